@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Writes `LIST.rs`: an expression, a slice of each file's path in the source tree and its text.
+/// Writes `LIST.rs`: a slice expression with the source-tree path and the text of each file.
 ///
 /// # Errors
-/// A list that cannot be written.
+/// The list cannot be written.
 pub fn list(list: &Path, files: Vec<PathBuf>) -> io::Result<()> {
     let tree = env::current_dir()?;
     let mut text = String::from("&[\n");
     for file in files {
-        // Whatever separates folders where this is built.
+        // Paths use `/`, whatever the separator of the build platform.
         let path = file.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
         let _ = writeln!(text, "({path:?}, include_str!({:?})),", tree.join(file));
     }

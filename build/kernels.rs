@@ -1,18 +1,18 @@
-//! Packs the PTX of every module, which is most of what the binary would weigh.
+//! Compresses the PTX of every module, which would otherwise be most of the binary.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
-/// A tenth of the text, within half a second. The highest level, 19, saves a sixth of that and takes a
-/// quarter of a minute.
+/// Compresses to a tenth of the text within half a second. Level 19, the highest, saves another sixth but takes
+/// a quarter of a minute.
 const LEVEL: i32 = 9;
 
-/// Writes each file of `kernels/ptx`, packed, into `out`, and `kernels.rs`, which lists them for
-/// `device/cuda/live/packed.rs`.
+/// Writes each file of `kernels/ptx`, compressed, into `out`, along with `kernels.rs`, which lists the files
+/// for `device/cuda/live/packed.rs`.
 ///
 /// # Errors
-/// A file or a folder that cannot be read or written.
+/// A file or a folder cannot be read or written.
 pub fn pack(out: &Path) -> io::Result<()> {
     let sources = super::files("kernels/ptx", "ptx")?;
     let mut list = format!("static MODULES: [Packed; {}] = [\n", sources.len());

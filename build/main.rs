@@ -1,4 +1,4 @@
-//! Tells the crate what only its source tree knows: its revision, and the lists of what its folders hold.
+//! Passes to the crate information that only its source tree holds: the revision and lists of embedded files.
 
 mod embedded;
 #[cfg(feature = "cuda")]
@@ -24,22 +24,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The files of this name in the primitives' folders, in the order of these.
+/// The files with this name in the primitives' folders, ordered by folder.
 fn cases(name: &str) -> io::Result<Vec<PathBuf>> {
     let folders = inside("src/primitives")?;
     let files = folders.into_iter().map(|folder| folder.join(name).with_extension("yaml"));
     Ok(files.filter(|file| file.is_file()).collect())
 }
 
-/// The files of a folder with this extension, in the order of their names.
+/// The files of a folder with this extension, sorted by name.
 fn files(folder: &str, extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut paths = inside(folder)?;
     paths.retain(|path| path.extension().is_some_and(|found| found == extension));
     Ok(paths)
 }
 
-/// What a folder holds, in the order of the names. Cargo runs this script again when something below the
-/// folder changes, comes or goes.
+/// Lists the entries of a folder, sorted by name. Cargo reruns this script when anything below the folder
+/// changes, appears or disappears.
 fn inside(folder: &str) -> io::Result<Vec<PathBuf>> {
     println!("cargo:rerun-if-changed={folder}");
     let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use super::{embedded, files, inside};
 
-/// Writes `recipes.rs` into `out`. First come those that belong to no paper, `quickstart.yaml` before all; then
-/// folders, by the year of a paper at the end of their names; of a folder the figures and tables, then the
-/// others. Where that leaves an order open, it is that of the names.
+/// Writes `recipes.rs` into `out`. Recipes that belong to no paper come first, led by `quickstart.yaml`; then
+/// folders, ordered by the year of publication that ends their names; within a folder, figures and tables
+/// precede the rest. Ties are broken by name.
 ///
 /// # Errors
-/// A folder that cannot be read, and a list that cannot be written.
+/// A folder cannot be read, or the list cannot be written.
 pub fn list(out: &Path) -> io::Result<()> {
     let mut recipes = files("experiments", "yaml")?;
     let folders = inside("experiments")?.into_iter().filter(|path| path.is_dir());
-    // The profiles are no recipes.
+    // Profiles are not recipes.
     for folder in folders.filter(|folder| !folder.ends_with("profiles")) {
         recipes.extend(files(&folder.to_string_lossy(), "yaml")?);
     }
@@ -22,7 +22,7 @@ pub fn list(out: &Path) -> io::Result<()> {
     embedded::list(&out.join("recipes"), recipes)
 }
 
-/// What the order goes by.
+/// The sort key of a recipe.
 fn place(path: &Path) -> (Option<u32>, PathBuf, bool, PathBuf) {
     let folder = path.parent().unwrap_or(path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -1,24 +1,24 @@
-// How the lanes of a warp learn who of them has which number below 2^BITS: by voting on each bit
-// (ashkiani2017 §5.4), which takes BITS ballots however many numbers there are.
+// Multisplit in a warp: the lanes find which of them hold each bucket number below 2^BITS by voting on every
+// bit (ashkiani2017 §5.4). This takes BITS ballots, however many buckets there are.
 #pragma once
 
 #include "certify.cuh"
 #include "warp.cuh"
 
-// Registers in which the lanes of a warp keep a word for each number: that of lane + 32·r lies in
-// word r (ashkiani2017 §5.7).
+// Registers per lane that hold one word for each number: number lane + 32·r is held in word r (ashkiani2017
+// §5.7).
 template <u32 BITS> struct Ballot {
     static const u32 NUMBERS = 1u << BITS;
     static const u32 WORDS = BITS > 5 ? 1u << (BITS - 5) : 1u;
 };
 
-// Who voted, and who of them has a 1 in each bit of his number.
+// The valid lanes, and for each bit of the number the lanes in which it is 1.
 template <u32 BITS> struct Votes {
     u32 valid;
     u32 ones[BITS];
 };
 
-// All lanes of the warp call it; `valid` are those whose numbers count.
+// All lanes of the warp must call this; `valid` is the mask of lanes whose numbers count.
 template <u32 BITS> LAB Votes<BITS> voted(u32 number, u32 valid) {
     Votes<BITS> votes;
     votes.valid = valid;
@@ -27,8 +27,8 @@ template <u32 BITS> LAB Votes<BITS> voted(u32 number, u32 valid) {
     return votes;
 }
 
-// The lanes with the number `wanted` (Algorithm 3 with the lane's own number, and with the
-// erratum: it tests the number's bits).
+// The lanes whose number is `wanted`: Algorithm 3 if `wanted` is the lane's own number. (Erratum of the paper
+// applied: the algorithm must test the bits of the number.)
 template <u32 BITS> LAB u32 voters(const Votes<BITS>& votes, u32 wanted) {
     u32 those = votes.valid;
 #pragma unroll
@@ -36,8 +36,8 @@ template <u32 BITS> LAB u32 voters(const Votes<BITS>& votes, u32 wanted) {
     return those;
 }
 
-// counts[r] = how many lanes have the number lane + 32·r (Algorithm 2, and §5.5.1 above 32). What
-// the lane's own bits exclude is found once for all of its numbers.
+// counts[r] = the number of lanes whose number is lane + 32·r (Algorithm 2; §5.5.1 for more than 32 buckets).
+// The mask of the five low bits is the same for all words of a lane, so it is computed once.
 template <u32 BITS> LAB void tally(const Votes<BITS>& votes, u32 (&counts)[Ballot<BITS>::WORDS]) {
     u32 low = votes.valid;
 #pragma unroll

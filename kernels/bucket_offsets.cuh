@@ -1,15 +1,15 @@
-// Where buckets begin among keys that lie in their order.
+// Bucket offsets in an array of keys that is already ordered by bucket.
 #pragma once
 
 #include "multisplit_inputs.cuh"
 #include "warp.cuh"
 
-// offsets[b] = the first of n keys in the order of their buckets whose bucket is not below b; a
-// warp for each b up to m looks at 32 places at a time.
+// offsets[b] = the first position whose key has a bucket ≥ b, among n keys ordered by bucket. One warp per b ≤
+// m probes 32 positions at a time.
 LAB void seek_offset(const u32* keys, u64 n, u32* offsets, const BucketFunction& f) {
     const u32 b = (u32)(((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32u);
     if (b > f.buckets) return;
-    u64 low = 0, size = b == f.buckets ? 0 : n;  // it lies in [low, low + size]
+    u64 low = 0, size = b == f.buckets ? 0 : n;  // the offset lies in [low, low + size]
     if (b == f.buckets) low = n;
     while (size > 0) {
         const u64 step = (size + 31u) / 32u, at = low + (lane_of() + 1u) * step - 1u;

@@ -1,26 +1,27 @@
-// enumerate, compact, distribute, split and split-and-segment (sengupta2007 §2.3): of each element
-// the flags of its segment tell where it goes, or the heads alone.
+// enumerate, compact, distribute, split and split-and-segment (sengupta2007 §2.3). An element's destination
+// follows from the flags of its segment, or from the heads alone.
 //
-// A warp sums up the bits of a tile: where its last segment begins and the trues since then, and
-// where its first one ends and the trues before that. `segmented_lookback_add_u64` of scan.cu scans
-// the sums of all tiles. Then a warp takes a tile again: from what is before and behind the tile,
-// and from the bits, each lane knows where its element goes. No warp waits for another.
+// First, one warp per tile reduces the tile's bits to two sums: the head of its last segment with the trues
+// since then, and the end of its first segment with the trues before it. `segmented_lookback_add_u64` of
+// scan.cu scans the sums of all tiles. Then one warp per tile goes over the tile again: given the sums before
+// and behind the tile and the tile's bits, each lane computes the destination of its element. No warp waits for
+// another.
 #include "look_back.cuh"
 #include "scan_inputs.cuh"
 
-#define WORDS 4u                // words of bits of a lane
-#define TILE (32u * 32u * WORDS)  // elements of a tile
+#define WORDS 4u                // words of bits per lane
+#define TILE (32u * 32u * WORDS)  // elements per tile
 
 struct Bits {
-    const u32* flags;  // bit i % 32 of word i / 32: whether i is true; whole tiles; null: none is
+    const u32* flags;  // bit i % 32 of word i / 32: whether i is true; padded to whole tiles; null: all are false
     const u32* heads;  // whether i begins a segment; null: only the first element does
-    u64* sums;         // of the tiles, and then these scanned
-    u32* starts;       // bit of each sum: whether it begins anew
+    u64* sums;         // the sums of the tiles, scanned in place
+    u32* starts;       // bit of each sum: whether it starts a new segment
     u32 n;
-    u32 tiles;         // sums of a direction: of all tiles and of some behind them, without elements
-    u32 before;        // whether there are sums of what is before a tile,
-    u32 behind;        // and of what is behind it, from the last tile on
-    u32 together;      // segments are counted, and trues through all of them
+    u32 tiles;         // sums per direction: all tiles, and padding tiles without elements
+    u32 before;        // whether the sums before each tile are needed,
+    u32 behind;        // and those behind it, stored from the last tile backwards
+    u32 together;      // count the segments, and the trues of all segments together
     u32 unused;
 };
 
@@ -28,14 +29,14 @@ static_assert(sizeof(Bits) == 56, "the layout of the host");
 
 // ---- sums ------------------------------------------------------------------------------------
 
-// A sum: an element's number in the upper half, trues in the lower. Before something, the number is
-// that of its segment's head, and behind it that of the next head, n where there is none; the trues
-// lie between. `together`, the upper half counts heads.
+// A sum has an element number in the upper half and a count of trues in the lower. The sum before a position
+// has the number of its segment's head; the sum behind it has the number of the next head, or n if there is
+// none. The trues are counted between the position and that head. With `together`, the upper half counts heads.
 LAB u64 sum_of(u32 at, u32 trues) { return (u64)at << 32 | trues; }
 LAB u32 at_of(u64 sum) { return (u32)(sum >> 32); }
 LAB u32 trues_of(u64 sum) { return (u32)sum; }
 
-// The sum before the word that follows the word at element `at`.
+// Advances the sum `before` past the word that begins at element `at`.
 LAB u64 past(u64 before, u32 flags, u32 heads, u32 at, bool together) {
     if (together) return before + sum_of((u32)__popc(heads), (u32)__popc(flags));
     if (heads == 0) return before + (u32)__popc(flags);
@@ -43,14 +44,14 @@ LAB u64 past(u64 before, u32 flags, u32 heads, u32 at, bool together) {
     return sum_of(at + last, (u32)__popc(flags >> last));
 }
 
-// The sum behind the word that comes before the word at element `at`.
+// Extends the sum `behind` backwards over the word that begins at element `at`.
 LAB u64 ahead(u64 behind, u32 flags, u32 heads, u32 at) {
     if (heads == 0) return behind + (u32)__popc(flags);
     const u32 first = (u32)__ffs((int)heads) - 1u;
     return sum_of(at + first, (u32)__popc(flags & ((1u << first) - 1u)));
 }
 
-// A lane's words of a tile.
+// The words of one lane in a tile.
 struct Words {
     u32 flags[WORDS], heads[WORDS];
 
@@ -81,8 +82,8 @@ struct Words {
 
 LAB u64 of_mirrored_lane(u64 v) { return __shfl_sync(EVERYONE, v, (int)(31u - (threadIdx.x & 31u))); }
 
-// The sums before a lane's words and behind them, given those before and behind the tile; `before`
-// and `behind` become what the tile is to those after it and before it.
+// Computes the sums before and behind a lane's words (`left`, `right`) from those before and behind the tile.
+// `before` and `behind` are replaced by the sums that the tile passes on in each direction.
 LAB void sums_of_lanes(const Words& words, u32 at, bool together, u64& before, u64& behind, u64& left, u64& right) {
     const u32 lane = threadIdx.x & 31u;
     const u32 row = together ? 0u : __ballot_sync(EVERYONE, words.any_head() != 0);
@@ -97,12 +98,12 @@ LAB void sums_of_lanes(const Words& words, u32 at, bool together, u64& before, u
     behind = row == 0 ? behind + total : total;
 }
 
-// Where the sum of a tile lies in a direction; those behind from the last one on.
+// The position of a tile's sum, per direction; the sums behind are stored from the last tile backwards.
 LAB u32 place_before(u32 tile) { return tile; }
 LAB u32 place_behind(const Bits& b, u32 tile) { return (b.before != 0 ? b.tiles : 0u) + b.tiles - 1u - tile; }
 
-// Sums up all tiles, a warp each, 32 of them a block: so a block has whole words of `starts`. Of the
-// tiles without elements the last one is where those behind begin.
+// Reduces all tiles, one warp per tile and 32 tiles per block, so that each block writes whole words of
+// `starts`. The last tile, which may be a padding tile, is the first one of the backward direction.
 extern "C" __global__ void __launch_bounds__(1024) compaction_sums(const Bits b) {
     __shared__ u32 headed;
     const u32 warp = threadIdx.x / 32u, lane = threadIdx.x & 31u, tile = blockIdx.x * 32u + warp;
@@ -121,32 +122,32 @@ extern "C" __global__ void __launch_bounds__(1024) compaction_sums(const Bits b)
     __syncthreads();
     if (threadIdx.x != 0) return;
     if (b.before != 0) b.starts[blockIdx.x] = headed;
-    // The last tile of all is the first one behind.
+    // The last tile starts the backward direction.
     const u32 last = blockIdx.x + 1u == gridDim.x ? 1u : 0u;
     if (b.behind != 0) b.starts[place_behind(b, tile) / 32u] = __brev(headed) | last;
 }
 
 // ---- places ------------------------------------------------------------------------------------
 
-// An element of a row of 32.
+// An element and the row of 32 elements that contains it.
 struct Place {
     u32 i;
     u32 lane;
-    u32 flags, heads;  // of its row
+    u32 flags, heads;  // of the row
     u64 left, right;   // sums before the row and behind it
 
     LAB_MEMBER u32 upto() const { return EVERYONE >> (31u - lane); }
     LAB_MEMBER bool flag() const { return (flags >> lane & 1u) != 0; }
     LAB_MEMBER bool head() const { return (heads >> lane & 1u) != 0; }
     LAB_MEMBER u32 trues_in_row() const { return (u32)__popc(flags & (upto() >> 1)); }
-    // The sum before it in its segment.
+    // The sum before the element within its segment.
     LAB_MEMBER u64 before() const {
         const u32 mine = heads & upto();
         if (mine == 0) return left + trues_in_row();
         const u32 first = 31u - (u32)__clz((int)mine);
         return sum_of(i - lane + first, (u32)__popc((flags & (upto() >> 1)) >> first));
     }
-    // The sum from it on to the next head.
+    // The sum from the element to the next head.
     LAB_MEMBER u64 behind() const {
         const u32 next = heads & ~upto(), rest = flags & ~(upto() >> 1);
         if (next == 0) return right + (u32)__popc(rest);
@@ -155,10 +156,10 @@ struct Place {
     }
 };
 
-#define PLACING 256  // threads of a block that places elements, a tile a warp
+#define PLACING 256  // threads per block that places elements, one warp per tile
 
-// Calls `put` with each element of a tile, WORDS rows at a time; `get` first with all of those, so
-// that what they load is on its way together.
+// Calls `put` for each element of a tile, WORDS rows at a time. `get` is called first for all WORDS rows, so
+// that their loads are in flight together.
 template <bool BEFORE, bool BEHIND, typename Get, typename Put> LAB void place(const Bits& b, Get get, Put put) {
     const u32 tile = blockIdx.x * (PLACING / 32u) + threadIdx.x / 32u, lane = threadIdx.x & 31u;
     if ((u64)tile * TILE >= b.n) return;
@@ -196,7 +197,7 @@ template <bool BEFORE, bool BEHIND, typename Get, typename Put> LAB void place(c
     }
 }
 
-// Nobody reads out again, and whole lines of it are written at once: it need not stay in the cache.
+// `out` is not read again and is written in whole lines, so it need not stay in the cache.
 extern "C" __global__ void __launch_bounds__(PLACING) compaction_enumerate(const Bits b, u32* out) {
     place<true, false>(b, [](const Place*) {}, [&](const Place& p, u32) { __stcs(out + p.i, trues_of(p.before())); });
 }
@@ -206,7 +207,7 @@ template <typename T> LAB void load_rows(const Bits& b, const T* in, const Place
     for (u32 k = 0; k < WORDS; ++k) x[k] = rows[k].i < b.n ? __ldg(in + rows[k].i) : T(0);
 }
 
-// `number` becomes how many are kept; segment j of in begins at out[pointers[j]].
+// `number` receives the number of kept elements; segment j of `in` begins at out[pointers[j]].
 template <typename T> LAB void compact(const Bits& b, const T* in, T* out, u32* pointers, u64* number) {
     T x[WORDS];
     place<true, false>(b, [&](const Place* rows) { load_rows(b, in, rows, x); }, [&](const Place& p, u32 k) {
@@ -229,8 +230,8 @@ template <typename T, bool BACKWARD> LAB void distribute(const Bits& b, const T*
     }, [&](const Place& p, u32 k) { __stcs(out + p.i, x[k]); });
 }
 
-// Falses at i − t(i), trues at e − u(i) (src/primitives/compaction). The first of each begins a
-// segment.
+// Falses go to i − t(i), trues to e − u(i) (src/primitives/compaction). The first element of each kind begins a
+// new segment.
 template <typename T> LAB void split(const Bits& b, const T* in, T* out, u32* new_heads) {
     T x[WORDS];
     place<true, true>(b, [&](const Place* rows) { load_rows(b, in, rows, x); }, [&](const Place& p, u32 k) {
@@ -265,7 +266,7 @@ OF_ELEMENTS(8, u64)
 
 // ---- inputs and certificate -------------------------------------------------------------------
 
-// Layout of src/primitives/compaction/cuda: the elements, flags and segments as functions of i.
+// Layout shared with src/primitives/compaction/cuda: elements, flags and segments as functions of i.
 struct Given {
     u64 key;
     u64 trues;
@@ -289,7 +290,7 @@ LAB u64 index_of(const Given& g, u64 value) {
 }
 LAB bool flag_of(const Given& g, u64 i) { return permutation_apply(g.order, i) < g.trues; }
 
-// The first element of the segment of i.
+// The first element of i's segment.
 LAB u64 segment_of(const Segments& s, u64 i, u64& end) {
     u64 j = i / s.mean;
     if (pointer(s, j) > i) --j;
@@ -304,7 +305,7 @@ extern "C" __global__ void compaction_fill(void* in, const Given g, u64 n) {
     }
 }
 
-// Words of flags, or of heads, of the elements below n; those behind are clear.
+// Words of the flags, or of the heads, of elements below n; the bits beyond are clear.
 extern "C" __global__ void compaction_fill_bits(u32* bits, const Given g, u32 heads, u64 n, u64 words) {
     for (u64 w = thread_index(); w < words; w += thread_count()) {
         u32 word = 0;
@@ -321,10 +322,10 @@ LAB u64 out_at(const Given& g, const void* out, u64 k) {
 
 struct Claim {
     u64 expected, found;
-    u64 what;  // 0 where it holds
+    u64 what;  // 0 if the claim holds
 };
 
-// An element of out that one before it must not be: in a segment the falses rise, then the trues.
+// Checks out[k] against its predecessor: within a segment, the falses come first and ascend, then the trues.
 LAB Claim ordered(const Given& g, const void* out, u64 k, u64 start, u64 end) {
     const u64 found = out_at(g, out, k), i = index_of(g, found);
     const bool flag = i < g.order.n && flag_of(g, i);
@@ -363,7 +364,7 @@ extern "C" __global__ void compaction_certify(const void* out, const Given g, Fi
     add_count(&finding->checked, checked);
 }
 
-// Checks where the segments of a compaction begin: behind all that is kept of those before.
+// Checks the segment pointers of a compaction: a segment begins after all kept elements of earlier segments.
 extern "C" __global__ void compaction_certify_pointers(const u32* pointers, const void* out, const Given g, u64 count,
                                                      Finding* finding) {
     for (u64 j = thread_index(); j < count; j += thread_count()) {
@@ -374,7 +375,7 @@ extern "C" __global__ void compaction_certify_pointers(const u32* pointers, cons
     }
 }
 
-// Checks the words of the new heads: a segment begins where one did, and at its first true.
+// Checks the words of the new heads: a segment begins at each old head and at the first true of each segment.
 extern "C" __global__ void compaction_certify_heads(const u32* heads, const void* out, const Given g, u64 words,
                                                   Finding* finding) {
     for (u64 w = thread_index(); w < words; w += thread_count()) {

@@ -1,4 +1,4 @@
-// Kernels that every module has: the inputs' words and poison.
+// Kernels that every module has: the words of the inputs, and poison.
 #pragma once
 
 #include "certify.cuh"
@@ -8,7 +8,7 @@ extern "C" __global__ void fill_words64(u64* __restrict__ out, u64 key, u64 n) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = word64(key, i);
 }
 
-// out[i] = word, for a part of an array, where a memset of the whole will not do.
+// out[i] = word, for part of an array, where a memset of the whole array will not do.
 extern "C" __global__ void fill_constant(u64* __restrict__ out, u64 word, u64 n) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = word;
 }

@@ -1,11 +1,12 @@
-// What holds a stream back until the host has queued all that is to be timed. Launches of kernels
-// that are shorter than it takes to launch one would else be timed as the host's.
+// A gate holds a stream back until the host has queued all timed work. Without it, kernels shorter than a
+// launch would be timed at the host's launch rate.
 #pragma once
 
 #include "inputs.cuh"
 
-// Returns once *open is set, or after `limit` nanoseconds: the host cannot queue more launches than
-// the driver holds, and then waits for the device. On a host there is nobody to open it.
+// Returns once *open is set, or after `limit` nanoseconds. The limit is needed because the host cannot queue
+// more launches than the driver's queue holds; beyond that it waits for the device and never opens the gate. In
+// a host build nobody would open it, so the function returns at once.
 LAB void wait_at_gate(const volatile u32* open, u64 limit) {
 #if defined(__CUDA_ARCH__)
     u64 from, now;

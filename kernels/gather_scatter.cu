@@ -1,7 +1,6 @@
-// gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.1), their
-// inputs and their certificates. Multi-pass and segmented methods are several launches:
-// each handles a range of i and, of it, the locations in a chunk (he2007 §3.4). The kernels of
-// partitioned scatters are in partitioned.cuh.
+// gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.1), with their inputs and
+// certificates. Multi-pass and segmented methods take several launches, each of which handles a range of i and
+// the locations in one chunk (he2007 §3.4). The kernels of partitioned scatters are in partitioned.cuh.
 #include "fill.cuh"
 #include "hints.cuh"
 #include "partitioned.cuh"
@@ -9,7 +8,7 @@
 
 // ---- the timed kernels ----------------------------------------------------------------
 
-// Whether a location lies in [low, low + span). Neither end lies beyond what an I holds.
+// Whether a location lies in [low, low + span). Both ends fit in an I.
 template <typename I> LAB bool inside(I at, I low, u64 span) { return (u64)(I)(at - low) < span; }
 
 template <typename T, typename I, bool SCATTER, int ORDERED, int AT_RANDOM>
@@ -21,10 +20,10 @@ LAB void move_one(T* __restrict__ out, const T* __restrict__ in, u64 i, I at) {
     }
 }
 
-// A span that leaves no location out, of a launch with a thread for each.
+// A span that includes every location; such a launch has one thread per tuple.
 #define EVERYTHING (~0ull)
 
-// One tuple a thread at once. What a thread does besides shows where all is in L2: on an H200
+// One tuple in flight per thread. Any further work of a thread is visible when all data are in L2: on an H200,
 // the loop and the comparison cost 2 % at 2^20 tuples.
 template <typename T, typename I, bool SCATTER, int ORDERED, int AT_RANDOM>
 LAB void move_each(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
@@ -40,9 +39,8 @@ LAB void move_each(T* __restrict__ out, const T* __restrict__ in, const I* __res
     }
 }
 
-// A block handles tiles of blockDim.x · ITEMS tuples, each thread ITEMS of them at once. `tiles`
-// of them, fewer than 2^31, are full and hold `tiled` tuples; the host says so, for a division
-// by blockDim.x is long.
+// A block handles tiles of blockDim.x · ITEMS tuples, each thread ITEMS of them at once. `tiles` of them, fewer
+// than 2^31, are full and hold `tiled` tuples; the host passes both, because dividing by blockDim.x is slow.
 template <typename T, typename I, bool SCATTER, u32 ITEMS, int ORDERED, int AT_RANDOM>
 LAB void move_tiles(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
                     u32 tiles, u64 tiled, u64 count, I low, u64 span) {
@@ -74,9 +72,9 @@ LAB void move_tiles(T* __restrict__ out, const T* __restrict__ in, const I* __re
     }
 }
 
-// Handles i in [0, count) where location[i] - low < span. Gather reads `in` at the
-// location and writes `out` at i, scatter the other way round. 64-bit offsets; no
-// alignment beyond a tuple's own (32-byte tuples: 16 bytes).
+// Handles the i in [0, count) with location[i] - low < span. Gather reads `in` at the location and writes `out`
+// at i, scatter the other way round. Offsets have 64 bits; arrays need no alignment beyond a tuple's own
+// (32-byte tuples: 16 bytes).
 template <typename T, typename I, bool SCATTER, u32 ITEMS, int HINT>
 LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
                      u32 tiles, u64 tiled, u64 count, I low, u64 span) {
@@ -97,7 +95,7 @@ LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __r
         move_tuples<T, I, SCATTER, ITEMS, HINT>(out, in, location, tiles, tiled, count, (I)low, span); \
     }
 
-// Hints are for one tuple a thread.
+// Hinted kernels have one tuple in flight per thread.
 #define ITEMS(z, T, i, I, n)                                      \
     MOVE(gather_t##z##_i##i##_n##n, T, I, false, n, NO_HINT)      \
     MOVE(scatter_t##z##_i##i##_n##n, T, I, true, n, NO_HINT)
@@ -136,14 +134,14 @@ extern "C" __global__ void fill_words32(u32* __restrict__ out, u64 key, u64 n) {
 struct Locations {
     u32 kind;
     u32 unused;
-    u64 key;                // of the Zipf draws
+    u64 key;                // key of the Zipf draws
     const u64* cumulative;  // the Zipf table, null for other kinds
     const u64* start;
     const u32* guide;
-    Permutation spread;  // the random locations; where the Zipf ranks lie
+    Permutation spread;  // maps i to a random location, and Zipf ranks to locations
 };
 
-// Kinds with a closed form only.
+// Only for kinds with a closed form.
 LAB u64 location_of(const Locations& l, u64 i) {
     if (l.kind == RANDOM) return permutation_apply(l.spread, i);
     if (l.kind == ZIPF) return zipf_draw(l.key, l.cumulative, l.start, l.guide, l.spread, i);
@@ -162,11 +160,11 @@ extern "C" __global__ void fill_locations_i8(u64* __restrict__ out, Locations l,
     fill_locations(out, l, n);
 }
 
-// Random partitions by a stable count: the input is cut into `chunks` of `length`
-// tuples (the last may be shorter), counts[q * chunks + c] is the number of chunk c's
-// tuples in partition q, and the exclusive sum over that array is where they go.
+// Random partitions by a stable count: the input is cut into `chunks` of `length` tuples (the last may be
+// shorter), counts[q * chunks + c] is the number of chunk c's tuples in partition q, and the exclusive sum of
+// that array gives the destinations.
 
-// One block a chunk. `counts` is 0 before.
+// One block per chunk. `counts` must be 0 initially.
 extern "C" __global__ void partition_count(u64* counts, u64 key, u64 partitions, u64 chunks,
                                            u64 length, u64 n) {
     for (u64 c = blockIdx.x; c < chunks; c += gridDim.x) {
@@ -188,9 +186,8 @@ extern "C" __global__ void partition_starts(u64* __restrict__ starts, const u64*
     }
 }
 
-// L[i] = the next place of i's partition. One warp a chunk takes 32 tuples at a time in
-// the order of the input, which makes the ranks stable. Advances `next`, the summed
-// counts.
+// L[i] = the next place of i's partition. One warp per chunk takes 32 tuples at a time in input order, which
+// makes the ranks stable. Advances `next`, the summed counts.
 template <typename I>
 LAB void partition_place(I* location, u64* next, u64 key, u64 partitions, u64 chunks, u64 length, u64 n) {
     const u64 c = thread_index() / 32u;
@@ -228,14 +225,14 @@ extern "C" __global__ void partition_place_i8(u64* location, u64* next, u64 key,
 
 // ---- certificates ---------------------------------------------------------------------
 
-// What a certificate of a gather or a scatter goes by.
+// The definition that a gather or a scatter is checked against.
 struct Claim {
     const void* out;     // R_out, n tuples
-    u64 key;             // of the tuples' words
+    u64 key;             // key of the tuples' words
     u64 n;
     u32 tuple;           // bytes
     u32 scatter;         // 0 for a gather
-    const u64* starts;   // random partitions: where each begins, and n
+    const u64* starts;   // random partitions: where each partition begins, then n
     u64 partitions;
     u64 partition_key;
     u32* bitmap;         // random partitions: a bit for each location, 0 before; or null
@@ -244,7 +241,7 @@ struct Claim {
 
 static_assert(sizeof(Locations) == 80 && sizeof(Claim) == 144, "the layouts of the host");
 
-// Whether L[i] is what it must be: the closed form, or inside i's partition.
+// Whether L[i] equals its closed form or, for random partitions, lies inside i's partition.
 LAB bool location_holds(const Claim& c, u64 i, u64 at, Finding* finding) {
     if (c.locations.kind == PARTITIONS) {
         const u64 q = partition_of(c.partition_key, i, c.partitions);
@@ -262,7 +259,7 @@ LAB void judge(u64 i, u64 at, u64 expected, u64 found, u64 poison, Finding* find
     if (found != expected) mistake(finding, i, found == poison ? NOT_WRITTEN : WRONG_VALUE, at, expected, found);
 }
 
-// Whether tuple `at` of R_out is tuple `from` of R_in.
+// Checks that tuple `at` of R_out is tuple `from` of R_in.
 LAB void certify_tuple(const Claim& c, u64 i, u64 at, u64 from, Finding* finding) {
     if (c.tuple == 4u) {
         judge(i, at, word32(c.key, (u32)from), ((const u32*)c.out)[at], (u32)POISON, finding);
@@ -274,8 +271,7 @@ LAB void certify_tuple(const Claim& c, u64 i, u64 at, u64 from, Finding* finding
     }
 }
 
-// Checks each L[i], and the tuple that it moves. With a bitmap, finding->touched counts
-// the distinct locations.
+// Checks each L[i] and the tuple that it moves. With a bitmap, finding->touched counts the distinct locations.
 template <typename I>
 LAB void certify_move(const I* __restrict__ location, const Claim& c, Finding* finding) {
     u32 checked = 0, touched = 0;
@@ -298,9 +294,9 @@ extern "C" __global__ void certify_move_i8(const u64* __restrict__ location, Cla
     certify_move(location, c, finding);
 }
 
-// An L that somebody brought: locations below `tuples`, in any order, with repeats. What
-// they add up to in finding->sum tells the array (given::checksum). Of a gather, the
-// tuples are checked as well; of a scatter, the places that it touches are marked.
+// Checks a user-provided L: locations below `tuples`, in any order, with repeats. The checksum of L, summed
+// into finding->sum, must match that of the array (given::checksum). A gather's tuples are checked as well; a
+// scatter's destinations are marked in the bitmap.
 template <typename I>
 LAB void certify_given(const I* __restrict__ location, const Claim& c, u64 tuples, Finding* finding) {
     u32 checked = 0;
@@ -308,7 +304,7 @@ LAB void certify_given(const I* __restrict__ location, const Claim& c, u64 tuple
     for (u64 i = thread_index(); i < c.n; i += thread_count()) {
         const u64 at = location[i];
         sum += mix64(at ^ mix64(i));
-        if (at >= tuples) continue;  // the sum differs
+        if (at >= tuples) continue;  // the checksum will differ
         if (c.scatter) {
             mark(c.bitmap, at);
         } else {
@@ -320,8 +316,8 @@ LAB void certify_given(const I* __restrict__ location, const Claim& c, u64 tuple
     add_sum(&finding->sum, sum);
 }
 
-// Whether word w of tuple `at` of R_out is that of a tuple that goes there. A word tells
-// which tuple it is of.
+// Whether word w of tuple `at` of R_out belongs to a tuple that goes there. The word's value identifies its
+// tuple.
 template <typename I>
 LAB bool landed(const I* __restrict__ location, const Claim& c, u64 at, u32 w, u64 found) {
     if (c.tuple == 4u) {
@@ -333,8 +329,8 @@ LAB bool landed(const I* __restrict__ location, const Claim& c, u64 at, u32 w, u
     return word % words == w && word / words < c.n && location[word / words] == at;
 }
 
-// After certify_given: each word to which tuples go is that of one of them, and all
-// others are untouched.
+// After certify_given: each word of a marked destination is that of one of its tuples, and all other words are
+// untouched.
 template <typename I>
 LAB void certify_landed(const I* __restrict__ location, const Claim& c, u64 tuples, Finding* finding) {
     const u32 words = c.tuple == 4u ? 1u : c.tuple / 8u;

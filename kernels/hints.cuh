@@ -1,16 +1,15 @@
-// What loads and stores tell the caches.
+// Loads and stores with cache hints.
 #pragma once
 
 #include "inputs.cuh"
 
 #define NO_HINT 0
-#define STREAMING 1  // not needed again: the first to make room
+#define STREAMING 1  // not needed again: evict first
 #define NO_L1 2      // not worth a place in the first-level cache; loads only
 
-// For timed kernels with `items` loads in flight. Told only of the largest block, the compiler
-// takes registers for as many blocks as fit, and where these are too few for all loads it
-// waits for the first ones before it issues the last; that one block is enough keeps the
-// loads together.
+// For timed kernels with `items` loads in flight. Given only the largest block size, the compiler limits
+// registers so that as many blocks as possible fit; if that leaves too few registers for all loads, it waits
+// for the first loads before it issues the last. Requiring only one resident block keeps the loads together.
 #define IN_FLIGHT(items) __launch_bounds__((items) <= 4 ? 1024 : 512, 1)
 
 struct alignas(16) Tuple32 {
@@ -27,7 +26,7 @@ LAB void store_streaming(Tuple32* at, Tuple32 value) {
 }
 
 #if defined(__CUDACC__)
-// What is read so must not be written by the same launch.
+// Data read this way must not be written by the same launch.
 LAB u32 load_no_l1(const u32* at) {
     u32 v;
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));

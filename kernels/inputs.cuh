@@ -1,16 +1,16 @@
-// The lab's inputs as integer functions of (seed, i): the twins, bit for bit, of
-// src/inputs. A kernel takes key64(seed) in the seed's place. Host-compilable: a test
-// builds this file with a C++ compiler and compares golden vectors.
+// The lab's inputs as integer functions of (seed, i): bit-for-bit twins of those in src/inputs. A kernel takes
+// key64(seed) instead of the seed. Host-compilable: a test builds this file with a C++ compiler and compares
+// golden vectors.
 #pragma once
 
-#if defined(LAB)  // a program that needs them on both sides says so itself
+#if defined(LAB)  // a program that needs the functions on host and device defines LAB itself
 #elif defined(__CUDACC__)
 #define LAB static __forceinline__ __device__
 #else
 #define LAB static inline
 #endif
 
-// Of a member of a struct, or a function whose storage is given otherwise.
+// For members of a struct, and for functions whose storage class is given separately.
 #if defined(__CUDACC__)
 #define LAB_MEMBER __forceinline__ __device__
 #else
@@ -38,7 +38,7 @@ LAB u32 mix32(u32 x) {
     return x ^ (x >> 16);
 }
 
-// Inverse of an odd number modulo 2^64 by Newton's iteration; the compiler folds it.
+// Inverse of an odd number modulo 2^64 by Newton's iteration; the compiler folds it for constants.
 LAB u64 odd_inverse(u64 odd) {
     u64 x = odd;
     for (int round = 0; round < 6; ++round) x *= 2ull - odd * x;
@@ -69,7 +69,7 @@ LAB u32 word32(u64 key, u32 i) { return mix32(i + (u32)key); }
 
 LAB u32 index_of_word32(u64 key, u32 word) { return unmix32(word) - (u32)key; }
 
-// floor(word * n / 2^64): a uniform word to [0, n).
+// floor(word * n / 2^64): maps a uniform word to [0, n).
 LAB u64 scale(u64 word, u64 n) {
 #if defined(__CUDA_ARCH__)
     return __umul64hi(word, n);
@@ -78,7 +78,7 @@ LAB u64 scale(u64 word, u64 n) {
 #endif
 }
 
-// The f64 streams of the primitive stream: integers below 2^20.
+// The f64 values of the primitive stream: integers below 2^20.
 LAB double stream_value(u64 key, u64 i) { return (double)(word64(key, i) >> 44); }
 
 // ---- permutations (src/inputs/permutation.rs) -----------------------------------
@@ -120,14 +120,14 @@ LAB u64 permutation_unround(const Permutation& p, u64 j) {
     return ((u64)left << p.bits_right) | right;
 }
 
-// i < p.n, or the walk may never end.
+// Requires i < p.n; otherwise the walk may not end.
 LAB u64 permutation_apply(const Permutation& p, u64 i) {
     do i = permutation_round(p, i);
     while (i >= p.n);
     return i;
 }
 
-// j < p.n, or the walk may never end.
+// Requires j < p.n; otherwise the walk may not end.
 LAB u64 permutation_invert(const Permutation& p, u64 j) {
     do j = permutation_unround(p, j);
     while (j >= p.n);

@@ -1,18 +1,18 @@
 // Scans by decoupled look-back (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled
 // Look-back, 2016).
 //
-// A block publishes its tile's own sum, looks back over what earlier tiles have published, from the
-// nearest one on, until one of them tells the sum of everything up to its end, and then publishes
-// that of its own end. A segmented tile with a head needs nothing of earlier tiles to tell what later
-// ones want: the look-back ends there.
+// A block publishes its tile's own sum, then looks back over the sums published by earlier tiles, nearest
+// first, until it finds a tile that has published the sum of everything up to its end. It then publishes the
+// inclusive sum of its own tile. A segmented tile that contains a head knows its inclusive sum without any
+// earlier tile, so the look-back ends there.
 #pragma once
 
 #include "scan_tile.cuh"
 
-// States of descriptors: 2 · epoch where one holds the sum of its tile, and one more where it holds
-// that of everything up to its tile's end, or up to there from its last head on.
+// State of a descriptor: 2 · epoch if it holds the sum of its tile alone; 2 · epoch + 1 if it holds the sum of
+// everything up to its tile's end, or from the last head up to there.
 struct LookBack {
-    // The sum of all tiles before this one, or of those since the last head.
+    // The sum of all tiles before this one, or of the tiles since the last head.
     template <class O> static LAB_MEMBER typename O::T look(O op, const Scan& s, u32 tile) {
         typedef typename O::T T;
         const u32 lane = threadIdx.x & 31u;
@@ -22,7 +22,7 @@ struct LookBack {
             T seen;
             u32 ends, missing;
             do {
-                // Before the first tile is nothing: identities that tell everything.
+                // Lanes before the first tile see the identity, marked as an inclusive sum.
                 seen = op.identity();
                 u32 state = 2 * s.epoch + 1;
                 if (mine >= 0) state = Descriptor<T, sizeof(T)>::get(s.descriptors, (u32)mine, seen);
@@ -40,7 +40,8 @@ struct LookBack {
         }
     }
 
-    // Tells later tiles the sum of this one, and returns what comes before it. All lanes of a warp call it.
+    // Publishes the sum of this tile, and returns the sum of everything before it. All lanes of a warp must
+    // call this.
     template <class O> static LAB_MEMBER typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
         typedef typename O::T T;
         const bool first = (threadIdx.x & 31u) == 0, known = tile == 0 || headed;

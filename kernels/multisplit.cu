@@ -1,4 +1,5 @@
-// multisplit (ashkiani2017), but for the passes with bulk copies, which need a newer architecture (multisplit_bulk.cu):
+// multisplit (ashkiani2017), except for the passes with bulk copies, which need a newer architecture
+// (multisplit_bulk.cu):
 //
 //   inputs and certificate              multisplit_certify.cuh
 //   the paper's methods                 multisplit_paper.cuh
@@ -26,8 +27,8 @@ PASSES(pass, any, 0)
 PASSES(pass, any, 4)
 PASSES(pass, any, 8)
 
-// Among more buckets than a pass takes, in rounds over the digits of a bucket's number (§6.3): digits of delta-buckets.
-// Those of fields are fields themselves.
+// More buckets than a pass takes are handled in rounds over the digits of the bucket number (§6.3). These are
+// the digits of delta-buckets; digits of fields are fields themselves.
 COUNT(delta, 5)
 COUNT(delta, 6)
 COUNT(delta, 7)

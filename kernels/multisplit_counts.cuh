@@ -1,18 +1,18 @@
-// The counts of a multisplit in a single pass over counted keys.
+// The counting kernel of a multisplit in a single pass over counted keys.
 #pragma once
 
 #include "multisplit_fused.cuh"
 
 #define COUNT_THREADS 512u
-#define BATCH 4u  // vectors that a lane has in flight
+#define BATCH 4u  // vectors that each lane has in flight
 
-// A lane has copy lane mod COPIES of a tile's counters: one of each bank where buckets are few.
+// Each lane counts in copy lane mod COPIES of a tile's counters: one copy per bank if buckets are few.
 template <int BITS> struct Copies {
     static const u32 M = 1u << BITS, COPIES = BITS <= 4 ? 32u : 512u >> BITS;
 };
 
-// Adds up the keys from `first` on, by a warp, which has `keys` of them. What it has read does not stay in the cache in
-// the way of what the pass writes.
+// Counts `keys` keys from `first` on, with one warp. The loads do not keep their lines in the cache, so that
+// they do not displace the output of the pass.
 template <int BITS, typename B> LAB void count_part(const Fused& s, const B& bucket, u64 first, u32 keys, u32* counters) {
     const u32 COPIES = Copies<BITS>::COPIES;
     u32* own = counters + lane_of() % COPIES;
@@ -34,8 +34,8 @@ template <int BITS, typename B> LAB void count_part(const Fused& s, const B& buc
     for (u32 i = whole * 128u * BATCH + lane_of(); i < keys; i += 32u) add(in[i]);
 }
 
-// The counts of a group of tiles, two warps each: of every tile those of the tiles before it, and
-// those of all.
+// Counts of a group of tiles, two warps per tile: for each tile the counts of the group's tiles before it, and
+// the counts of the whole group.
 template <int BITS, typename B> LAB void count(const Fused& s) {
     const u32 M = Copies<BITS>::M, COPIES = Copies<BITS>::COPIES;
     __shared__ u32 counters[GROUP][M * COPIES];

@@ -1,13 +1,13 @@
 // A multisplit in a single pass over keys whose counts are known (kernels/multisplit.cu).
 //
-// A tile is what a block reorders at once. Its warps rank their keys by voting on the bits of the
-// bucket, with a counter for each bucket and warp; the counters, summed up over buckets and warps,
-// say where in the tile a key belongs; and from there the tile goes out in runs, one a bucket
-// (multisplit_runs.cuh). Where a run begins follows from the counts of the tiles before, which a pass
-// over the keys has left: so no tile waits for another. Blocks draw tiles by ticket: neighbours are
-// written at the same time, and the sectors that their runs share meet in the cache. They begin with
-// the last tile, of which the counting pass has left most in the cache. While bulk copies take runs
-// out, a block has the next tile's loads under way and ranks its keys.
+// A tile is the unit that a block reorders at once. Its warps rank their keys by voting on the bits of the
+// bucket, with a counter per bucket and warp. The counters, summed over buckets and warps, give each key's
+// position in the tile, and from there the tile is written in runs, one per bucket (multisplit_runs.cuh). The
+// start of a run follows from the counts of earlier tiles, which an earlier pass over the keys has left, so no
+// tile waits for another. Blocks draw tiles by ticket: neighbouring tiles are written at the same time, and the
+// sectors that their runs share are merged in the cache. Tickets start with the last tile, most of which the
+// counting pass has left in the cache. While bulk copies write the runs, a block loads the next tile and ranks
+// its keys.
 #pragma once
 
 #include "multisplit_inputs.cuh"
@@ -16,7 +16,7 @@
 
 extern __shared__ ulonglong2 dense[];
 
-// Tiles of a group: its counts are summed up by one block.
+// Tiles per group; one block sums the counts of a group.
 #define GROUP 8u
 
 struct Fused {
@@ -24,31 +24,32 @@ struct Fused {
     const void* values;
     u32* keys_out;
     void* values_out;
-    u32* offsets;    // m + 1 of them, or null
-    u32* in_group;   // [tile][M]: keys of the group's tiles before it
-    u32* groups;     // [M][group]: keys of the group
-    u32* before;     // [group][M]: keys of the groups before it
+    u32* offsets;    // m + 1 offsets, or null
+    u32* in_group;   // [tile][M]: keys in the group's tiles before this one
+    u32* groups;     // [M][group]: keys in the group
+    u32* before;     // [group][M]: keys in the groups before this one
     u32* totals;     // [M]
-    u32* ticket;     // the tile that is drawn next
+    u32* ticket;     // the next tile to draw
     BucketFunction f;
-    u32 n, tile;     // keys, and those of a tile
-    u32 tiles, all;  // tiles, and groups of them
-    u32 blocks;      // of the pass
-    u32 behind;      // of digits: a key of the last number
+    u32 n, tile;     // keys in all, and keys per tile
+    u32 tiles, all;  // tiles, and groups of tiles
+    u32 blocks;      // blocks of the pass
+    u32 behind;      // for digits: a key with the highest number
 };
 
 static_assert(sizeof(Fused) == 136, "the layout of the host");
 
-// Kernels are made for a way to tell a key's number: B(key) is four times the number, which is where its counter
-// lies, below M, a power of two, of which the last numbers may not occur. One that is cheap enough (B::CHEAP) is
-// looked at again and again; others a tile asks for once, and keeps what they say. What lies behind the last key is
-// of the last number, if B::behind(s) is looked at.
+// Kernels are templates over the function B that maps a key to its number. B(key) is four times the number,
+// i.e. the byte offset of its counter; numbers are below M, a power of two, and the highest ones may not occur.
+// A cheap function (B::CHEAP) is evaluated again and again; any other is evaluated once per tile, and its
+// results are kept. Positions behind the last key take the highest number, or that of B::behind(s) for cheap
+// functions.
 
 LAB u32& at4(u32* counters, u32 bucket4) { return *(u32*)((char*)counters + bucket4); }
 
 #if defined(__CUDACC__)
-// The lanes whose bucket has the same bit as this one's. (The compiler takes seven instructions for
-// what are four.)
+// The lanes whose bucket has the same value of this bit. (Inline assembly: four instructions where the compiler
+// emits seven.)
 LAB u32 alike(u32 bucket4, u32 bit) {
     u32 votes;
     asm("{\n\t.reg .pred p;\n\t.reg .b32 t;\n\tand.b32 t, %1, %2;\n\tsetp.ne.u32 p, t, 0;\n\t"
@@ -73,9 +74,9 @@ template <int BITS> LAB u32 peers(u32 bucket4) {
 
 // ---- a tile ----------------------------------------------------------------------------------
 
-// Threads of a block, keys of each, blocks of a multiprocessor (src/primitives/multisplit/tiles.rs). The more
-// buckets, the larger the tiles: runs of a few sectors take memory almost twice as long as long ones. Few threads with
-// many keys each take fewer counters, and more loads at once.
+// Threads per block, keys per thread, blocks per multiprocessor (src/primitives/multisplit/tiles.rs). More
+// buckets need larger tiles: memory takes almost twice as long for runs of a few sectors as for long ones. A
+// few threads with many keys each need fewer counters and have more loads in flight.
 template <int BITS, int VALUE> struct Shape {
     static const bool LARGE = BITS >= (VALUE == 4 ? 7 : 6);
     static const int THREADS = LARGE && VALUE > 0 ? 512 : 256;
@@ -83,10 +84,10 @@ template <int BITS, int VALUE> struct Shape {
     static const int BLOCKS = VALUE == 0 && !LARGE ? 4 : 512 / THREADS;
 };
 
-// A number below 2^16 for each of a thread's keys, two in a register where registers are few.
+// A number below 2^16 for each of a thread's keys, two per register if registers are scarce.
 template <int ITEMS, bool PACKED> struct Numbers {
     u32 w[PACKED ? (ITEMS + 1) / 2 : ITEMS];
-    // In the order of the items, the first time.
+    // The first write must be in the order of the items.
     LAB_MEMBER void put(int i, u32 v) {
         if (!PACKED) w[i] = v;
         else if (i % 2 == 0) w[i / 2] = v;
@@ -107,7 +108,8 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
     typedef Shape<BITS, VALUE> S;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
     static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M, BULK ? RUN_ALIGN : 1u>::slots(T);
-    // Counters at a time, when those of all warps are added up: with more, 48 keys leave no registers.
+    // Counters loaded at a time when the counters of all warps are summed: with more of them, 48 keys leave no
+    // registers.
     static const int WALKED = VALUE > 0 ? 8 : 4;
     static const bool CHEAP = B::CHEAP, PACKED = CHEAP && VALUE > 0;
 
@@ -116,19 +118,19 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
     static_assert(SLOTS < 1 << 16, "two slots in a word");
     static_assert(M <= THREADS, "a thread for each bucket");
 
-    // In shared memory. Runs begin as far from a boundary as in the output, so that some slots are empty.
+    // Shared memory. Each run has the same alignment as in the output, so some slots are empty.
     struct Room {
         alignas(16) V values[VALUE > 0 ? SLOTS : 2];
         alignas(16) u32 keys[SLOTS];
-        u32 counters[WARPS][COUNTERS];  // of a warp: its keys of a bucket so far, then where they begin in the tile
+        u32 counters[WARPS][COUNTERS];  // per warp: its keys of a bucket so far, then their first position in the tile
         Tile runs;
         u32 sums[8];
-        u32 next;                       // tile
+        u32 next;                       // the next tile
     };
 
-    // Of a thread.
+    // State of each thread.
     u32 key[ITEMS];
-    Numbers<ITEMS, PACKED> number;  // the rank in warp and bucket, with the label where functions are asked once; then the place
+    Numbers<ITEMS, PACKED> number;  // rank within warp and bucket, with the label unless B is cheap; then the position
 
     LAB_MEMBER static u32 first_item() { return threadIdx.x / 32u * (32u * ITEMS) + lane_of(); }
 
@@ -144,7 +146,8 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         }
     }
 
-    // The bucket of what lies behind the last key: the last one that keys have, so that it is at the tile's end.
+    // The bucket assigned to positions behind the last key: the last bucket that occurs, so that they end up at
+    // the end of the tile.
     LAB_MEMBER static u32 bucket_behind(const Fused& s, const B& bucket) { return CHEAP ? bucket(B::behind(s)) / 4u : M - 1u; }
 
     LAB_MEMBER u32 label(const Fused& s, const B& bucket, u32 tile, int i) const {
@@ -152,7 +155,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         return 4u * (M - 1);
     }
 
-    // With two buckets the ones of a warp are counted in a register.
+    // With two buckets, a warp counts its ones in a register.
     LAB_MEMBER void rank_two(const Fused& s, const B& bucket, u32 tile, u32* counters) {
         const u32 below = (1u << lane_of()) - 1u;
         u32 ones = 0;
@@ -166,8 +169,8 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         if (lane_of() < 2u) counters[lane_of()] = lane_of() == 0 ? ITEMS * 32 - ones : ones;
     }
 
-    // A key's rank is its bucket's counter and how many lanes below have the same bucket; the last of
-    // them leaves the counter for the next keys.
+    // A key's rank is its bucket's counter plus the number of lower lanes with the same bucket. The last of
+    // these lanes updates the counter for the next keys.
     LAB_MEMBER void rank_many(const Fused& s, const B& bucket, u32 tile, u32* counters) {
         const u32 below = (1u << lane_of()) - 1u, above = ~below << 1;
 #pragma unroll
@@ -184,9 +187,9 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         }
     }
 
-    // Counters of all warps become places in the tile, by a thread for each bucket, to which
-    // `start` says where the tile's keys of its bucket go, and `behind` how many of those are none.
-    // All threads call it.
+    // Turns the counters of all warps into positions in the tile, one thread per bucket. `start` is the output
+    // position of the tile's keys of that bucket, and `behind` the number of them that are not real keys. All
+    // threads must call this.
     LAB_MEMBER static void place_warps(Room& r, u32 start, u32 behind) {
         const u32 b = threadIdx.x;
         const bool there = b < (u32)M;
@@ -205,7 +208,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         }
         if (!there) return;
         u32 at = r.runs.note(b, end - slots, start, total - behind);
-        // (All counts in registers would crowd out the keys, which are waiting in theirs.)
+        // (Keeping all counts in registers would spill the keys, which stay in registers meanwhile.)
 #pragma unroll WALKED
         for (int w = 0; w < WARPS; ++w) {
             const u32 count = r.counters[w][b];
@@ -214,7 +217,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         }
     }
 
-    // Keys into their places in shared memory.
+    // Moves the keys to their positions in shared memory.
     LAB_MEMBER void reorder(Room& r, const B& bucket) {
         u32* counters = r.counters[threadIdx.x / 32u];
 #pragma unroll
@@ -225,7 +228,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         }
     }
 
-    // Values after them, when the keys have left their registers.
+    // The values follow once the keys have left their registers.
     LAB_MEMBER void reorder_values(const Fused& s, Room& r, u32 tile) const {
         const u32 at = tile * T + first_item();
         const V* values = (const V*)s.values + at;
@@ -241,7 +244,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         for (int i = 0; i < ITEMS; ++i) r.values[number[i]] = value[i];
     }
 
-    // Where bucket threadIdx.x begins.
+    // The output position at which bucket threadIdx.x begins.
     LAB_MEMBER static u32 bucket_start(const Fused& s, Room& r) {
         const u32 b = threadIdx.x, total = b < (u32)M ? s.totals[b] : 0u;
         u32 end = sum_lanes(total);
@@ -274,7 +277,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
             else mine.rank_many(s, bucket, tile, r.counters[b / 32u]);
             if (b == 0) r.next = next;
             leaving.wait();
-            __syncthreads();  // all have counted, and the tile before has left
+            __syncthreads();  // all warps have counted, and the previous tile has been written
             drawn = r.next;
             place_warps(r, to, b == last && here < (u32)T ? T - here : 0u);
             __syncthreads();
@@ -289,7 +292,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
     }
 };
 
-// `pass` stores runs with the block's threads, `bulk` by copies that go on without them.
+// `pass` stores runs with the block's threads, `bulk` with asynchronous copies.
 #define BULK_pass false
 #define BULK_bulk true
 

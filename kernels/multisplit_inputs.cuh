@@ -1,5 +1,5 @@
-// The keys and values of a multisplit as integer functions of (seed, i), and the bucket functions:
-// the twins of src/primitives/multisplit/{keys,buckets,prime}.rs.
+// The keys and values of a multisplit as integer functions of (seed, i), and the bucket functions: twins of
+// src/primitives/multisplit/{keys,buckets,prime}.rs.
 #pragma once
 #include "inputs.cuh"
 
@@ -16,7 +16,7 @@ LAB u32 power_mod(u32 base, u32 exponent, u32 modulus) {
     return (u32)product;
 }
 
-// Whether an odd n > 2 is a prime or a strong pseudoprime to `base`, no multiple of n.
+// Whether an odd n > 2 is prime or a strong pseudoprime to `base`, which must not be a multiple of n.
 LAB bool passes_base(u32 n, u32 base) {
     u32 odd = n - 1u, twos = 0;
     for (; (odd & 1u) == 0; odd >>= 1) ++twos;
@@ -49,7 +49,7 @@ LAB bool is_prime(u32 n) {
 #define BY_HASH 3u
 #define BY_PRIME 4u
 
-// The function of a case, as the host lays it out.
+// The bucket function of a case; same layout as on the host.
 struct BucketFunction {
     u64 reciprocal;        // delta-buckets: ceil(2^64 / delta)
     const u32* splitters;  // range: m - 1 of them, ascending
@@ -63,7 +63,7 @@ LAB u32 bucket_delta(const BucketFunction& f, u32 key) { return (u32)scale(f.rec
 
 LAB u32 bucket_identity(const BucketFunction& f, u32 key) { return key >> f.shift & f.mask; }
 
-// How many of `count` ascending splitters are not above the key.
+// The number of splitters ≤ key, among `count` ascending splitters.
 LAB u32 splitters_below(const u32* splitters, u32 count, u32 key) {
     u32 low = 0;
     while (count > 0) {
@@ -107,17 +107,17 @@ LAB u32 bucket_of(const BucketFunction& f, u32 key) {
 #define IMAGE_FIELD 2u
 #define IMAGE_PRIME 3u
 
-// The input of a case, as the host lays it out.
+// The input of a case; same layout as on the host.
 struct KeySource {
-    u64 key;           // of the seed
-    u64 bits;          // of the seed of binomial draws
-    u64 values;        // of the values' seed
+    u64 key;           // key of the seed
+    u64 bits;          // key of the seed of binomial draws
+    u64 values;        // key of the values' seed
     u64 coin;          // alpha-uniform: 2^32 times alpha
-    const u64* first;  // of each bucket, and 2^32
+    const u64* first;  // the first key of each bucket, then 2^32
     u32 draw;
     u32 image;
     u32 buckets;  // m
-    u32 hot;      // a bucket
+    u32 hot;      // the bucket that is drawn more often
     u32 shift;    // of the field
     u32 mask;
 };
@@ -148,7 +148,7 @@ LAB u32 binomial_draw(const KeySource& s, u64 i) {
     return sum;
 }
 
-// The bucket of key i, whose word is u.
+// The bucket of key i, given its word u.
 LAB u32 drawn_bucket(const KeySource& s, u64 i, u64 u) {
     switch (s.draw) {
         case DRAW_UNIFORM: return (u32)scale(u, s.buckets);
@@ -162,7 +162,7 @@ LAB u32 drawn_bucket(const KeySource& s, u64 i, u64 u) {
     }
 }
 
-// The key of `bucket` that a random word chooses.
+// The key in `bucket` that a random word selects.
 LAB u32 key_in(const KeySource& s, u32 bucket, u64 word) {
     if (s.image == IMAGE_FIELD) return ((u32)(word >> 32) & ~(s.mask << s.shift)) | bucket << s.shift;
     if (s.image == IMAGE_PRIME) {
@@ -180,6 +180,6 @@ LAB u32 key_at(const KeySource& s, u64 i) {
     return key_in(s, drawn_bucket(s, i, u), mix64(u ^ 0x4D535F494E534944ull));
 }
 
-// Value i, of 4 and of 8 bytes.
+// Value i, in 4 or 8 bytes.
 LAB u32 value32_at(const KeySource& s, u64 i) { return word32(s.values, (u32)i); }
 LAB u64 value64_at(const KeySource& s, u64 i) { return word64(s.values, i); }

@@ -1,4 +1,4 @@
-// A key's number in a multisplit by passes over counted keys: that of its bucket, or a digit of it.
+// The number by which a pass over counted keys splits: the bucket of a key, or a digit of the bucket's number.
 #pragma once
 
 #include "multisplit_fused.cuh"
@@ -12,7 +12,7 @@ struct Field {
     LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
 };
 
-// Called, for it is long, and stands for each of a thread's keys.
+// Not inlined: the code is long and would be repeated for each of a thread's keys.
 static __noinline__ __device__ u32 label_of(const BucketFunction& f, u32 key) { return bucket_of(f, key); }
 
 // Any function of the key.
@@ -24,14 +24,15 @@ struct Any {
     LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
 };
 
-// A digit of ⌊u / Δ⌋: 2^16 numbers at most, so that Δ is 2^16 at least, and four times the reciprocal fits.
+// A digit of ⌊u / Δ⌋. There are at most 2^16 buckets, so Δ ≥ 2^16, and four times the reciprocal fits in 64
+// bits.
 struct DeltaDigit {
     static const bool CHEAP = true;
     u64 reciprocal;
     u32 shift, mask;
     LAB_MEMBER DeltaDigit(const BucketFunction& f) : reciprocal(4u * f.reciprocal), shift(f.shift), mask(4u * f.mask) {}
     LAB_MEMBER u32 operator()(u32 key) const { return (u32)scale(reciprocal, key) >> shift & mask; }
-    // The last of all keys may have a lower digit than others.
+    // The greatest key may have a lower digit than other keys.
     LAB_MEMBER static u32 behind(const Fused& s) { return s.behind; }
 };
 

@@ -1,6 +1,6 @@
-// Multisplit by ashkiani2017's three methods, which differ in what is a subproblem and within what keys
-// are reordered (subproblems.cuh), and by scan-based splits (§3.2). The scans between their kernels are
-// those of scan.cu.
+// ashkiani2017's three multisplit methods, which differ in their subproblems and in the unit within which keys
+// are reordered (subproblems.cuh), and scan-based splits (§3.2). The scans between the kernels are those of
+// scan.cu.
 #pragma once
 
 #include "bucket_offsets.cuh"
@@ -8,7 +8,7 @@
 
 // ---- dms ---------------------------------------------------------------------------------------
 
-// The values of a batch of windows to where their keys went.
+// Moves the values of a batch of windows to the destinations of their keys.
 template <typename V> LAB void move_values(const Split& s, const Reach& part, const u32 (&to)[WINDOWS]) {
     const V* in = (const V*)s.values + part.first;
     V value[WINDOWS];
@@ -22,7 +22,7 @@ template <typename V> LAB void move_values(const Split& s, const Reach& part, co
     }
 }
 
-// Algorithm 1's post-scan.
+// The post-scan of Algorithm 1.
 template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     const u32 warp = threadIdx.x / 32u, subproblem = blockIdx.x * (blockDim.x / 32u) + warp;
@@ -66,11 +66,11 @@ template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
 
 // ---- the kernels of the three --------------------------------------------------------------------
 
-// Threads of a block, of which so many stay on a multiprocessor: 64 registers for each.
+// Threads per block, and resident blocks per multiprocessor: 64 registers per thread.
 #define LOCALISED_THREADS 256
 #define LOCALISED_BLOCKS 4
 
-// offsets[b] = where bucket b begins, and n behind the last, by the first block.
+// offsets[b] = where bucket b begins; offsets[m] = n. Written by the first block.
 LAB void store_offsets(const Split& s, u32 m) {
     if (blockIdx.x != 0) return;
     for (u32 b = threadIdx.x; b <= m; b += blockDim.x) {
@@ -107,24 +107,24 @@ LOCALISED(8)
 
 // ---- scan-split ----------------------------------------------------------------------------------
 
-// Keys of a thread.
+// Keys per thread.
 #define EACH 4u
 
-// A split in two by a bit of the buckets' numbers.
+// A split in two by one bit of the bucket number.
 struct Halves {
     const u32* keys;
     u32* keys_out;
     const void* values;
     void* values_out;
-    const u32* ones;  // before each key
+    const u32* ones;  // number of ones before each key
     u64 n;
     u32 bit;
-    u32 value;  // bytes of a value, 0 without
+    u32 value;  // bytes of a value, 0 without values
 };
 
 static_assert(sizeof(Halves) == 56, "the layout of the host");
 
-// The keys of a thread, which the block reads side by side, and the bit of each.
+// The keys of a thread, loaded coalesced by the block, and the bit of each key.
 LAB u64 load_halves(const u32* keys, u64 n, const BucketFunction& f, u32 bit, u32 (&key)[EACH], u32 (&one)[EACH]) {
     const u64 first = (u64)blockIdx.x * blockDim.x * EACH + threadIdx.x;
 #pragma unroll
@@ -157,7 +157,7 @@ template <typename V> LAB void move_values(const Halves& s, u64 first, const u32
     }
 }
 
-// Zeros to the left and ones to the right, both in their order, by one scan (§3.2).
+// Zeros move to the left and ones to the right, each in their original order, by one scan (§3.2).
 extern "C" __global__ void __launch_bounds__(256) scan_split_move(const Halves s, const BucketFunction f) {
     u32 key[EACH], one[EACH], to[EACH];
     const u64 first = load_halves(s.keys, s.n, f, s.bit, key, one);

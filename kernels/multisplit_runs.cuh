@@ -1,27 +1,28 @@
-// How a tile that lies in shared memory bucket by bucket goes out: a run of each bucket, to where its keys belong.
+// Writes a tile that lies in shared memory bucket by bucket: one run per bucket, to the destination of its
+// keys.
 #pragma once
 
 #include "warp.cuh"
 
-// Elements at a multiple of which bulk copies begin and end: whole sectors of 32 bytes and more.
+// Alignment of bulk copies in elements: whole sectors of at least 32 bytes.
 #define RUN_ALIGN 8u
 
-// Of each of M buckets of a tile. Runs begin as far behind a multiple of ALIGN in shared memory as in the output, so that
-// all but their ends can leave in such parts.
+// The runs of a tile, one for each of M buckets. A run has the same alignment modulo ALIGN in shared memory as
+// in the output, so that all but its ends can be copied in units of ALIGN elements.
 template <int M, u32 ALIGN> struct Runs {
-    u32 to[M];     // what a slot is short of its place in the output, modulo 2^32
-    u32 outer[M];  // the run's slots: the first and, in the upper half, the one behind
-    u32 inner[ALIGN > 1 ? M : 1];  // those of its whole sectors
+    u32 to[M];     // position in the output minus slot, modulo 2^32
+    u32 outer[M];  // the run's slots: first in the lower half, end in the upper half
+    u32 inner[ALIGN > 1 ? M : 1];  // the slots of the run's whole sectors
 
-    // Slots of a tile of so many keys, at most.
+    // The maximum number of slots for a tile of `keys` keys.
     static constexpr int slots(int keys) { return keys + (ALIGN > 1 ? M * 2 * (int)ALIGN : 0); }
 
-    // Slots of a run of `count` that goes to `start`.
+    // Slots of a run of `count` elements that goes to output position `start`.
     LAB_MEMBER static u32 slots_of(u32 start, u32 count) {
         return (start % ALIGN + count + ALIGN - 1u) / ALIGN * ALIGN;
     }
 
-    // Notes the run of a bucket, whose slots begin at `slot`; where its first element is.
+    // Records the run of a bucket whose slots begin at `slot`; returns the slot of its first element.
     LAB_MEMBER u32 note(u32 bucket, u32 slot, u32 start, u32 count) {
         const u32 first = slot + start % ALIGN, end = first + count;
         const u32 up = (first + ALIGN - 1u) / ALIGN * ALIGN, down = end / ALIGN * ALIGN;
@@ -33,10 +34,10 @@ template <int M, u32 ALIGN> struct Runs {
     }
 };
 
-// ---- copies that go on without the threads, from compute capability 9.0 on -----------------------
+// ---- asynchronous copies, for compute capability 9.0 and later ------------------------------------
 
 #if defined(__CUDACC__)
-// Of whole sectors, from shared memory. Both addresses are multiples of 16.
+// Copies whole sectors from shared memory. Both addresses must be multiples of 16.
 LAB void bulk_copy(void* to, const void* from, u32 bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
                  :: "l"(to), "r"((u32)__cvta_generic_to_shared(from)), "r"(bytes) : "memory");
@@ -44,10 +45,10 @@ LAB void bulk_copy(void* to, const void* from, u32 bytes) {
 
 LAB void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
-// Until shared memory was read by all copies of this thread.
+// Waits until all copies of this thread have read shared memory.
 LAB void bulk_wait() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 
-// What this thread wrote to shared memory may be copied after the next barrier.
+// Allows copies of this thread's writes to shared memory after the next barrier.
 LAB void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #else
 LAB void bulk_copy(void* to, const void* from, u32 bytes) { memcpy(to, from, bytes); }
@@ -56,7 +57,7 @@ LAB void bulk_wait() {}
 LAB void bulk_fence() {}
 #endif
 
-// Where the tile lies in shared memory, and where it goes; values may be none.
+// The tile's keys and values in shared memory, and their output arrays; there may be no values.
 template <typename V> struct Arrays {
     u32* keys_out;
     V* values_out;
@@ -64,8 +65,8 @@ template <typename V> struct Arrays {
     const V* values;
 };
 
-// Runs on their way out of a block of THREADS threads, with values or without: by bulk copies of their whole sectors,
-// where the device has them and both arrays begin at one; else by warps.
+// Writes the runs of a block of THREADS threads, with or without values: by bulk copies of whole sectors if the
+// device supports them and both arrays are aligned to a bulk copy; otherwise by warps.
 template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
     typedef Runs<M, BULK ? RUN_ALIGN : 1u> Tile;
     static const u32 WARPS = THREADS / 32, PARTS = (u32)M < WARPS ? WARPS / M : 1u;
@@ -73,19 +74,19 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
 
     LAB_MEMBER RunStore(const void* keys, const void* values) : bulk(BULK && (((u64)keys | (u64)values) & 15u) == 0) {}
 
-    // Before shared memory is written again, and a barrier.
+    // Must be called, followed by a barrier, before shared memory is overwritten.
     LAB_MEMBER void wait() const {
         if constexpr (BULK) {
             if (threadIdx.x < (u32)M) bulk_wait();
         }
     }
 
-    // After it was written, before a barrier.
+    // Must be called after shared memory is written, before the barrier.
     LAB_MEMBER void written() const {
         if constexpr (BULK) bulk_fence();
     }
 
-    // Stores all runs. All threads call it.
+    // Stores all runs. All threads must call this.
     template <typename V> LAB_MEMBER void store(const Tile& runs, const Arrays<V>& arrays) const {
         if constexpr (BULK) {
             if (bulk) {
@@ -97,7 +98,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
         by_warps(runs, arrays);
     }
 
-    // A thread for each bucket.
+    // One thread per bucket copies its whole sectors.
     template <typename V> LAB_MEMBER static void sectors(const Tile& runs, const Arrays<V>& arrays) {
         const u32 b = threadIdx.x;
         if (b >= (u32)M) return;
@@ -109,7 +110,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
         bulk_commit();
     }
 
-    // Fewer than RUN_ALIGN elements at either end, as many threads for each bucket.
+    // Stores the fewer than RUN_ALIGN elements at either end of a run, with RUN_ALIGN threads per bucket.
     template <typename V> LAB_MEMBER static void ends(const Tile& runs, const Arrays<V>& arrays) {
         for (u32 j = threadIdx.x; j < (u32)M * RUN_ALIGN; j += THREADS) {
             const u32 b = j / RUN_ALIGN, k = j % RUN_ALIGN, outer = runs.outer[b], inner = runs.inner[b], to = runs.to[b];
@@ -119,7 +120,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
         }
     }
 
-    // A warp for each bucket, or several where buckets are few.
+    // One warp per bucket, or several if there are few buckets.
     template <typename V> LAB_MEMBER static void by_warps(const Tile& runs, const Arrays<V>& arrays) {
         const u32 warp = threadIdx.x / 32u;
         for (u32 b = warp / PARTS; b < (u32)M; b += WARPS / PARTS) {

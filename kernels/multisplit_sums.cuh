@@ -1,4 +1,4 @@
-// The sums over the counts of a multisplit's groups of tiles, between the count and the pass.
+// Sums over the counts of a multisplit's groups of tiles; runs between the counting kernel and the pass.
 #pragma once
 
 #include "multisplit_fused.cuh"
@@ -6,7 +6,7 @@
 #define SCAN_THREADS 256u
 #define SCAN_ITEMS 8u
 
-// What a thread's values have before them in the block, and in `sum` the block's own.
+// Returns the sum of the values of all earlier threads in the block; `sum` receives the block's total.
 LAB u32 sum_block(u32 mine, u32* warps, u32& sum) {
     const u32 warp = threadIdx.x / 32u, end = sum_lanes(mine);
     if (lane_of() == 31u) warps[warp] = end;
@@ -21,8 +21,8 @@ LAB u32 sum_block(u32 mine, u32* warps, u32& sum) {
     return before;
 }
 
-// Of bucket blockIdx.x: before each group, and all. The tickets begin behind the tiles that the blocks
-// of the pass have by their numbers.
+// For bucket blockIdx.x, computes the keys before each group and the total. The first tiles belong to the
+// blocks of the pass by block number; tickets start behind those.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS) fused_scan(Fused s) {
     __shared__ u32 warps[SCAN_THREADS / 32u];
     const u32* counts = s.groups + (u64)blockIdx.x * s.all;

@@ -1,5 +1,5 @@
-// The operators of scans: associative, with an identity, and x before y in op(x, y), for
-// composition does not commute.
+// The operators of scans: associative, with an identity. In op(x, y), x comes first, because composition does
+// not commute.
 #pragma once
 
 #include "certify.cuh"
@@ -9,7 +9,7 @@ template <typename W> struct Affine {
     W a, b;
 };
 
-// The least and the greatest value of a type, infinities among them.
+// The least and the greatest value of a type, including infinities.
 template <typename T> struct Limits;
 template <> struct Limits<u32> {
     static LAB_MEMBER u32 low() { return 0u; }
@@ -34,8 +34,8 @@ template <> struct Limits<double> {
 
 // ---- known when the kernel is compiled ---------------------------------------------------
 
-// FLIPPED: elements are exclusive-ored with a mask when they are loaded and stored, which makes
-// a maximum or an or of this minimum or and, and u32 of i32.
+// FLIPPED: elements are XORed with a mask when they are loaded and stored, which turns minimum into maximum,
+// and into or, and u32 into i32.
 template <typename T_> struct Add {
     typedef T_ T;
     static const bool FLIPPED = false;
@@ -75,7 +75,7 @@ template <typename W> struct Compose {
 
 template <typename T> LAB T bitwise_and(T x, T y) { return x & y; }
 template <typename T> LAB T bitwise_or(T x, T y) { return x | y; }
-LAB float bitwise_and(float x, float) { return x; }  // of floats there is none
+LAB float bitwise_and(float x, float) { return x; }  // not defined for floats
 LAB float bitwise_or(float x, float) { return x; }
 LAB double bitwise_and(double x, double) { return x; }
 LAB double bitwise_or(double x, double) { return x; }

@@ -1,14 +1,14 @@
-// pattern: Spatter's kernels on 8-byte words (lavin2020 §3.1). S is sparse, D dense, p
-// the pattern of P entries, i runs over the count, j over the entries:
+// pattern: Spatter's kernels on 8-byte words (lavin2020 §3.1). S is the sparse array, D the dense one, p the
+// pattern of P entries; i runs over the count, j over the entries:
 //
 //   gather   D[j + P·(i mod wrap)] = S[p[j] + δ·i]      scatter  the reverse
 //   gs       S_s[p_s[j] + δ_s·i] = S_g[p_g[j] + δ_g·i]
 //
 // multigather and multiscatter have p[q[j]] for p[j].
 //
-// D is private to a block, in shared memory, unless all share one in global memory; its accesses
-// are volatile, so that each of them happens. For a certificate, where D would be overwritten, a second instantiation keeps every
-// word (gather) or takes a word of its own for each (i, j) (scatter).
+// D is private to each block, in shared memory, unless all blocks share one in global memory; accesses to D are
+// volatile, so that each of them happens. Certificates use a second instantiation, because D would be
+// overwritten: it keeps every word (gather) or takes a distinct word for each (i, j) (scatter).
 #include "fill.cuh"
 #include "walk.cuh"
 #include "visits.cuh"
@@ -23,9 +23,9 @@ template <bool WRAPS> LAB Dense<WRAPS> dense_of(const Walk& w, const Place& at) 
 }
 
 // ---- what the timed kernels do ----------------------------------------------------------------
-// VISITS or VARIANT: in a case that does not start its uses at δ·i, or whose stores are atomic.
+// VISITS or VARIANT: uses do not start at δ·i, or stores are atomic.
 
-// Calls `move` with where the thread takes its words from.
+// Calls `move` with the source that the thread reads.
 template <bool VISITS, typename Move>
 LAB void taking(const u64* __restrict__ source, const Side& side, const Walk& w, const Place& at, Move move) {
     if constexpr (VISITS) {
@@ -36,8 +36,8 @@ LAB void taking(const u64* __restrict__ source, const Side& side, const Walk& w,
     }
 }
 
-// gather, multigather. `left` is null when timed; a certificate gets there what each
-// block's D holds at the end, poison where it was never written.
+// gather, multigather. `left` is null when timed; a certificate receives there the final contents of each
+// block's D, with poison in words that were never written.
 template <u32 ITEMS, bool VISITS>
 LAB void gather(const Walk& w, const Side& side, const u64* __restrict__ source, u64* left) {
     const u32 words = w.slots * w.wrap;
@@ -70,8 +70,8 @@ template <bool WRAPS> LAB Shared<WRAPS> shared_of(u64* into, const Walk& w, cons
     return d;
 }
 
-// gather, multigather with one D for all blocks, in global memory, as the definition has it:
-// the last store of a word stays. The stores are volatile for the same reason as above.
+// gather, multigather with one D in global memory for all blocks, as in the definition: the last store to a
+// word remains. The stores are volatile for the same reason as above.
 template <u32 ITEMS, bool VISITS>
 LAB void gather_global(const Walk& w, const Side& side, const u64* __restrict__ source, u64* into) {
     const Place at = place_of(w);
@@ -87,11 +87,11 @@ LAB void gather_global(const Walk& w, const Side& side, const u64* __restrict__ 
     });
 }
 
-// Sums that the blocks of a gather without a destination share. With a block for each tile
-// there are hundreds of millions a second, whose adds to one place would hold each other up.
+// Partial sums shared by the blocks of a gather without a destination. With a block per tile there are hundreds
+// of millions of adds per second, which would serialize on a single address.
 #define PARTIALS 1024u
 
-// Adds the block's words to one of the partial sums. All threads of the block must call it.
+// Adds the sum of the block's words to one of the partial sums. All threads of the block must call this.
 LAB void add_block_sum(u64* partials, u64 mine) {
     __shared__ u64 warps[BLOCK / 32u];
     for (int step = 16; step > 0; step /= 2) mine += __shfl_down_sync(0xFFFFFFFFu, mine, step);
@@ -102,8 +102,8 @@ LAB void add_block_sum(u64* partials, u64 mine) {
     atomicAdd(&partials[blockIdx.x % PARTIALS], mine);
 }
 
-// gather, multigather without a destination, as in Spatter's CUDA kernel. The partial sums
-// together gain the sum of all words.
+// gather, multigather without a destination, as in Spatter's CUDA kernel. The sum of all words is added to the
+// partial sums taken together.
 template <u32 ITEMS, bool VISITS>
 LAB void read_only(const Walk& w, const Side& side, const u64* __restrict__ source, u64* partials) {
     const Place at = place_of(w);
@@ -164,7 +164,7 @@ LAB void gs(const Walk& w, const Side& from_side, const Side& to_side, const u64
     move_words<ITEMS>(w, at, from, to);
 }
 
-// Both sides have starts of one size, or neither has any.
+// Either both sides have arrays of starts with entries of one size, or neither has one.
 template <u32 ITEMS>
 LAB void gs_variant(const Walk& w, const Side& from_side, const Side& to_side, const u64* __restrict__ source,
                     u64* __restrict__ destination, u32 atomic) {
@@ -186,7 +186,7 @@ LAB void gs_variant(const Walk& w, const Side& from_side, const Side& to_side, c
 }
 
 // ---- the timed kernels, by the iterations that a thread has in flight ---------------------------
-// pattern_NAME_uN is launched with walks of N items. _visits and _variant: see above.
+// pattern_NAME_uN is launched with walks of N items. For _visits and _variant, see above.
 
 #define IN_BLOCKS extern "C" __global__ void __launch_bounds__(BLOCK)
 #define SOURCE const u64* __restrict__ source

@@ -1,5 +1,4 @@
-// pattern: what proves that its kernels do what their definition says. What checks takes one
-// iteration at a time, but pattern_mark_left.
+// pattern: the certificate kernels. They handle one iteration at a time, except pattern_mark_left.
 #pragma once
 
 #define KEPT_ITEMS 8u  // of the walks of pattern_gather_keep and pattern_scatter_keep
@@ -22,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-// A scatter with a word of its own for each (i, j).
+// A scatter with a distinct word for each (i, j).
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_scatter_keep(Walk w, Side side, u64* __restrict__ destination, u64 key, u32 atomic) {
     const Place at = place_of(w);
@@ -40,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-// Checks what pattern_gather_keep kept.
+// Checks the words that pattern_gather_keep kept.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_check_kept(Walk w, Side side, u64 key, const u64* __restrict__ kept, Finding* finding) {
     const Place at = place_of(w);
@@ -61,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     add_count(&finding->checked, checked);
 }
 
-// Checks what the timed gather's blocks left in D: each word that was written is
-// S[p[j] + δ·i] with the j and the i mod wrap of its place. The walk is the one that
-// pattern_gather had, or one with D as its only block; finding->touched counts the words.
+// Checks what the timed gather's blocks left in D: each written word is S[p[j] + δ·i] for the j and the i mod
+// wrap of its place. The walk is that of pattern_gather, or one with D as its only block; finding->touched
+// counts the words.
 extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const u64* __restrict__ left,
                                               u64 n, Finding* finding) {
     const u64 words = (u64)w.slots * w.wrap;
@@ -91,10 +90,10 @@ extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const 
     add_count(&finding->touched, touched);
 }
 
-// The same where uses start anywhere: marks each word of D that a block stores to in
-// `touched`, and in `explained` if it holds what one of these iterations puts there. Bit k of
-// the bitmaps, 0 before, is left[k]; pattern_check_region compares them. The walk is the one
-// that the gather had. `shared`: there is one D for all blocks.
+// Checks D if uses start anywhere: marks each word of D that a block stores to in `touched`, and in
+// `explained` if the word holds what one of the block's iterations stores there. Bit k of the bitmaps,
+// initially 0, stands for left[k]; pattern_check_region compares them. The walk is that of the gather.
+// `shared`: all blocks share one D.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_mark_left(Walk w, Side side, u64 key, const u64* __restrict__ left, u32* touched,
                       u32* explained, u32 shared) {
@@ -129,15 +128,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     add_count(&finding->checked, checked);
 }
 
-// What a scatter's certificate expects of (i, j).
+// The source of the words that a scatter's certificate expects.
 #define FROM_DENSE 0u     // pattern_scatter: word64(seed, j + P·(i mod wrap))
 #define FROM_COMPUTED 1u  // pattern_scatter_keep: word64(seed, i·P + j)
 #define FROM_SPARSE 2u    // pattern_gs: word64(seed, p_g[j] + δ_g·i)
 
-// For each (i, j) marks the word of the destination that it must write in `touched`, and
-// in `explained` if the word holds what (i, j) stores. A word may have several writers;
-// it is right if it holds what any of them stores. Bit k of the bitmaps, 0 before, is
-// word begin + k. `source_side` is gs's p_g.
+// For each (i, j), marks the word of the destination that it must write in `touched`, and in `explained` if the
+// word holds what (i, j) stores. A word may have several writers; it is right if it holds what any of them
+// stores. Bit k of the bitmaps, initially 0, stands for word begin + k. `source_side` is gs's p_g.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_mark(Walk w, Side side, Side source_side, u32 kind, u64 key,
                  const u64* __restrict__ destination, u64 begin, u32* touched, u32* explained,
@@ -161,8 +159,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     add_count(&finding->checked, checked);
 }
 
-// Checks `words` words from word `begin` on: a touched one is explained, any other holds
-// poison. finding->touched counts the touched ones.
+// Checks `words` words from word `begin` on: a touched word must be explained, any other must hold poison.
+// finding->touched counts the touched words.
 extern "C" __global__ void pattern_check_region(const u64* __restrict__ destination, u64 begin, u64 words,
                                                 const u32* __restrict__ touched,
                                                 const u32* __restrict__ explained, Finding* finding) {

@@ -1,5 +1,5 @@
-// random-access: elements of one array read or written in random order. Nothing else is
-// loaded or stored, so that this is what gathers and scatters come to at best.
+// random-access: elements of one array read or written in random order. Nothing else is loaded or stored, so
+// this is an upper bound for gathers and scatters.
 #include "fill.cuh"
 
 #define BLOCK 256u
@@ -43,14 +43,14 @@ LAB void set_place(u32& to, u64 j) { to = (u32)j; }
 LAB void set_place(u64& to, u64 j) { to = j; }
 LAB void set_place(Pair& to, u64 j) { to = Pair{2 * j, 2 * j + 1}; }
 
-// Accesses that a thread has in flight. A block handles one tile of BLOCK·UNROLL of them.
+// Accesses that each thread has in flight. A block handles one tile of BLOCK·UNROLL accesses.
 #define UNROLL 8u
 
-// Sums that the blocks share: one atomic add a block, spread over this many places, and no
-// fence, costs nothing beside the reads. What they add up to is the host's affair.
+// Partial sums shared by the blocks. One atomic add per block, spread over this many places and without a
+// fence, costs nothing on top of the reads. The host adds them up.
 #define PARTIALS 1024u
 
-// Accesses [first, first + count).
+// Reads accesses [first, first + count).
 template <typename T>
 LAB void read_all(const T* __restrict__ array, Scramble order, u64 first, u64 count, u64* partials) {
     __shared__ u64 block;
@@ -84,7 +84,7 @@ template <typename T> LAB void write_all(T* __restrict__ array, Scramble order, 
     }
 }
 
-// A chain: each access goes where the one before it says. One thread.
+// A pointer chase by one thread: each element holds the place of the next access.
 template <typename T>
 LAB void chase_all(const T* __restrict__ array, Scramble order, u64 first, u64 count, u64* partials) {
     if (thread_index() != 0) return;
@@ -117,9 +117,9 @@ ACCESSES(16, Pair)
 
 // ---- inputs and certificates ----------------------------------------------------------
 
-// What an array is checked against.
+// The definition that an array is checked against.
 struct Claim {
-    u64 key;       // of the words that are read
+    u64 key;       // key of the words that are read
     u64 elements;  // a power of two
     u64 accesses;
     u32 element;  // bytes
@@ -129,7 +129,7 @@ struct Claim {
 
 static_assert(sizeof(Claim) == 56, "the layout of the host");
 
-// How often the xth element in the order of visits comes.
+// The number of visits to the xth element in the order of visits.
 LAB u64 visits(const Claim& c, u64 x) {
     return c.accesses / c.elements + ((c.accesses & (c.elements - 1)) > x ? 1u : 0u);
 }
@@ -149,8 +149,7 @@ extern "C" __global__ void random_fill_chain(void* __restrict__ out, Scramble or
     }
 }
 
-// Adds what reading comes to, element by element and each as often as it is visited, to
-// finding->sum.
+// Adds the expected sum of all reads to finding->sum: element by element, each times its number of visits.
 extern "C" __global__ void random_expected_sum(Claim c, Finding* finding) {
     const u64 words = c.element / 8u;
     u64 sum = 0;
@@ -172,7 +171,7 @@ extern "C" __global__ void random_expected_sum(Claim c, Finding* finding) {
     add_count(&finding->checked, checked);
 }
 
-// Checks that every element which is visited holds its place, and any other poison.
+// Checks that every visited element holds its own place, and every other element poison.
 extern "C" __global__ void random_certify(const void* __restrict__ array, Claim c, Finding* finding) {
     const u64 words = c.element == 4u ? 1u : c.element / 8u;
     const u64 poison = c.element == 4u ? (u64)(u32)POISON : POISON;

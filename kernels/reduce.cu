@@ -1,10 +1,11 @@
-// reduce: the sum, the least or the greatest of n elements, or of the products of two arrays
-// (src/primitives/reduce/mod.rs). Terms join as words: integers as they are, floats that are summed as doubles, floats
-// that are compared as keys whose unsigned order is theirs.
+// reduce: the sum, minimum or maximum of n elements, or of the products of two arrays
+// (src/primitives/reduce/mod.rs). Terms are combined as words: integers as they are, floats to be summed as
+// doubles, floats to be compared as integer keys with the same order.
 //
-// A thread of as many blocks as are at work at once goes over tiles, with ITEMS vectors of 16 bytes in flight; a block
-// joins its threads' words and leaves one. The block that draws the last ticket joins all of them, in their order, so
-// that a result is the same each time. A conversion to double takes a quarter of what memory takes for a float.
+// The grid has as many blocks as are resident at once. Each thread loops over tiles with ITEMS vectors of 16
+// bytes in flight; each block combines its threads' words into one. The block that draws the last ticket
+// combines the words of all blocks in a fixed order, so that results are reproducible. Converting a float to
+// double takes a quarter of the time that memory takes to deliver it.
 #include "certify.cuh"
 #include "hints.cuh"
 
@@ -12,7 +13,7 @@
 #define MIN 1
 #define MAX 2
 
-// Vectors of 16 bytes that a thread has in flight, of one array or of both.
+// Vectors of 16 bytes that each thread has in flight, of one array or of both together.
 #define ITEMS 8u
 
 template <typename To, typename From> LAB To bits_of(From from) {
@@ -43,7 +44,7 @@ template <typename W> struct Joined<SUM, W> {
     LAB_MEMBER static W of(W a, W b) { return a + b; }
 };
 
-// The words of a type; those of integers.
+// The words of a type; this is the case of integers.
 template <int OP, typename T> struct Fold {
     typedef T W;
     LAB_MEMBER static W none() { return OP == MIN ? ~W(0) : W(0); }
@@ -84,13 +85,14 @@ template <typename T> struct alignas(16) Vector {
     T of[16 / sizeof(T)];
 };
 
-// Without a hint: loads that are told to be the first to leave L2 leave others there that are not needed any more, and on an
-// H200 the first ten or so executions after the arrays were written took up to 8 % longer.
+// Without a cache hint: evict-first loads leave other, stale lines in L2, and on an H200 the first ten or so
+// executions after the arrays were written took up to 8 % longer.
 template <typename T> LAB Vector<T> vector_at(const T* at, u64 vector) {
     return bits_of<Vector<T>>(((const uint4*)at)[vector]);
 }
 
-// The word of the thread's share of terms [0, n): `tiles` tiles as vectors, `tiled` elements, and the rest one by one.
+// The word of the thread's share of terms [0, n): `tiles` tiles as vectors, which hold `tiled` elements, and
+// the rest one by one.
 template <int OP, bool PRODUCTS, typename T>
 LAB typename Fold<OP, T>::W thread_word(const T* __restrict__ x, const T* __restrict__ y, u64 tiles, u64 tiled, u64 n) {
     typedef Fold<OP, T> F;
@@ -119,7 +121,7 @@ LAB typename Fold<OP, T>::W thread_word(const T* __restrict__ x, const T* __rest
     return word;
 }
 
-// The word of the block, for its first thread.
+// The combined word of the block; valid in its first thread.
 template <int OP, typename W> LAB W block_word(W mine, W none) {
     __shared__ W warps[32];
     for (int step = 16; step > 0; step /= 2) mine = Joined<OP, W>::of(mine, __shfl_down_sync(0xFFFFFFFFu, mine, step));
@@ -132,7 +134,7 @@ template <int OP, typename W> LAB W block_word(W mine, W none) {
     return mine;
 }
 
-// `further`: joins what an earlier launch has left in `all`.
+// `further`: also combines with the result that an earlier launch left in `all`.
 template <int OP, bool PRODUCTS, typename T>
 LAB void reduce(const T* x, const T* y, u64 tiles, u64 tiled, u64 n, u32 further, u64* parts, u32* ticket, u64* all) {
     typedef typename Fold<OP, T>::W W;
@@ -190,7 +192,7 @@ OF_OPERATOR(max, MAX)
 #define ZEROS 1u
 #define WITH_NAN 2u
 
-// x and y as functions of i, by their seeds' keys.
+// x and y as functions of i; `keys` are those of their seeds.
 struct Terms {
     u64 keys[2], n, planted;
     u32 op, type, contents, products;
@@ -198,7 +200,7 @@ struct Terms {
 
 static_assert(sizeof(Terms) == 48, "the layout of the host");
 
-// The bits of element i of x, or of y: `Spec::bits`.
+// The bits of element i of x, or of y if `second`: see `Spec::bits`.
 LAB u64 element_of(const Terms& t, u32 second, u64 i) {
     const u64 w = word64(t.keys[second], i), all_ones = t.type == U32 ? 0xFFFFFFFFull : ~0ull;
     const u64 beyond = i == t.n ? 2u : i == t.planted ? 1u : 0u;
@@ -219,7 +221,7 @@ LAB u64 element_of(const Terms& t, u32 second, u64 i) {
     return t.type < F32 ? integer : t.type == F32 ? (u64)bits_of<u32>((float)number) : bits_of<u64>(number);
 }
 
-// Elements [0, n], the last one behind the array.
+// Elements [0, n]; the last one lies behind the array.
 extern "C" __global__ void reduce_fill(u32* out, Terms t, u32 second) {
     for (u64 i = thread_index(); i <= t.n; i += thread_count()) {
         const u64 bits = element_of(t, second, i);
@@ -251,7 +253,7 @@ template <int OP> LAB u64 expected(const Terms& t) {
     return expected_of<OP, double>(t);
 }
 
-// The word of each thread's share of the terms, by their closed form.
+// The expected word of each thread's share of the terms, computed from their closed form.
 extern "C" __global__ void reduce_expected(u64* words, Terms t) {
     words[thread_index()] = t.op == SUM ? expected<SUM>(t) : t.op == MIN ? expected<MIN>(t) : expected<MAX>(t);
 }

@@ -1,10 +1,10 @@
-// What a reduced-bit sort does besides (ashkiani2017 §3.3): labels of the keys, which passes of a multisplit sort
-// (multisplit_fused.cuh), and what becomes of keys and values thereafter.
+// The kernels around the sort of a reduced-bit multisplit (ashkiani2017 §3.3): labels of the keys, which passes
+// of a multisplit sort (multisplit_fused.cuh), and the final placement of keys and values.
 #pragma once
 
 #include "multisplit_inputs.cuh"
 
-// The label of each key, and what goes with it: the key, the key with its value, or its number.
+// The payload sorted with each label: the key, the key and its value, or the key's index.
 #define WITH_KEY 0u
 #define WITH_PAIR 1u
 #define WITH_NUMBER 2u
@@ -29,7 +29,7 @@ extern "C" __global__ void rb_unpack(const u64* __restrict__ packed, u32 n, u32*
     }
 }
 
-// Keys and values of `words` words from where the sorted numbers say.
+// Gathers keys, and values of `words` words, in the order of the sorted indices.
 extern "C" __global__ void rb_permute(const u32* __restrict__ numbers, u32 n, const u32* __restrict__ keys, const u32* __restrict__ values,
                                       u32 words, u32* __restrict__ keys_out, u32* __restrict__ values_out) {
     const u32 step = gridDim.x * blockDim.x;
@@ -41,7 +41,8 @@ extern "C" __global__ void rb_permute(const u32* __restrict__ numbers, u32 n, co
     }
 }
 
-// Where each of m buckets begins among sorted labels: the label's own place tells that of all since the one before.
+// Where each of m buckets begins among sorted labels: position i sets the offsets of all buckets after the
+// label before it, up to its own.
 extern "C" __global__ void rb_offsets(const u32* __restrict__ labels, u32 n, u32 m, u32* __restrict__ offsets) {
     const u32 step = gridDim.x * blockDim.x;
     for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i <= n; i += step) {

@@ -1,20 +1,20 @@
-// The post-scan of wms and bms: a tile's keys are put in the order of their buckets in shared memory
-// (ashkiani2017 §5.6), so that those of a bucket go out side by side.
+// The post-scan of wms and bms: a tile's keys are reordered by bucket in shared memory (ashkiani2017 §5.6), so
+// that the keys of a bucket are written contiguously.
 #pragma once
 
 #include "subproblems.cuh"
 
 // ---- a tile --------------------------------------------------------------------------------------
 
-// What a lane knows of its bucket, up to 32 of them: the keys of each window, a byte each, so that
-// lanes ask for four windows by one word (§6, "Parameters").
+// Per-bucket state of a lane, for up to 32 buckets: the number of its keys in each window, one byte per window,
+// so that one shuffle of a word covers four windows (§6, "Parameters").
 struct Packed {
     u32 word[WINDOWS / 4u];
 
     LAB_MEMBER void put(u32 w, u32 count) { word[w / 4u] |= count << (w % 4u * 8u); }
 
-    // Each window's count becomes the sum of those before it; returns the sum of all. Before
-    // the last window there are 224 keys at most.
+    // Replaces each window's count by the sum of the counts before it; returns the total. At most 224 keys
+    // precede the last window.
     LAB_MEMBER u32 sum() {
         u32 before = 0;
 #pragma unroll
@@ -26,8 +26,8 @@ struct Packed {
         return before;
     }
 
-    // Adds to every window's. What exceeds a byte is of windows behind the bucket's last key,
-    // as long as there are no more than 256 places, and disturbs only such.
+    // Adds `by` to every window's value. Overflow of a byte is possible only in windows behind the bucket's
+    // last key, as long as there are at most 256 places, and disturbs only such windows.
     LAB_MEMBER void raise(u32 by) {
 #pragma unroll
         for (u32 k = 0; k < WINDOWS / 4u; ++k) word[k] += by * 0x01010101u;
@@ -38,10 +38,10 @@ struct Packed {
     }
 };
 
-// The buckets of a lane where a warp has all of them: WORDS side by side, from this one on.
+// The buckets of a lane if each warp covers all buckets: WORDS adjacent ones, starting at this one.
 template <u32 BITS> LAB u32 first_bucket() { return lane_of() * Ballot<BITS>::WORDS; }
 
-// Where each bucket begins in a tile of which so many keys lie in each.
+// Where each bucket begins in a tile, given the number of keys in each bucket.
 template <u32 BITS>
 LAB void starts_of(const u32* counts, u32 (&count)[Ballot<BITS>::WORDS], u32 (&start)[Ballot<BITS>::WORDS]) {
     u32 sum = 0;
@@ -66,7 +66,8 @@ template <u32 BITS> LAB void load_next(const Split& s, u32 m, u32 subproblem, u3
     }
 }
 
-// moved[b]: from a place in the tile to the key's own. The tile's keys are then taken from `next`.
+// moved[b] = destination minus place in the tile, for the keys of bucket b. Then advances `next` past the
+// tile's keys.
 template <u32 BITS>
 LAB void store_moved(u32* moved, u32 (&next)[Ballot<BITS>::WORDS], const u32 (&count)[Ballot<BITS>::WORDS],
                      const u32 (&start)[Ballot<BITS>::WORDS]) {
@@ -78,8 +79,8 @@ LAB void store_moved(u32* moved, u32 (&next)[Ballot<BITS>::WORDS], const u32 (&c
     }
 }
 
-// The keys of a window in the order of their buckets go out: `j` and `stride` are the first place of this thread and
-// the distance to its next one, of `count`.
+// Writes the keys of a tile in bucket order: `j` and `stride` are the first place of this thread and the
+// distance to its next one, among `count` places.
 template <u32 BITS>
 LAB void store_keys(const Split& s, const BucketFunction& f, const u32* keys, const u32* moved, u32 j, u32 stride, u32 count,
                     u32 (&to)[WINDOWS]) {
@@ -95,7 +96,7 @@ LAB void store_keys(const Split& s, const BucketFunction& f, const u32* keys, co
     }
 }
 
-// Values into their places in the tile.
+// Moves the values to their places in the tile.
 template <typename V> LAB void gather_values(const Split& s, const Reach& part, V* values, const u32 (&place)[WINDOWS]) {
     V value[WINDOWS];
     const V* in = (const V*)s.values + part.first;
@@ -119,15 +120,15 @@ LAB void store_values(const Split& s, const V* values, u32 j, u32 stride, u32 co
 
 // ---- wms -----------------------------------------------------------------------------------------
 
-// Where a warp has what in shared memory.
+// A warp's arrays in shared memory.
 struct Room {
     u64* values;
     u32* keys;
-    u32* counts;  // by bucket
+    u32* counts;  // per bucket
     u32* moved;
 };
 
-// Bytes for a tile of so many keys, and `buckets` words twice.
+// Bytes for a tile of `keys` keys, and two words for each of `buckets` buckets.
 LAB u32 room_of(u32 keys, u32 value, u32 buckets) { return keys * (4u + value) + 8u * buckets; }
 
 LAB Room room_at(void* at, u32 keys, u32 value, u32 buckets) {
@@ -139,10 +140,10 @@ LAB Room room_at(void* at, u32 keys, u32 value, u32 buckets) {
     return room;
 }
 
-// Buckets for which a warp has words in shared memory: at least 4, for alignment.
+// Buckets for which a warp reserves words in shared memory: at least 4, for alignment.
 template <u32 BITS> LAB u32 words_for() { return Ballot<BITS>::NUMBERS < 4u ? 4u : Ballot<BITS>::NUMBERS; }
 
-// The places of a warp's keys in its tile (§5.6.1), and room.moved.
+// The places of a warp's keys in its tile (§5.6.1); also sets room.moved.
 template <u32 BITS>
 LAB void place_in_warp(const Split& s, const Reach& part, const u32 (&bucket)[WINDOWS], const Room& room,
                        u32 (&next)[Ballot<BITS>::WORDS], u32 (&place)[WINDOWS]) {
@@ -189,7 +190,7 @@ LAB void place_in_warp(const Split& s, const Reach& part, const u32 (&bucket)[WI
     __syncwarp();
 }
 
-// The warp's values follow its keys.
+// Moves the warp's values after its keys.
 template <typename V>
 LAB void follow_in_warp(const Split& s, const Reach& part, V* values, const u32 (&place)[WINDOWS], const u32 (&to)[WINDOWS]) {
     gather_values(s, part, values, place);
@@ -226,7 +227,7 @@ template <u32 BITS> LAB void wms(const Split& s, const BucketFunction& given) {
 
 // ---- bms -----------------------------------------------------------------------------------------
 
-// Scans the counts of each bucket's warps (§5.5.4), and leaves their sums in room.counts.
+// Scans the counts of each bucket's warps (§5.5.4), and leaves the totals in room.counts.
 template <u32 BITS> LAB void scan_cells(u32* cells, const Room& room) {
     const u32 warps = blockDim.x / 32u;
     each_cell<BITS>(warps, [&](u32 at, bool there) {
@@ -241,7 +242,7 @@ template <u32 BITS> LAB void scan_cells(u32* cells, const Room& room) {
     });
 }
 
-// The places of a warp's keys in the block's tile (§5.6.2), and room.moved by the first warp.
+// The places of a warp's keys in the block's tile (§5.6.2); the first warp also sets room.moved.
 template <u32 BITS>
 LAB void place_in_block(const Split& s, const Reach& part, const u32 (&bucket)[WINDOWS], u32* cells, const Room& room,
                         u32 (&next)[Ballot<BITS>::WORDS], u32 (&place)[WINDOWS]) {

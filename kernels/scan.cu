@@ -5,7 +5,7 @@
 #include "sengupta2007.cuh"
 #include "spine.cuh"
 
-// The operators by type. Others are these with elements exclusive-ored (operators.cuh).
+// The operators by type. All other operators are these on XORed elements (operators.cuh).
 #define FAMILIES(KERNELS)                \
     KERNELS(add_u32, Add<u32>)           \
     KERNELS(add_u64, Add<u64>)           \
@@ -22,8 +22,8 @@
 
 // ---- one pass ----------------------------------------------------------------------------
 
-// Threads of a block, vectors of each of them, and blocks that run on a multiprocessor at once, for
-// there are registers enough for so many.
+// Threads per block, vectors per thread, and resident blocks per multiprocessor, as many as the registers
+// allow.
 #define TILE_THREADS 256
 #define TILE_VECTORS 7
 #define TILE_BLOCKS(O) (sizeof(O::T) > 8 ? 4 : 6)
@@ -43,11 +43,10 @@ FAMILIES(ONE_PASS)
 
 // ---- heads as one pass reads them ----------------------------------------------------------
 
-// Four bytes that are 0 or 1 as four bits.
+// Packs four bytes that are 0 or 1 into four bits.
 LAB u32 nibble(u32 bytes) { return bytes * 0x01020408u >> 24 & 15u; }
 
-// Word w of the bits, from 32 bytes. There are `words` words, and bytes for all their bits but of
-// the last.
+// One word of the bits from 32 bytes. Every bit has a byte, except in the last word.
 extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned char* __restrict__ bytes, u64 n) {
     const u64 word = thread_index();
     if (word * 32u >= n) return;
@@ -63,7 +62,7 @@ extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned
     bits[word] = mine;
 }
 
-// A warp for each chunk of 128 flags, whose words are there up to its end. `words` words of bits.
+// One warp per chunk of 128 flags; all words of a chunk exist. `words` is the number of words of bits.
 extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* __restrict__ stripes, u64 words) {
     const u64 chunk = thread_index() / 32u;
     const u32 lane = threadIdx.x & 31u;
@@ -78,7 +77,7 @@ extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* _
     if (lane < 4u && chunk * 4u + lane < words) bits[chunk * 4u + lane] = word;
 }
 
-// Sets the bits of `count` heads; the others are 0 before.
+// Sets the bits of `count` heads; all bits must be 0 initially.
 extern "C" __global__ void heads_of_pointers(u32* bits, const u32* __restrict__ pointers, u64 count, u64 n) {
     const u64 j = thread_index();
     if (j >= count) return;
@@ -120,7 +119,7 @@ extern "C" __global__ void scan_fill(void* out, const Inputs in) {
 #define LENGTHS 3u
 #define POINTERS 4u
 
-// The entries of what tells the segments: words of bits, bytes, words of stripes, lengths, pointers.
+// The entries that describe the segments: words of bits, bytes, words of stripes, lengths, pointers.
 extern "C" __global__ void scan_fill_heads(void* out, u32 form, const Segments s, u64 entries) {
     for (u64 e = thread_index(); e < entries; e += thread_count()) {
         u32 word = 0;
@@ -142,8 +141,8 @@ extern "C" __global__ void scan_fill_heads(void* out, u32 form, const Segments s
     }
 }
 
-// Checks out[0..n) by the recurrence of the definition: out[i] is what came before, with the element
-// before, or with its own.
+// Checks out[0..n) by the recurrence of the definition: out[i] is the previous output combined with the
+// previous element (exclusive) or with its own (inclusive).
 extern "C" __global__ void scan_certify(const void* out, const Inputs in, const Segments s, u32 inclusive, Finding* finding) {
     const u64 poison = wide(in.type) ? POISON : POISON & 0xFFFFFFFFull;
     u32 checked = 0;

@@ -1,5 +1,5 @@
-// The elements and segments of the scans as functions of (seed, i): the twins, bit for bit, of
-// src/primitives/scan/{inputs,segments}.rs; and what their operators make of two elements.
+// The elements and segments of the scans as functions of (seed, i), bit-for-bit twins of
+// src/primitives/scan/{inputs,segments}.rs, and the operators applied to two elements.
 #pragma once
 
 #include "operators.cuh"
@@ -10,7 +10,7 @@
 #define F32 3u
 #define F64 4u
 
-// An element by its bits: of a pair both words, otherwise the second is 0.
+// An element by its bits: both words of a pair; otherwise the second word is 0.
 struct Element {
     u64 a, b;
 };
@@ -47,7 +47,7 @@ LAB u64 summand(const Inputs& in, u64 i) {
 
 LAB u64 rank(const Inputs& in, u64 i) { return in.backward != 0 ? in.n - 1 - i : i; }
 
-// Bits of the values that minima and maxima are taken of.
+// Bits of the values of which minima and maxima are taken.
 LAB u32 width(u32 type) { return type == F32 ? 24u : type == F64 ? 53u : type == U64 ? 64u : 32u; }
 
 LAB u64 rising(const Inputs& in, u64 i) {
@@ -84,7 +84,7 @@ LAB Element input(const Inputs& in, u64 i) {
 #define GEOMETRIC 2u
 
 struct Segments {
-    u64 key;     // of the seed with a tag
+    u64 key;     // key of the seed with a tag
     u64 n;
     u64 mean;
     u32 lengths;  // a code above
@@ -104,7 +104,7 @@ LAB bool is_head(const Segments& s, u64 i) {
     return i == 0 || word64(s.key, i) <= ~0ull / s.mean;
 }
 
-// The first element of segment j, n after the last. Not of geometric lengths.
+// The first element of segment j, or n after the last one. Not for geometric lengths.
 LAB u64 pointer(const Segments& s, u64 j) {
     if (j * s.mean >= s.n) return s.n;
     return s.lengths == CONSTANT ? j * s.mean : random_head(s, j);

@@ -1,10 +1,10 @@
-// Scan and segmented scan as sengupta2007 has them: a balanced tree in shared memory, swept up
-// and down by a block of 128 threads (Algorithms 1 to 4), and levels of such blocks, each a
-// launch or two, above each other (§2.1, Algorithm 5).
+// Scan and segmented scan as in sengupta2007: a block of 128 threads sweeps a balanced tree in shared memory up
+// and down (Algorithms 1 to 4); arrays larger than a block take several levels of such blocks, with one or two
+// launches per level (§2.1, Algorithm 5).
 //
-// Everything is in the order of the scan: a backward one reads and writes memory in reverse (§2.1),
-// and shifts the flags by one (§2.2.2). Where the paper writes a sum of the tree's left and
-// right, the left one comes first here, for operators that do not commute.
+// Everything is in scan order: a backward scan reads and writes memory in reverse (§2.1), and shifts the flags
+// by one (§2.2.2). Where the paper adds the right child to the left, the left operand comes first here, because
+// not all operators commute.
 #pragma once
 
 #include "operators.cuh"
@@ -13,14 +13,14 @@
 
 extern __shared__ u64 dense[];
 
-// Leaves lie in shared memory with a gap after every 32, against conflicts of its banks (the
-// paper leaves such details to its reference [HSO07]).
+// Leaves in shared memory have a gap after every 32, to avoid bank conflicts (the paper leaves such details to
+// its reference [HSO07]).
 LAB u32 padded(u32 leaf) { return leaf + leaf / 32u; }
 
-// Where element j in the order of the scan lies in memory.
+// The memory position of element j in scan order.
 LAB u64 placed(u64 j, u64 n, u32 backward) { return backward != 0 ? n - 1 - j : j; }
 
-// Elements where they are read from `in` and written to `out`: see operators.cuh.
+// Applies the operator's XOR mask to elements read from `in` and written to `out`: see operators.cuh.
 template <class O> LAB typename O::T turned(typename O::T x, u64 flip) { return O::FLIPPED ? flipped(x, flip) : x; }
 
 // ---- scan ----------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ template <class O> LAB void up_sweep(O op, typename O::T* x, u32 leaves) {
     __syncthreads();
 }
 
-// Algorithm 2, from its second line on: the last leaf holds what comes before all of them.
+// Algorithm 2, from its second line on: on entry the last leaf holds the sum before all leaves.
 template <class O> LAB void down_sweep(O op, typename O::T* x, u32 leaves) {
 #pragma unroll 1
     for (u32 d = leaves / 2; d > 0; d /= 2) {
@@ -55,9 +55,9 @@ template <class O> LAB void down_sweep(O op, typename O::T* x, u32 leaves) {
     __syncthreads();
 }
 
-// Scans each block's elements by themselves, and leaves their sum for the next level. A leaf is a
-// group of GROUP elements, which its thread scans alone: with 2 elements a thread each is a leaf
-// ('scan' in Fig. 5), with 8 a thread has two leaves of 4 ('fast').
+// Scans each block's elements separately, and leaves their sum for the next level. A leaf is a group of GROUP
+// elements, which its thread scans alone: with 2 elements per thread each element is a leaf ('scan' in Fig. 5),
+// with 8 a thread has two leaves of 4 ('fast').
 template <class O, u32 GROUP>
 LAB void scan_block(O op, const typename O::T* in, typename O::T* out, typename O::T* sums, u64 n, u32 backward,
                     u32 inclusive, u64 flip) {
@@ -98,7 +98,7 @@ LAB void scan_block(O op, const typename O::T* in, typename O::T* out, typename 
     }
 }
 
-// Adds what comes before each block to all its elements (§2.1).
+// Adds the sum before each block to all of the block's elements (§2.1).
 template <class O>
 LAB void add_uniformly(O op, typename O::T* out, const typename O::T* before, u64 n, u32 elements, u32 backward, u64 flip) {
     const typename O::T sum = before[blockIdx.x];
@@ -117,7 +117,7 @@ LAB void add_uniformly(O op, typename O::T* out, const typename O::T* before, u6
 #define BYTES 1u
 #define STRIPED 2u
 
-// Head flags, and how they are laid out (§2.2.2).
+// Head flags and their layout (§2.2.2).
 struct Flags {
     const void* at;
     u32 form;
@@ -126,43 +126,43 @@ struct Flags {
 
 LAB bool flag_at(const Flags& f, u64 i) {
     if (f.form == BITS) return ((const u32*)f.at)[i / 32] >> (i % 32) & 1u;
-    // 32 words of four flags, one after another 32 elements apart.
+    // 32 words of four flags each; the flags of a word are 32 elements apart.
     const u64 at = f.form == BYTES ? i : i / 128 * 128 + i % 32 * 4 + i % 128 / 32;
     return ((const unsigned char*)f.at)[at] != 0;
 }
 
-// Whether element j in the order of the scan begins a segment.
+// Whether element j in scan order begins a segment.
 LAB bool begins(const Flags& f, u64 j, u64 n, u32 backward) {
     if (j >= n) return false;
     return j == 0 || flag_at(f, backward != 0 ? n - j : j);
 }
 
-// A level of a segmented scan. `in` is read, `out` holds the tree of partial sums and then the
-// result; above the first level both are the level below's sums.
+// One level of a segmented scan. `in` is read; `out` holds the tree of partial sums and then the result. Above
+// the first level, both are the sums of the level below.
 struct Level {
     const void* in;
     void* out;
-    unsigned char* or_tree;      // of the level; above the first at first the level below's ORs
-    const unsigned char* flags;  // f above the first level, where it is not that of the heads; else null
+    unsigned char* or_tree;      // of the level; above the first level, initially the ORs of the level below
+    const unsigned char* flags;  // f above the first level, where it differs from the heads; else null
     Flags heads;                 // f_i of Algorithm 4: which elements begin a segment
-    void* sums;                  // of each block: its sum since its last head, and later what comes before the block;
-    unsigned char* ors;          // whether it has a head,
+    void* sums;                  // per block: its sum since its last head, later the sum before the block;
+    unsigned char* ors;          // whether it contains a head,
     unsigned char* firsts;       // and whether its first element is one
     u64 n;
-    u64 flip;                    // what elements of `in` and of the result are exclusive-ored with; 0 above the first level
-    u32 elements;                // of a thread
+    u64 flip;                    // XOR mask of the elements of `in` and of the result; 0 above the first level
+    u32 elements;                // per thread
     u32 backward, inclusive;
     u32 unused;
 };
 
 static_assert(sizeof(Flags) == 16 && sizeof(Level) == 104, "the layout of the host");
 
-// Shared memory of a block: the trees of sums and of ORs, and the heads.
+// A block's shared memory: the trees of sums and of ORs, and the heads.
 template <typename T> struct Trees {
     T* x;
     unsigned char *f, *heads;
     u32 leaves;
-    u64 base;  // the first leaf's element
+    u64 base;  // the element of the first leaf
 };
 
 template <typename T> LAB Trees<T> trees(const Level& level) {
@@ -186,7 +186,7 @@ template <class O> LAB typename O::T leaf(const Level& level, u64 at) {
     return turned<O>(((const typename O::T*)level.in)[at], level.flip);
 }
 
-// From the level's elements and flags.
+// Loads the leaves from the level's elements and flags.
 template <class O> LAB void load_leaves(O op, const Level& level, const Trees<typename O::T>& t) {
 #pragma unroll 1
     for (u32 k = threadIdx.x; k < t.leaves; k += TREE_THREADS) {
@@ -197,7 +197,7 @@ template <class O> LAB void load_leaves(O op, const Level& level, const Trees<ty
     }
 }
 
-// Algorithm 3, from d = 0 on (printed: 1).
+// Algorithm 3, starting at d = 0 (the paper prints 1).
 template <class O> LAB void segmented_up_sweep(O op, const Trees<typename O::T>& t) {
 #pragma unroll 1
     for (u32 d = 1; d < t.leaves; d *= 2) {
@@ -212,7 +212,7 @@ template <class O> LAB void segmented_up_sweep(O op, const Trees<typename O::T>&
     __syncthreads();
 }
 
-// Algorithm 4, `before` standing for what comes before all leaves (lines 5 and 6 of Algorithm 5).
+// Algorithm 4, with `before` as the sum before all leaves (lines 5 and 6 of Algorithm 5).
 template <class O> LAB void segmented_down_sweep(O op, const Trees<typename O::T>& t, typename O::T before) {
     typedef typename O::T T;
     if (threadIdx.x == 0) t.x[padded(t.leaves - 1)] = before;
@@ -260,8 +260,8 @@ template <class O> LAB void segmented_reduce(O op, const Level& level) {
     }
 }
 
-// Lines 4 to 6 of Algorithm 5; `sums` holds what line 3 made of the sums. The trees were not saved
-// beyond the last element, where only sums to the right of all elements come from.
+// Lines 4 to 6 of Algorithm 5; `sums` holds the scanned sums of line 3. The trees were not saved beyond the
+// last element, but those nodes affect only sums to the right of all elements.
 template <class O> LAB void segmented_sweep_down(O op, const Level& level) {
     typedef typename O::T T;
     const Trees<T> t = trees<T>(level);
@@ -278,7 +278,7 @@ template <class O> LAB void segmented_sweep_down(O op, const Level& level) {
     store_leaves(op, level, t);
 }
 
-// A level of one block: line 3 of Algorithm 5, at its end.
+// A level that has only one block: line 3 of Algorithm 5, at the end of the recursion.
 template <class O> LAB void segmented_block(O op, const Level& level) {
     typedef typename O::T T;
     const Trees<T> t = trees<T>(level);

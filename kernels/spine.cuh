@@ -1,22 +1,22 @@
-// Scans with a spine: a block of its own that scans the tiles' sums.
+// Scans with a spine: one dedicated block scans the tiles' sums.
 //
-// The block of a tile publishes the tile's sum and then looks at a single descriptor, until the spine
-// has written there what comes before the tile. With look-back every block reads what those before
-// it have published, again and again, and tiles wait for each other one after another.
+// The block of a tile publishes the tile's sum and then polls a single descriptor until the spine has written
+// the sum of everything before the tile there. With look-back, by contrast, every block repeatedly reads the
+// sums that earlier blocks have published, and tiles wait for each other in a chain.
 //
-// The spine has the first ticket, and serves tiles as soon as all before them have published their sums, which
-// these do without waiting for anything. So a launch comes to its end where two blocks at least
-// are at work at once.
+// The spine draws the first ticket, and serves each tile as soon as all earlier tiles have published their
+// sums, which they do without waiting. A launch therefore terminates if at least two blocks are resident at
+// once.
 #pragma once
 
 #include "scan_tile.cuh"
 
-#define PATIENCE 20u  // nanoseconds between two looks
+#define PATIENCE 20u  // nanoseconds between two polls
 
-// States of descriptors: of a tile's sum 2 · epoch, and one more where the tile has a head; of what comes
-// before a tile 2 · epoch.
+// States of descriptors: for a tile's sum 2 · epoch, plus 1 if the tile contains a head; for the sum before a
+// tile 2 · epoch.
 struct Spine {
-    // Tells the spine the sum of this tile, and returns what comes before it to the first lane of a warp.
+    // Publishes the sum of this tile to the spine; returns the sum before the tile in the first lane of a warp.
     template <class O> static LAB_MEMBER typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
         typedef typename O::T T;
         T sum = op.identity();
@@ -28,9 +28,9 @@ struct Spine {
     }
 };
 
-// Serves up to 32 tiles from `first` on: those before the first whose sum is missing. `sum` and `state` are
-// those of a lane's tile. Returns how many they are; `carry` is what comes before them, and then what
-// comes behind.
+// Serves up to 32 tiles from `first` on, up to the first whose sum is missing; returns how many. `sum` and
+// `state` are those of the lane's tile. `carry` is the sum before these tiles on entry, and the sum up to their
+// end on return.
 template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 first, typename O::T sum, u32 state, typename O::T& carry) {
     typedef typename O::T T;
     const u32 lane = threadIdx.x & 31u;
@@ -45,10 +45,10 @@ template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 fi
     return count;
 }
 
-// Serves all tiles, by a warp; nobody wants the sum of the last one.
+// Serves all tiles with one warp; the sum of the last tile is not needed.
 template <class O, bool SEGMENTED> LAB void serve(O op, const Scan& s) {
     typedef typename O::T T;
-    const int ROWS = sizeof(T) > 4 ? 4 : 8;  // of 32 tiles, looked at together
+    const int ROWS = sizeof(T) > 4 ? 4 : 8;  // rows of 32 tiles that are polled together
     const u32 lane = threadIdx.x & 31u, tiles = s.tiles - 1;
     T carry = op.identity();
     for (u32 first = 0; first < tiles;) {

@@ -1,13 +1,12 @@
 // stream: read, write, copy, scale, add and triad of f64 arrays (lavin2020 §4.1 takes
 // the ceilings of its charts from such kernels).
 //
-// A block handles tiles of blockDim.x · ITEMS vectors, each thread ITEMS of them at once. With
-// a block for each tile, blocks start in the order of their addresses, so that those in flight
-// lie close together and memory finds its rows open. On an H200 a grid of as many blocks as fit
-// at once reached 4.62 TB/s reading, 4.45 writing and 4.01 copying, one block a tile 4.69, 4.70
-// and 4.29. What writes is best with the smallest tile. The number of full tiles and the elements
-// in them are the host's to give: a division by blockDim.x costs more than everything else that
-// a short block does.
+// A block handles tiles of blockDim.x · ITEMS vectors, each thread ITEMS of them at once. With one block per
+// tile, blocks start in address order, so that the blocks in flight lie close together and memory finds its
+// rows open. On an H200 a grid of as many blocks as are resident at once reached 4.62 TB/s reading, 4.45
+// writing and 4.01 copying, one block per tile 4.69, 4.70 and 4.29. Kernels that write are fastest with the
+// smallest tile. The host passes the number of full tiles and of the elements in them: a division by blockDim.x
+// costs more than everything else in a short block.
 #include "certify.cuh"
 #include "hints.cuh"
 
@@ -22,22 +21,21 @@ template <int OP> LAB double combine(double x, double y, double q) {
     if (OP == COPY) return x;
     if (OP == SCALE) return q * x;
     if (OP == ADD) return x + y;
-    return __dadd_rn(x, __dmul_rn(q, y));  // exact either way: integers
+    return __dadd_rn(x, __dmul_rn(q, y));  // exact with or without fma: integers
 }
 
 template <int OP> LAB double2 combine(double2 x, double2 y, double q) {
     return make_double2(combine<OP>(x.x, y.x, q), combine<OP>(x.y, y.y, q));
 }
 
-// Where a thread's first vector of a tile lies. Fewer than 2^31 tiles: 32 bits do for them
-// with a grid added.
+// The thread's first vector of a tile. There are fewer than 2^31 tiles, so 32 bits suffice even after adding a
+// grid.
 template <u32 ITEMS> LAB u64 vector_of(u32 tile) {
     return (u64)tile * (blockDim.x * ITEMS) + threadIdx.x;
 }
 
-// dst[i] = combine(x[i], y[i]) for i in [0, n): `tiles` tiles of `tiled` elements as vectors, for
-// which all arrays must be aligned, and the rest element by element. Arrays that OP does not
-// read may be null.
+// dst[i] = combine(x[i], y[i]) for i in [0, n): `tiles` tiles, `tiled` elements in all, as vectors, for which
+// all arrays must be aligned; the rest element by element. Arrays that OP does not read may be null.
 template <int OP, typename V, u32 ITEMS, int HINT>
 LAB void map(double* __restrict__ dst, const double* __restrict__ x, const double* __restrict__ y,
              u32 tiles, u64 tiled, u64 n, double q) {
@@ -62,7 +60,7 @@ LAB void map(double* __restrict__ dst, const double* __restrict__ x, const doubl
 LAB double both(double v) { return v; }
 LAB double both(double2 v) { return v.x + v.y; }
 
-// The thread's share of the sum of x[0..n), which is cut as for map.
+// The thread's share of the sum of x[0..n), divided as in map.
 template <typename V, u32 ITEMS, int HINT>
 LAB double thread_sum(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n) {
     double sum = 0.0;
@@ -79,14 +77,13 @@ LAB double thread_sum(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n)
     return sum;
 }
 
-// Sums that the blocks of a read share, so that the adds of many of them to one place do not
-// hold each other up. What these come to together is the host's affair: on an H200 a fence and a
-// ticket for each block, so that the last one would know itself and add them up, cost 12 % of
-// the bandwidth, and a launch of its own a few microseconds.
+// Partial sums shared by the blocks of a read, so that many adds do not serialize on one address. The host adds
+// them up: on an H200, a fence and a ticket per block, by which the last block would know to add them up, cost
+// 12 % of the bandwidth, and a separate launch a few microseconds.
 #define PARTIALS 1024u
 
-// Adds the sum of x[0..n) to `partials`. Values are integers and sums below 2^53: exact in any
-// order and as either type.
+// Adds the sum of x[0..n) to `partials`. Values are integers and sums are below 2^53, so they are exact in any
+// order and in either type.
 template <typename V, u32 ITEMS, int HINT>
 LAB void read(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials) {
     __shared__ u64 warps[32];
@@ -95,7 +92,7 @@ LAB void read(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* pa
     if ((threadIdx.x & 31u) == 0) warps[threadIdx.x / 32u] = mine;
     __syncthreads();
     if (threadIdx.x != 0) return;
-#pragma unroll 1  // else its registers are those of every thread
+#pragma unroll 1  // if unrolled, its registers would count for every thread
     for (u32 w = 1; w < blockDim.x / 32u; ++w) mine += warps[w];
     atomicAdd(&partials[blockIdx.x % PARTIALS], mine);
 }
@@ -138,7 +135,7 @@ WIDTHS(8)
 
 // ---- inputs and certificates --------------------------------------------------------
 
-// out[i] = element i of the stream of this seed: an integer below 2^20.
+// out[i] = element i of this seed's stream: an integer below 2^20.
 extern "C" __global__ void stream_fill(double* __restrict__ out, u64 key, u64 n) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = stream_value(key, i);
 }
@@ -155,8 +152,7 @@ extern "C" __global__ void stream_expected_sum(u64 key, u64 n, Finding* finding)
     add_count(&finding->checked, checked);
 }
 
-// Checks dst[0..n) against the definition; x and y are the operands' keys, op one of the
-// codes above.
+// Checks dst[0..n) against the definition; x and y are the operands' keys, op is one of the codes above.
 extern "C" __global__ void stream_certify(const double* __restrict__ dst, u32 op, u64 x, u64 y,
                                           double q, u64 n, Finding* finding) {
     u32 checked = 0;

@@ -1,21 +1,21 @@
-// Multisplit as ashkiani2017 has it: a pre-scan that counts the buckets of each subproblem, a scan
-// of the counts of all of them, and a post-scan that computes where each key goes and moves it
-// (§4.6, Algorithm 1). What a subproblem is, and within which part of it keys are reordered before
-// they are moved, tells the three methods apart (§5.3, Table 1):
+// Multisplit as in ashkiani2017: a pre-scan counts the buckets of each subproblem, a scan covers the counts of
+// all subproblems, and a post-scan computes the destination of each key and moves it (§4.6, Algorithm 1). The
+// three methods differ in what a subproblem is, and in the unit within which keys are reordered before they are
+// moved (§5.3, Table 1):
 //
 //   dms  a warp's windows of 32 keys; nothing is reordered
 //   wms  a warp's tiles of some windows; a tile is reordered by the warp
 //   bms  a block's tiles, some windows of each of its warps; a tile is reordered by the block
 //
-// Buckets are numbers below 2^BITS. Up to 32 of them a lane is in charge of the bucket of its number, and
-// lanes ask each other; above, ⌈m / 32⌉ registers count in the pre-scan (§5.7), and in the
-// post-scan m words of shared memory for each warp (§6.3), since a shuffle asks for one register.
+// Buckets are numbers below 2^BITS. With up to 32 buckets, lane b is in charge of bucket b, and lanes query
+// each other by shuffles. With more, ⌈m / 32⌉ registers count in the pre-scan (§5.7), and the post-scan uses m
+// words of shared memory per warp (§6.3), since a shuffle reads only one register.
 #pragma once
 
 #include "ballot.cuh"
 #include "multisplit_inputs.cuh"
 
-// Windows of a warp that are in flight together: the most that a tile has.
+// Windows that a warp has in flight together: the maximum per tile.
 #define WINDOWS 8u
 
 extern __shared__ ulonglong2 dense[];
@@ -25,25 +25,25 @@ struct Split {
     u32* keys_out;
     const void* values;
     void* values_out;
-    u32* counts;      // H in the pre-scan, G in the post-scan: of bucket b in subproblem l at b·L + l
-    u32* offsets;     // m + 1 of them
+    u32* counts;      // H in the pre-scan, G in the post-scan: the entry of bucket b in subproblem l is at b·L + l
+    u32* offsets;     // m + 1 offsets
     u64 n;            // below 2^32
     u32 subproblems;  // L
-    u32 windows;      // of a warp in a tile; with dms in a subproblem
-    u32 tiles;        // of a subproblem
-    u32 value;        // bytes of a value, 0 without
+    u32 windows;      // per warp and tile; with dms per subproblem
+    u32 tiles;        // per subproblem
+    u32 value;        // bytes of a value, 0 without values
 };
 
 static_assert(sizeof(Split) == 72, "the layout of the host");
 
-// The lanes of a window that have a key, of so many keys from its first one on.
+// The lanes of a window that have a key, given the number of keys from the window's first one on.
 LAB u32 lanes_of(u32 keys) { return keys >= 32u ? EVERYONE : (1u << keys) - 1u; }
 
-// A warp's part of a tile: its first key, and how many there are from there on.
+// A warp's part of a tile: its first key and its number of keys.
 struct Reach {
     u64 first;
     u32 keys;
-    // Key of window w that this lane has; whether it is there.
+    // The lane's key in window w; the lanes that have a key in window w.
     LAB_MEMBER u32 at(u32 w) const { return w * 32u + lane_of(); }
     LAB_MEMBER u32 lanes(u32 w) const { return lanes_of(keys > w * 32u ? keys - w * 32u : 0u); }
 };
@@ -53,7 +53,7 @@ LAB Reach reach_of(u64 first, u64 last, u32 most) {
     return {first, rest < most ? (u32)rest : most};
 }
 
-// Keys that are not there are 0.
+// Missing keys are loaded as 0.
 LAB void load_keys(const Split& s, const Reach& part, u32 (&key)[WINDOWS]) {
     const u32* in = s.keys + part.first;
 #pragma unroll
@@ -65,7 +65,7 @@ LAB void load_keys(const Split& s, const Reach& part, u32 (&key)[WINDOWS]) {
 // Splitters below 2^BITS are searched in shared memory.
 #define PLACED_BITS 8u
 
-// With the splitters where the block has them at hand. All of its threads call it.
+// A copy of the function with its splitters in shared memory. All threads of the block must call this.
 LAB BucketFunction placed(const BucketFunction& given) {
     __shared__ u32 splitters[1u << PLACED_BITS];
     BucketFunction f = given;
@@ -82,14 +82,14 @@ template <u32 N, typename F> LAB void each_bucket(const u32 (&key)[N], u32 (&buc
     for (u32 k = 0; k < N; ++k) bucket[k] = of(key[k]);
 }
 
-// The function is chosen once for N keys.
+// Evaluates N keys with one dispatch on the function.
 template <u32 N> LAB void buckets_of(const BucketFunction& f, const u32 (&key)[N], u32 (&bucket)[N]) {
     if (f.by == BY_DELTA) each_bucket(key, bucket, [&](u32 u) { return bucket_delta(f, u); });
     else if (f.by == BY_IDENTITY) each_bucket(key, bucket, [&](u32 u) { return bucket_identity(f, u); });
     else if (f.by == BY_HASH) each_bucket(key, bucket, [&](u32 u) { return bucket_hash(f, u); });
     else if (f.by == BY_RANGE) each_bucket(key, bucket, [&](u32 u) { return bucket_range(f, u); });
     else {
-        // A loop, for its body is long; with an index the keys lie in memory, which does not matter here.
+        // A loop, because its body is long; indexing forces the keys into memory, which does not matter here.
         u32 keys[N], buckets[N];
 #pragma unroll
         for (u32 k = 0; k < N; ++k) keys[k] = key[k];
@@ -102,7 +102,7 @@ template <u32 N> LAB void buckets_of(const BucketFunction& f, const u32 (&key)[N
 
 // ---- counts ------------------------------------------------------------------------------------
 
-// Adds the buckets of the warp's keys [first, last) to mine[r], those of lane + 32·r.
+// Adds the warp's keys [first, last) to mine[r], the count of bucket lane + 32·r.
 template <u32 BITS>
 LAB void count_windows(const Split& s, const BucketFunction& f, u64 first, u64 last, u32 (&mine)[Ballot<BITS>::WORDS]) {
     for (u64 at = first; at < last; at += 32u * WINDOWS) {
@@ -121,12 +121,12 @@ LAB void count_windows(const Split& s, const BucketFunction& f, u64 first, u64 l
     }
 }
 
-// Keys of a subproblem of which a warp has so many tiles.
+// Keys per warp in a subproblem.
 LAB u64 keys_of_warp(const Split& s) { return (u64)s.tiles * s.windows * 32u; }
 
 LAB u64 end_of(const Split& s, u64 end) { return end < s.n ? end : s.n; }
 
-// A subproblem a warp: one column of H.
+// One warp per subproblem, which is one column of H.
 template <u32 BITS> LAB void prescan_warps(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     const u32 subproblem = blockIdx.x * (blockDim.x / 32u) + threadIdx.x / 32u;
@@ -143,23 +143,23 @@ template <u32 BITS> LAB void prescan_warps(const Split& s, const BucketFunction&
 
 // ---- the counts of a block's warps ---------------------------------------------------------------
 
-// They lie in shared memory bucket by bucket, those of a bucket in the order of the warps
-// (§5.5.3), with a gap after every 32, so that lanes with a bucket each meet different banks.
+// The counts lie in shared memory bucket by bucket, and by warp within a bucket (§5.5.3), with a gap after
+// every 32, so that lanes with one bucket each access different banks.
 LAB u32 spaced(u32 at) { return at + at / 32u; }
 
-// Where warp w of `warps`, a power of two, has its count of a bucket.
+// The position of the count of `bucket` in warp w of `warps`, a power of two.
 LAB u32 cell(u32 bucket, u32 warps, u32 w) { return spaced(bucket * warps + w); }
 
-// Words of the cells of 2^BITS buckets.
+// Words that the cells of 2^BITS buckets occupy.
 template <u32 BITS> LAB u32 cells_of(u32 warps) { return spaced(Ballot<BITS>::NUMBERS * warps) + 1u; }
 
-// `each` of the cells in turn, 32 of them a warp at a time: their numbers. All lanes take part.
+// Calls `each` with the number of each cell, 32 cells per warp at a time. All lanes take part.
 template <u32 BITS, typename F> LAB void each_cell(u32 warps, F each) {
     const u32 all = Ballot<BITS>::NUMBERS * warps;
     for (u32 at = threadIdx.x & ~31u; at < all; at += warps * 32u) each(at + lane_of(), at + lane_of() < all);
 }
 
-// A subproblem a block (§5.5.3): the counts of its warps are summed by shuffles.
+// One block per subproblem (§5.5.3): the counts of its warps are summed by shuffles.
 template <u32 BITS> LAB void prescan_blocks(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     u32* const cells = (u32*)dense;
@@ -183,8 +183,8 @@ template <u32 BITS> LAB void prescan_blocks(const Split& s, const BucketFunction
 
 // ---- places above 32 buckets ------------------------------------------------------------------------
 
-// The place of the lane's key where `next[at]` is that of its bucket's next one, in shared memory; `same` are
-// the lanes of the bucket, the last of which moves it on.
+// The place of the lane's key, where `next[at]`, in shared memory, is the place of its bucket's next key.
+// `same` are the lanes with the same bucket; the last of them advances `next[at]`.
 LAB u32 take_shared(u32* next, u32 at, bool valid, u32 same) {
     const u32 before = valid ? next[at] : 0u;
     __syncwarp();

@@ -36,6 +36,6 @@ LAB void sum_in_place(u64* data, u64 n) {
             running += item[k];
         }
         carry += total;
-        __syncthreads();  // warps[] is written again
+        __syncthreads();  // warps[] is about to be overwritten
     }
 }

@@ -1,10 +1,9 @@
-// pattern where a use does not simply start at δ·i, or where stores are atomic: how a thread
-// reaches its words.
+// pattern: how a thread accesses its words if uses do not start at δ·i, or if stores are atomic.
 #pragma once
 
 #include "walk.cuh"
 
-// Where visit i starts: for what is not timed.
+// Where visit i starts; for untimed kernels.
 LAB u64 start_of(const Side& side, u64 i) {
     return side.starts == nullptr ? side.delta * i : index_at(side.starts, side.start_bytes, i);
 }
@@ -14,11 +13,11 @@ LAB void store(u64* to, u64 value, u32 atomic) {
     else *to = value;
 }
 
-// A sparse array whose uses start where an array says. P is u64* or const u64* __restrict__,
-// S the type of a start: without a branch between them, all loads of a tile are in flight
-// together, and __ldg lets them pass the stores.
+// A sparse array whose uses start at positions read from an array. P is u64* or const u64* __restrict__, S the
+// type of a start. S is a template parameter because, without a branch on it, all loads of a tile are in flight
+// together; __ldg lets the loads of starts pass the stores.
 template <typename P, typename S> struct Visited {
-    P word;  // of a use that starts at 0
+    P word;  // the word of a use that starts at 0
     const S* starts;
     u32 atomic;
     LAB_MEMBER u64 take(u32, u64 i, u32) const { return word[__ldg(starts + i)]; }
@@ -35,7 +34,7 @@ LAB Visited<P, S> visited(P words, const Side& side, const Place& at, u32 atomic
     return v;
 }
 
-// Calls `move` with the array, by the size of its starts.
+// Calls `move` with the array, instantiated for the size of its starts.
 template <typename P, typename Move>
 LAB void visiting(P words, const Side& side, const Place& at, u32 atomic, Move move) {
     if (side.start_bytes == 4u) {
@@ -47,8 +46,7 @@ LAB void visiting(P words, const Side& side, const Place& at, u32 atomic, Move m
     }
 }
 
-// A sparse array that moves by a delta, its stores atomic exchanges of which nobody wants to
-// know the result.
+// A sparse array that advances by a delta and whose stores are atomic exchanges with unused results.
 struct Exchanged {
     Sparse<u64*> array;
     LAB_MEMBER void put(u32 u, u64, u32, u64 value) const { atomicExch(array.word + u * array.row, value); }
@@ -61,7 +59,7 @@ LAB Exchanged exchanged(u64* words, const Side& side, const Walk& w, const Place
     return e;
 }
 
-// Any of these, decided word by word: for what is not timed.
+// Any of these arrays, decided word by word; for untimed kernels.
 template <typename P> struct Anywhere {
     P word;
     Side side;
@@ -79,12 +77,12 @@ template <typename P> LAB Anywhere<P> anywhere(P words, const Side& side, const 
     return a;
 }
 
-// Where the uses of a case start, as a function.
+// Where the uses of a case start, as a function of i.
 struct Starts {
     const u64* sums;    // sums of the first 0, 1, ... deltas
-    u64 length;         // of them
+    u64 length;         // number of sums
     u64 total;          // the sum of all deltas
-    Permutation order;  // of the uses
+    Permutation order;  // order of the uses
     u32 shuffled;       // whether they are visited in that order
     u32 unused;
 };
@@ -104,7 +102,7 @@ extern "C" __global__ void pattern_starts(void* out, u32 bytes, Starts s, u64 n)
     }
 }
 
-// Whether it still is what it was made to be.
+// Checks that the array of starts is unchanged.
 extern "C" __global__ void pattern_check_starts(const void* starts, u32 bytes, Starts s, u64 n, Finding* finding) {
     u32 checked = 0;
     for (u64 i = thread_index(); i < n; i += thread_count()) {

@@ -1,18 +1,18 @@
-// pattern: how blocks and threads share the iterations, and how a thread moves its words.
+// pattern: how blocks and threads divide the iterations, and how a thread moves its words.
 //
-// A thread serves one entry j in every `rows`-th iteration, so its index sits in a register
-// and the loop has no division. Long patterns are cut into tiles of columns, one tile a block.
+// A thread serves one entry j in every `rows`-th iteration, so its index stays in a register and the loop needs
+// no division. Long patterns are cut into tiles of columns, one tile per block.
 #pragma once
 
 #include "inputs.cuh"
 
 #define BLOCK 256u
 
-// How blocks and threads share the (i, j).
+// The division of the (i, j) among blocks and threads.
 struct Walk {
     u64 length;        // P
     u64 first, last;   // iterations [first, last)
-    u32 columns;       // entries of a tile, at most BLOCK
+    u32 columns;       // entries per tile, at most BLOCK
     u32 rows;          // iterations that a block handles side by side
     u32 tiles;         // tiles of columns; block b works on tile b % tiles
     u32 workers;       // blocks that share a tile
@@ -43,7 +43,7 @@ LAB u64 entry(const Side& side, u64 j) {
     return side.outer == nullptr ? inner : index_at(side.outer, side.bytes, inner);
 }
 
-// Where a thread stands.
+// A thread's starting position.
 struct Place {
     bool active;  // whether it has an entry
     u64 j;
@@ -62,18 +62,18 @@ LAB Place place_of(const Walk& w) {
     return p;
 }
 
-// i mod wrap without a division in the loop.
+// Advances i mod wrap without a division in the loop.
 LAB u32 turned(u32 turn, u32 by, u32 wrap) {
     turn += by;
     return turn >= wrap ? turn - wrap : turn;
 }
 
-// ---- what a move takes from and puts to: word `u` of the thread's tile of iterations,
-// ---- which is of iteration i, and i mod wrap is `turn` -------------------------------------
+// ---- sources and destinations of a move: word `u` of the thread's tile of iterations,
+// ---- which belongs to iteration i; `turn` is i mod wrap --------------------------------------
 
 // A sparse array. P is u64* or const u64* __restrict__.
 template <typename P> struct Sparse {
-    P word;    // of the tile's first iteration
+    P word;    // the word of the tile's first iteration
     u64 row;   // words to the thread's next iteration
     u64 jump;  // words to the block's next tile of iterations
     LAB_MEMBER u64 take(u32 u, u64, u32) const { return word[u * row]; }
@@ -83,38 +83,38 @@ template <typename P> struct Sparse {
 
 // The block's words of D. Without WRAPS, wrap is 1, and the loop needs no turns.
 template <bool WRAPS> struct Dense {
-    volatile u64* word;  // of turn 0
+    volatile u64* word;  // the word of turn 0
     u32 slots;
     LAB_MEMBER u64 take(u32, u64, u32 turn) const { return word[WRAPS ? turn * slots : 0]; }
     LAB_MEMBER void put(u32, u64, u32 turn, u64 value) const { word[WRAPS ? turn * slots : 0] = value; }
     LAB_MEMBER void advance() {}
 };
 
-// The words of D where all blocks share it, in global memory.
+// The words of D if all blocks share D, in global memory.
 template <bool WRAPS> struct Shared {
-    volatile u64* word;  // of turn 0
+    volatile u64* word;  // the word of turn 0
     u64 length;
     LAB_MEMBER void put(u32, u64, u32 turn, u64 value) const { word[WRAPS ? turn * length : 0] = value; }
     LAB_MEMBER void advance() {}
 };
 
-// A word for each (i, j), in memory: those of [first, last), iteration after iteration.
+// A word in memory for each (i, j) of iterations [first, last), iteration by iteration.
 struct Kept {
-    u64* word;  // of (first, j)
+    u64* word;  // the word of (first, j)
     u64 first, length;
     LAB_MEMBER void put(u32, u64 i, u32, u64 value) const { word[(i - first) * length] = value; }
     LAB_MEMBER void advance() {}
 };
 
-// A word for each (i, j), computed: word64(seed, i·P + j).
+// A computed word for each (i, j): word64(seed, i·P + j).
 struct Computed {
     u64 key, j, length;
     LAB_MEMBER u64 take(u32, u64 i, u32) const { return word64(key, i * length + j); }
     LAB_MEMBER void advance() {}
 };
 
-// A register that every word is added to: nothing is stored. A sum, because equal words
-// would cancel in an exclusive or.
+// A register to which every word is added; nothing is stored. It is a sum because equal words would cancel in
+// an exclusive or.
 struct Folded {
     u64 sum;
     LAB_MEMBER void put(u32, u64, u32, u64 value) { sum += value; }
@@ -129,8 +129,8 @@ template <typename P> LAB Sparse<P> sparse(P words, const Side& side, const Walk
     return s;
 }
 
-// Moves the words of all iterations of an active thread: ITEMS of them, which are w.items,
-// are taken before the first is put. Only the last tile of iterations needs conditions.
+// Moves the words of all iterations of an active thread: ITEMS of them (= w.items) are taken before the first
+// is put. Only the last tile of iterations needs conditions.
 template <u32 ITEMS, typename From, typename To>
 LAB void move_words(const Walk& w, Place at, From& from, To& to) {
     const u64 rows = w.rows, jump = rows * ITEMS * w.workers;

@@ -1,8 +1,8 @@
-//! scatterlab: a laboratory in a terminal for memory-bound parallel primitives.
+//! scatterlab: a terminal laboratory for memory-bound parallel primitives.
 //!
-//! A *recipe* (YAML) says which primitive to measure, with which parameters swept, on
-//! which backends. The lab runs it, certifies every result on the device that computed
-//! it, and draws measured bandwidth while it arrives.
+//! A *recipe* (YAML) states which primitive to measure, which parameters to sweep, and on which backends. The
+//! lab runs it, certifies every result on the device that computed it, and draws measured bandwidth as it
+//! arrives.
 //!
 //! # How data flows
 //!
@@ -16,10 +16,11 @@
 //!
 //! # Rooms
 //!
-//! Each module uses only those of its row, and a row names only what stands above it, so that there are no
-//! circles. `tests/architecture.rs` reads both tables and holds the code to them; tests may use whatever they
-//! like. A primitive's *implementations* are its modules `cpu` and `cuda`, what these share in `primitives::cpu` and
-//! `primitives::cuda`, and their list, `primitives::implementations`; what else is in [`primitives`] is pure.
+//! Each module uses only the modules that its row names, and a row names only modules above it, so there are no
+//! cycles. `tests/architecture.rs` reads both tables and enforces them; tests may use anything. A primitive's
+//! *implementations* are its modules `cpu` and `cuda`, the code that these share in `primitives::cpu` and
+//! `primitives::cuda`, and their list, `primitives::implementations`; everything else in [`primitives`] is
+//! pure.
 //!
 //! | module | what it knows | uses |
 //! |---|---|---|
@@ -30,14 +31,14 @@
 //! | [`primitives`] | definitions, parameters, accesses, oracles (pure) | `case`, `inputs` |
 //! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `inputs`, `device`, `primitives` |
 //! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |
-//! | [`model`] | what a case will take, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `primitives`, `recipe` |
+//! | [`model`] | predicted times of cases, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `primitives`, `recipe` |
 //! | [`engine`] | the process that runs a plan; its protocol, server, client and ranks | `case`, `stats`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
-//! | shell | words for a POSIX shell, and the programs that it would find | nothing |
-//! | [`run`] | a run's folder, its records, and what drives a plan through an engine | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
-//! | [`report`] | tables, charts and the papers' figures, from records; whether two runs tell the same | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run` |
-//! | [`spatter`] | Spatter's command line: what it means, and what it prints (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
+//! | shell | quoting for a POSIX shell, and programs on the `PATH` | nothing |
+//! | [`run`] | a run's folder, its records, and the loop that drives a plan through an engine | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
+//! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run` |
+//! | [`spatter`] | Spatter's command line: its meaning, and its output (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
 //! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
-//! | [`doctor`] | what of a machine disturbs measurements, and how much the user interface does | `case`, `stats`, `device`, `recipe`, `engine`, `shell`, `tui` |
+//! | [`doctor`] | disturbances of measurements on a machine, and the cost of the user interface | `case`, `stats`, `device`, `recipe`, `engine`, `shell`, `tui` |
 //! | [`cli`] | the command line | everything but implementations |
 //!
 //! | name | only in |
@@ -53,16 +54,16 @@
 //! | `ratatui` | `tui` |
 //! | `clap` | `cli` |
 //!
-//! # What holds everywhere
+//! # Invariants
 //!
-//! - The engine is a child process: one JSON object a line, versioned. (A rank of an MPI job
-//!   is an engine itself, without a screen and without a folder.) A result is on
-//!   disk before it is acknowledged, and acknowledged before the next case begins;
+//! - The engine is a child process that speaks one JSON object per line, versioned.
+//!   (A rank of an MPI job is itself an engine, without a screen and without a folder.)
+//!   A result is on disk before it is acknowledged, and acknowledged before the next case begins;
 //!   nothing is written, and no kernel compiled, while a sample is timed.
-//! - Every timed case is certified once by each engine that times it, outside the timed
-//!   region, with poisoned outputs, on the device. A case that fails is shown as failed, never as a point.
+//! - Every timed case is certified once by each engine that times it: outside the timed region,
+//!   with poisoned outputs, on the device. A failed case is shown as failed, never as a point.
 //! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
-//! - What is missing (a driver, an instruction set, memory) is data: `n/a: reason`.
+//! - Anything missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 
 pub mod case;
 pub mod cli;
@@ -80,10 +81,10 @@ pub mod spatter;
 pub mod stats;
 pub mod tui;
 
-/// This build's version.
+/// The version of this build.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The git revision that this build was made from, or `unknown`.
+/// The git revision of this build, or `unknown`.
 pub const REVISION: &str = env!("SCATTERLAB_REVISION");
 
 /// The version of the Rust compiler that made this build, or `unknown`.

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     match cli::run(cli::Arguments::parse()) {
         Ok(status) => status,
         Err(error) => {
-            // Standard error may be a terminal that is gone: `eprintln!` would panic.
+            // Standard error may be a terminal that is closed: `eprintln!` would panic.
             let _ = writeln!(io::stderr(), "scatterlab: {error:#}");
             ExitCode::FAILURE
         }

@@ -1,28 +1,28 @@
-//! Words for a POSIX shell, and the programs that it would find.
+//! Quotes words for a POSIX shell, and finds programs on the `PATH`.
 
 use std::path::PathBuf;
 
-/// The word, quoted where the shell would read something else.
+/// Quotes the word if a shell would otherwise change it.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    // A `~` is not among the plain ones, and an empty word needs its quotes.
+    // `~` does not count as plain, and an empty word needs quotes.
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// What a plan was changed by, each as it stands on a command line, for the shell.
+/// The overrides of a plan as command-line words, quoted for the shell.
 pub fn options(overrides: &[String]) -> Vec<String> {
     let both = |word: &String| {
-        // `--set KEY=VALUE` stands there as one.
+        // An override such as `--set KEY=VALUE` is stored as one string.
         let (option, value) = word.split_once(' ').unwrap_or((word, ""));
         [option.to_owned(), quoted(value)]
     };
     overrides.iter().flat_map(both).collect()
 }
 
-/// The program of this name in a folder of `PATH`.
+/// Finds the program of this name in the folders of `PATH`.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())

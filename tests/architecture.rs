@@ -1,7 +1,8 @@
-//! The rooms of the house: what each module uses is what the tables in `src/lib.rs` allow it.
+//! The architecture: each module uses only what the tables in `src/lib.rs` allow it to use.
 //!
-//! Code under `#[cfg(test)]` is left out. What macros and attributes are given counts where it names `crate::`, `super::`,
-//! something that the file imports, or a crate of the second table. Nobody imports all of the crate or of a primitive.
+//! Code under `#[cfg(test)]` is skipped. Tokens in macros and attributes count if they name `crate::`,
+//! `super::`, an import of the file, or a crate of the second table. No module may glob-import the whole crate
+//! or a whole primitive.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -14,24 +15,24 @@ use syn::{Attribute, Item, ItemUse, Macro, UseTree};
 
 const IMPLEMENTATIONS: &str = "implementations";
 
-/// Segments behind `crate`.
+/// Path segments after `crate`.
 type Module = Vec<String>;
 
-/// A name that is used: behind `crate`, or of another crate.
+/// A name in use: a path after `crate`, or one from another crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Name {
     Ours(Module),
     Theirs(String),
 }
 
-/// Somebody uses a name, at this place.
+/// A use of a name by a module, with its place in the source.
 struct Use {
     by: Module,
     name: Name,
     place: String,
 }
 
-/// The room that a module or a name is in; `None` for the crate itself and its constants.
+/// The room to which a module or a name belongs; `None` for the crate itself and its constants.
 fn room(path: &[String]) -> Option<&str> {
     let implements = |word: &String| ["cpu", "cuda", "implementations"].contains(&word.as_str());
     match path.first()?.as_str() {
@@ -45,13 +46,13 @@ fn room(path: &[String]) -> Option<&str> {
 
 /// The tables of the architecture page.
 struct Rules {
-    /// Each room and those that it may use, in the order of the page.
+    /// Each room with those it may use, in the order of the page.
     rooms: Vec<(String, BTreeSet<String>)>,
-    /// Names, and the modules that alone may use them.
+    /// Names that only the listed modules may use.
     only: BTreeMap<String, Vec<Module>>,
 }
 
-/// The words of a cell, without marks: `[`case`], `stats`` are two.
+/// The words of a cell without markup: `[`case`], `stats`` yields two.
 fn words(cell: &str) -> Vec<String> {
     let bare = |word: &str| word.trim_matches(|c| "[]` ".contains(c)).to_owned();
     cell.split(',').map(bare).filter(|word| !word.is_empty() && word != "nothing").collect()
@@ -86,12 +87,12 @@ fn rules(page: &str) -> Rules {
 }
 
 impl Rules {
-    /// Crates that only some may use.
+    /// Crates that only some modules may use.
     fn theirs(&self) -> BTreeSet<String> {
         self.only.keys().filter(|name| *name != IMPLEMENTATIONS).cloned().collect()
     }
 
-    /// Why somebody may not use that; `None` where he may.
+    /// Why this use is forbidden; `None` if it is allowed.
     fn forbids(&self, used: &Use) -> Option<String> {
         if let Name::Ours(path) = &used.name
             && let Some((all, module)) = path.split_last()
@@ -104,7 +105,7 @@ impl Rules {
         let by = room(&used.by)?;
         let name = match &used.name {
             Name::Ours(path) => room(path)?,
-            // Through what another module imports all of.
+            // The name came through a glob import of another module.
             Name::Theirs(name) if ["cpu", "cuda"].contains(&name.as_str()) => IMPLEMENTATIONS,
             Name::Theirs(name) => name.as_str(),
         };
@@ -122,7 +123,7 @@ impl Rules {
         }
     }
 
-    /// Each once, with its place.
+    /// The distinct violations, each with its place.
     fn violations(&self, uses: &[Use]) -> BTreeSet<String> {
         let told = |used: &Use| Some(format!("{}: {}", used.place, self.forbids(used)?));
         uses.iter().filter_map(told).collect()
@@ -131,18 +132,18 @@ impl Rules {
 
 // ---- code ------------------------------------------------------------------------------------------
 
-/// What one file uses.
+/// Collects the uses in one file.
 struct Reader<'a> {
     file: &'a str,
     module: Module,
-    /// Modules that it declares.
+    /// Modules declared by the file.
     children: BTreeSet<String>,
-    /// What its imports are called here.
+    /// Imported names, by their local names.
     imported: HashMap<String, Name>,
-    /// Crates that only some may use.
+    /// Crates that only some modules may use.
     theirs: &'a BTreeSet<String>,
     uses: Vec<Use>,
-    /// Files of the modules declared here, where they are not inline.
+    /// Files of the modules declared here without a body.
     further: Vec<(Module, Option<String>)>,
 }
 
@@ -177,7 +178,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a path means here; `None` where it is local.
+    /// The name that a path denotes here; `None` for a local path.
     fn resolved(&self, path: &[String]) -> Option<Name> {
         let first = path.first()?.as_str();
         let above = path.iter().take_while(|word| *word == "super").count();
@@ -201,7 +202,7 @@ impl Reader<'_> {
         match tree {
             UseTree::Path(path) => self.import(&path.tree, &with(path.ident.to_string()), span),
             UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, before, span)),
-            // What it brings nobody can tell from here.
+            // The names that a glob import brings in cannot be determined from here.
             UseTree::Glob(_) => self.note(&[before, &["*".to_owned()]].concat(), span),
             UseTree::Name(name) if name.ident == "self" => {
                 self.imported_as(before.to_vec(), before.last(), span)
@@ -225,7 +226,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Paths in what a macro is given.
+    /// Collects the paths in a macro's tokens.
     fn scan(&mut self, tokens: TokenStream) {
         let mut path: Module = Vec::new();
         let mut colons = 0;
@@ -308,7 +309,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// What a file uses, and the files of its modules.
+/// Collects the uses of a file and of its modules' files.
 fn read(file: &Path, module: Module, theirs: &BTreeSet<String>, uses: &mut Vec<Use>) {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let name = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
@@ -343,7 +344,7 @@ fn read_text(
     let children = children.collect();
     let (imported, uses, further) = Default::default();
     let mut reader = Reader { file, module, children, imported, theirs, uses, further };
-    // Imports first: a path may stand above the import that it goes through.
+    // Imports are read first, because a path may precede the import that it relies on.
     for item in tree.items.iter().filter(|item| !is_test(attributes(item))) {
         if let Item::Use(used) = item {
             reader.visit_item_use(used);
@@ -353,7 +354,7 @@ fn read_text(
     (reader.uses, reader.further)
 }
 
-/// What all of the source uses.
+/// All uses in the source.
 fn all(rules: &Rules) -> Vec<Use> {
     let mut uses = Vec::new();
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"), Vec::new(), &rules.theirs(), &mut uses);
@@ -375,7 +376,7 @@ fn each_module_uses_what_its_row_allows() {
     assert!(wrong.is_empty(), "against the tables in src/lib.rs: {wrong:#?}");
 }
 
-/// A row names only rows above it: then there are no circles.
+/// A row names only rows above it, so there are no cycles.
 #[test]
 fn rows_name_only_rows_above_them() {
     let rooms = rules(&page()).rooms;
@@ -387,7 +388,7 @@ fn rows_name_only_rows_above_them() {
     }
 }
 
-/// Nothing stands in a row that no module needs.
+/// No row names a room that its module does not need.
 #[test]
 fn rows_name_nothing_in_vain() {
     let rules = rules(&page());
@@ -416,7 +417,7 @@ fn rows_name_nothing_in_vain() {
     }
 }
 
-/// Each way to name what is forbidden is found, and tests are left alone.
+/// Every way to write a forbidden use is found, and tests are exempt.
 #[test]
 fn a_forbidden_use_is_found_however_it_is_written() {
     let rules = rules(&page());

@@ -1,6 +1,5 @@
-//! Every primitive, method, kernel and instruction set of the backends `scalar` and
-//! `cpu` against the sequential oracle, and their certificates against deliberate
-//! mistakes.
+//! Checks every primitive, method, kernel and instruction set of the backends `scalar` and `cpu` against the
+//! sequential oracle, and their certificates against deliberate mistakes.
 #![cfg(unix)]
 
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
 use scatterlab::primitives;
 
-/// Parameters from `key=value` words; numbers become integers, `a;b;c` a list.
+/// Parses `key=value` words into parameters; numbers become integers, and `a;b;c` becomes a list.
 fn params(text: &str) -> Params {
     text.split_whitespace().fold(Params::default(), |params, word| {
         let (key, value) = word.split_once('=').expect("key=value");
@@ -38,7 +37,7 @@ fn case(primitive: &str, text: &str, seed: u64) -> Case {
     }
 }
 
-/// The backends to try: the executor's turn and what it adds to the parameters.
+/// The backends to test, each as the words that it adds to the parameters.
 fn backends() -> Vec<String> {
     let mut all = vec!["backend=scalar".to_owned()];
     for isa in Isa::ALL.into_iter().filter(|isa| isa.present()) {
@@ -66,8 +65,8 @@ impl Bench {
         executor.prepare(case, fault, &Cancel::default())
     }
 
-    /// Against the oracle and the certificate, before and after being timed; then every
-    /// fault of `faults`. `n/a` counts as refused.
+    /// Checks a case against the oracle and its certificate before and after it is timed, then against every
+    /// fault in `faults`. A case that is `n/a` counts as refused.
     fn check(&mut self, primitive: &str, text: &str, seed: u64, faults: &[Fault]) {
         let case = case(primitive, text, seed);
         let mut prepared = match self.prepare(&case, None) {
@@ -92,7 +91,7 @@ impl Bench {
     }
 }
 
-/// 1, 31, 32, 33 and around powers of two, three of them at a time.
+/// Three of these sizes at a time: 1, 31, 32, 33 and values around powers of two.
 fn sizes(turn: usize) -> [u64; 3] {
     const ALL: [u64; 14] = [1, 31, 32, 33, 255, 256, 257, 2, 7, 63, 65, 1023, 1025, 4097];
     [0, 5, 10].map(|k| ALL[(turn + k) % ALL.len()])
@@ -115,7 +114,7 @@ fn stream_is_right() {
     assert_eq!(bench.refused * 11, bench.tried, "a streaming read is n/a, all else is not");
 }
 
-/// In registers and in memory, with every number of copies.
+/// Covers counts in registers and in memory, with every number of copies.
 #[test]
 fn histograms_are_right() {
     let mut bench = Bench::new();
@@ -136,7 +135,7 @@ fn histograms_are_right() {
     assert_eq!(bench.refused, 0);
 }
 
-/// Groups that are full and that are not, of one worker and of several.
+/// Covers full and partial groups, with one worker and with several.
 #[test]
 fn multisplits_are_right() {
     let mut bench = Bench::new();
@@ -188,7 +187,7 @@ fn gather_and_scatter_are_right() {
                     let n = sizes(turn)[turn % 3].max(5);
                     let text =
                         format!("tuples={n} tuple={tuple} index={index} {method} {locations} {backend}");
-                    // Faults at a size that every pass and part has its share of.
+                    // Faults are planted at a size large enough to give every pass and part some work.
                     bench.check(primitive, &text, turn as u64, if n > 30 { &Fault::ALL } else { &[] });
                     turn += 1;
                 }
@@ -198,8 +197,8 @@ fn gather_and_scatter_are_right() {
     assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
-/// Locations of one's own: repeats, gaps, more places than locations and fewer. A fault
-/// that hides behind another writer is none that a certificate could see.
+/// User-defined locations: repeats, gaps, more places than locations and fewer. A fault hidden by another
+/// writer is not one that a certificate could detect.
 #[test]
 fn gather_and_scatter_through_a_list_are_right() {
     let mut bench = Bench::new();
@@ -240,7 +239,7 @@ fn gather_and_scatter_through_a_list_are_right() {
     assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
-/// The ways to scan, each of them once for every four turns.
+/// The combinations of kind, direction and method; eight turns cover them all.
 fn way(turn: usize) -> String {
     let kind = ["exclusive", "inclusive"][turn % 2];
     let direction = ["forward", "backward"][turn / 2 % 2];
@@ -267,8 +266,8 @@ fn scans_are_right() {
     assert!(bench.tried > 2 * bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
-/// Every representation of segments that are shorter and longer than vectors, tiles and all of
-/// the array.
+/// Covers every representation of segments, with segments shorter and longer than vectors, tiles and the whole
+/// array.
 #[test]
 fn segmented_scans_are_right() {
     let mut bench = Bench::new();
@@ -296,7 +295,7 @@ fn segmented_scans_are_right() {
     assert!(bench.tried > 2 * bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
-/// With segments that are shorter and longer than words of flags, parts and all of the array.
+/// Covers segments shorter and longer than words of flags, parts and the whole array.
 #[test]
 fn primitives_compaction_are_right() {
     let mut bench = Bench::new();
@@ -337,7 +336,7 @@ fn primitives_compaction_are_right() {
     assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
-/// Beyond the blocks in which inputs are made and results are checked.
+/// Covers sizes beyond the blocks in which inputs are generated and results checked.
 #[test]
 fn larger_cases_are_right() {
     let mut bench = Bench::new();
@@ -363,8 +362,8 @@ fn scrambled(n: u64, below: u64) -> String {
     format!("{};", list.join(";"))
 }
 
-/// Patterns with their deltas: lengths with kernels of their own, tails, one entry,
-/// repeats, overlaps, no movement.
+/// Patterns with their deltas: lengths that have kernels of their own, tails, a single entry, repeats,
+/// overlaps, no movement.
 fn patterns() -> Vec<(String, Option<u64>)> {
     let mut all: Vec<(String, Option<u64>)> = vec![
         ("0;".into(), Some(1)),
@@ -437,8 +436,8 @@ fn pattern_kernels_through_two_patterns_are_right() {
     assert!(bench.tried > bench.refused);
 }
 
-/// Lists of deltas (zeros, none but zeros, more than there are uses) and shuffled visits, of
-/// every kernel; a fault shows unless another writer hides it.
+/// Covers lists of deltas (with zeros, only zeros, and more deltas than uses) and shuffled visits, for every
+/// kernel. A fault must show unless another writer hides it.
 #[test]
 fn pattern_kernels_with_starts_from_an_array_are_right() {
     let mut bench = Bench::new();
@@ -471,7 +470,7 @@ fn pattern_kernels_with_starts_from_an_array_are_right() {
         let detectable =
             |fault: &Fault| count > 1 && found.as_ref().is_ok_and(|case| case.fault_is_detectable(*fault));
         let visible: Vec<Fault> = Fault::ALL.into_iter().filter(detectable).collect();
-        // Several visits that read the same words have the same sum, whoever makes them.
+        // Visits that read the same words produce the same sum, whichever worker makes them.
         let still = text.contains("read-only") && text.contains("delta=0");
         bench.check("pattern", &text, turn as u64, if still { &[] } else { &visible });
         turn += 1;
@@ -493,8 +492,8 @@ fn pattern_kernels_with_starts_from_an_array_are_right() {
     assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
-/// Faults at uses whose words nobody else writes; see the certificate for what cannot
-/// be seen.
+/// Plants faults at uses whose words have no other writer; the certificate documents which faults are
+/// undetectable.
 #[test]
 fn deliberate_mistakes_in_patterns_are_caught() {
     let mut bench = Bench::new();
@@ -510,7 +509,7 @@ fn deliberate_mistakes_in_patterns_are_caught() {
                         "kernel={kernel} source=uniform source.uniform.length={length} \
                          source.uniform.stride={stride} delta={delta} wrap={wrap} count={count} index=4 {backend}"
                     );
-                    // Every word of a scatter must have one writer only.
+                    // Every word of a scatter needs a single writer.
                     let alone = delta >= length * stride || !kernel.contains("scatter");
                     bench.check("pattern", &text, count, if alone { &Fault::ALL } else { &[] });
                 }
@@ -526,7 +525,7 @@ fn deliberate_mistakes_in_patterns_are_caught() {
     assert!(bench.tried > bench.refused);
 }
 
-/// Each word has one writer among 65,536 entries that could be: they are not all tried.
+/// Each word has one writer among 65,536 candidate entries, and the certificate must not try them all.
 #[test]
 fn the_certificate_of_a_long_gs_pattern_grows_with_its_uses_only() {
     let mut bench = Bench::new();
@@ -535,7 +534,7 @@ fn the_certificate_of_a_long_gs_pattern_grows_with_its_uses_only() {
                 scatter=uniform scatter.uniform.length=65536 scatter.uniform.stride=16 \
                 delta-gather=1 delta-scatter=1 count=16 backend=scalar";
     bench.check("pattern", text, 3, &Fault::ALL);
-    // A million uses take a second at most; with every entry of every word it was minutes.
+    // A million uses take a second at most; trying every entry for every word took minutes.
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
 

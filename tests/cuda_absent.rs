@@ -1,5 +1,4 @@
-//! A machine without a driver: this test's own program starts there, and the backend
-//! gives its reason in one line.
+//! On a machine without a driver the program still starts, and the backend gives its reason in one line.
 
 use scatterlab::device::cuda::Gpu;
 
@@ -9,7 +8,7 @@ fn without_a_driver_there_is_a_reason() {
         let loaded = std::fs::read_to_string("/proc/self/maps").unwrap();
         assert!(loaded.contains("cuda_absent") && !loaded.contains("libcuda.so"), "linked to the driver");
     }
-    // SAFETY: the only test of this program; nothing else runs.
+    // SAFETY: this is the only test in this executable, so no other thread reads the environment.
     unsafe { std::env::set_var("SCATTERLAB_LIBCUDA", "/nowhere/libcuda.so.1") };
     let why = Gpu::open().err().expect("no GPU can be opened through a driver that is not there");
     let built = cfg!(all(feature = "cuda", target_os = "linux"));

@@ -1,5 +1,5 @@
-//! The engine's server over pipes in memory: the same code as in its own process, still
-//! serialising and parsing every line.
+//! Runs the engine's server over in-memory pipes: the same code as in its own process, including the
+//! serialisation and parsing of every line.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
@@ -26,7 +26,7 @@ use scatterlab::stats::noise::{Conditions, Flag};
 const SOON: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(150);
 
-/// Sees what a script says.
+/// Returns scripted conditions.
 struct Told(VecDeque<Conditions>);
 
 impl Watch for Told {
@@ -48,7 +48,7 @@ impl Engine {
         Engine::start_with(Mock::new("cpu", script), Vec::new())
     }
 
-    /// With these conditions around the first rounds, and none known around later ones.
+    /// Starts with these conditions around the first rounds, and unknown ones around later rounds.
     fn start_with(mock: Mock, conditions: Vec<Conditions>) -> Engine {
         Engine::start_of(vec![mock], conditions)
     }
@@ -57,7 +57,7 @@ impl Engine {
         Engine::start_beside(mocks, None, conditions)
     }
 
-    /// With the peers of this folder, too.
+    /// Starts with the peers of this folder as well.
     fn start_beside(mocks: Vec<Mock>, peers: Option<PathBuf>, conditions: Vec<Conditions>) -> Engine {
         let (command_reader, commands) = pipe().expect("pipe");
         let (event_reader, event_writer) = pipe().expect("pipe");
@@ -87,7 +87,7 @@ impl Engine {
         self.events.recv_timeout(SOON).expect("an event")
     }
 
-    /// The next result or end, without the progress before it.
+    /// The next result or end, skipping progress.
     fn next_result(&self) -> Event {
         loop {
             match self.next() {
@@ -202,7 +202,7 @@ fn finished(rounds: &[(&str, u32)], given_up: &[&str]) -> Finished {
     Finished { rounds: rounds.iter().map(round).collect(), given_up, ..Finished::default() }
 }
 
-/// A pong comes from an idle engine, and from one that waits for an acknowledgement.
+/// The engine answers a ping both when idle and while it waits for an acknowledgement.
 #[test]
 fn a_ping_is_answered_between_cases() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
@@ -210,7 +210,7 @@ fn a_ping_is_answered_between_cases() {
     assert_eq!(engine.next(), Event::Pong { number: 7 });
     let plan = plan(&["a", "b"], 1);
     engine.send(&Command::Run { plan: Box::new(plan), finished: Finished::default() });
-    // It may arrive at any time, and is answered when the first result is there.
+    // The ping may arrive at any time, and is answered once the first result is there.
     engine.send(&Command::Ping { number: 8 });
     let first = engine.next_result();
     assert!(first.seq().is_some(), "{first:?}");
@@ -277,8 +277,8 @@ fn finished_pairs_are_skipped() {
     assert_eq!(rounds(&events), pairs(&[("b", 0), ("a", 1)]));
 }
 
-/// What a fresh engine is told after the first one died: a certified in round 0, b lost. It
-/// may be another build on another device, so it certifies what it times.
+/// The commands to a fresh engine after the first one died: case a certified in round 0, case b lost. The fresh
+/// engine may be another build on another device, so it certifies the cases that it times.
 #[test]
 fn a_fresh_engine_goes_on_where_the_first_one_ended() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
@@ -292,7 +292,7 @@ fn a_fresh_engine_goes_on_where_the_first_one_ended() {
     assert_eq!(certified.collect::<Vec<_>>(), ["c", "a"], "this engine has proved nothing of a yet");
 }
 
-/// Memory that was free in the first round may be gone in the second.
+/// Memory that was free in the first round may be taken in the second.
 #[test]
 fn a_case_that_cannot_go_on_keeps_no_figures() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
@@ -471,7 +471,7 @@ fn cancel_stops_at_the_next_sample() {
     assert_eq!(engine.end(), Ending::InputClosed);
 }
 
-/// What no device here can run is said without an end when nobody may stop it.
+/// Cases that no device here can run must not be reported to the end if the run is cancelled in between.
 #[test]
 fn cancel_stops_what_cannot_run_too() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
@@ -487,7 +487,7 @@ fn cancel_stops_what_cannot_run_too() {
     assert_eq!(engine.next_result(), Event::Finished { cancelled: true });
 }
 
-/// Everything that an engine says of a plan, but for its progress.
+/// All events of an engine about a plan, except progress.
 fn said(engine: &mut Engine, plan: &Plan, finished: Finished) -> Vec<Event> {
     engine.send(&Command::Run { plan: Box::new(plan.clone()), finished });
     let mut events = Vec::new();
@@ -519,8 +519,8 @@ fn reference_copies_are_made_only_where_a_turn_is_left() {
     assert_eq!(copied(finished(&[("a", 0), ("b", 0), ("b", 1)], &[])), ["cpu"], "b is done");
 }
 
-/// One case of ours and three of a peer: one that it measures, one that ends it, one that it
-/// does not know.
+/// One case of ours and three of a peer: one that it measures, one that makes it exit, and one that it does not
+/// know.
 const BESIDE: &str = "\
 gather: {tuples: [1, 2, 3]}
 backend: cuda
@@ -579,7 +579,7 @@ fn ledger_of(plan: &Plan, events: &[Event]) -> Ledger {
     ledger
 }
 
-/// A run may go on for the sake of other backends where a device is missing.
+/// A run may continue for the sake of other backends when a device is missing.
 #[test]
 fn what_is_done_stays_so_without_its_device() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
@@ -612,7 +612,7 @@ fn a_line_that_is_no_command_is_answered_and_survived() {
     assert_eq!(rounds(&engine.run(&plan(&["a"], 1), Finished::default())), pairs(&[("a", 0)]));
 }
 
-/// Until samples of this case are timed.
+/// Waits until samples of this case are being timed.
 fn sampled(engine: &Engine, id: &str) {
     let stage = Stage::Sample;
     while !matches!(engine.next(), Event::Progress { case, stage: at, .. } if case == id && at == stage) {}
@@ -626,7 +626,7 @@ fn again(case: &str) -> Command {
     Command::Again { case: case.to_owned() }
 }
 
-/// Many long samples of `a`, short ones of all others.
+/// Many long samples of `a`, and short samples of all other cases.
 fn slow_a(case: &Case) -> Script {
     if case.id == "a" { Script::Sleeps(Duration::from_millis(2)) } else { Script::Seconds(0.25) }
 }
@@ -641,7 +641,7 @@ fn start(engine: &mut Engine, plan: &Plan) {
     engine.send(&Command::Run { plan: Box::new(plan.clone()), finished: Finished::default() });
 }
 
-/// The results up to the end, acknowledged.
+/// The results up to the end, each acknowledged.
 fn rest(engine: &mut Engine) -> Vec<Event> {
     let mut events = Vec::new();
     while !matches!(events.last(), Some(Event::Finished { .. })) {
@@ -733,7 +733,7 @@ fn what_is_asked_during_a_pause_is_carried_out_at_once() {
     assert_eq!(rest(&mut engine), [Event::Continued, Event::Finished { cancelled: false }]);
 }
 
-/// What is sent before the acknowledgement is seen to before the next case.
+/// Commands sent before the acknowledgement take effect before the next case.
 #[test]
 fn a_finished_case_gets_further_rounds_and_all_of_them_count() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
@@ -742,7 +742,7 @@ fn a_finished_case_gets_further_rounds_and_all_of_them_count() {
     let mut events = Vec::new();
     for _ in 0..3 {
         events.push(engine.next_result());
-        // Of `a` and `b` a round is left yet, the first two times.
+        // In the first two iterations, `a` and `b` each have a round left.
         engine.send(&again("a"));
         engine.ack(&events[events.len() - 1]);
     }

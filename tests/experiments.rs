@@ -1,5 +1,4 @@
-//! The shipped recipes: that each parses and resolves, and that their numbers are
-//! those of the papers.
+//! The shipped recipes: each one parses and resolves, and the numbers are those of the papers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +24,7 @@ fn footprint(case: &Case) -> u64 {
     primitive.work(&case.params).expect("a case that exists").footprint
 }
 
-/// What goes beyond a paper's figures, on GPUs.
+/// Whether a recipe measures GPUs beyond a paper's figures.
 fn beyond_figures(path: &str) -> bool {
     path.contains("/gpu-") || path == "several-gpus.yaml"
 }
@@ -43,7 +42,7 @@ fn every_recipe_resolves_to_cases_that_exist() {
     }
 }
 
-/// Those named `gpu-` are about the kernels of this program, in the settings of a paper.
+/// Recipes named `gpu-` measure this program's own kernels in the settings of a paper.
 #[test]
 fn each_figure_names_its_paper_and_claim() {
     let of_papers = |path: &str| path.contains('/') && !path.starts_with("model/") && !path.contains("/gpu-");
@@ -67,7 +66,7 @@ fn the_quick_start_is_small() {
     assert!(plan.cases.iter().all(|c| footprint(c) <= 640 << 20));
 }
 
-/// Nothing but the GPU is busy with them, and each case names what it sweeps.
+/// Only the GPU runs these recipes, and each case names the parameters that it sweeps.
 #[test]
 fn recipes_beyond_figures_are_for_gpus() {
     for recipe in shipped().iter().filter(|r| beyond_figures(r.path)) {
@@ -123,7 +122,7 @@ fn all_34_application_patterns_run_with_the_counts_of_the_stated_rule() {
     }
 }
 
-/// Cases of few uses time launches and latencies; they stand apart from the others.
+/// Cases with few uses time launches and latencies, so they have experiments of their own.
 #[test]
 fn few_uses_stand_apart() {
     let plan = plan("lavin2020/app-patterns.yaml");
@@ -135,7 +134,7 @@ fn few_uses_stand_apart() {
     }
 }
 
-/// The counts are those of the input files that Spatter ships for the same figures.
+/// The counts equal those of the input files that Spatter ships for the same figures.
 #[test]
 fn uniform_stride_counts_are_spatters() {
     let counts = |path: &str| {
@@ -174,7 +173,8 @@ fn suite(name: &str) -> Vec<(String, Vec<u64>)> {
     all.iter().map(entry).collect()
 }
 
-/// A configuration's name, its place in its suite, and what it is in the GPU's form.
+/// A case's label names a configuration's suite and its position there; the case's pattern is sixteen uses of
+/// the configuration's pattern.
 #[test]
 fn gpu_suites_are_sixteen_uses_written_out() {
     let plan = plan("lavin2020/gpu-suites.yaml");
@@ -195,7 +195,7 @@ fn gpu_suites_are_sixteen_uses_written_out() {
     assert_eq!((methods("amg 0"), methods("lulesh 0")), (Some(2), Some(1)));
 }
 
-/// Figure 5's cases, in every way that there is.
+/// Tuning covers the cases of Figure 5, with every combination of choices.
 #[test]
 fn gpu_tuning_sweeps_every_choice() {
     let (figure, tuning) = (plan("lavin2020/fig05-gpu-stride.yaml"), plan("lavin2020/gpu-tuning.yaml"));

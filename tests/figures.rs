@@ -1,4 +1,4 @@
-//! Figures of papers, in the real program, from the runs that are committed.
+//! Figures of papers, drawn by the real program from the committed runs.
 
 mod program;
 
@@ -10,7 +10,7 @@ use std::process::Output;
 use program::text;
 use scatterlab::report::figures::FIGURES;
 
-/// The program in the folder of the sources.
+/// Runs the program in the source folder.
 fn scatterlab(arguments: &[&str]) -> Output {
     program::scatterlab(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
 }
@@ -35,7 +35,7 @@ fn the_list_and_the_documentation_name_every_figure() {
     }
 }
 
-/// The GPU's bandwidth in a run's own table, of the row with this value in a column.
+/// The GPU's bandwidth in a run's own table, from the row with this value in a column.
 fn bandwidth(folder: &str, column: &str, value: &str) -> f64 {
     let table = scatterlab(&["report", folder, "--format", "csv"]).stdout;
     let mut reader = csv::Reader::from_reader(&table[..]);
@@ -45,7 +45,7 @@ fn bandwidth(folder: &str, column: &str, value: &str) -> f64 {
     row["effective_gb_s"].parse().expect("a number")
 }
 
-/// Stride 1 is the case with the paper's 256 indices, not the one with 8.
+/// Stride 1 refers to the case with the paper's 256 indices, not the one with 8.
 #[test]
 fn radars_of_the_committed_runs() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -67,7 +67,7 @@ fn radars_of_the_committed_runs() {
     assert!(of("Intel Xeon, 1 thread").iter().all(|line| line.contains("no baseline,stride-1 gather")));
 }
 
-/// 256 keys, and nothing measured.
+/// The figure shows 256 keys and needs no measurements.
 #[test]
 fn a_figure_without_runs() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -80,7 +80,7 @@ fn a_figure_without_runs() {
     assert_eq!(table.lines().filter(|line| line.starts_with("ashkiani2017/fig05,32,bms,")).count(), 256);
 }
 
-/// The sort of whole keys is in this run only at 256 buckets.
+/// In this run the sort of whole keys was measured only at 256 buckets.
 #[test]
 fn speed_ups_of_a_committed_run() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Mutated recipes, overrides and quantities: nothing may panic or take long. The short
-//! run belongs to the tests; the long one is
+//! Mutated recipes, overrides and quantities: nothing may panic or take long. The short run is an ordinary
+//! test; the long one is
 //! `SCATTERLAB_FUZZ_SECONDS=600 cargo test --release --test fuzz_recipes -- --ignored`.
 
 use std::fs;
@@ -13,7 +13,7 @@ use scatterlab::inputs::notation;
 use scatterlab::recipe::parse;
 use scatterlab::recipe::plan::{Overrides, resolve};
 
-/// Longest that a single input may take.
+/// Longest time that a single input may take.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Pieces of the language, for splicing into recipes and for overrides.
@@ -46,7 +46,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("chart.lines", "[]"),
 ];
 
-/// A small generator of our own (SplitMix64), so that a failing seed says everything.
+/// A small generator of our own (SplitMix64), so that a failing seed determines the whole input.
 struct Random(u64);
 
 impl Random {
@@ -70,7 +70,7 @@ impl Random {
     }
 }
 
-/// The shipped recipes, those of the documentation and the malformed ones.
+/// The shipped recipes, the documentation's recipes and the malformed ones.
 fn corpus() -> Vec<String> {
     fn walk(folder: &Path, found: &mut Vec<String>) {
         for path in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
@@ -85,7 +85,7 @@ fn corpus() -> Vec<String> {
     walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments"), &mut texts);
     let documentation = include_str!("../docs/recipes.md").split("```yaml\n").skip(1);
     texts.extend(documentation.filter_map(|b| b.split("```").next()).map(str::to_owned));
-    // As many right ones as malformed ones.
+    // Balances the number of correct and malformed recipes.
     let mut texts = [&texts[..]; 4].concat();
     texts.extend(include_str!("malformed.txt").split("\n====\n").map(str::to_owned));
     texts
@@ -120,14 +120,14 @@ fn mutated(corpus: &[String], random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A short stretch of a text, seldom a long one.
+/// A short span of a text, or occasionally a long one.
 fn span(bytes: &[u8], random: &mut Random) -> (usize, usize) {
     let from = random.below(bytes.len() + 1);
     let longest = if random.below(8) == 0 { bytes.len() } else { 12 };
     (from, (from + random.below(longest + 1)).min(bytes.len()))
 }
 
-/// Overrides out of the words of the language.
+/// Overrides assembled from words of the language.
 fn overrides(random: &mut Random) -> Overrides {
     let words =
         |random: &mut Random, most| (0..=random.below(most)).map(|_| random.token()).collect::<String>();
@@ -148,14 +148,14 @@ fn overrides(random: &mut Random) -> Overrides {
     Overrides { set, backends: backends.collect(), ..Overrides::default() }
 }
 
-/// A quantity or something like one.
+/// A quantity, or a text that resembles one.
 fn quantity(random: &mut Random) -> String {
     (0..random.below(24))
         .map(|_| *random.pick(&['0', '1', '9', '.', 'k', 'M', 'G', 'i', 'B', 's', 'm', 'u', 'µ', ' ', '-']))
         .collect()
 }
 
-/// A pattern in Spatter's notation or something like one.
+/// A pattern in Spatter's notation, or a text that resembles one.
 fn pattern(random: &mut Random) -> String {
     let words =
         ["UNIFORM", "MS1", "LAPLACIAN", ":", ":", ":", ",", "NR", "-", " ", "18446744073709551615", "2"];
@@ -167,7 +167,8 @@ fn pattern(random: &mut Random) -> String {
         .collect()
 }
 
-/// Whether the recipe was understood, without and with the overrides; fails on a panic and on what takes too long.
+/// Whether the recipe was accepted, without and with the overrides. Fails on a panic or on an input that takes
+/// too long.
 fn one_input(corpus: &[String], seed: u64) -> (bool, bool) {
     let mut random = Random(seed);
     let (text, overrides, number) =

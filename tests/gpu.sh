@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What a machine with an NVIDIA GPU proves about a release binary, in one visit:
+# Exercises a release binary on a machine with an NVIDIA GPU, in one visit:
 #
 #   bash tests/gpu.sh BINARY OUT [STEP…]
 #
-# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults, startup; and what the machine comes to
-# beside peers, which its nvcc builds: ceilings, peers, strides, suites, random, passes, partitioned, fetch, hints,
-# histograms, counters. Logs and run folders go to OUT. BINARY is a path or a command's name; PEERS names a folder with
-# the peers.
+# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults, startup; and for
+# comparison with peers, which this machine's nvcc builds: ceilings, peers, strides, suites, random, passes,
+# partitioned, fetch, hints, histograms, counters. Logs and run folders go to OUT. BINARY is a path or a
+# command's name; PEERS names a folder with the peers.
 set -uo pipefail
 binary=$1
 [ ! -e "$binary" ] || binary=$(realpath "$binary")
@@ -17,26 +17,26 @@ failed=()
 
 devices() { "$binary" devices; }
 
-# Against the oracle, beyond 4 GiB, and with deliberately wrong kernels.
+# Check against the oracle, beyond 4 GiB, and with deliberately wrong kernels.
 verify() { "$binary" verify --backend cuda --mutants; }
 
-# The same cases under the sanitizer, one seed; wrong kernels must stay inside their arrays too.
+# The same cases under the sanitizer, with a single seed; wrong kernels must stay inside their arrays too.
 sanitize() {
   timeout 280 compute-sanitizer --tool "$1" --target-processes all --error-exitcode 9 --print-limit 5 \
     "$binary" verify --backend cuda --small --seed 7 "${@:2}"
 }
 memcheck() { sanitize memcheck --mutants; }
-# Racecheck follows each access to shared memory and is slow; a sample has every kernel in it.
+# Racecheck follows each access to shared memory and is slow; the sample still includes every kernel.
 racecheck() { sanitize racecheck --sample 250; }
 
-# The kernels of pattern in the machine code of an H200: how many stores to shared memory each keeps.
+# Count the stores to shared memory that each pattern kernel keeps in an H200's machine code.
 sass() {
   ptxas -arch=sm_90 kernels/ptx/pattern.ptx -o "$out/pattern.cubin" &&
     cuobjdump -sass "$out/pattern.cubin" | awk '/Function :/ {name=$3} / STS/ {stores[name]++} END {for (n in stores) print n, stores[n], "STS"}' | sort
   rm -f "$out/pattern.cubin"
 }
 
-# The same kernels' twins on this machine's processor.
+# The CPU counterparts of the same cases on this machine.
 processor() { "$binary" verify --backend scalar,cpu --sample 1500 --mutants; }
 
 # Stride-1 pattern gather beside stream read, on the GPU and on the CPU with the same threads.
@@ -44,19 +44,19 @@ sanity() { (cd "$out" && "$binary" run sanity --out h200-sanity); }
 
 patterns() { (cd "$out" && "$binary" run lavin2020/app-patterns --backend scalar,cpu,cuda --out h200-app-patterns); }
 
-# What the program makes of faults that the GPU really has.
+# The program's reaction to faults that the GPU really has.
 faults() { bash tests/gpu_faults/real.sh "$binary" "$out/faults"; }
 
-# How soon the first sample is there, without kernels in the driver's cache and with them.
+# Time to the first sample, with the driver's kernel cache empty and filled.
 startup() { python3 "$(dirname "$0")/startup.py" "$binary"; }
 
-# The programs to compare with.
+# Builds the peers for comparison.
 peers_built() {
   : "${PEERS:=/tmp/scatterlab-peers}"
   [ -x "$PEERS/plain" ] || NVCC=nvcc bash "$(dirname "$0")/../benches/peers/build.sh" "$PEERS"
 }
 
-# lab RECIPE NAME [OPTION…]: a shipped recipe into a folder of this name.
+# lab RECIPE NAME [OPTION…]: runs a shipped recipe into the folder h200-NAME.
 lab() { (cd "$out" && "$binary" run "$1" --out "h200-$2" "${@:3}"); }
 beside() { peers_built && lab "$1" "$2" --peers "$PEERS" "${@:3}"; }
 
@@ -74,7 +74,7 @@ histograms() {
     beside ashkiani2017/gpu-histogram histogram-bins --set peers=cub-histogram
 }
 
-# What bounds random gathers and scatters: one launch of each, from L2 and from memory.
+# Counters of random gathers and scatters, to find their limits: one launch of each, from L2 and from memory.
 counters() {
   local size ids
   for size in 1Mi 16Mi 256Mi; do

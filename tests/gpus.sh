@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What a host with two NVIDIA GPUs that reach each other proves about a release binary, in one visit of some minutes:
+# Exercises a release binary on a host with two NVIDIA GPUs that can access each other, in one visit of some
+# minutes:
 #
 #   bash tests/gpus.sh BINARY OUT [STEP…]
 #
@@ -16,11 +17,11 @@ failed=()
 
 devices() { "$binary" devices && nvidia-smi topo -m; }
 
-# On each of two GPUs, and across both: against the oracle, and deliberately wrong. A sample, for the suites are large
-# and arrays that span GPUs take a while to map.
+# Cases on each of two GPUs and across both: against the oracle, and with deliberately wrong kernels. Only a
+# sample, because the suites are large and arrays that span GPUs take a while to map.
 verify() { timeout 100 "$binary" verify --backend cuda --gpus 2 --small --mutants --sample 800; }
 
-# Arrays of which both hold some, beyond 4 GiB.
+# Arrays that span both GPUs, beyond 4 GiB.
 large() { timeout 60 "$binary" verify --backend cuda --gpus 2 --sample 30; }
 
 recipe() {

@@ -1,5 +1,5 @@
-//! Index arrays of one's own, through the real program: from a file to certified results,
-//! and what happens when the file changes or is gone.
+//! User-supplied index arrays in the real program: from a file to certified results, and what happens when the
+//! file changes or disappears.
 
 mod program;
 
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use program::{scatterlab, text};
 
-/// Made by NumPy: 600 x 4 int64, each cell of a mesh with three others.
+/// An array made by NumPy: 600 x 4 int64, each cell of a mesh with three others.
 const NPY: &[u8] = include_bytes!("fixtures/neighbours.npy");
-/// Made by `numpy.savetxt`: the columns `cell` and `far`.
+/// A table made by `numpy.savetxt` with the columns `cell` and `far`.
 const CSV: &[u8] = include_bytes!("fixtures/edges.csv");
 
 const RECIPE: &str = "\
@@ -33,7 +33,7 @@ experiments:
   chart: {x: kernel, lines: backend}
 ";
 
-/// A folder with the recipe in `recipes/`, its data beside it.
+/// A folder with the recipe in `recipes/` and its data beside it.
 fn laid_out() -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("temporary folder");
     let data = root.path().join("recipes/data");
@@ -44,7 +44,7 @@ fn laid_out() -> tempfile::TempDir {
     root
 }
 
-/// From the run's folder the recipe finds no files beside it.
+/// Resolved from the run's folder, the recipe finds no files beside it.
 #[test]
 fn counters_of_a_stored_run_with_files_say_where_to_look() {
     let root = laid_out();

@@ -1,5 +1,5 @@
-//! The JSON Schema of the recipe language against the parser: what is a recipe for one
-//! must be one for the other, as far as a schema can see.
+//! Compares the JSON Schema of the recipe language with the parser: each must accept the recipes that the other
+//! accepts, as far as a schema can tell.
 
 use std::fs;
 use std::path::Path;
@@ -20,14 +20,14 @@ fn validator() -> &'static Validator {
     VALIDATOR.get_or_init(|| jsonschema::draft202012::new(&json_schema()).expect("a valid schema"))
 }
 
-/// Whether the schema accepts a text; `None` where it is not YAML that JSON can hold, of
-/// which an editor says so itself.
+/// Whether the schema accepts a text; `None` if the text is not YAML that JSON can represent, which an editor
+/// reports by itself.
 fn accepted(text: &str) -> Option<bool> {
     let recipe: Json = serde_yaml::from_str(text).ok()?;
     Some(validator().is_valid(&recipe))
 }
 
-/// What the schema says is wrong, for messages of this test.
+/// The schema's complaints, for messages of this test.
 fn complaints(text: &str) -> String {
     let recipe: Json = serde_yaml::from_str(text).unwrap_or(Json::Null);
     validator().iter_errors(&recipe).map(|e| format!("{}: {e}\n", e.instance_path())).collect()
@@ -43,7 +43,7 @@ fn the_schema_is_one_of_its_draft() {
     assert!(jsonschema::draft202012::meta::is_valid(&json_schema()));
 }
 
-/// `SCATTERLAB_WRITE_DOCS=1 cargo test --test json_schema` makes it anew.
+/// `SCATTERLAB_WRITE_DOCS=1 cargo test --test json_schema` regenerates the copy.
 #[test]
 fn the_committed_copy_is_fresh() {
     let fresh = serde_json::to_string_pretty(&json_schema()).expect("JSON") + "\n";
@@ -57,7 +57,7 @@ fn the_committed_copy_is_fresh() {
     );
 }
 
-/// The cases of `scatterlab verify`, by their paths.
+/// The paths of the recipes of `scatterlab verify`.
 fn suites() -> Vec<String> {
     let folders =
         fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/primitives")).expect("a folder");
@@ -69,7 +69,7 @@ fn suites() -> Vec<String> {
     names.flat_map(files).filter(there).collect()
 }
 
-/// Texts between a start and an end, such as the recipes of a document or of a test.
+/// The texts between a start and an end marker, such as the recipes in a document or a test.
 fn between<'t>(text: &'t str, start: &str, end: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(start).skip(1).filter_map(move |rest| rest.split(end).next()).collect::<Vec<_>>().into_iter()
 }
@@ -94,7 +94,7 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
     }
 }
 
-/// What a schema cannot see, by what the parser says of it.
+/// Mistakes that a schema cannot detect, by the parser's messages.
 const SEMANTIC: [(&str, &str); 23] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
@@ -121,8 +121,8 @@ const SEMANTIC: [(&str, &str); 23] = [
     ("a key must be a plain word", "gone before a schema looks"),
 ];
 
-/// Of the malformed recipes the schema refuses all that are structurally wrong, misspelt,
-/// without a unit, or out of a range that is written as a number.
+/// Among the malformed recipes, the schema rejects all that are structurally wrong, misspelt, without a unit,
+/// or outside of a numeric range.
 #[test]
 fn malformed_recipes_are_refused_unless_only_their_meaning_is_wrong() {
     let (mut refused, mut semantic) = (0, 0);
@@ -138,7 +138,7 @@ fn malformed_recipes_are_refused_unless_only_their_meaning_is_wrong() {
     assert!(refused >= 65 && semantic <= 35, "{refused} refused, {semantic} semantic");
 }
 
-/// A key of a recipe with the value that it needs at least, as YAML.
+/// A recipe's key with a minimal valid value, as YAML.
 fn least(param: &Param) -> String {
     match param.kind {
         Kind::Count { min, .. } | Kind::CountOr { min, .. } => min.to_string(),
@@ -155,14 +155,14 @@ fn least_variant(variant: &Variant) -> String {
     format!("{}: {{{}}}", variant.name, least_params(variant.params, None))
 }
 
-/// What must be given of some parameters, without the one of this name.
+/// The required entries among some parameters, except the one with this name.
 fn least_params(params: &[Param], without: Option<&str>) -> String {
     let needs = |p: &&Param| matches!(p.default, Default::Required | Default::RequiredUnless { .. });
     let needed = params.iter().filter(needs).filter(|p| Some(p.name) != without);
     needed.map(|p| format!("{}: {}", p.name, least(p))).collect::<Vec<_>>().join(", ")
 }
 
-/// Every parameter there is, with a recipe that has a hole `@` where its value stands.
+/// Every parameter, with a recipe that has the placeholder `@` for its value.
 fn holes() -> Vec<(Kind, String)> {
     let mut holes = Vec::new();
     for primitive in registry() {
@@ -179,7 +179,7 @@ fn holes() -> Vec<(Kind, String)> {
     holes
 }
 
-/// The parameters of a map that stands at `@` in a text.
+/// Collects the parameters of a map whose place in the text is `@`.
 fn dig(params: &[Param], around: &str, holes: &mut Vec<(Kind, String)>) {
     for param in params {
         let rest = least_params(params, Some(param.name));
@@ -213,7 +213,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Quantities and almost quantities, with ranges of them.
+/// Quantities and near-quantities, and ranges of them.
 fn quantity() -> impl Strategy<Value = String> {
     let unit = || {
         select(
@@ -237,7 +237,7 @@ fn quantity() -> impl Strategy<Value = String> {
     prop_oneof![one(), range, geometric, float, floats]
 }
 
-/// A word that some parameter knows, or nearly.
+/// A word that some parameter accepts, or nearly.
 fn word() -> impl Strategy<Value = String> {
     let mut words: Vec<String> =
         ["~", "true", "direkt", "{}", "[]", "[[]]", "{a: 1}", "''", "no-reuse"].map(str::to_owned).to_vec();
@@ -261,7 +261,7 @@ fn word() -> impl Strategy<Value = String> {
     select(words)
 }
 
-/// A value as a recipe may write it: quoted or not, alone or in lists.
+/// A value as a recipe may contain it: quoted or not, alone or in lists.
 fn value() -> impl Strategy<Value = String> {
     let one = || prop_oneof![quantity(), word(), quantity().prop_map(|q| format!("'{q}'"))];
     let list = || prop::collection::vec(one(), 0..4).prop_map(|items| format!("[{}]", items.join(", ")));
@@ -269,8 +269,8 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof![4 => one(), 2 => list(), 1 => lists]
 }
 
-/// Mistakes of which a schema knows nothing: numbers in texts against limits and against
-/// each other, and whole numbers with a decimal point, which are integers in JSON.
+/// Mistakes beyond a schema: numbers in strings checked against limits and against each other, and whole
+/// numbers with a decimal point, which are integers in JSON.
 fn beyond(message: &str) -> bool {
     const PARTS: [&str; 9] = [
         "repeats an item of the list",
@@ -288,7 +288,7 @@ fn beyond(message: &str) -> bool {
     whole || PARTS.iter().any(|part| message.contains(part))
 }
 
-/// Both accept a recipe, or both refuse it, but for what a schema cannot know.
+/// Both accept the recipe or both reject it, apart from mistakes beyond a schema.
 fn agree(text: &str) -> Result<(), TestCaseError> {
     let Some(accepted) = accepted(text) else { return Ok(()) };
     match parse("r.yaml", text) {
@@ -301,7 +301,7 @@ fn agree(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What a kind accepts, and what it does not.
+/// Values that a kind accepts, and values that it rejects.
 fn right_and_wrong(kind: &Kind) -> (Vec<String>, Vec<String>) {
     let strings = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
     let quantities = |least: String, step: &str| {
@@ -389,11 +389,11 @@ proptest! {
     }
 }
 
-/// A recipe of these keys, each with one of its values, and items of `experiments`.
+/// A recipe with these keys, each with one of its values, and with items of `experiments`.
 fn around(keys: &[(&str, usize)], items: &[usize]) -> String {
     let mut text = String::new();
     for (at, (key, which)) in keys.iter().enumerate() {
-        // A repeated key is the YAML parser's affair.
+        // Repeated keys are left to the YAML parser.
         if keys[..at].iter().any(|(other, _)| other == key) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! `replay` and `compare` of the real program, on stored runs made by hand: an engine that
-//! only recites events makes every time known.
+//! `replay` and `compare` of the real program, on synthetic stored runs: an engine that only recites events
+//! makes every time known.
 
 mod program;
 
@@ -23,10 +23,10 @@ measure: {rounds: 5, samples: 1, ci: none}
 
 const STEADY: [f64; 5] = [1.0, 1.003, 0.998, 1.001, 0.997];
 
-/// Seconds of a case's execution when nothing is wrong.
+/// Seconds of a case's execution in the undisturbed story.
 const SECOND: f64 = 1e-6;
 
-/// A run to make: what each case's times are multiplied with, and the rest of its story.
+/// A run to synthesize: the factor applied to each case's times, and other properties.
 struct Story {
     factor: fn(usize) -> f64,
     noise: f64,
@@ -109,7 +109,7 @@ impl Story {
         events
     }
 
-    /// Stores it as a run of this folder.
+    /// Stores the story as a run in this folder.
     fn store(&self, path: &Path) {
         let mut folder = Folder::create(path).expect("a fresh folder");
         folder.write_recipe(RECIPE).expect("written");
@@ -129,7 +129,7 @@ impl Story {
         }
     }
 
-    /// The command of an engine that recites it.
+    /// The command of an engine that recites the story.
     fn engine(&self, root: &Path) -> String {
         let lines: Vec<String> =
             self.events().iter().map(|e| serde_json::to_string(e).expect("JSON")).collect();
@@ -138,7 +138,7 @@ impl Story {
     }
 }
 
-/// Replays the plain story as this one: exit status, what it says, and its table.
+/// Replays the plain story with `now` as the new run. Returns the exit status, the output and the table.
 fn replayed(now: &Story, more: &[&str]) -> (Option<i32>, String, String) {
     let root = tempfile::tempdir().expect("temporary folder");
     PLAIN.store(&root.path().join("stored"));
@@ -207,7 +207,7 @@ fn what_the_machine_did_is_not_the_recipes() {
     assert!(said.contains("transparent huge pages: madvise → never"), "{said}");
 }
 
-/// The real engine here: nothing can be a thousand times as fast as it.
+/// This test uses the real engine; nothing can be a thousand times as fast.
 #[test]
 fn a_recipe_is_replayed_against_its_newest_run() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -240,8 +240,8 @@ fn a_recipe_is_replayed_against_its_newest_run() {
     assert!(text(&output.stdout).starts_with("replays reports/old"), "a replay is no new standard");
 }
 
-/// Two later runs of the recipe are no standard: a replay that was killed before its
-/// verdicts, and a run that was killed before its first result.
+/// Two later runs of the recipe must not serve as the standard: a replay killed before its verdicts, and a run
+/// killed before its first result.
 #[test]
 fn a_replay_that_did_not_end_and_a_run_without_results_are_no_standard() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -274,7 +274,7 @@ fn a_folder_without_results_is_refused_before_anything_is_measured() {
     assert!(text(&output.stderr).contains("holds no run"), "{}", text(&output.stderr));
 }
 
-/// Two stored runs, compared.
+/// Compares two stored runs.
 fn compared(a: &Story, b: &Story, more: &[&str]) -> (Option<i32>, String, tempfile::TempDir) {
     let root = tempfile::tempdir().expect("temporary folder");
     a.store(&root.path().join("one"));
@@ -331,7 +331,7 @@ fn a_check_that_checked_nothing_does_not_pass() {
     let (status, said, _root) = compared(&PLAIN, &Story { noise: 60.0, ..PLAIN }, &check);
     assert_eq!(status, Some(5), "{said}");
     assert!(said.contains("no case is shown to be slower by more than 3 %; 6 cannot be told"), "{said}");
-    // A run that had half of the cases.
+    // A run with half of the cases.
     let root = tempfile::tempdir().expect("temporary folder");
     PLAIN.store(&root.path().join("one"));
     PLAIN.store(&root.path().join("two"));
@@ -383,7 +383,7 @@ fn a_run_of_one_round_is_refused_before_anything_is_measured() {
     assert!(said.find("certified in").is_none_or(|measured| told < measured), "{said}");
 }
 
-/// A folder from elsewhere must not steer the terminal.
+/// Text in a foreign folder must not control the terminal.
 #[test]
 fn names_from_elsewhere_are_printed_without_their_control_characters() {
     let root = tempfile::tempdir().expect("temporary folder");

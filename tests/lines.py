@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 def without_comments(text):
-    """The text with comments blanked; strings are kept, and lines stay lines."""
+    """The text with comments blanked; strings and line breaks are kept."""
     pattern = re.compile(
         r'r(#*)".*?"\1'                      # raw strings
         r'|b?"(?:\\.|[^"\\])*"'              # strings
@@ -22,7 +22,7 @@ def without_comments(text):
 TEST = re.compile(r'^[ \t]*#\[cfg\((?:all\()?test[^\n]*\]\s*((?:#\[[^\n]*\]\s*)*)', re.M)
 
 def without_tests(text):
-    """The text without items under `cfg(test)`, and the names of modules among them that have files of their own."""
+    """The text without items under `cfg(test)`, and the names of modules among them that have their own files."""
     named = []
     while found := TEST.search(text):
         end = found.end()

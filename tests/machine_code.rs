@@ -1,7 +1,7 @@
-//! What the compiler made of the timed kernels: this test disassembles itself.
+//! Checks the compiler's output for the timed kernels: this test disassembles its own executable.
 //!
-//! The kernels are generic functions with predictable names, one module for each
-//! instruction set; each of their instantiations is looked at.
+//! The kernels are generic functions with predictable names, one module per instruction set; every
+//! instantiation is examined.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use std::process::Command;
@@ -10,14 +10,13 @@ use std::sync::OnceLock;
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
 
-/// A function: its demangled name and its instructions, `mnemonic operands`, each with
-/// its address.
+/// A function: its demangled name and its instructions (`mnemonic operands`), each with its address.
 struct Function {
     name: String,
     code: Vec<(u64, String)>,
 }
 
-/// The kernels in this executable; `None` where there is no objdump outside CI.
+/// The kernels in this executable; `None` without objdump, except in CI.
 fn kernels() -> Option<&'static [Function]> {
     static KERNELS: OnceLock<Option<Vec<Function>>> = OnceLock::new();
     KERNELS.get_or_init(disassemble).as_deref()
@@ -71,7 +70,7 @@ impl Function {
         self.code.iter().filter_map(|(_, text)| text.split_whitespace().next())
     }
 
-    /// Instructions between the target of a backward jump and the jump.
+    /// The instructions between the target of a backward jump and the jump.
     fn loops(&self) -> Vec<&str> {
         let backward = self.code.iter().filter_map(|(at, text)| {
             let mut words = text.split_whitespace();
@@ -84,7 +83,7 @@ impl Function {
         self.code.iter().filter(|(at, _)| inside(at)).map(|(_, text)| text.as_str()).collect()
     }
 
-    /// Stores of data (not to the stack) inside its loops.
+    /// Number of stores of data (not to the stack) inside loops.
     fn stores(&self) -> usize {
         let stores = |text: &&&str| {
             let (mnemonic, operands) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -97,8 +96,8 @@ impl Function {
         self.loops().iter().filter(stores).count()
     }
 
-    /// The first instruction that does more to a vector register than move 16 bytes or
-    /// compute with one f32 or f64.
+    /// The first instruction that does more with a vector register than move 16 bytes or compute with a single
+    /// f32 or f64.
     fn vector_work(&self) -> Option<&str> {
         // Clearing a register, and moves of up to 16 bytes.
         let moves =
@@ -119,7 +118,7 @@ impl Function {
             "cvtss2sd",
             "cvttsd2si",
         ];
-        // Compared with itself, a register is set to ones.
+        // Comparing a register with itself sets it to ones.
         let ones = |text: &str| {
             let operands = text.strip_prefix("pcmpeqd").and_then(|rest| rest.trim().split_once(','));
             operands.is_some_and(|(one, other)| one == other)
@@ -152,7 +151,7 @@ fn scalar_kernels_have_no_vector_work() {
             assert_eq!(function.vector_work(), None, "{}", function.name);
         }
     }
-    // Those of a primitive that is not named here, too.
+    // Includes kernels of primitives that are not named here.
     let all = self::kernels().unwrap_or_default().iter();
     for function in all.filter(|function| function.name.contains("::cpu::kernels::scalar::")) {
         assert_eq!(function.vector_work(), None, "{}", function.name);
@@ -177,7 +176,7 @@ fn read_only_kernels_store_nothing() {
     }
 }
 
-/// Every instantiation has this instruction in a loop.
+/// Checks that every instantiation has this instruction in a loop.
 fn all_use(primitive: &str, isa: &str, kernel: &str, instruction: &str) {
     for function in named(primitive, isa, kernel) {
         let used = function.loops().iter().any(|text| text.starts_with(instruction));
@@ -185,7 +184,7 @@ fn all_use(primitive: &str, isa: &str, kernel: &str, instruction: &str) {
     }
 }
 
-/// At least `least` instantiations have it: those for tuples of 4 and 8 bytes.
+/// Checks that at least `least` instantiations contain the instruction: those for tuples of 4 and 8 bytes.
 fn some_use(primitive: &str, isa: &str, kernel: &str, instruction: &str, least: usize) {
     let with = |f: &&&Function| f.mnemonics().any(|m| m.starts_with(instruction));
     let functions = named(primitive, isa, kernel);
@@ -212,7 +211,7 @@ fn vector_kernels_gather_and_scatter() {
     }
 }
 
-/// Half of the instantiations, those for uses that move on to new lines.
+/// Half of the instantiations prefetch: those for uses that move on to new lines.
 #[test]
 fn gathers_from_memory_ask_ahead() {
     for isa in ["scalar", "avx2", "avx512"] {
@@ -247,7 +246,7 @@ fn vector_scans_store_without_a_temporal_hint_and_ask_ahead() {
     }
 }
 
-/// The checks above can fail.
+/// Shows that the checks above can fail.
 #[test]
 fn vector_kernels_are_not_scalar() {
     for function in named("pattern", "avx512", "gather") {

@@ -1,4 +1,4 @@
-//! `spatter` as the ranks of an MPI job: what it prints, and that it never hangs.
+//! `spatter` as the ranks of an MPI job: its output is right, and it never hangs.
 
 mod program;
 
@@ -57,13 +57,13 @@ mod with {
     ]"#;
     const BYTES: [u64; 3] = [64_000, 16_000, 9_600];
 
-    /// One of many configurations, which take longer than any test.
+    /// One of many configurations that together take longer than any test.
     const LONG: &str = r#"{"pattern": "UNIFORM:8:1:NR", "count": 1000000, "nruns": 1000}"#;
 
-    /// In which a job must be over after a rank is gone.
+    /// Time limit for a job to end after it has lost a rank.
     const SOON: Duration = Duration::from_secs(5);
 
-    /// Whether there is a launcher; where tests may not be skipped, there must be one.
+    /// Whether a launcher is installed; in CI, where tests may not be skipped, there must be one.
     fn launcher() -> bool {
         let there = Command::new("mpirun").arg("--version").output().is_ok();
         assert!(there || std::env::var_os("CI").is_none(), "no mpirun");
@@ -73,8 +73,8 @@ mod with {
         there
     }
 
-    /// More ranks than CPUs, as root where it must be, and no GPU: what a test sees must not
-    /// depend on where it runs.
+    /// Allows more ranks than CPUs, runs as root if necessary, and hides the GPU: the result of a test must not
+    /// depend on the machine.
     fn mpirun(folder: &Path) -> Command {
         let mut command = Command::new("mpirun");
         command
@@ -93,7 +93,7 @@ mod with {
         command.output().expect("mpirun starts")
     }
 
-    /// Cells by the words of the header, at the columns where those begin.
+    /// The table's rows, with cells keyed by the header's columns.
     fn table(printed: &str) -> Vec<BTreeMap<String, String>> {
         let mut lines = printed.lines().skip_while(|line| !line.starts_with("config"));
         let header = lines.next().expect("a header");
@@ -168,7 +168,7 @@ mod with {
         }
     }
 
-    /// A job that has begun to measure, and the processes of its ranks.
+    /// Starts a job, waits until it has begun to measure, and returns it with the processes of its ranks.
     fn begun(folder: &Path, ranks: usize, options: &[&str]) -> (Child, Vec<u32>) {
         fs::write(folder.join("long.json"), format!("[{}]", [LONG; 30].join(","))).expect("a suite");
         let mut command = mpirun(folder);
@@ -197,7 +197,7 @@ mod with {
         stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
     }
 
-    /// Waits until none of these processes runs any more; how long that took.
+    /// Waits until none of these processes runs any more, and returns the time that took.
     fn gone(processes: &[u32]) -> Duration {
         let began = Instant::now();
         while processes.iter().any(|process| runs(*process)) {
@@ -244,7 +244,7 @@ mod with {
         assert!(!first.is_empty() && first.iter().all(|cpu| !second.contains(cpu)), "{first:?} {second:?}");
     }
 
-    /// Under a launcher that lets the others go on, they see for themselves.
+    /// Under a launcher that lets the other ranks continue, they notice the loss themselves.
     #[test]
     fn ranks_see_that_another_is_dead() {
         if !launcher() {
@@ -263,7 +263,7 @@ mod with {
         assert!(said.contains(&format!("rank 1: rank 0 (process {}) has died", started[0])), "{said}");
     }
 
-    /// A rank that has less memory than its arrays need.
+    /// One rank has less memory than its arrays need.
     #[test]
     fn an_error_in_one_rank_ends_the_job() {
         if !launcher() {
@@ -321,7 +321,7 @@ mod with {
         );
     }
 
-    /// What a launcher of another MPI looks like to ours.
+    /// Simulates a launch by another MPI, whose processes do not find each other through ours.
     #[test]
     fn copies_that_do_not_find_each_other_are_refused() {
         let output = Command::new(BINARY)

@@ -1,4 +1,4 @@
-//! The tables of parameters in the documentation are the declarations that the parser reads.
+//! Checks that the tables of parameters in the documentation match the declarations that the parser reads.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use scatterlab::primitives::registry;
 const BEGIN: &str = "<!-- parameters: written by the test that compares them -->\n";
 const END: &str = "<!-- end of parameters -->";
 
-/// A table for each primitive.
+/// One table per primitive.
 fn tables() -> String {
     let mut text = String::new();
     for primitive in registry() {
@@ -26,11 +26,11 @@ fn rows(place: &str, params: &[Param], text: &mut String) {
     for param in params {
         let key = format!("{place}{}", param.name);
         match param.kind {
-            // These stand right beside the other parameters.
+            // These variants are listed right beside the other parameters.
             Kind::Inline(variants) => of_variants(place, variants, text),
             Kind::Choice(variants) => {
                 row(&key, &names(variants), &default(param.default), param.doc, text);
-                // The sources of a pattern have stood above, beside the other parameters.
+                // The sources of a pattern have already been listed beside the other parameters.
                 if !params.iter().any(|p| matches!(p.kind, Kind::Inline(v) if std::ptr::eq(v, variants))) {
                     of_variants(&format!("{key}."), variants, text);
                 }
@@ -60,7 +60,7 @@ fn names(variants: &[Variant]) -> String {
     words(&variants.iter().map(|v| v.name).collect::<Vec<_>>())
 }
 
-/// All of them, or of many the first and the last.
+/// All words, or the first and the last of many.
 fn words(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.as_slice() {
@@ -101,7 +101,7 @@ fn accepted(kind: Kind) -> String {
     }
 }
 
-/// Where the limit is the program's own and far away, only the beginning.
+/// The range; only its lower end if the upper limit is the program's own and very large.
 fn limits(min: u64, max: u64, label: fn(u64) -> String) -> String {
     const FAR: u64 = 1 << 40;
     if max >= FAR { format!(" from {}", label(min)) } else { format!(", {} to {}", label(min), label(max)) }
@@ -112,14 +112,14 @@ fn capital(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// A column of the data dictionary: its key, type, unit, and what it means to whom.
+/// A column of the data dictionary: its key, type and unit, and its meaning for each primitive.
 struct Column {
     key: String,
     cells: [String; 2],
     meanings: Vec<(String, Vec<&'static str>)>,
 }
 
-/// A row for each full key, the backends' first; primitives with the same words about it stand together.
+/// A row for each full key, the backends' first; primitives that share a description are grouped.
 fn dictionary() -> String {
     let mut columns = Vec::new();
     collect("", "", &BACKENDS, None, &mut columns);
@@ -182,7 +182,7 @@ fn type_of(kind: Kind) -> String {
     }
 }
 
-/// `SCATTERLAB_WRITE_DOCS=1 cargo test --test parameters` writes the tables.
+/// Compares the tables in a document; `SCATTERLAB_WRITE_DOCS=1 cargo test --test parameters` rewrites them.
 fn compare(file: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = fs::read_to_string(&path).expect("the document");

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What a machine with an NVIDIA GPU and an nvcc proves about the peers, in one visit:
+# Exercises the peers on a machine with an NVIDIA GPU and an nvcc, in one visit:
 #
 #   bash tests/peers.sh OUT [BINARY]
 #
-# Builds them with that nvcc (NVCC=PATH for another one), runs each by hand into OUT/*.csv, and with
-# a scatterlab BINARY the recipe `peers` into OUT/peers.
+# Builds the peers with that nvcc (NVCC=PATH for another one), runs each by hand into OUT/*.csv and, given a
+# scatterlab BINARY, the recipe `peers` into OUT/peers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=$(realpath "$1")
@@ -14,7 +14,7 @@ trap 'rm -rf "$programs"' EXIT
 NVCC=${NVCC:-nvcc} bash "$here/benches/peers/build.sh" "$programs"
 
 failed=()
-# by_hand TABLE PROGRAM KEY=VALUE…: a row of a table, below the header of its first one.
+# by_hand TABLE PROGRAM KEY=VALUE…: appends a row to a table, which starts with the header of the first one.
 by_hand() {
     local table=$out/$1.csv rows
     rows=$("$programs/$2" --csv "${@:3}") || { failed+=("$*"); return 0; }

@@ -1,4 +1,4 @@
-//! `scatterlab predict` and `accuracy`, as a person types them.
+//! `scatterlab predict` and `accuracy` as users run them.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! The real program, with its real engine process.
+//! The real program with its real engine process.
 
 mod program;
 
@@ -23,7 +23,7 @@ chart: {x: elements, y: bandwidth, lines: [kernel, backend]}
 measure: {rounds: 2, samples: 2}
 ";
 
-/// A thousand rounds, so that there is a middle to interrupt.
+/// A thousand rounds, so that the run can be interrupted in the middle.
 const LONG: &str = "\
 title: Long
 stream: {kernel: [copy, triad], elements: 64Ki}
@@ -51,7 +51,7 @@ fn a_recipe_becomes_a_folder_with_everything() {
     assert!(text(&again.stderr).contains("already holds a run"), "{}", text(&again.stderr));
 }
 
-/// Linux calls a file whatever somebody likes.
+/// On Linux a file name may be any bytes.
 #[test]
 fn a_folder_may_have_a_name_that_is_no_text() {
     use std::os::unix::ffi::OsStrExt;
@@ -63,7 +63,7 @@ fn a_folder_may_have_a_name_that_is_no_text() {
     };
     let output = run(&["run", "small.yaml", "--backend", "scalar", "--out"]);
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
-    // Half of a run is gone on with.
+    // The run resumes from half of its events.
     let events = fs::read_to_string(out.join("events.ndjson")).expect("events");
     let half: String = events.lines().take(20).map(|line| format!("{line}\n")).collect();
     fs::write(out.join("events.ndjson"), half).expect("written");
@@ -73,8 +73,7 @@ fn a_folder_may_have_a_name_that_is_no_text() {
     assert!(manifest.contains("out-\u{fffd}"), "{manifest}");
 }
 
-/// An engine that cannot be started is a wrong word on the command line, and the folder is
-/// the user's own.
+/// The engine cannot be started because of a mistake on the command line, and the folder belongs to the user.
 #[test]
 fn a_run_that_never_began_leaves_the_folder_as_it_was() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -132,7 +131,7 @@ fn a_killed_engine_fails_one_case_and_loses_nothing() {
     let events = root.path().join("out/events.ndjson");
     wait_for_rounds(&events, 20);
     signal(engine_of(&run), "-KILL");
-    // The run goes on in a fresh engine, until we have seen enough.
+    // The run continues in a fresh engine until we have seen enough.
     let before = rounds_in(&events);
     wait_for_rounds(&events, before + 20);
     signal(run.id(), "-TERM");
@@ -145,7 +144,7 @@ fn a_killed_engine_fails_one_case_and_loses_nothing() {
     assert!(on_disk > 2 * before, "{on_disk} lines for more than {before} rounds");
 }
 
-/// The stored plan and the stored events are enough for every record.
+/// The stored plan and the stored events suffice for every record.
 #[test]
 fn the_folder_holds_what_its_tables_were_made_of() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -171,7 +170,7 @@ fn the_folder_holds_what_its_tables_were_made_of() {
     assert_eq!(text(&samples), read("samples.csv"));
 }
 
-/// SIGSTOP stands for a kernel that never ends.
+/// SIGSTOP simulates a kernel that never ends.
 #[test]
 fn the_second_signal_kills_a_hung_engine_and_completes_the_folder() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -225,7 +224,7 @@ fn any_command_of_the_shell_may_start_the_engine() {
     assert!(output.status.success(), "the folder is free for another try: {}", text(&output.stderr));
 }
 
-/// A limit on the size of files stands for a full disk.
+/// A limit on file sizes simulates a full disk.
 #[test]
 fn a_folder_that_cannot_be_written_any_more_ends_the_run_with_the_reason() {
     let root = tempfile::tempdir().expect("temporary folder");

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How many times as fast ours is as a peer in the same run: python3 tests/ratios.py FOLDER…
+"""Our speed-ups over peers in the same run: python3 tests/ratios.py FOLDER…
 
-For each case and peer of a run's folder the ratio of the medians of the rounds' medians, and
-the least and the greatest ratio of one round. A Markdown table. Of a packed run
-`scatterlab report FOLDER` writes the tables that this reads."""
+Prints a Markdown table. For each case and peer of a run's folder it has the ratio of the medians of
+the rounds' medians, and the least and the greatest ratio within one round. For a packed run,
+`scatterlab report FOLDER` first writes the tables that this script reads."""
 
 import csv
 import statistics
@@ -16,7 +16,7 @@ NUMBERS = ("elements", "tuples", "tuple", "stride")
 
 
 def rounds(folder):
-    """case -> round -> median of its samples, seconds."""
+    """case -> round -> median of the round's samples, in seconds."""
     samples = defaultdict(lambda: defaultdict(list))
     with open(folder / "samples.csv", newline="") as file:
         for row in csv.DictReader(file):

@@ -1,4 +1,4 @@
-//! The recipe language against the real primitives: what recipes mean.
+//! The recipe language with the real primitives: the meaning of recipes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,7 +8,7 @@ use scatterlab::case::{IndexFile, IndexFiles, Value};
 use scatterlab::recipe::parse;
 use scatterlab::recipe::plan::{Overrides, Plan, Quantity, Scale, resolve, resolve_with};
 
-/// Every recipe that ships, with its path from the repository's root.
+/// Every shipped recipe, with its path from the repository's root.
 fn shipped() -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
@@ -21,18 +21,18 @@ fn shipped() -> Vec<(PathBuf, String)> {
     }
     let mut paths = Vec::new();
     walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments"), &mut paths);
-    // The profiles are the models' affair.
+    // Profiles belong to the models' tests.
     paths.retain(|path| !path.parent().is_some_and(|folder| folder.ends_with("profiles")));
     paths.sort();
     paths.into_iter().map(|p| (p.clone(), fs::read_to_string(&p).expect("a text"))).collect()
 }
 
-/// The plan of a recipe that is right.
+/// The plan of a valid recipe.
 fn plan(text: &str) -> Plan {
     with(text, &[], &[])
 }
 
-/// The same with overrides.
+/// The plan of a valid recipe with overrides.
 fn with(text: &str, set: &[(&str, &str)], backends: &[&str]) -> Plan {
     let set = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let backends = backends.iter().map(|b| (*b).to_owned()).collect();
@@ -41,7 +41,7 @@ fn with(text: &str, set: &[(&str, &str)], backends: &[&str]) -> Plan {
     resolve_with(&recipe, &overrides, &AnyFile).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Every file that a recipe may name: five indices.
+/// Any file that a recipe names exists and holds five indices.
 struct AnyFile;
 
 impl IndexFiles for AnyFile {
@@ -131,8 +131,8 @@ fn strides_of_lavin2020() {
     assert_eq!((plan.experiments[0].measure.rounds, plan.experiments[0].measure.samples), (5, 5));
 }
 
-/// Changing this changes what stored runs can be resumed or compared: raise the
-/// identity's version deliberately instead.
+/// A change here breaks the resuming and comparing of stored runs: raise the identity's version deliberately
+/// instead.
 #[test]
 fn a_case_keeps_its_identity() {
     assert_eq!(ids(&plan(PASSES))[..2], ["d90c4480cbbb", "93b053f0a487"]);
@@ -305,7 +305,7 @@ fn the_examples_of_the_documentation_are_recipes() {
     }
 }
 
-/// A list of deltas is one value; the list around it sweeps.
+/// A list of deltas is one value; only the list around it sweeps.
 #[test]
 fn a_list_of_deltas_does_not_sweep() {
     let text = "pattern: {kernel: gather, custom: [0, 1], count: 4, label: mine, delta: [8, no-reuse, {list: [8, 8, 2Ki]}]}\n\

@@ -1,4 +1,4 @@
-//! Malformed recipes and overrides, each with the one line that a user reads.
+//! Malformed recipes and overrides, each with the one-line message that a user sees.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,11 @@ use scatterlab::primitives::registry;
 use scatterlab::recipe::parse;
 use scatterlab::recipe::plan::{Overrides, resolve};
 
-/// Recipes and their messages: `recipe`, a line `--> message`, a line `====`. PRIMITIVES and PEERS are the names of all.
+/// Recipes and their messages: the recipe, a line `--> message`, a line `====`. PRIMITIVES and PEERS stand for
+/// all names.
 const TABLE: &str = include_str!("malformed.txt");
 
-/// What is wrong with a recipe, or the number of its cases.
+/// The error of a recipe, or the number of its cases.
 fn outcome(text: &str, overrides: &Overrides) -> String {
     match parse("r.yaml", text).and_then(|r| resolve(&r, overrides)) {
         Ok(plan) => format!("{} cases", plan.cases.len()),
@@ -150,7 +151,7 @@ fn each_malformed_override_says_which() {
     assert_eq!(outcome(BASE, &overrides), message);
 }
 
-/// Inputs made to take long or to overflow something; all must end quickly in a message.
+/// Inputs designed to take long or to overflow something; all must end quickly with a message.
 #[test]
 fn hostile_inputs_end_quickly() {
     let bomb = (1..9).fold("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned(), |text, i| {

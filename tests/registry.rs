@@ -1,6 +1,6 @@
-//! Every entry of the registry is complete: accesses, an oracle, a certificate and
-//! implementations for each of its methods. The GPU's implementations are run by
-//! `tests/cuda_kernels` and, where there is a GPU, by `scatterlab verify`.
+//! Every entry of the registry is complete: accesses, an oracle, a certificate and implementations for each
+//! method. The GPU implementations are tested by `tests/cuda_kernels` and, if there is a GPU, by `scatterlab
+//! verify`.
 
 use scatterlab::case::Case;
 use scatterlab::engine::Executor;
@@ -9,7 +9,7 @@ use scatterlab::engine::verify::{Suite, suite, verify};
 use scatterlab::primitives::{self, Primitive};
 use scatterlab::recipe::plan::Plan;
 
-/// The suite's cases of one method, a few of them.
+/// A few of the suite's cases of one method.
 fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Plan {
     const FEW: usize = 12;
     let mut plan = suite(part, backend, None, 3).expect("the suite resolves");
@@ -23,7 +23,8 @@ fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Pla
     plan
 }
 
-/// Whether no processor has a method: all its cases are `n/a` there, or in `verify-cuda.yaml`. `tests/cuda_kernels` runs it.
+/// Whether no processor implements a method: all its cases are `n/a` there, or in `verify-cuda.yaml`.
+/// `tests/cuda_kernels` tests it instead.
 fn only_on_gpus(primitive: &Primitive, method: &str) -> bool {
     let exists = |backend: &str| {
         let plan = suite(Suite::Small, backend, None, 3).expect("the suite resolves");
@@ -39,12 +40,12 @@ fn only_on_gpus(primitive: &Primitive, method: &str) -> bool {
 }
 
 fn for_each_method(mut check: impl FnMut(&Primitive, &str)) {
-    // While a primitive is written: SCATTERLAB_ONLY=NAME.
+    // While writing a primitive, use SCATTERLAB_ONLY=NAME.
     let only = std::env::var("SCATTERLAB_ONLY").ok();
     let wanted = |primitive: &&&Primitive| only.as_ref().is_none_or(|name| name == primitive.name());
     for primitive in primitives::registry().iter().filter(wanted) {
         assert!(!primitive.methods().is_empty(), "{} has no method", primitive.name());
-        // What `auto` chooses is one of the others; the engine needs a profile for it.
+        // `auto` chooses one of the other methods, and needs a profile from the engine.
         for method in primitive.methods().into_iter().filter(|method| *method != "auto") {
             check(primitive, method);
         }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Ten runs of one recipe on this machine, nine of them judged against the first, and two
-# with a slowdown that is planted: a busy neighbour on the worker's CPU, and transparent huge
-# pages switched off (as root, where the kernel has them). Prints the table.
+# Ten runs of one recipe on this machine, nine of them judged against the first, and two with a planted
+# slowdown: a busy neighbour on the worker's CPU, and transparent huge pages switched off (as root, if the
+# kernel has them). Prints the table.
 #
 #   bash tests/replays.sh [SCATTERLAB] [OUT]
 #
-# Exit status 0: no run of the ten differs, and each planted slowdown is called one. For a
-# quiet machine; with another RUNS, BACKENDS or MARGIN in the environment.
+# Exit status 0: none of the ten runs differs, and each planted slowdown is reported. Needs a quiet machine;
+# elsewhere, set RUNS, BACKENDS or MARGIN in the environment.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -28,7 +28,7 @@ restore() {
 trap restore EXIT
 trap 'exit 130' INT TERM
 
-# Arrays from 640 KiB, a second-level cache, to 480 MiB.
+# Arrays from 640 KiB (a second-level cache) to 480 MiB.
 cat >"$out/recipe.yaml" <<'RECIPE'
 title: Gathers to replay
 gather: {locations: [sequential, random], tuples: [32Ki, 512Ki, 4Mi, 24Mi], tuple: 8B}
@@ -37,7 +37,7 @@ chart: {x: tuples, y: bandwidth, lines: [backend, locations]}
 measure: {rounds: 5, max-rounds: 20, samples: 3, ci: 3%, budget: 8s}
 RECIPE
 
-# number WORD FILE: how many cases the summary in FILE counts so.
+# number WORD FILE: the number of cases that the summary in FILE counts under WORD.
 number() { grep -E '^[0-9]+ agree, ' "$2" | grep -oE "[0-9]+ $1" | grep -oE '^[0-9]+' || echo '?'; }
 
 # copies FILE: the machine's own copies, first and now.
@@ -45,7 +45,7 @@ copies() { sed -nE "s/^The machine's own copy on ([a-z]+): ([0-9.]+) GB\/s [^→
 
 slowest() { sed -nE 's/.* (×[0-9.]+) \[.*differ.*/\1/p' "$1" | paste -sd' '; }
 
-# replay NAME: replays the first run; its summary is a row of the table.
+# replay NAME: replays the first run and prints its summary as a row of the table.
 replay() {
     local log=$out/$1.log status
     "$scatterlab" replay "$out/01" --margin "$margin" --out "$out/$1" >"$log" 2>&1

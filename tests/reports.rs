@@ -1,4 +1,4 @@
-//! Stored runs, rendered anew and for other programs.
+//! Stored runs, rendered anew and exported for other programs.
 
 mod program;
 
@@ -55,12 +55,12 @@ fn a_report_has_the_bytes_that_the_run_wrote() {
     let output = scatterlab(root.path(), &["report", "out"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    // Between the two a noisy machine may have its doubts told.
+    // On a noisy machine, remarks about doubtful rounds may come between the two.
     assert!(said.contains("8 certified, 6 n/a") && said.contains("→ results.csv"), "{said}");
     assert!(derived(&out) == written, "other bytes than the run's own");
 }
 
-/// The command line that the profiler is given is one that runs.
+/// The command line given to the profiler actually runs.
 #[test]
 fn counters_of_a_stored_run_are_those_of_its_plan() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -92,7 +92,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A run of the first schema: one case finished, one lost with its engine, one torn.
+/// A run of the first schema: one case finished, one lost with its engine, and one incomplete line.
 #[test]
 fn runs_of_the_first_schema_are_read_and_go_on() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -125,7 +125,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What the commands that read a run say of it.
+/// The output about a run from the commands that read it.
 fn told_of(root: &Path, run: &str) -> Vec<String> {
     let lines: [&[&str]; 3] = [
         &["report", run, "--format", "csv"],
@@ -163,7 +163,7 @@ fn a_packed_run_holds_what_was_measured_and_nothing_else_and_is_read_like_any_ot
     assert_eq!(fs::read_to_string(out.join("time.svg")).expect("it stays"), "<svg/>\n");
 }
 
-/// The run of the first schema again: it has half a line at its end.
+/// The run of the first schema has an incomplete line at its end.
 #[test]
 fn a_packed_run_that_was_interrupted_goes_on() {
     let root = tempfile::tempdir().expect("temporary folder");

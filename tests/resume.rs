@@ -1,5 +1,5 @@
-//! Runs that end before their time: the engine killed, the client killed, the disk full,
-//! the folder gone. Nothing on file is lost or measured again.
+//! Runs that end early: the engine killed, the client killed, the disk full, the folder gone. Nothing on file
+//! is lost or measured again.
 
 mod program;
 
@@ -15,7 +15,7 @@ use program::{BINARY, engine_of, program, rounds_in, scatterlab, signal, text, t
 use scatterlab::engine::protocol::{Event, Level};
 use scatterlab::run::stored::each_event;
 
-/// Many cases and few rounds, so that there is a middle to interrupt.
+/// Many cases and few rounds, so that the run can be interrupted in the middle.
 const MANY: &str = "\
 title: Many
 stream: {kernel: [copy, scale, add, triad], elements: 8Ki..16Ki +1Ki}
@@ -58,7 +58,7 @@ fn attempts(run: &Path) -> BTreeMap<(String, u32, u32), (usize, bool)> {
     attempts
 }
 
-/// Every round of every case is on file once, and a second look at every doubtful one.
+/// Checks that every round of every case is on file once, and a second look at every doubtful one.
 fn assert_whole(run: &Path) {
     let attempts = attempts(run);
     assert!(attempts.values().all(|(times, _)| *times == 1), "measured twice: {attempts:?}");
@@ -72,7 +72,7 @@ fn assert_whole(run: &Path) {
     assert_eq!(results.matches(",certified,").count(), CASES, "{results}");
 }
 
-/// Goes on with `out`, to its end.
+/// Resumes `out` and runs it to its end.
 fn resume(root: &Path) -> String {
     let output = scatterlab(root, &["run", "--resume", "out"]);
     let said = text(&output.stdout);
@@ -83,7 +83,7 @@ fn resume(root: &Path) -> String {
 
 fn wait_until_gone(process: u32) {
     let deadline = Instant::now() + Duration::from_secs(20);
-    // A zombie that nobody reaps is gone as well.
+    // A zombie that nobody reaps counts as gone.
     let gone = || {
         let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         status.is_empty() || status.contains("State:\tZ")
@@ -128,8 +128,8 @@ fn a_case_that_was_lost_with_its_engine_gets_another_try() {
     let root = tempfile::tempdir().expect("temporary folder");
     let run = start(root.path());
     wait_for_rounds(&root.path().join("out/events.ndjson"), 10);
-    // Between two cases nothing is lost; then the next engine has to go as well, once it
-    // has done something: a run gives up on engines that do not.
+    // Between two cases nothing is lost; then the next engine must be killed as well, once it has made
+    // progress: a run gives up on engines that make none.
     let log = root.path().join("out/events.ndjson");
     for _ in 0..20 {
         let engine = engine_of(&run);
@@ -169,7 +169,7 @@ fn one_run_has_one_client_at_a_time() {
     assert_whole(&root.path().join("out"));
 }
 
-/// A limit on the size of files stands for a full disk.
+/// A limit on file sizes simulates a full disk.
 #[test]
 fn a_full_disk_ends_the_run_with_one_line_that_says_how_to_go_on() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -208,14 +208,14 @@ fn a_folder_that_is_moved_away_stops_the_run_and_goes_on_there() {
     resume(root.path());
 }
 
-/// A folder where the table belongs cannot be replaced by it, not even by root.
+/// A folder in place of the table cannot be overwritten, not even by root.
 #[test]
 fn tables_that_cannot_be_written_cost_no_results_and_are_no_success() {
     let root = tempfile::tempdir().expect("temporary folder");
     let out = root.path().join("out");
     let run = start(root.path());
     wait_for_rounds(&out.join("events.ndjson"), 5);
-    // A slow run may have written the table along the way.
+    // A slow run may already have written the table.
     while fs::create_dir_all(out.join("results.csv/x")).is_err() {
         fs::remove_file(out.join("results.csv")).expect("removed");
     }
@@ -256,7 +256,7 @@ fn another_machine_is_told_and_the_first_one_kept() {
     assert_eq!(fs::read_to_string(out.join("manifest.json")).expect("manifest"), elsewhere);
 }
 
-/// The run began on a machine with a GPU and is gone on with on one without.
+/// The run begins on a machine with a GPU and is resumed on one without.
 #[test]
 fn a_missing_device_ends_the_run_and_gives_nothing_up() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -273,7 +273,7 @@ fn a_missing_device_ends_the_run_and_gives_nothing_up() {
         command.current_dir(root.path()).output().expect("starts")
     };
     assert!(command(&["run", "small.yaml", "--out", "out"]).status.success());
-    // As if its GPU had been there, and nothing of its cases had arrived.
+    // As if the GPU had been there, but no result of its cases had arrived.
     let mut manifest: serde_json::Value = serde_json::from_str(&text_of("manifest.json")).expect("JSON");
     for device in manifest["devices"].as_array_mut().expect("devices") {
         device["availability"] = "available".into();

@@ -1,4 +1,4 @@
-//! Stored runs are watched, and the doctor answers, in the real program.
+//! The real program plays stored runs, and its doctor responds.
 
 mod program;
 
@@ -9,7 +9,7 @@ use std::process::Output;
 
 use program::{BINARY, text};
 
-/// The program in the folder of the sources.
+/// Runs the program in the source folder.
 fn scatterlab(arguments: &[&str]) -> Output {
     program::scatterlab(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
 }

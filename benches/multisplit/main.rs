@@ -1,9 +1,9 @@
-//! Our multisplits on processors beside each other and beside sorting crates.
+//! Compares our multisplits on processors with each other and with sorting crates.
 //!
-//! u32 keys, uniform, delta-buckets whose number is a power of two, so that a key's bucket is its
-//! highest bits. `rdst` and `voracious_radix_sort` sort in place by the same bits, and by all 32;
-//! with several threads neither promises to be stable. Every round measures each program once, in
-//! fresh arrays: a slow minute of the machine falls on all of them.
+//! Input: uniform u32 keys and delta-buckets whose number is a power of two, so that a key's bucket is given by
+//! its highest bits. `rdst` and `voracious_radix_sort` sort in place, by the same bits and by all 32; neither
+//! promises stability with several threads. Every round measures each program once, in fresh arrays, so that a
+//! slow minute of the machine affects all of them.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,7 +43,7 @@ struct Arguments {
     bench: bool,
 }
 
-/// A key that sorts by its highest bits alone.
+/// A key that sorts by its highest bits only.
 #[derive(Clone, Copy, Debug, Default)]
 struct High<const BITS: u32>(u32);
 
@@ -116,7 +116,7 @@ const NAMES: [&str; 6] = [
 ];
 
 fn compare<const BITS: u32>(arguments: &Arguments, n: u64) -> Result<()> {
-    // The pool of which the crate takes its threads.
+    // The pool from which the crate takes its threads.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
     let mut seconds = vec![Vec::new(); NAMES.len()];
     for _ in 0..arguments.rounds {
@@ -141,7 +141,7 @@ fn compare<const BITS: u32>(arguments: &Arguments, n: u64) -> Result<()> {
     Ok(())
 }
 
-/// Seconds of each program, in the order of [`NAMES`].
+/// Seconds taken by each program, in the order of [`NAMES`].
 fn round<const BITS: u32>(arguments: &Arguments, n: u64, pool: &rayon::ThreadPool) -> Result<Vec<f64>> {
     let threads = arguments.threads;
     Ok(vec![
@@ -158,7 +158,7 @@ fn params(n: u64, bits: u32) -> Params {
     Params::default().with("keys", Value::Int(n)).with("buckets", Value::Int(1 << bits))
 }
 
-/// The fastest sample of a case, whose result is certified before.
+/// The fastest sample of a case whose result has been certified.
 fn ours(arguments: &Arguments, n: u64, method: &str) -> Result<f64> {
     let params = params(n, arguments.bits)
         .with("method", Value::Text(method.to_owned()))
@@ -174,7 +174,7 @@ fn ours(arguments: &Arguments, n: u64, method: &str) -> Result<f64> {
     Ok(samples.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// Seconds of a sort of the same keys, which must leave their highest bits ascending.
+/// Seconds to sort the same keys. Fails unless the highest bits end up in ascending order.
 fn theirs<T: Clone + Default>(
     n: u64,
     bits: u32,

@@ -40,7 +40,7 @@ read -ra targets <<<"${ARCH:--gencode arch=$virtual_arch,code=$virtual_arch -gen
 mkdir -p "$dest"
 for source in "$here"/*.cu; do
     name=$(basename "$source" .cu)
-    # Into its place when it is whole: the one that is there may be running.
+    # Move the program into place once it is complete: the old one may be running.
     "$nvcc" -std=c++17 -O3 --extended-lambda "${targets[@]}" "${links[@]}" -o "$dest/.$name.$$" "$source" ||
         { rm -f "$dest/.$name.$$"; die "$name.cu does not compile"; }
     mv -f "$dest/.$name.$$" "$dest/$name"

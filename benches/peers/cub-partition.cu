@@ -1,5 +1,5 @@
-// cub::DevicePartition::If, for the primitive multisplit with two buckets. The second one it leaves
-// in reverse order, so that it is not stable there.
+// cub::DevicePartition::If, for the primitive multisplit with two buckets. It leaves the second bucket in
+// reverse order, so it is not stable there.
 #include <cub/device/device_partition.cuh>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
@@ -8,7 +8,7 @@
 
 const char* const PEER = "cub-partition";
 
-// Whether a key, or a pair's, is in the first bucket.
+// Whether the bucket of a key, or of a pair's key, is the first.
 struct First {
     BucketFunction function;
     __host__ __device__ bool operator()(u32 key) const { return bucket_identity(function, key) == 0; }

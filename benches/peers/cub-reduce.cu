@@ -5,7 +5,8 @@
 
 const char* const PEER = "cub-reduce";
 
-// Element i of x (src/primitives/reduce/mod.rs), without the planted one: which it is changes no time.
+// Element i of x (src/primitives/reduce/mod.rs), without the planted element, whose position does not affect
+// the time.
 template <typename T> LAB T element(u64 key, u64 i) {
     const u64 w = word64(key, i);
     return sizeof(T) == 4 ? (T)((w >> 32) | 1) : (T)(w | 1);
@@ -23,7 +24,7 @@ template <typename T> static __global__ void fill(T* out, u64 key, u64 n) {
     if (i < n) out[i] = element<T>(key, i);
 }
 
-// N: the type that counts elements. CUB has kernels of their own for 32 and for 64 bits.
+// N: the type that counts elements. CUB has separate kernels for 32 and for 64 bits.
 template <typename T, typename N> struct Reduction : Work {
     const u64 n, key;
     const std::string op;
@@ -45,7 +46,7 @@ template <typename T, typename N> struct Reduction : Work {
         size_t bytes = room.bytes;
         CUDA(call(room.data, bytes));
     }
-    // The sum of integers again, by the definition; of what else there is, whether it is a number.
+    // An integer sum is recomputed by the definition. Any other result is only checked not to be NaN.
     u64 wrong() override {
         T found{};
         CUDA(cudaMemcpy(&found, out.data, sizeof found, cudaMemcpyDeviceToHost));
@@ -70,7 +71,7 @@ std::unique_ptr<Work> prepare(Case& parameters) {
     const std::string op = parameters.one_of("operator", {"sum", "min", "max"});
     const std::string type = parameters.one_of("type", {"u32", "u64", "f32", "f64"});
     const u64 n = parameters.number("elements"), seed = parameters.number("seed", "1");
-    // By hand: 64 counts elements with 64 bits.
+    // Only for runs by hand: `counts=64` counts elements in 64 bits.
     const std::string bits = parameters.one_of("counts", {"32", "64"});
     parameters.nothing_else();
     if (type == "u64") return of<u64>(bits, n, seed, op);

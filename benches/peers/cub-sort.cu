@@ -1,5 +1,5 @@
-// cub::DeviceRadixSort by all 32 bits of the keys, for the primitive multisplit: what ashkiani2017's
-// speed-ups are against (Table 3, Fig. 7). Its order within a bucket is another.
+// cub::DeviceRadixSort by all 32 bits of the keys, for the primitive multisplit: the baseline of ashkiani2017's
+// speed-ups (Table 3, Fig. 7). Its order within a bucket differs.
 #include "radix-sort.cuh"
 
 const char* const PEER = "cub-sort";

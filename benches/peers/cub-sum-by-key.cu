@@ -1,6 +1,5 @@
-// CUB's DeviceScan::InclusiveSumByKey and ExclusiveSumByKey, for the primitive segmented-scan: what
-// tells the segments are keys of 4 bytes, the number of each element's segment, whatever the
-// case's heads are.
+// CUB's DeviceScan::InclusiveSumByKey and ExclusiveSumByKey, for the primitive segmented-scan. Segments are
+// identified by 4-byte keys, the number of each element's segment, whatever the case's `heads` are.
 #include "cub.cuh"
 
 const char* const PEER = "cub-sum-by-key";
@@ -59,7 +58,7 @@ std::unique_ptr<Work> prepare(Case& parameters) {
     const std::string type = parameters.one_of("type", {"u32", "i32", "f32"});
     const u64 n = parameters.number("elements"), seed = parameters.number("seed", "1");
     const Segments all = segments(parameters, n, seed);
-    parameters.text("heads");  // of its own
+    parameters.text("heads");  // ignored: CUB's segments are keys
     parameters.nothing_else();
     count(n);
     if (type == "f32") return std::make_unique<SumByKey<float>>(n, seed, all, inclusive);

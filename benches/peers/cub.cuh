@@ -1,4 +1,4 @@
-// What the peers that call CUB share: the lab's elements and segments, and whether sums are right.
+// Shared by the peers that call CUB: the lab's elements and segments, and a check of the sums.
 #pragma once
 
 #include "peer.cuh"
@@ -18,7 +18,7 @@ template <> __forceinline__ __host__ __device__ double summand<double>(u64 key, 
     return (double)(rank64(key, i) - (i == 0 ? 0 : rank64(key, i - 1)));
 }
 
-// Where segments begin (src/primitives/scan/segments.rs).
+// Segment heads as in src/primitives/scan/segments.rs.
 enum Lengths { CONSTANT, RANDOM, GEOMETRIC };
 
 struct Segments {
@@ -38,13 +38,13 @@ template <typename T> static __global__ void fill_summands(T* out, u64 key, u64 
     if (i < n) out[i] = summand<T>(key, i);
 }
 
-// CUB counts elements with 32 bits where they do, which is faster.
+// CUB counts elements in 32 bits where possible, which is faster.
 static int count(u64 n) {
     if (n == 0 || n > 0x7FFFFFFFull) throw NotApplicable{"this peer sums 1 to 2^31 - 1 elements"};
     return (int)n;
 }
 
-// Sums of elements, of each segment by itself.
+// Sums of elements, separately for each segment.
 template <typename T> struct Sums : Work {
     const u64 n, key;
     const Segments segments;
@@ -69,7 +69,7 @@ template <typename T> struct Sums : Work {
     }
 };
 
-// `call(temporary, bytes)` is CUB's: without a place it says how much it needs.
+// `call(temporary, bytes)` is a CUB call; with a null `temporary` it only reports how many bytes it needs.
 template <typename F> static size_t temporary(F call) {
     size_t bytes = 0;
     CUDA(call(nullptr, bytes));

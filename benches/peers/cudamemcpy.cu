@@ -1,5 +1,5 @@
-// The driver's copies and fills, for the primitive stream: cudaMemcpy from device to device
-// for copy, cudaMemset for write (which fills bytes, and not the definition's number).
+// The driver's copies and fills, for the primitive stream: device-to-device cudaMemcpy for copy, and cudaMemset
+// for write (which fills bytes rather than the number in the definition).
 #include "peer.cuh"
 
 const char* const PEER = "cudamemcpy";

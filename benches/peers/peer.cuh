@@ -1,5 +1,5 @@
-// What every peer is: a program that prepares and times cases as it is asked, line by line
-// (the orders and answers stand in src/engine/executors/peer/program.rs), or one case by hand:
+// The framework of every peer: a program that prepares and times cases on request, line by line
+// (src/engine/executors/peer/program.rs defines requests and answers), or a single case by hand:
 // `plain --csv primitive=gather tuples=16777216` prints a row with the lab's column names.
 #pragma once
 
@@ -20,12 +20,12 @@
 #define LAB static __forceinline__ __host__ __device__
 #include "../../kernels/gate.cuh"
 
-// Why a case cannot run here; the program goes on.
+// Thrown if a case cannot run here; the program continues.
 struct NotApplicable {
     std::string reason;
 };
 
-// What went wrong on the device, which is of no more use afterwards.
+// Thrown after an error on the device, which is unusable afterwards.
 struct Broken {
     std::string reason;
 };
@@ -38,8 +38,8 @@ static void check(cudaError_t code, const char* call) {
 
 // ---- a case -----------------------------------------------------------------------
 
-// Parameters by the lab's full keys. Each that the peer knows is asked for; one that is left
-// over would change what is measured, so that the case is not the peer's to run.
+// Parameters by the lab's full keys. A peer asks for every parameter that it knows; one left over would change
+// the measurement, so the peer must not run the case.
 class Case {
 public:
     explicit Case(const std::vector<std::string>& all) {
@@ -51,7 +51,7 @@ public:
         }
     }
 
-    // The text under a key; `unset` where it has none.
+    // The text under a key, or `unset` if the key is missing.
     std::string text(const std::string& key, const std::string& unset = "") {
         known.insert(key);
         const auto found = words.find(key);
@@ -60,7 +60,7 @@ public:
 
     u64 number(const std::string& key, const std::string& unset = "") { return parse(key, text(key, unset)); }
 
-    // Numbers joined by commas.
+    // A list of numbers separated by commas.
     std::vector<u64> list(const std::string& key) {
         std::vector<u64> numbers;
         std::istringstream items(text(key));
@@ -68,7 +68,7 @@ public:
         return numbers;
     }
 
-    // One of these words; the first where it is unset.
+    // One of the accepted words; the first if the key is unset.
     std::string one_of(const std::string& key, const std::vector<std::string>& accepted) {
         const std::string word = text(key, accepted.front());
         if (std::find(accepted.begin(), accepted.end(), word) != accepted.end()) return word;
@@ -83,7 +83,7 @@ public:
         }
     }
 
-    std::vector<std::string> keys;  // as they were given
+    std::vector<std::string> keys;  // in the order given
     std::map<std::string, std::string> words;
 
 private:
@@ -96,17 +96,17 @@ private:
     }
 };
 
-// A case in place on the device.
+// A case prepared on the device.
 struct Work {
     u64 effective_bytes = 0;  // as the lab counts them
     virtual void execute() = 0;  // queues one execution
-    // Elements of the result that are wrong, as far as its inputs tell. For a run by hand: the
-    // lab asks for nothing, and calls no peer certified.
+    // Number of wrong elements in the result, as far as the inputs determine it. Used for runs by hand: the lab
+    // never asks for it, and treats no peer as certified.
     virtual u64 wrong() = 0;
     virtual ~Work() {}
 };
 
-// What each peer defines: its name, and what it makes of a case's parameters.
+// Each peer defines its name and how to prepare a case from its parameters.
 extern const char* const PEER;
 std::unique_ptr<Work> prepare(Case& parameters);
 
@@ -119,7 +119,7 @@ public:
     explicit Buffer(u64 length) : bytes(std::max<u64>(length, 1) * sizeof(T)) {
         const cudaError_t code = cudaMalloc(&data, bytes);
         if (code == cudaErrorMemoryAllocation) {
-            cudaGetLastError();  // which forgets it
+            cudaGetLastError();  // clears the error
             throw NotApplicable{"an array of " + std::to_string(bytes) + " bytes does not fit"};
         }
         check(code, "cudaMalloc");
@@ -136,10 +136,10 @@ public:
     const u64 bytes;
 };
 
-// Threads of a block where nothing else is said.
+// Default number of threads per block.
 static const unsigned BLOCK = 256;
 
-// Blocks of one thread an element.
+// Number of blocks with one thread per element.
 static unsigned blocks(u64 elements, unsigned block = BLOCK) {
     const u64 count = (elements + block - 1) / block;
     if (count == 0 || count > 0x7FFFFFFFull) throw NotApplicable{"one thread an element is no grid here"};
@@ -157,7 +157,7 @@ LAB u64 this_thread() {
 // key64 of src/inputs/mix.rs.
 static u64 key64(u64 seed) { return mix64(seed + 0x9E3779B97F4A7C15ull); }
 
-// The stream of this seed: integers below 2^20.
+// The inputs of stream for this seed: integers below 2^20.
 static __global__ void fill_stream(double* out, u64 key, u64 n) {
     const u64 i = this_thread();
     if (i < n) out[i] = stream_value(key, i);
@@ -168,7 +168,7 @@ template <typename F> __global__ void count_wrong(F right, u64 n, u64* wrong) {
     if (i < n && !right(i)) atomicAdd(wrong, 1ull);
 }
 
-// How many of the first n are not right.
+// Number of the first n elements that are wrong.
 template <typename F> static u64 wrong_of(u64 n, F right) {
     Buffer<u64> wrong(1);
     CUDA(cudaMemset(wrong.data, 0, wrong.bytes));
@@ -184,14 +184,14 @@ static const u64 GATE_LIMIT = 5000000;
 
 static __global__ void gate(const volatile u32* open) { wait_at_gate(open, GATE_LIMIT); }
 
-// The word that a stream waits for while work is queued.
+// The word that a stream polls while work is queued.
 static volatile u32* gate_word() {
     static u32* word = nullptr;
     if (!word) CUDA(cudaMallocHost(&word, sizeof *word));
     return word;
 }
 
-// Seconds of so many executions, between two events, which begin when all are queued, as in the lab.
+// Seconds of `batch` executions between two events. As in the lab, the gate opens only once all are queued.
 static double timed(Work& work, u64 batch) {
     struct Event {
         cudaEvent_t event;
@@ -227,8 +227,8 @@ static std::unique_ptr<Work> made(Case& parameters) {
     return work;
 }
 
-// Gives everything back, and waits until the driver has cleared it, which would slow down
-// what is timed next: PER_GIB of src/device/cuda/live/scrub.rs.
+// Frees everything and waits until the driver has cleared the memory, which would slow down the next timing:
+// PER_GIB of src/device/cuda/live/scrub.rs.
 static void release(std::unique_ptr<Work>& work) {
     const u64 freed = held;
     work.reset();
@@ -274,7 +274,7 @@ static int serve() {
     return 0;
 }
 
-// A column is called by the key's last word; a pattern's list by its variant.
+// A column is named after the key's last word; a pattern's list, after its variant.
 static std::string column(const std::string& key) {
     const size_t last = key.rfind('.');
     if (last == std::string::npos) return key;
@@ -282,12 +282,12 @@ static std::string column(const std::string& key) {
     return word == "indices" ? column(key.substr(0, last)) : word;
 }
 
-// A cell as CSV wants it.
+// A cell with CSV quoting.
 static std::string cell(const std::string& text) {
     return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
 }
 
-// After 10 untimed executions 10 samples of at least 100 µs each.
+// After 10 untimed executions, takes 10 samples of at least 100 µs each.
 static std::vector<double> samples(Work& work) {
     const double one = timed(work, 10) / 10;
     const u64 batch = one < 100e-6 ? (u64)(125e-6 / std::max(one, 1e-7)) + 1 : 1;

@@ -1,6 +1,6 @@
-// Kernels as a first course in CUDA writes them: one thread an element, 256 threads a block,
-// nothing unrolled, no hints. For stream (but for its sum, which is no map), and for gather and
-// scatter with random or sequential locations.
+// Kernels as a first course in CUDA writes them: one thread per element, 256 threads per block, no unrolling,
+// no hints. They cover stream (except its sum, which is not a map), and gather and scatter with random or
+// sequential locations.
 #include "peer.cuh"
 
 const char* const PEER = "plain";
@@ -69,7 +69,7 @@ template <typename T, typename I> __global__ void scatter(T* out, const T* in, c
     if (i < n) out[location[i]] = in[i];
 }
 
-// The lab's tuples: 64-bit words, or 32-bit ones for tuples of 4 bytes.
+// The lab's tuples: 64-bit words, or 32-bit words for 4-byte tuples.
 static __global__ void fill_words64(u64* out, u64 key, u64 n) {
     const u64 i = this_thread();
     if (i < n) out[i] = word64(key, i);
@@ -98,7 +98,7 @@ static Permutation permutation(u64 n, u64 seed) {
     return p;
 }
 
-// What a case asks for, whatever its types.
+// The properties of a case that do not depend on its types.
 struct Moves {
     bool scatters, random;
     u64 n, seed;
@@ -121,7 +121,7 @@ template <typename T, typename I> struct Move : Work {
         if (moves.scatters) scatter<<<grid, BLOCK>>>(out.data, in.data, location.data, moves.n);
         else gather<<<grid, BLOCK>>>(out.data, in.data, location.data, moves.n);
     }
-    // Every 4 bytes of every tuple, for no place of a permutation is written twice.
+    // Compares every 4 bytes of every tuple; a permutation writes no place twice.
     u64 wrong() override {
         const u32 *to = (const u32*)out.data, *from = (const u32*)in.data;
         const I* at = location.data;

@@ -5,7 +5,7 @@
 
 #include "split.cuh"
 
-// By the bits of the bucket, or by all of a key.
+// Sorts by the bits of the bucket, or by the whole key.
 template <typename V, bool ALL> struct Sort : Pairs<V> {
     using Pairs<V>::s;
     const int begin, end;

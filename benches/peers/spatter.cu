@@ -1,12 +1,12 @@
-// Gathers and scatters as the CUDA backend of Spatter 2.1.0 does them, for the primitive
-// pattern: a thread for each entry of each use, i and j by a division of the thread's number,
-// blocks of min(P, 1024) threads, indices of 8 bytes whatever the case says. Its gather reads
-// and stores nothing, so that its counterpart is the method read-only.
+// Gathers and scatters as in the CUDA backend of Spatter 2.1.0, for the primitive pattern: one thread per entry
+// per use, i and j by dividing the thread's number, blocks of min(P, 1024) threads, and 8-byte indices
+// regardless of the case. Its gather reads and stores nothing, so its counterpart is the method read-only.
 #include "peer.cuh"
 
 const char* const PEER = "spatter";
 
-// The number that a gather would store, and that no input is: only so the loads stay.
+// A gather stores only if it loads this value, which no input has. Without the store the compiler would drop
+// the loads.
 #define NEVER 0.5
 
 struct Uses {
@@ -52,7 +52,7 @@ struct Walk : Work {
         if (scatters) scatter<<<grid, block>>>(pattern.data, sparse.data, dense.data, uses);
         else gather<<<grid, block>>>(pattern.data, sparse.data, dense.data, uses);
     }
-    // Where several writers meet any of them is right, and a gather leaves nothing.
+    // Where several writers meet, any of their values is right; a gather leaves no result to check.
     u64 wrong() override {
         if (!scatters || !once) return 0;
         const size_t* p = pattern.data;
@@ -90,8 +90,8 @@ std::unique_ptr<Work> prepare(Case& parameters) {
                        parameters.number("count")};
     parameters.one_of("visits", {"sequential"});
     parameters.one_of("fence", {"none"});
-    parameters.text("index");  // of its own
-    parameters.text("seed");   // of its own
+    parameters.text("index");  // ignored: the peer always uses 8 bytes
+    parameters.text("seed");   // ignored: the peer has inputs of its own
     parameters.nothing_else();
     if (pattern.empty() || uses.count == 0 || uses.wrap == 0) throw NotApplicable{"there is nothing to do"};
     return std::make_unique<Walk>(scatters, pattern, uses);

@@ -1,18 +1,18 @@
-// What the peers of the primitive multisplit share: the lab's keys, values and buckets, and whether a
-// result has them in the order of the buckets. Deltas that are a power of two, and fields of the key.
+// Shared by the peers of the primitive multisplit: the lab's keys, values and buckets, and a check that a
+// result is ordered by bucket. Supports power-of-two delta-buckets and fields of the key.
 #pragma once
 
 #include "peer.cuh"
 
 #include "../../kernels/multisplit_inputs.cuh"
 
-// A case: what its keys are, and where in them the bucket stands.
+// A case: the source of its keys, and the bits of a key that hold the bucket.
 struct Splits {
     KeySource source;
     BucketFunction function;
     u64 n;
     u32 begin, end;  // bits of the bucket
-    u64 value;       // bytes, 0 without
+    u64 value;       // bytes, or 0 without values
 };
 
 static u64 of_word(const std::string& word, const std::map<std::string, u64>& meanings) { return meanings.at(word); }
@@ -40,7 +40,8 @@ static Splits splits_of(Case& parameters) {
     if (s.end > 32u) throw NotApplicable{"a key has 32 bits"};
     const u32 mask = (u32)((1ull << bits) - 1u);
     s.function = {0, nullptr, BY_IDENTITY, (u32)m, s.begin, mask};
-    // Keys of a delta are drawn by its first one, so that they are the lab's.
+    // In delta-buckets, keys are drawn relative to the first key of the bucket, so that they equal the keys of
+    // the lab.
     s.source = {key64(seed), key64(seed ^ 0x4D535F424954535Full), key64(seed ^ 0x4D535F56414C5545ull), 0, nullptr,
                 (u32)draw, field ? IMAGE_FIELD : IMAGE_KEY, (u32)m, 0, s.begin, mask};
     return s;
@@ -60,7 +61,7 @@ template <typename V> static __global__ void fill_pairs(u32* keys, V* values, Ke
     if (values != nullptr) values[i] = value_at<V>(source, i);
 }
 
-// Keys, or pairs, and room for the result and for what a program needs besides.
+// Keys or pairs, with room for the result and for a program's temporary storage.
 template <typename V> struct Pairs : Work {
     Splits s;
     Buffer<u64> first;
@@ -80,8 +81,9 @@ template <typename V> struct Pairs : Work {
         effective_bytes = 2 * s.n * (4 + s.value);
     }
 
-    // Pairs are right where each holds its key, and comes behind one of a lower bucket, or of the same
-    // one and earlier in the input where that is to be kept; keys alone where their buckets ascend.
+    // A pair is right if its value belongs to its key and its predecessor is in a lower bucket or in the same
+    // one, there (if `stable`) from earlier in the input. Keys without values are right if their buckets
+    // ascend.
     u64 wrong_where(bool stable, u32 begin, u32 end) {
         const u32* k = keys_out.data;
         const V* v = s.value ? values_out.data : nullptr;
@@ -98,7 +100,7 @@ template <typename V> struct Pairs : Work {
     }
 };
 
-// The work of a case, by the size of its values.
+// Creates the work of a case with the given value size.
 template <template <typename> class W> static std::unique_ptr<Work> by_value(const Splits& s) {
     if (s.value == 8) return std::make_unique<W<u64>>(s);
     return std::make_unique<W<u32>>(s);

@@ -1,9 +1,8 @@
-//! Our scans beside what memory allows and beside C++17's parallel scan.
+//! Compares our scans with the memory bound and with C++17's parallel scan.
 //!
-//! An exclusive sum of u32, two arrays of the same size in memory. In two passes, that is no faster
-//! than one read of the input and one copy of it: `stream` says what these take here, with
-//! non-temporal stores. Every round measures each program once, in fresh arrays: a slow minute of
-//! the machine falls on all of them.
+//! An exclusive sum of u32 with two arrays of equal size in memory. In two passes it cannot be faster than one
+//! read of the input plus one copy of it, which `stream` measures here with non-temporal stores. Every round
+//! measures each program once, in fresh arrays, so that a slow minute of the machine affects all of them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -39,7 +38,7 @@ struct Arguments {
     bench: bool,
 }
 
-/// What is measured, in the order of the table.
+/// Indices of the measured programs, in the order of the table.
 const READ: usize = 0;
 const COPY: usize = 1;
 const OURS: [(&str, &str); 2] = [("lookback", "lookback"), ("two-pass", "two-pass")];
@@ -85,7 +84,7 @@ fn compare(arguments: &Arguments, std: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Seconds of each program.
+/// Seconds taken by each program.
 fn round(arguments: &Arguments, std: &Path) -> Result<Vec<f64>> {
     let text = |word: &str| Value::Text(word.to_owned());
     let stream = |kernel: &str, method: &str| {
@@ -101,7 +100,7 @@ fn round(arguments: &Arguments, std: &Path) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// The fastest sample of a case, whose result is certified before.
+/// The fastest sample of a case whose result has been certified.
 fn ours(arguments: &Arguments, primitive: &str, params: Params) -> Result<f64> {
     let params = params
         .with("backend", Value::Text("cpu".to_owned()))

@@ -2,9 +2,9 @@
 //
 //     g++ -O3 -march=native -std=c++17 benches/scan/std.cpp -ltbb -o /tmp/std-scan
 //
-// std-scan ELEMENTS THREADS SAMPLES prints the seconds of each sample after one untimed execution,
-// one a line, and ends in an error where a result is wrong. Its arrays lie in huge pages, as ours
-// do, and are first touched by the threads that scan them.
+// std-scan ELEMENTS THREADS SAMPLES prints the seconds of each sample after one untimed execution, one per
+// line, and exits with an error if a result is wrong. Like ours, its arrays lie in huge pages and are first
+// touched by the threads that scan them.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

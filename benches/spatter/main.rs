@@ -1,9 +1,9 @@
-//! Ours beside Spatter's CPU backends, configuration by configuration.
+//! Compares us with Spatter's CPU backends, configuration by configuration.
 //!
-//! Both are commands that take a suite and print Spatter's table; what counts is its
-//! bandwidth, of the fastest of ten runs after ten untimed ones. Every round runs each
-//! program once, on a file with one configuration: a slow minute of the machine falls on
-//! all of them, and none is measured in arrays that another configuration needs.
+//! Both are commands that take a suite and print Spatter's table. The figure compared is the table's bandwidth,
+//! that of the fastest of ten runs after ten untimed ones. Every round runs each program once, on a file with a
+//! single configuration, so that a slow minute of the machine affects all of them and no configuration is
+//! measured in arrays sized for another.
 
 mod program;
 mod suite;

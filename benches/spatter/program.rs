@@ -6,14 +6,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// A program with the options that make it one of the settings compared.
+/// A program with the options of one of the settings to compare.
 #[derive(Debug)]
 pub struct Program {
     pub name: &'static str,
     command: Vec<OsString>,
 }
 
-/// Which of [`against`] is what Spatter does by default.
+/// Index in [`against`] of Spatter's default setting.
 pub const DEFAULT: usize = 2;
 
 /// Ours first, then Spatter's settings.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-/// A file of configurations.
+/// A file with configurations.
 #[derive(Debug)]
 pub struct Suite {
     pub name: String,
@@ -21,7 +21,7 @@ pub struct Configuration {
     json: Value,
 }
 
-/// The four files of Spatter's that are measured by default.
+/// The four Spatter files that are measured by default.
 pub fn shipped() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/spatter");
     ["amg", "lulesh", "cpu-ustride", "gpu-ustride"].map(|name| folder.join(format!("{name}.json"))).into()
@@ -38,7 +38,7 @@ impl Suite {
 }
 
 impl Configuration {
-    /// A file with this configuration alone, which goes when it is dropped.
+    /// A temporary file with this configuration only, deleted on drop.
     pub fn file(&self) -> Result<NamedTempFile> {
         let mut file = NamedTempFile::new()?;
         serde_json::to_writer(&mut file, &[&self.json])?;
@@ -46,12 +46,12 @@ impl Configuration {
         Ok(file)
     }
 
-    /// The kernel, in small letters.
+    /// The kernel's name in lower case.
     pub fn kernel(&self) -> String {
         self.json["kernel"].as_str().unwrap_or("gather").to_lowercase()
     }
 
-    /// The pattern as it is given, where it is long only how it begins; and the delta.
+    /// The pattern as given, with a long list truncated to its beginning; and the delta.
     pub fn pattern(&self) -> String {
         match &self.json["pattern"] {
             Value::String(text) => text.clone(),

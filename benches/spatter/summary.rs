@@ -5,8 +5,8 @@ use scatterlab::stats::harmonic_mean;
 use crate::program::{DEFAULT, Program};
 use crate::table::Row;
 
-/// For each suite, its gathers and its scatters: the ratio's geometric mean and least,
-/// and each program's harmonic mean, which is what the group takes as a whole.
+/// Prints, for the gathers and for the scatters of each suite, the least ratio and the geometric mean of the
+/// ratios, and each program's harmonic mean of bandwidths, which reflects the time of the whole group.
 pub fn print(rows: &[Row], programs: &[Program]) {
     let names: String = programs.iter().map(|p| format!("{:>9}", p.name)).collect();
     println!(

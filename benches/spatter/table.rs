@@ -1,4 +1,4 @@
-//! What was measured, row by row.
+//! The table of measurements, row by row.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ pub struct Measured {
     pub rounds: Vec<Vec<f64>>,
 }
 
-/// A configuration's place and bandwidths.
+/// A configuration's position and bandwidths.
 #[derive(Debug)]
 pub struct Row {
     pub suite: String,
@@ -23,12 +23,12 @@ pub struct Row {
 }
 
 impl Measured {
-    /// The best of a program over all rounds: its fastest run of all, as Spatter counts.
+    /// The best bandwidth of a program over all rounds, from its fastest run, as Spatter counts.
     pub fn best(&self, program: usize) -> f64 {
         self.rounds.iter().map(|round| round[program]).fold(0.0, f64::max)
     }
 
-    /// Ours over the best of Spatter's settings.
+    /// Our best bandwidth over that of Spatter's fastest setting.
     pub fn ratio(&self) -> f64 {
         self.best(0) / self.fastest().1
     }
@@ -39,7 +39,7 @@ impl Measured {
         (1..programs).map(|p| (p, self.best(p))).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, f64::NAN))
     }
 
-    /// The same within each round, ascending.
+    /// The ratio within each round, in ascending order.
     pub fn ratios(&self) -> Vec<f64> {
         let of = |round: &Vec<f64>| round[0] / round[1..].iter().copied().fold(0.0, f64::max);
         let mut ratios: Vec<f64> = self.rounds.iter().map(of).collect();
@@ -48,7 +48,7 @@ impl Measured {
     }
 }
 
-/// Prints rows as they come, and keeps them.
+/// Prints rows as they arrive, and keeps them.
 #[derive(Debug)]
 pub struct Table<'a> {
     programs: &'a [Program],
@@ -88,12 +88,12 @@ impl<'a> Table<'a> {
         self.rows.push(Row { suite, kernel, id, measured });
     }
 
-    /// Where a program could not run it.
+    /// Prints the reason if a program could not run the configuration.
     pub fn skip(&self, configuration: &Configuration, why: &anyhow::Error) {
         println!("{}   skipped: {why:#}", place(configuration));
     }
 
-    /// A line for each run.
+    /// Writes a CSV file with a line for each run.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         let mut text = "suite,config,kernel,round,program,gb_s\n".to_owned();
         for row in &self.rows {

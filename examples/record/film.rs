@@ -1,13 +1,13 @@
-//! What the screen showed, and for how long.
+//! The frames that the screen showed, and their durations.
 
 use std::time::Duration;
 
 use vt100::{Color, Screen};
 
-/// Characters of one row that look alike.
+/// Adjacent characters of a row that look alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// Columns from the left, and how many.
+    /// First column from the left, and number of columns.
     pub column: u16,
     pub columns: u16,
     pub text: String,
@@ -23,7 +23,7 @@ pub struct Look {
     pub underline: bool,
 }
 
-/// A colour of the terminal; `None` is its own.
+/// A colour; `None` is the terminal's default.
 pub type Paint = Option<[u8; 3]>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Frame {
     pub rows: Vec<Vec<Run>>,
 }
 
-/// Frames and how long each is shown.
+/// Frames, each with its duration.
 #[derive(Debug, Default)]
 pub struct Film {
     pub columns: u16,
@@ -78,7 +78,7 @@ fn runs(screen: &Screen, row: u16, columns: u16) -> Vec<Run> {
     runs
 }
 
-/// Ours on screens that leave them to the terminal, where reversing needs both.
+/// Default foreground and background for screens that leave them to the terminal; swapping them requires both.
 const OWN: ([u8; 3], [u8; 3]) = ([0xd0, 0xd7, 0xde], [0x16, 0x1b, 0x22]);
 
 fn look(cell: &vt100::Cell) -> Look {

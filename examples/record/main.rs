@@ -1,13 +1,12 @@
-//! Records the program on a terminal of its own and writes what it showed as an animated
-//! SVG, for the README:
+//! Records the program in a pseudo-terminal and writes its output as an animated SVG, for the README:
 //!
 //! ```text
 //! cargo build --release
 //! cargo run --example record -- docs/recording.keys docs/recording.svg target/release/scatterlab
 //! ```
 //!
-//! The keys stand in a text, one step a line ([`script`]). The program runs in an empty
-//! folder, so that nothing of this machine's shows.
+//! The keys come from a text with one step per line ([`script`]). The program runs in an empty folder, so that
+//! nothing of this machine shows.
 
 mod film;
 mod script;

@@ -1,4 +1,4 @@
-//! What is typed, one step a line:
+//! The script to type, one step per line:
 //!
 //! ```text
 //! # a comment
@@ -31,7 +31,7 @@ const KEYS: [(&str, &str); 10] = [
 ];
 
 /// # Errors
-/// With the number of the line that is no step.
+/// A line is not a valid step; the message gives its number.
 pub fn parse(text: &str) -> Result<Vec<Step>, String> {
     let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
     let steps = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));

@@ -1,4 +1,4 @@
-//! Plays a script to the program and films its screen.
+//! Plays a script to the program and records its screen.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -16,13 +16,13 @@ use super::script::Step;
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 36;
 
-/// The screen is looked at so often.
+/// Interval between looks at the screen.
 const SHUTTER: Duration = Duration::from_millis(120);
 
-/// Longest wait for a text, and for the program to end.
+/// Longest wait for a text to appear, and for the program to end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long the last frame stays.
+/// Extra duration of the last frame.
 const LAST: Duration = Duration::from_secs(4);
 
 struct Stage {
@@ -43,7 +43,7 @@ impl Stage {
         self.parser.lock().unwrap_or_else(PoisonError::into_inner).screen().contents().contains(text)
     }
 
-    /// Films until this holds.
+    /// Records until the condition holds.
     fn until(&mut self, limit: Duration, mut over: impl FnMut(&Stage) -> bool) -> bool {
         let end = Instant::now() + limit;
         while Instant::now() < end {
@@ -57,7 +57,7 @@ impl Stage {
     }
 }
 
-/// Films the program while it is given these keys.
+/// Records the program while the steps are played to it.
 pub fn play(steps: &[Step], program: &Path) -> Result<Film, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
@@ -93,7 +93,7 @@ fn act(stage: &mut Stage, step: &Step, keys: &mut dyn Write) -> Result<(), Box<d
                 return Err(format!("not on the screen: {text}\n{shown}").into());
             }
         }
-        // As a person types: a key, then a look.
+        // Like a person typing: one key, then a look.
         Step::Send(text) if text.starts_with('\x1b') => send(stage, text.as_bytes(), keys)?,
         Step::Send(text) => {
             let mut buffer = [0; 4];

@@ -1,4 +1,4 @@
-//! A film as an animated SVG: the frames lie side by side, and the strip moves in steps.
+//! Writes a film as an animated SVG: the frames lie side by side, and the strip moves in steps.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,10 +9,10 @@ use super::film::{Film, Look, Run};
 /// A character's cell, in the SVG's units.
 const WIDTH: f64 = 8.4;
 const HEIGHT: f64 = 16.0;
-/// From a row's top to its letters' feet.
+/// Distance from a row's top to its baseline.
 const BASELINE: f64 = 13.0;
 
-/// Rows that look the same are written once.
+/// Rows, each distinct one defined only once.
 #[derive(Default)]
 struct Rows<'a> {
     known: HashMap<&'a [Run], usize>,
@@ -56,7 +56,7 @@ pub fn render(film: &Film) -> String {
     )
 }
 
-/// Seconds of the whole film, and where the strip stands when.
+/// Duration of the whole film in seconds, and the keyframes that position the strip.
 fn keyframes(film: &Film, width: f64) -> (f64, String) {
     let total: Duration = film.frames.iter().map(|(_, shown)| *shown).sum();
     let (mut before, mut text) = (Duration::ZERO, String::new());
@@ -74,12 +74,12 @@ fn draw(run: &Run, out: &mut String) {
         let fill = format!("#{r:02x}{g:02x}{b:02x}");
         let _ = write!(out, "<rect x=\"{x}\" width=\"{width}\" height=\"{HEIGHT}\" fill=\"{fill}\"/>");
     }
-    // Blanks at the ends are not drawn: some programs drop them, and all after them moves.
+    // Blanks at the ends are not drawn: some renderers drop them and would shift the text after them.
     let text = run.text.trim();
     let blanks = (run.text.len() - run.text.trim_start().len(), run.text.len() - text.len());
     let (x, width) = (x + blanks.0 as f64 * WIDTH, width - blanks.1 as f64 * WIDTH);
     if !text.is_empty() {
-        // The length keeps characters that come from another font on their columns.
+        // The explicit length keeps characters from a fallback font on their columns.
         let length = format!("textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"");
         let text = escaped(text);
         let _ = write!(out, "<text x=\"{x}\" y=\"{BASELINE}\" {length}{}>{text}</text>", style(run.look));

@@ -3,22 +3,22 @@
 use super::schema::{Default, Kind, Param, Variant};
 use super::{Params, gpus, tuning};
 
-/// Where a case is computed, as far as that matters to what it is.
+/// The backend of a case, as far as it determines the implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// One thread without SIMD.
+    /// One thread, no SIMD.
     Scalar,
     /// Threads and SIMD.
     Cpu,
     /// NVIDIA GPUs.
     Cuda,
-    /// A peer's, or nobody has said it.
+    /// A peer, or not specified.
     #[default]
     Other,
 }
 
 impl Backend {
-    /// Of a case with these parameters.
+    /// The backend of a case with these parameters.
     pub fn of(params: &Params) -> Backend {
         match params.text("backend") {
             Some("scalar") => Backend::Scalar,
@@ -28,18 +28,18 @@ impl Backend {
         }
     }
 
-    /// Whether it is the GPU.
+    /// Whether this is the GPU backend.
     pub fn is_cuda(self) -> bool {
         self == Backend::Cuda
     }
 
-    /// Whether it is one of the processors'.
+    /// Whether this is one of the CPU backends.
     pub fn is_cpu(self) -> bool {
         matches!(self, Backend::Scalar | Backend::Cpu)
     }
 }
 
-/// The largest number that a GPU may have.
+/// The largest device number of a GPU.
 pub const LAST_GPU: u64 = 4095;
 
 /// The backends and their parameters, for the recipe language.
@@ -93,7 +93,7 @@ pub const BACKENDS: Param = Param {
     doc: "where the cases run",
 };
 
-/// The names of all backends, those among them that cannot run here.
+/// The names of all backends, including those that cannot run here.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let variants: &[Variant] = match BACKENDS.kind {
         Kind::Choice(variants) => variants,

@@ -1,52 +1,52 @@
-//! What blocks of threads do near the processor while a pass goes over memory: what they execute,
-//! what they ask of shared memory, and what of it waits for what. Beside the accesses it is the
-//! other half of what a method declares for a GPU.
+//! The on-chip work of thread blocks while a pass traverses memory: the instructions they execute, their load
+//! on shared memory, and the latencies that form chains. Together with the memory accesses this is what a
+//! method declares for a GPU.
 //!
-//! Counts of instructions are those of the machine code (`ptxas -arch=sm_90`, `nvdisasm`) on the way
-//! that whole tiles take. Wavefronts of shared memory follow from the banks: 32 of 4 bytes, each of
-//! which has one word a wavefront; lanes with the same word share it (CUDA C++ Programming Guide,
-//! "Shared Memory"). An atomic addition reads and writes its word.
+//! Instruction counts are taken from the machine code (`ptxas -arch=sm_90`, `nvdisasm`) along the path of full
+//! tiles. Shared-memory wavefronts follow from the banks: 32 banks of 4 bytes, each of which serves one word
+//! per wavefront; lanes that access the same word share it (CUDA C++ Programming Guide, "Shared Memory"). An
+//! atomic addition reads and writes its word.
 
 use std::collections::BTreeSet;
 
 /// Lanes of a warp, and banks of shared memory.
 pub const LANES: usize = 32;
 
-/// Warps that a multiprocessor with 2048 threads has at work at once.
+/// Resident warps on a multiprocessor with 2048 threads.
 pub const WARPS: u64 = 64;
 
-/// Groups of lanes on which wavefronts are counted.
+/// Number of lane groups over which wavefronts are averaged.
 pub const SAMPLE: u64 = 64;
 
-/// Instructions, and those of integers and logic among them, by 1 to 8 bits.
+/// Instructions, and the integer and logic instructions among them, for fields of 1 to 8 bits.
 pub type ByBits = [[f64; 8]; 2];
 
-/// What the blocks of one pass do, besides its accesses. A count per pass unless it says otherwise.
+/// The work of all blocks in one pass, besides its accesses. Counts are per pass unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BlockCost {
-    /// Blocks of threads that start one after another; 0 where no more start than are at work at once.
+    /// Blocks launched one after another; 0 if no more blocks are launched than are resident.
     pub blocks: u64,
-    /// Tiles, each taken by a block from its loads to its stores before the block takes another.
+    /// Tiles: a block processes each one from its loads to its stores before it takes the next.
     pub tiles: u64,
-    /// Blocks at work at once on a multiprocessor; 0 where so many are that nothing waits for them.
+    /// Resident blocks per multiprocessor; 0 if there are so many that no latency is exposed.
     pub resident: u64,
-    /// Of one tile: loads from memory that wait for each other,
+    /// Per tile: dependent loads from memory,
     pub loads: f64,
-    /// looks at what other blocks have left in the last cache,
+    /// reads of other blocks' results in the last-level cache,
     pub looks: f64,
-    /// and what waits for the step before it in shared memory or registers of other lanes: a load,
-    /// a shuffle, a barrier.
+    /// and steps that depend on the previous one through shared memory or other lanes' registers: a load, a
+    /// shuffle, a barrier.
     pub steps: f64,
-    /// Instructions of warps, of any kind,
+    /// Warp instructions of any kind,
     pub instructions: f64,
-    /// and those that integers and logic take.
+    /// and the integer and logic instructions among them.
     pub integers: f64,
-    /// Wavefronts of shared memory, and of the first cache where it has as many.
+    /// Wavefronts of shared memory, and of the L1 cache where it has as many.
     pub wavefronts: f64,
 }
 
 impl BlockCost {
-    /// What every tile does `times` times more: instructions, integers among them, wavefronts.
+    /// Adds `times` times these instructions, integer instructions and wavefronts.
     #[must_use]
     pub fn with(mut self, times: f64, [instructions, integers, wavefronts]: [f64; 3]) -> BlockCost {
         self.instructions += times * instructions;
@@ -56,8 +56,8 @@ impl BlockCost {
     }
 }
 
-/// Wavefronts that these words of shared memory take, the lanes of a warp one after another: the most
-/// different ones of a bank.
+/// Wavefronts of one warp access to these words of shared memory, one per lane: the largest number of distinct
+/// words in any bank.
 pub fn wavefronts(words: impl IntoIterator<Item = u64>) -> usize {
     let different: BTreeSet<u64> = words.into_iter().collect();
     let mut of_bank = [0; LANES];
@@ -65,7 +65,7 @@ pub fn wavefronts(words: impl IntoIterator<Item = u64>) -> usize {
     of_bank.into_iter().max().unwrap_or(0)
 }
 
-/// Mean wavefronts of the first groups of lanes.
+/// Mean number of wavefronts over the first [`SAMPLE`] groups of lanes.
 pub fn mean(of_group: impl Fn(u64) -> usize) -> f64 {
     (0..SAMPLE).map(|group| of_group(group) as f64).sum::<f64>() / SAMPLE as f64
 }
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(wavefronts([7; 32]), 1);
         assert_eq!(wavefronts((0..32).map(|lane| 2 * lane)), 2);
         assert_eq!(wavefronts((0..32).map(|lane| 32 * lane)), 32);
-        // With a gap after every 32 they lie in different banks again.
+        // One word of padding after every 32 spreads the words over different banks.
         assert_eq!(wavefronts((0..32).map(|lane| 32 * lane + lane)), 1);
         assert_eq!(wavefronts([]), 0);
     }

@@ -1,8 +1,8 @@
-//! Devices, and whether they can be used.
+//! Devices and their availability.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether something can be used here, and if not, why: data, never a panic.
+/// Whether a device is usable here, and if not, why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Availability {
@@ -10,16 +10,16 @@ pub enum Availability {
     Unavailable { reason: String },
 }
 
-/// One device of one backend, for `devices`, records and captions.
+/// A device of a backend, for `devices`, records and captions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     /// `scalar`, `cpu` or `cuda`.
     pub backend: String,
     /// Marketing name: `AMD EPYC …`, `NVIDIA H200`. Empty when unavailable.
     pub name: String,
-    /// Facts in the order to show them: threads, isa, caches; SMs, L2, driver …
+    /// Facts in display order: threads, isa, caches; SMs, L2, driver …
     pub facts: Vec<(String, String)>,
-    /// Memory that a case may use, bytes, when the device was looked at.
+    /// Memory available to a case when the device was queried, bytes.
     pub memory: Option<u64>,
     pub availability: Availability,
 }

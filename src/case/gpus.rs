@@ -1,19 +1,18 @@
-//! A case on several GPUs of one host: which take part, and whose memory holds its arrays.
-//! Pure.
+//! Cases on several GPUs of one host: which GPUs take part, and how the arrays are distributed. Pure.
 
 use crate::case::schema::{Default, Kind, Param};
 use crate::case::{Params, Value};
 
-/// Most GPUs that a case may take.
+/// Most GPUs that a case may use.
 const MOST: u64 = 64;
 
-/// Full key of the number of the first, or the only, GPU.
+/// Full key of the device number of the first or only GPU.
 pub const DEVICE_KEY: &str = "backend.cuda.device";
 
 /// Full key of [`COUNT`].
 pub const COUNT_KEY: &str = "backend.cuda.gpus";
 
-/// How many GPUs.
+/// The parameter `gpus`: number of GPUs.
 pub const COUNT: Param = Param {
     name: "gpus",
     kind: Kind::CountOr { min: 1, max: MOST, words: &["all"], list: 0 },
@@ -21,7 +20,7 @@ pub const COUNT: Param = Param {
     doc: "GPUs that take part, from `device` on; all: as many as there are; unset: one",
 };
 
-/// Whose memory.
+/// The parameter `memory`: distribution of the arrays.
 pub const MEMORY: Param = Param {
     name: "memory",
     kind: Kind::Word(&["own", "spanning"]),
@@ -29,27 +28,27 @@ pub const MEMORY: Param = Param {
     doc: "own: each of `gpus` has all arrays, and bytes count for each; spanning: one case, its arrays across the GPUs",
 };
 
-/// How many GPUs a case asks for.
+/// Number of GPUs requested by a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     Exactly(u64),
-    /// As many as there are.
+    /// All GPUs there are.
     All,
 }
 
 /// The GPUs of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gpus {
-    /// The number of the first; the others follow.
+    /// Device number of the first GPU; the others follow consecutively.
     pub first: u64,
-    /// `None` where the case says nothing of several: one.
+    /// Number of GPUs; `None` (not specified) means one.
     pub count: Option<Count>,
-    /// Whether the arrays lie across them, and not once on each.
+    /// Whether the arrays span the GPUs instead of being replicated on each.
     pub spanning: bool,
 }
 
 impl Gpus {
-    /// Of a case with these parameters.
+    /// The GPUs of a case with these parameters.
     pub fn of(params: &Params) -> Gpus {
         let count = match params.get(COUNT_KEY) {
             Some(Value::Int(count)) => Some(Count::Exactly(*count)),
@@ -60,10 +59,10 @@ impl Gpus {
         Gpus { first, count, spanning: params.text("backend.cuda.memory") == Some("spanning") }
     }
 
-    /// Their numbers, of `there` GPUs.
+    /// Device numbers, given that there are `there` GPUs.
     ///
     /// # Errors
-    /// Why there are too few.
+    /// When there are too few GPUs.
     pub fn numbers(&self, there: u64) -> Result<Vec<u64>, String> {
         let count = match self.count {
             None => 1,
@@ -79,12 +78,12 @@ impl Gpus {
         Err(format!("needs {count} GPUs{from}, {are} here"))
     }
 
-    /// Whether they may be more than one.
+    /// Whether there may be more than one GPU.
     pub fn several(&self) -> bool {
         self.count.is_some_and(|count| count != Count::Exactly(1))
     }
 
-    /// Whether the GPU of this number is one of them, as far as the case says.
+    /// Whether the GPU with this number takes part, as far as the case determines it.
     pub fn takes(&self, number: u64) -> bool {
         match self.count {
             Some(Count::All) => number >= self.first,
@@ -93,7 +92,7 @@ impl Gpus {
         }
     }
 
-    /// Among how many the arrays of one case are shared out, as far as the case says.
+    /// Number of GPUs among which the arrays are divided, as far as the case determines it.
     pub fn shares(&self) -> u64 {
         match self.count {
             Some(Count::Exactly(count)) if self.spanning => count.max(1),
@@ -102,8 +101,8 @@ impl Gpus {
     }
 }
 
-/// How many GPUs run a case. `resolved` is what its open parameters became: `all` is one until
-/// that is known.
+/// Number of GPUs that run a case. `resolved` holds the values chosen for its open parameters; an unresolved
+/// `all` counts as one.
 pub fn taking_part(params: &Params, resolved: &[(String, Value)]) -> u64 {
     let became = resolved.iter().find(|(key, _)| key == COUNT_KEY).map(|(_, value)| value);
     match (Gpus::of(params).count, became) {
@@ -113,8 +112,7 @@ pub fn taking_part(params: &Params, resolved: &[(String, Value)]) -> u64 {
     }
 }
 
-/// How often a case is executed at the same time, each time on arrays of its own, and so
-/// how often its bytes count.
+/// Number of concurrent executions of a case on separate arrays, by which its bytes are multiplied.
 pub fn replicas(params: &Params, resolved: &[(String, Value)]) -> u64 {
     if Gpus::of(params).spanning { 1 } else { taking_part(params, resolved) }
 }

@@ -1,48 +1,48 @@
-//! Index arrays in files: what a plan knows of them, and who can look into them.
+//! Index arrays in files: their description in a plan, and access to their contents.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// An index array in a file. What a case computes depends on its content alone, so the
-/// case carries the hash; where the file lies is for whoever opens it.
+/// An index array in a file. A case depends only on the contents, so the case carries their hash; the path
+/// matters only for opening the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexFile {
-    /// As the recipe says it.
+    /// The path as written in the recipe.
     pub path: String,
-    /// The column of a table.
+    /// The column, if the file is a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
     /// [`crate::inputs::arrays::hash`] of the indices.
     pub hash: String,
-    /// Indices.
+    /// Number of indices.
     pub length: u64,
-    /// The largest of them.
+    /// The largest index.
     pub largest: u64,
-    /// Where the file lay when the plan was made, absolute.
+    /// Absolute path of the file when the plan was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<PathBuf>,
-    /// A copy of the indices as raw words, which the run folder keeps.
+    /// Path of a copy of the indices as raw words, kept in the run folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<PathBuf>,
 }
 
-/// Who can look into files.
+/// Access to index files.
 pub trait IndexFiles {
-    /// The array in the file that a recipe calls `path`.
+    /// Describes the array in the file at `path`, as written in a recipe.
     ///
     /// # Errors
-    /// Why there is none, in one line that names the file.
+    /// When there is no such array; one line that names the file.
     fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String>;
 
-    /// Its indices.
+    /// Reads the indices of the array.
     ///
     /// # Errors
     /// As for [`look`](Self::look).
     fn indices(&self, file: &IndexFile) -> Result<Vec<u64>, String>;
 }
 
-/// Nobody can look into files here.
+/// An implementation without access to files.
 pub struct NoFiles;
 
 impl IndexFiles for NoFiles {

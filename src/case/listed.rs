@@ -1,8 +1,8 @@
-//! Devices in a list of them, such as a manifest's: those of a backend count from 0.
+//! Devices in a list such as a manifest's. The devices of each backend are numbered from 0.
 
 use super::Device;
 
-/// The device of a backend that has this number.
+/// The device of a backend with this number.
 pub fn nth<'a>(devices: &'a [Device], backend: &str, number: usize) -> Option<&'a Device> {
     devices.iter().filter(|device| device.backend == backend).nth(number)
 }
@@ -13,7 +13,7 @@ pub fn numbered(devices: &[Device]) -> impl Iterator<Item = (usize, &Device)> {
     devices.iter().enumerate().map(move |(at, device)| (before(at, &device.backend), device))
 }
 
-/// `cpu`; `cuda 1` where the backend has several.
+/// `cpu`, or `cuda 1` if the backend has several devices.
 pub fn called(devices: &[Device], backend: &str, number: usize) -> String {
     match nth(devices, backend, 1) {
         Some(_) => format!("{backend} {number}"),

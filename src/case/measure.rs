@@ -2,33 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How an experiment is sampled: rounds, each with fresh allocations, until the rounds'
-/// medians agree well enough ([`crate::stats::verdict`]).
+/// The sampling of an experiment: rounds with fresh allocations, until the medians of the rounds agree well
+/// enough ([`crate::stats::verdict`]).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measure {
-    /// Rounds that every case gets.
+    /// Least number of rounds of every case.
     pub rounds: u32,
-    /// Rounds that no case exceeds.
+    /// Largest number of rounds of any case.
     pub max_rounds: u32,
-    /// Samples in a round, after an untimed warm-up.
+    /// Samples per round, after an untimed warm-up.
     pub samples: u32,
-    /// Untimed executions before them, at least; `None`: one or two, as the engine finds
-    /// out how long they last.
+    /// Least number of untimed executions before the samples; `None`: the one or two that the engine needs to
+    /// estimate their duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<u32>,
-    /// Relative half-width of the 95% interval of the rounds' medians that is narrow
-    /// enough; `None`: always `rounds` rounds.
+    /// Relative half-width of the 95% confidence interval of the rounds' medians at which a case is done;
+    /// `None`: always `rounds` rounds.
     pub ci: Option<f64>,
-    /// Seconds that a case may take in all, with preparation; beyond them no round
-    /// follows those that every case gets.
+    /// Seconds per case, including preparation, after which no round beyond the first `rounds` is started.
     pub budget: f64,
     pub order: Order,
     pub cache: Cache,
-    /// Whether a round that is flagged gets a second look.
+    /// Whether a flagged round gets a second attempt.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub second_look: bool,
-    /// Whether a case is certified by each engine that times it.
+    /// Whether each engine that times a case certifies it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub certify: bool,
 }
@@ -41,28 +40,27 @@ fn is_yes(answer: &bool) -> bool {
     *answer
 }
 
-/// In which order cases and rounds follow each other.
+/// The order of cases and rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// A round of every case, then the next round: a machine's slow minutes fall on all
-    /// cases alike.
+    /// One round of every case, then the next round, so that slow phases of the machine affect all cases alike.
     #[default]
     Interleaved,
     /// All rounds of a case, then the next case.
     Sequential,
-    /// As interleaved, with the cases of each round in an order drawn from the seed.
+    /// Interleaved, but the cases of each round are in random order, drawn from the seed.
     Random,
 }
 
-/// What the caches hold when a sample starts.
+/// Cache contents at the start of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
-    /// What the execution before left there.
+    /// Whatever the previous execution left.
     #[default]
     Hot,
-    /// None of the case's data: each sample is one execution after an eviction.
+    /// None of the case's data: each sample is a single execution after an eviction.
     Cold,
 }
 
@@ -73,31 +71,30 @@ impl Order {
 
 impl Cache {
     pub(crate) const NAMES: [(&str, Cache); 2] = [("hot", Cache::Hot), ("cold", Cache::Cold)];
-    /// Key of the parameter that cold cases have; hot ones lack it, so that their
-    /// identities are those of before there was a choice.
+    /// Key of the parameter that marks cold cases. Hot cases lack it, so that their ids are unchanged from
+    /// before this option existed.
     pub const KEY: &str = "cache";
 }
 
 impl Measure {
-    /// Exactly so many rounds of so many samples.
+    /// Exactly this many rounds and samples.
     pub const fn fixed(rounds: u32, samples: u32) -> Measure {
         Measure { rounds, max_rounds: rounds, samples, ci: None, ..DEFAULT }
     }
 
-    /// The width that ends a case early or late; `None` where every case gets just its
-    /// `rounds`. Fewer than three have no interval worth the name: whoever asks for so
-    /// few wants a quick look.
+    /// The interval width that ends a case; `None` if every case gets exactly `rounds` rounds. An interval over
+    /// fewer than three rounds is meaningless: such a recipe asks for a quick look.
     pub fn adaptive(&self) -> Option<f64> {
         self.ci.filter(|_| self.rounds >= FEWEST && self.most() > self.rounds)
     }
 
-    /// The rounds that a case may have: `max_rounds` counts only where it is the larger.
+    /// The largest number of rounds of a case: `max_rounds` applies only if it exceeds `rounds`.
     pub fn most(&self) -> u32 {
         self.max_rounds.max(self.rounds)
     }
 }
 
-/// Fewer rounds get no interval to wait for.
+/// Fewest rounds for which an interval is computed.
 const FEWEST: u32 = 3;
 
 const DEFAULT: Measure = Measure {

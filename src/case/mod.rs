@@ -1,5 +1,5 @@
-//! The vocabulary that everybody shares: cases and their parameters, what they do to memory, and
-//! what may come of them. Pure.
+//! The vocabulary shared by all modules: cases and their parameters, their effect on memory, and their possible
+//! outcomes. Pure.
 
 pub mod backends;
 pub mod block_cost;
@@ -36,45 +36,44 @@ use peers::{Peer, of_backend};
 /// One measurement with every parameter fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// Twelve hexadecimal digits: the hash of everything below that decides what is
-    /// computed (primitive, parameters, seed), and of nothing else ([`case_id`](crate::recipe::plan::case_id)). Unique
-    /// in a plan: where a later experiment repeats a case, or another file holds the same
-    /// indices, `-` and the experiment's number, counted from 1, follow; a greater number
-    /// where that is taken.
+    /// Twelve hexadecimal digits: a hash of exactly the fields that determine the computation (primitive,
+    /// parameters, seed) ([`case_id`](crate::recipe::plan::case_id)). Unique within a plan: if a later
+    /// experiment repeats a case, or another file holds the same indices, `-` and the experiment's number,
+    /// counted from 1, are appended, or a greater number if that is taken.
     pub id: String,
     /// Index into [`Plan::experiments`](crate::recipe::plan::Plan::experiments).
     pub experiment: usize,
     /// Registry name of the primitive.
     pub primitive: String,
-    /// Every parameter, the backend's among them.
+    /// All parameters, including those of the backend.
     pub params: Params,
     /// Seed of all inputs.
     pub seed: u64,
-    /// Set when the plan already knows that this case cannot run: the reason.
+    /// The reason why the plan already knows that this case cannot run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_applicable: Option<String>,
 }
 
-/// A backend and the number of its device.
+/// The name of a backend and the number of a device.
 pub type Place<'a> = (&'a str, u64);
 
 impl Case {
-    /// The backend's name: `scalar`, `cpu` or `cuda`; `peer:NAME` of a peer.
+    /// Name of the backend: `scalar`, `cpu` or `cuda`, or `peer:NAME` for a peer.
     pub fn backend(&self) -> &str {
         self.params.text("backend").unwrap_or("?")
     }
 
-    /// The peer whose case it is.
+    /// The peer that runs this case, if any.
     pub fn peer(&self) -> Option<&'static Peer> {
         of_backend(self.backend())
     }
 
-    /// Where it runs: a peer on the device of the backend that it stands beside.
+    /// Backend and device on which the case runs; for a peer, those of the backend to which it is compared.
     pub fn place(&self) -> Place<'_> {
         (self.peer().map_or(self.backend(), |peer| peer.beside), self.device())
     }
 
-    /// The number of the device among those of its backend, from 0.
+    /// Device number within the backend, from 0.
     pub fn device(&self) -> u64 {
         self.params.int(gpus::DEVICE_KEY).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The names of the models. Recipes name models, but only `model` has them.
+//! The names of the performance models: recipes refer to them, but only `model` implements them.
 
-/// Every model, in the order of the documentation.
+/// All models, in the order of the documentation.
 pub const MODELS: [&str; 2] = ["he2007", "sector"];

@@ -1,27 +1,27 @@
-//! What may come of a case: why it is refused, how it fails, what its certificate says, and the
-//! deliberate mistakes that certificates must find.
+//! Possible outcomes of a case: refusals, failures, the verdicts of certificates, and the injected faults that
+//! certificates must detect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// Why a primitive cannot do what its parameters say.
+/// Why a primitive rejects its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The recipe is wrong: the full key and what is wrong with it.
     #[error("{key}: {message}")]
     Invalid { key: String, message: String },
-    /// The recipe must give this key.
+    /// The recipe lacks this required key.
     #[error("{key}: is missing")]
     Missing { key: String },
-    /// The recipe is fine, but this combination does not exist (`n/a: reason`).
+    /// The recipe is valid, but this combination does not exist (`n/a: reason`).
     #[error("n/a: {0}")]
     NotApplicable(String),
 }
 
 impl Refusal {
-    /// An [`Refusal::Invalid`].
+    /// Creates a [`Refusal::Invalid`].
     pub fn invalid(key: impl Into<String>, message: impl Into<String>) -> Refusal {
         Refusal::Invalid { key: key.into(), message: message.into() }
     }
@@ -33,59 +33,59 @@ impl Refusal {
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Asks everybody who holds this to stop.
+    /// Asks all holders of this flag to stop.
     pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked.
+    /// Whether a stop was requested.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// `Err(Failure::Cancelled)` once somebody asked.
+    /// `Err(Failure::Cancelled)` once a stop was requested.
     pub fn check(&self) -> Result<(), Failure> {
         if self.requested() { Err(Failure::Cancelled) } else { Ok(()) }
     }
 }
 
-/// A deliberate mistake, for proving that certificates can fail.
+/// An injected fault, to prove that certificates can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// Every access one element beside where it belongs.
+    /// Every access is off by one element.
     OffByOne,
-    /// The last element (or the last partial vector) is not handled.
+    /// The last element (or partial vector) is not processed.
     MissingTail,
-    /// A pass or a thread works on its neighbour's chunk.
+    /// A pass or thread processes its neighbour's chunk.
     WrongChunk,
     /// One store in the middle is skipped.
     SkippedStore,
 }
 
 impl Fault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [Fault; 4] = [Fault::OffByOne, Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
 }
 
 /// Why a case could not be prepared, sampled or certified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// It cannot run here (`n/a: reason`): too large, no such instruction set.
+    /// The case cannot run here (`n/a: reason`): too large, or an instruction set is missing.
     #[error("n/a: {0}")]
     NotApplicable(String),
-    /// It went wrong; other cases may go on in this engine.
+    /// The case failed; other cases may continue in this engine.
     #[error("{0}")]
     Failed(String),
-    /// The device or its context is gone; only a fresh engine can go on.
+    /// The device or its context is lost; only a new engine can continue.
     #[error("{0}")]
     Lost(String),
-    /// Somebody asked to stop.
+    /// A stop was requested.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// A refusal where a case is prepared: the plan's mistake, which fails, or `n/a`.
+/// A refusal during preparation is either `n/a` or an error in the plan, which fails the case.
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         match refusal {
@@ -95,18 +95,18 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// What a certificate found.
+/// The result of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Everything that the definition says holds; how many elements were checked.
+    /// All properties required by the definition hold; `checked` counts the elements checked.
     Certified { checked: u64 },
-    /// It does not: the first mistake, in words.
+    /// A property is violated: the first mistake, in words.
     Wrong { mistake: String },
 }
 
 impl Verdict {
-    /// That on `checked` elements.
+    /// `Wrong` if there is a mistake, otherwise `Certified` with this many checked elements.
     pub fn of(mistake: Option<String>, checked: u64) -> Verdict {
         match mistake {
             Some(mistake) => Verdict::Wrong { mistake },

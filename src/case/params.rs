@@ -1,4 +1,4 @@
-//! Values of parameters, and the set of them that fixes a case.
+//! Parameter values, and the set of them that determines a case.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// One parameter's value. Counts and sizes are both integers; the parameter's
-/// [`Kind`](crate::case::schema::Kind) says which unit an integer has.
+/// The value of a parameter. Counts and sizes are both integers; the unit follows from the parameter's
+/// [`Kind`](crate::case::schema::Kind).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A count, a size in bytes or a plain integer.
@@ -74,11 +74,11 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// Every parameter of a case, by its full dotted key.
+/// All parameters of a case, by full dotted key.
 ///
-/// A choice is stored under its own key (`method` = `multipass`), the parameters
-/// of the chosen variant below it (`method.multipass.passes` = 4). The backend and
-/// its parameters are parameters like any other (`backend`, `backend.cpu.threads`).
+/// A choice is stored under its own key (`method` = `multipass`), with the parameters of the chosen variant
+/// below it (`method.multipass.passes` = 4). The backend and its parameters are stored the same way (`backend`,
+/// `backend.cpu.threads`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, Value>);
@@ -97,7 +97,7 @@ impl Params {
         }
     }
 
-    /// The real number under `key`; an integer counts as one.
+    /// The real number under `key`; integers are converted.
     pub fn float(&self, key: &str) -> Option<f64> {
         match self.0.get(key) {
             Some(Value::Float(v)) => Some(*v),
@@ -122,7 +122,7 @@ impl Params {
         }
     }
 
-    /// Sets a value and returns the set, for building one in a chain.
+    /// Builder-style insertion.
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.0.insert(key.to_owned(), value);
         self

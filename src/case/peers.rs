@@ -1,16 +1,16 @@
-//! Peers: programs beside the lab that do the same work in another way, for a line to hold
-//! ours against. Pure; their sources are in `benches/peers/`.
+//! Peers: external programs that do the same work in another way, for comparison with ours. Pure; their sources
+//! are in `benches/peers/`.
 
 use crate::case::schema::{Default, Kind, Param};
 
-/// A program that can stand in for a backend. What it computes nobody certifies.
+/// A program that can stand in for a backend. Its results are not certified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its name in recipes, and its program's.
+    /// Name in recipes, and of the program.
     pub name: &'static str,
     /// The backend of its cases.
     pub backend: &'static str,
-    /// The backend whose cases it stands beside, and on whose device it runs.
+    /// The backend to whose cases it is compared, and on whose device it runs.
     pub beside: &'static str,
 }
 
@@ -38,7 +38,7 @@ const NAMES: &[&str] = &{
     names
 };
 
-/// The key of an experiment that asks for them.
+/// The parameter `peers` of an experiment.
 pub const PEERS: Param = Param {
     name: "peers",
     kind: Kind::Word(NAMES),
@@ -51,7 +51,7 @@ pub const PEERS: Param = Param {
           the whole key, cub-partition: cub::DevicePartition for two buckets, all for multisplit",
 };
 
-/// The peer of this name.
+/// The peer with this name.
 pub fn named(name: &str) -> Option<&'static Peer> {
     ALL.iter().find(|peer| peer.name == name)
 }

@@ -1,9 +1,9 @@
-//! Reading a primitive's parameters, and the limits they share.
+//! Readers for parameters, and limits that primitives share.
 
 use super::Refusal;
 use crate::case::Params;
 
-/// Most bytes that one array of a case may have.
+/// Largest size of one array of a case, bytes.
 pub const MAX_BYTES: u64 = 1 << 48;
 
 /// The integer under `key`.
@@ -19,7 +19,7 @@ pub fn positive(params: &Params, key: &str) -> Result<u64, Refusal> {
     }
 }
 
-/// The word under `key` as what it stands for.
+/// The meaning of the word under `key`.
 pub fn word<T: Copy>(params: &Params, key: &str, meanings: &[(&str, T)]) -> Result<T, Refusal> {
     let text = params.text(key).ok_or_else(|| missing(params, key, "a word"))?;
     meanings.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
@@ -35,8 +35,7 @@ fn missing(params: &Params, key: &str, wanted: &str) -> Refusal {
     }
 }
 
-/// The product of a size's factors, in bytes; more than [`MAX_BYTES`] is refused at
-/// `key`.
+/// The product of these factors, in bytes; refused with `key` if it exceeds [`MAX_BYTES`].
 pub fn bytes(key: &str, factors: &[u64]) -> Result<u64, Refusal> {
     let product = factors.iter().try_fold(1u64, |product, &f| product.checked_mul(f));
     match product {
@@ -45,12 +44,12 @@ pub fn bytes(key: &str, factors: &[u64]) -> Result<u64, Refusal> {
     }
 }
 
-/// Whether the case asks for AVX2, which has no scatter instruction.
+/// Whether the case requests AVX2, which has no scatter instruction.
 pub fn asks_for_avx2(params: &Params) -> bool {
     params.text("backend.cpu.isa") == Some("avx2")
 }
 
-/// The reason that goes with [`asks_for_avx2`].
+/// The refusal for [`asks_for_avx2`].
 pub fn avx2_cannot_scatter() -> Refusal {
     Refusal::NotApplicable("AVX2 has no scatter instruction".to_owned())
 }

@@ -1,45 +1,43 @@
-//! The parameters that a primitive, a method or a backend accepts, as data: the
-//! recipe language, the error messages and the documentation all read it.
+//! The parameters that a primitive, a method or a backend accepts, as data: the source for the recipe language,
+//! the error messages and the documentation.
 
-/// What a parameter's value may be.
+/// The values that a parameter accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// An integer such as `16Mi`, `4096` or a range of them.
+    /// An integer such as `16Mi` or `4096`, or a range.
     Count { min: u64, max: u64 },
-    /// A size such as `8B`, `128MiB` or `2GB`. Where `accepted` is not empty, only
-    /// those sizes.
+    /// A size such as `8B`, `128MiB` or `2GB`; if `accepted` is not empty, only one of those.
     Bytes { min: u64, max: u64, accepted: &'static [u64] },
     /// A real number.
     Float { min: f64, max: f64 },
-    /// An integer, or one of these words (`threads: auto`, `delta: no-reuse`). Where `list` is
-    /// not 0, also at most so many integers that are one value: `{list: [8, 8, 16]}`.
+    /// An integer, or one of these words (`threads: auto`, `delta: no-reuse`). If `list` is not 0, also a list
+    /// of at most that many integers as a single value: `{list: [8, 8, 16]}`.
     CountOr { min: u64, max: u64, words: &'static [&'static str], list: usize },
     /// One of these words.
     Word(&'static [&'static str]),
-    /// One of these variants, each with parameters of its own: `direct`,
-    /// `{multipass: {passes: 4}}`, or `{partitions: 32}` where the variant has a
-    /// main parameter.
+    /// One of these variants, each with its own parameters: `direct`, `{multipass: {passes: 4}}`, or
+    /// `{partitions: 32}` if the variant has a main parameter.
     Choice(&'static [Variant]),
-    /// Like [`Kind::Choice`], but the variants stand as keys beside the other
-    /// parameters (`uniform: {length: 8, stride: 4}` right inside `pattern:`).
+    /// Like [`Kind::Choice`], but the variants are keys beside the other parameters (`uniform: {length: 8,
+    /// stride: 4}` directly inside `pattern:`).
     Inline(&'static [Variant]),
-    /// A list of indices, `[0, 8, 16]`. Several lists sweep.
+    /// A list of indices, `[0, 8, 16]`. Several lists form a sweep.
     Indices { max_length: usize },
-    /// A text in one line: a file's path, a column's name.
+    /// A single line of text: the path of a file, the name of a column.
     Text,
 }
 
-/// What holds when a recipe does not mention a parameter.
+/// The value of a parameter that a recipe omits.
 #[derive(Clone, Copy, Debug)]
 pub enum Default {
-    /// The recipe must give it.
+    /// The recipe must specify the parameter.
     Required,
-    /// The recipe must give it, unless the choice `key` beside it takes only these variants,
-    /// from which the value follows.
+    /// The recipe must specify the parameter, unless the choice under `key` takes only these variants, which
+    /// determine its value.
     RequiredUnless { key: &'static str, variants: &'static [&'static str] },
-    /// It stays unset.
+    /// The parameter stays unset.
     Unset,
-    /// As if the recipe said this (in recipe syntax: `8B`, `random`, `16Mi`).
+    /// The given value, in recipe syntax: `8B`, `random`, `16Mi`.
     Is(&'static str),
 }
 
@@ -50,7 +48,7 @@ pub struct Param {
     pub name: &'static str,
     /// Accepted values.
     pub kind: Kind,
-    /// Value when it is absent.
+    /// Value if the recipe omits the parameter.
     pub default: Default,
     /// One line for help and documentation.
     pub doc: &'static str,
@@ -59,11 +57,11 @@ pub struct Param {
 /// One variant of a choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// Its name in the recipe.
+    /// Name in the recipe.
     pub name: &'static str,
-    /// Parameters that stand in its own map.
+    /// Parameters in the variant's own map.
     pub params: &'static [Param],
-    /// The parameter that a bare value sets: `{partitions: 32}`.
+    /// The parameter set by a bare value: `{partitions: 32}`.
     pub main: Option<&'static str>,
     /// One line for help and documentation.
     pub doc: &'static str,

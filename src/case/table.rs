@@ -1,5 +1,5 @@
-//! A primitive's parameters, each written once: the schema that recipes, errors and documentation read, the typed
-//! struct or enum that implementations see, and its reader follow from the same row.
+//! Tables of a primitive's parameters. Each row is written once and defines the schema for recipes, error
+//! messages and documentation, the typed field for implementations, and its reader.
 //!
 //! ```text
 //! words! { pub enum By { Even = "even", Range = "range" } }         one of these words
@@ -26,8 +26,9 @@
 //! }
 //! ```
 //!
-//! What a row says above its name is its documentation, for Rust and for recipes. `name as "key"` has another key.
-//! [`Definition::read`](crate::primitives::Definition::read) checks what no single key knows.
+//! The doc comment of a row serves both as Rust documentation and as recipe help. `name as "key"` sets a
+//! different key. [`Definition::read`](crate::primitives::Definition::read) checks constraints that involve
+//! several keys.
 
 use super::reader;
 use super::schema::{Default, Kind, Param, Variant};
@@ -36,16 +37,16 @@ use super::{Params, Refusal};
 
 /// A type that a parameter may have.
 pub trait Field: Sized {
-    /// The value under `key`, or what its row says where the key is absent.
+    /// Reads the value under `key`, or the row's default if the key is absent.
     ///
     /// # Errors
-    /// A value that the row does not accept, and a key that must be there.
+    /// When the row does not accept the value, or when a required key is missing.
     fn read(params: &Params, key: &str, row: &Param) -> Result<Self, Refusal>;
 }
 
-/// A type that knows what it accepts.
+/// A type that determines its accepted values.
 pub trait Described {
-    /// What a recipe may say.
+    /// The values accepted in recipes.
     const KIND: Kind;
 }
 
@@ -74,7 +75,8 @@ pub const fn float(min: f64, max: f64) -> Kind {
     Kind::Float { min, max }
 }
 
-/// A count or a size. The size of the whole problem, at least 1 in a recipe, may be 0: `verify` runs such cases.
+/// A count or a size. The problem size, at least 1 in a recipe, may be 0 here, because `verify` runs such
+/// cases.
 impl Field for u64 {
     fn read(params: &Params, key: &str, row: &Param) -> Result<u64, Refusal> {
         let value = match (params.get(key), row.default) {
@@ -140,7 +142,7 @@ impl Field for Vec<u64> {
     }
 }
 
-/// Nothing where the key is absent, or has the row's own word: `auto`.
+/// `None` if the key is absent or holds the row's default word, such as `auto`.
 impl<T: Field> Field for Option<T> {
     fn read(params: &Params, key: &str, row: &Param) -> Result<Option<T>, Refusal> {
         match (params.text(key), row.default) {
@@ -154,7 +156,7 @@ impl<T: Described> Described for Option<T> {
     const KIND: Kind = T::KIND;
 }
 
-/// The word under `key`, or the row's own, among those of an enum.
+/// The word under `key`, which must be one of `words`, or the row's default.
 pub fn word<'a>(
     params: &'a Params,
     key: &str,
@@ -168,8 +170,7 @@ pub fn word<'a>(
     }
 }
 
-/// Those rows of a table that have these names, in the order of the names: the parameters of one of several
-/// primitives with a common table.
+/// Selects the rows with these names, in this order, for a primitive that shares a table with others.
 pub const fn select<const N: usize>(table: &[Param], names: [&str; N]) -> [Param; N] {
     let mut rows = [table[0]; N];
     let mut at = 0;
@@ -188,7 +189,7 @@ const fn find(table: &[Param], name: &str) -> Param {
     table[at]
 }
 
-/// Those variants of a choice that have these names.
+/// Selects the variants of a choice with these names.
 pub const fn variants<const N: usize>(kind: Kind, names: [&str; N]) -> [Variant; N] {
     let Kind::Choice(all) = kind else { panic!("no choice") };
     let mut some = [all[0]; N];
@@ -213,7 +214,7 @@ const fn same(a: &str, b: &str) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// One row as data.
+/// One row as a `Param`.
 macro_rules! row {
     ([$($doc:literal)+] $field:ident [$($key:literal)?] $ty:ty, [$($kind:expr)?] [$($default:tt)?]) => {
         $crate::case::schema::Param {
@@ -258,7 +259,7 @@ macro_rules! default {
     };
 }
 
-/// An enum of words.
+/// Defines an enum of words.
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -270,10 +271,10 @@ macro_rules! words {
 
         #[allow(dead_code)]
         impl $name {
-            /// Each with its name in recipes.
+            /// All variants with their names in recipes.
             pub const NAMES: &'static [(&'static str, $name)] = &[$(($word, $name::$variant)),+];
 
-            /// Its name in recipes.
+            /// The name in recipes.
             pub const fn name(self) -> &'static str {
                 match self { $( $name::$variant => $word ),+ }
             }
@@ -298,8 +299,8 @@ macro_rules! words {
     };
 }
 
-/// An enum of variants, some with parameters of their own. It is `Copy`, unless `owned` stands before it: where a
-/// parameter is a list.
+/// Defines an enum of variants, some with their own parameters. It is `Copy` unless prefixed with `owned`,
+/// which is needed if a parameter is a list.
 macro_rules! choice {
     (
         @of [$($derived:ident),+]
@@ -322,7 +323,7 @@ macro_rules! choice {
 
         #[allow(dead_code)]
         impl $name {
-            /// Its name in recipes.
+            /// The name in recipes.
             pub const fn name(&self) -> &'static str {
                 match self { $( $name::$variant { .. } => $word ),+ }
             }
@@ -378,8 +379,8 @@ macro_rules! main {
     };
 }
 
-/// The table of a primitive, and a case of it. What `with` adds is no parameter: it begins as is said and is set
-/// where the case is checked.
+/// Defines the parameter table of a primitive and the struct of a case. Fields under `with` are not parameters:
+/// they have the given initial value and are set when the case is checked.
 macro_rules! parameters {
     (
         $(#[$meta:meta])*
@@ -396,19 +397,19 @@ macro_rules! parameters {
             $($( $(#[$of])* pub $extra: $further, )+)?
             /// Seed of all inputs.
             pub seed: u64,
-            /// Where it is computed.
+            /// The backend of the case.
             pub backend: $crate::case::Backend,
-            /// How the kernels of a GPU go about it.
+            /// Tunables of the CUDA kernels.
             pub tuning: $crate::case::tuning::Tuning,
         }
 
         impl $name {
-            /// The parameters.
+            /// The parameter table.
             pub const TABLE: &'static [$crate::case::schema::Param] = &[$(
                 $crate::case::table::row!([$($doc)+] $field [$($key)?] $ty, [$($kind)?] [$($default)?])
             ),+];
 
-            /// Each parameter as its row says; what no single key knows is not checked.
+            /// Reads each parameter according to its row, without checking constraints between keys.
             fn of_table(params: &$crate::case::Params, seed: u64) -> Result<$name, $crate::case::Refusal> {
                 Ok($name {
                     $( $field: {

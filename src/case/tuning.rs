@@ -1,6 +1,5 @@
-//! How the CUDA kernels go about their work: parameters of the backend `cuda`, none of them
-//! set by default. Which of them a primitive has is its own to say ([`Offered`]); what they
-//! became where a recipe does not say is in the record.
+//! Tuning of the CUDA kernels: parameters of the backend `cuda`, all unset by default. Each primitive declares
+//! which of them it has ([`Offered`]); the values actually used are recorded.
 
 use std::fmt::Display;
 
@@ -8,10 +7,10 @@ use crate::case::schema::{Default as Unless, Kind, Param};
 use crate::case::units::label_bytes;
 use crate::case::{Params, Refusal, Value, reader};
 
-/// Threads of a block where nothing else is asked for.
+/// Threads per block unless chosen otherwise.
 pub const DEFAULT_BLOCK: u32 = 256;
 
-/// Threads in a warp: a block is a whole number of them.
+/// Threads per warp; a block is a multiple of this.
 const WARP: u64 = 32;
 
 const fn param(name: &'static str, kind: Kind, doc: &'static str) -> Param {
@@ -22,72 +21,72 @@ const fn sizes(accepted: &'static [u64]) -> Kind {
     Kind::Bytes { min: accepted[0], max: accepted[accepted.len() - 1], accepted }
 }
 
-/// For the schema of the backend `cuda`.
+/// Parameter of the backend `cuda`.
 pub const BLOCK: Param = param(
     "block",
     Kind::Count { min: WARP, max: 1024 },
     "threads of a block, a multiple of 32; unset: what measured best",
 );
-/// As [`BLOCK`].
+/// See [`BLOCK`].
 pub const ITEMS: Param = param(
     "items",
     Kind::Count { min: 1, max: 16 },
     "tuples, words or vectors that a thread has in flight, a power of two; unset: what measured best",
 );
-/// As [`BLOCK`].
+/// See [`BLOCK`].
 pub const GRID: Param = param(
     "grid",
     Kind::Word(&["tiles", "resident"]),
     "tiles: a block for each tile, in the order of addresses; resident: as many blocks as are at work at once, each \
      going on to further tiles; unset: what measured best",
 );
-/// As [`BLOCK`].
+/// See [`BLOCK`].
 pub const HINT: Param = param(
     "hint",
     Kind::Word(&["none", "streaming", "no-l1"]),
     "cache hint: streaming, of what is walked in order (ld.cs, st.cs); no-l1, of the random loads \
      (L1::no_allocate); unset: what measured best",
 );
-/// As [`BLOCK`].
+/// See [`BLOCK`].
 pub const VECTOR: Param =
     param("vector", sizes(&[4, 8, 16]), "width of a load or store of stream; unset: what measured best");
-/// As [`BLOCK`].
+/// See [`BLOCK`].
 pub const FETCH: Param = param(
     "fetch",
     sizes(&[32, 64, 128]),
     "what L2 fetches from memory at a miss; unset: what the driver does",
 );
-/// As [`BLOCK`].
+/// See [`BLOCK`].
 pub const PERSIST: Param = param(
     "persist",
     Kind::Bytes { min: 1, max: 1 << 40, accepted: &[] },
     "part of L2 set aside for the array that is accessed at random; unset: none",
 );
 
-/// Which blocks there are.
+/// Choice of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
-    /// One for each tile, in the order of their addresses.
+    /// One block per tile, in address order.
     Tiles,
-    /// As many as are at work at once, each going on to further tiles.
+    /// As many blocks as are resident, each looping over further tiles.
     Resident,
 }
 
-/// What loads and stores say to the caches.
+/// Cache hints of loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Nothing.
+    /// No hint.
     None,
-    /// What is walked in order is not needed again.
+    /// Data streamed in order is not needed again.
     Streaming,
-    /// The random loads are not worth a place in the first-level cache.
+    /// Random loads are not worth caching in L1.
     NoL1,
 }
 
 impl Grid {
     const NAMES: [(&'static str, Grid); 2] = [("tiles", Grid::Tiles), ("resident", Grid::Resident)];
 
-    /// Its name in recipes.
+    /// The name in recipes.
     pub fn name(self) -> &'static str {
         name_of(&Grid::NAMES, self)
     }
@@ -97,7 +96,7 @@ impl Hint {
     const NAMES: [(&'static str, Hint); 3] =
         [("none", Hint::None), ("streaming", Hint::Streaming), ("no-l1", Hint::NoL1)];
 
-    /// Its name in recipes.
+    /// The name in recipes.
     pub fn name(self) -> &'static str {
         name_of(&Hint::NAMES, self)
     }
@@ -107,52 +106,51 @@ fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: T) -> &'static str 
     names.iter().find(|(_, named)| *named == value).map_or("", |(name, _)| name)
 }
 
-/// The tunables, `None` where the recipe leaves them open.
+/// The tunables; `None` if left open by the recipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
-    /// Threads of a block.
+    /// Threads per block.
     pub block: Option<u32>,
-    /// What a thread has in flight, in units of the primitive's own.
+    /// Elements in flight per thread, in the primitive's own units.
     pub items: Option<u32>,
     pub grid: Option<Grid>,
     pub hint: Option<Hint>,
-    /// Bytes of a load or store.
+    /// Bytes per load or store.
     pub vector: Option<u32>,
-    /// Bytes that L2 fetches at a miss.
+    /// Bytes fetched by L2 on a miss.
     pub fetch: Option<u32>,
     /// Bytes of L2 set aside.
     pub persist: Option<u64>,
 }
 
-/// What a primitive's kernels are built for. A tunable with an empty list is one that they
-/// do not have.
+/// The tunables supported by a primitive's kernels. An empty list means that they lack the tunable.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered {
-    /// Most threads of a block; 0: no choice.
+    /// Largest number of threads per block; 0: not tunable.
     pub block: u32,
     pub items: &'static [u32],
     pub grids: &'static [Grid],
     pub hints: &'static [Hint],
     pub vectors: &'static [u32],
     pub fetch: &'static [u32],
-    /// Whether a part of L2 may be set aside.
+    /// Whether a part of L2 can be set aside.
     pub persist: bool,
 }
 
 impl Offered {
-    /// No choice of anything.
+    /// No tunable.
     pub const NOTHING: Offered =
         Offered { block: 0, items: &[], grids: &[], hints: &[], vectors: &[], fetch: &[], persist: false };
 
-    /// What the driver offers for any kernel: bytes that L2 fetches at a miss.
+    /// The tunable that the driver provides for any kernel: the L2 fetch granularity.
     pub const FETCH: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 }
 
 impl Tuning {
-    /// What a case asks for.
+    /// The tunables set in a case.
     ///
     /// # Errors
-    /// A value that is none of its parameter's, with the key.
+    /// When a value is invalid; the error names the key.
     pub fn of(params: &Params) -> Result<Tuning, Refusal> {
         let small = |name| Ok(number(params, name)?.and_then(|n| u32::try_from(n).ok()));
         let tuning = Tuning {
@@ -172,10 +170,10 @@ impl Tuning {
         }
     }
 
-    /// Itself, if the kernels of `whose` offer all that is set.
+    /// Returns `self` if the kernels of `whose` support everything that is set.
     ///
     /// # Errors
-    /// `n/a`, with what they do offer.
+    /// `n/a`, with the values that they do support.
     pub fn within(self, whose: &str, offered: &Offered) -> Result<Tuning, Refusal> {
         let sizes = |all: &[u32]| all.iter().map(|&bytes| label_bytes(bytes.into())).collect::<Vec<_>>();
         let size = |bytes: Option<u32>| bytes.map(|bytes| label_bytes(bytes.into()));
@@ -197,7 +195,7 @@ impl Tuning {
         }
     }
 
-    /// What is set, for the record: full keys and values.
+    /// The tunables that are set, as full keys and values, for the record.
     pub fn resolved(&self) -> Vec<(String, Value)> {
         let word = |name: &str| Value::Text(name.to_owned());
         let all = [

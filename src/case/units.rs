@@ -1,15 +1,15 @@
-//! Quantities: the one place that parses and formats counts, bytes, seconds and rates.
+//! Quantities: the only module that parses and formats counts, bytes, seconds and rates.
 //!
-//! Two kinds of output, for two purposes. `label_*` is exact and short and parses back
-//! to the same value (`16Mi`, `8B`): axis labels, recipes. `fmt_*` is rounded to three
-//! significant digits, with a space before the unit (`1.50 GiB`, `45.6 µs`): people.
-//! Multiples of bytes are binary for people (`MiB`), rates are decimal: GB/s = 1e9 B/s.
+//! There are two kinds of output. `label_*` is exact and short and parses back to the same value (`16Mi`,
+//! `8B`), for axis labels and recipes. `fmt_*` is rounded to three significant digits, with a space before the
+//! unit (`1.50 GiB`, `45.6 µs`), for display. Displayed sizes are binary (`MiB`), rates are decimal: GB/s = 1e9
+//! B/s.
 
 pub mod pattern;
 
 use std::fmt::Write;
 
-/// Why a quantity could not be read.
+/// Why a quantity could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// No digits at the start.
@@ -18,10 +18,10 @@ pub enum UnitError {
     /// A number without the unit that the quantity needs.
     #[error("`{text}` has no unit; write {example}")]
     MissingUnit { text: String, example: &'static str },
-    /// What follows the number is not a unit of this quantity.
+    /// The text after the number is not a unit of this quantity.
     #[error("`{text}` has no known unit; accepted: {accepted}")]
     UnknownUnit { text: String, accepted: &'static str },
-    /// It does not fit into 64 bits.
+    /// The value does not fit into 64 bits.
     #[error("`{text}` overflows 64 bits")]
     Overflow { text: String },
 }
@@ -44,24 +44,24 @@ const BYTE_UNITS: &[(&str, u64)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
-/// Seconds by the power of ten that a unit means, so that `3ms` is exactly 3e-3.
+/// Units of time as powers of ten, so that `3ms` is exactly 3e-3.
 const SECOND_UNITS: &[(&str, i32)] = &[("s", 0), ("ms", -3), ("us", -6), ("µs", -6), ("ns", -9)];
 
-/// Reads a count: an integer, optionally with `k`, `M`, `G` (powers of 1000) or `Ki`,
-/// `Mi`, `Gi` (powers of 1024).
+/// Parses a count: an integer, optionally with `k`, `M`, `G` (powers of 1000) or `Ki`, `Mi`, `Gi` (powers of
+/// 1024).
 ///
 /// # Errors
-/// Anything but digits and one of these suffixes, and what exceeds 64 bits.
+/// When the text is anything but digits and one of these suffixes, or exceeds 64 bits.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let (digits, unit) =
         split_integer(text).ok_or_else(|| not_a_number(text, "a count such as `4096` or `16Mi`"))?;
     scale(text, digits, unit, COUNT_UNITS, "k, M, G (1000), Ki, Mi, Gi (1024)")
 }
 
-/// Reads a size: an integer with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`.
+/// Parses a size: an integer with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`.
 ///
 /// # Errors
-/// A missing or unknown unit, and what exceeds 64 bits.
+/// When the unit is missing or unknown, or the value exceeds 64 bits.
 pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
     const EXAMPLE: &str = "a size such as `8B` or `128MiB`";
     let (digits, unit) = split_integer(text).ok_or_else(|| not_a_number(text, EXAMPLE))?;
@@ -71,10 +71,10 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
     scale(text, digits, unit, BYTE_UNITS, "B, kB, MB, GB (1000), KiB, MiB, GiB (1024)")
 }
 
-/// Reads a time in seconds: a decimal number with `s`, `ms`, `us` (or `µs`) or `ns`.
+/// Parses a time in seconds: a decimal number with `s`, `ms`, `us` (or `µs`) or `ns`.
 ///
 /// # Errors
-/// A missing or unknown unit, and anything but digits with at most one point before it.
+/// When the unit is missing or unknown, or the number is not digits with at most one decimal point.
 pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     const EXAMPLE: &str = "a time such as `10s` or `3ms`";
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -95,17 +95,17 @@ pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     }
 }
 
-/// Reads a share: a decimal number with `%`. `3%` is 0.03.
+/// Parses a percentage: a decimal number with `%`. `3%` is 0.03.
 ///
 /// # Errors
-/// A missing `%`, and anything but digits with at most one point before it.
+/// When `%` is missing, or the number is not digits with at most one decimal point.
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     const EXAMPLE: &str = "a share such as `3%`";
     let Some(number) = text.strip_suffix('%') else {
         return Err(UnitError::MissingUnit { text: shown(text), example: EXAMPLE });
     };
     let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.');
-    // The exponent keeps `3%` exactly the number that 0.03 is.
+    // With an exponent, `3%` parses to exactly the same number as 0.03.
     let share = digits.then(|| format!("{number}e-2").parse::<f64>().ok()).flatten();
     match share {
         Some(share) if share.is_finite() => Ok(share),
@@ -137,7 +137,7 @@ fn not_a_number(text: &str, example: &'static str) -> UnitError {
     UnitError::NotANumber { text: shown(text), example }
 }
 
-/// `text` as a message may quote it: without control characters and not too long.
+/// `text` for quotation in a message: truncated, with control characters escaped.
 pub fn shown(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
@@ -146,7 +146,7 @@ pub fn shown(text: &str) -> String {
     }
 }
 
-/// `text` in one line, with its control characters escaped.
+/// `text` in a single line, with control characters escaped.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -171,7 +171,7 @@ pub fn label_bytes(bytes: u64) -> String {
     shortest(bytes, BYTE_UNITS)
 }
 
-/// The exact form with the fewest digits; of two equally short ones the binary.
+/// The exact form with the fewest digits; ties go to the binary unit.
 fn shortest(value: u64, units: &[(&str, u64)]) -> String {
     let exact =
         units.iter().filter(|(_, factor)| value.is_multiple_of(*factor) && (value > 0 || *factor == 1));
@@ -180,7 +180,7 @@ fn shortest(value: u64, units: &[(&str, u64)]) -> String {
     best.map_or_else(|| value.to_string(), |(name, factor)| format!("{}{name}", value / factor))
 }
 
-/// Bytes for people: `8 B`, `1.50 GiB`.
+/// Bytes for display: `8 B`, `1.50 GiB`.
 pub fn fmt_bytes(bytes: u64) -> String {
     const STEPS: &[(f64, &str)] = &[
         ((1u64 << 40) as f64, "TiB"),
@@ -191,7 +191,7 @@ pub fn fmt_bytes(bytes: u64) -> String {
     if bytes < 1024 { format!("{bytes} B") } else { stepped(bytes as f64, STEPS, "B") }
 }
 
-/// A size of memory for people: as [`fmt_bytes`], without zeros at the end: `12 GiB`.
+/// A memory size for display, without trailing zeros: `12 GiB`.
 pub fn fmt_size(bytes: u64) -> String {
     let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let (unit, name) = units.into_iter().find(|u| bytes >= u.0).unwrap_or((1, "B"));
@@ -202,12 +202,12 @@ pub fn fmt_size(bytes: u64) -> String {
     format!("{text} {name}")
 }
 
-/// A count for people: `999`, `16.8 M`.
+/// A count for display: `999`, `16.8 M`.
 pub fn fmt_count(count: u64) -> String {
     if count < 1000 { count.to_string() } else { stepped(count as f64, &DECIMAL, "").trim_end().to_owned() }
 }
 
-/// A count for people, exactly, in groups of three digits: `1,048,576`.
+/// An exact count for display, with thousands separators: `1,048,576`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -220,7 +220,7 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
-/// Ascending numbers as a list of ranges, `0-3,8`, as the kernel writes sets of CPUs.
+/// Ascending numbers as a list of ranges, `0-3,8`, in the kernel's CPU-list format.
 pub fn ranges(numbers: &[usize]) -> String {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {
@@ -238,8 +238,8 @@ pub fn ranges(numbers: &[usize]) -> String {
 
 const DECIMAL: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
 
-/// Seconds for people: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`.
-/// What is not finite or negative is `n/a`.
+/// Seconds for display: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`. Infinite, NaN and negative
+/// values are `n/a`.
 pub fn fmt_seconds(seconds: f64) -> String {
     const STEPS: &[(f64, &str)] = &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
     if !seconds.is_finite() || seconds < 0.0 {
@@ -257,12 +257,12 @@ pub fn fmt_seconds(seconds: f64) -> String {
     }
 }
 
-/// A bandwidth for people, from GB/s (1e9 bytes a second): `12.3 GB/s`, `4501 GB/s`.
+/// A bandwidth for display, from GB/s (1e9 bytes per second): `12.3 GB/s`, `4501 GB/s`.
 pub fn fmt_rate(gigabytes_per_second: f64) -> String {
     with_unit(gigabytes_per_second, "GB/s")
 }
 
-/// A throughput for people, from elements per second: `1.23 Gelem/s`, `512 Melem/s`.
+/// A throughput for display, from elements per second: `1.23 Gelem/s`, `512 Melem/s`.
 pub fn fmt_throughput(elements_per_second: f64) -> String {
     let (factor, unit) = match elements_per_second {
         v if v >= 0.9995e9 => (1e9, "Gelem/s"),
@@ -273,7 +273,7 @@ pub fn fmt_throughput(elements_per_second: f64) -> String {
     with_unit(elements_per_second / factor, unit)
 }
 
-/// A change for people, from a share: `+11.1 %`, `−40.0 %`.
+/// A relative change for display: `+11.1 %`, `−40.0 %`.
 pub fn fmt_change(share: f64) -> String {
     let sign = if share < 0.0 { '−' } else { '+' };
     format!("{sign}{:.1} %", share.abs() * 100.0)
@@ -283,7 +283,7 @@ fn with_unit(value: f64, unit: &str) -> String {
     if value.is_finite() { format!("{} {unit}", three_digits(value)) } else { "n/a".to_owned() }
 }
 
-/// In the largest of the units (descending) in which it is at least one after rounding.
+/// Formats in the largest unit (descending) in which the value is at least one after rounding.
 fn stepped(value: f64, steps: &[(f64, &str)], smallest: &str) -> String {
     let step = steps.iter().find(|(factor, _)| value >= factor * 0.9995);
     let (factor, unit) = step.copied().unwrap_or((1.0, smallest));
@@ -297,8 +297,8 @@ fn stepped_small(seconds: f64, steps: &[(f64, &str)]) -> String {
     }
 }
 
-/// Three significant digits, never fewer than the integer part has: `1.23`, `45.6`,
-/// `789`, `2718`, `0.00123`.
+/// Three significant digits, but never fewer than the integer part has: `1.23`, `45.6`, `789`, `2718`,
+/// `0.00123`.
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { "n/a".to_owned() };
@@ -311,7 +311,7 @@ pub fn three_digits(value: f64) -> String {
     out
 }
 
-/// Rounds to three digits where the integer part has at most three of them.
+/// Rounds to three significant digits, or to an integer if that has more.
 fn rounded_to_three(value: f64) -> f64 {
     if value.abs() >= 1000.0 {
         return value.round();

@@ -1,4 +1,4 @@
-//! `scatterlab accuracy`: how near the models' predictions came to stored runs.
+//! `scatterlab accuracy`: compares the models' predictions with stored runs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ pub struct AccuracyArguments {
     format: Option<FormatName>,
 }
 
-/// Holds predictions against what was measured, and measures nothing.
+/// Compares predictions with measurements, and measures nothing.
 pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, 1)?;
     let models = arguments.model.names()?;
@@ -67,7 +67,8 @@ pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// From the profiles that are here of its devices: the engine of an older run told none.
+/// Predicts with the locally stored profiles of the run's devices, because the engine of an older run sent
+/// none.
 fn foretell(stored: &mut Stored) {
     let mut profiles = Profiles::default();
     profiles.add(&found(&ProfileStore::open(), &stored.manifest.devices, &stored.manifest.environment));

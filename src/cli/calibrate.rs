@@ -1,4 +1,4 @@
-//! `scatterlab calibrate`: measures a device, and keeps its profile.
+//! `scatterlab calibrate`: measures a device and keeps its profile.
 
 mod subject;
 
@@ -27,10 +27,10 @@ use crate::run::runner::Runner;
 use crate::run::{EngineRunner, Ledger, Record};
 use subject::subject;
 
-/// Figures of two calibrations that lie further apart do not agree.
+/// Figures of two calibrations that differ by a larger share do not agree.
 const AGREE: f64 = 0.03;
 
-/// So many figures that do not agree are shown.
+/// Most disagreeing figures to print.
 const SHOWN: usize = 40;
 
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ fn named(name: &str) -> Result<String, String> {
     profiles::is_name(name).map(|()| name.to_owned())
 }
 
-/// Calibrates one device after the other.
+/// Calibrates the devices one after another.
 pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
     let (_, hello) = Client::spawn(engine)?;
     let targets = targets(arguments, &hello.devices)?;
@@ -100,10 +100,10 @@ pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Re
     Ok(code)
 }
 
-/// What to calibrate, each with the device as the engine describes it.
+/// The devices to calibrate, each as the engine describes it.
 ///
 /// # Errors
-/// When what was asked for is not there, with the reason.
+/// The requested device is not available, or cannot be calibrated.
 fn targets<'d>(
     arguments: &CalibrateArguments,
     devices: &'d [Device],
@@ -134,7 +134,7 @@ fn reason(device: &Device) -> Option<&str> {
     }
 }
 
-/// The profile of one device; `None` where cases failed or were not finished, which is told.
+/// The profile of one device; `None`, with a printed reason, if cases failed or were not finished.
 fn calibrate(
     arguments: &CalibrateArguments,
     engine: &EngineCommand,
@@ -167,7 +167,7 @@ fn calibrate(
     derive(&subject, &measured).map(Some).map_err(|reason| anyhow!("no profile: {reason}"))
 }
 
-/// A case with its times; `None` for one without a certified result.
+/// A case with its times; `None` without a certified result.
 fn measured(record: &Record) -> Option<Measured> {
     let rounds = record.medians();
     if !record.stands() || rounds.is_empty() {
@@ -188,7 +188,7 @@ fn measured(record: &Record) -> Option<Measured> {
     })
 }
 
-/// How many cases had doubtful rounds, and why.
+/// The number of cases with doubtful rounds, and the reasons.
 fn doubts(records: &[Record]) -> Option<String> {
     let doubtful: Vec<_> = records.iter().map(Record::flags).filter(|flags| !flags.is_empty()).collect();
     let mut why: BTreeMap<&str, usize> = BTreeMap::new();
@@ -202,7 +202,7 @@ fn planned(text: &str) -> anyhow::Result<Plan> {
     Ok(plan::resolve(&recipe::parse("calibration", text)?, &Overrides::default())?)
 }
 
-/// Whether a profile may rest on the run.
+/// Whether the run can support a profile.
 fn complete(summary: &Summary) -> bool {
     if summary.failed + summary.partial + summary.unfinished > 0 {
         out::line("no profile: cases failed or were not finished");
@@ -221,7 +221,7 @@ fn show(profile: &Profile, device: &Device) {
     }
 }
 
-/// Writes the profile where it is asked for, or among the user's.
+/// Writes the profile to the requested file, or into the user's folder.
 fn keep(arguments: &CalibrateArguments, profile: &Profile) -> anyhow::Result<()> {
     let path = match &arguments.out {
         Some(path) => path.clone(),
@@ -237,7 +237,7 @@ fn user_folder() -> anyhow::Result<PathBuf> {
     folder.context("neither XDG_DATA_HOME nor HOME is set: say --out FILE")
 }
 
-/// Whether the stored profile says the same; what does not is printed.
+/// Whether the new profile agrees with the stored one; differences are printed.
 fn check(wanted: Option<&str>, profile: &Profile, device: &Device, hello: &Hello) -> anyhow::Result<bool> {
     let (profiles, now) = (ProfileStore::open(), clock::now());
     let machine = Machine { device, host: &hello.environment.host, now: &now };
@@ -251,7 +251,7 @@ fn check(wanted: Option<&str>, profile: &Profile, device: &Device, hello: &Hello
     compare(&found.profile, profile)
 }
 
-/// Prints the figures of two profiles that do not agree; whether all do.
+/// Prints the figures on which two profiles disagree. Returns whether they all agree.
 pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
     let all = differences(before, after)?;
     let mut apart: Vec<&Difference> = all.iter().filter(|d| d.share().abs() > AGREE).collect();
@@ -276,7 +276,7 @@ pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
     Ok(apart.is_empty())
 }
 
-/// The profile in a file, for commands that take nothing else.
+/// The profile with this name or in this file, for commands that take a profile as an operand.
 pub fn profile(name: &str) -> anyhow::Result<Profile> {
     match Path::new(name).is_file() {
         true => profiles::load(Path::new(name)),

@@ -71,7 +71,7 @@ pub fn margin(text: &str) -> Result<f64, String> {
     if share > 0.0 { Ok(share) } else { Err("accepted: more than 0%, up to 100%".to_owned()) }
 }
 
-/// Compares stored runs and measures nothing.
+/// Compares stored runs without measuring anything.
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
     if let Some(out) = &arguments.out {
         spare_runs(out)?;
@@ -102,7 +102,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(found.status()))
 }
 
-/// Refuses to write where a run's own tables and charts are.
+/// Refuses to write where a run keeps its own tables and charts.
 fn spare_runs(out: &Path) -> anyhow::Result<()> {
     let folder = if is_chart(out) { out.parent().unwrap_or(Path::new("")) } else { out };
     let overwrites = !is_chart(out) || out.exists();
@@ -119,7 +119,7 @@ fn is_chart(out: &Path) -> bool {
     out.extension().is_some_and(|extension| extension == "svg")
 }
 
-/// The folders' own names, with as many folders before them as make them unique.
+/// The folders' names, each preceded by as many parent folders as make it unique.
 pub fn names(paths: &[PathBuf]) -> Vec<String> {
     let last = |path: &Path, n: usize| {
         let parts: Vec<_> = path.components().map(|c| c.as_os_str().to_string_lossy()).collect();
@@ -156,7 +156,7 @@ fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison
     survive(written)
 }
 
-/// Writes the overlays: one into a file, all of them into a folder, with the table.
+/// Writes the overlays: a single one into a file, all of them into a folder along with the table.
 fn draw(
     out: &Path,
     baseline: &Named,
@@ -178,8 +178,8 @@ fn draw(
     Ok(paths)
 }
 
-/// Prints a headline and cases below it: on standard output beside the table, on standard
-/// error beside a format for programs.
+/// Prints a headline and the cases below it: with a table, on standard output; with a machine-readable format,
+/// on standard error.
 fn say(format: Format, headline: &str, below: &[String]) {
     let below = below.iter().map(|case| format!("  {}", units::escaped(case)));
     for line in std::iter::once(headline.to_owned()).chain(below) {

@@ -1,4 +1,4 @@
-//! `scatterlab completions` and `scatterlab man`, made from the command line's definition.
+//! `scatterlab completions` and `scatterlab man`, generated from the command line's definition.
 
 use std::fs;
 use std::path::Path;
@@ -13,9 +13,9 @@ use super::{Arguments, out};
 
 const NAME: &str = "scatterlab";
 
-/// Prints the completions of a shell.
+/// Prints the completions for a shell.
 pub fn completions(shell: Shell) -> anyhow::Result<ExitCode> {
-    // Into memory first: `generate` panics where a pipe closes early.
+    // Generate into memory first: `generate` panics when a pipe closes early.
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), NAME, &mut text);
     out::text(&String::from_utf8_lossy(&text));

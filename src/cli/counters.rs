@@ -1,4 +1,4 @@
-//! `scatterlab counters`: the profiler's command line for cases. Runs nothing.
+//! `scatterlab counters`: prints the profiler's command line for cases. Runs nothing.
 
 mod ncu;
 mod perf;
@@ -21,28 +21,28 @@ use crate::recipe::plan::{Overrides, Plan};
 use crate::run::stored::Stored;
 use crate::shell::{self, quoted};
 
-/// Where cases come from, and how a run of them starts.
+/// The source of the cases, and the means to run them.
 struct Origin {
     /// Recipe file or name of a shipped recipe, for the command line.
     recipe: String,
-    /// `--set` and `--backend` as the shell must see them.
+    /// `--set` and `--backend` options as a command line has them.
     overrides: Vec<String>,
     plan: Plan,
     stored: Option<Stored>,
 }
 
-/// What is to be profiled.
+/// A case to be profiled.
 struct Subject<'a> {
     case: &'a Case,
     label: String,
     work: Work,
-    /// Seconds of one execution, where the case was measured.
+    /// Seconds of one execution, if the case was measured.
     median: Option<f64>,
-    /// The words of a run of the case alone.
+    /// The command-line words that run this case alone.
     run: Vec<String>,
 }
 
-/// Prints the command lines, and what to look at as the shell's comments.
+/// Prints the command lines, with guidance as shell comments.
 pub fn run(arguments: &CountersArguments) -> anyhow::Result<ExitCode> {
     let origin = origin(arguments)?;
     let cases =
@@ -76,7 +76,7 @@ fn origin(arguments: &CountersArguments) -> anyhow::Result<Origin> {
     stored(path)
 }
 
-/// A run's folder: the plan that was run, and its recipe with what its command line changed.
+/// Opens a run's folder: the plan that was run, and its recipe with the overrides of its command line.
 fn stored(path: &Path) -> anyhow::Result<Origin> {
     let stored = Stored::open(path)?;
     let (recipe, plan) = (path.join("recipe.yaml").display().to_string(), stored.manifest.plan.clone());
@@ -85,8 +85,8 @@ fn stored(path: &Path) -> anyhow::Result<Origin> {
     Ok(Origin { recipe, overrides: words(&overrides), plan, stored: Some(stored) })
 }
 
-/// Overrides as a stored plan lists them: `--set tuples=1Mi`, `--backend cpu`. Which cases
-/// were run, and how often, is another matter here: one, once.
+/// Parses the overrides that a stored plan lists, such as `--set tuples=1Mi` and `--backend cpu`. The selection
+/// of cases and the number of rounds are ignored: profiling runs one case once.
 fn of_words(words: &[String]) -> anyhow::Result<Overrides> {
     let (mut set, mut backends) = (Vec::new(), Vec::new());
     for word in words {
@@ -100,8 +100,8 @@ fn of_words(words: &[String]) -> anyhow::Result<Overrides> {
     read_overrides(&set, &backends)
 }
 
-/// Refuses a case of a stored run that its recipe does not make any more from where it is
-/// now: the command line would end in an error.
+/// Refuses a case that the stored recipe no longer makes when resolved from the run's folder: the printed
+/// command line would fail.
 fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow::Result<()> {
     let source = Source { name: origin.recipe.clone(), text: stored.recipe.clone() };
     let plan = source.resolve(&of_words(&origin.plan.overrides)?);
@@ -123,7 +123,7 @@ fn words(overrides: &Overrides) -> Vec<String> {
     words
 }
 
-/// The case with this identity, or the only one whose identity starts so.
+/// The case with this identity, or the only one whose identity begins with `id`.
 fn find<'p>(plan: &'p Plan, id: &str) -> anyhow::Result<&'p Case> {
     if let Some(exact) = plan.cases.iter().find(|case| case.id == id) {
         return Ok(exact);
@@ -177,8 +177,7 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
 }
 
 impl Subject<'_> {
-    /// The run with so many samples, into a folder of its own, because a profiler slows
-    /// the times.
+    /// The run with this many samples, into a folder of its own, because a profiler distorts the times.
     fn command(&self, samples: u64) -> String {
         let samples = ["--set".to_owned(), format!("measure.samples={samples}")];
         let words: Vec<String> = self.run.iter().chain(&samples).map(|word| quoted(word)).collect();
@@ -186,7 +185,7 @@ impl Subject<'_> {
     }
 }
 
-/// `scatterlab run RECIPE --only CASE …`, one round.
+/// The words `scatterlab run RECIPE --only CASE …`, with one round.
 fn command(origin: &Origin, case: &Case) -> anyhow::Result<Vec<String>> {
     let program = env::current_exe().context("cannot tell where this program is")?;
     let mut words = vec![program.display().to_string(), "run".to_owned(), origin.recipe.clone()];
@@ -195,7 +194,7 @@ fn command(origin: &Origin, case: &Case) -> anyhow::Result<Vec<String>> {
     Ok(words)
 }
 
-/// Everything about a case, so that all of it may be pasted into a shell.
+/// Everything about a case, in a form that can be pasted whole into a shell.
 fn describe(subject: &Subject) -> Vec<String> {
     let case = subject.case;
     let mut comments = vec![format!("case {}: {}: {}", case.id, case.primitive, subject.label)];

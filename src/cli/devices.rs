@@ -9,7 +9,7 @@ use crate::engine::client::{Client, EngineCommand};
 use crate::report::cell::Cell;
 use crate::report::format::Table;
 
-/// Asks an engine for its devices and prints one line each, or a table.
+/// Asks an engine for its devices and prints one line for each, or a table.
 pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, 1)?;
     let (_client, hello) = Client::spawn(engine)?;
@@ -22,8 +22,8 @@ pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Backend, name, why there is none, each fact that any device has, and the bytes of memory
-/// that a case may use.
+/// The columns are backend, name, reason for being unavailable, each fact that any device has, and the bytes of
+/// memory that a case may use.
 fn table(devices: &[Device]) -> Table<impl Iterator<Item = Vec<Option<Cell>>>> {
     let mut facts: Vec<String> = Vec::new();
     for (name, _) in devices.iter().flat_map(|device| &device.facts) {
@@ -48,7 +48,7 @@ fn table(devices: &[Device]) -> Table<impl Iterator<Item = Vec<Option<Cell>>>> {
     Table { columns, rows: devices.iter().map(row) }
 }
 
-/// `cuda    NVIDIA H200 · 132 SMs · …`, or `cuda    unavailable: no CUDA driver`.
+/// A line such as `cuda    NVIDIA H200 · 132 SMs · …`, or `cuda    unavailable: no CUDA driver`.
 pub fn line(device: &Device) -> String {
     let text = match &device.availability {
         Availability::Unavailable { reason } => format!("unavailable: {reason}"),

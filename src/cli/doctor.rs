@@ -14,20 +14,20 @@ use crate::doctor::{self, Level, Scene};
 use crate::engine::client::{Client, EngineCommand};
 use crate::tui::rehearsal::{Surface, UNSEEN};
 
-/// How long the machine is looked at.
+/// How long the machine is observed.
 const LOOK: Duration = Duration::from_secs(1);
-/// All of it as JSON.
+/// The JSON form of the whole output.
 #[derive(Serialize)]
 struct Report<'a> {
     checks: &'a [doctor::Result],
-    /// What was drawn on, where the user interface's effect was measured.
+    /// The screen that was drawn on, if the user interface's effect was measured.
     screen: Option<&'a str>,
     effects: &'a [Effect],
-    /// Why there are not more of them.
+    /// Why effects are missing.
     trouble: Option<&'a str>,
 }
 
-/// Prints the checks, then what the user interface costs.
+/// Prints the checks, then the cost of the user interface.
 pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
     let text = arguments.format == Format::Text;
     let started = Client::spawn(engine);
@@ -61,7 +61,7 @@ pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Resul
     }
 }
 
-/// Why there is no effect at all, unless the person stopped it.
+/// Why there is no effect at all; `None` if the user stopped the measurement.
 fn nothing_for(outcome: Outcome) -> Option<String> {
     outcome.trouble.filter(|_| outcome.effects.is_empty())
 }
@@ -106,13 +106,13 @@ fn print_checks(checks: &[doctor::Result]) {
     out::line(&counted([Level::Ok, Level::Note, Level::Warning].map(count)));
 }
 
-/// `13 ok, 2 notes, 1 warning`.
+/// A text such as `13 ok, 2 notes, 1 warning`.
 fn counted([ok, notes, warnings]: [usize; 3]) -> String {
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     format!("{ok} ok, {notes} note{}, {warnings} warning{}", plural(notes), plural(warnings))
 }
 
-/// `the copy of 1.02 GiB`, and where it may not be beyond the caches.
+/// A text such as `the copy of 1.02 GiB`, with a remark if the copy may fit in the caches.
 fn copied(copy: Footprint) -> String {
     let short = if copy.beyond_caches { "" } else { " (memory is too short for one well beyond the caches)" };
     format!("the copy of {}{short}", units::fmt_bytes(copy.bytes))
@@ -147,7 +147,7 @@ fn print_effects(outcome: &Outcome, screen: &str, arguments: &DoctorArguments) {
     }
 }
 
-/// `UI at 4.0 frames/s costs 0.1 % [−0.3, 0.5] of the bandwidth at 1 thread (24 pairs)`.
+/// A line such as `UI at 4.0 frames/s costs 0.1 % [−0.3, 0.5] of the bandwidth at 1 thread (24 pairs)`.
 fn line(effect: &Effect) -> String {
     let [low, high] = effect.cost.interval.map(percent);
     let threads = match (effect.threads, effect.every_cpu) {
@@ -163,7 +163,7 @@ fn line(effect: &Effect) -> String {
     )
 }
 
-/// A share in per cent with one digit, and a minus sign that is one.
+/// A share in per cent with one decimal and a typographic minus sign.
 fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     let text = if text == "-0.0" { "0.0".to_owned() } else { text };

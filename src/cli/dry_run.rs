@@ -9,7 +9,7 @@ use crate::engine::client::EngineCommand;
 use crate::recipe::plan::Plan;
 use crate::run::estimate::{self, Cost, Estimate, Paces};
 
-/// Prints every plan's cases. The time rests on a quick copy measured on each backend.
+/// Prints every plan's cases. The time estimate rests on a quick copy measured on each backend.
 pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<()> {
     let paces = paces(plans, engine)?;
     for (source, plan) in plans {

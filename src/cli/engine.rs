@@ -24,7 +24,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     match serve(input, output, executors, Box::new(Machine::new()), &profiles) {
         Ok(Ending::InputClosed) => Ok(ExitCode::SUCCESS),
         Ok(Ending::DeviceLost) => Ok(ExitCode::from(DEVICE_LOST)),
-        // The client is gone: there is nobody to tell.
+        // The client is gone, so there is nobody to report to.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error).context("cannot talk to the client"),
     }

@@ -1,4 +1,4 @@
-//! `scatterlab figure`: a paper's figure from stored runs.
+//! `scatterlab figure`: draws a paper's figure from stored runs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub struct FigureArguments {
     out: Option<PathBuf>,
 }
 
-/// Draws a figure and measures nothing.
+/// Draws a figure without measuring anything.
 pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     let Some(name) = &arguments.name else {
         list();
@@ -66,7 +66,7 @@ fn list() {
     table::lines(columns, &rows).iter().for_each(|line| out::line(line));
 }
 
-/// Where it is written: not over what a run has of its own.
+/// The output file, which must not overwrite a run's own files.
 fn file(out: Option<&Path>, figure: &Figure) -> anyhow::Result<PathBuf> {
     let Some(out) = out else {
         return Ok(PathBuf::from(format!("{}.{}", figure.name.replace('/', "-"), figure.extension)));

@@ -1,4 +1,4 @@
-//! `--format`: results for another program on standard output.
+//! `--format`: writes results for another program to standard output.
 
 use std::io::{self, BufWriter, ErrorKind, StdoutLock};
 
@@ -22,14 +22,14 @@ pub enum FormatName {
     Ndjson,
 }
 
-/// Standard output as a document of tables; without a format, nothing.
+/// Standard output as a document of tables; empty if no format was requested.
 pub struct Output(Option<Document<BufWriter<StdoutLock<'static>>>>);
 
 impl Output {
-    /// Standard output for so many tables; lines for people make way for them.
+    /// Opens standard output for this many tables, and diverts lines for people to standard error.
     ///
     /// # Errors
-    /// Several tables in one CSV.
+    /// CSV was requested for several tables.
     pub fn open(format: Option<FormatName>, tables: usize) -> anyhow::Result<Output> {
         let Some(name) = format else { return Ok(Output(None)) };
         if name == FormatName::Csv && tables > 1 {
@@ -46,7 +46,7 @@ impl Output {
         Ok(Output(Some(Document::new(BufWriter::new(io::stdout().lock()), format))))
     }
 
-    /// Whether there is anything to write for.
+    /// Whether a format was requested.
     pub fn is_asked_for(&self) -> bool {
         self.0.is_some()
     }
@@ -66,7 +66,7 @@ impl Output {
     }
 }
 
-/// Whoever reads decides how much of it.
+/// Treats a closed pipe as success: the reader decides how much to read.
 pub(super) fn survive(written: anyhow::Result<()>) -> anyhow::Result<()> {
     match written {
         Err(error) if closed(&error) => Ok(()),

@@ -1,4 +1,4 @@
-//! A run without the user interface: plain lines, and one live line on a terminal.
+//! Runs a plan without the user interface: plain lines, and one live line on a terminal.
 
 mod doubts;
 
@@ -20,35 +20,35 @@ use crate::run::{Ledger, Record, Status, reference};
 use crate::stats::noise::Flag;
 use crate::stats::{self, Statistics};
 
-/// How a run ended, in cases.
+/// The outcome of a run, in numbers of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub done: usize,
     pub not_applicable: usize,
     pub failed: usize,
-    /// Of those that are done: without a certificate, because nobody wants one.
+    /// Finished cases without a certificate, because certification was turned off.
     pub uncertified: usize,
-    /// Some rounds arrived, not all.
+    /// Cases with some of their rounds, but not all.
     pub partial: usize,
     pub unfinished: usize,
-    /// Of those with results: rounds too far apart to tell small differences.
+    /// Cases with results whose rounds lie too far apart to resolve small differences.
     pub unsteady: usize,
-    /// Whether resuming the run would have nothing to do.
+    /// Whether the run is complete, so that resuming it would do nothing.
     pub complete: bool,
-    /// Where its results are.
+    /// Folder of the results.
     pub folder: PathBuf,
-    /// Of those with results: some of their rounds were measured in noise.
+    /// Cases with results, some of whose rounds were measured in noise.
     pub doubtful: usize,
-    /// What made them so.
+    /// The kinds of noise in the doubtful cases.
     pub noise: BTreeSet<Flag>,
 }
 
-/// Runs a plan to its end, printing what happens.
+/// Runs a plan to its end and prints its progress.
 pub fn run(runner: &impl Runner, plan: Plan, recipe: &str, interrupt: &Interrupt) -> anyhow::Result<Summary> {
     watch(&runner.start(plan.clone(), recipe)?, Ledger::new(plan), interrupt)
 }
 
-/// Prints what happens in a run until its end. The ledger holds what is on file already.
+/// Prints the progress of a run until its end. The ledger holds the rounds that are already on file.
 pub fn watch(running: &Running, ledger: Ledger, interrupt: &Interrupt) -> anyhow::Result<Summary> {
     interrupt.attach(running.control.clone());
     let mut printer = Printer::new(ledger);
@@ -62,8 +62,8 @@ pub fn watch(running: &Running, ledger: Ledger, interrupt: &Interrupt) -> anyhow
     ended.map(|()| summary)
 }
 
-/// As [`watch`], but of cases tells only what failed, and of the others how far they are, on a
-/// terminal. Returns the records, too.
+/// Like [`watch`], but prints a line only for a case that failed; on a terminal it also shows the overall
+/// progress. Returns the records, too.
 pub fn watch_quietly(
     running: &Running,
     ledger: Ledger,
@@ -81,7 +81,7 @@ pub fn watch_quietly(
     ended.map(|()| (printer.ledger, summary))
 }
 
-/// Prints what the run says until it is over; its first trouble is the error.
+/// Prints the run's messages until it is over. The first error is returned.
 fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
     let (mut broken, mut progressed) = (None, false);
     for message in &running.messages {
@@ -91,11 +91,11 @@ fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
                 printer.event(&event);
             }
             Message::Died { reason, case } => {
-                // An engine that died before it did anything would do so again.
+                // An engine that died before it did anything would die again.
                 let answer = if case.is_some() || progressed { Control::Resume } else { Control::Stop };
                 printer.died(&reason, answer);
                 progressed = false;
-                // A run that has ended meanwhile says so below.
+                // If the run has ended in the meantime, the messages below report it.
                 let _ = running.control.send(answer);
             }
             Message::Reported(_) | Message::Latency(_) => {}
@@ -111,16 +111,16 @@ struct Printer {
     eta: Eta,
     started: Instant,
     live: bool,
-    /// Whether an engine has said anything.
+    /// Whether an engine has sent any event.
     heard: bool,
     doubts: Doubts,
-    /// Whether only failures are worth a line.
+    /// Whether to print a line only for failures.
     quiet: bool,
-    /// Whether the case told of last took the engine with it.
+    /// Whether the engine died with the last reported case.
     lost: bool,
 }
 
-/// What happens after the death of an engine.
+/// Announces the engine's replacement after its death.
 const GOES_ON: &str = "; the run goes on in a fresh engine";
 
 impl Printer {
@@ -189,7 +189,7 @@ impl Printer {
         }
     }
 
-    /// Says so, unless the line of the case that it took with it has done.
+    /// Reports the engine's death, unless the line of the case that died with it already has.
     fn died(&mut self, reason: &str, answer: Control) {
         self.eta.pause();
         if !std::mem::take(&mut self.lost) {
@@ -208,7 +208,7 @@ impl Printer {
         self.note(&format!("[{}] {label}{turn}: {outcome}{next}", self.place()));
     }
 
-    /// The live line: what is going on, and how long the rest may take.
+    /// The live line: the current activity, and the time that the rest may take.
     fn status(&self, case: &str, stage: Stage) {
         let Some(at) = self.ledger.position(case).filter(|_| self.live) else { return };
         let (label, doing) = (self.label(&self.ledger.plan().cases[at]), stage.doing());
@@ -224,19 +224,19 @@ impl Printer {
         }
     }
 
-    /// A case as the engine calls it, which knows one experiment at a time.
+    /// A case's label as the engine prints it; the engine sees one experiment at a time.
     fn short_label(&self, at: usize) -> String {
         let plan = self.ledger.plan();
         let case = &plan.cases[at];
         plan.experiments.get(case.experiment).map_or_else(|| case.id.clone(), |one| one.label(case))
     }
 
-    /// `12/48, 1m05s left`: finished and all (case, round) pairs, and how long the rest
+    /// A text such as `12/48, 1m05s left`: finished and total (case, round) pairs, and the time that the rest
     /// may take.
     fn place(&self) -> String {
         let (done, all) = self.eta.progress();
         match self.eta.remaining(self.started.elapsed()) {
-            // Cases that ask for further rounds are not foreseen: nothing is no time to tell.
+            // Further rounds that a case asks for are not foreseen, so an estimate of zero is not shown.
             Some(left) if done < all && left.as_secs() > 0 => format!("{done}/{all}, {} left", minutes(left)),
             _ => format!("{done}/{all}"),
         }
@@ -257,7 +257,7 @@ impl Printer {
 }
 
 impl Summary {
-    /// Of the run in a folder.
+    /// The summary of the run in a folder.
     pub fn of(ledger: &Ledger, folder: &Path) -> Summary {
         let (complete, folder) = (ledger.is_complete(), folder.to_owned());
         let mut summary = Summary { complete, folder, ..Summary::default() };
@@ -280,7 +280,7 @@ impl Summary {
         summary
     }
 
-    /// `12 certified, 3 n/a`.
+    /// A text such as `12 certified, 3 n/a`.
     pub fn words(&self) -> String {
         let noise: Vec<&str> = self.noise.iter().map(|flag| flag.word()).collect();
         let doubtful = format!("doubtful ({})", noise.join(", "));
@@ -299,14 +299,13 @@ impl Summary {
         words.join(", ")
     }
 
-    /// Whether a script may take the run for a success: one that measured nothing must not
-    /// look like it.
+    /// Whether a script may treat the run as a success. A run that measured nothing must not look like one.
     pub fn is_success(&self) -> bool {
         self.failed + self.partial + self.unfinished == 0 && self.done > 0
     }
 }
 
-/// ` (round 2, second look)`, where there is something to say.
+/// A suffix such as ` (round 2, second look)`; empty for the first look of the first round.
 fn turn(result: &RoundResult) -> String {
     match (result.round, result.attempt) {
         (0, 0) => String::new(),
@@ -319,7 +318,7 @@ fn minutes(time: Duration) -> String {
     format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60)
 }
 
-/// `8.31 GB/s · 12.9 ms · certified`, or why there is no figure.
+/// A text such as `8.31 GB/s · 12.9 ms · certified`, or the reason why there is no figure.
 fn outcome(record: &Record) -> String {
     match &record.status {
         Status::NotApplicable(reason) => return format!("n/a: {reason}"),

@@ -1,6 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP of a headless command: the first cancels at the next boundary of
-//! a sample, the second kills the engine and completes the folder, the third ends this
-//! program at once.
+//! SIGINT, SIGTERM and SIGHUP of a headless command: the first signal cancels the run at the next sample
+//! boundary, the second kills the engine and completes the folder, and the third ends this program at once.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,10 +12,10 @@ use signal_hook::iterator::Signals;
 
 use crate::run::runner::Control;
 
-/// A run makes fewer files than this one after the other.
+/// Attempts at removing the folder: a run creates fewer files than this in succession.
 const ATTEMPTS: u32 = 10;
 
-/// The signals so far, and the run that they concern.
+/// The number of signals so far, and the run that they affect.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<Mutex<State>>);
 
@@ -24,18 +23,18 @@ pub struct Interrupt(Arc<Mutex<State>>);
 struct State {
     signals: u32,
     run: Option<Sender<Control>>,
-    /// What is not to outlive this program.
+    /// A folder that must not outlive this program.
     temporary: Option<PathBuf>,
 }
 
 impl Interrupt {
-    /// Listens from now on, once for all runs of a command.
+    /// Installs the handlers, once for all runs of a command.
     ///
     /// # Errors
-    /// When the handlers cannot be installed.
+    /// The handlers cannot be installed.
     pub fn listen() -> io::Result<Interrupt> {
         let interrupt = Interrupt::default();
-        // `nohup` has it ignored, and so it stays.
+        // `nohup` ignores SIGHUP, and it must stay ignored.
         let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         let wanted = [SIGINT, SIGTERM].into_iter().chain(hangup);
         let (mut signals, listener) = (Signals::new(wanted)?, interrupt.clone());
@@ -53,12 +52,12 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Whether somebody asked to stop: then no further run should start.
+    /// Whether the user asked to stop, in which case no further run should start.
     pub fn requested(&self) -> bool {
         self.state(|state| state.signals > 0)
     }
 
-    /// Signals concern this run from now on, also one that came just before.
+    /// Directs signals at this run from now on, including one that came just before.
     pub fn attach(&self, run: Sender<Control>) {
         self.state(|state| {
             if state.signals > 0 {
@@ -68,23 +67,23 @@ impl Interrupt {
         });
     }
 
-    /// An end at once, too, removes this folder, which is temporary.
+    /// Has this temporary folder removed even if the program ends at once.
     pub fn clears(&self, folder: &Path) {
         self.state(|state| state.temporary = Some(folder.to_owned()));
     }
 
     fn sweep(&self) {
         let Some(folder) = self.state(|state| state.temporary.take()) else { return };
-        // The run, which goes on meanwhile, may add a file to a folder that was just empty.
+        // The run, which continues meanwhile, may add a file to a folder that was just emptied.
         let _ = (0..ATTEMPTS).any(|_| fs::remove_dir_all(&folder).is_ok());
     }
 
-    /// The run is over.
+    /// Notes that the run is over.
     pub fn detach(&self) {
         self.state(|state| state.run = None);
     }
 
-    /// Acts on one more signal and says how; `None` when it is time to end at once.
+    /// Acts on one more signal and describes the action; `None` when the program should end at once.
     fn signal(&self) -> Option<&'static str> {
         self.state(|state| {
             state.signals += 1;
@@ -94,7 +93,7 @@ impl Interrupt {
                 _ => return None,
             };
             if let Some(run) = &state.run {
-                // A run that has just ended needs no telling.
+                // A run that has just ended no longer listens.
                 let _ = run.send(control);
             }
             Some(text)
@@ -106,9 +105,10 @@ impl Interrupt {
     }
 }
 
-/// Whether whoever started this program has the signal ignored.
+/// Whether the parent process had this signal ignored.
 fn is_ignored(signal: i32) -> bool {
-    // SAFETY: all zeros is a value of this plain struct, which is written and not kept.
+    // SAFETY: all zeros is a valid value of this plain struct; the call only writes to it and keeps no
+    // reference.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
@@ -142,7 +142,7 @@ mod tests {
         assert!(!folder.path().exists());
     }
 
-    /// Rust itself ignores SIGPIPE.
+    /// The Rust runtime ignores SIGPIPE.
     #[test]
     fn an_ignored_signal_is_known() {
         assert!(is_ignored(libc::SIGPIPE) && !is_ignored(libc::SIGCHLD));

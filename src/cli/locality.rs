@@ -1,4 +1,4 @@
-//! `scatterlab locality`: what an index array touches, before anything runs.
+//! `scatterlab locality`: analyses the accesses of an index array before anything runs.
 
 mod recipe;
 
@@ -52,12 +52,12 @@ pub(super) struct LocalityArguments {
     format: Format,
 }
 
-/// An array to look at.
+/// An array to analyse.
 #[derive(Debug)]
 struct Array {
     name: String,
     indices: Vec<u64>,
-    /// Bytes of an element, where nobody says otherwise.
+    /// Bytes of an element, unless an option overrides it.
     element: u64,
     note: Option<String>,
 }
@@ -89,7 +89,7 @@ fn print(format: Format, arrays: &[Named]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The arrays with their names.
+/// Reads the arrays, each with its name.
 fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
     let one = |name: String, indices| vec![Array { name, indices, element: ELEMENT, note: None }];
     let path = Path::new(source);
@@ -113,8 +113,8 @@ fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
 }
 
-/// Whether a file is a suite of Spatter's, by how it begins; what comes through a pipe can
-/// be read only once and is none.
+/// Whether a file is a Spatter suite, judged by its beginning. A pipe can be read only once, so it is never
+/// treated as a suite.
 fn is_suite(path: &Path) -> bool {
     const BEGINNING: u64 = 4096;
     let mut start = Vec::new();
@@ -124,10 +124,10 @@ fn is_suite(path: &Path) -> bool {
         && looks_like_a_suite(&String::from_utf8_lossy(&start))
 }
 
-/// Bytes of an element where nobody says how long it is.
+/// Default bytes of an element.
 const ELEMENT: u64 = 8;
 
-/// A list or a pattern on the command line.
+/// Parses a list or a pattern given on the command line.
 fn written(source: &str) -> anyhow::Result<Vec<u64>> {
     let begins = |words: &[&str]| words.iter().any(|word| source.starts_with(word));
     if begins(&["UNIFORM:", "MS1:", "LAPLACIAN:"]) {

@@ -46,16 +46,15 @@ use crate::engine::client::EngineCommand;
 use crate::engine::executors::peer;
 use crate::run::playback::Speed;
 
-/// Exit status when a case failed, its certificate did not hold, or it was not finished.
-/// 1 is an error that ended the command, 2 a command line that cannot be read.
+/// Exit status when a case failed, its certificate did not hold, or it was not finished. Status 1 is an error
+/// that ended the command, 2 a command line that cannot be parsed.
 pub const CASES_FAILED: u8 = 3;
 
-/// Exit status when a replayed case differs from what is stored, or a compared one is
-/// slower than allowed.
+/// Exit status when a replayed case differs from the stored one, or a compared case is slower than allowed.
 pub const DIFFERS: u8 = 4;
 
-/// Exit status when no replayed case differs, but of some nobody can tell; and when nothing
-/// can be told of compared ones, or some are missing.
+/// Exit status when no replayed case differs but some cannot be judged, and when no compared case can be judged
+/// or some are missing.
 pub const CANNOT_TELL: u8 = 5;
 
 /// A laboratory in a terminal for memory-bound parallel primitives.
@@ -294,7 +293,7 @@ enum Format {
 }
 
 impl Command {
-    /// What the command was told about its engine, where it starts one.
+    /// The options about the engine, for a command that starts one.
     fn engine(&self) -> Option<&EngineArguments> {
         match self {
             Command::Run(run) => Some(&run.engine),
@@ -309,7 +308,7 @@ impl Command {
         }
     }
 
-    /// The same of the peers.
+    /// The options about peers, for a command that measures them.
     fn peers(&self) -> Option<&PeersArguments> {
         match self {
             Command::Run(run) => Some(&run.peers),
@@ -319,7 +318,7 @@ impl Command {
         }
     }
 
-    /// The same of the user interface.
+    /// The options about the user interface, for a command that opens it.
     fn config(&self) -> Option<&ConfigArguments> {
         match self {
             Command::Config(config) => Some(config),
@@ -330,7 +329,7 @@ impl Command {
 }
 
 impl Arguments {
-    /// The engine to start, said before or after the command.
+    /// The engine to start, given before or after the command.
     fn engine(&self) -> anyhow::Result<EngineCommand> {
         let before = self.engine.engine.as_ref();
         let after = match &self.command {
@@ -344,8 +343,7 @@ impl Arguments {
         Ok(after.or(before).cloned().map_or(EngineCommand::Own, EngineCommand::Shell))
     }
 
-    /// The folder of the peers, said before or after the command. An engine elsewhere has
-    /// folders of its own.
+    /// The folder of the peers, given before or after the command. A remote engine uses its own folder.
     fn peers(&self, engine: &EngineCommand) -> anyhow::Result<Option<PathBuf>> {
         let before = self.peers.peers.as_ref();
         let after = match &self.command {
@@ -365,7 +363,7 @@ impl Arguments {
         }
     }
 
-    /// The file that configures the user interface, said before or after the command.
+    /// The configuration file of the user interface, given before or after the command.
     fn config(&self) -> anyhow::Result<Option<PathBuf>> {
         let before = self.config.config.as_ref();
         let after = match &self.command {
@@ -415,7 +413,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The command line of Spatter, where the program goes by its name.
+/// Runs Spatter's command line if the program was invoked under the name `spatter`.
 pub fn as_spatter() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let program = words.next()?;
@@ -426,8 +424,8 @@ pub fn as_spatter() -> Option<ExitCode> {
     Some(spatter::run(&program.to_string_lossy(), &words.collect::<Vec<_>>(), &EngineCommand::Own))
 }
 
-/// A file that reaches the limit of `ulimit -f` is an error that names it, as a full disk
-/// is, not the end of the process.
+/// Makes reaching the limit of `ulimit -f` an error that names the file, like a full disk, rather than the end
+/// of the process.
 fn limits_are_errors() {
     // SAFETY: no handler is installed, and no other thread runs yet.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };

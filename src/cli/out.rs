@@ -1,5 +1,5 @@
-//! Printing that survives a closed pipe: `println!` would panic, and a run goes on to
-//! the disk even when nobody reads along any more.
+//! Prints without failing on a closed pipe: `println!` would panic, whereas a run should continue to disk even
+//! if nobody reads its output.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -7,10 +7,10 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether standard output is for another program.
+/// Whether standard output is reserved for another program.
 static DIVERTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on lines for people go to standard error.
+/// Sends lines for people to standard error from now on.
 pub fn divert() {
     DIVERTED.store(true, Ordering::Relaxed);
 }
@@ -19,7 +19,7 @@ fn diverted() -> bool {
     DIVERTED.load(Ordering::Relaxed)
 }
 
-/// Whether a person sees the lines as they come.
+/// Whether a person sees the lines as they are printed.
 pub fn is_terminal() -> bool {
     if diverted() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
@@ -33,7 +33,7 @@ pub fn line(text: &str) {
     let _ = writeln!(stream(), "{text}");
 }
 
-/// Prints what has its own line ends.
+/// Prints text that contains its own line ends.
 pub fn text(text: &str) {
     let _ = match OWN.get() {
         Some(mut own) => own.write_all(text.as_bytes()),
@@ -41,10 +41,10 @@ pub fn text(text: &str) {
     };
 }
 
-/// Standard output, where libraries may not write to it.
+/// A private copy of standard output, if libraries must not write to it.
 static OWN: OnceLock<File> = OnceLock::new();
 
-/// From now on only [`text`] writes to standard output.
+/// Reserves standard output for [`text`] from now on.
 pub fn keep_to_ourselves() -> io::Result<()> {
     let own = take_standard_output()?;
     OWN.get_or_init(|| File::from(own));
@@ -54,7 +54,7 @@ pub fn keep_to_ourselves() -> io::Result<()> {
 /// Keeps a private copy of standard output and points descriptor 1 at standard error,
 /// because CUDA's printf and libraries' banners write there.
 pub fn take_standard_output() -> io::Result<OwnedFd> {
-    // SAFETY: duplicates descriptors that this process owns; the copy is nobody else's.
+    // SAFETY: duplicates descriptors that this process owns; the copy has no other owner.
     unsafe {
         let copy = libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3);
         if copy < 0 || libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) < 0 {
@@ -64,8 +64,8 @@ pub fn take_standard_output() -> io::Result<OwnedFd> {
     }
 }
 
-/// Replaces the terminal's current line, without ending it. What does not fit is cut,
-/// because a line that wraps could not be replaced.
+/// Replaces the terminal's current line without ending it. Long text is truncated, because a wrapped line could
+/// not be replaced.
 pub fn live(text: &str) {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let mut out = stream();

@@ -1,4 +1,4 @@
-//! `scatterlab pack`: what was measured in little room, without what can be derived from it.
+//! `scatterlab pack`: compresses stored measurements and drops the files that can be derived from them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct PackArguments {
     folders: Vec<PathBuf>,
 }
 
-/// Reads every folder before it changes the first.
+/// Opens every run before changing the first.
 pub fn run(arguments: &PackArguments) -> anyhow::Result<ExitCode> {
     for folder in &arguments.folders {
         open_run(folder)?;
@@ -33,7 +33,7 @@ pub fn run(arguments: &PackArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Packs a run and says what became of its files. The events are safe before anything goes.
+/// Packs a run and reports on its files. The events are safely stored before anything is removed.
 fn pack(path: &Path) -> anyhow::Result<String> {
     let plain = if events::is_packed(path) { None } else { Some(Folder::reopen(path)?) };
     let files = written(&Stored::open(path)?)?;
@@ -59,7 +59,7 @@ fn length(file: &Path) -> anyhow::Result<u64> {
     Ok(fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len())
 }
 
-/// The names of files between two texts; nothing without a file.
+/// The file names between two texts; empty without a file.
 fn told(before: &str, files: &[(PathBuf, bool)], after: &str) -> String {
     let names = files.iter().filter_map(|(file, _)| Some(file.file_name()?.to_string_lossy()));
     let names: Vec<_> = names.collect();

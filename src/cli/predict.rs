@@ -1,4 +1,4 @@
-//! `scatterlab predict`: what the models say of recipes, without running them.
+//! `scatterlab predict`: prints the models' predictions for recipes without running them.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ pub struct PredictArguments {
     pub(super) engine: EngineArguments,
 }
 
-/// Predicts every recipe's cases and measures nothing.
+/// Predicts every recipe's cases without measuring anything.
 pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, arguments.recipes.len())?;
     let set = overrides(&arguments.set, &arguments.backend)?;
@@ -86,7 +86,7 @@ pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// The profiles that an engine has of its devices.
+/// The profiles that an engine has for its devices.
 fn theirs(engine: &EngineCommand) -> anyhow::Result<Profiles> {
     let (_, hello) = Client::spawn(engine).context("asking the engine for its profiles")?;
     let mut profiles = Profiles::default();
@@ -94,7 +94,7 @@ fn theirs(engine: &EngineCommand) -> anyhow::Result<Profiles> {
     Ok(profiles)
 }
 
-/// A run's own tables are about what was measured.
+/// Refuses a run's folder, whose tables are about measurements.
 fn spare_a_run(folder: &Path) -> anyhow::Result<()> {
     if folder.join(MANIFEST).exists() {
         bail!("--out {}: that is a run's folder; give another one", folder.display());
@@ -102,8 +102,8 @@ fn spare_a_run(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The plan with its forecasts, and with the charts' models set: those that were asked for,
-/// those of the recipe, or all that predict anything.
+/// The plan with its forecasts, and with the charts' models set: the requested ones, otherwise the recipe's,
+/// otherwise all that predict anything.
 fn predicted(plan: Plan, profiles: &Profiles, arguments: &PredictArguments) -> anyhow::Result<Ledger> {
     let names = arguments.model.names()?;
     let mut ledger = Ledger::new(plan);

@@ -1,4 +1,4 @@
-//! The options that say which profile and which model predict.
+//! Options that select the profile and the model for predictions.
 
 use std::path::PathBuf;
 
@@ -19,16 +19,16 @@ pub struct ProfileArguments {
 }
 
 impl ProfileArguments {
-    /// The profiles that were asked for; `None` where none was.
+    /// The requested profiles; `None` if none was requested.
     ///
     /// # Errors
-    /// A name or a file that is no profile.
+    /// A name or a file does not denote a profile.
     pub fn load(&self) -> anyhow::Result<Option<Profiles>> {
         let profiles = self.profiles()?;
         Ok((!profiles.is_empty()).then(|| Profiles::given(profiles)))
     }
 
-    /// The same, as they are.
+    /// The requested profiles as a list, possibly empty.
     ///
     /// # Errors
     /// As for [`load`](Self::load).
@@ -41,17 +41,17 @@ impl ProfileArguments {
     }
 }
 
-/// Every profile that has a name, each once: the user's before a shipped one.
+/// Every named profile once; a user's profile hides a shipped one of the same name.
 pub fn known() -> Vec<Profile> {
     let profiles = ProfileStore::open();
     let names = profiles.names();
     names.into_iter().filter_map(|name| Some(profiles.named(name)?.profile.clone())).collect()
 }
 
-/// Writes a profile among the user's, in the place of one of this name.
+/// Writes a profile into the user's folder, replacing one of the same name.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it cannot be written.
 pub fn keep(profile: &Profile) -> Result<PathBuf, String> {
     let folder = profiles::folder(|key| std::env::var(key).ok());
     let folder = folder.ok_or("there is no home: neither XDG_DATA_HOME nor HOME is set")?;
@@ -69,10 +69,10 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
-    /// Names of the models that were asked for, or of all.
+    /// Names of the requested models, or of all.
     ///
     /// # Errors
-    /// A name that is no model's.
+    /// A name does not denote a model.
     pub fn names(&self) -> anyhow::Result<Vec<&'static str>> {
         let known = MODELS.to_vec();
         if self.model.is_empty() {

@@ -1,4 +1,4 @@
-//! `scatterlab profiles`: which profiles there are, and of which device each is.
+//! `scatterlab profiles`: lists the profiles, each with its device.
 
 use std::process::ExitCode;
 

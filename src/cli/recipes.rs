@@ -1,4 +1,4 @@
-//! Finding recipes: files, those that ship inside the binary, and Spatter's suites.
+//! Finds recipes: files, those shipped in the binary, and Spatter's suites.
 
 use std::borrow::Cow;
 use std::fs;
@@ -14,17 +14,17 @@ use crate::recipe::shipped::{self, shipped};
 use crate::run::stored::Stored;
 use crate::spatter::{self, suite};
 
-/// A recipe's text and where it came from.
+/// A recipe's text and origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// File name, or the shipped name, for messages.
+    /// File name or shipped name, for messages.
     pub name: String,
     pub text: String,
 }
 
 impl Source {
-    /// The file of this name, or else the shipped recipe of this name, with or without
-    /// `experiments/` before it and `.yaml` after it.
+    /// Finds the file with this name, or else the shipped recipe with this name, with or without `experiments/`
+    /// before it and `.yaml` after it.
     pub fn find(name: &str) -> anyhow::Result<Source> {
         if Path::new(name).is_file() {
             let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
@@ -39,18 +39,18 @@ impl Source {
         }
     }
 
-    /// Parses and resolves it; files of indices are those beside the recipe.
+    /// Parses and resolves the recipe; index files are looked up beside it.
     pub fn resolve(&self, overrides: &Overrides) -> anyhow::Result<Plan> {
         self.resolve_with(overrides, &LocalFiles::of(&self.folder()))
     }
 
-    /// The same, with files of indices as somebody else finds them.
+    /// Parses and resolves the recipe with index files from another source.
     pub fn resolve_with(&self, overrides: &Overrides, files: &dyn IndexFiles) -> anyhow::Result<Plan> {
         let recipe = recipe::parse(&self.name, &as_recipe(&self.name, &self.text)?)?;
         Ok(plan::resolve_with(&recipe, overrides, files)?)
     }
 
-    /// The folder that it is in.
+    /// The folder that contains the recipe.
     pub fn folder(&self) -> PathBuf {
         Path::new(&self.name).parent().map(Path::to_owned).unwrap_or_default()
     }
@@ -61,10 +61,10 @@ impl Source {
     }
 }
 
-/// The text itself, or the recipe that a suite of Spatter's means.
+/// The text itself, or the recipe equivalent to it if it is a Spatter suite.
 ///
 /// # Errors
-/// A suite with a mistake.
+/// The suite has a mistake.
 pub fn as_recipe<'t>(name: &str, text: &'t str) -> anyhow::Result<Cow<'t, str>> {
     match suite::looks_like_a_suite(text) {
         true => Ok(Cow::Owned(spatter::recipe::of_suite(name, text)?)),
@@ -72,10 +72,10 @@ pub fn as_recipe<'t>(name: &str, text: &'t str) -> anyhow::Result<Cow<'t, str>> 
     }
 }
 
-/// The stored run in a folder, for commands that take nothing else.
+/// The stored run in a folder, for commands that take only folders of runs.
 ///
 /// # Errors
-/// As for [`Stored::open`]; a recipe's name is told apart from a folder that is missing.
+/// As for [`Stored::open`]; a recipe's name and a missing folder get different messages.
 pub fn open_run(path: &Path) -> anyhow::Result<Stored> {
     let name = path.display();
     if path.is_file() || (!path.exists() && shipped::find(&name.to_string()).is_some()) {

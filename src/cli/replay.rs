@@ -55,13 +55,13 @@ pub struct ReplayArguments {
     pub(super) peers: PeersArguments,
 }
 
-/// Where runs go when nobody says.
+/// The default folder of runs.
 const ROOT: &str = "reports";
 
 /// The file that holds the verdicts.
 const VERDICTS: &str = "replay.csv";
 
-/// Runs a stored plan again and judges the result against what is stored.
+/// Runs a stored plan again and judges the new results against the stored ones.
 pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let stored = find(arguments)?;
     let shortfall = enough(&stored)?;
@@ -80,8 +80,8 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
     Ok(ExitCode::from(status(!summary.is_success(), &comparison)))
 }
 
-/// Refuses a run against which nothing can be judged, before anything is measured. Words
-/// about it where that holds for some of its cases.
+/// Refuses, before anything is measured, a run against which nothing can be judged. Returns a remark if only
+/// some of its cases cannot be judged.
 fn enough(stored: &Stored) -> anyhow::Result<Option<String>> {
     let path = stored.path.display();
     let results: Vec<&Record> =
@@ -130,8 +130,7 @@ fn status(incomplete: bool, comparison: &Comparison) -> u8 {
     }
 }
 
-/// The recipe without the comment that the stored run put above it: the new run puts its
-/// own there.
+/// The recipe without the comment that the stored run put above it, because the new run adds its own.
 fn own_text(stored: &Stored) -> &str {
     let text = stored.recipe.as_str();
     match text.split_once('\n') {
@@ -140,7 +139,7 @@ fn own_text(stored: &Stored) -> &str {
     }
 }
 
-/// The plan with at least so many rounds.
+/// The plan with at least this many rounds.
 fn raised(mut plan: Plan, rounds: Option<u32>) -> Plan {
     let Some(rounds) = rounds else { return plan };
     for experiment in &mut plan.experiments {
@@ -163,7 +162,7 @@ fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
     let found = newest::folders(&arguments.root, newest::DEPTH);
     let mut same: Vec<(String, PathBuf)> = found.into_iter().filter_map(|path| run_of(path, &plan)).collect();
     same.sort();
-    // One that ended before its first result, or cannot be read, is no standard.
+    // A run that ended before its first result, or cannot be read, cannot serve as the baseline.
     let newest = same.iter().rev().filter_map(|(_, path)| Stored::open(path).ok()).find(has_results);
     newest.with_context(|| {
         let (name, root) = (&source.name, arguments.root.display());
@@ -174,16 +173,16 @@ fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
     })
 }
 
-/// A folder's start and path, where it holds a run of this plan that is not a replay.
+/// The start time and path of a folder that holds a run of this plan and is not a replay.
 fn run_of(path: PathBuf, plan: &Plan) -> Option<(String, PathBuf)> {
-    // A folder that cannot be read is not the one that is looked for.
+    // A folder that cannot be read is not a match.
     let manifest = stored::manifest(&path).ok()?;
     let is = (&manifest.plan.recipe_hash, &manifest.plan.overrides) == (&plan.recipe_hash, &plan.overrides);
     (is && !is_replay(&manifest, &path)).then_some((manifest.started, path))
 }
 
-/// Whether a run is itself a replay, also one that ended before its verdicts: judged
-/// against each other, replays would drift away from what was stored first.
+/// Whether a run is itself a replay, including one that ended before its verdicts. If replays were judged
+/// against each other, results could drift away from the original run.
 fn is_replay(manifest: &Manifest, path: &Path) -> bool {
     let asked = Arguments::try_parse_from(&manifest.command_line);
     path.join(VERDICTS).exists() || asked.is_ok_and(|asked| matches!(asked.command, Some(Command::Replay(_))))
@@ -193,7 +192,7 @@ fn has_results(run: &Stored) -> bool {
     run.ledger.records().iter().any(|record| record.statistics.is_some())
 }
 
-/// The command line that makes a run of this plan where it is looked for.
+/// The command line that makes a run of this plan in the folder being searched.
 fn advice(source: &Source, plan: &Plan, root: &Path) -> String {
     let mut words = vec!["scatterlab".to_owned(), "run".to_owned(), quoted(&source.name)];
     words.extend(shell::options(&plan.overrides));

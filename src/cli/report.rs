@@ -26,7 +26,7 @@ pub struct ReportArguments {
     format: Option<FormatName>,
 }
 
-/// Reads every folder before it writes to the first.
+/// Opens every run before writing to the first.
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, arguments.folders.len())?;
     let profiles = arguments.profile.load()?;
@@ -47,7 +47,7 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a run's tables and charts anew and says which.
+/// Rewrites a run's tables and charts and reports their names.
 pub fn render(run: &Stored) -> anyhow::Result<String> {
     let paths = write_all(&run.path, &run.manifest, run.ledger.records(), run.ledger.references())?;
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! The results of a run as a table for people, at its end.
+//! Prints the results of a run as a table for people.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::report::{accuracy, choices};
 use crate::run::{Ledger, Record, Status};
 use crate::stats;
 
-/// A terminal's worth: longer tables are read in `results.csv`.
+/// Most rows to print: longer tables are better read in `results.csv`.
 const MOST: usize = 60;
 
-/// Prints what was measured, an experiment after the other, and why the rest has no figure.
+/// Prints the measurements, one experiment after another, and why the other cases have no figure.
 pub fn print(ledger: &Ledger) {
     let plan = ledger.plan();
     for (number, experiment) in plan.experiments.iter().enumerate() {
@@ -49,7 +49,7 @@ pub fn print(ledger: &Ledger) {
     out::line("");
 }
 
-/// How near the experiment's models came, and what they do not predict.
+/// The accuracy of the experiment's models, and what they do not predict.
 fn accuracies<'a>(experiment: &Experiment, records: impl Iterator<Item = &'a Record> + Clone) -> Vec<String> {
     let words = |model: &'static str| {
         let found: Vec<f64> = records.clone().filter_map(|record| record.accuracy(model)).collect();
@@ -58,7 +58,7 @@ fn accuracies<'a>(experiment: &Experiment, records: impl Iterator<Item = &'a Rec
     models(&experiment.chart, records.clone()).into_iter().filter_map(words).collect()
 }
 
-/// Measured, at least in part, or failed.
+/// Whether the case was measured, at least in part, or failed.
 fn has_row(record: &Record) -> bool {
     record.statistics.is_some() || matches!(record.status, Status::Failed(_))
 }
@@ -75,7 +75,7 @@ fn row(plan: &Plan, record: &Record) -> [String; 6] {
     [label, rate, median, half, rounds, remarks(record)]
 }
 
-/// What a reader must know before trusting the figures.
+/// Remarks that a reader needs before trusting the figures.
 fn remarks(record: &Record) -> String {
     match &record.status {
         Status::Failed(error) => return format!("FAILED: {error}"),
@@ -90,7 +90,7 @@ fn remarks(record: &Record) -> String {
     remarks.join(", ")
 }
 
-/// `n/a: no CUDA driver (16 cases)`, `not started (3 cases)`.
+/// Lines such as `n/a: no CUDA driver (16 cases)` and `not started (3 cases)`.
 fn reasons<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for record in records {

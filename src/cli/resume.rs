@@ -12,8 +12,8 @@ use crate::report::{file_names, write_of_run};
 use crate::run::stored::Stored;
 use crate::run::{self, Interrupted, events};
 
-/// Goes on with an interrupted run; one that is complete only gets the tables and charts
-/// that it lacks.
+/// Continues an interrupted run. A complete run only has its tables and charts rewritten if any is missing or
+/// outdated.
 pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyhow::Result<Summary> {
     let stored = Stored::open(folder)?;
     if !stored.ledger.is_complete() {
@@ -29,7 +29,7 @@ pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyh
     Ok(summary)
 }
 
-/// Whether a table or a chart is older than the events, or missing.
+/// Whether a table or a chart is missing or older than the events.
 fn is_stale(run: &Stored) -> bool {
     let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
     let events = changed(&events::file(&run.path));

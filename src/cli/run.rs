@@ -18,7 +18,7 @@ use crate::run::EngineRunner;
 use crate::run::runner::advice;
 use crate::run::stored::Stored;
 
-/// Goes on with a run, or runs recipes.
+/// Resumes a run, or runs recipes.
 pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
     let mut output = Output::open(arguments.format, 1)?;
@@ -28,7 +28,7 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
     Ok(if success { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
 }
 
-/// Resolves all recipes before the first of them runs, then runs one after the other.
+/// Resolves all recipes before the first one runs, then runs them in order.
 fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, arguments.recipes.len())?;
     let overrides =
@@ -67,7 +67,7 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// What there is to say after a run; whether it is a success.
+/// Prints the closing lines of a run. Returns whether it was a success.
 fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> anyhow::Result<bool> {
     if !summary.complete {
         out::line(&format!("to go on: {}", advice("run --resume", &summary.folder, engine)));
@@ -75,13 +75,13 @@ fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> any
     if output.is_asked_for() {
         output.results(&Stored::open(&summary.folder)?)?;
     } else if let Ok(stored) = Stored::open(&summary.folder) {
-        // Where nothing was measured there is no folder, and nothing to show.
+        // If nothing was measured, there is no folder and nothing to show.
         results::print(&stored.ledger);
     }
     Ok(summary.is_success())
 }
 
-/// What `--set` and `--backend` say.
+/// The overrides given by `--set` and `--backend`.
 pub fn overrides(pairs: &[String], backends: &[String]) -> anyhow::Result<Overrides> {
     let mut set = Vec::new();
     for pair in pairs {
@@ -95,8 +95,8 @@ pub fn overrides(pairs: &[String], backends: &[String]) -> anyhow::Result<Overri
     Ok(Overrides { set, backends: backends.to_vec(), ..Overrides::default() })
 }
 
-/// With several recipes each has its own folder below `out`; a name that comes again
-/// gets a number.
+/// One folder per recipe: `out` itself for a single recipe, otherwise a folder for each below it. A repeated
+/// name gets a number.
 pub fn folders(out: Option<&Path>, stems: &[String]) -> Vec<Option<PathBuf>> {
     let Some(out) = out else { return vec![None; stems.len()] };
     if stems.len() == 1 {

@@ -1,5 +1,5 @@
-//! `scatterlab spatter`, and the program under the name `spatter`: a drop-in for Spatter
-//! 2.1.0 in front of our engine.
+//! `scatterlab spatter`, also invoked under the name `spatter`: a drop-in for Spatter 2.1.0 in front of our
+//! engine.
 
 mod follow;
 mod machine;
@@ -27,7 +27,7 @@ use crate::spatter::refused::USAGE;
 use crate::spatter::table::Key;
 use crate::spatter::{CommandLine, Job, Machine, Refused, Settings, Suite, help, to_recipe};
 
-/// Carries out a command line of Spatter's; whatever is wrong is said here.
+/// Carries out a Spatter command line and reports any error.
 pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> ExitCode {
     if let Some(launch) = Launch::seen() {
         return ExitCode::from(ranked::run(&launch, program, arguments, engine));
@@ -41,24 +41,24 @@ pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Exi
     }
 }
 
-/// One line on standard error, which may be gone.
+/// Prints one line on standard error, which may be closed.
 fn say(text: &str) {
     let _ = writeln!(io::stderr(), "spatter: {}", crate::case::units::escaped(text));
 }
 
-/// What is no error is said unless verbosity 0 asks for silence.
+/// Prints a remark that is not an error, unless verbosity 0 asks for silence.
 fn remark(settings: &Settings, text: &str) {
     if settings.verbosity > 0 {
         say(text);
     }
 }
 
-/// A run that is asked for, and that can be.
+/// A requested run that is known to be possible.
 struct Ready {
     job: Job,
     plan: Plan,
     recipe: String,
-    /// The folder to keep it in.
+    /// The folder in which to keep the run.
     out: Option<PathBuf>,
     machine: Machine,
 }
@@ -70,9 +70,9 @@ fn carry_out(program: &str, arguments: &[OsString], engine: &EngineCommand) -> R
     }
 }
 
-/// What a command line asks for.
+/// The action that a command line asks for.
 enum Wish {
-    /// What has been printed: the exit status.
+    /// The output has been printed already; this is the exit status.
     Told(u8),
     Run(Box<Ready>),
 }
@@ -115,14 +115,14 @@ fn read(file: &str) -> Result<Suite, Refused> {
     Suite::read(file, &text)
 }
 
-/// The plan of a recipe that we wrote.
+/// Resolves a recipe that we wrote ourselves.
 fn resolve(text: &str) -> Result<Plan, Refused> {
     let resolved =
         recipe::parse("recipe", text).and_then(|recipe| plan::resolve(&recipe, &Overrides::default()));
     resolved.map_err(|error| Refused::usage(format!("this cannot be run: {error}")))
 }
 
-/// Runs it, in a folder that is kept or goes at the end.
+/// Runs the job in the requested folder, or in a temporary one.
 fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
     let Ready { job, plan, recipe, out, machine } = ready;
     let failed = |error: anyhow::Error| Refused::setup(format!("{error:#}"));

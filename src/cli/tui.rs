@@ -1,4 +1,4 @@
-//! The terminal user interface's start.
+//! Starts the terminal user interface.
 
 use std::borrow::Cow;
 use std::fs;
@@ -27,7 +27,7 @@ use crate::spatter::suite::looks_like_a_suite;
 use crate::tui::config::Config;
 use crate::tui::{self, LastRun, Lookups, OWN, Options, RecipeEntry, Remote};
 
-/// Opens the user interface; without a terminal, says what to run instead.
+/// Opens the user interface, or explains the alternative if there is no terminal.
 pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         bail!(
@@ -35,7 +35,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
              scatterlab run quickstart (scatterlab --help lists the commands)"
         );
     }
-    // Recipes of this folder only: those that are shipped name no files.
+    // Only recipes of this folder refer to files; shipped recipes name none.
     let files = LocalFiles::of(Path::new("."));
     let (devices, latency) = devices(&engine);
     let root = PathBuf::from("reports");
@@ -65,8 +65,8 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the preview tells beyond the plan: every backend's pace, from an engine of its own,
-/// and the newest run below `root`.
+/// The preview's sources beyond the plan: every backend's pace, from a separate engine, and the newest run
+/// below `root`.
 fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
     let backends: Vec<String> = backends::names().map(str::to_owned).collect();
     let paces = move |stop: &AtomicBool| {
@@ -93,8 +93,8 @@ fn last_run(stored: Stored) -> LastRun {
     }
 }
 
-/// `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers;
-/// and how far away one is that is not our own.
+/// A text such as `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers; for a
+/// remote engine, also its latency.
 fn devices(engine: &EngineCommand) -> (String, Option<Duration>) {
     let (mut client, hello) = match Client::spawn(engine) {
         Ok(engine) => engine,
@@ -108,7 +108,7 @@ fn devices(engine: &EngineCommand) -> (String, Option<Duration>) {
     (hello.devices.iter().map(word).collect::<Vec<_>>().join(" · "), latency)
 }
 
-/// The shipped recipes, grouped by the folder they are in.
+/// The shipped recipes, grouped by folder.
 fn shipped_entries() -> Vec<RecipeEntry> {
     shipped()
         .iter()
@@ -124,8 +124,8 @@ fn shipped_entries() -> Vec<RecipeEntry> {
         .collect()
 }
 
-/// Recipes in a folder of the user's, listed by their file names under `this folder`. One
-/// with a mistake is among them: its preview says what is wrong.
+/// Recipes in a user's folder, listed by file name under `this folder`. A recipe with a mistake is included:
+/// its preview shows the error.
 fn local_entries(folder: &Path) -> Vec<RecipeEntry> {
     let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
     let mut entries: Vec<RecipeEntry> = files.filter_map(|path| local_entry(&path)).collect();
@@ -141,7 +141,7 @@ fn local_entry(path: &Path) -> Option<RecipeEntry> {
     };
     let text = fs::read_to_string(path).ok().filter(|text| is_one(text))?;
     let name = path.file_name()?.to_string_lossy().into_owned();
-    // A suite with a mistake stays as it is, and resolving it says what is wrong.
+    // A suite with a mistake is kept as it is, and resolving it reports the error.
     let text = as_recipe(&name, &text).map(Cow::into_owned).unwrap_or(text);
     Some(RecipeEntry {
         group: OWN.to_owned(),
@@ -151,8 +151,8 @@ fn local_entry(path: &Path) -> Option<RecipeEntry> {
     })
 }
 
-/// Other YAML lies in people's folders too: a recipe has a primitive or `experiments` at
-/// its top level.
+/// Whether a YAML file is a recipe, since folders may hold other YAML files too: a recipe has a primitive or
+/// `experiments` at its top level.
 fn looks_like_a_recipe(text: &str) -> bool {
     let names = primitives::registry().iter().map(|p| p.name()).chain(["experiments"]);
     let keys: Vec<String> = names.map(|name| format!("{name}:")).collect();

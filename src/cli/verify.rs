@@ -15,7 +15,7 @@ use crate::engine::verify::{Suite, Tally, suite, verify};
 use crate::engine::{Executor, executors};
 use crate::recipe::plan::Plan;
 
-/// So many wrong findings are printed in full.
+/// Most wrong findings to print in full.
 const SHOWN: usize = 10;
 
 /// Verifies the named backends, or all that are available, in this process.
@@ -41,7 +41,7 @@ fn random_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64 % 1_000_000_007)
 }
 
-/// A backend that was asked for must be there; one that was not may be missing.
+/// The executors to verify. A requested backend must be available; any other may be missing.
 fn chosen(names: &[String]) -> anyhow::Result<Vec<Box<dyn Executor>>> {
     let all = executors::all();
     for name in names {
@@ -65,7 +65,7 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<Box<dyn Executor>>> {
     Ok(chosen)
 }
 
-/// Beyond 4 GiB only on GPUs: a CPU would generate and certify for minutes.
+/// Cases beyond 4 GiB run only on GPUs: a CPU would generate and certify for minutes.
 fn suites(arguments: &VerifyArguments, backend: &str) -> Vec<Suite> {
     let mut suites = vec![Suite::Small];
     if !arguments.small && backend == "cuda" {
@@ -77,7 +77,7 @@ fn suites(arguments: &VerifyArguments, backend: &str) -> Vec<Suite> {
     suites
 }
 
-/// Keeps so many cases. Identities are hashes, so the smallest ones are a random sample.
+/// Keeps this many cases. Identities are hashes, so the smallest ones form a random sample.
 fn thin_out(plan: &mut Plan, size: usize) {
     plan.cases.sort_by(|a, b| a.id.cmp(&b.id));
     plan.cases.truncate(size);
@@ -115,7 +115,7 @@ fn title(part: Suite) -> &'static str {
     }
 }
 
-/// What a check that ends well is, and one that does not.
+/// The words for a check that succeeds and for one that fails.
 fn words(part: Suite) -> (&'static str, &'static str) {
     if part == Suite::Mutants { ("caught", "missed") } else { ("passed", "wrong") }
 }

@@ -25,7 +25,7 @@ pub fn run(arguments: &WatchArguments, config: Option<&Path>) -> anyhow::Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// The user interface with one recipe: that of the run.
+/// Options of the user interface for a single recipe, the run's.
 fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
     let plan = stored.manifest.plan;
     let entry = RecipeEntry {

@@ -1,12 +1,12 @@
-//! What is timed is alone in its process: work beside it waits until nothing is timed, and who times
-//! something waits until the work beside it that has begun is done.
+//! Mutual exclusion of timing and background work within the process: background work does not start while
+//! anything is timed, and timing starts only once the background work in progress is done.
 //!
-//! There is one gate for the whole process, because the host's processors and memory are shared by
-//! whatever runs on it: a kernel that is compiled disturbs a case of the processors as well as one of a GPU.
+//! There is a single gate for the whole process, because everything on the host shares its CPUs and memory:
+//! compiling a kernel disturbs a CPU case as much as a GPU case.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How many time something now or wait to begin, and how many pieces of work go on beside.
+/// Number of threads that are timing or waiting to, and number of background tasks in progress.
 struct Activity {
     timing: usize,
     working: usize,
@@ -15,18 +15,18 @@ struct Activity {
 static ACTIVITY: Mutex<Activity> = Mutex::new(Activity { timing: 0, working: 0 });
 static CHANGED: Condvar = Condvar::new();
 
-/// While it lives, no work begins beside.
+/// While this guard lives, no background work starts.
 #[derive(Debug)]
 #[must_use]
 pub struct Timing(());
 
-/// A piece of work, which who times something waits for.
+/// Guard of a background task; timing waits for its drop.
 #[derive(Debug)]
 #[must_use]
 pub struct Working(());
 
-/// Keeps work from beginning, and waits until none goes on. May be called by who times something
-/// already; not by who works beside.
+/// Blocks new background work and waits until none is in progress. Reentrant for threads that are already
+/// timing; must not be called by a background task.
 pub fn timing() -> Timing {
     let mut activity = now();
     activity.timing += 1;
@@ -34,7 +34,7 @@ pub fn timing() -> Timing {
     Timing(())
 }
 
-/// Waits until nothing is timed.
+/// Waits until nothing is timed, and starts a background task.
 pub fn working() -> Working {
     let mut activity = until(now(), |activity| activity.timing > 0);
     activity.working += 1;
@@ -59,7 +59,7 @@ fn now() -> MutexGuard<'static, Activity> {
     ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for as long as this holds.
+/// Waits while the condition holds.
 fn until(
     activity: MutexGuard<'static, Activity>,
     held: impl Fn(&Activity) -> bool,
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Two who time in turn, one of them twice at a time, and two who work beside.
+    /// Two threads that time, each with a nested guard, and two background threads.
     #[test]
     fn nothing_goes_on_beside_what_is_timed() {
         let (timed, worked) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
@@ -98,7 +98,7 @@ mod tests {
                 worked.fetch_sub(1, Ordering::SeqCst);
             }
         };
-        // One that panics has the scope panic.
+        // A panicking thread makes the scope panic.
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(time);

@@ -1,7 +1,7 @@
-//! What of this machine disturbs measurements, what to do about it, and how much the user
-//! interface does.
+//! Checks for anything on this machine that disturbs measurements, with advice, and measures how much the user
+//! interface itself does.
 //!
-//! A check is a row of [`CHECKS`]: its name, what it looks at, and a function from the
+//! A check is a row of [`CHECKS`]: its name, a description of what it examines, and a function from the
 //! [`Scene`] to a [`Finding`]. The output and the documentation follow that table.
 
 mod checks;
@@ -20,7 +20,7 @@ pub enum Level {
     Ok,
     /// Worth knowing when figures are compared.
     Note,
-    /// It spoils figures.
+    /// Spoils the figures.
     Warning,
 }
 
@@ -35,13 +35,13 @@ impl Level {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub level: Level,
-    /// One line.
+    /// A single line.
     pub text: String,
-    /// What to do about it.
+    /// Advice on how to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
@@ -68,21 +68,21 @@ impl Finding {
     }
 }
 
-/// Which machine a check is about.
+/// The machine that a check is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
-    /// The one that measures; an engine elsewhere keeps it out of our sight.
+    /// The machine that measures. It cannot be examined if the engine runs elsewhere.
     Measuring,
-    /// The one with the screen.
+    /// The machine with the screen.
     Screen,
-    /// The engine, wherever it is.
+    /// The engine, wherever it runs.
     Engine,
 }
 
-/// A row of the table.
+/// A row of the table of checks.
 pub struct Check {
     pub name: &'static str,
-    /// What it looks at, and when it warns: the documentation's words.
+    /// The subject of the check and when it warns, in the documentation's words.
     pub about: &'static str,
     of: About,
     examine: fn(&Scene) -> Finding,
@@ -91,7 +91,7 @@ pub struct Check {
 /// Every check, in the order of the output.
 pub const CHECKS: &[Check] = checks::ALL;
 
-/// A check's name with what it found.
+/// A check's name with its finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Result {
     pub name: &'static str,
@@ -99,7 +99,7 @@ pub struct Result {
     pub finding: Finding,
 }
 
-/// Carries out every check that can be carried out from here.
+/// Carries out every check that is possible from here.
 pub fn examine(scene: &Scene) -> Vec<Result> {
     let seen = CHECKS.iter().filter(|check| check.of != About::Measuring || !scene.remote);
     seen.map(|check| Result { name: check.name, finding: (check.examine)(scene) }).collect()

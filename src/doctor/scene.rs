@@ -1,4 +1,4 @@
-//! What the checks look at.
+//! The observations that the checks examine.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,40 +9,40 @@ use std::time::{Duration, Instant};
 use crate::device::cpu::affinity;
 use crate::engine::client::Hello;
 
-/// The machine over a stretch of time, and what the engine said.
+/// The machine over a stretch of time, and the engine's greeting.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// CPUs of our affinity mask.
+    /// CPUs of this process's affinity mask.
     pub mask: Vec<usize>,
-    /// Ticks of each CPU between two looks.
+    /// Ticks of each CPU between the two observations.
     pub cpus: HashMap<usize, Ticks>,
-    /// Processes by the CPUs that they kept busy between two looks, the busiest first,
-    /// without this one.
+    /// Processes by the number of CPUs that they kept busy between the two observations, busiest first, without
+    /// this process.
     pub busy: Vec<Process>,
-    /// The engine's first words, or why there are none.
+    /// The engine's greeting, or why there is none.
     pub engine: Result<Hello, String>,
-    /// Whether the engine is started by a command of the person's.
+    /// Whether the engine is started by a command that the user gave.
     pub remote: bool,
 }
 
-/// What a CPU did, in clock ticks.
+/// CPU time in clock ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
     pub stolen: u64,
     pub all: u64,
 }
 
-/// A process that did something.
+/// A process that used CPU time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
     pub id: u32,
     pub name: String,
-    /// CPUs that it kept busy.
+    /// Number of CPUs that the process kept busy.
     pub cpus: f64,
 }
 
 impl Scene {
-    /// Looks twice, `time` apart.
+    /// Observes the machine twice, `time` apart.
     pub fn observe(time: Duration, engine: Result<Hello, String>, remote: bool) -> Scene {
         let (cpus, processes, began) = (cpus(), processes(), Instant::now());
         thread::sleep(time);
@@ -64,7 +64,7 @@ impl Scene {
     }
 }
 
-/// A file's text without the space around it.
+/// A file's text, trimmed.
 pub fn text(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
@@ -73,8 +73,8 @@ fn cpus() -> HashMap<usize, Ticks> {
     parse_cpus(&text("/proc/stat").unwrap_or_default())
 }
 
-/// The lines `cpu0 user nice system idle iowait irq softirq steal …` of `/proc/stat`. Guests'
-/// time, after those, is in the user's.
+/// Parses the lines `cpu0 user nice system idle iowait irq softirq steal …` of `/proc/stat`. The guest times
+/// that follow are already included in `user`.
 fn parse_cpus(text: &str) -> HashMap<usize, Ticks> {
     let line = |line: &str| {
         let mut fields = line.split_whitespace();
@@ -92,7 +92,7 @@ fn processes() -> HashMap<u32, (String, u64)> {
     entries.filter_map(|entry| stat(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// `12 (a name) S …`: the name may hold anything; utime and stime are fields 14 and 15.
+/// Parses `12 (a name) S …`. The name may contain any character; utime and stime are fields 14 and 15.
 fn parse_process(stat: &str) -> Option<(String, u64)> {
     let (head, rest) = stat.rsplit_once(')')?;
     let name = head.split_once('(')?.1;
@@ -105,7 +105,7 @@ fn busiest(
     after: &HashMap<u32, (String, u64)>,
     seconds: f64,
 ) -> Vec<Process> {
-    // SAFETY: asking for a constant of the system touches no memory of ours.
+    // SAFETY: asking for a system constant touches no memory of ours.
     let rate = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64;
     let own = std::process::id();
     let process = |(id, (name, ticks)): (&u32, &(String, u64))| {

@@ -1,15 +1,15 @@
-//! The method `auto`: which one it is, on the machine that has the device and its profile.
+//! Resolution of the method `auto`, on the machine that has the device and its profile.
 
 use crate::case::{Case, Failure, Value};
 use crate::model::choose::choose;
 use crate::model::{Model, Profile};
 use crate::primitives;
 
-/// A case with its method chosen, and for the record what it became; the case itself where
-/// its method is not open.
+/// Returns the case with its method chosen, and the chosen parameters for the record. A case whose method is
+/// not `auto` is returned unchanged.
 ///
 /// # Errors
-/// [`Failure::NotApplicable`] without a profile, and where the model says nothing.
+/// [`Failure::NotApplicable`] if the device has no profile or the model cannot choose.
 pub fn chosen(
     case: &Case,
     profile: Option<&Profile>,

@@ -1,4 +1,4 @@
-//! The client's end of an engine: spawns it, reads its events, makes sure it ends.
+//! The client's end of an engine: starts it, reads its events, and makes sure that it ends.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -17,45 +17,44 @@ use crate::case::Device;
 use crate::case::units::shown;
 use crate::model::DeviceProfile;
 
-/// How long an engine may take to say hello: a driver that wakes a GPU needs seconds,
-/// a batch system in between may need longer.
+/// How long an engine may take to say hello: waking a GPU takes the driver seconds, and a batch system may add
+/// more.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long an engine may take to end once its input is closed.
+/// How long an engine may take to exit once its input is closed.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How often a start that takes long is asked whether anybody still wants it.
+/// How often `given_up` is polled while an engine starts.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How long a killed engine may take to be gone: a driver may have to stop what runs on its
-/// device first.
+/// How long a killed engine may take to exit: a driver may first have to stop the work on its device.
 const KILL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long to wait for what an engine that has ended still has in its standard error.
+/// How long to wait for remaining output on the standard error of an engine that has exited.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// How long to wait for a pong: an engine this far away is not told in milliseconds.
+/// How long to wait for a pong. A slower engine is too far away to report its latency in milliseconds.
 const PONG_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// So many lines of noise are quoted when an engine does not say hello.
+/// Most lines of noise quoted when an engine does not say hello.
 const QUOTED: usize = 5;
 
-/// Things said and not yet taken; an engine that says more waits.
+/// Capacity of the queue of received lines; when it is full, the engine blocks.
 const BACKLOG: usize = 4096;
 
 /// The command line of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum EngineCommand {
-    /// This very binary, on this machine.
+    /// This binary, on this machine.
     #[default]
     Own,
-    /// A shell command that starts one somewhere, such as
-    /// `ssh -o BatchMode=yes gpuhost scatterlab engine`.
+    /// A shell command that starts an engine anywhere, such as `ssh -o BatchMode=yes gpuhost scatterlab
+    /// engine`.
     Shell(String),
 }
 
 impl EngineCommand {
-    /// What to call an engine elsewhere, such as `ssh gpuhost`; `None` for our own.
+    /// A short name for a remote engine, such as `ssh gpuhost`; `None` for our own.
     pub fn name(&self) -> Option<String> {
         match self {
             EngineCommand::Own => None,
@@ -64,39 +63,39 @@ impl EngineCommand {
     }
 }
 
-/// What the engine said first.
+/// The first event of an engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hello {
     pub version: String,
     pub revision: String,
     pub devices: Vec<Device>,
     pub environment: Environment,
-    /// The profiles that it has of its devices.
+    /// The engine's profiles of its devices.
     pub profiles: Vec<DeviceProfile>,
 }
 
-/// What arrives from an engine. Moved once, so its size does not matter.
+/// Input from an engine. It is moved only once, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
     Event(Event),
-    /// A line that is no event: a banner on standard output, anything on standard error.
-    /// Without control characters.
+    /// A line that is not an event: a banner on standard output, anything on standard error. Control characters
+    /// are escaped.
     Noise(String),
-    /// Somebody else wants attention: nothing was said.
+    /// [`Bell::ring`] was called; the engine sent nothing.
     Rung,
-    /// Its output ended.
+    /// The engine's output has ended.
     Closed,
 }
 
-/// Ends a wait for an engine's next word, from any thread.
+/// Interrupts the wait for an engine's next event, from any thread.
 #[derive(Clone, Debug)]
 pub struct Bell(SyncSender<Incoming>);
 
 impl Bell {
-    /// The wait ends with [`Incoming::Rung`], after what the engine said before.
+    /// Ends the wait with [`Incoming::Rung`], after everything that the engine sent before.
     pub fn ring(&self) {
-        // Where nobody waits any more, nobody needs to be woken.
+        // If the client is gone, there is nobody to wake.
         let _ = self.0.send(Incoming::Rung);
     }
 }
@@ -105,28 +104,27 @@ impl Bell {
 #[derive(Debug)]
 pub struct Client {
     child: Child,
-    /// Lines for its standard input; a thread writes them, so that an engine that reads
-    /// nothing cannot block us.
+    /// Lines for the engine's standard input. A thread writes them, so that an engine that does not read cannot
+    /// block us.
     input: Option<Sender<Vec<u8>>>,
     incoming: Receiver<Incoming>,
     bell: Bell,
-    /// Said while a pong was waited for.
+    /// Input that arrived while waiting for a pong.
     held: VecDeque<Incoming>,
     pings: u64,
 }
 
 impl Client {
-    /// Starts an engine in a process group of its own and waits for its hello. Noise
-    /// before it is skipped.
+    /// Starts an engine in its own process group and waits for its hello. Noise before it is skipped.
     ///
     /// # Errors
-    /// When it does not start, says nothing in time, or speaks another protocol; with what
-    /// it said instead.
+    /// When the engine does not start, does not say hello in time, or speaks another protocol version; the
+    /// error quotes its output.
     pub fn spawn(command: &EngineCommand) -> anyhow::Result<(Client, Hello)> {
         Self::spawn_unless(command, &mut || false)?.context("the engine's start was given up")
     }
 
-    /// The same, until `given_up` says that nobody waits for it any more: then `None`.
+    /// Like [`spawn`](Self::spawn), but kills the engine and returns `None` once `given_up` returns true.
     ///
     /// # Errors
     /// As for [`spawn`](Self::spawn).
@@ -138,7 +136,7 @@ impl Client {
             EngineCommand::Own => {
                 let binary = std::env::current_exe().context("cannot find this program's own file")?;
                 let mut own = std::process::Command::new(binary);
-                // Under another name the program would be another one.
+                // `arg0` matters because the binary selects its program by that name.
                 own.arg0("scatterlab").arg("engine");
                 own
             }
@@ -151,7 +149,7 @@ impl Client {
         let mut client = Self::start(child.process_group(0))?;
         let hello = client.hello(given_up)?;
         if hello.is_none() {
-            // Somebody waits for its end, and it may not listen before it has said hello.
+            // Dropping the client waits for the engine, which may not read its input before its hello.
             client.kill();
         }
         Ok(hello.map(|hello| (client, hello)))
@@ -218,10 +216,10 @@ impl Client {
         Ok(None)
     }
 
-    /// Sends a command. An engine that is gone is noticed by its [`Incoming::Closed`].
+    /// Sends a command. If the engine is gone, [`Incoming::Closed`] reports it.
     ///
     /// # Errors
-    /// What cannot be said in JSON: a path in a plan that is not UTF-8.
+    /// When the command cannot be encoded as JSON: a path in a plan is not UTF-8.
     pub fn send(&mut self, command: &Command) -> anyhow::Result<()> {
         let line = serde_json::to_vec(command);
         let mut line = line.context("the engine cannot be told what to do")?;
@@ -232,8 +230,8 @@ impl Client {
         Ok(())
     }
 
-    /// How long a word to the engine and its answer take; `None` where none comes. For an
-    /// idle engine, or one that waits for an acknowledgement: it answers no sooner.
+    /// Round-trip time of a ping; `None` if no pong arrives. The engine must be idle or waiting for an
+    /// acknowledgement, because it answers only then.
     pub fn round_trip(&mut self) -> Option<Duration> {
         self.pings += 1;
         let (began, pong) = (Instant::now(), Event::Pong { number: self.pings });
@@ -250,14 +248,14 @@ impl Client {
         }
     }
 
-    /// The next thing it says; `None` after `timeout`.
+    /// The engine's next input; `None` after `timeout`.
     pub fn next(&mut self, timeout: Duration) -> Option<Incoming> {
         let next = self.held.pop_front().or_else(|| self.receive(timeout));
-        // A pong that comes too late is nobody's.
+        // Drop a pong that arrives too late.
         next.filter(|incoming| !matches!(incoming, Incoming::Event(Event::Pong { .. })))
     }
 
-    /// What ends a wait in [`next`](Self::next) early.
+    /// A bell that interrupts a wait in [`next`](Self::next).
     pub fn bell(&self) -> Bell {
         self.bell.clone()
     }
@@ -270,7 +268,7 @@ impl Client {
         }
     }
 
-    /// What an engine that has ended still had to say on its standard error.
+    /// Remaining lines on the standard error of an engine that has exited.
     pub fn last_words(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         while let Ok(incoming) = self.incoming.recv_timeout(LAST_WORDS) {
@@ -281,8 +279,7 @@ impl Client {
         lines
     }
 
-    /// Ends the engine (closing its input first, by SIGKILL after a while) and says how
-    /// it ended.
+    /// Ends the engine, first by closing its input, then by SIGKILL, and describes how it ended.
     pub fn ending(&mut self) -> String {
         self.input = None;
         if let Some(ended) = self.wait(END_TIMEOUT) {
@@ -296,7 +293,7 @@ impl Client {
         }
     }
 
-    /// How it ended, within this time.
+    /// The exit status, if the engine exits within this time.
     fn wait(&mut self, limit: Duration) -> Option<io::Result<ExitStatus>> {
         let deadline = Instant::now() + limit;
         loop {
@@ -307,17 +304,16 @@ impl Client {
         }
     }
 
-    /// Ends the engine and everything in its process group at once: a hung kernel
-    /// listens to nothing else.
+    /// Kills the engine and its whole process group at once: a hung kernel reacts to nothing else.
     pub fn kill(&mut self) {
         if let Ok(group) = i32::try_from(self.child.id()) {
-            // SAFETY: signalling a process group touches no memory of ours; the group is
-            // the child's own, and the child is not reaped yet, so its number is not reused.
+            // SAFETY: signalling a process group accesses no memory of ours. The group is the child's own, and
+            // the child is not reaped yet, so its id cannot be reused.
             unsafe { libc::kill(-group, libc::SIGKILL) };
         }
     }
 
-    /// Process number, for those who want to signal it.
+    /// Process id, for signals.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -329,7 +325,7 @@ impl Drop for Client {
     }
 }
 
-/// A shell reports a child that a signal ended as 128 and the signal's number.
+/// A shell reports a child killed by a signal as 128 plus the signal's number.
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) if code == i32::from(DEVICE_LOST) => {
@@ -354,7 +350,7 @@ fn by_signal(signal: i32) -> String {
 
 fn write_lines(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
     for line in lines {
-        // A closed pipe: the engine's end is noticed where its output is read.
+        // Broken pipe: the reader of the engine's output notices its end.
         if input.write_all(&line).and_then(|()| input.flush()).is_err() {
             return;
         }
@@ -368,7 +364,7 @@ fn keep_last(lines: &mut VecDeque<String>, line: String) {
     }
 }
 
-/// The lines after a colon, in one line.
+/// The lines joined into one, after a colon.
 fn quoted(lines: &VecDeque<String>) -> String {
     let lines: Vec<String> = lines.iter().map(|line| shown(line)).collect();
     if lines.is_empty() { String::new() } else { format!(": {}", lines.join(" / ")) }

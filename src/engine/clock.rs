@@ -2,30 +2,30 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// `YYYY-MM-DD HH:MM:SS`, UTC, now.
+/// The current time as `YYYY-MM-DD HH:MM:SS`, UTC.
 pub fn now() -> String {
     of(SystemTime::now())
 }
 
-/// Seconds since 1970, now; missing where the clock stands before that.
+/// The current time in seconds since 1970; `None` if the clock is set to before 1970.
 pub fn epoch() -> Option<f64> {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|d| d.as_secs_f64())
 }
 
-/// The same of another time; what lies before 1970 is 1970.
+/// `YYYY-MM-DD HH:MM:SS`, UTC, of a given time; times before 1970 are clamped.
 pub fn of(time: SystemTime) -> String {
     format(time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()))
 }
 
-/// `YYYY-MM-DD HH:MM:SS`, UTC, so many seconds after 1970.
+/// `YYYY-MM-DD HH:MM:SS`, UTC, of a number of seconds since 1970.
 fn format(seconds: u64) -> String {
     let (year, month, day) = civil(seconds / 86_400);
     let second = seconds % 86_400;
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
 }
 
-/// Year, month and day of a day number since 1970-01-01, counting years from March so
-/// that the leap day comes last, in eras of 400 years (146,097 days).
+/// Year, month and day from the number of days since 1970-01-01. Years are counted from March, so that the leap
+/// day comes last, in eras of 400 years (146,097 days).
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -1,5 +1,5 @@
-//! What the engine's machine is, read from the operating system: everything that could
-//! explain a difference between two runs.
+//! The environment of an engine, read from the operating system: everything that could explain a difference
+//! between two runs.
 
 pub(crate) mod container;
 pub mod fact_names;
@@ -17,7 +17,7 @@ use self::source::{Fact, System};
 use super::protocol::Environment;
 use crate::device::cpu::{affinity, facts, memory as cpu_memory};
 
-/// Reads the environment; what the system does not tell stays empty or missing.
+/// Reads the environment; facts that the system does not provide stay empty or missing.
 pub fn read() -> Environment {
     let system = System::here();
     let affinity = affinity::allowed();
@@ -43,7 +43,7 @@ pub(crate) fn huge_pages(system: &System) -> Option<String> {
     system.chosen("sys/kernel/mm/transparent_hugepage/enabled")
 }
 
-/// All facts, in the order to show them.
+/// All facts, in display order.
 fn facts_of(system: &System, cpus: &[usize]) -> Vec<(String, String)> {
     let all = [
         topology::facts(system, cpus),

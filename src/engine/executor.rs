@@ -1,4 +1,4 @@
-//! A backend as the engine sees it.
+//! The interface of a backend to the engine.
 
 use std::sync::Arc;
 
@@ -7,26 +7,25 @@ use crate::device::Prepared;
 use crate::inputs::indices::Store;
 use crate::stats::noise::GpuConditions;
 
-/// A backend as the engine sees it.
+/// A backend, as the engine uses it.
 pub trait Executor {
     /// `scalar`, `cpu` or `cuda`.
     fn backend(&self) -> &'static str;
 
-    /// What it runs on, or why it cannot; of several devices the one that it turned to last,
-    /// at first 0.
+    /// The current device, or why it is unavailable. With several devices, the one selected last; initially 0.
     fn device(&self) -> Device;
 
-    /// All that it may run on. Of several none is opened, which may be another's: what is free
-    /// on them is missing.
+    /// All devices of this backend. If there are several, none is opened, because they may be in use by others;
+    /// their free memory is therefore missing.
     fn devices(&self) -> Vec<Device> {
         vec![self.device()]
     }
 
-    /// Turns to the device of this number, as the preparation of a case does.
+    /// Selects the device with this number, as the preparation of a case does.
     fn select_device(&self, _device: u64) {}
 
-    /// Allocates and generates the inputs of a case, where they will be used.
-    /// `fault` asks for a deliberately wrong implementation.
+    /// Allocates and generates the inputs of a case on the device where they will be used. `fault` requests a
+    /// deliberately wrong implementation.
     fn prepare(
         &self,
         case: &Case,
@@ -34,31 +33,30 @@ pub trait Executor {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure>;
 
-    /// Takes the cases that will be prepared, about in their order, so that what they need of a compiler can be
-    /// had before it is needed; never while anything is [timed](crate::device::alone::timing). With no cases,
-    /// or other ones, an earlier call ends. Not to be called while something is timed.
+    /// Starts compiling kernels for upcoming cases, given roughly in order of preparation. Compilation pauses
+    /// while anything is [timed](crate::device::alone::timing). A later call, also with an empty list, ends an
+    /// earlier one. Must not be called while a sample is timed.
     fn compile_ahead(&self, _cases: &[&Case]) {}
 
-    /// Takes the index arrays of the cases that follow.
+    /// Sets the index arrays for subsequent cases.
     fn set_index_store(&mut self, _indices: &Arc<Store>) {}
 
-    /// GB/s of a plain copy in memory (both ways counted), the median of several: for
-    /// estimates, and for the machine's own pace beside a run. Holds nothing afterwards.
+    /// Median bandwidth of several plain copies in memory, GB/s (reads plus writes): used for estimates, and as
+    /// a reference for the machine's performance during a run. Frees its memory.
     fn copy_probe(&self) -> Result<f64, Failure>;
 
-    /// Fills the caches of the device of the case prepared last with other data, so that the next execution finds
-    /// none of its own there. Returns the bytes that it holds for that, which stay held
-    /// between calls.
+    /// Fills the caches of the current case's device with other data, so that the next execution finds none of
+    /// its own there. Returns the bytes allocated for that, which stay allocated between calls.
     fn evict(&self) -> Result<u64, Failure>;
 
-    /// Waits until nothing of its own goes on any more on the device that it turned to last,
-    /// for another program that is timed there.
+    /// Waits until the current device has finished all of this executor's own work, so that another program can
+    /// be timed on it.
     fn wait_for_own_work(&self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Clocks, power, temperature and throttling right now, of the GPU of the case prepared
-    /// last, with what it does not tell missing; `None` for processors.
+    /// Current clocks, power, temperature and throttling of the GPU of the case prepared last; values that it
+    /// does not report are missing. `None` for processors.
     fn gpu_conditions(&self) -> Option<GpuConditions> {
         None
     }

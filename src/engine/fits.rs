@@ -1,14 +1,14 @@
-//! What of a plan does not fit into the memory that is free before it runs. Pure.
+//! Cases of a plan that do not fit into the memory free before the run. Pure.
 
 use crate::case::units::fmt_bytes;
 use crate::case::{Case, Place};
 use crate::primitives;
 use crate::recipe::plan::Plan;
 
-/// So many cases are named; the others are counted.
+/// Most cases listed by name; the rest are only counted.
 const NAMED: usize = 3;
 
-/// What to say of the cases on one device with so many bytes free; `None` where each fits.
+/// Warns about the cases that exceed `free` bytes on a device; `None` if all fit.
 pub fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<String> {
     let here = || cases.iter().map(|at| &plan.cases[*at]).filter(|case| case.place() == place);
     let large: Vec<(&Case, u64)> =
@@ -31,7 +31,7 @@ pub fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<
     ))
 }
 
-/// Bytes that a case holds at a time on each of its devices, where its primitive can tell.
+/// Peak bytes of a case on each of its devices, if its primitive can tell.
 fn need(case: &Case) -> Option<u64> {
     let work = primitives::find(&case.primitive)?.work(&case.params).ok()?;
     Some(primitives::bytes_per_device(case, &work))

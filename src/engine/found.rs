@@ -1,4 +1,4 @@
-//! The profiles of the devices that an engine has.
+//! The profiles of an engine's devices.
 
 use super::protocol::Environment;
 use crate::case::{Availability, Device, listed};
@@ -6,7 +6,7 @@ use crate::engine::clock;
 use crate::model::profiles::{Machine, ProfileStore};
 use crate::model::{DeviceProfile, Profile};
 
-/// The profile of each device that has one; backends of one device share it.
+/// The profiles of all devices that have one; backends on the same device share it.
 pub fn found(profiles: &ProfileStore, devices: &[Device], environment: &Environment) -> Vec<DeviceProfile> {
     let now = clock::now();
     let mut all: Vec<DeviceProfile> = Vec::new();
@@ -22,7 +22,7 @@ pub fn found(profiles: &ProfileStore, devices: &[Device], environment: &Environm
     all
 }
 
-/// What an engine found, with what a person gave in its stead.
+/// The profiles found by an engine, with those given by the user taking precedence.
 pub fn given(profiles: &[Profile], found: Vec<DeviceProfile>, devices: &[Device]) -> Vec<DeviceProfile> {
     let mut all: Vec<DeviceProfile> = Vec::new();
     for (number, device) in listed::numbered(devices) {
@@ -52,7 +52,7 @@ fn add(all: &mut Vec<DeviceProfile>, (backend, device): (&str, u64), profile: Pr
     }
 }
 
-/// What is to be said of profiles: `profile h200 of cuda: stale: made 7 months ago`.
+/// The notices of all profiles: `profile h200 of cuda: stale: made 7 months ago`.
 pub fn notices(held: &[DeviceProfile]) -> Vec<String> {
     let of = |held: &DeviceProfile| {
         let head = format!("profile {} of {}", held.profile.name, held.backends.join(", "));

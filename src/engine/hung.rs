@@ -1,5 +1,5 @@
-//! A kernel that never ends: how long nothing may happen, and the end of an engine that
-//! nobody listens to.
+//! Timeouts for a kernel that never terminates: how long an engine may be silent, and how an engine without a
+//! client ends itself.
 
 use std::env;
 use std::io::{self, BufRead, Read};
@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-/// Names a variable of the environment with another [`LEAST`], in seconds.
+/// Environment variable that overrides [`LEAST`], in seconds.
 const VARIABLE: &str = "SCATTERLAB_HUNG_AFTER";
 
-/// Whatever an engine does may take so long: a driver that wakes a GPU and compiles kernels
-/// for it needs tens of seconds on a busy machine.
+/// Every step of an engine may take this long: waking a GPU and compiling kernels for it takes tens of seconds
+/// on a busy machine.
 const LEAST: Duration = Duration::from_secs(120);
 
-/// The shortest silence by which an engine counts as hung, as the environment says.
+/// The shortest silence after which an engine counts as hung, from the environment.
 ///
 /// # Errors
-/// A value that is no time.
+/// When the variable's value is not a positive time.
 pub fn after() -> anyhow::Result<Duration> {
     let Some(text) = env::var_os(VARIABLE) else { return Ok(LEAST) };
     let seconds = text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0.0);
@@ -28,9 +28,9 @@ pub fn after() -> anyhow::Result<Duration> {
     }
 }
 
-/// An engine's input. At its end nobody wants anything any more, and an engine that has not
-/// ended so long after it hangs and holds its device: it is killed. A client on this machine
-/// does that itself; one elsewhere can only hang up.
+/// An engine's standard input. Its end means that the client is gone; an engine that has not exited within
+/// `after` of that must be hung and is occupying its device, so it kills itself. A local client would kill the
+/// engine itself; a remote one can only hang up.
 pub struct Input<R> {
     inner: R,
     after: Duration,
@@ -47,10 +47,10 @@ impl<R> Input<R> {
             return;
         }
         let after = self.after;
-        // Without a thread to spare it ends as it would have without this.
+        // If no thread can be started, the engine ends as it would without this watchdog.
         let _ = thread::Builder::new().name("end".into()).spawn(move || {
             thread::sleep(after);
-            // SAFETY: a signal to ourselves, which touches no memory.
+            // SAFETY: a signal to our own process accesses no memory.
             unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
         });
     }
@@ -67,7 +67,7 @@ impl<R: BufRead> Read for Input<R> {
 impl<R: BufRead> BufRead for Input<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         match self.inner.fill_buf() {
-            // Asked again below: a borrow cannot be kept and given up.
+            // Borrow again below: this borrow cannot be both returned and released for `end`.
             Ok(bytes) if !bytes.is_empty() => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
             Err(error) => {

@@ -1,4 +1,4 @@
-//! Reads what a client says, while the server is busy.
+//! Reads a client's commands while the server is busy.
 
 use std::io::BufRead;
 use std::sync::mpsc::Sender;
@@ -7,7 +7,7 @@ use super::orders::{Order, Orders};
 use super::protocol::{Command, Finished};
 use crate::recipe::plan::Plan;
 
-/// What the server itself answers.
+/// Input that the server itself has to answer.
 pub enum Input {
     Run { plan: Box<Plan>, finished: Finished, orders: Orders },
     Ack(u64),
@@ -16,9 +16,8 @@ pub enum Input {
     Unreadable(String),
 }
 
-/// Turns lines into inputs. Each run gets orders of its own, given here the moment the
-/// client says them, whatever the server is doing; they end when the client closes its
-/// end of the pipe.
+/// Parses lines into inputs. Each run gets its own [`Orders`], which are updated as soon as the client sends a
+/// command, whatever the server is doing; closing the pipe ends the run.
 pub fn read_commands(input: impl BufRead, inbox: &Sender<Input>) {
     let mut running = Orders::default();
     for line in input.split(b'\n') {
@@ -34,7 +33,7 @@ pub fn read_commands(input: impl BufRead, inbox: &Sender<Input>) {
     running.end();
 }
 
-/// Gives an order to the run, or returns what the server has to answer.
+/// Forwards an order to the run, or returns the input for the server.
 fn take(command: Command, running: &mut Orders) -> Option<Input> {
     match command {
         Command::Run { plan, finished } => {

@@ -1,5 +1,5 @@
-//! An engine's output as its client reads it: events, and noise of any kind. A banner
-//! need not be UTF-8, nor end its line, nor end at all.
+//! An engine's output as read by its client: events, and any kind of noise. A banner need not be UTF-8, nor end
+//! its line, nor end at all.
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::SyncSender;
@@ -7,17 +7,16 @@ use std::sync::mpsc::SyncSender;
 use super::client::Incoming;
 use crate::case::units::escaped;
 
-/// Longest piece taken as one line, bytes. The largest event, a round of 1000 samples,
-/// has some 25 kB.
+/// Longest piece read as one line, bytes. The largest event, a round of 1000 samples, has about 25 kB.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Characters of a line of noise that are passed on.
+/// Most characters forwarded of a line of noise.
 const LONGEST_NOISE: usize = 2000;
 
-/// How an event's line starts.
+/// Prefix of an event's line.
 const EVENT: &[u8] = b"{\"event\":";
 
-/// Passes on the events of an engine's standard output, and [`Incoming::Closed`] at its end.
+/// Forwards the events on an engine's standard output, then [`Incoming::Closed`].
 pub fn forward_events(stream: impl Read, sender: &SyncSender<Incoming>) {
     let mut lines = Lines::new(stream);
     while let Some(line) = lines.next() {
@@ -25,11 +24,11 @@ pub fn forward_events(stream: impl Read, sender: &SyncSender<Incoming>) {
             return;
         }
     }
-    // The client may be gone already; then nobody waits for this.
+    // The client may be gone already.
     let _ = sender.send(Incoming::Closed);
 }
 
-/// Passes on what an engine says on its standard error.
+/// Forwards the lines on an engine's standard error.
 pub fn forward_noise(stream: impl Read, sender: &SyncSender<Incoming>) {
     let mut lines = Lines::new(stream);
     while let Some(line) = lines.next() {
@@ -39,7 +38,7 @@ pub fn forward_noise(stream: impl Read, sender: &SyncSender<Incoming>) {
     }
 }
 
-/// The event of a line, after whatever a banner without an end of line left before it.
+/// The event in a line, after any banner without newline that precedes it.
 fn events(line: &[u8]) -> Vec<Incoming> {
     let start = line.windows(EVENT.len()).position(|window| window == EVENT);
     let event = start.and_then(|at| Some((at, serde_json::from_slice(&line[at..]).ok()?)));
@@ -49,7 +48,7 @@ fn events(line: &[u8]) -> Vec<Incoming> {
     }
 }
 
-/// A line of text without control characters; nothing for an empty one.
+/// A line of text with control characters escaped; `None` for an empty line.
 fn noise(line: &[u8]) -> Option<Incoming> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end();
@@ -70,8 +69,8 @@ impl<R: Read> Lines<R> {
         Lines { reader: BufReader::new(stream), line: Vec::new() }
     }
 
-    /// The next line without its end, or as much of it as is taken at once; `None` at
-    /// the end of the stream.
+    /// The next line without its newline, in pieces of at most [`LONGEST_LINE`]; `None` at the end of the
+    /// stream.
     fn next(&mut self) -> Option<&[u8]> {
         self.line.clear();
         let read = (&mut self.reader).take(LONGEST_LINE).read_until(b'\n', &mut self.line).ok()?;

@@ -1,8 +1,8 @@
-//! The engine: a process of its own that runs a plan and tells what happens.
+//! The engine: a separate process that runs a plan and reports events.
 //!
-//! It is separate so that a CUDA fault or an exhausted memory ends a child and not the
-//! screen, so that drawing cannot disturb the measured process, and so that the same
-//! stream of events is the log, the file and the wire to a remote machine.
+//! It is separate so that a CUDA fault or memory exhaustion kills a child process and not the user interface,
+//! so that drawing cannot disturb the measured process, and so that one stream of events serves as the log, the
+//! file and the wire format to a remote machine.
 
 mod choosing;
 pub mod client;

@@ -1,10 +1,10 @@
-//! What to call an engine that a shell command starts.
+//! A short name for an engine that is started by a shell command.
 
-/// Options of ssh that take the word after them.
+/// Options of ssh that take a value.
 const SSH_WITH_VALUE: &str = "BbcDEeFIiJLlmOopQRSWw";
 
-/// `ssh gpuhost` for `ssh -o BatchMode=yes gpuhost scatterlab engine`; the program's name
-/// for other commands, such as `srun`.
+/// `ssh gpuhost` for `ssh -o BatchMode=yes gpuhost scatterlab engine`; the program's name for other commands,
+/// such as `srun`.
 pub fn name(command: &str) -> String {
     let mut words = command.split_whitespace().skip_while(|word| before_program(word));
     let program = words.next().map(base).unwrap_or_default();
@@ -13,7 +13,7 @@ pub fn name(command: &str) -> String {
     crate::case::units::shown(&name)
 }
 
-/// Assignments and words of the shell that only lead to the program.
+/// Whether a word is an assignment or a shell word that precedes the program.
 fn before_program(word: &str) -> bool {
     ["exec", "env", "command", "time"].contains(&word) || word.contains('=')
 }
@@ -23,12 +23,12 @@ fn base(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// The first word that is no option, without the user before it.
+/// The first non-option word, without a user name.
 fn ssh_host<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     while let Some(word) = words.next() {
         match word.strip_prefix('-') {
             None => return Some(word.rsplit('@').next().unwrap_or(word)),
-            // The value may follow at once: -p22. Of letters together, the last may take one.
+            // The value may be attached: -p22. In a group of letters only the last may take a separate value.
             Some(letters) => {
                 let takes = letters.find(|c| SSH_WITH_VALUE.contains(c));
                 if takes.is_some_and(|at| at + 1 == letters.len()) {

@@ -1,4 +1,4 @@
-//! What goes on around a measurement.
+//! Observation of the machine around a measurement.
 
 mod clock;
 mod stat;
@@ -12,23 +12,23 @@ use self::window::{Moment, Window};
 use crate::device::cpu::affinity;
 use crate::stats::noise::Conditions;
 
-/// Looks at the machine before and after a round of a case.
+/// Observes the machine before and after a round of a case.
 pub trait Watch {
-    /// Right before the preparation.
+    /// Called right before the preparation.
     fn begin(&mut self);
 
-    /// After a pause in the middle of one: what went on before is not looked at.
+    /// Called after a pause in the middle of a round, to discard the observations so far.
     fn begin_anew(&mut self) {
         self.begin();
     }
 
-    /// Right after the last sample: what went on since [`begin`](Watch::begin).
+    /// Called right after the last sample; returns the conditions since [`begin`](Watch::begin).
     fn end(&mut self) -> Conditions;
 }
 
-/// Watches the CPUs of the inherited affinity mask: who else uses them, and how fast they
-/// run. Everything that is not this process counts as others, its own client too: a
-/// screen that draws while a sample is timed disturbs it as anybody else's does.
+/// Observes the CPUs of the inherited affinity mask: their load from other processes, and their clock. Every
+/// process but this one counts as background load, including its own client: a screen redrawn while a sample is
+/// timed disturbs it like any other process.
 #[derive(Debug)]
 pub struct Machine {
     cpus: Vec<usize>,
@@ -38,7 +38,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Starts the clock's thread.
+    /// Starts the thread that measures the clock.
     pub fn new() -> Machine {
         let cpus = affinity::allowed();
         let clock = cpus.first().and_then(|&cpu| Clock::start(cpu));
@@ -71,7 +71,7 @@ impl Watch for Machine {
     }
 
     fn end(&mut self) -> Conditions {
-        // The clock first, while the CPU still runs as it did under the samples.
+        // Read the clock first, while the CPU still runs as it did during the samples.
         let clock = self.clock.as_ref().and_then(Clock::gigahertz);
         let load = self.now().and_then(|now| self.window.end(now));
         Conditions {

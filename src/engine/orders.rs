@@ -1,20 +1,20 @@
-//! What a client asks of a plan that runs: said at any time, carried out between samples.
+//! A client's orders for a running plan: given at any time, carried out between samples.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::case::Cancel;
 
-/// About one case, by its id.
+/// An order about one case, by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Measure it no further.
+    /// Stop measuring the case.
     Skip(String),
-    /// Measure it again, or further.
+    /// Measure the case again, or further.
     Again(String),
 }
 
-/// The orders of one run, between who reads them and who carries them out.
+/// The orders of one run, shared by the thread that reads them and the one that carries them out.
 #[derive(Clone, Debug, Default)]
 pub struct Orders(Arc<Shared>);
 
@@ -29,14 +29,14 @@ struct State {
     ended: bool,
     paused: bool,
     asked: VecDeque<Order>,
-    /// The case that is being measured, if it may be skipped.
+    /// The case being measured, if it may be skipped.
     measured: Option<String>,
-    /// Of the turn that is being measured.
+    /// Cancels the turn being measured.
     turn: Cancel,
 }
 
 impl State {
-    /// The turn that is being measured is in vain.
+    /// Whether the result of the current turn is no longer wanted.
     fn in_vain(&self) -> bool {
         let skipped = |order: &Order| matches!(order, Order::Skip(id) if Some(id) == self.measured.as_ref());
         self.ended || self.asked.iter().any(skipped)
@@ -44,24 +44,24 @@ impl State {
 }
 
 impl Orders {
-    /// Stop at the next boundary of a sample.
+    /// Stops at the next sample boundary.
     pub fn end(&self) {
         self.change(|state| state.ended = true);
     }
 
-    /// Hold at the next boundary of a sample, or go on.
+    /// Pauses at the next sample boundary, or continues.
     pub fn pause(&self, on: bool) {
         self.change(|state| state.paused = on);
     }
 
-    /// Something about a case. One that is being measured is left at the next boundary of a
-    /// sample.
+    /// Gives an order about a case. If it skips the case being measured, the turn ends at the next sample
+    /// boundary.
     pub fn ask(&self, order: Order) {
         self.change(|state| state.asked.push_back(order));
     }
 
-    /// The turn that begins now: what ends it early. `skippable` is its case's id, where
-    /// an order to skip it is one to end the turn.
+    /// Starts a turn and returns what cancels it early. `skippable` is the id of its case if an order to skip
+    /// that case should end the turn.
     pub fn begin(&self, skippable: Option<&str>) -> Cancel {
         let turn = Cancel::default();
         self.change(|state| {
@@ -71,26 +71,25 @@ impl Orders {
         turn
     }
 
-    /// Whether the plan is to end.
+    /// Whether the plan should end.
     pub fn ended(&self) -> bool {
         self.state().ended
     }
 
-    /// Whether to hold.
+    /// Whether the run is paused.
     pub fn paused(&self) -> bool {
         self.state().paused
     }
 
-    /// The next order that nobody has carried out.
+    /// The next order not yet carried out.
     pub fn next(&self) -> Option<Order> {
         self.state().asked.pop_front()
     }
 
-    /// Waits while there is nothing to do but to hold; `false` where the turn that is being
-    /// measured, or the plan, is to end.
+    /// Blocks while paused with nothing else to do. Returns `false` if the current turn or the plan should end.
     pub fn waits(&self) -> bool {
-        // A turn that was skipped is so also once the order has been carried out: what it holds
-        // is not to be held for the whole pause.
+        // A skipped turn stays cancelled after the order was carried out: its memory must not stay allocated
+        // for the whole pause.
         let idle = |state: &mut State| {
             state.paused && state.asked.is_empty() && !state.in_vain() && !state.turn.requested()
         };

@@ -1,11 +1,11 @@
-//! How often the machine's own pace is measured beside the cases. Pure.
+//! Schedule of the reference copies measured between cases. Pure.
 
-/// A reference that takes less is measured before every pass over the cases, seconds.
+/// A reference that takes at most this long is measured before every pass over the cases, seconds.
 const CHEAP: f64 = 0.3;
-/// One that takes longer waits until at most this share of the time has gone into it.
+/// A longer one waits until its cost is at most this share of the time since the previous one.
 const SHARE: f64 = 0.05;
 
-/// When the last reference was measured, and what it cost.
+/// When the last reference was measured, and its cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     last: Option<Last>,
@@ -13,19 +13,19 @@ pub struct Pace {
 
 #[derive(Clone, Copy, Debug)]
 struct Last {
-    /// Seconds since some start, when it was over.
+    /// When the reference finished, seconds since an arbitrary start.
     at: f64,
-    /// Seconds that it took.
+    /// Duration of the reference, seconds.
     cost: f64,
 }
 
 impl Pace {
-    /// Whether to measure one at this time: the first one always, cheap ones every time.
+    /// Whether to measure a reference now: always the first time, and every time if it is cheap.
     pub fn due(&self, now: f64) -> bool {
         self.last.is_none_or(|last| last.cost <= CHEAP || last.cost <= SHARE * (now - last.at))
     }
 
-    /// One was measured between these times.
+    /// Records a reference measured between these times.
     pub fn measured(&mut self, from: f64, to: f64) {
         self.last = Some(Last { at: to, cost: to - from });
     }

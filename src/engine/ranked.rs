@@ -1,5 +1,5 @@
-//! The engine of one rank of a parallel job, inside of the rank's own process: every rank
-//! runs every case on arrays of its own, all at the same time.
+//! The engine of one rank of a parallel job, running inside the rank's own process: all ranks run every case at
+//! the same time, each on its own arrays.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,42 +17,42 @@ use crate::inputs::indices::Store;
 use crate::recipe::plan::Plan;
 use crate::stats::noise::{self, Clocks, Flag};
 
-/// How long a rank that cannot run a case waits for the others to say so too.
+/// How long a rank that cannot run a case waits for the other ranks to agree.
 const SOON: Duration = Duration::from_secs(2);
 
-/// What one rank measured of a case.
+/// One rank's results for a case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// Seconds of one execution each, of one run after the other.
+    /// Seconds per execution, one entry per sample.
     pub seconds: Vec<f64>,
     pub verdict: Option<Verdict>,
-    /// What makes them doubtful.
+    /// Reasons to doubt the samples.
     pub flags: Vec<Flag>,
 }
 
-/// What all ranks made of a case.
+/// The results of all ranks for a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// In the order of the ranks.
+    /// In rank order.
     Measured(Vec<Share>),
-    /// It cannot run on any of them: why not on the first.
+    /// The case cannot run on any rank, for the first rank's reason.
     NotApplicable(String),
 }
 
-/// What a rank has for its cases.
+/// A rank's device for a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// As [`Ranks::host`] tells it.
+    /// Host number, as in [`Ranks::host`].
     pub host: usize,
     pub device: Device,
-    /// Devices of that backend that the rank sees, this one among them.
+    /// Number of devices of that backend visible to the rank, including this one.
     pub among: usize,
 }
 
-/// One rank.
+/// State of one rank.
 pub struct Ranked<'a> {
     ranks: &'a dyn Ranks,
-    /// Its place among the ranks of its host.
+    /// Index among the ranks of the same host.
     local: usize,
     executors: Vec<Box<dyn Executor>>,
     watch: Box<dyn Watch>,
@@ -69,16 +69,16 @@ impl<'a> Ranked<'a> {
         Ranked { ranks, local, executors, watch, clocks: Clocks::default() }
     }
 
-    /// Takes the index arrays of a plan's cases.
+    /// Loads the index arrays of a plan's cases.
     pub fn set_index_store(&mut self, plan: &Plan) {
         let indices = Arc::new(Store::of(&plan.indices));
         self.executors.iter_mut().for_each(|executor| executor.set_index_store(&indices));
     }
 
-    /// What each rank has for a case.
+    /// Each rank's device for a case.
     ///
     /// # Errors
-    /// The first rank that has nothing, the same on every rank.
+    /// Names the first rank without an available device; the same on every rank.
     pub fn places(&self, case: &Case) -> Result<Vec<Place>, String> {
         let own = self.executor(case.backend()).and_then(|at| {
             let mut known = self.executors[at].devices();
@@ -99,13 +99,13 @@ impl<'a> Ranked<'a> {
         self.ranks.all(&own).into_iter().enumerate().map(lacks).collect()
     }
 
-    /// Whether this rank can run cases of a backend.
+    /// Whether this rank can run cases on a backend.
     pub fn has(&self, backend: &str) -> bool {
         let device = self.executor(backend).and_then(|at| self.executors[at].devices().into_iter().next());
         device.is_some_and(|device| device.availability == Availability::Available)
     }
 
-    /// A case on this rank's own device.
+    /// The case with its device set to this rank's own.
     fn placed(&self, case: &Case, at: usize) -> Case {
         let mut case = case.clone();
         if case.backend() == "cuda" {
@@ -119,11 +119,11 @@ impl<'a> Ranked<'a> {
         self.executors.iter().position(|executor| executor.backend() == backend)
     }
 
-    /// Measures a case on all ranks: a barrier before each run. `label` calls it in messages.
+    /// Measures a case on all ranks, with a barrier before each sample. `label` names the case in messages.
     ///
     /// # Errors
-    /// What went wrong on some rank, the same on every rank. What goes wrong where the
-    /// others do not look at once ends them all.
+    /// A failure on some rank, the same on every rank. A failure at a point where the other ranks are not
+    /// listening aborts all of them.
     pub fn measure(&mut self, label: &str, case: &Case, measure: Measure) -> Result<Outcome, String> {
         if let Some(reason) = &case.not_applicable {
             return Ok(Outcome::NotApplicable(reason.clone()));
@@ -146,14 +146,14 @@ impl<'a> Ranked<'a> {
         }
     }
 
-    /// Whether all ranks can run a case (`Ok(Ok)`), or none of them (`Ok(Err)`).
+    /// Whether all ranks can run a case (`Ok(Ok)`) or none of them can (`Ok(Err)`).
     fn agree<T>(&self, label: &str, own: Result<T, Failure>) -> Result<Result<T, String>, String> {
         let reason = match &own {
             Ok(_) => None,
             Err(Failure::NotApplicable(reason)) => Some(reason.clone()),
             Err(failure) => abort(self.ranks, label, failure),
         };
-        // What cannot run is known before its arrays are made: who else cannot is here soon.
+        // Inapplicability is known before any allocation, so other ranks that cannot run the case arrive soon.
         let why = reason.as_ref().map(|reason| format!("{label}: {}", alone(reason)));
         let patience = why.as_ref().map(|why| Patience { lasts: SOON, why });
         let reasons = self.ranks.all_within(&reason, patience);
@@ -165,7 +165,7 @@ impl<'a> Ranked<'a> {
         }
     }
 
-    /// This rank's part. A failure here ends all ranks: they wait at the next barrier.
+    /// This rank's measurement. A failure here aborts all ranks, because the others wait at the next barrier.
     fn share(
         &mut self,
         label: &str,
@@ -179,7 +179,7 @@ impl<'a> Ranked<'a> {
         let cold = measure.cache == Cache::Cold;
         let batch = sampler::warm_up(prepared, measure.warm_up, cold, &cancel)
             .unwrap_or_else(|failure| abort(ranks, label, &failure));
-        // Who needs the fewest executions for a sample does as many as all others.
+        // All ranks use the largest batch.
         let batch = ranks.all(&batch).into_iter().max().unwrap_or(batch);
         let mut before = || {
             if cold {
@@ -199,11 +199,11 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// Key of the parameter that tells the GPUs of a host apart.
+/// Key of the parameter that selects a GPU of the host.
 const DEVICE: &str = "backend.cuda.device";
 
-/// The number of a rank's own device: from the one that the case asks for on, one for each
-/// rank of the host. A launcher may have given each rank a GPU that it sees alone.
+/// The device number of a rank: counted from the number in the case, one device per rank of the host. A
+/// launcher may restrict each rank to a single visible GPU.
 fn device_of(case: &Case, local: usize, among: usize) -> usize {
     let first = case.params.int(DEVICE).unwrap_or(0) as usize;
     if case.backend() == "cuda" && first < among { (first + local) % among } else { first }

@@ -19,7 +19,7 @@ use crate::stats::noise::{self, Conditions, Flag};
 /// Why a turn has no result.
 pub enum TurnError {
     Failure(Failure),
-    /// The client cannot be told any more.
+    /// The client cannot be reached any more.
     Io(io::Error),
 }
 
@@ -35,19 +35,19 @@ impl From<io::Error> for TurnError {
     }
 }
 
-/// What a stretch without a pause gave.
+/// The samples of an uninterrupted stretch.
 struct SampleBatch {
-    /// Seconds of one execution each.
+    /// Seconds per execution.
     samples: Vec<f64>,
     batch: u32,
-    /// Seconds since the epoch.
+    /// Start of the first sample, seconds since the epoch.
     started: f64,
-    /// Bytes held to empty the caches.
+    /// Bytes allocated for eviction.
     evictor: u64,
     conditions: Conditions,
 }
 
-/// What a method became, and what else did; of a key in both what was found last.
+/// Joins the parameters of a chosen method with those resolved by the preparation, which take precedence.
 fn with(method: Vec<(String, Value)>, found: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let told = |key: &str| found.iter().any(|(other, _)| other == key);
     let method: Vec<_> = method.into_iter().filter(|(key, _)| !told(key)).collect();
@@ -55,9 +55,8 @@ fn with(method: Vec<(String, Value)>, found: Vec<(String, Value)>) -> Vec<(Strin
 }
 
 impl<W: Write> Server<W> {
-    /// Prepared afresh, warmed up, sampled, and certified the first time that this engine
-    /// measures the case. Paused time does not
-    /// count.
+    /// Measures one attempt: prepares the case from scratch, warms up, takes the samples, and certifies the
+    /// case if this engine has not done so before. Paused time does not count.
     pub(super) fn measure(
         &mut self,
         progress: &mut PlanProgress,
@@ -71,7 +70,7 @@ impl<W: Write> Server<W> {
         let Some(at) = position(case.backend()) else {
             return Err(Failure::NotApplicable(format!("no backend {}", case.backend())).into());
         };
-        // A peer runs on another backend's device, whose caches and clocks that one knows.
+        // A peer runs on another backend's device, so that backend handles caches and clocks.
         let (host, device) = case.place();
         let host = position(host).unwrap_or(at);
         self.executors[host].select_device(device);
@@ -123,8 +122,8 @@ impl<W: Write> Server<W> {
         Ok((result, doubts))
     }
 
-    /// The verdict, the first time that this engine measures the case. One that was not
-    /// reached is still to be had.
+    /// Certifies the case if this engine has not done so before. An interrupted certification is repeated the
+    /// next time.
     fn certify(
         &mut self,
         case: &Case,
@@ -141,16 +140,16 @@ impl<W: Write> Server<W> {
         Ok(Some(verdict))
     }
 
-    /// Holds where that is asked for. What went on meanwhile, such as the client's reports of
-    /// another case that was skipped, is no condition of the round and no part of its time.
+    /// Pauses if requested. Anything that happens meanwhile, such as the client writing reports, counts neither
+    /// towards the round's conditions nor its time.
     fn rest(&mut self, progress: &mut PlanProgress) -> io::Result<Duration> {
         let Some(away) = self.hold(progress)? else { return Ok(Duration::ZERO) };
         self.watch.begin_anew();
         Ok(away)
     }
 
-    /// The timed samples; `None` where a pause comes between them, so that those of a round
-    /// belong to one stretch.
+    /// Takes the timed samples; `None` if a pause interrupts them, so that the samples of a round are always
+    /// contiguous.
     fn take_samples(
         &mut self,
         prepared: &mut dyn Prepared,
@@ -180,8 +179,8 @@ impl<W: Write> Server<W> {
     }
 }
 
-/// What went on around the samples. The CPU's clock is left out for a GPU's cases: they
-/// give the CPU nothing to run at full clock for.
+/// The conditions around the samples. For a GPU's case the CPU clock is omitted, because nothing keeps the CPU
+/// at its full clock.
 pub(super) fn conditions(watch: &mut dyn Watch, executor: &dyn Executor) -> Conditions {
     let gpu = executor.gpu_conditions();
     let seen = watch.end();

@@ -3,20 +3,19 @@
 use crate::case::{Cancel, Failure};
 use crate::device::Prepared;
 
-/// A sample shorter than this is batched: a pair of clock readings costs some 20 ns,
-/// and a scheduling hiccup some microseconds.
+/// Shorter executions are batched into samples of at least this length: reading the clock twice costs about 20
+/// ns, and scheduling jitter a few microseconds.
 const SHORTEST_SAMPLE: f64 = 100e-6;
 
-/// The most executions in one sample.
+/// Largest number of executions per sample.
 const LARGEST_BATCH: u32 = 1 << 16;
 
-/// A first execution shorter than this may be mostly page faults and cold caches, so a
-/// second look is worth its time.
+/// A first execution shorter than this may be dominated by page faults and cold caches, so a second one is
+/// worth its time.
 const COLD: f64 = 50e-3;
 
-/// Executes untimed, `least` times or more, and returns how many executions make a sample
-/// long enough to time. With cold caches that is always one: the second would find them
-/// warm.
+/// Executes untimed at least `least` times and returns the number of executions that make a sample long enough
+/// to time. With cold caches that is always one, because the second execution would find them warm.
 pub fn warm_up(
     prepared: &mut dyn Prepared,
     least: Option<u32>,
@@ -40,8 +39,8 @@ pub fn warm_up(
     Ok(batch)
 }
 
-/// Seconds of one execution, `count` times, with the cancel flag polled in between and
-/// `before` called, untimed, before each; `None` as soon as that says not to go on.
+/// Takes `count` samples and returns seconds per execution. Before each, polls the cancel flag and calls
+/// `before`, both untimed; returns `None` as soon as `before` returns `false`.
 pub fn sample(
     prepared: &mut dyn Prepared,
     batch: u32,
@@ -56,7 +55,7 @@ pub fn sample(
                 return Ok(None);
             }
             let seconds = prepared.sample(batch)? / f64::from(batch);
-            // Infinity has no place in the protocol either.
+            // Infinity is rejected too: JSON cannot represent it.
             let valid = seconds > 0.0 && seconds.is_finite();
             if valid {
                 Ok(Some(seconds))
@@ -68,7 +67,7 @@ pub fn sample(
 }
 
 fn batch_for(seconds: f64) -> u32 {
-    // A quarter more than needed, so that a slightly faster execution still lasts.
+    // A margin of a quarter, so that a slightly faster execution still yields a long enough sample.
     let wanted = 1.25 * SHORTEST_SAMPLE / seconds.max(1e-9);
     if seconds >= SHORTEST_SAMPLE { 1 } else { (wanted.ceil() as u32).clamp(2, LARGEST_BATCH) }
 }
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
     use crate::case::Verdict;
 
-    /// Its first execution takes longer than the others.
+    /// A case whose first execution takes longer than the others.
     struct ColdStart {
         first: f64,
         then: f64,

@@ -1,4 +1,4 @@
-//! Which case is measured next. Pure: what was measured goes in, the next turn comes out.
+//! Decides which case is measured next. Pure: results go in, the next turn comes out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -14,55 +14,55 @@ use crate::stats;
 pub struct Turn {
     /// Position in the plan.
     pub case: usize,
-    /// From 0.
+    /// Number of the round, from 0.
     pub round: u32,
-    /// 1 for the second look at a flagged one.
+    /// 0, or 1 for the second attempt after a flagged one.
     pub attempt: u32,
 }
 
-/// How far a case is.
+/// Progress of a case.
 #[derive(Debug)]
 struct Progress {
     measure: Measure,
-    /// Medians of the rounds that have been measured.
+    /// Medians of the measured rounds.
     medians: BTreeMap<u32, f64>,
-    /// Seconds of all its turns.
+    /// Seconds taken by all turns of the case.
     spent: f64,
-    /// Rounds that a person wants of it at least.
+    /// Least number of rounds requested by the user.
     wanted: u32,
     given_up: bool,
-    /// Rounds whose second look was given up with it.
+    /// Rounds whose second attempt was pending when the case was given up.
     looks: BTreeSet<u32>,
 }
 
 impl Progress {
-    /// The next round to measure, unless there have been enough.
+    /// The next round to measure, unless the case has enough.
     fn due(&self) -> Option<u32> {
         let next = || (0..).find(|round| !self.medians.contains_key(round));
         if self.given_up || self.enough(self.wanted) { None } else { next() }
     }
 
-    /// Whether there have been enough rounds where so many are wanted at least.
+    /// Whether the case has enough rounds if at least `wanted` are requested.
     fn enough(&self, wanted: u32) -> bool {
         let medians: Vec<f64> = self.medians.values().copied().collect();
         stats::verdict(&self.measure, wanted, &medians, self.spent).is_some()
     }
 }
 
-/// Passes over the plan's cases: in each, every case that still wants a round gets one,
-/// and at its end those that looked doubtful get a second attempt.
+/// Passes over the plan's cases: in each pass, every case that needs a round gets one; flagged rounds get their
+/// second attempt at the end of the pass.
 #[derive(Debug)]
 pub struct Schedule {
     cases: Vec<Progress>,
     seed: u64,
-    /// Passes that have begun.
+    /// Number of passes begun.
     passes: u32,
     queue: VecDeque<Turn>,
     again: Vec<Turn>,
 }
 
 impl Schedule {
-    /// What is left of a plan. Cases that the plan knows cannot run get no turn.
+    /// The remaining work of a plan. Cases that the plan marks as `n/a` get no turn.
     pub fn new(plan: &Plan, finished: &Finished) -> Schedule {
         let mut cases: Vec<Progress> = (plan.cases.iter())
             .map(|case| Progress {
@@ -96,24 +96,24 @@ impl Schedule {
         Schedule { cases, seed, passes: 0, queue: VecDeque::new(), again }
     }
 
-    /// Passes that have begun.
+    /// Number of passes begun.
     pub fn passes(&self) -> u32 {
         self.passes
     }
 
-    /// Positions of the cases that have turns to come.
+    /// Positions of the cases that have turns left.
     pub fn left(&self) -> BTreeSet<usize> {
         let due = (0..self.cases.len()).filter(|at| self.cases[*at].due().is_some());
         due.chain(self.queue.iter().chain(&self.again).map(|turn| turn.case)).collect()
     }
 
-    /// Whether a case has a round to come.
+    /// Whether a case has a round left.
     pub fn due(&self, case: usize) -> bool {
         self.cases[case].due().is_some()
     }
 
-    /// A case that was given up gets another try. One that had enough gets as many rounds
-    /// more as every case gets: returns how many that are in all.
+    /// Reopens a case that was given up. A case that has enough rounds gets as many more as every case gets.
+    /// Returns the resulting least number of rounds.
     pub fn repeat(&mut self, at: usize) -> u32 {
         let case = &mut self.cases[at];
         case.given_up = false;
@@ -125,8 +125,8 @@ impl Schedule {
         self.cases[at].wanted
     }
 
-    /// A turn was left before its end. A first attempt is due still; a second look has to be
-    /// noted.
+    /// Reverts a turn that was abandoned. A first attempt is still due by itself, but a second one has to be
+    /// queued again.
     pub fn put_back(&mut self, turn: Turn) {
         match self.cases[turn.case].given_up {
             _ if turn.attempt == 0 => {}
@@ -135,8 +135,8 @@ impl Schedule {
         }
     }
 
-    /// A person skips a case. Where only the rounds that a person wanted further are left, it
-    /// goes without them and keeps its result.
+    /// Skips a case on request. If only rounds requested in addition are left, those are dropped and the case
+    /// keeps its result.
     pub fn skip(&mut self, at: usize) {
         let case = &mut self.cases[at];
         if case.wanted == 0 || !case.enough(0) {
@@ -146,7 +146,7 @@ impl Schedule {
         self.queue.retain(|turn| turn.case != at || turn.attempt > 0);
     }
 
-    /// No more turns for this case.
+    /// Drops all remaining turns of a case.
     pub fn give_up(&mut self, case: usize) {
         let progress = &mut self.cases[case];
         progress.given_up = true;
@@ -156,12 +156,12 @@ impl Schedule {
         self.again.retain(|turn| turn.case != case);
     }
 
-    /// A turn was measured: the median of its samples, and the seconds that all of it
-    /// took. A doubtful first attempt is followed by a second one.
+    /// Records a measured turn with its median and total seconds. A flagged first attempt schedules a second
+    /// one.
     pub fn measured(&mut self, turn: Turn, median: f64, wall: f64, doubtful: bool) {
         let case = &mut self.cases[turn.case];
         case.spent += wall;
-        // The second attempt counts where it is the clean one.
+        // A second attempt replaces the first only if it is not flagged.
         if turn.attempt == 0 || !doubtful {
             case.medians.insert(turn.round, median);
         }
@@ -173,7 +173,7 @@ impl Schedule {
         }
     }
 
-    /// The next turn; `None` when all cases have had enough.
+    /// The next turn; `None` when all cases have enough.
     pub fn next(&mut self) -> Option<Turn> {
         if self.queue.is_empty() {
             self.queue.extend(self.again.drain(..));
@@ -185,8 +185,7 @@ impl Schedule {
         self.queue.pop_front()
     }
 
-    /// The next round, of every case that wants it. After an engine's death some cases are
-    /// a round behind: they catch up first.
+    /// The next round of every case that needs one. Cases that fell behind when an engine died catch up first.
     fn pass(&self) -> VecDeque<Turn> {
         let turn =
             |(case, progress): (usize, &Progress)| Some(Turn { case, round: progress.due()?, attempt: 0 });
@@ -197,8 +196,7 @@ impl Schedule {
         turns.into()
     }
 
-    /// Fisher and Yates' shuffle of those cases whose recipe asks for a random order;
-    /// the others keep their places.
+    /// Fisher–Yates shuffle of the cases whose recipe requests a random order; the others keep their positions.
     fn shuffle(&self, turns: &mut [Turn]) {
         let random = |turn: &Turn| self.cases[turn.case].measure.order == Order::Random;
         let places: Vec<usize> = (0..turns.len()).filter(|at| random(&turns[*at])).collect();

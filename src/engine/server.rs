@@ -1,5 +1,5 @@
-//! Runs plans: commands in, events out. The same server runs in the engine's process
-//! and, over pipes in memory, in tests.
+//! The engine's server: commands in, events out. It runs in the engine's process and, over in-memory pipes, in
+//! tests.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
@@ -20,21 +20,22 @@ use crate::model::Profiles;
 use crate::model::profiles::ProfileStore;
 use crate::stats::noise::Clocks;
 
-/// How serving ended.
+/// Why serving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The client closed our input.
     InputClosed,
-    /// A device was lost: only a fresh engine can go on.
+    /// A device was lost; only a new engine can continue.
     DeviceLost,
 }
 
-/// Says hello, with the profiles of `store` that are its devices', and carries out commands until the input ends or a device is lost.
+/// Says hello, including the profiles in `store` that match its devices, and executes commands until the input
+/// ends or a device is lost.
 ///
-/// Executors are used on the calling thread only; what they hold of a GPU may be used from any.
+/// Executors are used only on the calling thread, but their GPU resources may be used from any thread.
 ///
 /// # Errors
-/// When the client cannot be told any more, and when there is no thread left to listen.
+/// When the client cannot be reached any more, or when the thread that reads commands cannot be started.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write,
@@ -58,13 +59,13 @@ pub(super) struct Server<W: Write> {
     pub(super) executors: Vec<Box<dyn Executor>>,
     pub(super) watch: Box<dyn Watch>,
     pub(super) clocks: Clocks,
-    /// Of the reference copies.
+    /// Schedule of the reference copies.
     pub(super) pace: Pace,
-    /// What the hello told, for as long as it serves.
+    /// The profiles announced in the hello.
     pub(super) profiles: Profiles,
     pub(super) born: Instant,
-    /// Cases of the plan that runs now. What an earlier engine certified may have been
-    /// another device's or another build's work.
+    /// Cases of the current plan certified by this engine. An earlier engine's certificates do not count: they
+    /// may be for another device or build.
     pub(super) certified: HashSet<String>,
     seq: u64,
 }
@@ -98,7 +99,7 @@ impl<W: Write> Server<W> {
                 Input::Probe { backends, device } => self.probe(&backends, device)?,
                 Input::Ping(number) => self.emit(&Event::Pong { number })?,
                 Input::Unreadable(text) => self.emit(&Event::Log { level: Level::Error, text })?,
-                // An acknowledgement after a cancelled run has nobody waiting for it.
+                // A late acknowledgement after a cancelled run.
                 Input::Ack(_) => {}
             }
         }
@@ -111,8 +112,8 @@ impl<W: Write> Server<W> {
         self.output.flush()
     }
 
-    /// Emits a result and waits until the client has it on disk. An end of the input
-    /// while waiting is not an error here: the plan has been told to end by then.
+    /// Emits a result and waits until the client has it on disk. The end of the input is not an error here: the
+    /// plan was told to end by then.
     pub(super) fn emit_result(&mut self, make: impl FnOnce(u64) -> Event) -> io::Result<()> {
         self.seq += 1;
         let seq = self.seq;
@@ -160,7 +161,7 @@ impl<W: Write> Server<W> {
     }
 }
 
-/// Why there is no copy, without saying twice that it is not applicable.
+/// Why there is no copy, without the prefix `n/a`.
 pub(super) fn reason(failure: Failure) -> String {
     match failure {
         Failure::NotApplicable(reason) => reason,

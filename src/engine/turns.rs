@@ -1,4 +1,4 @@
-//! Carries out a plan, one turn after the other.
+//! Executes a plan, one turn after another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -17,20 +17,20 @@ use crate::recipe::plan::Plan;
 use crate::stats;
 use crate::stats::noise::{self, Flag};
 
-/// What a person should know of every plan with cold caches.
+/// Note logged with every plan that uses cold caches.
 const COLD_CACHES: &str = "cold caches: every sample is one execution after an eviction, because a second \
      one in a batch would find its data cached; samples under 100 µs are flagged `short`";
 
-/// A plan on its way.
+/// The state of a running plan.
 pub(super) struct PlanProgress<'a> {
     pub plan: &'a Plan,
     pub schedule: Schedule,
     pub orders: Orders,
-    /// Whether the client has been told that we hold.
+    /// Whether the client was told that the engine is paused.
     held: bool,
 }
 
-/// Why a plan stopped before its end.
+/// Why a plan stopped early.
 enum Stop {
     Cancelled,
     Lost,
@@ -60,7 +60,7 @@ impl<W: Write> Server<W> {
         Ok(Ending::InputClosed)
     }
 
-    /// Has the kernels of the cases that have turns compiled before these come.
+    /// Starts compiling the kernels of all cases that have turns left.
     fn compile_ahead(&self, progress: &PlanProgress) {
         let left = progress.schedule.left();
         let cases: Vec<&Case> = left.into_iter().map(|at| &progress.plan.cases[at]).collect();
@@ -87,8 +87,8 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// Carries out what the client has asked for, and holds while it asks for that: how long
-    /// both took, `None` where there was nothing to do.
+    /// Executes pending orders and blocks while paused. Returns the time taken, or `None` if there was nothing
+    /// to do.
     pub(super) fn hold(&mut self, progress: &mut PlanProgress) -> io::Result<Option<Duration>> {
         let began = Instant::now();
         let mut busy = false;
@@ -124,14 +124,13 @@ impl<W: Write> Server<W> {
                 let rounds = progress.schedule.repeat(at);
                 self.emit(&Event::Retried { case, rounds })
             }
-            // It is too late, or too early, for what was asked.
+            // The order came too late or too early to have an effect.
             Order::Skip(_) | Order::Again(_) => Ok(()),
         }
     }
 
-    /// What no device here can run is said first, so that the client knows how much is
-    /// left, and then what does not fit into a device's memory now. A case that is done
-    /// stays so.
+    /// Reports first the remaining cases that no device here can run, so that the client knows how much is
+    /// left, then warns about those that currently exceed a device's memory. Finished cases are unaffected.
     fn sort_out(&mut self, progress: &mut PlanProgress) -> io::Result<()> {
         let left: Vec<usize> = progress.schedule.left().into_iter().collect();
         let places: BTreeSet<Place> = left.iter().map(|at| progress.plan.cases[*at].place()).collect();
@@ -154,9 +153,8 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    /// Bytes that are free on a device, where it tells, or why no executor here can run its
-    /// cases at all. Asks the device, which costs more than a short case: once a run. No other
-    /// one is touched.
+    /// Free bytes on a device, if it reports them, or why no executor can run its cases. Querying a device
+    /// costs more than a short case, so it is done once per run, and only for devices that are needed.
     fn free_on(&self, (backend, device): Place) -> Result<Option<u64>, String> {
         let executor = self.executor(backend).ok_or_else(|| format!("no backend {backend}"))?;
         executor.select_device(device);
@@ -167,10 +165,9 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// A plain copy on every backend that still has turns, on the device of the first, so that a change of the
-    /// machine's own pace between two runs is on file; not before every pass where that
-    /// would take long beside the passes. `Some` where it loses a device, of which no case is to
-    /// blame.
+    /// Measures a plain copy on every backend that has turns left, on the device of its first case, to record
+    /// changes of the machine's performance over time. Skipped in some passes if it takes long compared with a
+    /// pass. Returns `Some` if it loses a device, for which no case is to blame.
     fn measure_references(
         &mut self,
         plan: &Plan,
@@ -203,10 +200,11 @@ impl<W: Write> Server<W> {
         Ok(None)
     }
 
-    /// Measures one turn and tells the schedule; `Some` where the plan stops here.
+    /// Measures one turn and updates the schedule; `Some` if the plan stops here.
     fn run_turn(&mut self, progress: &mut PlanProgress, turn: Turn) -> io::Result<Option<Stop>> {
         let case = &progress.plan.cases[turn.case];
-        // A second look that is skipped would leave a case that has a result without one.
+        // Skippable only while the case has rounds left: skipping a second attempt would discard the result of
+        // a finished case.
         let skippable = progress.schedule.due(turn.case).then_some(case.id.as_str());
         let cancel = progress.orders.begin(skippable);
         let measured = self.measure(progress, turn, &cancel);
@@ -225,7 +223,7 @@ impl<W: Write> Server<W> {
         }
         let (id, round) = (case.id.clone(), turn.round);
         match failure {
-            // The plan is to end or the case to be skipped: that is seen to before the next turn.
+            // Either the plan ends or the case is skipped; both are handled before the next turn.
             Failure::Cancelled => return Ok((!cancel.requested()).then_some(Stop::Cancelled)),
             Failure::NotApplicable(reason) => {
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;

@@ -1,7 +1,6 @@
-//! The index patterns that lavin2020 extracted from mini-applications (its Table 5),
-//! by name.
+//! The index patterns that lavin2020 extracted from mini-applications (Table 5), by name.
 
-/// Whether the application gathers or scatters with a pattern: the name's letter.
+/// Whether the application gathers or scatters with a pattern: the letter in its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     Gather,
@@ -13,13 +12,13 @@ pub enum Use {
 pub struct Application {
     /// `PENNANT-G0` …
     pub name: &'static str,
-    /// What the application does with it.
+    /// Whether the application gathers or scatters.
     pub kernel: Use,
-    /// 16 offsets of one gather or scatter, in elements.
+    /// The 16 offsets of one gather or scatter, in elements.
     pub indices: &'static [u64],
     /// Elements between the bases of consecutive gathers or scatters.
     pub delta: u64,
-    /// The table's "Type", where it has one: `Stride-4`, `Broadcast` …
+    /// The "Type" in the table, if any: `Stride-4`, `Broadcast` …
     pub kind: Option<&'static str>,
 }
 
@@ -43,7 +42,7 @@ impl Application {
     }
 }
 
-/// The pattern of this name, in the table's spelling.
+/// The pattern with this name, in the table's spelling.
 pub fn find(name: &str) -> Option<&'static Application> {
     TABLE_5.iter().find(|a| a.name == name)
 }
@@ -58,8 +57,8 @@ const STRIDE_8: &[u64] = &[0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104
 const STRIDE_24: &[u64] = &[0, 24, 48, 72, 96, 120, 144, 168, 192, 216, 240, 264, 288, 312, 336, 360];
 const STRIDE_6: &[u64] = &[0, 6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 78, 84, 90];
 
-/// Table 5, in its order. PENNANT-G4 is printed with 17 indices, five of them 1; one of
-/// those is left out here.
+/// The rows of Table 5, in order. PENNANT-G4 is printed with 17 indices, five of which are 1; one of those is
+/// omitted here.
 pub const TABLE_5: [Application; 34] = [
     Application::gather(
         "PENNANT-G0",
@@ -117,7 +116,7 @@ pub const TABLE_5: [Application; 34] = [
     Application::scatter("LULESH-S3", STRIDE_24, 0, Some("Stride-24")),
 ];
 
-/// The names of Table 5, in its order.
+/// The names in Table 5, in order.
 pub const NAMES: [&str; 34] = {
     let mut names = [""; 34];
     let mut at = 0;
@@ -156,7 +155,7 @@ mod tests {
         assert_eq!((g4.indices, g4.delta), (&[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3][..], 4));
     }
 
-    /// The largest deltas and the one pattern that never moves.
+    /// The largest deltas, and the only pattern that does not move.
     #[test]
     fn deltas() {
         let delta = |name| find(name).unwrap().delta;

@@ -1,27 +1,26 @@
-//! The classes of index patterns (lavin2020 §2), by a stated rule.
+//! Classification of index patterns (lavin2020 §2) by explicit rules.
 //!
-//! With d the differences between neighbours of a pattern, the first that holds:
+//! The class is the first that applies, where the differences are those between neighbouring indices:
 //!
-//! 1. *single*: there is no difference, because there is one index.
-//! 2. *stride-s*: all differences are the same s ≥ 1.
-//! 3. *broadcast*: no difference is negative and at least half of them are 0.
+//! 1. *single*: there is only one index, hence no difference.
+//! 2. *stride-s*: all differences equal the same s ≥ 1.
+//! 3. *broadcast*: no difference is negative, and at least half of them are 0.
 //! 4. *mostly stride-1*: at least a third of the differences are 1.
 //! 5. *complex*: everything else.
 //!
-//! The paper gives the classes in words ("some elements share the same index"); the
-//! shares are ours, chosen so that every typed row of its Table 5 comes out as typed
-//! and no untyped row gets a type.
+//! The paper describes the classes in words ("some elements share the same index"); the thresholds are ours,
+//! chosen such that every typed row of its Table 5 gets its type and no untyped row gets one.
 
 use std::fmt;
 
 /// A class of index patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// One index.
+    /// A single index.
     Single,
-    /// Each element a fixed distance from the one before it.
+    /// Each index is a fixed distance from the previous one.
     Stride(u64),
-    /// Neighbours share an index.
+    /// Neighbouring entries share an index.
     Broadcast,
     /// Runs of consecutive indices with jumps between them.
     MostlyStride1,

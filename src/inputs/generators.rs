@@ -1,9 +1,9 @@
-//! The index patterns of Spatter, as numbers: UNIFORM, MS1 and LAPLACIAN
-//! (lavin2020 §3.3). [`notation`](super::notation) reads Spatter's strings.
+//! Generators of Spatter's index patterns: UNIFORM, MS1 and LAPLACIAN (lavin2020 §3.3).
+//! [`notation`](super::notation) parses Spatter's strings.
 //!
-//! What Spatter 2.1.0 leaves undefined or silently drops is an error here.
+//! Parameters that Spatter 2.1.0 leaves undefined or silently ignores are errors here.
 
-/// Longest pattern, entries.
+/// Longest pattern, in indices.
 pub const MAX_LENGTH: u64 = 1 << 20;
 
 /// Why a pattern does not exist.
@@ -39,9 +39,9 @@ pub fn uniform(length: u64, stride: u64) -> Result<Vec<u64>, PatternError> {
     }
 }
 
-/// `MS1:length:breaks:gaps`, mostly stride 1 (lavin2020 §3.3.2): from v = −1, entry i
-/// adds the gap of a break at i, else 1. `breaks` ascend; `gaps` has one entry for
-/// all breaks or one (or more) for each.
+/// `MS1:length:breaks:gaps`, mostly stride 1 (lavin2020 §3.3.2): starting from v = −1, entry i adds the gap of
+/// a break at i, or else 1. `breaks` must ascend; `gaps` has either one entry for all breaks, or at least one
+/// per break.
 pub fn ms1(length: u64, breaks: &[u64], gaps: &[u64]) -> Result<Vec<u64>, PatternError> {
     check_length(length)?;
     if breaks.is_empty() || gaps.is_empty() {
@@ -75,10 +75,9 @@ pub fn ms1(length: u64, breaks: &[u64], gaps: &[u64]) -> Result<Vec<u64>, Patter
         .collect()
 }
 
-/// `LAPLACIAN:dimensions:length:size` (lavin2020 §3.3.3): a stencil of 2·D·L + 1
-/// points. With branches b = (j + 1)·size^i for i < D and j < L and M the last of
-/// them, the pattern is M − b in reverse, M, M + b. Where size ≤ length the branches
-/// overlap, as in Spatter.
+/// `LAPLACIAN:dimensions:length:size` (lavin2020 §3.3.3): a stencil of 2·D·L + 1 points. With branches b = (j +
+/// 1)·size^i for i < D and j < L, and M the last of them, the pattern is M − b in reverse, M, M + b. If size ≤
+/// length, the branches overlap, as in Spatter.
 pub fn laplacian(dimensions: u64, length: u64, size: u64) -> Result<Vec<u64>, PatternError> {
     if dimensions == 0 || length == 0 || size == 0 {
         return refuse("dimensions, length and size of LAPLACIAN are at least 1");
@@ -97,7 +96,7 @@ pub fn laplacian(dimensions: u64, length: u64, size: u64) -> Result<Vec<u64>, Pa
     Ok(below.chain([middle]).chain(branches.iter().map(|b| middle + b)).collect())
 }
 
-/// A list of indices as a pattern.
+/// Checks a list of indices and returns it as a pattern.
 pub fn custom(indices: &[u64]) -> Result<Vec<u64>, PatternError> {
     check_length(indices.len() as u64)?;
     if indices.iter().any(|&i| i >= 1 << 63) {

@@ -1,7 +1,7 @@
-//! Counter-based random words: bijections of the counter for a fixed seed, so that
-//! an index can be decoded from the value that was made of it.
+//! Counter-based random words: for a fixed seed they are bijections of the counter, so that an index can be
+//! recovered from a value derived from it.
 //!
-//! All arithmetic is unsigned and wraps. With `key = key64(seed)`,
+//! All arithmetic is unsigned and wraps around. With `key = key64(seed)`,
 //!
 //! ```text
 //! mix64(x):  x ^= x >> 27;  x *= 0x3C79AC492BA7B653;
@@ -13,7 +13,7 @@
 //! word32(seed, i) = mix32(i + low 32 bits of key64(seed))
 //! ```
 //!
-//! The multipliers are P. Evensen's (moremur) and C. Wellons' (lowbias32).
+//! The multipliers are from P. Evensen (moremur) and C. Wellons (lowbias32).
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const M64: [u64; 2] = [0x3C79_AC49_2BA7_B653, 0x1C69_B3F7_4AC4_AE35];
@@ -73,7 +73,7 @@ pub const fn unmix32(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// The key of a seed: what a kernel takes in the seed's place.
+/// The key of a seed, passed to kernels in place of the seed.
 #[inline(always)]
 pub const fn key64(seed: u64) -> u64 {
     mix64(seed.wrapping_add(GOLDEN))
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// Each output bit depends on each of the low bits of the counter.
+    /// Checks that each output bit depends on each of the low bits of the counter.
     #[test]
     fn a_flipped_bit_flips_half_of_the_word() {
         for bit in 0..32 {
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// The CUDA twin must give these too.
+    /// The CUDA implementation must produce the same values.
     #[test]
     fn golden() {
         assert_eq!(GOLDEN64, [word64(0, 0), word64(0, 1), word64(42, 1 << 40), word64(u64::MAX, u64::MAX)]);

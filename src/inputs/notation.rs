@@ -1,21 +1,20 @@
 //! Spatter's notation for patterns: `UNIFORM:8:4`, `UNIFORM:8:4:NR`, `MS1:8:4:20`,
 //! `LAPLACIAN:2:2:100` and `0,8,16` (lavin2020 §3.3, Spatter 2.1.0).
 //!
-//! Numbers are decimal digits and nothing else: Spatter also accepts what follows
-//! them and ignores it.
+//! Numbers must consist of decimal digits only; Spatter ignores any text that follows them.
 
 use super::generators::{self, PatternError};
 
-/// A pattern and the delta that its notation sets.
+/// A pattern and the delta set by its notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notation {
     /// Offsets in elements.
     pub indices: Vec<u64>,
-    /// UNIFORM's fourth field (`NR`: length·stride, no reuse); LAPLACIAN's 1.
+    /// The fourth field of UNIFORM (`NR`: length·stride, no reuse); 1 for LAPLACIAN.
     pub delta: Option<u64>,
 }
 
-/// Reads a pattern in Spatter's notation.
+/// Parses a pattern in Spatter's notation.
 pub fn parse(text: &str) -> Result<Notation, PatternError> {
     let fields: Vec<&str> = text.split(':').collect();
     match fields.as_slice() {
@@ -68,7 +67,7 @@ fn too_large(text: &str) -> PatternError {
     PatternError(format!("`{}` is too large", shortened(text)))
 }
 
-/// Enough of a text to recognise it in a message.
+/// Truncates a text for a message.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((at, _)) => format!("{}…", &text[..at]),

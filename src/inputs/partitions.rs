@@ -1,11 +1,11 @@
-//! Random partitions (he2007 §3.3.2 Case II and §3.5): each tuple's partition is
-//! independent of the others, and a tuple's location is the start of its partition
-//! plus its rank among the tuples of the same partition, in the order of the input.
+//! Random partitions (he2007 §3.3.2 Case II and §3.5): the partitions of the tuples are independent, and the
+//! location of a tuple is the start of its partition plus its rank, in input order, among the tuples of the
+//! same partition.
 //!
 //! With c(q) the number of tuples in partition q,
-//! `L[i] = Σ_{q < partition(i)} c(q) + #{h < i : partition(h) = partition(i)}`.
-//! L is a permutation, ascending within each partition. It has no closed form: the
-//! backends count on the device, the tests use [`locations`].
+//! `L[i] = Σ_{q < partition(i)} c(q) + #{h < i : partition(h) = partition(i)}`. L is a permutation, ascending
+//! within each partition. It has no closed form: the backends count on the device, and the tests use
+//! [`locations`].
 
 use super::mix::{scale, word64};
 
@@ -15,8 +15,8 @@ pub const fn partition_of(seed: u64, i: u64, p: u64) -> u64 {
     scale(word64(seed, i), p)
 }
 
-/// The location of every tuple, one after another: the reference. Memory is in
-/// proportion to n + p. With `p` = 0 all tuples are of one partition.
+/// Reference implementation: the location of every tuple in order. Needs O(n + p) memory. `p` = 0 is treated as
+/// a single partition.
 pub fn locations(seed: u64, n: u64, p: u64) -> Vec<u64> {
     let p = p.max(1);
     let mut next = vec![0u64; p as usize];

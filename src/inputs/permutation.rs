@@ -1,10 +1,10 @@
-//! Pseudo-random permutations of [0, n) that are computed, not stored: a Feistel
-//! network with unbalanced halves, and cycle walking where n is no power of two.
+//! Pseudo-random permutations of [0, n) that are computed, not stored: a Feistel network with unbalanced
+//! halves, and cycle walking if n is not a power of two.
 //!
-//! The algorithm, for the CUDA twin in `kernels/inputs.cuh`. Let b be the least
-//! integer with 2^b ≥ n, `bits_left` = ⌊b/2⌋ and `bits_right` = b − `bits_left`.
-//! The keys are `keys[r]` = upper 32 bits of `word64(seed ^ 0x5045_524D_5554_4521, r)`.
-//! With 32-bit unsigned arithmetic, except that the product has 64 bits:
+//! The algorithm, which the CUDA implementation in `kernels/inputs.cuh` shares: let b be the least integer with
+//! 2^b ≥ n, `bits_left` = ⌊b/2⌋ and `bits_right` = b − `bits_left`. The keys are `keys[r]` = upper 32 bits of
+//! `word64(seed ^ 0x5045_524D_5554_4521, r)`. Arithmetic is 32-bit unsigned, except that the product has 64
+//! bits:
 //!
 //! ```text
 //! F(x, k):    t = (x ^ k) * 0xD256D193;  return (low half of t) ^ (high half of t)
@@ -20,7 +20,7 @@
 
 use super::mix::word64;
 
-/// Rounds of the network, each with a key and one multiplication.
+/// Number of rounds, each with one key and one multiplication.
 pub const ROUNDS: usize = 6;
 
 /// Largest n.
@@ -29,11 +29,11 @@ pub const MAX_ELEMENTS: u64 = 1 << 40;
 const TAG: u64 = 0x5045_524D_5554_4521;
 const MULTIPLIER: u32 = 0xD256_D193;
 
-/// A permutation of [0, n). A kernel takes it by value.
+/// A permutation of [0, n), passed to kernels by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Permutation {
-    /// Elements, at most [`MAX_ELEMENTS`].
+    /// Number of elements, at most [`MAX_ELEMENTS`].
     pub n: u64,
     /// Width of the left (upper) half, at most 20.
     pub bits_left: u32,
@@ -50,7 +50,7 @@ fn fold(x: u32, key: u32) -> u32 {
 }
 
 impl Permutation {
-    /// The permutation of `n` elements with this seed; `None` where n exceeds 2^40.
+    /// The permutation of `n` elements with this seed; `None` if n exceeds 2^40.
     pub fn new(n: u64, seed: u64) -> Option<Permutation> {
         if n > MAX_ELEMENTS {
             return None;
@@ -60,7 +60,7 @@ impl Permutation {
         Some(Permutation { n, bits_left: bits / 2, bits_right: bits - bits / 2, keys })
     }
 
-    /// Where `i` goes. `i` must be below `n`: outside, the walk may never end.
+    /// The image of `i`, which must be below `n`: otherwise the walk may never end.
     #[inline(always)]
     pub fn apply(&self, i: u64) -> u64 {
         debug_assert!(i < self.n, "{i} is not below {}", self.n);
@@ -71,7 +71,7 @@ impl Permutation {
         i
     }
 
-    /// What goes to `j`. `j` must be below `n`: outside, the walk may never end.
+    /// The preimage of `j`, which must be below `n`: otherwise the walk may never end.
     #[inline(always)]
     pub fn invert(&self, j: u64) -> u64 {
         debug_assert!(j < self.n, "{j} is not below {}", self.n);

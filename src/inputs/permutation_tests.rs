@@ -49,7 +49,7 @@ proptest! {
     }
 }
 
-/// The CUDA twin must give these too.
+/// The CUDA implementation must produce the same values.
 #[test]
 fn golden() {
     let found: Vec<[u64; 4]> = GOLDEN
@@ -74,7 +74,7 @@ const GOLDEN: [(u64, u64, u64, u64); 8] = [
     (1 << 40, u64::MAX, 1 << 39, 662_870_991_905),
 ];
 
-/// In a random permutation |π(i) − i| is n/3 on average.
+/// In a random permutation the mean of |π(i) − i| is n/3.
 #[test]
 fn displacement_is_that_of_a_random_permutation() {
     for n in [1 << 16, 100_003, 1 << 20] {
@@ -84,8 +84,7 @@ fn displacement_is_that_of_a_random_permutation() {
     }
 }
 
-/// 32 consecutive 8-byte tuples of 2^24 touch nearly 32 different 128-byte lines,
-/// and each warp's lines differ from its neighbours'.
+/// The 32 consecutive 8-byte tuples of a warp, out of 2^24, touch nearly 32 distinct 128-byte lines.
 #[test]
 fn warps_touch_lines_as_random_ones_do() {
     let n: u64 = 1 << 24;
@@ -103,14 +102,14 @@ fn warps_touch_lines_as_random_ones_do() {
     assert!((distinct as f64 / expected - 1.0).abs() < 1e-3, "{distinct} against {expected}");
 }
 
-/// χ² over 256 cells, 255 degrees of freedom: mean 255, standard deviation 22.6.
+/// χ² over 256 cells, with 255 degrees of freedom: mean 255, standard deviation 22.6.
 fn chi_square(cells: &[u64; 256]) -> f64 {
     let expected = cells.iter().sum::<u64>() as f64 / 256.0;
     cells.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum()
 }
 
-/// Where a block of neighbours goes is uniform, and so are the distances between the
-/// images of elements that are 1, 2, 32 or 1024 apart.
+/// The images of a block of neighbours are uniform, and so are the distances between the images of elements
+/// that are 1, 2, 32, 1024 or 4096 apart.
 #[test]
 fn neighbours_scatter_uniformly() {
     for (n, seed) in [(1u64 << 20, 1), (1 << 24, 2), ((1 << 24) - 3, 3), (1 << 28, 4), (1 << 33, 5)] {

@@ -1,5 +1,5 @@
-//! ln and exp from additions, multiplications and divisions alone, which IEEE 754
-//! rounds in the same way everywhere. Relative error below 1e-15 (ln: of max(1, |ln|)).
+//! ln and exp from additions, multiplications and divisions only, which IEEE 754 rounds identically everywhere.
+//! Relative error below 1e-15 (for ln, relative to max(1, |ln|)).
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
@@ -22,7 +22,7 @@ pub fn ln(x: f64) -> f64 {
     exponent as f64 * LN_2 + 2.0 * t * series
 }
 
-/// e^x; 0 where that is below the normal numbers, infinite where above.
+/// e^x; 0 if the result is below the normal numbers, infinite if it is above them.
 pub fn exp(x: f64) -> f64 {
     let half = if x < 0.0 { -0.5 } else { 0.5 };
     let k = (x / LN_2 + half) as i64;
@@ -50,7 +50,7 @@ mod tests {
         #[test]
         fn close_to_libm(x in 1e-3f64..1e15, y in -600f64..600.0) {
             prop_assert!((ln(x) - x.ln()).abs() <= 2e-15 * x.ln().abs().max(1.0));
-            // The argument's own rounding is |y|·2^-53.
+            // The rounding error of the argument is |y|·2^-53.
             prop_assert!((exp(y) / y.exp() - 1.0).abs() <= 4e-16 * y.abs().max(4.0));
         }
     }

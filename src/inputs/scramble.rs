@@ -1,17 +1,16 @@
-//! A cheap bijection of [0, 2^k) that looks random: an order in which to visit an array of
-//! 2^k elements, computed in a few instructions, for kernels that time nothing else than
-//! the visits. [`Permutation`](super::Permutation) is better mixed, takes any n, and costs
-//! several times as much.
+//! A cheap pseudo-random bijection of [0, 2^k): an order in which to visit an array of 2^k elements, computed
+//! in a few instructions, for kernels that time nothing but the visits. [`Permutation`](super::Permutation) is
+//! better mixed, supports any n, and costs several times as much.
 //!
-//! With s = ⌈k/2⌉, arithmetic modulo 2^64 and key = the lower k bits of
-//! `word64(seed ^ 0x5343_5241_4D42_4C45, 0)`:
+//! With s = ⌈k/2⌉, arithmetic modulo 2^64, and key = the low k bits of `word64(seed ^ 0x5343_5241_4D42_4C45,
+//! 0)`:
 //!
 //! ```text
 //! apply(x):  x = (x + key) * 0x9E3779B97F4A7C15 mod 2^k;  x ^= x >> s
 //!            x = x * 0xD1B54A32D192ED03 mod 2^k;          x ^= x >> s
 //! ```
 //!
-//! Odd factors are units modulo 2^k, and x ↦ x ^ (x >> s) is its own inverse where 2s ≥ k.
+//! Odd factors are units modulo 2^k, and x ↦ x ^ (x >> s) is its own inverse because 2s ≥ k.
 
 use super::mix::{inverse, word64};
 
@@ -19,10 +18,10 @@ const TAG: u64 = 0x5343_5241_4D42_4C45;
 const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
 const INVERSES: [u64; 2] = [inverse(FACTORS[0]), inverse(FACTORS[1])];
 
-/// Most bits.
+/// Largest number of bits.
 pub const MAX_BITS: u32 = 48;
 
-/// A bijection of [0, 2^bits). A kernel takes it by value.
+/// A bijection of [0, 2^bits), passed to kernels by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Scramble {
@@ -33,14 +32,14 @@ pub struct Scramble {
 }
 
 impl Scramble {
-    /// The bijection of [0, 2^bits) with this seed; `bits` beyond [`MAX_BITS`] count as these.
+    /// The bijection of [0, 2^bits) with this seed; `bits` is limited to [`MAX_BITS`].
     pub fn new(bits: u32, seed: u64) -> Scramble {
         let bits = bits.min(MAX_BITS);
         let mask = (1 << bits) - 1;
         Scramble { key: word64(seed ^ TAG, 0) & mask, mask, shift: bits.div_ceil(2), unused: 0 }
     }
 
-    /// The place of `x` < 2^bits; of a larger x that of its lower bits.
+    /// The image of `x` < 2^bits; higher bits of x are ignored.
     #[inline(always)]
     pub fn apply(self, x: u64) -> u64 {
         let x = x.wrapping_add(self.key).wrapping_mul(FACTORS[0]) & self.mask;
@@ -48,7 +47,8 @@ impl Scramble {
         x ^ (x >> self.shift)
     }
 
-    /// The same of at most 2^32 elements, in arithmetic that vectors of every width have.
+    /// [`apply`](Scramble::apply) for at most 2^32 elements, in 32-bit arithmetic, which all vector widths
+    /// support.
     #[inline(always)]
     pub fn apply_narrow(self, x: u32) -> u32 {
         let [first, second] = FACTORS.map(|factor| factor as u32);
@@ -58,12 +58,12 @@ impl Scramble {
         x ^ (x >> self.shift)
     }
 
-    /// Whether [`apply_narrow`](Scramble::apply_narrow) does for it.
+    /// Whether [`apply_narrow`](Scramble::apply_narrow) is sufficient.
     pub fn is_narrow(self) -> bool {
         self.mask <= u64::from(u32::MAX)
     }
 
-    /// What lies at place `y` < 2^bits.
+    /// The preimage of `y` < 2^bits.
     pub fn invert(self, y: u64) -> u64 {
         let y = (y ^ (y >> self.shift)).wrapping_mul(INVERSES[1]) & self.mask;
         let y = (y ^ (y >> self.shift)).wrapping_mul(INVERSES[0]);
@@ -100,9 +100,9 @@ mod tests {
         assert_eq!((Scramble::new(0, 3).apply(7), Scramble::new(0, 3).invert(0)), (0, 0));
     }
 
-    /// What makes a visit random for a memory: neighbours in time are far apart. Of 2^20
-    /// elements two that follow each other share a line of 16 once in 2^16 times, if chance
-    /// decides, and 1024 visits touch 1016 lines.
+    /// Visits look random to a memory if consecutive ones are far apart. For a random order of 2^20 elements,
+    /// the probability that two consecutive elements share a line of 16 is 2^-16, and 1024 visits touch 1016
+    /// lines.
     #[test]
     fn neighbours_in_time_are_far_apart_in_place() {
         for seed in 0..8 {

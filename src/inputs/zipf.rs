@@ -1,13 +1,12 @@
-//! Zipf-distributed draws without libm: rank r = 0, 1, … of n has a probability in
-//! proportion to (r + 1)^−s.
+//! Zipf-distributed draws without libm: the probability of rank r = 0, 1, … of n is proportional to (r + 1)^−s.
 //!
-//! A table holds the cumulative probability of at most [`MAX_BUCKETS`] buckets of
-//! ranks as 64-bit fixed-point fractions. Up to n = [`MAX_BUCKETS`] each rank is a
-//! bucket of its own. Beyond it the first [`HEAD`] ranks are, and the others share
-//! geometric buckets, uniform inside, whose mass is (number of ranks) · (middle)^−s.
+//! A table holds the cumulative probabilities of at most [`MAX_BUCKETS`] buckets of ranks as 64-bit fixed-point
+//! fractions. Up to n = [`MAX_BUCKETS`], each rank has its own bucket. For larger n only the first [`HEAD`]
+//! ranks do; the others share geometric buckets with a uniform distribution inside, whose mass is (number of
+//! ranks) · (middle)^−s.
 //!
-//! Draw i, for the CUDA twin in `kernels/inputs.cuh` (`scale` is the upper half of a
-//! 128-bit product, `mix64` and `word64` are in [`mix`](super::mix)):
+//! Draw i, as in the CUDA implementation in `kernels/inputs.cuh` (`scale` is the upper half of a 128-bit
+//! product; `mix64` and `word64` are in [`mix`](super::mix)):
 //!
 //! ```text
 //! u    = word64(seed, i)
@@ -16,48 +15,46 @@
 //! draw = spread.apply(rank)
 //! ```
 //!
-//! `guide[g]` is the b of u = g·2^52: an optional start of the search.
+//! `guide[g]` is the b of u = g·2^52: an optional starting point of the search.
 //!
-//! **Error.** A bucket's mass differs from the exact one by less than 2^−40 in
-//! absolute terms, plus s·(s+1)·3e-7 of itself for a geometric bucket; a rank's
-//! probability inside a geometric bucket by at most s·0.25 % of itself.
+//! **Error.** The mass of a bucket differs from the exact one by less than 2^−40 in absolute terms, plus
+//! s·(s+1)·3e-7 relative for a geometric bucket; the probability of a rank inside a geometric bucket differs by
+//! at most s·0.25 % relative.
 
 use super::mix::{mix64, scale, word64};
 use super::permutation::Permutation;
 use super::real;
 
-/// Most buckets.
+/// Largest number of buckets.
 pub const MAX_BUCKETS: u64 = 16_384;
-/// Ranks with a bucket of their own where not all ranks have.
+/// Number of ranks with their own buckets if there are more than [`MAX_BUCKETS`] ranks.
 pub const HEAD: u64 = 8_192;
 /// Largest exponent.
 pub const MAX_EXPONENT: f64 = 16.0;
-/// Bits of a draw that choose its entry of the guide.
+/// Number of bits of a draw that select its entry in the guide.
 pub const GUIDE_BITS: u32 = 12;
 
 const TAG_DRAW: u64 = 0x5A49_5046_4452_4157;
 const TAG_RANK: u64 = 0x5A49_5046;
 
-/// A Zipf distribution over [0, n), its hot elements spread at random.
+/// A Zipf distribution over [0, n), whose frequent elements are at random positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zipf {
     /// Seed of the draws, for [`word64`].
     pub seed: u64,
-    /// For each bucket, the probability of it or an earlier one, times 2^64; the last
-    /// is 2^64 − 1.
+    /// For each bucket, the probability of this or an earlier one, times 2^64; the last is 2^64 − 1.
     pub cumulative: Vec<u64>,
-    /// First rank of each bucket, and at the end n.
+    /// First rank of each bucket, followed by n.
     pub start: Vec<u64>,
-    /// 2^[`GUIDE_BITS`] + 1 entries: the bucket of the draw `g << 52`, and at the end
-    /// the last bucket.
+    /// 2^[`GUIDE_BITS`] + 1 entries: the bucket of the draw `g << 52`, and finally the last bucket.
     pub guide: Vec<u32>,
-    /// Where each rank lies.
+    /// Position of each rank.
     pub spread: Permutation,
 }
 
 impl Zipf {
-    /// The distribution over `n` elements (1 to 2^40) with this exponent (0 to
-    /// [`MAX_EXPONENT`]); `None` outside. Takes about a millisecond.
+    /// The distribution over `n` elements (1 to 2^40) with this exponent (0 to [`MAX_EXPONENT`]); `None` if out
+    /// of range. Takes about a millisecond.
     pub fn new(n: u64, exponent: f64, seed: u64) -> Option<Zipf> {
         if n == 0 || !(0.0..=MAX_EXPONENT).contains(&exponent) {
             return None;
@@ -75,7 +72,7 @@ impl Zipf {
         self.spread.apply(self.rank(word64(self.seed, i)))
     }
 
-    /// The rank that a uniform word chooses.
+    /// The rank selected by a uniform word.
     #[inline]
     fn rank(&self, u: u64) -> u64 {
         let g = (u >> (64 - GUIDE_BITS)) as usize;
@@ -89,8 +86,8 @@ impl Zipf {
     }
 }
 
-/// First ranks of the buckets, and n. The boundary after geometric bucket k of K is
-/// HEAD·(n/HEAD)^(k/K), rounded down, and at least one rank further.
+/// First ranks of the buckets, followed by n. The boundary after geometric bucket k of K is
+/// HEAD·(n/HEAD)^(k/K), rounded down, but at least one rank after the previous one.
 fn starts(n: u64) -> Vec<u64> {
     if n <= MAX_BUCKETS {
         return (0..=n).collect();

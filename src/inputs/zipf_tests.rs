@@ -5,7 +5,7 @@ fn zipf(n: u64, exponent: f64) -> Zipf {
     Zipf::new(n, exponent, 11).expect("in range")
 }
 
-/// The table's probability of each rank.
+/// The probability of each rank according to the table.
 fn probabilities(z: &Zipf) -> Vec<f64> {
     let mut all = Vec::new();
     let mut below = 0;
@@ -48,7 +48,7 @@ fn large_tables_keep_the_documented_error() {
     }
 }
 
-/// Buckets grow by so little that the documented error holds up to the largest n.
+/// Buckets grow slowly enough for the documented error up to the largest n.
 #[test]
 fn geometric_buckets_are_narrow() {
     let starts = starts(1 << 40);
@@ -91,7 +91,7 @@ proptest! {
         prop_assert!(z.draw(i) < n);
     }
 
-    /// The guide changes nothing.
+    /// The guide does not change the result.
     #[test]
     fn the_guide_agrees_with_a_full_search(u: u64) {
         let z = zipf(100_000, 1.0);
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// The CUDA twin must give these too.
+/// The CUDA implementation must produce the same values.
 #[test]
 fn golden() {
     let z = Zipf::new(1 << 24, 1.0, 42).expect("in range");

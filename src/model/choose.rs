@@ -1,24 +1,23 @@
-//! Which method of several a model expects to be the fastest.
+//! Choice of the method that a model expects to be fastest.
 
 use super::{Model, Prediction, Profile, expected};
 use crate::case::{Case, Params};
 use crate::primitives;
 
-/// What was chosen for a case whose method is open.
+/// The method chosen for a case whose method is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The case's parameters with the method.
+    /// The parameters of the case with the chosen method.
     pub params: Params,
-    /// What is expected of it.
+    /// The prediction for that method.
     pub prediction: Prediction,
 }
 
-/// The fastest of a case's alternatives, as the model sees the device: the first, and so the
-/// simplest, of equals. Alternatives of which the model says nothing are left out. `None`
-/// where the method is not open.
+/// The alternative of a case that the model predicts to be fastest on the device; on a tie the first, which
+/// is the simplest. Alternatives without a prediction are left out. `None` if the method is not open.
 ///
 /// # Errors
-/// Why the model says nothing of any of them, to follow `n/a: `.
+/// The reason why the model predicts none of them, to follow `n/a: `.
 pub fn choose(case: &Case, profile: &Profile, model: &dyn Model) -> Result<Option<Choice>, String> {
     let alternatives = primitives::alternatives(case);
     let mut silence = None;
@@ -61,7 +60,7 @@ mod tests {
     use crate::case::{Access, Direction, Work};
     use std::collections::BTreeMap;
 
-    /// Bytes over the bandwidth, and accesses over the rate at their footprint.
+    /// A simple model: bytes over the bandwidth, and accesses over the rate at their footprint.
     struct Plain;
 
     fn seconds(rates: &Rates, access: &Access) -> f64 {
@@ -91,7 +90,7 @@ mod tests {
         }
     }
 
-    /// A device whose random accesses cost a hundredth within a cache of so many bytes.
+    /// A device whose random accesses are a hundred times cheaper within a cache of `cache` bytes.
     fn device(cache: f64) -> Profile {
         let flat = |value: f64| Curve::new(vec![(1.0, value)]).expect("a point");
         let rate = Curve::new(vec![(cache, 1e10), (cache * 1.01, 1e8)]).expect("ascending");

@@ -1,8 +1,8 @@
-//! A measured quantity over another one.
+//! A measured quantity as a function of another.
 
 use serde::{Deserialize, Serialize};
 
-/// What was measured at some places, ascending: `[[place, value], …]`, all positive and finite.
+/// Measured values at ascending places: `[[place, value], …]`, all positive and finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub struct Curve(Vec<(f64, f64)>);
@@ -11,7 +11,7 @@ impl Curve {
     /// A curve through these points.
     ///
     /// # Errors
-    /// No points, places that do not ascend, and what is not positive and finite.
+    /// No points, places that do not ascend, or a number that is not positive and finite.
     pub fn new(points: Vec<(f64, f64)>) -> Result<Curve, String> {
         let sound = |v: f64| v.is_finite() && v > 0.0;
         if points.is_empty() {
@@ -26,13 +26,12 @@ impl Curve {
         Ok(Curve(points))
     }
 
-    /// The points.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.0
     }
 
-    /// The value at `x`: between two points on the straight line through them in log-log
-    /// scale, beyond the ends that of the end.
+    /// The value at `x`: linear interpolation in log-log scale between two points; beyond the ends, the value
+    /// of the end point.
     pub fn at(&self, x: f64) -> f64 {
         let next = self.0.partition_point(|&(place, _)| place < x);
         match (next.checked_sub(1).map(|i| self.0[i]), self.0.get(next)) {

@@ -1,4 +1,4 @@
-//! Which profile a case is predicted from.
+//! The profile from which a case is predicted.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::{Model, Prediction, Profile, expected};
 use crate::case::{Case, Params, Work};
 use crate::primitives;
 
-/// The model that charts show where the recipe names none.
+/// The model that charts show if the recipe names none.
 pub const USUAL: &str = "sector";
 
 /// A profile that an engine found for one of its devices.
@@ -15,11 +15,11 @@ pub const USUAL: &str = "sector";
 pub struct DeviceProfile {
     /// The backends that run on the device: `cuda`, or `scalar` and `cpu`.
     pub backends: Vec<String>,
-    /// The number of the device among theirs, from 0.
+    /// The number of the device among those of its backends, from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub device: u64,
     pub profile: Profile,
-    /// What is to be said of it: that it is old, or another device's.
+    /// Warnings about the profile: that it is old, or made for another device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
@@ -28,8 +28,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The profiles that predictions are made from: those that a person gave, and those that
-/// engines found.
+/// The profiles used for predictions: those given by the user, and those found by engines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profiles {
     given: Vec<Profile>,
@@ -37,19 +36,19 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// Those that a person gave; the first that knows a backend counts.
+    /// Profiles given by the user; the first one that covers a backend is used.
     pub fn given(profiles: Vec<Profile>) -> Profiles {
         Profiles { given: profiles, found: Vec::new() }
     }
 
-    /// The same, with this one before them all.
+    /// A copy in which `profile` takes precedence over all others.
     pub fn instead(&self, profile: Profile) -> Profiles {
         let given = std::iter::once(profile).chain(self.given.iter().cloned()).collect();
         Profiles { given, found: self.found.clone() }
     }
 
-    /// Takes in what an engine found. The first that one had for a device stays: what a run's
-    /// cases were predicted from does not change while it goes on. Says whether any is new.
+    /// Adds profiles that an engine found, and returns whether any is new. The first profile of a device
+    /// stays, so that the basis of a run's predictions does not change while it runs.
     pub fn add(&mut self, found: &[DeviceProfile]) -> bool {
         let before = self.found.len();
         for held in found {
@@ -65,7 +64,7 @@ impl Profiles {
     /// The profile of a case's device.
     ///
     /// # Errors
-    /// Why there is none, to follow `n/a: `.
+    /// The reason why there is none, to follow `n/a: `.
     pub fn of(&self, case: &Case) -> Result<&Profile, String> {
         let (backend, device) = case.place();
         let given = self.given.iter().find(|profile| profile.knows(backend));
@@ -78,12 +77,12 @@ impl Profiles {
         })
     }
 
-    /// Every profile, those that a person gave first.
+    /// Every profile, those given by the user first.
     pub fn all(&self) -> impl Iterator<Item = &Profile> {
         self.given.iter().chain(self.found.iter().map(|held| &held.profile))
     }
 
-    /// What every model says of a case that does `work`.
+    /// The forecasts of all models for a case that does `work`.
     pub fn forecasts(&self, case: &Case, work: Option<&Work>) -> Vec<Forecast> {
         let profile = self.of(case);
         let forecast = |model: &&dyn Model| {
@@ -100,26 +99,26 @@ impl Profiles {
 }
 
 impl Profile {
-    /// Whether it says anything of this backend.
+    /// Whether the profile has figures of this backend.
     pub fn knows(&self, backend: &str) -> bool {
         self.rates.contains_key(backend) || self.he2007.contains_key(backend)
     }
 }
 
-/// What a model says of a case.
+/// The forecast of one model for a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// Its name.
+    /// Name of the model.
     pub model: &'static str,
-    /// Name of the profile that it went by, where there is one.
+    /// Name of the profile used, if there is one.
     pub profile: Option<String>,
-    /// Of a case whose method is open: the parameters with the method that it would become.
+    /// For a case whose method is open: the parameters with the chosen method.
     pub chosen: Option<Params>,
-    /// The prediction, or why there is none, to follow `n/a: `.
+    /// The prediction, or the reason why there is none, to follow `n/a: `.
     pub outcome: Result<Prediction, String>,
 }
 
-/// A prediction, and what was chosen for it.
+/// A prediction, with the parameters chosen for it.
 type Outcome = Result<(Option<Params>, Prediction), String>;
 
 fn outcome(
@@ -138,8 +137,8 @@ fn outcome(
     Ok((None, expected(model, profile?, case, work)?))
 }
 
-/// Of a case whose method is open: the prediction of the method that the choosing model takes,
-/// from that model itself.
+/// For a case whose method is open: the method that the choosing model takes, and that model's prediction for
+/// it.
 fn chosen(model: &dyn Model, profile: &Result<&&Profile, String>, case: &Case) -> Option<Outcome> {
     if primitives::alternatives(case).is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Models: what a case will take, from a device's [`Profile`] and the case's declared
-//! accesses ([`Work`]), and from nothing else. Pure, but for the files of `profiles`. No model sees a measurement of a case,
+//! Models: the expected time of a case, from a device's [`Profile`] and the case's declared accesses
+//! ([`Work`]) alone. Pure, except for the file access of `profiles`. No model sees a measurement of a case,
 //! and none has a table by primitive, pattern or size.
 
 pub mod calibrate;
@@ -20,21 +20,21 @@ pub use shipped::{shipped, shipped_profile, shipped_text};
 
 use crate::case::{Case, Work};
 
-/// What a model says of a case.
+/// A model's prediction for a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Name of the model: `he2007`, `sector`.
     pub model: &'static str,
-    /// Of one execution.
+    /// Seconds of one execution.
     pub seconds: f64,
-    /// Which limit binds: the name of the largest term.
+    /// The binding limit: the name of the largest term.
     pub limit: &'static str,
-    /// Every limit, each with the seconds that it alone would take.
+    /// Every limit, with the seconds that it alone would take.
     pub terms: Vec<(&'static str, f64)>,
 }
 
 impl Prediction {
-    /// Of a model's terms, of which the largest binds.
+    /// A prediction from a model's terms, the largest of which binds.
     pub fn of(model: &'static str, seconds: f64, terms: Vec<(&'static str, f64)>) -> Prediction {
         let largest = terms.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let limit = largest.map_or("nothing", |(name, _)| name);
@@ -42,20 +42,20 @@ impl Prediction {
     }
 }
 
-/// A way to predict.
+/// A performance model.
 pub trait Model: Sync {
-    /// Name in recipes, columns and commands.
+    /// The name in recipes, columns and commands.
     fn name(&self) -> &'static str;
 
-    /// What one execution of a case that does `work` takes on the case's backend.
+    /// Predicts one execution of a case that does `work` on the case's backend.
     ///
     /// # Errors
-    /// Why there is no prediction, to follow `n/a: `: what the profile lacks, what the model
-    /// does not cover.
+    /// The reason why there is no prediction, to follow `n/a: `: a figure that the profile lacks, or a case
+    /// that the model does not cover.
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String>;
 }
 
-/// What a model says of a case, as long as it is a time.
+/// The model's prediction for a case, checked to be a positive, finite time.
 fn expected(model: &dyn Model, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
     let prediction = model.predict(profile, case, work)?;
     match prediction.seconds.is_finite() && prediction.seconds > 0.0 {

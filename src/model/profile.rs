@@ -1,4 +1,4 @@
-//! A device's measured characteristics: all that a model knows of it.
+//! A device's measured characteristics: the only input of a model besides the declared accesses.
 
 use std::collections::BTreeMap;
 
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use super::Curve;
 
-/// The version of the file.
+/// The version of the file format.
 pub const SCHEMA: u32 = 1;
 
-/// A device, as `calibrate` found it or as a paper states it. SI units: seconds, bytes,
-/// bytes per second, operations per second.
+/// Characteristics of a device, measured by `calibrate` or stated in a paper. SI units: seconds, bytes, bytes
+/// per second, operations per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     pub schema: u32,
-    /// What a user calls it: `h200`, `g80`.
+    /// The profile's name: `h200`, `g80`.
     pub name: String,
-    /// Where it is from: a date and a command, or a paper and its table.
+    /// Where the figures are from: a date and a command, or a paper and its table.
     pub source: String,
-    /// By which program, where and when; `None` for what a paper states.
+    /// Program, machine and time of the measurement; `None` for figures from a paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Made>,
     pub device: Device,
-    /// From the one nearest to the processor outwards.
+    /// Caches, from the one nearest to the processor outwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<Cache>,
-    /// What each backend reaches on it: `cuda`, or `cpu` and `scalar`.
+    /// Rates of each backend on the device: `cuda`, or `cpu` and `scalar`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rates: BTreeMap<String, Rates>,
-    /// he2007's parameters by backend, where they are known.
+    /// Parameters of he2007 by backend, where they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub he2007: BTreeMap<String, He2007>,
 }
@@ -45,26 +45,26 @@ pub struct Made {
     /// The GPU's UUID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// Version and revision of the lab.
+    /// Version and revision of scatterlab.
     pub version: String,
     pub revision: String,
-    /// Cases whose rounds were doubtful, by why: `spread 9, steal 1`; `None` where none were.
+    /// Counts of cases with doubtful rounds, by reason: `spread 9, steal 1`; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubtful: Option<String>,
 }
 
-/// What it is the profile of.
+/// The device that a profile describes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// `NVIDIA H200`, or the processor's name.
+    /// `NVIDIA H200`, or the name of the processor.
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// Bytes of its memory.
+    /// Bytes of device memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
-    /// Multiprocessors of a GPU, processors of the affinity mask of a CPU.
+    /// Multiprocessors of a GPU, or processors in the affinity mask of a CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<u64>,
 }
@@ -75,82 +75,81 @@ pub struct Device {
 pub struct Cache {
     /// `L1`, `L2` …
     pub name: String,
-    /// Bytes that random reads find in it, as measured.
+    /// Measured capacity: bytes in which random reads hit.
     pub capacity: u64,
-    /// Bytes, as the vendor or the driver states them.
+    /// Bytes as stated by the vendor or the driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<u64>,
-    /// Bytes of a line: what has one tag.
+    /// Bytes of a line: the unit that has one tag.
     pub line: u64,
-    /// Bytes of a sector: what is filled at a time.
+    /// Bytes of a sector: the unit that is filled at a time.
     pub sector: u64,
 }
 
-/// What a backend reaches.
+/// Measured rates of a backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
     /// Threads of a CPU; `None` for a GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
-    /// Seconds of an execution that does next to nothing, one after another.
+    /// Seconds of a nearly empty execution, back to back.
     pub launch: f64,
-    /// Seconds of an execution of a pattern's kernel that visits it once, in the last cache; `None`: `launch`.
+    /// Seconds of a pattern kernel that uses its pattern once, in the last cache; `None`: `launch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<f64>,
-    /// Seconds that one more pass over nothing adds to an execution; `None`: `launch`.
+    /// Seconds that one more, nearly empty pass adds to an execution; `None`: `launch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<f64>,
-    /// Consecutive accesses that are issued together: the threads of a warp, 1 of a CPU.
+    /// Consecutive accesses issued together: the threads of a warp, 1 on a CPU.
     pub group: u64,
-    /// Consecutive accesses that one processor performs and whose lines its first cache can
-    /// keep: what one block of threads handles at a time, `None` where nothing interrupts
-    /// it (a thread of a CPU has a contiguous part).
+    /// Consecutive accesses performed by one processor, whose lines its first cache can keep: the tile of a
+    /// block of threads. `None` if the accesses are not tiled (a thread of a CPU has one contiguous part).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile: Option<u64>,
-    /// How fast blocks of threads start; none where nothing is handed out in blocks.
+    /// Start rates of blocks of threads; empty if the backend has no blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Start>,
-    /// Of how many lines one answer of the first cache can have parts; `None`: of one.
+    /// Number of lines that one answer of the first cache can combine; `None`: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_lines: Option<u64>,
     /// Bytes that one miss fetches from memory.
     pub fetch: u64,
-    /// Bytes per second of a sequential read, write and copy (both ways), by bytes of all
-    /// arrays together.
+    /// Bytes per second of a sequential read, write and copy (read plus written), by total bytes of all
+    /// arrays.
     pub read: Curve,
     pub write: Curve,
     pub copy: Curve,
-    /// Elements per second of a pass that looks at each element of an array, one a thread,
-    /// and skips nearly all, by bytes of the array: what is in flight bounds it, not bandwidth.
+    /// Elements per second of a pass that inspects each element of an array, one per thread, and skips nearly
+    /// all, by bytes of the array. The loads in flight limit this rate, not bandwidth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan: Option<Curve>,
-    /// Accesses per second of independent random accesses, by bytes from which they are drawn.
+    /// Independent random accesses per second, by footprint in bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub random: Vec<Random>,
-    /// Elements per second that processors move one by one, each to or from where an index leads,
-    /// while their first caches hold everything.
+    /// Elements per second that processors move one by one through an index (gather or scatter), while their
+    /// first caches hold everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Moves>,
-    /// Accesses per second of strided ones, by bytes from one to the next: over a footprint
-    /// far greater than the caches, and again and again over one that a cache holds.
+    /// Strided accesses per second, by stride in bytes: over a footprint far greater than the caches, and
+    /// repeatedly over one that a cache holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strided: Vec<Strided>,
-    /// Accesses per second to ascending streams that lie side by side, an element of each in
-    /// turn, by their number.
+    /// Accesses per second to ascending streams that lie side by side, visited in turn one element each, by
+    /// number of streams.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interleaved: Vec<Strided>,
-    /// Seconds of a random read that needs the one before it, by bytes from which they are drawn.
+    /// Seconds of a random read that depends on the one before it (pointer chase), by footprint in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Curve>,
-    /// Bytes of a page, and bytes beyond which random accesses miss the translation buffers.
+    /// Bytes of a page, and bytes beyond which random accesses miss the TLB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tlb_reach: Option<u64>,
 }
 
-/// Rates of one direction and one size of an element.
+/// Random access rates for one direction and one element size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
@@ -160,23 +159,23 @@ pub struct Random {
     pub rate: Curve,
 }
 
-/// Rates of one direction, one size of an element and the footprint of all that is visited.
+/// Rates for one direction, one element size and one total footprint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Strided {
     pub direction: crate::case::Direction,
     /// Bytes of an element.
     pub element: u64,
-    /// Bytes over which they go.
+    /// Bytes of the footprint.
     pub footprint: u64,
     pub rate: Curve,
 }
 
-/// How fast processors move elements of one size that an index leads to.
+/// Rate at which processors move elements of one size through an index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moves {
-    /// The side that the index leads: where elements are read, or where they are written.
+    /// The indexed side: reads for a gather, writes for a scatter.
     pub direction: crate::case::Direction,
     /// Bytes of an element.
     pub element: u64,
@@ -184,13 +183,13 @@ pub struct Moves {
     pub rate: f64,
 }
 
-/// How fast blocks of threads start one after another.
+/// Rate at which blocks of threads start one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
     /// Whether the block gathers or scatters.
     pub direction: crate::case::Direction,
-    /// Seconds that one more block takes, without its accesses.
+    /// Seconds per additional block, without its accesses.
     pub seconds: f64,
 }
 
@@ -204,7 +203,7 @@ pub struct He2007 {
     pub cache: u64,
     /// l: bytes of a memory block.
     pub block: u64,
-    /// l': bytes that the cache hands over at a time.
+    /// l': bytes that the cache delivers at a time.
     pub transfer: u64,
     /// δ: seconds to fetch a line from the cache.
     pub delta: f64,

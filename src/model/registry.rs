@@ -1,4 +1,4 @@
-//! The models by name.
+//! Look-up of models by name.
 
 use super::Model;
 use super::he2007::He2007Model;

@@ -1,14 +1,13 @@
-//! What no model covers.
+//! Cases that no model covers.
 
 use super::Profile;
 use crate::case::Case;
 use crate::case::gpus::Gpus;
 
-/// Whether a profile can speak of a case at all: of one GPU, and of as many threads as it was
-/// measured with.
+/// Checks that a profile can cover a case at all: one GPU, and the number of threads of the calibration.
 ///
 /// # Errors
-/// Why not, to follow `n/a: `.
+/// The reason, to follow `n/a: `.
 pub fn covered(profile: &Profile, case: &Case) -> Result<(), String> {
     if Gpus::of(&case.params).several() {
         return Err("a profile is of one GPU".to_owned());

@@ -1,22 +1,22 @@
-//! The profiles that come with the program, embedded in it.
+//! The profiles embedded in the program.
 
 use super::Profile;
 
-/// What the build script found: paths in the source tree, and texts.
+/// Files found by the build script: paths in the source tree, and texts.
 const FOUND: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
 
-/// Each file's name, without `.yaml`, and its text.
+/// The name of each file, without `.yaml`, and its text.
 fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let name = |path: &'static str| path.rsplit('/').next()?.strip_suffix(".yaml");
     FOUND.iter().filter_map(move |&(path, text)| Some((name(path)?, text)))
 }
 
-/// Their names.
+/// Names of the shipped profiles.
 pub fn shipped() -> impl Iterator<Item = &'static str> {
     texts().map(|(name, _)| name)
 }
 
-/// The text of the profile of this name, YAML.
+/// The YAML text of the profile of this name.
 pub fn shipped_text(name: &str) -> Option<&'static str> {
     texts().find(|(known, _)| *known == name).map(|(_, text)| text)
 }

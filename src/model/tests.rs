@@ -1,4 +1,4 @@
-//! What holds for every model and every case.
+//! Properties of every model and every case.
 
 use proptest::prelude::*;
 
@@ -66,7 +66,7 @@ fn case(primitive: &str, params: Params) -> Case {
     }
 }
 
-/// What a model says of a case that exists.
+/// A model's prediction for a case, if the case exists.
 fn predicted(model: &str, case: &Case) -> Option<Result<Prediction, String>> {
     let work = primitives::work(case, &[])?;
     Some(find(model).expect("a model").predict(&both(), case, &work))
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// The profile's own figures come out of the accesses that they were measured with.
+/// Cases like those that were calibrated are predicted at the profile's own figures.
 #[test]
 fn streams_and_random_accesses_are_the_profiles() {
     let params = |kernel: &str| {

@@ -1,4 +1,4 @@
-//! No parameters make a case panic, and the sizes of one that is accepted fit together.
+//! No parameters make a case panic, and the sizes of an accepted case are consistent.
 
 use super::{Primitive, registry};
 use crate::case::schema::{Default, Kind, Param, Variant};
@@ -6,7 +6,7 @@ use crate::case::{Fault, Params, Value};
 use crate::inputs::mix::word64;
 use proptest::prelude::*;
 
-/// Parameters at random by their schema, now and then wrong.
+/// Random parameters that follow the schema, occasionally invalid.
 struct Draw {
     seed: u64,
     drawn: u64,
@@ -35,7 +35,7 @@ impl Draw {
         Value::Text(word.unwrap_or("none").to_owned())
     }
 
-    /// What is said in brackets of the chosen variant, as `method.multipass.passes`.
+    /// The bracketed parameters of the chosen variant, such as `method.multipass.passes`.
     fn variant(&mut self, key: &str, variants: &[Variant]) -> Value {
         let chosen = self.word_of(&variants.iter().map(|variant| variant.name).collect::<Vec<_>>());
         for variant in variants.iter().filter(|variant| Value::Text(variant.name.to_owned()) == chosen) {
@@ -76,7 +76,7 @@ impl Draw {
     }
 }
 
-/// Parameters of a primitive at random.
+/// Random parameters of a primitive.
 fn drawn(primitive: &Primitive, seed: u64) -> Params {
     let mut draw = Draw { seed, drawn: 0, params: Params::default() };
     let backend = draw.one_of(&["scalar", "cpu", "cuda"]).unwrap_or("cpu");
@@ -103,8 +103,8 @@ proptest! {
     }
 }
 
-/// So that the test above tries each of them. Of a pattern what is drawn hardly ever goes together; it has a test of
-/// its own.
+/// Ensures that the test above tries each method. Random parameters of a pattern are hardly ever consistent, so
+/// pattern has a test of its own.
 #[test]
 fn every_method_is_drawn() {
     for primitive in registry().iter().filter(|primitive| primitive.name() != "pattern") {

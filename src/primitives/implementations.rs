@@ -1,4 +1,4 @@
-//! What computes each primitive: on processors, and on GPUs. The engine alone imports this.
+//! The implementations of the primitives on processors and on GPUs. Only the engine imports this module.
 
 use super::{Definition, Primitive};
 use super::{
@@ -10,7 +10,7 @@ use crate::device::Prepared;
 use crate::device::cpu::{Context, PoolJob, on_pool};
 use crate::device::cuda::{GpuFacts, GpuJob, Launched, Named, OneGpu, Setup, on_gpu};
 
-/// A row for each definition, with its implementations on processors and on GPUs.
+/// One row per definition, with its implementations on processors and on GPUs.
 const ALL: &[Implementation] = &[
     Implementation::of::<stream::Spec, stream::cpu::Stream, stream::cuda::Stream>(),
     Implementation::of::<gather_scatter::Spec, gather_scatter::cpu::Moves, gather_scatter::cuda::Move>(),
@@ -30,7 +30,7 @@ const ALL: &[Implementation] = &[
 type OnGpu = fn(&Case, &Setup) -> Result<OneGpu, Failure>;
 type OnPool = fn(&Case, &Context) -> Result<Box<dyn Prepared>, Failure>;
 
-/// What computes the primitives of a definition.
+/// The implementations of the primitives of one definition.
 pub struct Implementation {
     primitives: &'static [Primitive],
     on_pool: OnPool,
@@ -39,10 +39,10 @@ pub struct Implementation {
     kernels: fn(&Case, &GpuFacts) -> Result<Vec<Named>, Failure>,
 }
 
-/// That of a case's primitive.
+/// The implementation of a case's primitive.
 ///
 /// # Errors
-/// A primitive that does not exist.
+/// The primitive does not exist.
 pub fn implementation(case: &Case) -> Result<&'static Implementation, Failure> {
     let named =
         |of: &&Implementation| of.primitives.iter().any(|primitive| primitive.name() == case.primitive);
@@ -78,40 +78,40 @@ impl Implementation {
         }
     }
 
-    /// Puts a case in place on processors.
+    /// Prepares a case on processors.
     ///
     /// # Errors
-    /// As of [`PoolJob::prepare`], and a case that does not exist.
+    /// Those of [`PoolJob::prepare`], and a case that does not exist.
     pub fn on_pool(&self, case: &Case, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
         (self.on_pool)(case, context)
     }
 
-    /// Puts a case in place on a GPU, or across several.
+    /// Prepares a case on one GPU or across several.
     ///
     /// # Errors
-    /// As of [`on_gpu`], and a case that does not exist.
+    /// Those of [`on_gpu`], and a case that does not exist.
     pub fn on_gpu(&self, case: &Case, setup: &Setup) -> Result<OneGpu, Failure> {
         (self.on_gpu)(case, setup)
     }
 
-    /// What an execution of a case launches on a GPU.
+    /// The kernels that an execution of a case launches on a GPU.
     ///
     /// # Errors
-    /// A case that does not exist, or not on GPUs.
+    /// A case that does not exist, or does not exist on GPUs.
     pub fn launched(&self, case: &Case) -> Result<Launched, Failure> {
         (self.launched)(case)
     }
 
-    /// The kernels that a case asks for on such a GPU.
+    /// The kernels that a case needs on such a GPU.
     ///
     /// # Errors
-    /// As of [`launched`](Implementation::launched).
+    /// Those of [`launched`](Implementation::launched).
     pub fn kernels(&self, case: &Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
         (self.kernels)(case, gpu)
     }
 }
 
-/// A case whose method is not open any more, and what its open parameters became.
+/// A case whose method is no longer open, and the values chosen for its open parameters.
 fn chosen<D: Definition>(case: &Case) -> Result<(D, Vec<(String, crate::case::Value)>), Failure> {
     let case = D::of(case)?;
     if case.open() {

@@ -1,8 +1,8 @@
-//! The primitives: their definitions, parameters and accesses (pure), and beside
-//! them their implementations, which the engine alone imports.
+//! The primitives: their definitions, parameters and accesses (pure), and next to them their implementations,
+//! which only the engine imports.
 //!
-//! A primitive is one row in each of two lists: [`registry()`] has its definition, all that recipes, models and
-//! reports see of it; [`implementations`] what computes it.
+//! A primitive is one row in each of two lists: [`registry()`] has its definition, which is all that recipes,
+//! models and reports see of it; [`implementations`] has the code that computes it.
 
 #[cfg(test)]
 mod any_tests;
@@ -36,92 +36,91 @@ pub use registry::{find, registry};
 pub use replicas::{alternatives, bytes_per_device, check, work};
 pub use walk::walks;
 
-/// The array of indices with a hash, from whoever keeps it.
+/// Fetches the stored array of indices with a given hash.
 pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Vec<u64>, String>;
 
-/// A case of a primitive, typed: descriptions of its data, never the data. Pure.
+/// A case of a primitive, typed: it describes the case's data, but never holds them. Pure.
 pub trait Problem {
-    /// What the case does to memory. Never allocates in proportion to the case.
+    /// The memory accesses of the case. Never allocates in proportion to the case.
     fn work(&self) -> Work;
 
-    /// Compares an implementation's whole output, as
-    /// [`Prepared::read_back`](crate::device::Prepared::read_back) returns it, with
-    /// the sequential oracle. For small cases: host memory, one thread.
+    /// Compares an implementation's whole output, as returned by
+    /// [`Prepared::read_back`](crate::device::Prepared::read_back), with the sequential oracle. For small
+    /// cases: it uses host memory and one thread.
     ///
     /// # Errors
-    /// The first mistake, in words.
+    /// Describes the first mistake.
     fn check(&self, output: &[u8]) -> Result<(), String>;
 
-    /// Whether its method is still to be chosen.
+    /// Whether the case's method is still to be chosen.
     fn open(&self) -> bool {
         false
     }
 
-    /// What open parameters became, for the record: full keys and values.
+    /// The values chosen for open parameters, for the record: full keys and values.
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
 
-    /// Blocks of threads that an execution starts on a GPU, one after another in the order of
-    /// addresses; `None` where there are no more than are at work at once, where it takes several
-    /// launches, and on processors. What is open is what the kernels would choose.
+    /// The number of thread blocks that an execution starts on a GPU one after another, in address order.
+    /// `None` on processors, for several launches, and if no more blocks are launched than are resident at
+    /// once. Open tunables have the values that the kernels would choose.
     fn blocks(&self) -> Option<u64> {
         None
     }
 
-    /// What the blocks of each pass do near the processor on a GPU, in the order of
-    /// [`work`](Problem::work)'s passes; nothing on processors, and where streams and requests say all.
+    /// On-chip work of the blocks of each pass on a GPU, in the order of [`work`](Problem::work)'s passes.
+    /// Empty on processors, and if streams and requests already describe the case completely.
     ///
     /// # Errors
-    /// What is not known of a method, so that no model may speak of it: to follow `n/a: `.
+    /// States what is unknown about a method, so that no model may predict it; the text follows `n/a: `.
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         Ok(Vec::new())
     }
 
-    /// Whether this mistake can show in the result at all. Where several writers meet, any
-    /// of their values is right, and one that is missing hides behind the others.
+    /// Whether this fault can show in the result at all. Where several writers meet, any of their values is
+    /// right, and a missing one hides behind the others.
     fn fault_is_detectable(&self, _fault: Fault) -> bool {
         true
     }
 
-    /// Further columns that this primitive adds to a record (a pattern's class …).
+    /// Additional columns that this primitive adds to a record (a pattern's class …).
     fn annotations(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
 
-    /// The ways through memory of the case, each of at most `most` indices; none for a
-    /// primitive without indices.
+    /// The index sequences of the case, each of at most `most` indices; none for a primitive without indices.
     ///
     /// # Errors
-    /// Indices that would take too long to make, or that are not stored.
+    /// Indices that would take too long to generate, or that are not stored.
     fn walks(&self, _most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
         Ok(Vec::new())
     }
 }
 
-/// An operation with a mathematical definition: its cases, and the names that it has.
+/// An operation with a mathematical definition: its cases and its names.
 pub trait Definition: Problem + Sized + 'static {
-    /// Its rows in the registry: one, or several where primitives have most of their definition in common.
+    /// The rows in the registry: one, or several if primitives share most of their definition.
     const PRIMITIVES: &'static [Primitive];
 
-    /// Reads a case of the primitive of this name, and checks what no single parameter can know.
+    /// Reads a case of the primitive called `name`, and checks the constraints between parameters.
     ///
     /// # Errors
-    /// What is wrong with which key, and cases that do not exist.
+    /// Names the key and what is wrong with it, or marks a case that does not exist.
     fn read(name: &str, params: &Params, seed: u64) -> Result<Self, Refusal>;
 
     /// Refuses tunables that the kernels of a GPU do not offer.
     ///
     /// # Errors
-    /// `n/a`, with what they offer.
+    /// `n/a`, with the tunables that they do offer.
     fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
         Tuning::of(params)?.within(name, &Offered::FETCH).map(drop)
     }
 
-    /// The case that a plan says.
+    /// The typed case of a plan's case.
     ///
     /// # Errors
-    /// As [`read`](Definition::read).
+    /// Those of [`read`](Definition::read).
     fn of(case: &Case) -> Result<Self, Refusal> {
         read(&case.primitive, &case.params, case.seed)
     }
@@ -136,7 +135,7 @@ fn boxed<D: Definition>(name: &str, params: &Params, seed: u64) -> Result<Box<dy
     read::<D>(name, params, seed).map(|case| Box::new(case) as Box<dyn Problem>)
 }
 
-/// Reads a case of the primitive of a name.
+/// Reads a case of the primitive with the given name.
 type Read = fn(&str, &Params, u64) -> Result<Box<dyn Problem>, Refusal>;
 
 /// A primitive's row in the registry.
@@ -178,49 +177,50 @@ impl Primitive {
         }
     }
 
-    /// With what its own parallel model moves, where a paper has one: a ceiling of all its methods.
+    /// Adds the traffic of the primitive's own parallel model, if a paper gives one: a ceiling for all its
+    /// methods.
     pub const fn with_speed_of_light(self, speed_of_light: SpeedOfLight) -> Primitive {
         Primitive { speed_of_light: Some(speed_of_light), ..self }
     }
 
-    /// Whose cases go through indices, so that there are [`walks`](Problem::walks).
+    /// Declares that cases go through indices, so that they have [`walks`](Problem::walks).
     pub const fn with_walks(self) -> Primitive {
         Primitive { walks: true, ..self }
     }
 
-    /// Whose cases carry so many indices of a file in their parameters at most, as `….file.indices`; the engine
-    /// opens the others itself.
+    /// Sets the maximum number of a file's indices that a case carries in its parameters, as `….file.indices`;
+    /// the engine opens longer files itself.
     pub const fn carrying(self, longest: u64) -> Primitive {
         Primitive { longest_carried: Some(longest), ..self }
     }
 
-    /// Whose parameters are completed by those that follow from them and that a recipe may leave out.
+    /// Sets the function that adds the parameters that follow from others and that a recipe may omit.
     pub const fn completed_by(self, completed: fn(Params) -> Params) -> Primitive {
         Primitive { completed, ..self }
     }
 
-    /// What a method that is still to be chosen may become: the parameters with each method in
-    /// its place, the simplest first; nothing where the method is not open.
+    /// Sets the candidates for an open method: the parameters with each method in its place, the simplest
+    /// first; empty if the method is not open.
     pub const fn choosing(self, alternatives: fn(&str, &Params) -> Vec<Params>) -> Primitive {
         Primitive { alternatives, ..self }
     }
 
-    /// Name in recipes and in the registry.
+    /// The primitive's name in recipes and in the registry.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The definition in one line.
+    /// The primitive's definition in one line.
     pub fn summary(&self) -> &'static str {
         self.summary
     }
 
-    /// Accepted parameters.
+    /// The accepted parameters.
     pub fn params(&self) -> &'static [Param] {
         self.params
     }
 
-    /// The names of its methods.
+    /// The names of the primitive's methods.
     pub fn methods(&self) -> Vec<&'static str> {
         let method = self.params.iter().find(|param| param.name == "method");
         match method.map(|param| param.kind) {
@@ -229,27 +229,28 @@ impl Primitive {
         }
     }
 
-    /// The parameters with those that follow from them and that a recipe may leave out.
+    /// Adds the parameters that follow from others and that a recipe may omit.
     pub fn completed(&self, params: Params) -> Params {
         (self.completed)(params)
     }
 
-    /// Most indices of a file that a case carries in its parameters; `None` where the engine opens the file itself.
+    /// The maximum number of a file's indices that a case carries in its parameters; `None` if the engine opens
+    /// the file itself.
     pub fn longest_carried(&self) -> Option<u64> {
         self.longest_carried
     }
 
-    /// Whether its cases go through indices.
+    /// Whether the primitive's cases go through indices.
     pub fn has_walks(&self) -> bool {
         self.walks
     }
 
-    /// What a method that is still to be chosen may become.
+    /// The candidates for a method that is still to be chosen.
     pub fn alternatives(&self, params: &Params) -> Vec<Params> {
         (self.alternatives)(self.name, params)
     }
 
-    /// What its own parallel model moves.
+    /// The traffic of the primitive's own parallel model.
     pub fn speed_of_light(&self) -> Option<SpeedOfLight> {
         self.speed_of_light
     }
@@ -257,24 +258,24 @@ impl Primitive {
     /// The case with these parameters.
     ///
     /// # Errors
-    /// What is wrong with which key, and cases that do not exist.
+    /// Names the key and what is wrong with it, or marks a case that does not exist.
     pub fn case(&self, params: &Params, seed: u64) -> Result<Box<dyn Problem>, Refusal> {
         (self.read)(self.name, params, seed)
     }
 
-    /// What the case with these parameters does to memory.
+    /// The memory accesses of the case with these parameters.
     ///
     /// # Errors
-    /// As [`case`](Primitive::case).
+    /// Those of [`case`](Primitive::case).
     pub fn work(&self, params: &Params) -> Result<Work, Refusal> {
         self.case(params, 0).map(|case| case.work())
     }
 }
 
-/// A plan's case, typed.
+/// The typed case of a plan's case.
 ///
 /// # Errors
-/// As [`Primitive::case`], and a primitive that does not exist, in words.
+/// Those of [`Primitive::case`], as text, and a primitive that does not exist.
 pub fn problem(case: &Case) -> Result<Box<dyn Problem>, String> {
     let primitive = find(&case.primitive).ok_or_else(|| format!("no primitive {}", case.primitive))?;
     primitive.case(&case.params, case.seed).map_err(|refused| refused.to_string())

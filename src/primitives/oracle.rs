@@ -1,9 +1,9 @@
-//! What the oracles share: comparing bytes with what the definition gives.
+//! Code shared by the oracles: comparing an output's bytes with the definition.
 
-/// Most bytes of output that an oracle looks at: it works on one thread, in host memory.
+/// The maximum output in bytes that an oracle examines: it works on one thread, in host memory.
 pub const LIMIT: u64 = 1 << 30;
 
-/// An error unless `output` has `bytes` bytes, few enough for an oracle.
+/// Fails unless `output` has `bytes` bytes, and few enough for an oracle.
 pub fn check_length(output: &[u8], bytes: u64) -> Result<(), String> {
     if bytes > LIMIT {
         return Err(format!("{bytes} bytes are too many for the oracle, which takes {LIMIT}"));
@@ -14,7 +14,7 @@ pub fn check_length(output: &[u8], bytes: u64) -> Result<(), String> {
     }
 }
 
-/// The output as little-endian 64-bit words; what is left of less than a word is left out.
+/// The output as little-endian 64-bit words; an incomplete last word is dropped.
 pub fn words(output: &[u8]) -> impl Iterator<Item = u64> {
     output.chunks_exact(8).map(|chunk| {
         let mut word = [0; 8];

@@ -8,14 +8,14 @@ pub struct Range {
 }
 
 impl Range {
-    /// The part of it below `end` and not below `begin`.
+    /// The part of the range in [`begin`, `end`).
     pub fn within(self, begin: u64, end: u64) -> Range {
         let first = self.first.max(begin);
         Range { first, count: (self.first + self.count).min(end).saturating_sub(first) }
     }
 }
 
-/// [0, n) in windows of `size` (at least 1) elements, the last may be shorter.
+/// Splits [0, n) into windows of `size` (at least 1) elements; the last may be shorter.
 pub fn windows(n: u64, size: u64) -> impl Iterator<Item = Range> {
     let size = size.max(1);
     (0..n.div_ceil(size)).map(move |k| Range { first: k * size, count: size.min(n - k * size) })

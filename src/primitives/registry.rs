@@ -45,7 +45,7 @@ mod tests {
         assert!(find("sort").is_none());
     }
 
-    /// Small values of what a recipe must give, below `place`.
+    /// Small values for the parameters that a recipe must give, below `place`.
     fn given(params: Params, place: &str, rows: &[Param]) -> Params {
         let required =
             |row: &&Param| matches!(row.default, Default::Required | Default::RequiredUnless { .. });
@@ -63,7 +63,8 @@ mod tests {
         })
     }
 
-    /// A small case of each method: of the words that a recipe must choose among, the first that has it.
+    /// A small case of the method. Where a recipe must choose among words, the first word that supports the
+    /// method is taken.
     fn smallest(primitive: &Primitive, method: &str) -> Params {
         let text = |word: &str| Value::Text(word.to_owned());
         let mut params = given(Params::default().with("method", text(method)), "", primitive.params());
@@ -93,7 +94,7 @@ mod tests {
         all.find(|params| primitive.case(params, 1).is_ok()).expect("a word that has the method")
     }
 
-    /// What blocks do near the processor is declared for each pass, or for none.
+    /// On-chip work of blocks is declared either for each pass or for none.
     #[test]
     fn passes_have_what_is_near_the_processor() {
         for primitive in registry() {

@@ -1,36 +1,36 @@
-//! What counts for each GPU that has arrays of its own: work, and results.
+//! Work and results of a case whose GPUs each have arrays of their own.
 
 use super::find;
 use crate::case::gpus::{Gpus, replicas};
 use crate::case::{Case, Params, Value, Work};
 
-/// What a case does to memory on all its GPUs together: the one place where work counts for
-/// each GPU that has arrays of its own. `resolved` is what the case's open parameters became,
-/// as far as that is known.
+/// The memory accesses of a case on all its GPUs together. This is the only place that multiplies work by the
+/// number of GPUs that have arrays of their own. `resolved` holds the values chosen for the case's open
+/// parameters, as far as they are known.
 pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
     let alone = find(&case.primitive)?.work(&with_method(&case.params, resolved)).ok()?;
     Some(times(alone, replicas(&case.params, resolved)))
 }
 
-/// What a case whose method is open may become ([`super::Primitive::alternatives`]).
+/// The candidates for a case whose method is open ([`super::Primitive::alternatives`]).
 pub fn alternatives(case: &Case) -> Vec<Params> {
     find(&case.primitive).map_or_else(Vec::new, |primitive| primitive.alternatives(&case.params))
 }
 
-/// The parameters with what an open method became.
+/// The parameters with the values chosen for an open method.
 fn with_method(params: &Params, resolved: &[(String, Value)]) -> Params {
     let of_method = |(key, _): &&(String, Value)| key == "method" || key.starts_with("method.");
     let became = resolved.iter().filter(of_method);
     became.fold(params.clone(), |params, (key, value)| params.with(key, value.clone()))
 }
 
-/// Bytes that a case which does `work` on one GPU holds at a time on each of its devices: those
-/// with arrays of their own hold all of them, and those that share them a part each.
+/// Bytes that a case with this `work` on one GPU holds at a time on each of its devices: a device with arrays
+/// of its own holds all bytes, a device that shares arrays holds its part.
 pub fn bytes_per_device(case: &Case, work: &Work) -> u64 {
     (work.footprint / Gpus::of(&case.params).shares()).saturating_add(work.scratch)
 }
 
-/// So many of it at the same time, each on arrays of its own.
+/// `replicas` times the work, at the same time, each on arrays of its own.
 fn times(mut work: Work, replicas: u64) -> Work {
     let accesses = work.passes.iter_mut().flat_map(|pass| &mut pass.accesses);
     let of_accesses = accesses.flat_map(|access| [&mut access.count, &mut access.footprint]);
@@ -45,12 +45,11 @@ fn times(mut work: Work, replicas: u64) -> Work {
     work
 }
 
-/// Compares everything that an implementation of a case has computed, as
-/// [`Prepared::read_back`](crate::device::Prepared::read_back) returns it, with the
-/// sequential oracle.
+/// Compares the whole output of a case's implementation, as returned by
+/// [`Prepared::read_back`](crate::device::Prepared::read_back), with the sequential oracle.
 ///
 /// # Errors
-/// The first mistake, in words.
+/// Describes the first mistake.
 pub fn check(case: &Case, resolved: &[(String, Value)], output: &[u8]) -> Result<(), String> {
     let problem = super::problem(case)?;
     let replicas = replicas(&case.params, resolved).max(1) as usize;
@@ -94,7 +93,7 @@ mod tests {
         assert_eq!(of(&[TWO, ("backend.cuda.memory", Value::Text("spanning".into()))]), one);
     }
 
-    /// Of a chosen method the bytes are those of the choice, and what counts stays.
+    /// The declared bytes are those of the chosen method; the effective bytes stay the same.
     #[test]
     fn work_is_that_of_the_chosen_method() {
         let auto = scatter(&[("method", Value::Text("auto".into()))]);

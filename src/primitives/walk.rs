@@ -1,14 +1,13 @@
-//! The indices that a plan's case goes through, whoever made them.
+//! The index sequence of a plan's case, generated or user-provided.
 
 use crate::case::{Case, IndexFile, Walk};
 use crate::inputs::indices::find;
 
-/// The ways through memory of a case, each of at most `most` indices. `files` are those of
-/// its plan.
+/// The index sequences of a case, each of at most `most` indices. `files` are the index files of the case's
+/// plan.
 ///
 /// # Errors
-/// A case that does not exist, a file that is not there, and indices that would take too long
-/// to make.
+/// A case that does not exist, a missing file, and indices that would take too long to generate.
 pub fn walks(files: &[IndexFile], case: &Case, most: u64) -> Result<Vec<Walk>, String> {
     let stored = |hash: &str| {
         let file = files.iter().find(|file| file.hash == hash).ok_or("no such file in the plan")?;

@@ -1,4 +1,4 @@
-//! What a key accepts, in words for a form.
+//! Descriptions of the values that a key accepts, for forms.
 
 use super::measure::{Form, MeasureKey, NONE};
 use crate::case::Cache;
@@ -6,7 +6,8 @@ use crate::case::measure::Order;
 use crate::case::schema::{Kind, Param, Variant};
 use crate::case::units::{label_bytes, label_count};
 
-/// `1 to 64, a list, or a range such as 1..8 x2`; `direct, {multipass: {passes}}, or a list`.
+/// The values of a parameter: `1 to 64, a list, or a range such as 1..8 x2`; `direct, {multipass: {passes}},
+/// or a list`.
 pub(crate) fn accepts(kind: &Kind) -> String {
     match kind {
         Kind::Count { min, max } => swept(&limits(*min, *max, label_count)),
@@ -28,7 +29,7 @@ pub(crate) fn accepts(kind: &Kind) -> String {
     }
 }
 
-/// What a key of `measure:` accepts.
+/// The values of a key of `measure:`.
 pub(crate) fn measure_accepts(key: &MeasureKey) -> String {
     match key.form {
         Form::Count(Kind::Count { min, max }) => limits(min, max, label_count),
@@ -59,7 +60,7 @@ fn all(variants: &[Variant]) -> String {
     variants.iter().map(variant).collect::<Vec<_>>().join(", ")
 }
 
-/// `{multipass: {passes}}`: the variant, with the parameters that a map of it may hold.
+/// `{multipass: {passes}}`: the variant with the parameters that its map may hold.
 fn variant(variant: &Variant) -> String {
     let params: Vec<&str> = variant.params.iter().map(|param: &Param| param.name).collect();
     match params.as_slice() {

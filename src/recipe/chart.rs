@@ -1,4 +1,4 @@
-//! Step two, the chart: names of axes, as written.
+//! Step two, the chart: names of axes as the recipe writes them.
 
 use super::draft::only;
 use super::error::{Mistake, Place};
@@ -6,14 +6,14 @@ use super::node::{Content, Node};
 use crate::case::MODELS;
 use crate::recipe::plan::{Ceiling, Quantity};
 
-/// A parameter's name in the chart.
+/// Name of a parameter in the chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     pub text: String,
     pub place: Place,
 }
 
-/// The chart as written; which parameters its names mean is decided with the axes.
+/// The chart as written; its names are resolved to parameters together with the axes.
 #[derive(Clone, Debug)]
 pub(crate) struct ChartDraft {
     pub place: Place,
@@ -23,28 +23,28 @@ pub(crate) struct ChartDraft {
     pub panels: Vec<Name>,
     pub relative_to: Option<(Name, Node)>,
     pub ceiling: Option<(Place, Ceiling)>,
-    /// Names of models; `None` where nothing is said of them.
+    /// Names of models; `None` if the recipe does not mention models.
     pub models: Option<Vec<String>>,
 }
 
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
 const KEYS: [&str; 7] = ["x", "y", "lines", "panels", "relative-to", "ceiling", "model"];
-/// Instead of a model.
+/// The word for no model.
 pub(super) const NO_MODEL: &str = "none";
-/// What may be on y.
+/// Quantities of the y axis.
 pub(super) const QUANTITIES: [(&str, Quantity); 4] = [
     ("bandwidth", Quantity::Bandwidth),
     ("system-bandwidth", Quantity::SystemBandwidth),
     ("time", Quantity::Time),
     ("throughput", Quantity::Throughput),
 ];
-/// What may lie over the points.
+/// Ceilings that may be drawn over the points.
 pub(super) const CEILINGS: [(&str, Ceiling); 2] =
     [("copy", Ceiling::Copy), ("speed-of-light", Ceiling::SpeedOfLight)];
 
 impl ChartDraft {
-    /// What `chart:` says.
+    /// Reads the value of `chart:`.
     pub fn read(node: &Node) -> Result<ChartDraft, Mistake> {
         let entries = node.map("chart", "a map of x, y, lines, panels, relative-to, ceiling, model")?;
         only(entries, "chart", &KEYS)?;
@@ -87,7 +87,7 @@ impl ChartDraft {
     }
 }
 
-/// What a key of a chart accepts, what holds without it, and what it means.
+/// The accepted values of a chart's key, its default and its meaning.
 pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
     let names = "a parameter's name, or a list of them".to_owned();
     match key {
@@ -135,7 +135,7 @@ fn quantity(node: &Node) -> Result<Quantity, Mistake> {
     one_of(node, "chart.y", QUANTITIES)
 }
 
-/// Nothing where it says `null` (an override that takes it away).
+/// `None` for `null` (an override that removes the ceiling).
 fn ceiling(node: &Node) -> Result<Option<(Place, Ceiling)>, Mistake> {
     match node.content {
         Content::Null => Ok(None),
@@ -143,8 +143,7 @@ fn ceiling(node: &Node) -> Result<Option<(Place, Ceiling)>, Mistake> {
     }
 }
 
-/// `sector`, a list of models, or `none`; nothing where it says `null` (an override that takes
-/// it away).
+/// `sector`, a list of models, or `none`; `None` for `null` (an override that removes the key).
 fn models(node: &Node) -> Result<Option<Vec<String>>, Mistake> {
     match &node.content {
         Content::Null => Ok(None),
@@ -191,7 +190,7 @@ fn one_of<T: Copy, const N: usize>(node: &Node, at: &str, known: [(&str, T); N])
     found.ok_or_else(|| Mistake::unknown_word(node.place, at, text, &words))
 }
 
-/// `{isa: scalar}`; nothing where it says `null` (an override that takes it away).
+/// `{isa: scalar}`; `None` for `null` (an override that removes the key).
 fn relative_to(node: &Node) -> Result<Option<(Name, Node)>, Mistake> {
     const AT: &str = "chart.relative-to";
     if node.content == Content::Null {

@@ -1,4 +1,4 @@
-//! Step two, experiments: the keys around the primitive.
+//! Step two, experiments: the keys besides the primitive.
 
 use std::borrow::Cow;
 
@@ -15,18 +15,18 @@ use crate::case::{BACKENDS, Measure, Value};
 use crate::primitives::Primitive;
 use crate::recipe::plan::Paper;
 
-/// One experiment, interpreted: every setting is known, nothing is multiplied yet.
+/// One interpreted experiment: every setting is known, but sweeps are not expanded yet.
 #[derive(Clone)]
 pub(crate) struct Draft {
     pub title: String,
     pub paper: Option<Paper>,
     pub seed: u64,
     pub primitive: &'static Primitive,
-    /// Where the primitive's key stands.
+    /// Place of the primitive's key.
     pub place: Place,
-    /// The primitive's settings and the backend's, the recipe's order.
+    /// Settings of the primitive and the backend, in the recipe's order.
     pub settings: Vec<Setting>,
-    /// Programs beside its cases, and where the recipe names them.
+    /// Peer programs to run beside the cases, with their places in the recipe.
     pub peers: Vec<(&'static Peer, Place)>,
     pub chart: ChartDraft,
     pub measure: Measure,
@@ -34,27 +34,27 @@ pub(crate) struct Draft {
 
 /// The keys of an experiment, besides the primitive.
 const KEYS: [&str; 8] = ["version", "title", "paper", "seed", "backend", "peers", "chart", "measure"];
-/// The papers that recipes replay.
+/// Papers that recipes replay.
 pub(super) const PAPERS: [&str; 4] = ["he2007", "sengupta2007", "ashkiani2017", "lavin2020"];
 /// Most experiments in one recipe.
 pub(super) const MAX_EXPERIMENTS: usize = 256;
 const ROOT: &str = "the recipe";
-/// Version of the recipe language. A recipe may name the one it is written for.
+/// Version of the recipe language. A recipe may state the version it is written for.
 pub(crate) const LANGUAGE: u32 = 1;
 
-/// What stands around and inside experiments, and what it is interpreted against.
+/// Interprets the keys around and inside experiments.
 pub(crate) struct Interpreter {
     pub registry: &'static [&'static Primitive],
-    /// Title of what has none.
+    /// Title of a recipe without one.
     pub fallback: String,
 }
 
 type Entry = (Key, Node);
-/// An experiment's entries, its own and those it inherits.
+/// Entries of an experiment, its own and inherited ones.
 type Entries<'e> = Vec<(&'e Key, Cow<'e, Node>)>;
 
 impl Interpreter {
-    /// The recipe's title and its experiments.
+    /// Reads the recipe's title and its experiments.
     pub fn recipe(&self, root: &Node) -> Result<(String, Vec<Draft>), Mistake> {
         let entries = root.map(ROOT, "a map of keys")?;
         self.known(entries, true, ROOT)?;
@@ -91,10 +91,10 @@ impl Interpreter {
         self.registry.iter().copied().find(|p| p.name() == name)
     }
 
-    /// Refuses keys that mean nothing here.
+    /// Rejects unknown keys.
     fn known(&self, entries: &[Entry], outer: bool, at: &str) -> Result<(), Mistake> {
         let mut names = KEYS.to_vec();
-        // The language's version is the whole recipe's.
+        // The language version applies to the whole recipe.
         names.retain(|name| outer || *name != "version");
         names.extend(outer.then_some("experiments"));
         names.extend(self.registry.iter().map(|p| p.name()));
@@ -150,8 +150,7 @@ impl Interpreter {
     }
 }
 
-/// Checks the keys outside of `experiments`: one that every item has itself is read by
-/// none of them.
+/// Checks the keys outside of `experiments`: no experiment reads a key that every item overrides.
 fn unread(entries: &[Entry]) -> Result<(), Mistake> {
     for (key, node) in entries {
         match key.text.as_str() {
@@ -167,7 +166,7 @@ fn unread(entries: &[Entry]) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// Refuses a recipe that is written for a language newer than this.
+/// Rejects a recipe written for a newer version of the language.
 fn version(node: &Node) -> Result<(), Mistake> {
     match node.content {
         Content::Int(number) if (1..=i128::from(LANGUAGE)).contains(&number) => Ok(()),
@@ -200,8 +199,7 @@ fn items<'n>(node: &'n Node, at: &str, most: usize) -> Result<&'n [Node], Mistak
     }
 }
 
-/// An experiment's own keys and those that it inherits; `paper` and `measure` inherit
-/// key by key.
+/// An experiment's own entries and inherited ones; `paper` and `measure` are inherited key by key.
 fn inherit<'e>(own: &'e [Entry], outer: &'e [Entry]) -> Entries<'e> {
     let mut entries: Entries<'e> = own.iter().map(|(k, n)| (k, Cow::Borrowed(n))).collect();
     for (key, node) in outer.iter().filter(|(k, _)| k.text != "experiments") {
@@ -214,7 +212,7 @@ fn inherit<'e>(own: &'e [Entry], outer: &'e [Entry]) -> Entries<'e> {
     entries
 }
 
-/// Adds to one map the keys that only the other has.
+/// Adds to `own` the keys that only `outer` has.
 fn fill(own: &mut Cow<'_, Node>, outer: &Node) {
     let (Content::Map(mine), Content::Map(theirs)) = (&own.content, &outer.content) else { return };
     let missing: Vec<Entry> = theirs.iter().filter(|(k, _)| find(mine, &k.text).is_none()).cloned().collect();
@@ -223,7 +221,7 @@ fn fill(own: &mut Cow<'_, Node>, outer: &Node) {
     }
 }
 
-/// A text in one line; a number is one too (`figure: 9`).
+/// A text on one line; a number counts as text (`figure: 9`).
 fn text(node: &Node, at: &str) -> Result<String, Mistake> {
     let line = match &node.content {
         Content::Text(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -242,7 +240,7 @@ fn text(node: &Node, at: &str) -> Result<String, Mistake> {
     Ok(line)
 }
 
-/// The peers of a name or of a list of names; none where it says `null`.
+/// The peers of a name or a list of names; none for `null`.
 pub(crate) fn peers(node: &Node) -> Result<Vec<(&'static Peer, Place)>, Mistake> {
     if node.content == Content::Null {
         return Ok(Vec::new());
@@ -258,7 +256,7 @@ fn paper(node: &Node) -> Result<Paper, Mistake> {
     Ok(Paper { key, figure, table, claim })
 }
 
-/// The keys of a paper, of which one may lack those that the other has.
+/// The keys of a paper. Each may be missing, because it may be inherited.
 fn paper_fields(node: &Node) -> Result<[Option<String>; 4], Mistake> {
     const ACCEPTED: [&str; 4] = ["key", "figure", "table", "claim"];
     let entries = node.map("paper", "a map of key, figure, table, claim")?;
@@ -270,7 +268,7 @@ fn paper_fields(node: &Node) -> Result<[Option<String>; 4], Mistake> {
     Ok([get("key")?, get("figure")?, get("table")?, get("claim")?])
 }
 
-/// Refuses keys other than these.
+/// Rejects keys other than `accepted`.
 pub(crate) fn only(entries: &[Entry], at: &str, accepted: &[&str]) -> Result<(), Mistake> {
     match entries.iter().find(|(k, _)| !accepted.contains(&k.text.as_str())) {
         Some((key, _)) => Err(Mistake::unknown_key(key.place, at, &key.text, accepted)),
@@ -278,7 +276,7 @@ pub(crate) fn only(entries: &[Entry], at: &str, accepted: &[&str]) -> Result<(),
     }
 }
 
-/// The key whose items zip parameters.
+/// The key `cases`, whose items zip parameters.
 const CASES: Param = Param {
     name: "cases",
     kind: Kind::Word(&[]),
@@ -313,7 +311,7 @@ fn primitive_settings(
     complete(params, given, &slot, name, key.place)
 }
 
-/// A parameter may stand in `cases` or beside it.
+/// Rejects a parameter that is set both in `cases` and beside it.
 fn not_twice(given: &[Setting], name: &str) -> Result<(), Mistake> {
     let Some(group) = given.iter().find(|s| s.group) else { return Ok(()) };
     let inside = group.alternatives.first().map(|a| a.inner.as_slice()).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! What can be wrong with a recipe: one line each, with the place, the key and what
-//! would have been accepted.
+//! Mistakes in a recipe: one line each, with the place, the key and the accepted values.
 
 use std::fmt;
 
@@ -9,11 +8,11 @@ use crate::case::units::{UnitError, escaped, shown};
 /// ``fig09.yaml:3:38: unknown key `pases` in scatter.method.multipass; accepted: passes``.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecipeError {
-    /// The recipe's file name as it was given, or the override (`--set passes=0`).
+    /// The recipe's file name as given, or the override (`--set passes=0`).
     pub origin: String,
-    /// Line and column, both from 1, the column in characters.
+    /// Line and column, both counted from 1; the column counts characters.
     pub place: Option<(usize, usize)>,
-    /// What is wrong.
+    /// The kind of mistake.
     pub problem: Box<Problem>,
 }
 
@@ -29,39 +28,39 @@ impl fmt::Display for RecipeError {
 
 impl std::error::Error for RecipeError {}
 
-/// The kinds of mistakes. `at` is the dotted path of the key as the recipe writes it.
+/// The kinds of mistakes. `at` is the dotted path of the key as written in the recipe.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// The text is not YAML.
     #[error("not YAML: {0}")]
     Syntax(String),
-    /// It is YAML, but outside of the subset that recipes use, or too large.
+    /// Valid YAML, but outside of the subset that recipes use, or too large.
     #[error("{0}")]
     Unsupported(String),
-    /// A key that nothing here accepts.
+    /// A key that is not accepted here.
     #[error("unknown key `{}` in {at}; accepted: {accepted}{nearest}", shown(key))]
     UnknownKey { key: String, at: String, accepted: String, nearest: Nearest },
-    /// A key that has no default.
+    /// A required key is missing.
     #[error("missing key `{key}` in {at}{}", such_as(example.as_deref()))]
     MissingKey {
         key: String,
         at: String,
-        /// The map that lacks it, as it could be.
+        /// Example of the map with the missing key.
         example: Option<String>,
     },
     /// The same key twice in one map.
     #[error("duplicate key `{}` in {}", shown(key), shown(at))]
     DuplicateKey { key: String, at: String },
-    /// A list where a number belongs, and the like.
+    /// A value of the wrong type, such as a list instead of a number.
     #[error("{at}: expected {expected}, found {found}")]
     WrongType { at: String, expected: String, found: String },
-    /// A number outside of what the parameter accepts.
+    /// A number outside of the parameter's limits.
     #[error("{at}: {value} is out of range; accepted: {accepted}")]
     OutOfRange { at: String, value: String, accepted: String },
-    /// A word that is none of those known.
+    /// An unknown word.
     #[error("{at}: unknown word `{}`; accepted: {accepted}{nearest}", shown(word))]
     UnknownWord { at: String, word: String, accepted: String, nearest: Nearest },
-    /// A value that the parameter could have, but has in no case of the experiment.
+    /// A value that the parameter accepts, but that no case of the experiment has.
     #[error("{at}: no case has {value}; accepted: {accepted}")]
     NotAmong { at: String, value: String, accepted: String },
     /// A number with a wrong unit, or too large for 64 bits.
@@ -70,28 +69,28 @@ pub enum Problem {
     /// A range that does not follow `a..b xk` or `a..b +k`.
     #[error("{at}: bad range `{}`: {reason}", shown(text))]
     Range { at: String, text: String, reason: String },
-    /// No key of the recipe is a primitive.
+    /// No key of the experiment is a primitive.
     #[error("no primitive in {at}; accepted: {accepted}")]
     NoPrimitive { at: String, accepted: String },
-    /// More than one key of the recipe is a primitive.
+    /// More than one key of the experiment is a primitive.
     #[error("two primitives in {at}: `{first}` and `{second}`; put each into an item of experiments")]
     TwoPrimitives { at: String, first: String, second: String },
-    /// A swept parameter that the chart forgets.
+    /// A swept parameter that the chart does not assign.
     #[error("axis `{axis}` takes {values} values, but chart assigns it to neither x, lines nor panels")]
     Unassigned { axis: String, values: usize },
-    /// A short name that fits several parameters.
+    /// A short name that matches several parameters.
     #[error("{at}: `{}` is ambiguous; accepted: {candidates}", shown(name))]
     Ambiguous { at: String, name: String, candidates: String },
-    /// A name that fits no parameter of the experiment.
+    /// A name that matches no parameter of the experiment.
     #[error("{at}: no parameter `{}`; accepted: {accepted}{nearest}", shown(name))]
     UnknownName { at: String, name: String, accepted: String, nearest: Nearest },
-    /// A combination that the primitive refuses, or that makes no sense.
+    /// A combination that the primitive rejects, or that makes no sense.
     #[error("{at}: {message}")]
     Invalid { at: String, message: String },
-    /// A word that is no case's label or identity, and that no identity begins with.
+    /// A word that is neither a label, nor an identity, nor the beginning of an identity.
     #[error("no case `{}`{} (--dry-run lists them all)", shown(id), near(nearest))]
     UnknownCase { id: String, nearest: Vec<String> },
-    /// The sweep multiplies to too much.
+    /// The sweeps expand to too many cases.
     #[error("{at}: the sweeps multiply to more than {limit} cases")]
     TooManyCases { at: String, limit: usize },
 }
@@ -104,7 +103,7 @@ fn such_as(example: Option<&str>) -> String {
     example.map(|example| format!("; for example `{example}`")).unwrap_or_default()
 }
 
-/// What others call a name of ours.
+/// Common synonyms of our names.
 const MEANT: [(&str, &str); 4] =
     [("gpu", "cuda"), ("nvidia", "cuda"), ("openmp", "cpu"), ("serial", "scalar")];
 
@@ -113,9 +112,9 @@ const MEANT: [(&str, &str); 4] =
 pub struct Nearest(pub Option<String>);
 
 impl Nearest {
-    /// Looks for a name within a third of its letters (Damerau-Levenshtein, upper and
-    /// lower case alike). Names of three letters and less are all close to each other. What
-    /// others call by another name is found by that.
+    /// Looks for a name whose edit distance is within a third of the written letters (Damerau–Levenshtein,
+    /// ignoring case). Names of three letters or fewer are all close to each other. Common synonyms are found
+    /// through a table.
     pub fn among<'a>(written: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> Nearest {
         const LONGEST: usize = 60;
         if written.len() > LONGEST {
@@ -142,24 +141,24 @@ impl fmt::Display for Nearest {
     }
 }
 
-/// Where a mistake stands, before anybody has looked up line and column.
+/// Place of a mistake, before it is translated to line and column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The node of this number in the recipe's text.
+    /// The node with this number in the recipe's text.
     Recipe(u32),
-    /// The override of this index.
+    /// The override with this index.
     Override(usize),
     /// The backend list that replaces the recipe's.
     Backends,
-    /// The case of this index among those that are chosen.
+    /// The word with this index among those of `--only`.
     Only(usize),
-    /// Nothing that somebody wrote: a default.
+    /// No written text: a default.
     #[default]
     Nowhere,
 }
 
-/// A problem and its place: what interpreting and resolving return, until the boundary
-/// turns it into a [`RecipeError`].
+/// A problem and its place. Interpreting and resolving return it; the public interface turns it into a
+/// [`RecipeError`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mistake {
     pub place: Place,
@@ -171,31 +170,31 @@ impl Mistake {
         Mistake { place, problem }
     }
 
-    /// [`Problem::Invalid`].
+    /// A [`Problem::Invalid`].
     pub fn invalid(place: Place, at: &str, message: impl Into<String>) -> Mistake {
         Mistake::new(place, Problem::Invalid { at: at.to_owned(), message: message.into() })
     }
 
-    /// [`Problem::WrongType`].
+    /// A [`Problem::WrongType`].
     pub fn wrong_type(place: Place, at: &str, expected: &str, found: String) -> Mistake {
         Mistake::new(place, Problem::WrongType { at: at.to_owned(), expected: expected.to_owned(), found })
     }
 
-    /// [`Problem::UnknownWord`].
+    /// A [`Problem::UnknownWord`].
     pub fn unknown_word(place: Place, at: &str, word: &str, accepted: &[&str]) -> Mistake {
         let nearest = Nearest::among(word, accepted.iter().copied());
         let (at, word, accepted) = (at.to_owned(), word.to_owned(), listed(accepted));
         Mistake::new(place, Problem::UnknownWord { at, word, accepted, nearest })
     }
 
-    /// [`Problem::UnknownKey`].
+    /// A [`Problem::UnknownKey`].
     pub fn unknown_key(place: Place, at: &str, key: &str, accepted: &[&str]) -> Mistake {
         let nearest = Nearest::among(key, accepted.iter().copied());
         let (at, key, accepted) = (at.to_owned(), key.to_owned(), listed(accepted));
         Mistake::new(place, Problem::UnknownKey { key, at, accepted, nearest })
     }
 
-    /// [`Problem::MissingKey`].
+    /// A [`Problem::MissingKey`].
     pub fn missing_key(place: Place, at: &str, key: &str) -> Mistake {
         Mistake::new(place, Problem::MissingKey { key: key.to_owned(), at: at.to_owned(), example: None })
     }

@@ -1,9 +1,9 @@
-//! What a variant could look like, for a message.
+//! Examples of variants for messages.
 
 use crate::case::schema::{Default, Kind, Param, Variant};
 use crate::case::units::label_bytes;
 
-/// `multipass: {passes: 4}`: the variant with all that it needs.
+/// `multipass: {passes: 4}`: the variant with all its required parameters.
 pub(super) fn example(variant: &Variant) -> String {
     let needed = |param: &&Param| !matches!(param.default, Default::Unset | Default::Is(_));
     let params: Vec<String> = variant
@@ -15,7 +15,7 @@ pub(super) fn example(variant: &Variant) -> String {
     format!("{}: {{{}}}", variant.name, params.join(", "))
 }
 
-/// A value that the kind takes.
+/// A value that the kind accepts.
 fn value(kind: &Kind) -> String {
     match kind {
         Kind::Count { min, max } | Kind::CountOr { min, max, .. } => 4.clamp(*min, *max).to_string(),

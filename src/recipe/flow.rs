@@ -18,7 +18,7 @@ pub(crate) fn flow(node: &Node) -> String {
     }
 }
 
-/// `3.0` and not `3`, which would be an integer.
+/// `3.0` instead of `3`, which would be an integer.
 fn float(number: f64) -> String {
     match number {
         n if n.is_nan() => ".nan".to_owned(),
@@ -27,8 +27,7 @@ fn float(number: f64) -> String {
     }
 }
 
-/// A text as it is where YAML reads it as that text anywhere in a list or a map, else in
-/// quotes.
+/// The text without quotes if YAML reads it as the same text anywhere in a list or a map, else in quotes.
 pub(crate) fn word(text: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || " ._+-/%()<>=^;±·…".contains(c);
     let starts = text.starts_with(|c: char| c.is_alphanumeric() || ".±(<".contains(c));

@@ -14,13 +14,13 @@ use crate::case::{Cache, Measure, Value};
 pub(crate) struct MeasureKey {
     pub name: &'static str,
     pub form: Form,
-    /// What holds without it, as a recipe would write it.
+    /// The default, as a recipe would write it.
     pub default: &'static str,
-    /// One line for help and documentation.
+    /// One line for help texts and documentation.
     pub doc: &'static str,
 }
 
-/// What a key accepts.
+/// The values that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Count(Kind),
@@ -32,7 +32,7 @@ pub(crate) enum Form {
     Order,
     /// One of [`Cache::NAMES`].
     Cache,
-    /// One of two words, the one for yes first.
+    /// One of two words; `true` comes first.
     Either([(&'static str, bool); 2]),
 }
 
@@ -107,21 +107,21 @@ pub(crate) const KEYS: [MeasureKey; 10] = [
 const SECOND_LOOK: [(&str, bool); 2] = [("flagged", true), ("never", false)];
 const CERTIFY: [(&str, bool); 2] = [("once", true), ("never", false)];
 
-/// Most rounds.
+/// Maximal number of rounds.
 pub(crate) const MOST_ROUNDS: u64 = 1000;
-/// Most samples in a round: their times travel in one message.
+/// Maximal number of samples in a round: their times are sent in one message.
 pub(crate) const MOST_SAMPLES: u64 = 10_000;
 const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST_ROUNDS });
 const SAMPLES: Form = Form::Count(Kind::Count { min: 1, max: MOST_SAMPLES });
 const COUNT_OR_AUTO: Kind = Kind::CountOr { min: 1, max: MOST_ROUNDS, words: &[AUTO], list: 0 };
 const WARM_UP: Form = Form::Count(COUNT_OR_AUTO);
-/// What leaves a count to the program.
+/// The word that leaves a count to the program.
 const AUTO: &str = "auto";
-/// The narrowest and the widest interval to ask for.
+/// The narrowest and the widest confidence interval that may be requested.
 const CI: [f64; 2] = [0.0001, 1.0];
-/// The longest budget, seconds: a day.
+/// The longest budget: one day, in seconds.
 const LONGEST: f64 = 86_400.0;
-/// What switches the rule off.
+/// The word that disables a rule.
 pub(crate) const NONE: &str = "none";
 
 /// The names of [`KEYS`].
@@ -168,7 +168,7 @@ fn warm_up(node: &Node, at: &str) -> Result<Option<u32>, Mistake> {
 
 fn count(node: &Node, at: &str, most: u64) -> Result<u32, Mistake> {
     match value::scalar(&Kind::Count { min: 1, max: most }, node, at)? {
-        // The limits above fit.
+        // The limits above fit into a `u32`.
         Value::Int(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
         _ => Err(Mistake::wrong_type(node.place, at, "a count", node.describe())),
     }
@@ -196,7 +196,7 @@ fn seconds(node: &Node, at: &str) -> Result<f64, Mistake> {
     within(seconds, [0.0, LONGEST], node, at, "0s to 86400s")
 }
 
-/// A number is read as its digits, so that the message asks for the unit.
+/// A number is returned as its digits, so that the error message asks for the unit.
 fn number_or_text(node: &Node) -> Option<String> {
     match &node.content {
         Content::Text(text) => Some(text.clone()),

@@ -1,6 +1,5 @@
-//! The recipe as written. Step one reads YAML into nodes that remember their place,
-//! step two interprets them against the parameters that each primitive declares. What
-//! the sweeps multiply to is [`plan::resolve`]'s business.
+//! The recipe language. Step one reads YAML into nodes that remember their place; step two interprets them
+//! against the parameters that each primitive declares. Sweeps are expanded by [`plan::resolve`].
 //! `docs/recipes.md` describes the language.
 
 mod accepts;
@@ -39,11 +38,10 @@ pub(crate) use value::{count, scalar};
 
 use crate::primitives::{Primitive, registry};
 
-/// Most cases that one recipe may multiply to.
+/// Maximal number of cases of one recipe.
 pub const MAX_CASES: usize = 10_000;
 
-/// A recipe that is well-formed: its keys, words, units and ranges are known and within
-/// their limits.
+/// A well-formed recipe: its keys, words, units and ranges are known and within their limits.
 #[derive(Clone)]
 pub struct Recipe {
     title: String,
@@ -53,12 +51,12 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Its title, or the stem of its file name.
+    /// The recipe's title, or the stem of its file name.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// The file name that messages give.
+    /// The file name used in messages.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -75,8 +73,8 @@ impl std::fmt::Debug for Recipe {
     }
 }
 
-/// Reads a recipe of the primitives that the registry knows. `file_name` stands in
-/// messages and gives the title of a recipe without one; nothing is opened.
+/// Reads a recipe for the registered primitives. `file_name` is used in messages and as the title of a recipe
+/// without one; no file is opened.
 ///
 /// # Errors
 /// The first mistake, with its place.
@@ -84,7 +82,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Recipe, RecipeError> {
     parse_with(registry(), file_name, text)
 }
 
-/// [`parse`] with primitives of one's own.
+/// [`parse`] with a custom registry of primitives.
 ///
 /// # Errors
 /// The first mistake, with its place.
@@ -104,12 +102,12 @@ pub fn parse_with(
     Ok(Recipe { title, file: file_name.into(), text: text.into(), drafts })
 }
 
-/// What a recipe of this text is known by in its runs.
+/// The hash that identifies a recipe's text in its runs.
 pub fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// [`Problem::TooManyCases`].
+/// A [`Problem::TooManyCases`].
 pub(crate) fn too_many(place: Place, at: &str) -> Mistake {
     Mistake::new(place, Problem::TooManyCases { at: at.to_owned(), limit: MAX_CASES })
 }

@@ -1,8 +1,7 @@
-//! Step one: YAML text to a tree of nodes that remember where they stand.
+//! Step one: parses YAML text to a tree of nodes that remember their places.
 //!
-//! serde_yaml tells no places of nodes, but the place of an error. So nodes are
-//! numbered in the order of reading, and the place of a node is found by reading the
-//! text again with a seed that fails at that number.
+//! serde_yaml reports places only for errors, not for nodes. So nodes are numbered in reading order, and the
+//! place of a node is found by reading the text again with a seed that fails at that number.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -11,21 +10,21 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use super::error::{Mistake, Place, Problem, RecipeError};
 
-/// Longest text that is read, bytes.
+/// Maximal length of the text, bytes.
 const MAX_TEXT: usize = 1 << 20;
-/// Nodes after aliases are followed; a long text counts as several.
+/// Maximal number of nodes after aliases are expanded; a long text counts as several.
 const MAX_NODES: usize = 200_000;
-/// Maps and lists inside each other.
+/// Maximal nesting depth of maps and lists.
 const MAX_DEPTH: usize = 16;
 
-/// A value as the YAML says it.
+/// A value as written in the YAML.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub place: Place,
     pub content: Content,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
     Null,
@@ -45,7 +44,7 @@ pub(crate) struct Key {
 }
 
 impl Node {
-    /// What it is, for a message.
+    /// A description of the value for messages.
     pub fn describe(&self) -> String {
         use crate::case::units::shown;
         match &self.content {
@@ -68,7 +67,7 @@ impl Node {
         }
     }
 
-    /// The same node with every place in it replaced.
+    /// The same node with all its places replaced.
     pub fn placed(mut self, place: Place) -> Node {
         self.place = place;
         match &mut self.content {
@@ -92,8 +91,8 @@ impl Default for Node {
 /// Reads one document.
 ///
 /// # Errors
-/// What is not YAML, uses tags or keys that are not plain words, repeats a key, holds
-/// several documents, or exceeds 1 MiB, 16 levels or 200,000 nodes.
+/// Text that is not YAML, tags, keys that are not plain words, repeated keys, more than one document, or more
+/// than 1 MiB, 16 levels or 200,000 nodes.
 pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
     let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem: Box::new(problem) };
     if text.len() > MAX_TEXT {
@@ -116,13 +115,13 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
     Ok(node)
 }
 
-/// Line and column of a node of this text.
+/// Line and column of a place in this text.
 pub(crate) fn locate_place(text: &str, place: Place) -> Option<(usize, usize)> {
     let Place::Recipe(number) = place else { return None };
     locate(serde_yaml::Deserializer::from_str(without_mark(text)), number)
 }
 
-/// The text after a byte order mark, which libyaml takes for a document of its own.
+/// The text after a byte order mark, which libyaml would take for a document of its own.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -150,9 +149,9 @@ fn yaml_error(
     RecipeError { origin: origin.to_owned(), place, problem: Box::new(Problem::Syntax(message)) }
 }
 
-/// The first bracket that certainly stands too deep: libyaml's time grows with the
-/// square of the depth of brackets, so they are counted before it sees them. Brackets
-/// in quotes and comments count too; the limit leaves room for them.
+/// The first bracket that is certainly nested too deeply. libyaml's time grows with the square of the depth
+/// of brackets, so they are counted beforehand. Brackets in quotes and comments count too; the limit leaves
+/// room for them.
 fn too_deep(text: &str) -> Option<(usize, usize)> {
     const BRACKETS: i64 = 256;
     let mut open = 0i64;
@@ -194,7 +193,7 @@ fn no_duplicates(node: &Node, at: &str) -> Result<(), Mistake> {
     }
 }
 
-/// Numbers the nodes, keeps to the limits, and fails at the node that is looked for.
+/// Numbers the nodes, enforces the limits, and fails at the node that is looked for.
 struct Reader {
     next: Cell<u32>,
     weight: Cell<usize>,

@@ -1,32 +1,31 @@
-//! Changes to a recipe's text that leave the rest of it, comments and all, as it is.
+//! Edits of a recipe's text that preserve the rest of it, including comments.
 //!
-//! A change is made twice: to the tree of nodes, which is simple, and to the text, which
-//! looks better. Only a text that reads as the changed tree is taken; where YAML's more
-//! exotic forms (anchors, scalars over several lines) defeat the change to the text, the
-//! changed tree is written afresh: then the comments below the head are lost, which
-//! [`loses_comments`] tells.
+//! Each change is made twice: to the tree of nodes, which is simple, and to the text, which looks better. The
+//! new text is used only if it reads as the changed tree. If YAML's more exotic forms (anchors, multi-line
+//! scalars) defeat the change to the text, the changed tree is written from scratch, and comments below the
+//! head of the text are lost, which [`loses_comments`] detects.
 
 use super::flow::{flow, word};
 use super::node::{Content, Key, Node, locate_place, read, without_mark};
 use super::{Place, RecipeError};
 
-/// A change to a tree of nodes, by the numbers of its nodes.
+/// A change to a tree of nodes. Nodes are identified by their numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Edit {
-    /// Another value for a node.
+    /// Replaces the value of a node.
     Replace { node: u32, by: Node },
-    /// Another entry instead of the one with this key.
+    /// Replaces the entry with this key, including its key.
     Exchange { key: u32, name: String, value: Node },
-    /// A further entry of a map.
+    /// Adds an entry to a map.
     Insert { map: u32, name: String, value: Node },
-    /// No entry with this value.
+    /// Removes the entry with this value.
     Remove { value: u32 },
 }
 
-/// The text with these changes, none of which lies inside another one.
+/// The text with these changes, which must not overlap.
 ///
 /// # Errors
-/// When the text is no YAML.
+/// If the text is not YAML.
 pub(crate) fn patch(text: &str, edits: &[Edit]) -> Result<String, RecipeError> {
     let root = read("the recipe", text)?;
     let wanted = changed(&root, edits).placed(Place::Nowhere);
@@ -44,7 +43,7 @@ pub(crate) fn loses_comments(old: &str, new: &str) -> bool {
     })
 }
 
-/// What stands behind a `#` that begins a comment. One within quotes is taken for one too.
+/// The comments: text after a `#` that begins one. A `#` within quotes is also taken for a comment.
 fn comments(text: &str) -> Vec<&str> {
     let begins = |line: &str, at: usize| at == 0 || line[..at].ends_with(char::is_whitespace);
     let comment = |line| {
@@ -58,7 +57,7 @@ fn numbered(place: Place, number: u32) -> bool {
     place == Place::Recipe(number)
 }
 
-/// The changed tree.
+/// The tree with the changes applied.
 fn changed(node: &Node, edits: &[Edit]) -> Node {
     let replaced = edits.iter().find_map(|edit| match edit {
         Edit::Replace { node: number, by } if numbered(node.place, *number) => Some(by.clone()),
@@ -101,14 +100,14 @@ fn changed_entries(map: Place, entries: &[(Key, Node)], edits: &[Edit]) -> Vec<(
     result
 }
 
-/// A node of the text, with what its place decides.
+/// A node of the text, with its context.
 struct Spot<'n> {
     node: &'n Node,
-    /// Whether it stands between brackets.
+    /// Whether the node is in flow style (within brackets).
     flow: bool,
 }
 
-/// The text as it is, but for the changes.
+/// Applies the changes to the text; `None` if that is not possible.
 fn in_text(text: &str, root: &Node, edits: &[Edit]) -> Option<String> {
     let page = Page { text };
     let mut cuts = Vec::new();
@@ -126,7 +125,7 @@ fn in_text(text: &str, root: &Node, edits: &[Edit]) -> Option<String> {
             Edit::Insert { map, name, value } => {
                 page.insertion(&page.find(root, *map, false)?, &format!("{}: {}", word(name), flow(value)))?
             }
-            // Taking an entry away cleanly needs its neighbours too.
+            // Removing an entry cleanly would involve its neighbours too.
             Edit::Remove { .. } => return None,
         });
     }
@@ -138,7 +137,7 @@ fn in_text(text: &str, root: &Node, edits: &[Edit]) -> Option<String> {
     Some(text)
 }
 
-/// A text in which nodes are looked up.
+/// A text with look-up of nodes.
 struct Page<'t> {
     text: &'t str,
 }
@@ -167,7 +166,7 @@ impl Page<'_> {
         }
     }
 
-    /// Where a node starts, in bytes.
+    /// The byte offset of a node.
     fn offset(&self, place: Place) -> Option<usize> {
         let (line, column) = locate_place(self.text, place)?;
         let bare = without_mark(self.text);
@@ -178,7 +177,7 @@ impl Page<'_> {
         Some(mark + start + within)
     }
 
-    /// First byte of a node and the one behind it.
+    /// The byte range of a node.
     fn span(&self, spot: &Spot<'_>) -> Option<(usize, usize)> {
         let start = self.offset(spot.node.place)?;
         let rest = self.text.get(start..)?;
@@ -193,7 +192,7 @@ impl Page<'_> {
         same.then_some((start, start + length))
     }
 
-    /// Where a further entry of a map goes, and how it is written there.
+    /// The position and the text to insert for a new entry of a map.
     fn insertion(&self, spot: &Spot<'_>, entry: &str) -> Option<Cut> {
         let Content::Map(entries) = &spot.node.content else { return None };
         let start = self.offset(spot.node.place)?;
@@ -205,7 +204,7 @@ impl Page<'_> {
             let comma = if entries.is_empty() || inner.ends_with(',') { "" } else { ", " };
             return Some(((at, at), format!("{comma}{entry}")));
         }
-        // On a line of its own, under the line on which the map ends.
+        // On a line of its own, below the last line of the map.
         let last = self.offset(entries.last()?.0.place)?;
         let line = self.text.get(..last)?.rfind('\n').map_or(0, |at| at + 1);
         let indent = " ".repeat(self.text.get(line..last)?.chars().count());
@@ -214,7 +213,7 @@ impl Page<'_> {
         Some(((at, at), format!("\n{indent}{entry}")))
     }
 
-    /// The byte behind a node, which for one without brackets is that behind its last part.
+    /// The byte after a node; for a node without brackets, the byte after its last part.
     fn end(&self, spot: &Spot<'_>) -> Option<usize> {
         let last = match &spot.node.content {
             Content::List(items) => items.last(),
@@ -231,7 +230,7 @@ impl Page<'_> {
     }
 }
 
-/// Bytes of a list or a map in brackets, comments and quotes in it included.
+/// Length in bytes of a list or a map in brackets, including comments and quotes.
 fn bracketed(text: &str) -> Option<usize> {
     let (mut depth, mut at, mut before) = (0usize, 0, ' ');
     while let Some(c) = text[at..].chars().next() {
@@ -252,8 +251,7 @@ fn bracketed(text: &str) -> Option<usize> {
     None
 }
 
-/// Bytes of a text in quotes, which a doubled single quote and an escaped double one do
-/// not end.
+/// Length in bytes of a quoted text; a doubled single quote and an escaped double quote do not end it.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = characters.next() {
@@ -269,7 +267,7 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Bytes of a plain text on its line.
+/// Length in bytes of a plain scalar on its line.
 fn plain(text: &str, flow: bool) -> usize {
     let line = text.lines().next().unwrap_or_default();
     let ends = [line.find(" #"), flow.then(|| line.find([',', '}', ']'])).flatten()];
@@ -277,7 +275,7 @@ fn plain(text: &str, flow: bool) -> usize {
     line[..end].trim_end().len()
 }
 
-/// The tree as a text of its own, under the comments that the old one begins with.
+/// The whole tree as new text, after the leading comments of the old one.
 fn afresh(old: &str, root: &Node) -> String {
     let head = without_mark(old).lines().take_while(|line| line.starts_with('#'));
     let mut text: String = head.flat_map(|line| [line, "\n"]).collect();

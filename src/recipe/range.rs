@@ -1,10 +1,10 @@
-//! Ranges: `a..b xk` (geometric) and `a..b +k` (linear). The last value is `b` where
-//! the steps hit it, else the last one below it.
+//! Ranges: `a..b xk` (geometric) and `a..b +k` (linear). The last value is `b` if the steps hit it, else the
+//! last value below it.
 
 use crate::case::units::UnitError;
 use crate::recipe::plan::Scale;
 
-/// Most values in one range.
+/// Maximal number of values of one range.
 const MAX_VALUES: usize = 4096;
 
 /// The three parts of a range, as text.
@@ -15,7 +15,7 @@ pub(crate) struct Range<'t> {
     pub scale: Scale,
 }
 
-/// Whether a text is meant as a range.
+/// Whether a text is intended as a range.
 pub(crate) fn is_range(text: &str) -> bool {
     text.contains("..")
 }
@@ -23,7 +23,7 @@ pub(crate) fn is_range(text: &str) -> bool {
 /// Splits a range into its parts.
 ///
 /// # Errors
-/// A reason, where there is no step.
+/// The reason, if the step is missing.
 pub(crate) fn split(text: &str) -> Result<Range<'_>, String> {
     let missing = || "write the step too: `1..64 x2` or `1..64 +1`".to_owned();
     let (first, rest) = text.split_once("..").ok_or_else(missing)?;
@@ -33,7 +33,7 @@ pub(crate) fn split(text: &str) -> Result<Range<'_>, String> {
 }
 
 impl Range<'_> {
-    /// The values of a range of integers; `parse` reads one with its unit.
+    /// The values of a range of integers; `parse` reads an integer with its unit.
     pub fn integers(&self, parse: fn(&str) -> Result<u64, UnitError>) -> Result<Vec<u64>, String> {
         let read = |text| parse(text).map_err(|e| e.to_string());
         let (first, last) = (read(self.first)?, read(self.last)?);
@@ -95,8 +95,8 @@ impl Range<'_> {
     }
 }
 
-/// A range of integers as a regular expression (ECMA-262): from `first`, geometric from
-/// `positive`, to `last`, linear by `step`; each is one too.
+/// A regular expression (ECMA-262) for ranges of integers: geometric from `positive` or linear from `first`,
+/// up to `last`, by `step`; the arguments are regular expressions, too.
 pub(crate) fn pattern(first: &str, positive: &str, last: &str, step: &str) -> String {
     let factor = "0*([2-9]|[1-9][0-9]+)";
     let geometric = format!("{positive}\\s*\\.\\.\\s*{last}\\s*x\\s*{factor}");
@@ -104,7 +104,7 @@ pub(crate) fn pattern(first: &str, positive: &str, last: &str, step: &str) -> St
     format!("\\s*({geometric}|{linear})\\s*")
 }
 
-/// The same of real numbers.
+/// A regular expression for ranges of real numbers.
 pub(crate) fn pattern_of_decimals(decimal: &str) -> String {
     format!("\\s*{decimal}\\s*\\.\\.\\s*{decimal}\\s*[x+]\\s*{decimal}\\s*")
 }

@@ -1,4 +1,4 @@
-//! Step two, parameters: what a recipe's map says of them, as settings that multiply.
+//! Step two, parameters: reads a recipe's map as settings, whose values multiply.
 
 use super::error::{Mistake, Place, Problem};
 use super::example::example;
@@ -8,20 +8,20 @@ use crate::case::Value;
 use crate::case::schema::{Default, Kind, Param, Variant};
 use crate::recipe::plan::Scale;
 
-/// A parameter with the values it takes, or a group of zipped parameters.
+/// A parameter with its values, or a group of zipped parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub slot: Slot,
-    /// Where its value stands; nowhere for a default.
+    /// Place of the value; `Nowhere` for a default.
     pub place: Place,
     pub alternatives: Vec<Alternative>,
-    /// The scale where one range gave all values.
+    /// The scale, if a single range gave all values.
     pub scale: Option<Scale>,
     /// Whether this is `cases:`, whose alternatives have no value of their own.
     pub group: bool,
 }
 
-/// One of the values of a setting, with the parameters that exist only beside it.
+/// One value of a setting, with the parameters that exist only together with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Alternative {
     pub value: Option<Value>,
@@ -30,35 +30,34 @@ pub(crate) struct Alternative {
 }
 
 impl Alternative {
-    /// Its values and those of the parameters beside it, whatever their notation.
+    /// A canonical text of the value and its parameters, independent of notation.
     pub fn says(&self) -> String {
         let of = |setting: &Setting| {
             let values: Vec<String> = setting.alternatives.iter().map(Alternative::says).collect();
             format!("{}={values:?}", setting.slot.key)
         };
-        // In one order: a map has none.
+        // Sorted, because maps are unordered.
         let mut inner: Vec<String> = self.inner.iter().map(of).collect();
         inner.sort_unstable();
         format!("{:?} {inner:?}", self.value)
     }
 }
 
-/// A parameter's identity: what accepts it, and its names.
+/// A parameter's declaration and its names.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub param: Param,
     /// Full dotted key, as in [`Params`](crate::case::Params): `locations.partitions.count`.
     pub key: String,
-    /// The path that names an axis: the key, but a variant's main parameter is called
-    /// by the variant: `locations.partitions`.
+    /// Name of an axis: the key, except that a variant's main parameter has the name of the variant:
+    /// `locations.partitions`.
     pub name: String,
     /// The path in the recipe, for messages: `scatter.locations.partitions`.
     pub path: String,
 }
 
 impl Slot {
-    /// The slot of a parameter directly below a primitive (or of the backend, whose
-    /// `owner` is empty).
+    /// The slot of a parameter directly below a primitive (or of `backend`, with an empty `owner`).
     pub fn top(param: &Param, owner: &str) -> Slot {
         let path = join(owner, param.name);
         Slot { param: *param, key: param.name.to_owned(), name: param.name.to_owned(), path }
@@ -74,8 +73,7 @@ impl Slot {
         Slot { param: *param, key, name, path: join(&path, param.name) }
     }
 
-    /// The path in the recipe of a variant's map: an inline variant stands beside the
-    /// other parameters.
+    /// The path of a variant's map in the recipe: an inline variant is a sibling of the other parameters.
     fn variant_path(&self, variant: &Variant) -> String {
         match self.param.kind {
             Kind::Inline(_) => {
@@ -86,9 +84,9 @@ impl Slot {
         }
     }
 
-    /// How well `name` names this parameter: 0 by its full key or axis name, 1 by the
-    /// last words of either (of the key at least two), 2 by the key's last word alone
-    /// (`count` for `locations.partitions.count`, where nothing else is called `count`).
+    /// How well `name` matches this parameter: 0 for its full key or axis name, 1 for the last words of
+    /// either (at least two of the key), 2 for the key's last word alone (`count` for
+    /// `locations.partitions.count`, if no other parameter ends with `count`).
     pub fn answers_to(&self, name: &str) -> Option<u8> {
         let tail = |path: &str| path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
         match () {
@@ -104,7 +102,7 @@ fn join(owner: &str, name: &str) -> String {
 }
 
 impl Setting {
-    /// What a node says of a parameter.
+    /// Reads the value of a parameter.
     pub fn read(slot: Slot, node: &Node) -> Result<Setting, Mistake> {
         let (alternatives, scale) = match slot.param.kind {
             Kind::Choice(variants) | Kind::Inline(variants) => (choices(&slot, variants, node)?, None),
@@ -133,13 +131,13 @@ impl Setting {
             .limited()
     }
 
-    /// The number of cases that it makes alone.
+    /// The number of cases that this setting makes alone.
     pub fn cases(&self) -> usize {
         self.alternatives.iter().fold(0, |sum: usize, a| sum.saturating_add(cases(&a.inner)))
     }
 }
 
-/// The number of cases that settings make together.
+/// The number of cases that these settings make together.
 pub(crate) fn cases(settings: &[Setting]) -> usize {
     settings.iter().fold(1, |product: usize, s| product.saturating_mul(s.cases()))
 }
@@ -209,7 +207,7 @@ pub(crate) fn alternative(
     Ok(Alternative { value: Some(Value::Text(variant.name.to_owned())), place, inner })
 }
 
-/// The settings that exist beside a variant.
+/// The settings of a variant's parameters.
 fn parameters(
     slot: &Slot,
     variant: &Variant,
@@ -243,7 +241,7 @@ fn not_a_map(variant: &Variant, node: &Node, path: &str) -> Mistake {
     Mistake::wrong_type(node.place, path, &expected, node.describe())
 }
 
-/// The settings that a map gives, in its order; only plain keys.
+/// The settings of a map in its order; plain keys only.
 fn keyed(
     params: &[Param],
     entries: &[(Key, Node)],
@@ -261,8 +259,8 @@ fn keyed(
     Ok(given)
 }
 
-/// What one entry of a map sets; `None` for an unset parameter that says `null`.
-/// `also` are further keys that this map accepts.
+/// The setting of one entry of a map; `None` for an optional parameter set to `null`. `also` are further keys
+/// that this map accepts.
 pub(crate) fn entry(
     params: &[Param],
     key: &Key,
@@ -290,7 +288,7 @@ pub(crate) fn entry(
     Err(Mistake::unknown_key(key.place, path, &key.text, &names))
 }
 
-/// The keys that a map of these parameters accepts.
+/// The keys accepted in a map of these parameters.
 pub(crate) fn accepted(params: &[Param]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for param in params {
@@ -302,7 +300,7 @@ pub(crate) fn accepted(params: &[Param]) -> Vec<&'static str> {
     names
 }
 
-/// Two inline variants for one parameter (a repeated key was refused before).
+/// The mistake of two inline variants for one parameter (repeated keys are rejected earlier).
 pub(crate) fn second_variant(given: &[Setting], setting: &Setting, key: &Key, path: &str) -> Mistake {
     let first = given.iter().find(|s| s.slot.key == setting.slot.key).and_then(|s| s.alternatives.first());
     let first = first.and_then(|a| a.value.as_ref()).map(Value::to_string).unwrap_or_default();
@@ -310,7 +308,7 @@ pub(crate) fn second_variant(given: &[Setting], setting: &Setting, key: &Key, pa
     Mistake::invalid(key.place, path, message)
 }
 
-/// Adds the defaults of what was not given, in the order of the declaration.
+/// Adds the defaults of missing parameters, in the order of declaration.
 pub(crate) fn complete(
     params: &[Param],
     mut given: Vec<Setting>,
@@ -349,7 +347,7 @@ fn mentions(settings: &[Setting], key: &str) -> bool {
     })
 }
 
-/// Whether settings give a choice, with these variants and no others.
+/// Whether settings give a choice with these variants and no others.
 fn takes_only(settings: &[Setting], key: &str, variants: &[&str]) -> bool {
     fn taken<'s>(settings: &'s [Setting], key: &str, out: &mut Vec<&'s Alternative>) {
         for setting in settings {

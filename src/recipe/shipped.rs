@@ -1,4 +1,4 @@
-//! The recipes that come with the program, embedded in it.
+//! The recipes embedded in the program.
 
 use std::sync::LazyLock;
 
@@ -11,11 +11,11 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
-/// What the build script found: paths in the source tree, and texts.
+/// Files found by the build script: paths in the source tree, and texts.
 const FOUND: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
-/// Every recipe: first those of no paper, `quickstart.yaml` before all; then each paper's, by its year, its
-/// figures and tables first. A paper's `gpu-` recipes go beyond its figures.
+/// Every recipe: first those without a paper, starting with `quickstart.yaml`; then those of each paper by
+/// year, with figures and tables first. A paper's `gpu-` recipes go beyond its figures.
 pub fn shipped() -> &'static [Shipped] {
     static SHIPPED: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
         let path = |path: &'static str| path.strip_prefix("experiments/").unwrap_or(path);
@@ -24,7 +24,7 @@ pub fn shipped() -> &'static [Shipped] {
     &SHIPPED
 }
 
-/// The recipe of this path, with or without `experiments/` in front and `.yaml` behind.
+/// The recipe with this path, with or without the prefix `experiments/` and the suffix `.yaml`.
 pub fn find(path: &str) -> Option<&'static Shipped> {
     let path = path.strip_prefix("experiments/").unwrap_or(path);
     shipped().iter().find(|s| s.path == path || s.path.strip_suffix(".yaml") == Some(path))

@@ -1,4 +1,4 @@
-//! One node to the values that a parameter's kind allows.
+//! Reads the values of a parameter from one node, as its kind allows.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::case::schema::Kind;
 use crate::case::units::{UnitError, label_bytes, label_count, parse_bytes, parse_count};
 use crate::recipe::plan::Scale;
 
-/// Values with their places, and the scale where one range gave them all.
+/// Values with their places, and the scale if a single range gave all of them.
 pub(crate) type Swept = (Vec<(Value, Place)>, Option<Scale>);
 
 /// The values of a scalar, a range, or a list of both.
@@ -28,7 +28,7 @@ pub(crate) fn sweep(kind: &Kind, node: &Node, at: &str) -> Result<Swept, Mistake
     let mut once = Once::default();
     for item in items {
         let (more, found) = one_or_range(kind, item, at)?;
-        // Ranges may overlap: who writes `[1..8 +1, 8..64 x2]` means each value once.
+        // Ranges may overlap: in `[1..8 +1, 8..64 x2]` each value is meant once.
         if let (None, [value]) = (found, more.as_slice()) {
             once.take(format!("{value:?}"), item.place, &item.describe(), at)?;
         }
@@ -41,13 +41,12 @@ pub(crate) fn sweep(kind: &Kind, node: &Node, at: &str) -> Result<Swept, Mistake
     Ok((values, scale.filter(|_| items.len() == 1)))
 }
 
-/// The items of a list so far. A repeated one would be dropped without a word, and is more
-/// likely a slip.
+/// Detects repeated items of a list. A repetition would be dropped silently and is probably a mistake.
 #[derive(Default)]
 pub(super) struct Once(HashSet<String>);
 
 impl Once {
-    /// Takes an item by what it says, whatever its notation; `words` name it.
+    /// Records an item by its canonical text `says`; `words` describe it in the error message.
     pub fn take(&mut self, says: String, place: Place, words: &str, at: &str) -> Result<(), Mistake> {
         match self.0.insert(says) {
             true => Ok(()),
@@ -128,7 +127,7 @@ fn count_or(kind: &Kind, words: &[&str], list: usize, node: &Node, at: &str) -> 
     }
 }
 
-/// `{list: [8, 8, 16]}`: counts that are one value.
+/// `{list: [8, 8, 16]}`: a list of counts as a single value.
 fn listed(
     kind: &Kind,
     longest: usize,
@@ -148,10 +147,10 @@ fn listed(
     Ok(value)
 }
 
-/// The key of counts that are one value.
+/// The key for a list of counts as a single value.
 const LIST: &str = "list";
 
-/// A text in one line; one that looks like a number stands in quotes.
+/// A text on one line; a text that looks like a number must be quoted.
 fn line(node: &Node, at: &str) -> Result<String, Mistake> {
     match &node.content {
         Content::Text(text) if !text.trim().is_empty() && !text.chars().any(char::is_control) => {
@@ -189,7 +188,7 @@ fn quantity(node: &Node, at: &str, reason: UnitError) -> Mistake {
 fn float(node: &Node, at: &str) -> Result<f64, Mistake> {
     match &node.content {
         Content::Int(v) => Ok(*v as f64),
-        // Minus zero is zero: the two must not be two cases.
+        // Minus zero becomes zero: the two must not be different cases.
         Content::Float(v) if v.is_finite() => Ok(if *v == 0.0 { 0.0 } else { *v }),
         _ => Err(Mistake::wrong_type(node.place, at, "a number", node.describe())),
     }

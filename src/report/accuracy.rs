@@ -1,4 +1,4 @@
-//! How near predictions came: over the cases of an experiment, of several and of all.
+//! Accuracy of predictions: per experiment, over several experiments, and over all.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Record};
 use crate::stats::quantile_of;
 
-/// A case that was measured and predicted.
+/// A case that was both measured and predicted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// The experiment's title.
     pub experiment: String,
     pub backend: String,
-    /// The case in words.
+    /// Label of the case.
     pub case: String,
     pub model: &'static str,
     /// Name of the profile.
@@ -31,19 +31,19 @@ pub struct Compared {
     pub accuracy: f64,
 }
 
-/// A case that was measured and of which a model says nothing: which model, on what, and why.
+/// A measured case without a prediction, as (model, backend, reason).
 pub type Silence = (&'static str, String, String);
 
-/// What predictions are held against, over all runs that were added.
+/// Measured cases with and without predictions, over all ledgers added.
 #[derive(Clone, Debug, Default)]
 pub struct Ledgers {
     pub held: Vec<Compared>,
-    /// How many cases each silence concerns.
+    /// Number of cases for each silence.
     pub silent: BTreeMap<Silence, usize>,
 }
 
 impl Ledgers {
-    /// Adds a run's cases whose result stands; a peer's is nobody's to predict.
+    /// Adds the valid results of a run; peers are not predicted.
     pub fn add(&mut self, ledger: &Ledger, wanted: &dyn Fn(&Record, &str) -> bool) {
         let measured = ledger.records().iter().filter(|r| r.stands() && r.case.peer().is_none());
         for record in measured.filter(|r| r.statistics.is_some()) {
@@ -59,8 +59,8 @@ impl Ledgers {
         }
     }
 
-    /// One row for each model, experiment and backend in the order in which they came, and one
-    /// for all experiments of a model on a backend where there are several.
+    /// One group for each model, experiment and backend in order of appearance, and one for all experiments
+    /// of a model on a backend if there are several.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for held in &self.held {
@@ -106,14 +106,14 @@ fn held(plan: &Plan, record: &Record, model: &'static str) -> Option<Compared> {
     })
 }
 
-/// Predictions of one model for one backend.
+/// Predictions of one model on one backend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     pub model: &'static str,
-    /// Its title; `None` for all experiments together.
+    /// Title of the experiment; `None` for all experiments together.
     pub experiment: Option<String>,
     pub backend: String,
-    /// At least one.
+    /// At least one case.
     pub held: Vec<Compared>,
 }
 
@@ -147,7 +147,7 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// `accuracy mean 94.1 %, p10 82.0 %, least 70.3 % (24 cases)`; nothing without a case.
+/// `accuracy mean 94.1 %, p10 82.0 %, least 70.3 % (24 cases)`; `None` without cases.
 pub fn words(accuracies: &[f64]) -> Option<String> {
     let least = accuracies.iter().copied().min_by(f64::total_cmp)?;
     let mean = accuracies.iter().sum::<f64>() / accuracies.len() as f64;
@@ -156,7 +156,7 @@ pub fn words(accuracies: &[f64]) -> Option<String> {
     Some(format!("accuracy mean {mean}, p10 {p10}, least {least} ({})", cases(accuracies.len())))
 }
 
-/// A table of groups for people.
+/// A human-readable table of groups.
 pub fn lines(groups: &[Group]) -> Vec<String> {
     let row = |group: &Group| {
         let worst = group.worst();
@@ -185,7 +185,7 @@ pub fn lines(groups: &[Group]) -> Vec<String> {
     table::lines(columns, &rows)
 }
 
-/// A table of cases for people, the least accurate first.
+/// A human-readable table of cases, the least accurate first.
 pub fn case_lines(held: &[Compared]) -> Vec<String> {
     let mut sorted: Vec<&Compared> = held.iter().collect();
     sorted.sort_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
@@ -221,7 +221,7 @@ pub fn silences(silent: &BTreeMap<Silence, usize>) -> Vec<String> {
     silent.iter().map(line).collect()
 }
 
-/// The groups for other programs.
+/// The groups as a table for other programs.
 pub fn table(groups: &[Group]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + '_> {
     let names = ["model", "backend", "experiment", "cases", "mean", "p10", "least", "least_case"];
     let cells = |group: &Group| {
@@ -240,7 +240,7 @@ pub fn table(groups: &[Group]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> 
     Table { columns: names.map(str::to_owned).to_vec(), rows: groups.iter().map(cells) }
 }
 
-/// The cases for other programs, in their order.
+/// The cases as a table for other programs, in their order.
 pub fn case_table(held: &[Compared]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + '_> {
     let names = [
         "model",

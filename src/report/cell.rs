@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use crate::case::Value;
 
-/// A value of a table. One that does not exist is `None` beside it, never a cell.
+/// A value of a table. A missing value is a `None` instead of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
     Text(String),
     Count(u64),
-    /// Finite.
+    /// A finite number.
     Number(f64),
 }
 
 impl Cell {
-    /// Nothing for what is no number.
+    /// `None` for a value that is not finite.
     pub fn number(value: f64) -> Option<Cell> {
         value.is_finite().then_some(Cell::Number(value))
     }
@@ -35,7 +35,7 @@ impl Cell {
     }
 }
 
-/// Numbers with the shortest digits that read back as the same, without an exponent.
+/// Numbers have the shortest digits that read back as the same number, without an exponent.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

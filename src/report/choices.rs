@@ -1,5 +1,4 @@
-//! What the method `auto` became, and what it cost against the best alternative of the same
-//! run.
+//! The methods that `auto` chose, and their regret against the best alternative of the same run.
 
 use crate::case::{Case, Params, Value, units};
 use crate::recipe::plan::Experiment;
@@ -12,14 +11,14 @@ pub struct Choice {
     pub case: String,
     /// `multipass, passes 4`.
     pub chosen: String,
-    /// The fastest case of the run with the same parameters but the method, in the same words,
-    /// and the seconds of its median.
+    /// The fastest case of the run with the same parameters except the method, in the same format, and its
+    /// median in seconds.
     pub best: Option<(String, f64)>,
-    /// t_auto / t_best − 1; negative where the choice was faster.
+    /// t_auto / t_best − 1; negative if the choice was faster.
     pub regret: Option<f64>,
 }
 
-/// Every measured case whose method was chosen.
+/// All measured cases whose method was chosen.
 pub fn choices(records: &[Record]) -> Vec<Choice> {
     records
         .iter()
@@ -49,7 +48,7 @@ fn is_open(case: &Case) -> bool {
     case.params.text("method") == Some("auto")
 }
 
-/// The fastest of the other cases that compute the same on the same device.
+/// The fastest other case with the same computation on the same device.
 fn best(record: &Record, records: &[Record]) -> Option<(String, f64)> {
     let same = |other: &&Record| {
         other.case.primitive == record.case.primitive
@@ -81,7 +80,7 @@ fn words<'a>(params: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     all.join(", ")
 }
 
-/// A line for each of an experiment's choices, and one over all of them.
+/// One line for each choice of an experiment, and one that summarises all of them.
 pub fn lines(experiment: &Experiment, records: &[Record], number: usize) -> Vec<String> {
     let all = choices(records);
     let of = |choice: &Choice| records.iter().find(|record| record.case.id == choice.case);
@@ -123,7 +122,7 @@ mod tests {
     use crate::recipe::plan::{Overrides, resolve};
     use crate::run::Ledger;
 
-    /// A run of `auto`, which became four passes, beside alternatives of these seconds.
+    /// A run of `auto`, which chose four passes, with alternatives that took these seconds.
     fn ran(methods: &str, seconds: &[f64]) -> Ledger {
         let lines = if methods.contains("passes") { "[method, passes]" } else { "method" };
         let text = format!(

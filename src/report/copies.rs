@@ -1,4 +1,4 @@
-//! What a run's plain copies came to: what ceilings are measured by.
+//! Rates of a run's plain copies, the basis of ceilings.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::stats::median;
 /// GB/s of the plain copies of a run, by backend.
 pub type Copies = BTreeMap<String, Vec<f64>>;
 
-/// The median of a backend's copies, GB/s, read and written bytes counted, or why there is none.
+/// The median copy rate of a backend, GB/s, counting read and written bytes; or the reason why there is none.
 pub fn rate(plan: &Plan, copies: &Copies, backend: &str) -> Result<f64, &'static str> {
     if has_several(plan, backend) {
         return Err("several devices");
@@ -19,8 +19,7 @@ pub fn rate(plan: &Plan, copies: &Copies, backend: &str) -> Result<f64, &'static
     rate.filter(|rate| rate.is_finite() && *rate > 0.0).ok_or("none on file")
 }
 
-/// Whether the copies of a backend are of now this device and now that one, or of one of
-/// those that a case takes.
+/// Whether the copies of a backend may be of different devices, or of one among several that a case uses.
 fn has_several(plan: &Plan, backend: &str) -> bool {
     let cases = plan.cases.iter().filter(|c| c.place().0 == backend);
     if cases.clone().any(|case| Gpus::of(&case.params).several()) {

@@ -1,4 +1,4 @@
-//! `results.csv` (one row a case) and `samples.csv` (one row a sample).
+//! `results.csv` (one row per case) and `samples.csv` (one row per sample).
 //!
 //! `docs/data-dictionary.md` describes every column. A value that does not exist is an
 //! empty cell, never 0 or NaN.
@@ -20,14 +20,14 @@ use super::format::{Document, Format, Table};
 use crate::engine::protocol::RoundResult;
 use crate::run::{Record, Status};
 
-/// Everything that a row may tell of.
+/// The data of one row.
 pub(crate) struct Row<'a> {
     pub origin: &'a Origin<'a>,
     pub record: &'a Record,
 }
 
-/// One row for each of the plan's cases, in the plan's order. Times are in seconds, sizes
-/// in bytes, rates in GB/s (1e9 bytes a second). `copies` are those of the run.
+/// One row for each of the plan's cases, in the plan's order. Times are in seconds, sizes in bytes, rates in
+/// GB/s (1e9 bytes per second). `copies` are those of the run.
 pub fn table<'a>(
     origin: &'a Origin<'a>,
     records: &'a [Record],
@@ -53,8 +53,8 @@ pub fn results(out: impl Write, origin: &Origin, records: &[Record], copies: &Co
 const SAMPLES: [&str; 10] =
     ["case", "round", "attempt", "counts", "sample", "seconds", "batch", "started", "flags", "status"];
 
-/// Writes one row for each sample of each attempt at each round. Samples of failed cases
-/// and of attempts that do not count are there too: columns say so.
+/// Writes one row for each sample of each attempt at each round. Samples of failed cases and of attempts that
+/// do not count are included; columns mark them.
 pub fn samples(out: impl Write, records: &[Record]) -> Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(SAMPLES).context("samples.csv")?;

@@ -1,4 +1,4 @@
-//! The report's files in a run folder.
+//! The report files in a run folder.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -25,11 +25,10 @@ pub fn names(plan: &Plan) -> Vec<String> {
     [RESULTS, SAMPLES].map(str::to_owned).into_iter().chain(chart_names(slugs)).collect()
 }
 
-/// Writes `results.csv`, `samples.csv` and one `<slug>.svg` for each experiment into
-/// `folder`, which exists, and returns their paths.
+/// Writes `results.csv`, `samples.csv` and one `<slug>.svg` for each experiment into the existing `folder`,
+/// and returns their paths.
 ///
-/// Each file replaces an older one only when it is complete. The same arguments give the
-/// same bytes.
+/// Each file replaces an older one only when it is complete. The same arguments give the same bytes.
 pub fn write_all<'a>(
     folder: &Path,
     origin: impl Into<Origin<'a>>,
@@ -41,7 +40,7 @@ pub fn write_all<'a>(
     named.map(|(at, name)| replace(folder, &name, |out| write(out, at, origin, records, copies))).collect()
 }
 
-/// Writes the file that stands at this position of [`names`].
+/// Writes the file at this position of [`names`].
 fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], copies: &Copies) -> Result<()> {
     match at {
         0 => csv::results(out, origin, records, copies),
@@ -55,11 +54,11 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
     }
 }
 
-/// Those files of a run's folder that [`write_all`] writes, each with whether it would write
-/// the same bytes.
+/// Existing files of a run's folder that [`write_all`] would write, each with whether the bytes would be the
+/// same.
 ///
 /// # Errors
-/// When a chart cannot be drawn, and when a file that is there cannot be read.
+/// A chart that cannot be drawn, or an existing file that cannot be read.
 pub fn written(run: &Stored) -> Result<Vec<(PathBuf, bool)>> {
     let (origin, ledger) = (&Origin::from(&run.manifest), &run.ledger);
     let mut found = Vec::new();
@@ -75,7 +74,7 @@ pub fn written(run: &Stored) -> Result<Vec<(PathBuf, bool)>> {
     Ok(found)
 }
 
-/// As [`write_all`], of a run: what a [`WriteReports`](crate::run::WriteReports) is.
+/// [`write_all`] for a run, with the signature of [`WriteReports`](crate::run::WriteReports).
 ///
 /// # Errors
 /// As for [`write_all`].
@@ -83,8 +82,8 @@ pub fn write_of_run(folder: &Path, manifest: &Manifest, ledger: &Ledger) -> Resu
     write_all(folder, manifest, ledger.records(), ledger.references()).map(|_| ())
 }
 
-/// A file name for each slug; one that comes again gets a number. A manifest may come from
-/// anywhere: what it calls a slug must not lead out of the folder.
+/// A file name for each slug; repeated slugs get a number. Manifests are untrusted: a slug must not lead out
+/// of the folder.
 pub(super) fn chart_names<'a>(slugs: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut name = |slug: &str| {
@@ -95,7 +94,7 @@ pub(super) fn chart_names<'a>(slugs: impl Iterator<Item = &'a str>) -> Vec<Strin
     slugs.map(|given| name(&slug(given))).collect()
 }
 
-/// Writes beside the file and renames, so that nobody ever reads half of it.
+/// Writes to a temporary file and renames it, so that readers never see a partial file.
 pub(super) fn replace(
     folder: &Path,
     name: &str,
@@ -111,7 +110,7 @@ pub(super) fn replace(
     };
     let result: Result<PathBuf> = attempt();
     if result.is_err() {
-        // The draft may not even exist; the first error is the one to tell.
+        // The draft may not exist; the first error is the one to report.
         let _ = fs::remove_file(&draft);
     }
     result.with_context(|| format!("cannot write {}", path.display()))

@@ -7,15 +7,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::cell::Cell;
 
-/// How tables are written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A header and one line a row; what does not exist is an empty cell.
+    /// A header, then one line per row; missing values are empty cells.
     Csv,
-    /// One array of objects. Every object has every column, in the table's order; what
-    /// does not exist is `null`.
+    /// One array of objects. Every object has every column, in the table's order; missing values are `null`.
     Json,
-    /// The same objects, one a line.
+    /// The same objects, one per line.
     Ndjson,
 }
 
@@ -25,11 +24,11 @@ pub struct Table<R> {
     pub rows: R,
 }
 
-/// Writes tables, one after another, as one document.
+/// Writes several tables as one document.
 pub struct Document<W: Write> {
     out: W,
     format: Format,
-    /// Rows so far.
+    /// Number of rows written.
     rows: usize,
 }
 
@@ -38,8 +37,10 @@ impl<W: Write> Document<W> {
         Document { out, format, rows: 0 }
     }
 
+    /// Writes a table.
+    ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn table(&mut self, table: Table<impl Iterator<Item = Vec<Option<Cell>>>>) -> Result<()> {
         if self.format == Format::Csv {
             return self.csv(table);
@@ -67,8 +68,10 @@ impl<W: Write> Document<W> {
         Ok(writer.flush()?)
     }
 
+    /// Ends the document.
+    ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn end(mut self) -> Result<()> {
         let end: &str = match (self.format, self.rows) {
             (Format::Json, 0) => "[]\n",
@@ -80,7 +83,7 @@ impl<W: Write> Document<W> {
     }
 }
 
-/// A row with the names of its cells.
+/// A row with its column names.
 pub(crate) struct Object<'a, N, C> {
     pub columns: &'a [N],
     pub cells: &'a [C],

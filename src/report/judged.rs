@@ -1,5 +1,5 @@
-//! The table of what was judged, for people: the lines of `compare` and `replay`, and the
-//! rows that the user interface draws.
+//! The table of judgements for people: the lines of `compare` and `replay`, and the rows of the user
+//! interface.
 
 mod doubts;
 mod notes;
@@ -17,51 +17,51 @@ use crate::run::Record;
 use crate::stats::comparison::{Answer, Copied, Direction};
 use crate::stats::interval::CONFIDENCE;
 
-/// Columns between which a table leaves two spaces; numbers stand to the right.
+/// Which columns are right-aligned, as numbers are; columns are separated by two spaces.
 pub const RIGHT: [bool; 5] = [false, true, true, true, false];
 
-/// Below the columns: what their figures are.
+/// Explanation of the figures, below the table.
 const ESTIMATOR: &str =
     "GB/s and times: of the geometric means of the rounds' medians. A time above ×1 is slower.";
 
-/// Cases without a counterpart that are named, of each experiment.
+/// Number of cases without a counterpart that are named, for each experiment.
 const NAMED: usize = 10;
 
-/// What the runs are called around their table.
+/// Names of the runs around their table.
 #[derive(Clone, Debug)]
 pub struct Heads {
-    /// Above the columns: `then` and `now`, or the runs' letters.
+    /// Column heads: `then` and `now`, or the runs' letters.
     pub baseline: String,
     pub other: String,
-    /// The folder that a replay would measure again, quoted for a shell.
+    /// The folder of the run to replay, quoted for a shell.
     pub again: String,
 }
 
-/// What was judged of two runs, in words. No text of it steers a terminal, wherever the
-/// folders come from.
+/// The judgements of two runs, in words. No text in it can contain terminal escapes, whatever the folders
+/// contain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// Above the cells of the rows.
+    /// Heads of the columns.
     pub head: [String; 5],
     pub rows: Vec<Row>,
-    /// What stands below the table: notes, cases without a counterpart, what differs between
-    /// the machines. An empty line stands before each part.
+    /// Lines below the table: notes, cases without a counterpart, differences between the machines. Each part
+    /// starts with an empty line.
     pub remarks: Vec<String>,
-    /// How many cases have which answer.
+    /// Number of cases by answer.
     pub summary: String,
 }
 
 /// A pair of cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The experiment that begins here, where there are several.
+    /// Title of the experiment that begins here, if there are several.
     pub title: Option<String>,
     /// Name, both rates, change of time with its interval, answer.
     pub cells: [String; 5],
     pub answer: Answer,
 }
 
-/// Which run each letter stands for.
+/// The run of each letter.
 pub fn key(runs: &[&Named]) -> Vec<String> {
     let widest = runs.iter().map(|run| width(&units::escaped(&run.name))).max().unwrap_or(0);
     let line = |(at, run): (usize, &&Named)| {
@@ -75,7 +75,7 @@ pub fn key(runs: &[&Named]) -> Vec<String> {
     runs.iter().enumerate().map(line).collect()
 }
 
-/// `AMD EPYC, NVIDIA H200`: what the run has results of.
+/// `AMD EPYC, NVIDIA H200`: devices with results in the run.
 fn devices(run: &Named) -> String {
     let manifest = run.side.manifest;
     let mut names: Vec<&str> = Vec::new();
@@ -89,7 +89,7 @@ fn devices(run: &Named) -> String {
     names.join(", ")
 }
 
-/// A run's table, what explains, what matched nothing, and the summary.
+/// Table, explanations, unmatched cases and summary for a run.
 pub fn judged(
     baseline: &Named,
     other: &Named,
@@ -131,7 +131,7 @@ fn rows(baseline: &Named, other: &Named, comparison: &Comparison, notes: &mut No
 }
 
 impl Judged {
-    /// Everything as lines of text.
+    /// The whole as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = table(&self.head, &self.rows);
         lines.extend(self.remarks.iter().cloned());
@@ -173,7 +173,7 @@ pub fn cases(n: usize) -> String {
     format!("{n} case{}", if n == 1 { "" } else { "s" })
 }
 
-/// The cases without a counterpart, by name, experiment by experiment.
+/// The cases without a counterpart, by name and experiment.
 fn alone(run: &Named, alone: &[usize], head: &str) -> Vec<String> {
     if alone.is_empty() {
         return Vec::new();
@@ -190,7 +190,7 @@ fn alone(run: &Named, alone: &[usize], head: &str) -> Vec<String> {
     lines
 }
 
-/// The first names, and how many follow.
+/// The first names, and the number of further ones.
 fn first(names: &[String]) -> String {
     let shown = names[..names.len().min(NAMED)].join("; ");
     match names.len() - names.len().min(NAMED) {
@@ -219,7 +219,7 @@ fn differences(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// `33.7 GB/s (30.7–38.4)`, of a single copy `33.7 GB/s`.
+/// `33.7 GB/s (30.7–38.4)`; for a single copy `33.7 GB/s`.
 fn copied(copied: &Copied) -> String {
     if copied.low == copied.high {
         return units::fmt_rate(copied.median);
@@ -263,7 +263,7 @@ fn table(head: &[String; 5], rows: &[Row]) -> Vec<String> {
     lines
 }
 
-/// Characters; every one that a label holds takes one column.
+/// Width in characters; every character of a label takes one column.
 fn width(text: &str) -> usize {
     text.chars().count()
 }

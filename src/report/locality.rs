@@ -7,17 +7,17 @@ use serde::Serialize;
 use crate::case::units::{fmt_bytes, grouped, label_bytes, label_count, three_digits};
 use crate::inputs::locality::{Bin, Locality, PAGE, SECTOR};
 
-/// One in so many strides is rare: a range of strides that has fewer has no line of its own.
+/// A range of strides is rare if it has fewer than one in this many strides; rare ranges share a line.
 const RARE: u64 = 1000;
 
 /// An index array with a name.
 #[derive(Clone, Debug, Serialize)]
 pub struct Named {
-    /// A file's name, or what the array is.
+    /// A file's name, or a description of the array.
     pub array: String,
     /// [`crate::inputs::arrays::hash`] of its indices.
     pub hash: String,
-    /// What was left out, where the array was too long.
+    /// Note on omitted indices, if the array was too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     #[serde(flatten)]
@@ -27,11 +27,11 @@ pub struct Named {
 /// Columns of [`csv()`], in the order of the file.
 pub const COLUMNS: [&str; 8] = ["array", "hash", "class", "quantity", "low", "high", "count", "share"];
 
-/// Columns of the text.
+/// Maximal width of the text in columns.
 const WIDTH: usize = 80;
-/// Letters of the longest bar, which is 100 %.
+/// Length in characters of a bar for 100 %.
 const BAR: usize = 44;
-/// Letters of the labels before the bars.
+/// Width in characters of the labels before the bars.
 const LABEL: usize = 20;
 
 /// Text with bars, at most 80 columns (but for the name).
@@ -64,7 +64,7 @@ fn one(named: &Named) -> Vec<String> {
     lines
 }
 
-/// A name in lines of at most [`WIDTH`] columns, broken between its words.
+/// A name in lines of at most [`WIDTH`] columns, broken at spaces.
 fn wrapped(name: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in name.split(' ') {
@@ -102,7 +102,7 @@ fn strides(l: &Locality) -> Vec<String> {
         _ => range(bin.low.unsigned_abs(), bin.high.unsigned_abs()),
     };
     let (rare, common): (Vec<_>, Vec<_>) = s.bins.iter().partition(|bin| bin.count * RARE < s.count);
-    // A line of its own takes no more room than a line for one.
+    // A single rare range takes no more room than a summary line.
     let shown = if rare.len() > 1 { common } else { s.bins.iter().collect() };
     let others = rare.iter().map(|bin| bin.count).sum();
     let others = (rare.len() > 1).then(|| row(&format!("{} rarer ranges", rare.len()), others, s.count));
@@ -124,11 +124,11 @@ fn reuse(l: &Locality) -> Vec<String> {
 }
 
 fn size(bytes: u64) -> String {
-    // An odd size stays exact.
+    // A size that is not a power of two stays exact.
     if bytes.is_power_of_two() { fmt_size(bytes) } else { label_bytes(bytes).replace('B', " B") }
 }
 
-/// `64 B`, `4 KiB`: powers of two need no decimals.
+/// `64 B`, `4 KiB`: no decimals, for powers of two.
 fn fmt_size(bytes: u64) -> String {
     fmt_bytes(bytes).replace(".00", "").replace(".0 ", " ")
 }
@@ -146,12 +146,12 @@ fn range(low: u64, high: u64) -> String {
 fn row(label: &str, count: u64, of: u64) -> String {
     let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let full = (share * BAR as f64).round() as usize;
-    // What is too little for a letter of the bar is still seen to be there.
+    // A nonzero share too small for a character is still visible.
     let bar = if full == 0 && count > 0 { ".".to_owned() } else { "#".repeat(full) };
     format!("  {label:<LABEL$} {bar:<BAR$} {:>7}", percent(count, of))
 }
 
-/// `12.3 %`; what is there but rounds to nothing is `< 0.1 %`.
+/// `12.3 %`; a nonzero share that rounds to zero is `<0.1 %`.
 fn percent(count: u64, of: u64) -> String {
     let share = if of == 0 { 0.0 } else { 100.0 * count as f64 / of as f64 };
     match count {
@@ -161,18 +161,18 @@ fn percent(count: u64, of: u64) -> String {
     }
 }
 
-/// JSON: a list with an object for each array.
+/// JSON: a list with one object for each array.
 ///
 /// # Errors
-/// What writing answers.
+/// If writing fails.
 pub fn json(out: impl Write, arrays: &[Named]) -> io::Result<()> {
     serde_json::to_writer_pretty(out, arrays).map_err(io::Error::from)
 }
 
-/// The same objects, each in a line.
+/// The same objects, one per line.
 ///
 /// # Errors
-/// What writing answers.
+/// If writing fails.
 pub fn ndjson(mut out: impl Write, arrays: &[Named]) -> io::Result<()> {
     for named in arrays {
         serde_json::to_writer(&mut out, named)?;
@@ -184,7 +184,7 @@ pub fn ndjson(mut out: impl Write, arrays: &[Named]) -> io::Result<()> {
 /// CSV with the [`COLUMNS`]: one row for each number.
 ///
 /// # Errors
-/// What writing answers.
+/// If writing fails.
 pub fn csv(out: impl Write, arrays: &[Named]) -> csv::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(COLUMNS)?;
@@ -208,7 +208,7 @@ struct Row {
     low: Option<i64>,
     high: Option<i64>,
     count: u64,
-    /// What the count is a share of.
+    /// The total that the count is a share of.
     of: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! What a run leaves for people and programs: tables and charts, all drawn from the
-//! same [`Record`](crate::run::Record)s, so that they cannot disagree.
+//! Reports of a run for people and programs: tables and charts, all derived from the same
+//! [`Record`](crate::run::Record)s, so that they cannot disagree.
 
 pub mod accuracy;
 pub mod cell;
@@ -31,13 +31,13 @@ use crate::engine::protocol::Environment;
 use crate::recipe::plan::Plan;
 use crate::run::folder::Manifest;
 
-/// Where the records of a report come from.
+/// Origin of a report's records.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     pub plan: &'a Plan,
-    /// Version of the scatterlab that measured.
+    /// Version of scatterlab that measured.
     pub version: &'a str,
-    /// When it started, printed as it is.
+    /// Start time of the run, printed as it is.
     pub date: &'a str,
     pub environment: &'a Environment,
     pub devices: &'a [Device],

@@ -1,4 +1,4 @@
-//! Names of parameters and of their values, as people read them.
+//! Human-readable names of parameters and of their values.
 
 use super::unit;
 use crate::case::schema::Kind;
@@ -7,11 +7,11 @@ use crate::case::{Cache, Measure, Value};
 use crate::primitives;
 use crate::recipe::plan::{Axis, Experiment};
 
-/// Longest list of indices that is written out whole.
+/// Longest list of indices that is written in full.
 const LONGEST_LIST: usize = 24;
 
-/// A value in words: `8 B` where integers are sizes, `16Mi`, `random`, `0,8,16`; long
-/// lists are cut and their length is given.
+/// A value in words: `8 B` if integers are sizes, `16Mi`, `random`, `0,8,16`; long lists are truncated and
+/// their length is given.
 pub fn value(value: &Value, bytes: bool) -> String {
     match value {
         Value::Int(v) if bytes => unit::bytes(*v),
@@ -22,7 +22,7 @@ pub fn value(value: &Value, bytes: bool) -> String {
     }
 }
 
-/// A name; of a hash, enough to recognise it.
+/// A text; hashes are truncated to a recognisable prefix.
 fn text(text: &str) -> String {
     const HASH: usize = 64;
     let hash = text.len() == HASH && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -52,8 +52,7 @@ fn list(text: &str) -> String {
     format!("{},… ({} indices)", &text[..kept], text.split(',').count())
 }
 
-/// A parameter and its value: a name speaks for itself (`cpu`, `random`), a number
-/// needs to be told what it counts (`passes 8`).
+/// A parameter and its value: a word stands alone (`cpu`, `random`), a number follows its name (`passes 8`).
 pub fn setting(experiment: &Experiment, key: &str, v: &Value) -> String {
     let axis = axis(experiment, key);
     let text = value(v, axis.is_some_and(|a| a.bytes));
@@ -64,13 +63,13 @@ pub fn setting(experiment: &Experiment, key: &str, v: &Value) -> String {
     }
 }
 
-/// The name that people use for a key: the axis', or else the key's last word.
+/// The name of a key: that of the axis, or else the key's last word.
 pub fn name<'a>(experiment: &'a Experiment, key: &'a str) -> &'a str {
     let last = || key.rsplit('.').next().unwrap_or(key);
     axis(experiment, key).map_or_else(last, |a| a.name.as_str())
 }
 
-/// Whether a key's integers are sizes in bytes.
+/// Whether the integers of a key are sizes in bytes.
 pub fn is_size(experiment: &Experiment, key: &str) -> bool {
     if let Some(axis) = axis(experiment, key) {
         return axis.bytes;
@@ -79,7 +78,7 @@ pub fn is_size(experiment: &Experiment, key: &str) -> bool {
     params.iter().any(|p| p.name == key && matches!(p.kind, Kind::Bytes { .. }))
 }
 
-/// The axis of a key, where it is swept.
+/// The axis of a key, if it is swept.
 pub fn axis<'a>(experiment: &'a Experiment, key: &str) -> Option<&'a Axis> {
     experiment.axes.iter().find(|a| a.key == key)
 }

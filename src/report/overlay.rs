@@ -1,5 +1,5 @@
-//! Several runs of an experiment on one chart: their cases become those of one plan with
-//! one more parameter, the run, and are drawn like any other.
+//! Several runs of an experiment on one chart: their cases are merged into one plan with the run as an
+//! additional parameter, and drawn like any other.
 
 mod styled;
 
@@ -18,13 +18,13 @@ use crate::recipe::plan::{Axis, Experiment, Plan, Scale};
 use crate::report::judge::{Comparison, Matched};
 use crate::run::Record;
 
-/// Key of the parameter that tells the runs apart.
+/// Key of the parameter that distinguishes the runs.
 const RUN: &str = "run";
 
 /// An overlay of one experiment.
 #[derive(Clone, Debug)]
 pub struct Overlay {
-    /// The baseline's slug of the experiment.
+    /// Slug of the experiment in the baseline.
     pub slug: String,
     pub data: ChartData,
     pub caption: Caption,
@@ -36,8 +36,8 @@ pub fn letter(run: usize) -> String {
     if run < 26 { letter.to_string() } else { format!("{letter}{}", run / 26) }
 }
 
-/// An overlay of each of the baseline's experiments in which another run has a matching
-/// case. Only cases that match are drawn.
+/// An overlay for each of the baseline's experiments in which another run has a matching case. Only matching
+/// cases are drawn.
 pub fn overlays(baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<Overlay> {
     let experiments = baseline.side.ledger.plan().experiments.iter().enumerate();
     experiments
@@ -48,20 +48,20 @@ pub fn overlays(baseline: &Named, others: &[Named], comparisons: &[Comparison]) 
         .collect()
 }
 
-/// Writes one SVG for each overlay into `folder`, which exists, and returns their paths.
+/// Writes one SVG for each overlay into the existing `folder`, and returns their paths.
 ///
 /// # Errors
-/// A file that cannot be written; the one of this name before it is still there.
+/// A file that cannot be written; an older file of this name is preserved.
 pub fn write_all(folder: &Path, overlays: &[Overlay]) -> Result<Vec<PathBuf>> {
     let names = chart_names(overlays.iter().map(|overlay| overlay.slug.as_str()));
     overlays.iter().zip(&names).map(|(overlay, name)| overlay.replace(folder, name)).collect()
 }
 
 impl Overlay {
-    /// Writes the chart as this file, whole or not at all.
+    /// Writes the chart to `path` atomically.
     ///
     /// # Errors
-    /// As for [`write_all`], and a path without a file name.
+    /// As for [`write_all`]; also a path without a file name.
     pub fn write(&self, path: &Path) -> Result<PathBuf> {
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.with_context(|| format!("{} is no name of a file", path.display()))?;
@@ -74,8 +74,7 @@ impl Overlay {
     }
 }
 
-/// The matching records of one of the baseline's experiments, run after run, each with
-/// its run as a parameter.
+/// The matching records of one of the baseline's experiments, run by run, each with its run as a parameter.
 fn records(at: usize, baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<Record> {
     let pairs = |comparison: &Comparison| {
         let pairs: Vec<_> = comparison.judgements.iter().map(|judgement| judgement.pair).collect();
@@ -109,7 +108,7 @@ fn overlay(
     others: &[Named],
     comparisons: &[Comparison],
 ) -> Overlay {
-    // What is hollow here tells runs apart, not what has a certificate.
+    // Hollow markers distinguish runs here, not missing certificates.
     let drawn = |record: &Record| record.statistics.is_none() || record.stands();
     let (records, uncertified): (Vec<Record>, Vec<Record>) = records.into_iter().partition(drawn);
     let plan = merged(experiment, &records, baseline, 1 + others.len(), comparisons);
@@ -131,7 +130,7 @@ fn overlay(
     Overlay { slug: experiment.slug.clone(), data, caption }
 }
 
-/// Draws every point as its run's are, and tells whether some have no certificate: peers'.
+/// Draws every point like the others of its run; returns whether some lack a certificate (peers').
 fn without_doubts(data: &mut ChartData) -> bool {
     let before = data.notes.len();
     data.notes.retain(|note| note.kind != NoteKind::Uncertified);
@@ -144,7 +143,7 @@ fn without_doubts(data: &mut ChartData) -> bool {
     data.notes.len() < before
 }
 
-/// A plan of the one experiment, with the run as its first line parameter.
+/// A plan of a single experiment, with the run as its first line parameter.
 fn merged(
     experiment: &Experiment,
     records: &[Record],
@@ -155,7 +154,7 @@ fn merged(
     let values = (0..runs).map(|run| Value::Text(letter(run))).collect();
     let (key, name) = (RUN.to_owned(), RUN.to_owned());
     let mut merged = experiment.clone();
-    // Each run has copies of its own.
+    // Each run has its own copies.
     merged.chart.ceiling = None;
     merged.chart.models = Some(Vec::new());
     merged.axes.push(Axis { key, name, values, scale: Scale::Category, bytes: false });

@@ -1,4 +1,4 @@
-//! Tables and charts of what models predict, where nothing is measured.
+//! Tables and charts of predictions without measurements.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,22 +18,22 @@ use crate::case::{Params, units};
 use crate::recipe::plan::{Plan, Quantity};
 use crate::run::{Record, Status};
 
-/// The table of what is predicted.
+/// The table of predictions.
 const TABLE: &str = "predictions.csv";
 
-/// Case, model, rate, time, limit, and the method that would be chosen where it is open.
+/// Case, model, rate, time, limit, and the method that would be chosen if it is open.
 pub type Row = [String; 6];
 
-/// What is predicted of an experiment.
+/// Predictions for an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Foretold {
-    /// One for each case and model.
+    /// One row for each case and model.
     pub rows: Vec<Row>,
-    /// Of how many cases a model says nothing, and why.
+    /// Number of cases without a prediction, by reason.
     pub silent: BTreeMap<Silence, usize>,
 }
 
-/// What the chart's models say of an experiment's cases; a peer's are nobody's to predict.
+/// Predictions of the chart's models for an experiment's cases; peers are not predicted.
 pub fn foretold(plan: &Plan, experiment: usize, records: &[Record]) -> Foretold {
     let mut told = Foretold::default();
     let Some(wanted) = plan.experiments.get(experiment) else { return told };
@@ -72,7 +72,7 @@ fn method(params: &Params) -> String {
     std::iter::once(name.to_owned()).chain(values).collect()
 }
 
-/// A table for people; the method only where one was open.
+/// A human-readable table; it has the method only if one was open.
 pub fn lines(rows: &[Row]) -> Vec<String> {
     let columns = [words("case"), words("model"), numbers("GB/s"), numbers("time"), words("limit")];
     if rows.iter().any(|row| !row[5].is_empty()) {
@@ -86,11 +86,11 @@ pub fn lines(rows: &[Row]) -> Vec<String> {
     table::lines(columns, &without)
 }
 
-/// Writes `predictions.csv`, with the columns of `results.csv`, and one chart for each
-/// experiment into `folder`, which is made, and returns their paths.
+/// Writes `predictions.csv`, with the columns of `results.csv`, and one chart for each experiment into
+/// `folder`, which is created if necessary, and returns their paths.
 ///
 /// # Errors
-/// A file that cannot be written; the one of this name before it is still there.
+/// A file that cannot be written; an older file of this name is preserved.
 pub fn write(folder: &Path, origin: &Origin, records: &[Record]) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut paths = vec![replace(folder, TABLE, |out| csv::results(out, origin, records, &Copies::new()))?];

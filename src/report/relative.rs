@@ -1,5 +1,4 @@
-//! Changes against a baseline: each case is matched with the case that differs from
-//! it in one parameter only.
+//! Changes against a baseline: each case is matched with the case that differs from it in a single parameter.
 
 use std::collections::HashMap;
 
@@ -11,12 +10,12 @@ use crate::run::Record;
 pub struct Baseline<'a> {
     key: &'a str,
     value: &'a Value,
-    /// The baseline's record by everything that a case shares with it.
+    /// Baseline records, by a key of everything that a case shares with its baseline.
     records: HashMap<String, &'a Record>,
 }
 
 impl<'a> Baseline<'a> {
-    /// Collects the cases of `experiment` in which `key` has `value`.
+    /// Collects the cases of `experiment` whose `key` has `value`.
     pub fn new(key: &'a str, value: &'a Value, experiment: usize, records: &'a [Record]) -> Baseline<'a> {
         let is_baseline = |r: &&Record| r.case.experiment == experiment && is(&r.case, key, value);
         let records = records.iter().filter(is_baseline).map(|r| (shared(&r.case, key), r)).collect();
@@ -28,12 +27,12 @@ impl<'a> Baseline<'a> {
         is(case, self.key, self.value)
     }
 
-    /// The baseline's quantity at its median, for the case that it is compared with.
+    /// The quantity of the case's baseline at its median.
     pub fn quantity(&self, case: &Case, quantity: Quantity) -> Option<f64> {
         self.record(case)?.quantity(quantity).filter(|v| v.is_finite() && *v > 0.0)
     }
 
-    /// The baseline's record of the case.
+    /// The record of the case's baseline.
     pub fn record(&self, case: &Case) -> Option<&'a Record> {
         self.records.get(&shared(case, self.key)).copied()
     }
@@ -43,8 +42,8 @@ fn is(case: &Case, key: &str, value: &Value) -> bool {
     case.params.get(key) == Some(value)
 }
 
-/// Everything that decides a case, without the key and what stands below it (a
-/// method's own parameters do not exist in its baseline).
+/// Everything that determines a case, without the key and the parameters below it (a method's own parameters
+/// do not exist in its baseline).
 fn shared(case: &Case, key: &str) -> String {
     let below = |k: &str| k.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let others = case.params.0.iter().filter(|(k, _)| !below(k));

@@ -1,5 +1,4 @@
-//! Axes: where a value lies and where ticks belong. Pure; the SVG and the screen
-//! share it.
+//! Axes: positions of values and of ticks. Pure; shared by the SVG and the screen.
 
 use super::unit::Unit;
 use crate::recipe::plan::Scale;
@@ -12,12 +11,12 @@ pub enum Spacing {
     Log2,
     /// Equal ratios, ticks at 1, 2 and 5 times powers of ten.
     Log10,
-    /// Names, one band each; the value is the name's index.
+    /// Names, one band each; a value is the index of a name.
     Category,
 }
 
 impl Spacing {
-    /// What a person calls it; names have none.
+    /// The name of the spacing; categories have none.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Spacing::Linear => Some("linear"),
@@ -27,38 +26,37 @@ impl Spacing {
         }
     }
 
-    /// Whether equal distances are equal ratios, so that only positive values have a place.
+    /// Whether equal distances are equal ratios, so that only positive values can be drawn.
     pub fn is_log(self) -> bool {
         matches!(self, Spacing::Log2 | Spacing::Log10)
     }
 }
 
-/// An axis with its range: maps values to positions from 0 (left, bottom) to 1.
+/// An axis with its range; maps values to positions from 0 (left, bottom) to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisScale {
     pub spacing: Spacing,
     pub unit: Unit,
     low: f64,
     high: f64,
-    /// Values that deserve a tick: those that were swept.
+    /// The swept values, which are candidates for ticks.
     marks: Vec<f64>,
     names: Vec<String>,
 }
 
-/// Free space at both ends of a swept axis, as a fraction of its length, so that no
-/// point lies on the frame.
+/// Padding at both ends of a swept axis, as a fraction of its length, so that no point lies on the frame.
 const PADDING: f64 = 0.04;
 
 impl AxisScale {
-    /// An axis of names in this order.
+    /// A category axis with names in this order.
     pub fn categories(names: Vec<String>) -> AxisScale {
         let high = names.len().max(1) as f64;
         let (spacing, unit) = (Spacing::Category, Unit::Number);
         AxisScale { spacing, unit, low: 0.0, high, marks: Vec::new(), names }
     }
 
-    /// An axis of swept values: ticks stand at the values themselves. Values that a
-    /// logarithm does not have are left out of a log axis.
+    /// An axis of swept values, with ticks at the values themselves. Values without a logarithm are omitted
+    /// from a log axis.
     pub fn swept(values: &[f64], scale: Scale, unit: Unit) -> AxisScale {
         let spacing = match scale {
             Scale::Log if in_decades(values) => Spacing::Log10,
@@ -68,7 +66,7 @@ impl AxisScale {
         AxisScale::swept_as(values, spacing, unit)
     }
 
-    /// The same with this spacing; not for names.
+    /// An axis of swept values with this spacing; not for categories.
     pub fn swept_as(values: &[f64], spacing: Spacing, unit: Unit) -> AxisScale {
         let mut marks: Vec<f64> = values.iter().copied().filter(|&v| drawable(spacing, v)).collect();
         marks.sort_by(f64::total_cmp);
@@ -77,13 +75,13 @@ impl AxisScale {
         AxisScale { spacing, unit, low, high, marks, names: Vec::new() }
     }
 
-    /// An axis of measured values. A linear one contains 0; a log one ends at 1, 2 or
-    /// 5 times a power of ten and leaves out what is not positive.
+    /// An axis of measured values. A linear axis contains 0; a log axis ends at 1, 2 or 5 times a power of
+    /// ten and omits values that are not positive.
     pub fn measured(values: &[f64], log: bool, unit: Unit) -> AxisScale {
         AxisScale::measured_as(values, if log { Spacing::Log10 } else { Spacing::Linear }, unit)
     }
 
-    /// The same with this spacing; one of powers of two ends at them.
+    /// An axis of measured values with this spacing; a `Log2` axis ends at powers of two.
     pub fn measured_as(values: &[f64], spacing: Spacing, unit: Unit) -> AxisScale {
         let kept: Vec<f64> = values.iter().copied().filter(|&v| drawable(spacing, v)).collect();
         let (low, high) = match spacing {
@@ -94,14 +92,14 @@ impl AxisScale {
         AxisScale { spacing, unit, low, high, marks: Vec::new(), names: Vec::new() }
     }
 
-    /// The position of a value, 0 to 1; `None` for a value that this axis cannot show
-    /// (not finite, not positive on a log axis, out of range).
+    /// The position of a value, 0 to 1; `None` for a value that this axis cannot show (not finite, not
+    /// positive on a log axis, out of range).
     pub fn position(&self, value: f64) -> Option<f64> {
         let position = self.unbounded(value)?;
         (-1e-9..=1.0 + 1e-9).contains(&position).then(|| position.clamp(0.0, 1.0))
     }
 
-    /// The same for a value outside the range as well: below 0 or above 1.
+    /// Like [`position`](Self::position), but also for values out of range: below 0 or above 1.
     pub fn unbounded(&self, value: f64) -> Option<f64> {
         if !drawable(self.spacing, value) {
             return None;
@@ -112,24 +110,24 @@ impl AxisScale {
         position.is_finite().then_some(position)
     }
 
-    /// Both ends; of names, in bands from 0.
+    /// Both ends of the axis; for categories, in bands from 0.
     pub fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// What lies at a position, in the terms of [`ends`](Self::ends).
+    /// The value at a position, on the scale of [`ends`](Self::ends).
     pub fn at(&self, position: f64) -> f64 {
         let (low, high) = (self.forward(self.low), self.forward(self.high));
         self.backward(low + (high - low) * position)
     }
 
-    /// Where one of the [`ends`](Self::ends) of another axis over the same values lies.
+    /// The position of one of the [`ends`](Self::ends) of another axis over the same values.
     pub fn place_of_end(&self, end: f64) -> Option<f64> {
         let shift = if self.spacing == Spacing::Category { 0.5 } else { 0.0 };
         self.unbounded(end - shift)
     }
 
-    /// The part between two ends, as far as it lies inside; all of it where nothing does.
+    /// The part of the axis between two ends, clipped to it; the whole axis if nothing remains.
     pub fn part(&self, (low, high): (f64, f64)) -> AxisScale {
         let (low, high) = (low.max(self.low), high.min(self.high));
         let wide = low < high && self.forward(high) - self.forward(low) > 0.0;
@@ -138,7 +136,7 @@ impl AxisScale {
         }
         let mut part = AxisScale { low, high, ..self.clone() };
         let inside: Vec<f64> = self.marks.iter().copied().filter(|&v| part.position(v).is_some()).collect();
-        // One swept value alone is no measure of distance; round numbers are.
+        // A single swept value does not convey distance, so round numbers are used instead.
         part.marks = if inside.len() > 1 || self.marks.len() == 1 { inside } else { Vec::new() };
         part
     }
@@ -151,7 +149,7 @@ impl AxisScale {
         if self.spacing == Spacing::Category {
             return self.name_ticks(max_labels);
         }
-        // Two places must not read the same: coarser steps where the digits do not suffice.
+        // No two ticks may have the same label: coarser steps are tried if the digits do not suffice.
         let told = |ticks: &Vec<(f64, String)>| ticks.windows(2).all(|w| w[0].1 != w[1].1);
         (1..=max_labels).rev().map(|most| self.number_ticks(most)).find(told).unwrap_or_default()
     }
@@ -164,7 +162,7 @@ impl AxisScale {
         values.into_iter().filter_map(|v| Some((self.position(v)?, label(v)))).collect()
     }
 
-    /// What the unit of a value suits: on a linear axis the largest one.
+    /// The value that selects the unit prefix: on a linear axis the largest one.
     fn reference(&self, value: f64) -> f64 {
         match self.spacing {
             Spacing::Linear if self.marks.is_empty() => self.low.abs().max(self.high.abs()),
@@ -172,7 +170,7 @@ impl AxisScale {
         }
     }
 
-    /// The name of a category, or the value in words.
+    /// The name of a category, or the formatted value.
     pub fn label(&self, value: f64) -> String {
         match self.spacing {
             Spacing::Category => self.names.get(value as usize).cloned().unwrap_or_default(),
@@ -207,7 +205,7 @@ impl AxisScale {
         inside.into_iter().step_by(step).collect()
     }
 
-    /// Every k-th swept value, where that leaves no two too close to each other.
+    /// Every k-th swept value, if these are far enough apart.
     fn mark_ticks(&self, max_labels: usize) -> Option<Vec<f64>> {
         let closest = 0.5 / max_labels as f64;
         let apart = |v: &[f64]| {
@@ -226,7 +224,7 @@ impl AxisScale {
             Spacing::Log2 => doublings(self.low, self.high, max_labels),
             Spacing::Linear | Spacing::Category => Vec::new(),
         };
-        // A range without two powers in it still deserves numbers.
+        // A range with fewer than two powers of two still needs numbers.
         if powers.len() >= 2 || max_labels == 1 && powers.len() == 1 {
             return powers;
         }
@@ -263,7 +261,7 @@ fn padded(spacing: Spacing, range: Option<(f64, f64)>) -> (f64, f64) {
     }
 }
 
-/// From at most 0 to at least 0, the ends at multiples of a round step.
+/// A range that includes 0, with ends at multiples of a round step.
 fn linear_range(range: Option<(f64, f64)>) -> (f64, f64) {
     let (low, high) = range.unwrap_or((0.0, 1.0));
     let (low, high) = (low.min(0.0), high.max(0.0));
@@ -271,7 +269,7 @@ fn linear_range(range: Option<(f64, f64)>) -> (f64, f64) {
         return (0.0, 1.0);
     }
     let step = round_step((high - low) / 8.0);
-    // A little air over the topmost value.
+    // Some space above the topmost value.
     let reach = |v: f64| (v * 1.03 / step).abs().ceil() * step;
     (-reach(low), reach(high))
 }
@@ -281,14 +279,14 @@ fn log_range(range: Option<(f64, f64)>) -> (f64, f64) {
     (round_down(low / 1.05).max(f64::MIN_POSITIVE), round_up(high * 1.05).min(f64::MAX))
 }
 
-/// Powers of two at both ends.
+/// A range with powers of two at both ends.
 fn binary_range(range: Option<(f64, f64)>) -> (f64, f64) {
     let (low, high) = range.unwrap_or((1.0, 2.0));
     let (low, high) = ((low / 1.05).log2().floor(), (high * 1.05).log2().ceil());
     (low.exp2().max(f64::MIN_POSITIVE), high.exp2().min(f64::MAX))
 }
 
-/// The largest of 1, 2, 5 times a power of ten that is not above `value`.
+/// The largest of 1, 2, 5 times a power of ten that does not exceed `value`.
 fn round_down(value: f64) -> f64 {
     let power = power_of_ten(value);
     [5.0, 2.0, 1.0].into_iter().map(|m| m * power).find(|&v| v <= value).unwrap_or(power)
@@ -307,8 +305,8 @@ fn round_step(at_least: f64) -> f64 {
     round_up(at_least.max(f64::MIN_POSITIVE * 1e20))
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten; none where the range is so narrow or
-/// so wide that the arithmetic cannot tell them apart.
+/// Multiples of 1, 2 or 5 times a power of ten; none if the range is so narrow or so wide that floating-point
+/// arithmetic cannot distinguish them.
 fn multiples(low: f64, high: f64, max: usize) -> Vec<f64> {
     let mut step = round_step((high - low) / max as f64);
     for _ in 0..8 {
@@ -323,7 +321,7 @@ fn multiples(low: f64, high: f64, max: usize) -> Vec<f64> {
     Vec::new()
 }
 
-/// Powers of ten with 1, 2 and 5 times them, or fewer where that is too many.
+/// Powers of ten, and 1, 2 and 5 times these if there are not too many.
 fn decades(low: f64, high: f64, max: usize) -> Vec<f64> {
     let exponents = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let inside = |v: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(v);
@@ -332,7 +330,7 @@ fn decades(low: f64, high: f64, max: usize) -> Vec<f64> {
         each.filter(inside).collect()
     };
     let (fine, tens) = (of(&[1.0, 2.0, 5.0]), of(&[1.0]));
-    // Where two powers of ten do not fit, every other number of the finer row is the more even.
+    // If two powers of ten do not fit, every other number of the finer series is more even.
     let coarse = if tens.len() > 1 { tens } else { fine.clone() };
     if fine.len() <= max { fine } else { thinned(coarse, max) }
 }

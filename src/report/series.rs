@@ -1,5 +1,4 @@
-//! From records to the lines and points of a chart. Pure; the SVG and the screen draw
-//! the same series.
+//! Lines and points of a chart, from records. Pure; the SVG and the screen draw the same series.
 
 mod build;
 mod guide;
@@ -18,59 +17,57 @@ use super::scale::{AxisScale, Spacing};
 use super::unit::Unit;
 use crate::recipe::plan::{Quantity, Scale};
 
-/// Everything an experiment's chart shows.
+/// Content of an experiment's chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartData {
     pub title: String,
     pub x: XAxis,
     pub y: YAxis,
-    /// Labels of all lines and references over all panels; a line's `style` is its
-    /// index here, so that it looks the same in each panel and does not change while
-    /// results arrive.
+    /// Labels of all lines and references over all panels; a line's `style` is its index here, so that a line
+    /// looks the same in each panel and does not change while results arrive.
     pub labels: Vec<String>,
-    /// Where several runs lie over each other: so many styles are those of one run's lines,
-    /// then come the same lines of the next.
+    /// For overlaid runs: the number of styles per run; the styles of the next run follow in the same order.
     pub lines_per_run: Option<usize>,
-    /// At least one, in the order of the plan.
+    /// Panels in the order of the plan; at least one.
     pub panels: Vec<Panel>,
-    /// The models that it shows, in the recipe's order.
+    /// Models on the chart, in the recipe's order.
     pub models: Vec<ModelKey>,
-    /// What is not a point, and why.
+    /// Cases that are not points, and why.
     pub notes: Vec<Note>,
-    /// Whether it only tells how far another chart's points are from a model's.
+    /// Whether the chart only shows the deviation of another chart's points from a model.
     pub residual: bool,
 }
 
-/// What lies on the x axis: the whole sweep, whether measured yet or not.
+/// The x axis: the whole sweep, including values not measured yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct XAxis {
     /// Full dotted key.
     pub key: String,
-    /// Its name, for the axis' title.
+    /// Name of the parameter, for the axis title.
     pub name: String,
     pub scale: Scale,
     pub unit: Unit,
     /// The swept numbers; empty for names.
     pub values: Vec<f64>,
-    /// The names of a category axis in their order; empty for numbers.
+    /// The names of a category axis, in order; empty for numbers.
     pub categories: Vec<String>,
 }
 
-/// What lies on the y axis.
+/// The y axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct YAxis {
     pub quantity: Quantity,
-    /// The baseline in words, where y is the change against it in per cent.
+    /// The baseline in words, if y is the change against it in per cent.
     pub relative_to: Option<String>,
     pub unit: Unit,
-    /// Its title, where the quantity does not say it.
+    /// Title of the axis, if the quantity does not determine it.
     pub named: Option<String>,
-    /// How it is spaced, where its values do not decide.
+    /// Spacing, if it is not derived from the values.
     pub spacing: Option<Spacing>,
 }
 
 impl YAxis {
-    /// The title of the axis, with its unit where the ticks do not carry it.
+    /// The title of the axis, with its unit unless the ticks contain it.
     pub fn title(&self) -> String {
         let (name, unit) = match self.quantity {
             Quantity::Bandwidth => ("Effective bandwidth", " (GB/s)"),
@@ -85,7 +82,7 @@ impl YAxis {
         }
     }
 
-    /// The same in a word, for where there is little room.
+    /// A one-word title, for small spaces.
     pub fn short_title(&self) -> String {
         let word = match self.quantity {
             _ if self.relative_to.is_some() => "change",
@@ -100,22 +97,20 @@ impl YAxis {
 /// One of several small charts that share their axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
-    /// Empty where there is only one.
+    /// Empty for a single panel.
     pub title: String,
-    /// Lines in the order of the plan; one without a point (all `n/a`, not measured
-    /// yet) is among them.
+    /// Lines in the order of the plan, including lines without points (all `n/a`, or not measured yet).
     pub lines: Vec<Line>,
-    /// Cases that the x axis does not apply to, such as the direct method beside a
-    /// sweep of passes: horizontal lines.
+    /// Cases without the x parameter, such as the direct method beside a sweep of passes: horizontal lines.
     pub references: Vec<Reference>,
-    /// What its backends' points are held against.
+    /// Reference lines for the panel's backends.
     pub guides: Vec<Guide>,
-    /// What models predict for its cases, whether these are measured or not.
+    /// Model predictions for the panel's cases, whether these are measured or not.
     pub models: Vec<ModelLine>,
 }
 
 impl Panel {
-    /// Every case that is on it, as a point, a reference or neither.
+    /// Every case of the panel, as a point, a reference or neither.
     pub fn cases(&self) -> impl Iterator<Item = usize> + '_ {
         let lines = self
             .lines
@@ -131,23 +126,22 @@ pub struct Line {
     pub label: String,
     /// Index into [`ChartData::labels`].
     pub style: usize,
-    /// Ascending in x.
+    /// Points, ascending in x.
     pub points: Vec<Point>,
-    /// Its cases that have a place on x and no value, ascending in x; those that are not
-    /// measured yet are not among them.
+    /// Cases of the line with an x but no value, ascending in x; cases that are not measured yet are omitted.
     pub absent: Vec<Absent>,
 }
 
-/// A case that cannot run, went wrong or has no baseline: never a point.
+/// A case that cannot run, failed or has no baseline: never a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absent {
-    /// As of a [`Point`].
+    /// As in [`Point`].
     pub x: f64,
     /// The x value in words.
     pub label: String,
     /// Position in the plan's cases and in the records.
     pub case: usize,
-    /// Why; [`ChartData::note_of`] has the reason in words.
+    /// Kind of reason; [`ChartData::note_of`] has the text.
     pub kind: NoteKind,
 }
 
@@ -170,26 +164,25 @@ pub struct Reference {
     pub value: Measured,
 }
 
-/// What was measured of one case, in the unit of the y axis. All numbers are finite.
+/// The measured values of one case, in the unit of the y axis. All numbers are finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// At the median time.
+    /// The value at the median time.
     pub y: f64,
     /// The smaller of the values at the shortest and the longest time.
     pub y_min: f64,
     pub y_max: f64,
-    /// The values at the ends of the 95 % interval of the rounds' medians, the smaller one
-    /// first. Missing for a single round, where an end is no time at all (not positive), and
-    /// for a change, whose baseline is uncertain too.
+    /// The values at the ends of the 95 % interval of the rounds' medians, the smaller one first. Missing for
+    /// a single round, if an end is not a positive time, and for a change, whose baseline is uncertain, too.
     pub interval: Option<[f64; 2]>,
     /// Position in the plan's cases and in the records.
     pub case: usize,
-    /// Whether its certificate has arrived and holds; a wrong case is never here.
+    /// Whether a valid certificate has arrived; a wrong case is never here.
     pub certified: bool,
 }
 
 impl ChartData {
-    /// The x axis with the range of the whole sweep.
+    /// The scale of x over the whole sweep.
     pub fn x_scale(&self) -> AxisScale {
         match self.x.scale {
             Scale::Category => AxisScale::categories(self.x.categories.clone()),
@@ -197,8 +190,8 @@ impl ChartData {
         }
     }
 
-    /// The y axis over all panels. Logarithmic where the values span more than a
-    /// decade, or more than a factor of three beside a logarithmic x axis.
+    /// The scale of y over all panels: logarithmic if the values span more than a decade, or more than a
+    /// factor of three with a logarithmic x axis.
     pub fn y_scale(&self) -> AxisScale {
         let mut values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
         if values.is_empty() {
@@ -208,7 +201,7 @@ impl ChartData {
         AxisScale::measured_as(&self.with_guides(values, |_| true), spacing, self.y.unit)
     }
 
-    /// How these values of y are spaced, unless a person says otherwise.
+    /// The spacing for these values of y, unless the user specifies it.
     pub fn y_spacing(&self, values: &[f64]) -> Spacing {
         let smallest = values.iter().copied().filter(|&v| v > 0.0).min_by(f64::total_cmp);
         let largest = values.iter().copied().max_by(f64::total_cmp);
@@ -217,12 +210,12 @@ impl ChartData {
         if log && self.y.relative_to.is_none() { Spacing::Log10 } else { Spacing::Linear }
     }
 
-    /// What the chart says of a case that is no point, or no full one.
+    /// The note on a case that is not a point, or not a certified one.
     pub fn note_of(&self, case: usize) -> Option<&Note> {
         self.notes.iter().find(|note| note.cases.contains(&case))
     }
 
-    /// Everything measured, over all panels.
+    /// All measured values, over all panels.
     pub fn measured(&self) -> impl Iterator<Item = Measured> + '_ {
         self.panels.iter().flat_map(|p| {
             let points = p.lines.iter().flat_map(|l| l.points.iter().map(|q| q.value));

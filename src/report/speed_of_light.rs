@@ -1,5 +1,5 @@
-//! The speed of light of a primitive's parallel model: its bytes at the rate of the run's plain
-//! copies, with everything else free (ashkiani2017 §6.2.2).
+//! The speed of light of a primitive's parallel model: the time of its bytes at the rate of the run's plain
+//! copies, with no other cost (ashkiani2017 §6.2.2).
 
 use std::collections::BTreeMap;
 
@@ -8,41 +8,41 @@ use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::run::Record;
 
-/// That of the cases of a run.
+/// Speeds of light of the cases of a run.
 #[derive(Clone, Debug)]
 pub struct SpeedsOfLight<'a> {
-    /// GB/s of the copies, by backend.
+    /// Copy rates by backend, GB/s.
     rates: BTreeMap<&'a str, f64>,
 }
 
 impl<'a> SpeedsOfLight<'a> {
-    /// `copies` are those of the plan's run.
+    /// `copies` must be from the plan's run.
     pub fn new(plan: &Plan, copies: &'a Copies) -> SpeedsOfLight<'a> {
         let rate = |backend: &'a String| Some((backend.as_str(), copies::rate(plan, copies, backend).ok()?));
         SpeedsOfLight { rates: copies.keys().filter_map(rate).collect() }
     }
 
-    /// Seconds of one execution at the speed of light; `None` for a primitive that has none, and
-    /// where no copy is on file.
+    /// Seconds of one execution at the speed of light; `None` if the primitive has none, or if no copy is on
+    /// file.
     pub fn seconds(&self, record: &Record) -> Option<f64> {
         Self::seconds_at(record, *self.rates.get(record.case.place().0)?)
     }
 
-    /// The same where copies came to so many GB/s.
+    /// Seconds of one execution at the speed of light for this copy rate in GB/s.
     pub fn seconds_at(record: &Record, rate: f64) -> Option<f64> {
         Some(Self::bytes(record)? as f64 / (rate * 1e9))
     }
 
-    /// The part of the speed of light that was reached, by a result that stands: above 1 where a
-    /// method moves less than the model does.
+    /// The share of the speed of light that a valid result reached: above 1 if a method moves less than the
+    /// model.
     pub fn share(&self, record: &Record) -> Option<f64> {
         let measured = record.statistics.as_ref().filter(|_| record.stands())?;
         let share = self.seconds(record)? / measured.median;
         share.is_finite().then_some(share)
     }
 
-    /// `of the speed of speeds: cuda 12 to 83 %, peer:cub-sort 9 %`: the smallest and the largest part that each
-    /// backend's cases reached; `None` where none has one.
+    /// `of the speed of light: cuda 12 to 83 %, peer:cub-sort 9 %`: the smallest and the largest share for each
+    /// backend's cases; `None` if no case has one.
     pub fn words<'r>(&self, records: impl Iterator<Item = &'r Record>) -> Option<String> {
         let mut reached: Vec<(&str, f64, f64)> = Vec::new();
         for record in records {
@@ -61,7 +61,7 @@ impl<'a> SpeedsOfLight<'a> {
         (!words.is_empty()).then(|| format!("of the speed of light: {}", words.join(", ")))
     }
 
-    /// Bytes that an execution moves at the speed of light.
+    /// Bytes that an execution moves in the parallel model.
     pub fn bytes(record: &Record) -> Option<u64> {
         let speeds = primitives::find(&record.case.primitive)?.speed_of_light()?;
         (speeds.bytes)(&record.case.params).ok()
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::report::csv::tests::finished_in;
 
-    /// 2^25 keys in 3 · 2^27 bytes, and pairs in 5 · 2^27, at the GTX 1080's 320 GB/s.
+    /// 2^25 keys in 3 · 2^27 bytes, and pairs in 5 · 2^27, at 320 GB/s of the GTX 1080.
     #[test]
     fn a_share_is_the_time_at_the_speed_of_light_over_the_measured_one() {
         let ledger = finished_in("ashkiani2017/gpu-multisplit.yaml", |_| 2e-3);
@@ -87,7 +87,7 @@ mod tests {
         for (values, bytes) in [("none", 3 << 27), ("4B", 5u64 << 27)] {
             let (record, seconds) = (first(values), bytes as f64 / 320e9);
             assert_eq!(speeds.seconds(record), Some(seconds), "{values}");
-            // The fixture's median lies between one and two of what it is told.
+            // The fixture's samples are once and twice the given time, so the median is 1.5 times that.
             assert_eq!(speeds.share(record), Some(seconds / 3e-3), "{values}");
         }
         let own = records.iter().filter(|r| r.case.experiment == 0);

@@ -1,25 +1,25 @@
-//! Rows of words and numbers, in columns between which stand two spaces.
+//! Tables of words and numbers, in columns separated by two spaces.
 
 use crate::case::units;
 
-/// One column: what it is called, and whether its cells stand to the right, as numbers do.
+/// A column: its head, and whether its cells are right-aligned, as numbers are.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
     pub head: &'a str,
     pub right: bool,
 }
 
-/// Words, to the left.
+/// A left-aligned column of words.
 pub fn words(head: &str) -> Column<'_> {
     Column { head, right: false }
 }
 
-/// Numbers, to the right.
+/// A right-aligned column of numbers.
 pub fn numbers(head: &str) -> Column<'_> {
     Column { head, right: true }
 }
 
-/// The lines of a table, its head first; what a cell holds cannot steer the terminal.
+/// The lines of a table, starting with its head; cells cannot contain terminal escapes.
 pub fn lines<const N: usize>(columns: [Column; N], rows: &[[String; N]]) -> Vec<String> {
     let rows: Vec<[String; N]> =
         rows.iter().map(|row| row.each_ref().map(|cell| units::escaped(cell))).collect();
@@ -33,7 +33,7 @@ pub fn lines<const N: usize>(columns: [Column; N], rows: &[[String; N]]) -> Vec<
     std::iter::once(head).chain(rows.iter().map(|row| line(row.each_ref().map(String::as_str)))).collect()
 }
 
-/// A text that takes so many columns.
+/// A text padded to this many columns.
 pub fn padded(text: &str, width: usize, right: bool) -> String {
     if right { format!("{text:>width$}") } else { format!("{text:<width$}") }
 }

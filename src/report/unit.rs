@@ -1,8 +1,8 @@
-//! How a number reads on an axis or in a label.
+//! Formatting of numbers on axes and in labels.
 
 use crate::case::units::{label_bytes, label_count};
 
-/// What a number on an axis counts.
+/// The unit of a number on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A plain number.
@@ -13,13 +13,13 @@ pub enum Unit {
     Bytes,
     /// Seconds: `850 ns`, `1.2 ms`.
     Seconds,
-    /// 1e9 bytes a second; the unit itself stands in the axis' title.
+    /// 1e9 bytes per second; the unit itself is in the axis title.
     GigabytesPerSecond,
-    /// Elements a second: `120 M`, `7.1 G`.
+    /// Elements per second: `120 M`, `7.1 G`.
     ElementsPerSecond,
     /// Per cent of change, with its sign.
     Percent,
-    /// A part or a multiple of something: `1/16`, `1`, `2`.
+    /// A fraction or a multiple: `1/16`, `1`, `2`.
     Fraction,
 }
 
@@ -27,19 +27,18 @@ const TIME: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 
 const RATE: [(&str, f64); 5] = [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
 
 impl Unit {
-    /// The value in words, with the prefix that suits it best.
+    /// The formatted value, with the most suitable prefix.
     pub fn format(self, value: f64) -> String {
         self.format_like(value, value)
     }
 
-    /// The value with the prefix that suits `reference` best, so that the ticks of a
-    /// linear axis share one.
+    /// The value with the prefix that suits `reference`, so that the ticks of a linear axis share a prefix.
     pub fn format_like(self, value: f64, reference: f64) -> String {
         self.format_to(value, reference, f64::INFINITY)
     }
 
-    /// The same with as many digits as it takes to tell values apart that are `step` from
-    /// each other.
+    /// Like [`format_like`](Self::format_like), with enough digits to distinguish values that differ by
+    /// `step`.
     pub fn format_to(self, value: f64, reference: f64, step: f64) -> String {
         let number = |value| number_to(value, step);
         match self {
@@ -71,7 +70,7 @@ pub fn number(value: f64) -> String {
     number_to(value, f64::INFINITY)
 }
 
-/// The same, with more digits where a `step` is smaller than the last of them.
+/// Like [`number`], with more digits if `step` is smaller than the last of them.
 fn number_to(value: f64, step: f64) -> String {
     if !value.is_finite() {
         return String::new();
@@ -93,14 +92,14 @@ fn prefixed(value: f64, reference: f64, step: f64, prefixes: &[(&str, f64)]) -> 
     if value == 0.0 {
         return "0".to_owned();
     }
-    // A hair below the prefix still counts: 0.001 is not quite 1e-3 after arithmetic.
+    // A value slightly below the prefix still counts: arithmetic may yield less than 1e-3 for 0.001.
     let fits = |p: &&(&str, f64)| reference.abs() >= p.1 * (1.0 - 1e-9);
     let chosen = prefixes.iter().find(fits).or(prefixes.last());
     let (word, scale) = chosen.copied().unwrap_or(("", 1.0));
     format!("{} {word}", number_to(value / scale, step / scale)).trim_end().to_owned()
 }
 
-/// One part of a whole number of them.
+/// `1/n`, if the value is the reciprocal of a whole number n > 1.
 fn fraction(value: f64) -> Option<String> {
     let parts = whole(1.0 / value).filter(|parts| *parts > 1)?;
     Some(format!("1/{parts}"))

@@ -1,5 +1,5 @@
-//! What was judged of two runs and more, as a table for programs: `replay.csv`, and what
-//! `compare` prints as CSV and JSON.
+//! Judgements of two or more runs as a table for programs: `replay.csv`, and the CSV and JSON output of
+//! `compare`.
 //!
 //! `docs/data-dictionary.md` describes every column.
 
@@ -19,14 +19,14 @@ use crate::run::Record;
 use crate::stats::comparison::Answer;
 use crate::stats::interval::CONFIDENCE;
 
-/// A run and what it is called: its folder.
+/// A run and its name, which is its folder.
 #[derive(Clone, Debug)]
 pub struct Named<'a> {
     pub name: String,
     pub side: Side<'a>,
 }
 
-/// A pair of cases, or a case without a counterpart. What does not exist is missing.
+/// A pair of cases, or a case without a counterpart. Missing values are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub baseline: String,
@@ -55,8 +55,8 @@ pub struct Row {
     pub causes: Option<String>,
 }
 
-/// A row for each pair, in the baseline's order, then for each case that only the baseline
-/// has, then for each that only the run has; run after run.
+/// One row for each pair, in the baseline's order, then for each case only in the baseline, then for each
+/// case only in the run; run by run.
 pub fn rows(baseline: &Named, others: &[Named], comparisons: &[Comparison], margin: f64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (other, comparison) in others.iter().zip(comparisons) {
@@ -144,13 +144,13 @@ fn slug(side: Side, case: &Case) -> Option<String> {
     side.ledger.plan().experiments.get(case.experiment).map(|e| e.slug.clone())
 }
 
-/// What tells a case from the others of its experiment.
+/// A label that distinguishes a case within its experiment.
 pub fn label(side: Side, case: &Case) -> String {
     let experiment = side.ledger.plan().experiments.get(case.experiment);
     experiment.map_or_else(|| case.id.clone(), |e| e.label(case))
 }
 
-/// The same of a pair, with the other's backend where that is another.
+/// The label of a pair, with the other run's backend if it differs.
 pub fn pair_label(baseline: Side, matched: Matched, a: &Record, b: &Record) -> String {
     let label = label(baseline, &a.case);
     match matched {
@@ -163,8 +163,8 @@ fn rounds(record: &Record) -> Option<usize> {
     record.statistics.as_ref().map(|s| s.rounds)
 }
 
-/// The geometric mean of the rounds' medians, seconds: what ratios are made of, so that a
-/// table's columns and its ratio cannot disagree. Missing for a case without a valid result.
+/// The geometric mean of the rounds' medians, seconds. Ratios are computed from it, so that a table's columns
+/// and its ratio cannot disagree. Missing for a case without a valid result.
 pub fn seconds(record: &Record) -> Option<f64> {
     record.statistics.as_ref()?;
     let logarithms: Vec<f64> = record.medians().iter().map(|median| median.ln()).collect();
@@ -172,7 +172,7 @@ pub fn seconds(record: &Record) -> Option<f64> {
     Some(mean.exp()).filter(|seconds| seconds.is_finite())
 }
 
-/// The effective bandwidth at that time, GB/s.
+/// The effective bandwidth at the time [`seconds`], GB/s.
 pub fn bandwidth(record: &Record) -> Option<f64> {
     record.quantity_at(Quantity::Bandwidth, seconds(record)?).filter(|rate| rate.is_finite())
 }
@@ -183,10 +183,10 @@ fn causes(causes: &[Difference]) -> Option<String> {
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-/// A column's name, and the cell that a row has there.
+/// A column's name, and the function that yields its cell in a row.
 type Column = (&'static str, fn(&Row) -> Option<Cell>);
 
-/// The columns, in their order.
+/// The columns, in order.
 pub const COLUMNS: [Column; 24] = [
     ("baseline", |row| Some(Cell::text(&row.baseline))),
     ("run", |row| Some(Cell::text(&row.run))),
@@ -226,18 +226,18 @@ fn cells(row: &Row) -> Vec<Option<Cell>> {
     COLUMNS.iter().map(|(_, cell)| cell(row)).collect()
 }
 
-/// Writes rows, as CSV with a header also where there are none.
+/// Writes rows; CSV has a header even if there are no rows.
 pub fn write_rows(out: impl Write, format: Format, rows: &[Row]) -> Result<()> {
     let mut document = Document::new(out, format);
     document.table(Table { columns: names(), rows: rows.iter().map(cells) })?;
     document.end()
 }
 
-/// Everything in one JSON object.
+/// The whole JSON object.
 #[derive(Serialize)]
 struct Everything<'a> {
     margin: f64,
-    /// Of all intervals at once.
+    /// Confidence of all intervals at once.
     confidence: f64,
     baseline: &'a str,
     runs: Vec<Run<'a>>,
@@ -275,8 +275,8 @@ struct Copied<'a> {
     run_range_gb_s: [f64; 2],
 }
 
-/// Writes everything as one JSON object: the summary of each run, what differs between
-/// the machines, and the rows.
+/// Writes everything as one JSON object: the summary of each run, the differences between the machines, and
+/// the rows.
 pub fn json(
     out: impl Write,
     baseline: &Named,
@@ -327,7 +327,7 @@ fn summary<'a>(run: &'a str, comparison: &'a Comparison) -> Run<'a> {
     }
 }
 
-/// Writes `name` into `folder`, whole or not at all, and returns its path.
+/// Writes `name` into `folder` atomically, and returns its path.
 pub fn write(folder: &Path, name: &str, rows: &[Row]) -> Result<PathBuf> {
     replace(folder, name, |out| write_rows(out, Format::Csv, rows))
 }
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!((rows[3].case.as_deref(), rows[3].run_rounds), (None, Some(3)));
     }
 
-    /// A round far from the others moves a mean and no median.
+    /// An outlying round moves the mean but not the median.
     #[test]
     fn the_ratio_is_that_of_the_times_beside_it() {
         let a = Made::new(&[vec![1.0, 1.01, 0.99, 1.0, 7.0]], Some(10.0));

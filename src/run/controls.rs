@@ -1,5 +1,5 @@
-//! What the user interface asks of a run. A wish ends the wait for the engine's next
-//! word, so that neither has to be looked for again and again.
+//! Requests from the user interface to a run in progress. A request interrupts the wait for the engine's next
+//! event, so the driver never polls.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,21 +10,21 @@ use std::thread;
 use super::runner::Control;
 use crate::engine::client::Bell;
 
-/// The driving thread's end.
+/// The receiving end, held by the thread that drives the run.
 #[derive(Debug)]
 pub struct Controls {
     said: Receiver<Control>,
-    /// Looked at, and not asked for yet.
+    /// Requests received but not yet returned by [`Controls::next`].
     kept: VecDeque<Control>,
-    /// Wakes whoever waits for the engine that runs now.
+    /// Wakes the thread that waits for the current engine.
     bell: Arc<Mutex<Option<Bell>>>,
 }
 
 impl Controls {
-    /// Both ends.
+    /// Creates both ends of the channel.
     ///
     /// # Errors
-    /// When there is no thread left that could listen.
+    /// When no thread can be started to listen for requests.
     pub fn new() -> io::Result<(Sender<Control>, Controls)> {
         let (control, asked) = mpsc::channel();
         let (sender, said) = mpsc::channel();
@@ -37,30 +37,29 @@ impl Controls {
                 }
                 ring(&shared);
             }
-            // A user interface that is gone is a wish too.
+            // A disconnected user interface counts as a request to cancel.
             drop(sender);
             ring(&shared);
         })?;
         Ok((control, Controls { said, kept: VecDeque::new(), bell }))
     }
 
-    /// From now on each wish ends a wait for this engine; those before it have to be asked
-    /// for.
+    /// Registers the engine whose wait each later request interrupts. Earlier requests have to be polled with
+    /// [`next`](Self::next).
     pub fn ring_at(&self, engine: Bell) {
         *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine);
     }
 
-    /// What is asked for next. A user interface that is gone asks for the same as one that
-    /// cancels.
+    /// The next request. A disconnected user interface counts as [`Control::Cancel`].
     pub fn next(&mut self) -> Option<Control> {
         self.kept.pop_front().or_else(|| self.receive())
     }
 
-    /// Whether something is asked for that ends an engine; everything stays to be asked for.
+    /// Whether a request to end the engine is pending. No request is consumed.
     pub fn end(&mut self) -> bool {
         while let Some(asked) = self.receive() {
             self.kept.push_back(asked);
-            // One that is gone would be so again and again.
+            // A disconnected sender would yield `Cancel` for ever.
             if ends(asked) {
                 break;
             }
@@ -76,7 +75,7 @@ impl Controls {
         }
     }
 
-    /// Waits for one.
+    /// Blocks until the next request.
     ///
     /// # Errors
     /// When the user interface is gone.
@@ -90,7 +89,7 @@ fn ends(asked: Control) -> bool {
 }
 
 fn ring(bell: &Mutex<Option<Bell>>) {
-    // Not under the lock: an engine that says much makes it wait.
+    // Clone and release the lock first: ringing blocks while an engine floods its channel.
     let bell = bell.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(bell) = bell {
         bell.ring();
@@ -105,7 +104,7 @@ mod tests {
         let (control, mut heard) = Controls::new().expect("a thread");
         controls.iter().for_each(|asked| control.send(*asked).expect("heard"));
         drop(control);
-        // Until the last one has passed the thread in between.
+        // Drain until the last request has passed through the forwarding thread.
         while heard.said.recv().is_ok_and(|asked| {
             heard.kept.push_back(asked);
             true

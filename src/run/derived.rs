@@ -1,20 +1,20 @@
-//! When the tables and charts of a run in progress are brought up to date.
+//! When the tables and charts of a run in progress are refreshed.
 
 use std::time::{Duration, Instant};
 
-/// At most this often.
+/// Shortest interval between two refreshes.
 const OFTEN: Duration = Duration::from_secs(5);
 
-/// And so much longer apart than they take to write: a large run spends its time
+/// The interval is also at least this multiple of the time that a refresh takes: a large run spends its time
 /// measuring, not drawing.
 const SHARE: u32 = 50;
 
-/// The pace of a run's derived files. They are written before an acknowledgement, so never
-/// while a sample is timed.
+/// The schedule of a run's derived files. They are written before a result is acknowledged, hence never while a
+/// sample is timed.
 #[derive(Debug)]
 pub struct Derived {
     due: Instant,
-    /// Why they could not be written, as last told.
+    /// The last reported reason for a failed write.
     trouble: Option<String>,
 }
 
@@ -23,12 +23,12 @@ impl Derived {
         Derived { due: Instant::now() + OFTEN, trouble: None }
     }
 
-    /// Whether it is time to write them.
+    /// Whether the derived files are due.
     pub fn is_due(&self) -> bool {
         Instant::now() >= self.due
     }
 
-    /// Writes them, and settles when to do so next.
+    /// Calls `write`, times it, and schedules the next refresh.
     pub fn timed<T>(&mut self, write: impl FnOnce() -> T) -> T {
         let began = Instant::now();
         let written = write();
@@ -36,7 +36,7 @@ impl Derived {
         written
     }
 
-    /// A trouble's text, unless it was told already.
+    /// Returns the error text unless it repeats the last reported one.
     pub fn news(&mut self, trouble: String) -> Option<String> {
         let known = self.trouble.as_ref() == Some(&trouble);
         self.trouble = Some(trouble.clone());

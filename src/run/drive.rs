@@ -25,13 +25,13 @@ use crate::recipe::plan::{Plan, slug};
 use begin::Beginning;
 use silence::Silence;
 
-/// How long a cancelled engine may need to reach the next boundary of a sample.
+/// How long a cancelled engine may take to reach the next sample boundary.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often an engine elsewhere is asked how far away it is, between two cases.
+/// Interval between latency probes of a remote engine, made between two cases.
 const PING: Duration = Duration::from_secs(10);
 
-/// Longest wait for an engine that has nothing to say. Whatever happens ends it.
+/// Longest wait for a silent engine. Any event or request ends the wait.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Writes the tables and charts of a run into its folder.
@@ -41,20 +41,20 @@ pub type WriteReports = fn(&Path, &Manifest, &Ledger) -> anyhow::Result<()>;
 #[derive(Clone, Debug)]
 pub struct EngineRunner {
     pub engine: EngineCommand,
-    /// The run's folder; without it a fresh one below `root`.
+    /// The run's folder; `None` creates a new one below `root`.
     pub out: Option<PathBuf>,
-    /// Where fresh run folders go.
+    /// Parent of new run folders.
     pub root: PathBuf,
-    /// What a person wants cases predicted from, instead of what the engine has.
+    /// Profiles given by the user, which replace those of the engine for predictions.
     pub profiles: Vec<Profile>,
-    /// Writes tables and charts; `None` where the folder goes with the run, so that nobody
-    /// reads them there, and nobody can go on with it.
+    /// Writes tables and charts; `None` where the folder is deleted with the run, so that nobody can read the
+    /// reports or resume the run.
     pub reports: Option<WriteReports>,
 }
 
 impl Runner for EngineRunner {
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running> {
-        // Before there is a folder: it may be a word that is no time.
+        // Check before the folder exists: the setting may not parse as a time.
         hung::after()?;
         let started = clock::now();
         let path = match &self.out {
@@ -77,10 +77,10 @@ impl Runner for EngineRunner {
     }
 }
 
-/// Goes on with an interrupted run in its own folder.
+/// Resumes an interrupted run in its own folder.
 ///
 /// # Errors
-/// When its thread cannot be started.
+/// When the driving thread cannot be started.
 pub fn resume(
     engine: &EngineCommand,
     run: Interrupted,
@@ -121,8 +121,7 @@ fn drive(
     Ok(Running { messages: received, control, folder: path })
 }
 
-/// The recipe as the user wrote it, below a comment that says what the command line
-/// changed.
+/// The recipe as the user wrote it, preceded by a comment that lists the changes from the command line.
 fn with_overrides(plan: &Plan, recipe: &str) -> String {
     if plan.overrides.is_empty() {
         return recipe.to_owned();
@@ -136,22 +135,22 @@ struct Drive {
     ledger: Ledger,
     folder: Folder,
     engine: EngineCommand,
-    /// As in [`EngineRunner`].
+    /// As [`EngineRunner::reports`].
     reports: Option<WriteReports>,
-    /// Until the first engine has said hello.
+    /// `Some` until the first engine has sent its hello.
     beginning: Option<Beginning>,
-    /// From then on.
+    /// `Some` after the first hello.
     manifest: Option<Manifest>,
     messages: Sender<Message>,
     controls: Controls,
-    /// The case and round that the engine last said it was working on.
+    /// The case and round of the engine's latest progress event.
     current: Option<(String, u32)>,
-    /// Whether the engine may be timing samples: then nothing is written.
+    /// Whether the engine may be timing samples, in which case nothing is written.
     sampling: bool,
     derived: Derived,
-    /// When an engine elsewhere was last asked how far away it is.
+    /// When the latency of a remote engine was last probed.
     pinged: Option<Instant>,
-    /// The shortest silence by which an engine counts as hung.
+    /// The shortest silence after which an engine counts as hung.
     patience: Duration,
 }
 
@@ -179,7 +178,7 @@ impl Drive {
         self.tell(Message::Over);
     }
 
-    /// The error, and how to go on where something is on disk.
+    /// The error, followed by how to resume where results are on disk.
     fn with_advice(&self, error: &anyhow::Error) -> String {
         match self.beginning {
             Some(Beginning::Fresh { .. }) => format!("{error:#}"),
@@ -188,7 +187,7 @@ impl Drive {
         }
     }
 
-    /// One engine after the other, until the plan is through or somebody ends it.
+    /// Runs one engine after another until the plan is complete or the user ends the run.
     fn run_engines(&mut self) -> anyhow::Result<()> {
         loop {
             let controls = &mut self.controls;
@@ -228,7 +227,7 @@ impl Drive {
                         client.send(&Command::Cancel)?;
                         cancelled = Some(Instant::now());
                     }
-                    // Who is gone has nothing else to say.
+                    // Nothing can follow the cancellation by a disconnected user interface.
                     Control::Cancel | Control::Stop => break,
                     other => self.pass_on(other, client)?,
                 }
@@ -263,7 +262,7 @@ impl Drive {
         }
     }
 
-    /// Tells the engine what a person asks of it.
+    /// Forwards a request of the user to the engine.
     fn pass_on(&self, asked: Control, client: &mut Client) -> anyhow::Result<()> {
         let id = |at: usize| self.ledger.records().get(at).map(|record| record.case.id.clone());
         let command = match asked {
@@ -276,8 +275,8 @@ impl Drive {
         command.map_or(Ok(()), |command| client.send(&command))
     }
 
-    /// Without an engine: whether a fresh one is to be started. What is asked of a case
-    /// meanwhile is taken down for it.
+    /// Waits without an engine and returns whether to start a new one. Requests about cases that arrive
+    /// meanwhile are recorded for it.
     fn goes_on(&mut self) -> anyhow::Result<bool> {
         loop {
             let event = match self.controls.wait() {
@@ -297,7 +296,7 @@ impl Drive {
         Ok(Ended::Cancelled)
     }
 
-    /// Asks an engine elsewhere how far away it is, now that it waits for us.
+    /// Probes the latency of a remote engine while it waits for us.
     fn ping(&mut self, client: &mut Client) {
         let due = self.pinged.is_none_or(|at| at.elapsed() > PING);
         if self.engine == EngineCommand::Own || !due {

@@ -1,5 +1,5 @@
-//! What a plan costs, before it runs: time and memory of each case, from the accesses that
-//! it declares and the pace of a copy on each backend.
+//! The cost of a plan before it runs: time and memory of each case, from the accesses that its work declares
+//! and the copy bandwidth of each backend.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,67 +15,65 @@ use crate::engine::protocol::{Command, Event};
 use crate::primitives;
 use crate::recipe::plan::Plan;
 
-/// Random accesses move whole lines for a few bytes; this is how much slower than a
-/// copy the estimate takes them to be. Rough on purpose: the model predicts, this plans.
+/// Slowdown of random accesses relative to a copy, because they move whole lines for a few bytes. A rough
+/// factor on purpose: it serves planning; the performance models do the predicting.
 const RANDOM_PENALTY: f64 = 8.0;
 
-/// A shorter execution is batched until a sample takes about this long, seconds.
+/// Shorter executions are batched until a sample takes about this long, seconds.
 const SHORTEST_SAMPLE: f64 = 125e-6;
 
-/// Allocating and putting the result on disk take about this long a round, seconds.
+/// Overhead of a round for allocation and for storing the result, seconds.
 const ROUND: f64 = 5e-3;
 
-/// Generating inputs and certifying cost about this many copies of the arrays a round.
+/// Cost of generating inputs and certifying, in copies of the arrays per round.
 const PREPARATION: f64 = 6.0;
 
-/// How long an engine may take to copy on one backend: a driver that wakes a GPU needs
-/// seconds.
+/// How long an engine may take to measure a copy on one backend: waking a GPU takes the driver seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often somebody who waits for an engine is asked whether it is still wanted.
+/// How often `given_up` is polled while waiting for an engine.
 const ASKED: Duration = Duration::from_millis(50);
 
-/// What a backend gives before a run.
+/// Measured properties of a backend before a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// GB/s of a copy.
+    /// Copy bandwidth, GB/s.
     pub copy: f64,
-    /// Bytes that a case may take, where the engine says.
+    /// Bytes that a case may allocate, where the engine reports them.
     pub free: Option<u64>,
 }
 
-/// What each backend gives, or why it gives nothing.
+/// The pace of each backend, or why it could not be measured.
 pub type Paces = BTreeMap<String, Result<Pace, String>>;
 
-/// What one case costs.
+/// The cost of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cost {
-    /// It cannot run: why.
+    /// The case cannot run, for this reason.
     Absent(String),
-    /// Nobody can tell.
+    /// No estimate is available.
     Unknown,
-    /// Seconds of the fewest and of the most rounds that the recipe allows, and bytes that
-    /// it needs at a time.
+    /// Seconds for the fewest and the most rounds that the recipe allows, and peak bytes.
     Known { seconds: f64, most: f64, memory: u64 },
 }
 
-/// What a plan costs.
+/// The cost of a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Seconds of all cases that can run, with the fewest rounds that the recipe allows.
+    /// Seconds of all runnable cases with the fewest rounds that the recipe allows.
     pub seconds: f64,
-    /// The same with the most rounds, and a second look at each: on a noisy machine.
+    /// Seconds of all runnable cases with the most rounds and a second attempt at each, as on a noisy machine.
     pub most: f64,
-    /// Bytes of the largest case that can run; 0 where none can.
+    /// Bytes of the largest runnable case; 0 if there is none.
     pub memory: u64,
-    /// Cases that can run.
+    /// Number of runnable cases.
     pub runnable: usize,
-    /// Why the others cannot, each reason with the number of cases.
+    /// Reasons why the other cases cannot run, each with the number of cases.
     pub absent: Vec<(String, usize)>,
 }
 
 impl Cost {
-    /// Of a case of this plan.
+    /// Estimates a case of this plan.
     pub fn of(plan: &Plan, case: &Case, paces: &Paces) -> Cost {
         let (backend, device) = case.place();
         let refused = || paces.get(backend).and_then(|pace| pace.as_ref().err().cloned());
@@ -88,11 +86,11 @@ impl Cost {
             return Cost::Unknown;
         };
         let memory = primitives::bytes_per_device(case, &work);
-        // Of further devices nobody asked.
+        // Only device 0 is checked against the free memory that the probe reported.
         if let Some(free) = pace.free.filter(|free| memory > *free && device == 0) {
             return Cost::Absent(format!("needs {}, {} free", fmt_size(memory), fmt_size(free)));
         }
-        // Those that share the arrays work on their parts at the same time.
+        // Devices that share the arrays process their parts concurrently.
         let pace = pace.copy * Gpus::of(&case.params).shares() as f64;
         let (seconds, most) = total(experiment.measure, &work, pace);
         Cost::Known { seconds, most, memory }
@@ -100,7 +98,7 @@ impl Cost {
 }
 
 impl Estimate {
-    /// Of all cases.
+    /// Estimates all cases.
     pub fn of(plan: &Plan, paces: &Paces) -> Estimate {
         let mut estimate = Estimate::default();
         for case in &plan.cases {
@@ -124,8 +122,8 @@ impl Estimate {
     }
 }
 
-/// Measures a quick copy on each of these backends, and on the GPU of this number, in an engine of its own, until
-/// `given_up` says that nobody wants to know any more: then `None`, and the engine is gone.
+/// Measures a quick copy on each of these backends, and on the GPU with this number, in a separate engine. Once
+/// `given_up` returns true, the engine is killed and the result is `None`.
 ///
 /// # Errors
 /// When the engine cannot be started, dies, or does not answer.
@@ -158,16 +156,14 @@ pub fn paces(
     Ok(Some(paces))
 }
 
-/// Seconds of a round of a case, where a copy on its backend moves so many GB/s; `None` where
-/// nobody can tell.
+/// Seconds per round of a case at the backend's copy bandwidth in GB/s; `None` if there is no estimate.
 pub fn round_of(plan: &Plan, case: &Case, copy: f64) -> Option<f64> {
     let work = primitives::find(&case.primitive)?.work(&case.params).ok()?;
     let measure = plan.experiments.get(case.experiment)?.measure;
     Some(round(measure, &work, copy))
 }
 
-/// Seconds of a round: two executions or more to warm up, the samples, and what goes around
-/// them.
+/// Seconds per round: at least two warm-up executions, the samples, preparation and overhead.
 fn round(measure: Measure, work: &Work, copy: f64) -> f64 {
     let once = execution(work, copy);
     let further = f64::from(measure.warm_up.unwrap_or(0).saturating_sub(2)) * once;
@@ -175,7 +171,7 @@ fn round(measure: Measure, work: &Work, copy: f64) -> f64 {
     timed + further + preparation(work, copy) + ROUND
 }
 
-/// Seconds of the fewest and of the most rounds, and of the certificate.
+/// Seconds for the fewest and for the most rounds, each including the certificate.
 fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
     let (once, round) = (execution(work, copy), round(measure, work, copy));
     let (fewest, looks) = (f64::from(measure.rounds) * round, 2.0);
@@ -192,7 +188,7 @@ pub fn span(seconds: f64, most: f64) -> String {
     format!("{seconds}, up to {most} where rounds lie apart")
 }
 
-/// Seconds of one execution at the copy's pace.
+/// Seconds per execution at copy bandwidth.
 fn execution(work: &Work, copy: f64) -> f64 {
     let cost = |access: &Access| {
         let bytes = access.bytes() as f64;

@@ -1,6 +1,5 @@
-//! How far a run is and how long it will still take, from the (case, round) pairs that
-//! are over. Sums are kept up to date one case at a time, so that an event costs the same
-//! in a run of ten cases and of ten thousand.
+//! Progress and remaining time of a run, from its finished (case, round) pairs. All sums are updated
+//! incrementally, so an event costs O(1) in the number of cases.
 
 use std::time::Duration;
 
@@ -8,21 +7,21 @@ use super::{Ledger, Record, Status};
 use crate::recipe::plan::Plan;
 use crate::stats;
 
-/// Rounds done and left, and how long one takes.
+/// Rounds done and left, and the mean time per round.
 #[derive(Clone, Debug, Default)]
 pub struct Eta {
-    /// When the pair that is being worked on began.
+    /// When work on the current pair began.
     began: Option<Duration>,
-    /// By position in the plan.
+    /// One entry per case, in the plan's order.
     cases: Vec<Share>,
     backends: Vec<Backend>,
     total: Total,
 }
 
-/// What one case contributes.
+/// Contribution of one case.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
-    /// Index into the backends.
+    /// Index into [`Eta::backends`].
     backend: usize,
     wanted: u32,
     left: u32,
@@ -33,7 +32,7 @@ struct Share {
 struct Backend {
     name: String,
     seen: Pace,
-    /// Rounds left of cases of which no round has been seen.
+    /// Remaining rounds of cases without any finished round.
     unseen: u64,
 }
 
@@ -42,11 +41,11 @@ struct Total {
     wanted: u32,
     left: u32,
     seen: Pace,
-    /// Seconds that the rounds left of cases that have been seen will take.
+    /// Seconds for the remaining rounds of cases with a finished round.
     known: f64,
 }
 
-/// Rounds that were timed.
+/// Total time and number of timed rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     seconds: f64,
@@ -64,7 +63,7 @@ impl Pace {
 }
 
 impl Eta {
-    /// Of a run as far as the ledger knows it.
+    /// Starts from the current state of a ledger.
     pub fn new(ledger: &Ledger) -> Eta {
         let mut eta = Eta::default();
         for at in 0..ledger.records().len() {
@@ -83,29 +82,29 @@ impl Eta {
         })
     }
 
-    /// The engine begins (or begins again after a pause).
+    /// The engine starts, or continues after a pause.
     pub fn begin(&mut self, now: Duration) {
         self.began = Some(now);
     }
 
-    /// Nothing was done for so long.
+    /// Excludes an idle time from the current pair.
     pub fn shift(&mut self, by: Duration) {
         self.began = self.began.map(|began| began + by);
     }
 
-    /// Nothing is being worked on.
+    /// Nothing is being measured.
     pub fn pause(&mut self) {
         self.began = None;
     }
 
-    /// The record at `at` is no longer what it was.
+    /// Updates the share of the record at `at` after a change.
     pub fn note(&mut self, at: usize, ledger: &Ledger) {
         let Some(record) = ledger.records().get(at) else { return };
         let (wanted, left) = (rounds_wanted(ledger.plan(), record), rounds_left(ledger.plan(), record));
         self.update(at, |share| *share = Share { wanted, left, ..*share });
     }
 
-    /// A round of the case at `at` is over.
+    /// A round of the case at `at` has finished.
     pub fn finish(&mut self, at: usize, ledger: &Ledger, now: Duration) {
         self.note(at, ledger);
         let Some(began) = self.began.replace(now) else { return };
@@ -117,7 +116,7 @@ impl Eta {
         }
     }
 
-    /// Changes a share and every sum that it is part of.
+    /// Changes a share and all sums that contain it.
     fn update(&mut self, at: usize, change: impl FnOnce(&mut Share)) {
         let Some(share) = self.cases.get_mut(at) else { return };
         let before = *share;
@@ -130,9 +129,9 @@ impl Eta {
         *unseen = *unseen + after.unseen() - before.unseen();
     }
 
-    /// Time until the last case, `None` until a first round is over. A case that has
-    /// not run yet is taken to need what the others needed on average on its backend,
-    /// or on all where its backend has not been seen.
+    /// Time until the last case finishes; `None` until a first round is over. A case without finished rounds is
+    /// assumed to take the mean time per round of its backend, or of all backends if its backend has none
+    /// either.
     pub fn remaining(&self, now: Duration) -> Option<Duration> {
         let overall = self.total.seen.mean()?;
         let unseen = |b: &Backend| b.unseen as f64 * b.seen.mean().unwrap_or(overall);
@@ -141,8 +140,8 @@ impl Eta {
         Duration::try_from_secs_f64((left - spent).max(0.0)).ok()
     }
 
-    /// Time that measuring the case at `at` will still take, its rounds one after the other;
-    /// `None` until a first round is over. `at_work` says whether it is being measured.
+    /// Remaining time to measure the case at `at` if its rounds ran back to back; `None` until a first round is
+    /// over. `at_work`: whether the case is being measured now.
     pub fn of_case(&self, at: usize, at_work: bool, ledger: &Ledger, now: Duration) -> Option<Duration> {
         let (share, record) = (self.cases.get(at)?, ledger.records().get(at)?);
         let backend = || self.backends[share.backend].seen.mean().or(self.total.seen.mean());
@@ -153,15 +152,14 @@ impl Eta {
         Duration::try_from_secs_f64((left - spent).max(0.0)).ok()
     }
 
-    /// Finished and all (case, round) pairs of a run as far as they are known; a failed
-    /// case has nothing left.
+    /// Finished and total (case, round) pairs known so far; a failed case has none left.
     pub fn progress(&self) -> (u32, u32) {
         (self.total.wanted - self.total.left, self.total.wanted)
     }
 }
 
 impl Share {
-    /// Seconds that its rounds will take, judged by its own.
+    /// Seconds for the remaining rounds, from the mean of the case's own rounds.
     fn known(&self) -> f64 {
         self.seen.mean().map_or(0.0, |each| each * f64::from(self.left))
     }
@@ -171,8 +169,8 @@ impl Share {
     }
 }
 
-/// Rounds that a case will have at least: those that every case gets, and one more
-/// while the rule still asks for one.
+/// Least number of rounds of a case: those guaranteed to every case, plus one while the stopping rule asks for
+/// more.
 pub fn rounds_wanted(plan: &Plan, record: &Record) -> u32 {
     let had = record.rounds.len() as u32;
     match record.status {
@@ -196,15 +194,14 @@ fn rounds_left(plan: &Plan, record: &Record) -> u32 {
     }
 }
 
-/// Rounds that a case will still have by its rule, if its rounds go on to scatter as they did:
-/// the interval narrows as the root of their number, the most rounds and the budget may
-/// end it before.
+/// Expected remaining rounds of a case under its stopping rule, assuming constant scatter: the width of the
+/// interval falls as 1/√n; the largest number of rounds and the budget may stop it earlier.
 fn rounds_ahead(plan: &Plan, record: &Record) -> u32 {
     let (left, had) = (rounds_left(plan, record), record.rounds.len() as u32);
     let Some(measure) = plan.experiments.get(record.case.experiment).map(|e| &e.measure) else { return left };
     let width = measure.adaptive().zip(stats::half_width(&record.medians()));
     let Some((asked, width)) = width.filter(|_| left > 0) else { return left };
-    // As a float it saturates instead of overflowing.
+    // Via f64, because the cast to u32 saturates instead of overflowing.
     let precise = (f64::from(had) * (width / asked).powi(2)).ceil() as u32;
     let affordable = (measure.budget / (record.spent() / f64::from(had))).ceil() as u32;
     precise.min(affordable).min(measure.most()).saturating_sub(had).max(left)
@@ -215,8 +212,7 @@ mod tests {
     use super::*;
     use crate::run::tests::{attempt, plan};
 
-    /// What is left of a case after rounds of these seconds, each of which took a second to
-    /// measure.
+    /// Remaining time of a case after rounds with these medians, each of which took one second to measure.
     fn left(rule: &str, rounds: &[f64]) -> Option<Duration> {
         let plan = plan(rule);
         let mut ledger = Ledger::new(plan.clone());
@@ -242,10 +238,10 @@ mod tests {
         assert_eq!(left("rounds: 5, ci: none", &[1.0; 5]), seconds(0));
         let wild = [1.0, 1.2, 1.0, 1.2];
         let adaptive = |rest: &str| left(&format!("rounds: 3, ci: 10%, {rest}"), &wild);
-        // Half the interval is 16.7 % of its middle: 4 · (16.7 / 10)² rounds, rounded up.
+        // The half-width is 16.7 % of the median: 4 · (16.7 / 10)² rounds, rounded up.
         assert_eq!(adaptive("max-rounds: 90, budget: 1000s"), seconds(12 - 4));
         assert_eq!(adaptive("max-rounds: 9, budget: 1000s"), seconds(9 - 4));
-        // An attempt takes half a second here.
+        // Each attempt takes half a second here.
         assert_eq!(adaptive("max-rounds: 90, budget: 3s"), seconds(6 - 4));
     }
 

@@ -1,5 +1,5 @@
-//! The file of a run's events: plain while a run is written, packed with gzip once somebody
-//! has asked for it. Who reads the events does not know which of the two it is.
+//! The event log of a run: plain while the run is written, and gzip-compressed on request. Readers need not
+//! know which of the two it is.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -13,27 +13,27 @@ use flate2::write::GzEncoder;
 use super::folder::{EVENTS, Folder, lock, write_durably};
 use crate::case::units::fmt_bytes;
 
-/// The events' file once it is packed.
+/// File name of the compressed event log.
 pub(crate) const PACKED: &str = "events.ndjson.gz";
 
-/// Longest file of events, unpacked, bytes. Runs that took hours have some megabytes.
+/// Largest uncompressed event log that is read, bytes. Runs of several hours produce a few megabytes.
 pub(super) const LONGEST: u64 = 1 << 30;
 
-/// The file that holds a run's events. Where there are both it is the plain one, because
-/// that is what a program writes to.
+/// The file that holds a run's events. If both exist, the plain one wins, because it is the one that programs
+/// append to.
 pub fn file(run: &Path) -> PathBuf {
     run.join(if is_packed(run) { PACKED } else { EVENTS })
 }
 
-/// Whether a run's events are packed.
+/// Whether a run's events are compressed.
 pub fn is_packed(run: &Path) -> bool {
     run.join(PACKED).exists() && !run.join(EVENTS).exists()
 }
 
-/// Opens what [`file`] names; what is read of it is plain.
+/// Opens the file returned by [`file`] and decompresses it if necessary.
 ///
 /// # Errors
-/// When it cannot be opened. Reading on fails where a packed file is damaged or too long.
+/// When the file cannot be opened. Later reads fail if a compressed file is damaged or too long.
 pub fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
     let reader = BufReader::new(File::open(file)?);
     if !file.ends_with(PACKED) {
@@ -42,10 +42,10 @@ pub fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(Unpacked { source: MultiGzDecoder::new(reader), left: LONGEST })))
 }
 
-/// A packed text. A few kilobytes can be packed that fill any memory: too much is an error.
+/// A decompressing reader with a length limit: a few kilobytes of gzip can expand to fill any memory.
 struct Unpacked<R> {
     source: MultiGzDecoder<R>,
-    /// Bytes that may still come.
+    /// Bytes that may still be produced.
     left: u64,
 }
 
@@ -63,7 +63,7 @@ fn too_long() -> String {
     format!("more than {}, the most that is unpacked", fmt_bytes(LONGEST))
 }
 
-/// All of a file's events as they were written.
+/// All uncompressed bytes of an event log.
 fn text(file: &Path) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
     let read = open(file).and_then(|mut events| events.read_to_end(&mut text));
@@ -71,19 +71,19 @@ fn text(file: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Packs the events of a folder that nobody else writes. The plain file goes only once the packed
-/// one is on the disk and gives the same bytes. The same events give the same file.
+/// Compresses the events of a folder that no other program is writing. The plain file is removed only after the
+/// compressed one is on disk and decompresses to the same bytes. The output is deterministic.
 ///
 /// # Errors
-/// When a file cannot be read or written, when the events are too long, and where other events
-/// are packed here already: they may be all that there is of them.
+/// When a file cannot be read or written, when the events are too long, or when the folder already holds a
+/// compressed log of different events, which may be the only copy.
 pub fn pack(folder: &Folder) -> anyhow::Result<()> {
     let [plain, packed] = [EVENTS, PACKED].map(|name| folder.path().join(name));
     let events = text(&plain)?;
     if events.len() as u64 > LONGEST {
         bail!("{} holds {}", plain.display(), too_long());
     }
-    // What a program that ended while it unpacked has left is how the plain file begins.
+    // An interrupted unpacking leaves a compressed log that is a prefix of the plain file.
     if packed.exists() && !events.starts_with(&text(&packed)?) {
         bail!("{} holds other events than {EVENTS} beside it: remove one of them", packed.display());
     }
@@ -92,7 +92,7 @@ pub fn pack(folder: &Folder) -> anyhow::Result<()> {
     if text(&packed)? != events {
         bail!("{} does not hold what was written to it; {EVENTS} is as it was", packed.display());
     }
-    // Tables that are younger than the plain file are younger than the packed one.
+    // Keep the modification time: tables newer than the plain file must stay newer than the compressed one.
     let written = fs::metadata(&plain).and_then(|about| about.modified());
     written
         .and_then(|time| File::options().write(true).open(&packed)?.set_modified(time))
@@ -100,17 +100,17 @@ pub fn pack(folder: &Folder) -> anyhow::Result<()> {
     fs::remove_file(&plain).with_context(|| format!("cannot remove {}", plain.display()))
 }
 
-/// No name and no time stand in the file.
+/// Compresses without a file name or timestamp in the header.
 fn compressed(events: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(events)?;
     encoder.finish()
 }
 
-/// Makes packed events plain again, for whoever goes on with the run.
+/// Restores the plain event log so that the run can be resumed.
 ///
 /// # Errors
-/// When a file cannot be read or written, and while another program does the same.
+/// When a file cannot be read or written, or while another program is unpacking it.
 pub(super) fn unpack(run: &Path) -> anyhow::Result<()> {
     if !is_packed(run) {
         return Ok(());
@@ -119,7 +119,7 @@ pub(super) fn unpack(run: &Path) -> anyhow::Result<()> {
     let held = File::options().read(true).write(true).open(&packed);
     let held = held.with_context(|| format!("cannot unpack {}", packed.display()))?;
     lock(&held, &packed)?;
-    // Another program may have been faster, and be writing the plain file by now.
+    // Another program may have finished first and may already be appending to the plain file.
     if !plain.exists() {
         let cannot = || format!("cannot write {}", plain.display());
         write_durably(&plain, &text(&packed)?).with_context(cannot)?;

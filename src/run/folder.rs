@@ -1,5 +1,4 @@
-//! A run's folder: the recipe, the manifest, the events as they arrive, and the files
-//! derived from them.
+//! A run's folder: the recipe, the manifest, the event log, and the files derived from it.
 
 mod files;
 
@@ -23,18 +22,18 @@ use crate::engine::protocol::{Environment, Event};
 use crate::inputs::indices;
 use crate::recipe::plan::Plan;
 
-/// Version of the folder's layout, of its events and of the manifest. [`super::stored`]
-/// reads those before it as well.
+/// Schema version of the folder's layout, events and manifest. [`super::stored`] also reads all earlier
+/// versions.
 pub const SCHEMA: u32 = 4;
 
 pub(crate) const EVENTS: &str = "events.ndjson";
 pub const MANIFEST: &str = "manifest.json";
 pub(super) const RECIPE: &str = "recipe.yaml";
 
-/// How the error of a case that an engine took with it begins.
+/// Prefix of the error of a case that was lost with its engine.
 pub(super) const ENGINE_DIED: &str = "the engine died: ";
 
-/// What the folder's `manifest.json` holds: enough to know where every number came from.
+/// Contents of the folder's `manifest.json`: the provenance of every number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     pub schema: u32,
@@ -48,50 +47,48 @@ pub struct Manifest {
     pub plan: Plan,
 }
 
-/// Held back at most, bytes.
+/// Most bytes of events held back before they are written regardless.
 const MOST_HELD: usize = 1 << 20;
 
 /// How soon an event must be in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// With the next event that is not held back: nothing is written while a sample is
-    /// timed.
+    /// Held back until the next event that is not, because nothing may be written while a sample is timed.
     Held,
-    /// When the call returns, it is with the operating system.
+    /// Passed to the operating system before the call returns.
     Written,
-    /// When the call returns, it has reached the disk.
+    /// Synced to disk before the call returns.
     Durable,
 }
 
-/// An open run folder, locked against other programs that would write it. Events are
-/// appended as they arrive and survive whatever happens to the processes after.
+/// An open run folder, locked against other writers. Events are appended as they arrive and survive a crash of
+/// any process.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     events: File,
-    /// Bytes of the events' whole lines.
+    /// Bytes of complete lines in the event log.
     whole: u64,
     held: Vec<u8>,
-    /// Copies of index arrays that were not here before.
+    /// Copies of index arrays that this program created.
     copies: Vec<PathBuf>,
 }
 
 impl Folder {
-    /// Makes the folder. One that already holds a run is refused: nothing measured is
-    /// ever overwritten.
+    /// Creates the folder. A folder that already holds a run is refused: measurements are never overwritten.
     ///
     /// # Errors
-    /// When the folder holds a run or somebody's own recipe, when another program is
-    /// writing it, and when it cannot be made or written.
+    /// When the folder holds a run or a recipe of the user, when another program is writing it, or when it
+    /// cannot be created or written.
     pub fn create(path: &Path) -> anyhow::Result<Folder> {
         let log = path.join(EVENTS);
         let taken = || format!("{} already holds a run; give --out another folder", path.display());
-        // Looked for before anything is made: a refusal leaves nothing behind.
+        // Check before creating anything: a refusal leaves nothing behind.
         if path.join(MANIFEST).exists() || path.join(events::PACKED).exists() {
             bail!(taken());
         }
         if path.join(RECIPE).exists() && !log.exists() {
-            // Somebody's own: it must be neither overwritten nor removed.
+            // The user's own recipe must be neither overwritten nor removed.
             bail!("{} holds a {RECIPE} but no run; give --out another folder", path.display());
         }
         fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
@@ -110,11 +107,10 @@ impl Folder {
         Folder { path: path.to_owned(), events, whole, held: Vec::new(), copies: Vec::new() }
     }
 
-    /// Opens the folder of a run to go on with it; packed events are plain from then on. Nobody
-    /// else may be writing it.
+    /// Opens the folder of a run to resume it. Compressed events are unpacked.
     ///
     /// # Errors
-    /// When its events cannot be unpacked or written, and when another program is writing them.
+    /// When its events cannot be unpacked or written, or when another program is writing them.
     pub fn reopen(path: &Path) -> anyhow::Result<Folder> {
         events::unpack(path)?;
         let log = path.join(EVENTS);
@@ -125,7 +121,7 @@ impl Folder {
         remove_drafts(path);
         remove_drafts(&path.join(indices::FOLDER));
         let folder = Folder::of(path, events, whole);
-        // Somebody may have packed and removed the file between its opening and its lock.
+        // Another program may have packed and removed the file between our open and our lock.
         folder.still_there()?;
         Ok(folder)
     }
@@ -142,7 +138,7 @@ impl Folder {
         self.write(RECIPE, text.as_bytes())
     }
 
-    /// Copies the plan's index arrays here and notes in the plan where the copies are.
+    /// Copies the plan's index arrays into the folder and records the paths of the copies in the plan.
     ///
     /// # Errors
     /// When a copy cannot be written; the error names it.
@@ -157,10 +153,10 @@ impl Folder {
         })
     }
 
-    /// Writes what there is to know of where the numbers came from.
+    /// Writes the manifest.
     ///
     /// # Errors
-    /// When the file cannot be written, and for a path in the plan that is not UTF-8.
+    /// When the file cannot be written or a path in the plan is not UTF-8.
     pub fn write_manifest(&self, manifest: &Manifest) -> anyhow::Result<()> {
         let text = serde_json::to_vec_pretty(manifest);
         let mut text =
@@ -169,12 +165,11 @@ impl Folder {
         self.write(MANIFEST, &text)
     }
 
-    /// Appends an event with the time of day, after those that are held back.
+    /// Appends an event with a timestamp, after all events held back.
     ///
     /// # Errors
-    /// When the file cannot be written or, for a durable one, is no longer where the
-    /// folder was. The file ends with a whole line all the same, as far as the system
-    /// still allows that.
+    /// When the file cannot be written or, for a durable event, when the file is no longer in the folder. The
+    /// file still ends with a complete line, as far as the system allows it.
     pub fn append(&mut self, event: &Event, urgency: Urgency) -> anyhow::Result<()> {
         let line = Line { event: event.clone(), at: clock::epoch() };
         serde_json::to_writer(&mut self.held, &line)?;
@@ -190,15 +185,15 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes what is held back.
+    /// Writes the events held back.
     ///
     /// # Errors
-    /// As for an [`append`](Self::append) that is not durable.
+    /// As for a non-durable [`append`](Self::append).
     pub fn flush(&mut self) -> anyhow::Result<()> {
         let held = std::mem::take(&mut self.held);
         if let Err(error) = self.events.write_all(&held) {
-            // A torn line in the middle would be read by nobody; one at the end that
-            // cannot be cut off is left out when the run is opened again.
+            // A torn line in the middle would make the log unreadable; a torn last line that cannot be
+            // truncated is ignored when the run is opened again.
             let _ = self.events.set_len(self.whole);
             return Err(error).with_context(|| self.cannot_write());
         }
@@ -206,10 +201,10 @@ impl Folder {
         Ok(())
     }
 
-    /// Cuts off what follows so many bytes: a torn last line.
+    /// Truncates the event log to `whole` bytes, which removes a torn last line.
     ///
     /// # Errors
-    /// When the file cannot be cut; the error names it.
+    /// When the file cannot be truncated; the error names it.
     pub fn cut(&mut self, whole: u64) -> anyhow::Result<()> {
         if whole < self.whole {
             self.events.set_len(whole).with_context(|| self.cannot_write())?;
@@ -218,7 +213,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Writing to a file that somebody has removed succeeds, and is lost.
+    /// Checks that the log still exists: writes to an unlinked file succeed and are lost.
     fn still_there(&self) -> anyhow::Result<()> {
         let log = self.path.join(EVENTS);
         let ours = self.events.metadata().with_context(|| self.cannot_write())?;
@@ -233,11 +228,11 @@ impl Folder {
         format!("cannot write {}", self.path.join(EVENTS).display())
     }
 
-    /// Takes away a folder in which no engine ever said anything, as far as it is ours.
+    /// Removes our files from a folder without events, and the folder if it is then empty.
     pub fn remove_unused(&self) {
         let log = self.path.join(EVENTS);
         if fs::metadata(&log).is_ok_and(|m| m.len() == 0) {
-            // Whatever cannot be removed stays and does no harm.
+            // A file that cannot be removed is harmless.
             remove_drafts(&self.path);
             let _ = fs::remove_file(&log);
             let _ = fs::remove_file(self.path.join(MANIFEST));
@@ -247,7 +242,7 @@ impl Folder {
         }
     }
 
-    /// The folder of the copies may have been there before us, with somebody's own files.
+    /// Removes only our own copies: the folder may have existed before, with files of the user.
     fn remove_copies(&self) {
         for copy in &self.copies {
             let _ = fs::remove_file(copy);
@@ -263,14 +258,14 @@ impl Folder {
     }
 }
 
-/// One program at a time writes a run. The lock goes with the process, however it ends.
+/// Locks a run against other writers. The lock is released when the process ends, however it ends.
 pub(super) fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
     match taken(events) {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
             bail!("{}: another scatterlab is writing this run; wait for it or stop it", path.display())
         }
-        // Better an unguarded run than none.
+        // Running without a lock is better than not running.
         Err(TryLockError::Error(error)) if is_without_locks(&error) => Ok(()),
         Err(TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("cannot lock {}", path.display()))
@@ -278,8 +273,8 @@ pub(super) fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Takes the lock. A child that is being started shares its parent's open files until its own
-/// program begins, and with them a lock that the parent has let go of: hence the patience.
+/// Takes the lock, with retries: between fork and exec, a child process shares its parent's open files, and
+/// with them a lock that the parent has already released.
 fn taken(events: &File) -> Result<(), TryLockError> {
     const TRIES: u32 = 20;
     for _ in 1..TRIES {
@@ -291,13 +286,12 @@ fn taken(events: &File) -> Result<(), TryLockError> {
     events.try_lock()
 }
 
-/// Whether it says that the file system has no locks, or (NFS without a lock service) none
-/// to give.
+/// Whether the error means that the file system has no locks or (NFS without a lock service) cannot grant any.
 fn is_without_locks(error: &io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
-/// `<root>/<date>-<time>-<stem>`, with a number after it where that is taken.
+/// `<root>/<date>-<time>-<stem>`, with a number appended if the name is taken.
 pub fn fresh_path(root: &Path, stamp: &str, stem: &str) -> PathBuf {
     let digits: String = stamp.chars().filter(char::is_ascii_digit).collect();
     let (date, time) = digits.split_at(digits.len().min(8));

@@ -1,4 +1,4 @@
-//! The stored runs below a folder: where they are, and what is said of each in a few lines.
+//! Discovery of the stored runs below a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,22 @@ use super::events::{LONGEST, PACKED};
 use super::folder::{EVENTS, MANIFEST, RECIPE};
 use super::{newest, note};
 
-/// The folders below `root` that hold a run, in no order. What cannot be listed has none.
+/// Folders below `root` that hold a run, in no particular order. Unreadable folders are skipped.
 pub fn folders(root: &Path) -> Vec<PathBuf> {
     let mut found = newest::folders(root, newest::DEPTH);
     found.retain(|folder| folder.join(MANIFEST).exists());
     found
 }
 
-/// The files that are read of a run, and how long they may be, bytes.
+/// The files read from a run, with their largest accepted lengths in bytes.
 const READ: [(&str, u64); 4] =
     [(MANIFEST, 64 << 20), (EVENTS, LONGEST), (PACKED, LONGEST), (RECIPE, 16 << 20)];
 
-/// Whether a folder can be read without waiting for ever or filling the memory: somebody's
-/// pipe of the right name has no end.
+/// Checks that a folder can be read without blocking for ever or exhausting memory: a named pipe of the right
+/// name never ends.
 ///
 /// # Errors
-/// Which file is in the way.
+/// Names the offending file.
 pub fn check(run: &Path) -> Result<(), String> {
     for (name, longest) in READ {
         match fs::metadata(run.join(name)) {
@@ -32,15 +32,15 @@ pub fn check(run: &Path) -> Result<(), String> {
                 let longest = crate::case::units::fmt_bytes(longest);
                 return Err(format!("{name} is longer than {longest}, the most that is read"));
             }
-            // What is missing is told by whoever needs it.
+            // A missing file is reported by the code that needs it.
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Lengths and times of the files that tell what a run is: while they stay, so does what
-/// was read of it.
+/// Lengths and modification times of the files that determine a run's summary: while they are unchanged, a
+/// cached summary is valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp([Option<(u64, SystemTime)>; 4]);
 

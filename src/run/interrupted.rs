@@ -1,4 +1,4 @@
-//! A run that ended before its time, and what is different when it goes on.
+//! A run that ended early, and what has changed when it is resumed.
 
 use std::path::Path;
 
@@ -11,30 +11,28 @@ use crate::engine::client::Hello;
 use crate::engine::environment::fact_names::is_fleeting;
 use crate::engine::protocol::{Environment, Event};
 
-/// A run on disk, held against other programs, to be gone on with.
+/// A stored run that is about to be resumed, locked against other writers.
 #[derive(Debug)]
 pub struct Interrupted {
     pub stored: Stored,
     pub(super) folder: Folder,
-    /// What is said of the cases that were lost with an engine or skipped, and of what a person
-    /// wants besides; their records are open again.
+    /// Events that reopen cases: those lost with an engine or skipped, and those that the user asked for in
+    /// addition. They are already applied to the ledger.
     pub(super) retried: Vec<Event>,
 }
 
 impl Interrupted {
-    /// Opens a run's folder: a torn last line of its events is cut off, an old manifest
-    /// brought up to date.
+    /// Opens a run's folder, truncates a torn last line of its event log, and migrates an old manifest.
     ///
     /// # Errors
-    /// As for [`Stored::open`], and when another program is writing the run.
+    /// As for [`Stored::open`], or when another program is writing the run.
     pub fn open(path: &Path) -> anyhow::Result<Interrupted> {
         Self::open_while(path, &|| true)
     }
 
-    /// The same, as long as somebody wants it.
+    /// Like [`open`](Self::open), but gives up once `wanted` returns false.
     ///
-    /// # Errors
-    /// As for [`open`](Self::open), and when nobody wants it any more.
+    /// As for [`open`](Self::open), or when `wanted` returns false.
     pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Interrupted> {
         let mut folder = Folder::reopen(path)?;
         let mut stored = Stored::open_while(path, wanted)?;
@@ -47,7 +45,7 @@ impl Interrupted {
         Ok(Interrupted { retried: retried.collect(), stored, folder })
     }
 
-    /// Also tries the case at this position again, or measures further rounds of it.
+    /// Also retries the case at this position, or measures further rounds of it.
     pub fn repeat(&mut self, at: usize) {
         if let Some(event) = self.stored.ledger.repeated(at) {
             self.stored.ledger.apply(&event);
@@ -56,7 +54,7 @@ impl Interrupted {
     }
 }
 
-/// What an engine's machine has that the manifest's did not, one line each.
+/// Differences between an engine's machine and the manifest's, one line each.
 pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
     let told = |what: &str, was: &str, is: &str| {
         let both = !was.is_empty() && !is.is_empty();
@@ -79,8 +77,7 @@ pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
     lines
 }
 
-/// Why an engine may not go on with a run: a device that the run began with is not there
-/// any more, and cases on it are left.
+/// Why an engine may not resume a run: a device that the run began with is gone, and cases on it remain.
 pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<String> {
     let left = ledger.left();
     listed::numbered(&manifest.devices).find_map(|(number, device)| {
@@ -96,8 +93,8 @@ pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<St
     })
 }
 
-/// Why a device that was available is so no longer. Without a driver, one entry stands for
-/// all devices of a backend.
+/// Why a formerly available device no longer is. Without a driver, one entry stands for all devices of a
+/// backend.
 fn lacking<'a>(device: &Device, number: usize, now: &'a [Device]) -> Option<&'a str> {
     if device.availability != Availability::Available {
         return None;
@@ -114,8 +111,8 @@ fn lacking<'a>(device: &Device, number: usize, now: &'a [Device]) -> Option<&'a 
 
 type Facts = Vec<(String, String)>;
 
-/// The names that both sides tell of, with values that differ. What only one of them tells
-/// was not asked for by the other's version, or goes with a device that has a line already.
+/// Facts present on both sides with different values. A fact present on one side only was not collected by the
+/// other version, or belongs to a device that is reported already.
 fn changes(
     of: &str,
     before: &Facts,
@@ -124,7 +121,7 @@ fn changes(
 ) -> Vec<String> {
     let was = |name: &str| before.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
     now.iter()
-        // What is fleeting stands in the events of each engine.
+        // Fleeting facts are recorded in the events of each engine.
         .filter(|(name, _)| !is_fleeting(name))
         .filter_map(|(name, is)| told(format!("{of} {name}").trim(), was(name)?, is))
         .collect()
@@ -144,7 +141,7 @@ fn machine(environment: &Environment) -> Facts {
     named.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(environment.facts.clone()).collect()
 }
 
-/// What is free of its memory is different every time.
+/// The facts of a device, without the free memory, which always differs.
 fn facts(device: &Device) -> Facts {
     let name = match &device.availability {
         Availability::Available => device.name.clone(),

@@ -1,5 +1,5 @@
-//! Records, derived from a plan and the events of its run. Pure: the headless
-//! runner, the TUI and the report of a stored run all fold the same events.
+//! Records derived from a plan and the events of its run. A pure fold: the headless runner, the TUI and the
+//! report of a stored run all fold the same events.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,16 +18,16 @@ pub struct Ledger {
     records: Vec<Record>,
     index: HashMap<String, usize>,
     references: BTreeMap<String, Vec<f64>>,
-    /// Positions of the cases that a resumed run takes up again: those that took an engine
-    /// with them, and those that a person skipped.
+    /// Positions of the cases that a resumed run takes up again: those lost with an engine, and those skipped
+    /// by the user.
     put_off: BTreeSet<usize>,
     profiles: Profiles,
-    /// Whether the forecasts follow from other profiles than these.
+    /// Whether the forecasts are out of date with `profiles`.
     stale: bool,
 }
 
 impl Ledger {
-    /// Every case pending, or `n/a` where the plan says so.
+    /// Starts with every case pending, or `n/a` where the plan marks it so.
     pub fn new(plan: Plan) -> Ledger {
         let records: Vec<Record> = plan.cases.iter().map(blank).collect();
         let index = plan.cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
@@ -42,19 +42,19 @@ impl Ledger {
         }
     }
 
-    /// Predicts every case from these profiles, whatever engines may have.
+    /// Predicts every case from these profiles, regardless of those that engines report.
     pub fn predict_from(&mut self, profiles: Profiles) {
         self.profiles = profiles;
         self.stale = true;
         self.predict();
     }
 
-    /// What the cases are predicted from.
+    /// The profiles from which the cases are predicted.
     pub fn profiles(&self) -> &Profiles {
         &self.profiles
     }
 
-    /// Brings the forecasts up to date with the profiles.
+    /// Recomputes the forecasts if the profiles have changed.
     fn predict(&mut self) {
         if std::mem::take(&mut self.stale) {
             for record in &mut self.records {
@@ -76,12 +76,12 @@ impl Ledger {
         self.index.get(case).copied()
     }
 
-    /// GB/s of the plain copies that were measured along the way, by backend.
+    /// Bandwidths of the plain copies measured during the run, GB/s, by backend.
     pub fn references(&self) -> &BTreeMap<String, Vec<f64>> {
         &self.references
     }
 
-    /// What a fresh engine need not do.
+    /// Work that a new engine need not repeat.
     pub fn finished(&self) -> Finished {
         let mut finished = Finished::default();
         for record in &self.records {
@@ -96,18 +96,18 @@ impl Ledger {
         finished
     }
 
-    /// Whether a resumed run would have nothing to do.
+    /// Whether resuming the run would have nothing to do.
     pub fn is_complete(&self) -> bool {
         self.put_off.is_empty() && Schedule::new(&self.plan, &self.finished()).next().is_none()
     }
 
-    /// The cases that a fresh engine would still measure.
+    /// The cases that a new engine would still measure.
     pub fn left(&self) -> Vec<&Case> {
         let left = Schedule::new(&self.plan, &self.finished()).left();
         left.into_iter().map(|at| &self.plan.cases[at]).collect()
     }
 
-    /// Takes an event in; returns the position of the case that it changed.
+    /// Applies an event and returns the position of the case that it changed.
     pub fn apply(&mut self, event: &Event) -> Option<usize> {
         let at = self.file(event);
         self.predict();
@@ -116,25 +116,25 @@ impl Ledger {
         Some(at)
     }
 
-    /// What follows from everything that was only filed.
+    /// Updates all derived state after a series of [`file`](Self::file) calls.
     pub(super) fn settle(&mut self) {
         self.predict();
         (0..self.records.len()).for_each(|at| self.refresh(at));
     }
 
-    /// Marks a case as failed: no time of it is shown any more.
+    /// Marks a case as failed, which hides its times.
     pub fn fail(&mut self, at: usize, error: String) {
         self.records[at].status = Status::Failed(error);
         self.refresh(at);
     }
 
-    /// Whether a person may skip a case: it has rounds to come.
+    /// Whether the user may skip a case: it has rounds left.
     pub fn may_skip(&self, at: usize) -> bool {
         self.records.get(at).is_some_and(|r| matches!(r.status, Status::Pending | Status::Partial))
     }
 
-    /// Whether a person may have a case measured again or further. A wrong result is none to
-    /// try again: where a second look finds it right, it is wrong nevertheless.
+    /// Whether the user may have a case measured again or further. A wrong result cannot be retried: it stays
+    /// wrong even if a second attempt is right.
     pub fn may_repeat(&self, at: usize) -> bool {
         self.records.get(at).is_some_and(|record| match record.status {
             Status::Done => true,
@@ -144,13 +144,13 @@ impl Ledger {
         })
     }
 
-    /// What is to be said of a case that is skipped while there is no engine.
+    /// The event that skips a case while there is no engine.
     pub fn skipped(&self, at: usize) -> Option<Event> {
         let case = self.records.get(at).filter(|_| self.may_skip(at))?.case.id.clone();
         Some(Event::Skipped { seq: 0, case })
     }
 
-    /// What is to be said of a case that is measured again while there is no engine.
+    /// The event that repeats a case while there is no engine.
     pub fn repeated(&self, at: usize) -> Option<Event> {
         let record = self.records.get(at).filter(|_| self.may_repeat(at))?;
         let had = record.rounds.len() as u32;
@@ -168,8 +168,8 @@ impl Ledger {
         put_off.into_iter().map(|at| self.records[at].case.id.clone()).collect()
     }
 
-    /// What an event says, without what follows from it: [`settle`](Self::settle) works
-    /// that out once for many events.
+    /// Records an event without updating derived state; [`settle`](Self::settle) does that once for many
+    /// events.
     pub(super) fn file(&mut self, event: &Event) -> Option<usize> {
         match event {
             Event::Hello { profiles, .. } => {
@@ -234,7 +234,8 @@ impl Ledger {
         }
     }
 
-    /// A case that had enough before a person wanted further rounds only goes without those.
+    /// Skips a case. If it had enough rounds before the user asked for more, only the additional rounds are
+    /// dropped.
     fn skip(&mut self, at: usize) {
         let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
@@ -248,7 +249,7 @@ impl Ledger {
         self.put_off.insert(at);
     }
 
-    /// A case that failed without being wrong, or was skipped, is measured further.
+    /// Reopens a case that was skipped or that failed without a wrong result.
     fn reopen(&mut self, at: usize) {
         let skipped = self.put_off.remove(&at);
         let record = &mut self.records[at];
@@ -266,8 +267,8 @@ impl Ledger {
         &self.plan.experiments[self.plan.cases[at].experiment].measure
     }
 
-    /// What follows from a record's rounds: of a case that failed or cannot run, no time
-    /// is shown any more, nor why its rounds would have ended.
+    /// Updates the state derived from a record's rounds: a case that failed or cannot run has neither a time
+    /// nor a reason to stop.
     fn refresh(&mut self, at: usize) {
         let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
@@ -290,7 +291,7 @@ fn is_wrong(record: &Record) -> bool {
     matches!(record.verdict, Some(Verdict::Wrong { .. }))
 }
 
-/// A second look is due where the only attempt is flagged.
+/// A finished round; a second attempt is due if its only attempt is flagged.
 fn finished_round(record: &Record, round: &RoundResult) -> Option<FinishedRound> {
     let aside = || record.set_aside.iter().filter(|r| r.round == round.round);
     Some(FinishedRound {

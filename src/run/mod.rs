@@ -1,5 +1,5 @@
-//! Runs: the folder on disk, the records derived from its events, and what drives a
-//! plan through an engine.
+//! Runs: the folder on disk, the records derived from its events, and the driver that executes a plan in an
+//! engine.
 
 mod controls;
 mod derived;

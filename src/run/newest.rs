@@ -7,11 +7,10 @@ use super::folder::MANIFEST;
 use super::index;
 use super::stored::{self, Stored};
 
-/// How deep below the root runs are looked for: `reports/x` and `reports/out/x`.
+/// How deep below the root to look for runs: `reports/x` and `reports/out/x`.
 pub const DEPTH: usize = 2;
 
-/// The folders below a root, at most `depth` deep: candidates, of which not each holds a
-/// run.
+/// Folders at most `depth` levels below a root. They are candidates: not all of them hold a run.
 pub fn folders(root: &Path, depth: usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(root, depth, &mut found);
@@ -28,15 +27,14 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The newest stored run with results of the recipe with this hash: if there is one, a run
-/// with these overrides, else one with others. A folder that cannot be read is not the one;
-/// nor is any once nobody wants it.
+/// The newest stored run with results of the recipe with this hash; runs with the same overrides are preferred.
+/// Unreadable folders are skipped, and the search ends once `wanted` returns false.
 pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn() -> bool) -> Option<Stored> {
     let rank = |path: &PathBuf| {
         if !wanted() || index::check(path).is_err() {
             return None;
         }
-        // A manifest is long; most are of other recipes.
+        // Search the text first: parsing a manifest is slow, and most belong to other recipes.
         let text = fs::read_to_string(path.join(MANIFEST)).ok()?;
         let manifest = text.contains(hash).then(|| stored::manifest(path).ok())??;
         let same = manifest.plan.overrides == overrides;
@@ -53,7 +51,7 @@ pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn(
 mod tests {
     use super::*;
 
-    /// A stored run of a recipe, copied under another name with other words in its manifest.
+    /// Copies the stored fixture run under another name, with replacements in its manifest.
     fn store(root: &Path, name: &str, words: &[(&str, &str)]) {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/schema-1");
         let to = root.join(name);
@@ -80,7 +78,7 @@ mod tests {
         store(root.path(), "deep/b", &[(&started, "2099-01-01 00:00:00")]);
         store(root.path(), "c", &[(&started, "2100-01-01 00:00:00"), (&hash, &"0".repeat(64))]);
         fs::write(root.path().join("stray"), "no run").expect("written");
-        // Whoever reads from it waits for ever.
+        // A named pipe: reading it would block for ever.
         fs::create_dir(root.path().join("pipe")).expect("a folder");
         let pipe = root.path().join("pipe").join(MANIFEST).display().to_string();
         let pipe = std::ffi::CString::new(pipe).expect("a path");

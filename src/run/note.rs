@@ -1,4 +1,4 @@
-//! A person's remark on a run: one line in a small file of the run's folder.
+//! The user's remark on a run: one line in a small file of the run's folder.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -9,19 +9,19 @@ use anyhow::Context;
 use super::folder::draft;
 use crate::case::units::escaped;
 
-/// The file's name.
+/// The name of the note's file.
 pub const FILE: &str = "note.txt";
 
-/// Most characters of a note.
+/// Largest length of a note, characters.
 pub const LONGEST: usize = 400;
 
-/// Most bytes of the file that are looked at.
+/// Most bytes read from the file.
 const MOST_BYTES: u64 = 4096;
 
 /// The first line of a run's note, with control characters escaped; `None` without one.
 pub fn read(run: &Path) -> Option<String> {
     let path = run.join(FILE);
-    // A pipe of this name would keep us waiting.
+    // Opening a pipe of this name would block.
     if !path.is_file() {
         return None;
     }
@@ -32,7 +32,7 @@ pub fn read(run: &Path) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Writes a run's note, whole or not at all; an empty one takes the file away.
+/// Writes a run's note atomically; an empty note removes the file.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -49,7 +49,7 @@ pub fn write(run: &Path, text: &str) -> anyhow::Result<()> {
             .and_then(|()| fs::rename(&draft, &path)),
     };
     if written.is_err() {
-        // The draft may not even exist; the first error is the one to tell.
+        // The draft may not exist; report the first error.
         let _ = fs::remove_file(&draft);
     }
     written.with_context(|| format!("cannot write {}", path.display()))

@@ -1,5 +1,5 @@
-//! Plays a stored run as if it ran: the same messages, at their own pace times a speed.
-//! Nothing is measured, and nothing is written.
+//! Replays a stored run: the same messages at their original pace times a speed. Nothing is measured or
+//! written.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use super::stored::{Line, each_event_until};
 use crate::engine::protocol::{Event, Level};
 use crate::recipe::plan::Plan;
 
-/// How much faster than it ran a stored run is played.
+/// Playback speed relative to the original run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speed {
-    /// So many times.
+    /// This many times as fast.
     Times(f64),
-    /// Without waiting.
+    /// Without any waiting.
     Max,
 }
 
@@ -58,9 +58,9 @@ struct Player {
     speed: Speed,
     messages: Sender<Message>,
     controls: Receiver<Control>,
-    /// When the next event is to be told.
+    /// When to send the next event.
     due: Instant,
-    /// Whether somebody ended it.
+    /// Whether the user ended the playback.
     over: bool,
 }
 
@@ -74,7 +74,7 @@ impl Player {
         });
         self.tell_all(pace.rest());
         match read {
-            // Whoever ended it does not ask how the rest went.
+            // The user ended the playback; its outcome no longer matters.
             _ if self.over => {}
             Err(error) => self.tell(Message::Broken(format!("{error:#}"))),
             Ok(_) if !finished => self.interrupted(),
@@ -83,7 +83,7 @@ impl Player {
         self.tell(Message::Over);
     }
 
-    /// The events end in the middle of the run.
+    /// Reports that the stored events end before the run does.
     fn interrupted(&mut self) {
         let text = "the stored events end here: this run was interrupted".to_owned();
         self.tell(Message::Event(Event::Log { level: Level::Warn, text }));
@@ -100,7 +100,7 @@ impl Player {
         }
     }
 
-    /// Lets so many seconds of the stored run go by.
+    /// Waits for this many seconds of the stored run, scaled by the speed.
     fn wait(&mut self, seconds: f64) {
         if let Speed::Times(times) = self.speed {
             self.due += wait_of(seconds / times);
@@ -117,7 +117,7 @@ impl Player {
         }
     }
 
-    /// Waits until it may go on; what was due is due so much later.
+    /// Waits until playback continues, and shifts all due times by the length of the pause.
     fn hold(&mut self) {
         let since = Instant::now();
         let end = |asked: &Control| matches!(asked, Control::Cancel | Control::Kill | Control::Stop);
@@ -127,41 +127,39 @@ impl Player {
     }
 
     fn tell(&self, message: Message) {
-        // Who is gone has nothing to be told.
+        // Ignore a disconnected user interface.
         let _ = self.messages.send(message);
     }
 }
 
-/// Longest wait between two events, seconds: a year is for ever here, and no point in time
-/// lies too far ahead to be told.
+/// Longest wait between two events, seconds: a year is practically for ever, and no `Instant` overflows.
 const FOR_EVER: f64 = 365.0 * 86_400.0;
 
 fn wait_of(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.min(FOR_EVER)).unwrap_or_default()
 }
 
-/// Where nothing was measured, so much is waited for at most, seconds: before an engine
-/// starts (the run was resumed later), and while a person held the run.
+/// Longest wait, seconds, across gaps without measurements: before an engine starts (the run was resumed
+/// later), and while the user paused the run.
 const NOTHING_MEASURED: f64 = 1.0;
-/// Events without a time follow each other like this, seconds.
+/// Interval between events without timestamps, seconds.
 const UNTIMED: f64 = 0.02;
-/// Events that are held back until one says when it happened.
+/// Most events held back while waiting for a timestamp.
 const HELD: usize = 256;
 
-/// Says how long after the one before each event came.
+/// Computes the delay of each event after the previous one.
 #[derive(Debug, Default)]
 struct Pace {
-    /// Seconds since the epoch of the last event that said so.
+    /// Timestamp of the latest event with one, seconds since the epoch.
     at: Option<f64>,
     held: Vec<Event>,
-    /// Whether the run was held.
+    /// Whether the run was paused.
     paused: bool,
 }
 
 impl Pace {
-    /// Takes a line in and returns the events whose time is known now, each with the seconds
-    /// since the one before. Runs of schema 1 have the time of their rounds only; what came
-    /// in between is spread evenly.
+    /// Takes a line and returns the events whose time is now known, each with the seconds since the previous
+    /// one. Runs of schema 1 have timestamps for rounds only; the events between them are spread evenly.
     fn take(&mut self, line: Line) -> Vec<(f64, Event)> {
         let at = line.at.or_else(|| end(&line.event));
         self.held.push(line.event);
@@ -180,7 +178,7 @@ impl Pace {
         self.release(if idle { gap.min(NOTHING_MEASURED) } else { gap })
     }
 
-    /// What is held back still, at a constant pace.
+    /// Releases the remaining events at a constant pace.
     fn rest(&mut self) -> Vec<(f64, Event)> {
         self.release(UNTIMED * self.held.len() as f64)
     }
@@ -191,7 +189,7 @@ impl Pace {
     }
 }
 
-/// When a round's last sample ended, seconds since the epoch.
+/// When the last sample of a round ended, seconds since the epoch.
 fn end(event: &Event) -> Option<f64> {
     let Event::Round { result, .. } = event else { return None };
     let sampled: f64 = result.samples.iter().map(|sample| sample * f64::from(result.batch)).sum();

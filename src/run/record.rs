@@ -1,5 +1,4 @@
-//! The record of a case: derived from its events, the source of the screen, the CSV
-//! and the SVG alike.
+//! The record of a case, derived from its events. Screen, CSV and SVG are all produced from it.
 
 use crate::case::gpus::{Count, Gpus};
 use crate::case::{Case, Value, Verdict, Work};
@@ -10,53 +9,51 @@ use crate::recipe::plan::Quantity;
 use crate::stats::noise::Flag;
 use crate::stats::{self, Statistics, Stop};
 
-/// Why a case that a person skipped has no result.
+/// The reason recorded for a case that the user skipped.
 pub const SKIPPED: &str = "skipped";
 
-/// How far a case got.
+/// The state of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
-    /// Nothing of it has arrived.
+    /// No round has arrived.
     Pending,
     /// Some rounds have arrived.
     Partial,
-    /// All rounds have arrived and its certificate holds.
+    /// All rounds have arrived and the certificate holds.
     Done,
-    /// It cannot run here, or a person skipped it.
+    /// The case cannot run here, or the user skipped it.
     NotApplicable(String),
-    /// It went wrong, or its certificate does not hold.
+    /// The case failed, or its certificate does not hold.
     Failed(String),
 }
 
-/// One case with everything known about it.
+/// Everything known about one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     pub case: Case,
     /// `None` where the plan already knows that the case does not apply.
     pub work: Option<Work>,
-    /// The attempt that counts of each round that has arrived.
+    /// The counting attempt of each round that has arrived.
     pub rounds: Vec<RoundResult>,
-    /// Attempts that do not count, because the other one of the same round does.
+    /// Attempts that do not count, because the other attempt at the same round does.
     pub set_aside: Vec<RoundResult>,
     pub verdict: Option<Verdict>,
     pub status: Status,
-    /// Why no more rounds follow, once none do.
+    /// Why measuring stopped, once it has.
     pub stop: Option<Stop>,
-    /// How many rounds a person wants of it at least.
+    /// Least number of rounds that the user asked for.
     pub wanted: u32,
-    /// Of the rounds that have arrived, unless the case failed or cannot run.
+    /// Statistics of the rounds so far, unless the case failed or cannot run.
     pub statistics: Option<Statistics>,
-    /// What the primitive says of the case (a pattern's class …).
+    /// Annotations that the primitive derives from the case (the class of a pattern, …).
     pub annotations: Vec<(&'static str, Value)>,
-    /// What each model says of it, from the profiles of the run: nothing before an engine has
-    /// said which it has.
+    /// The forecast of each model from the run's profiles; empty until an engine has reported its profiles.
     pub forecasts: Vec<Forecast>,
 }
 
 impl Record {
-    /// Takes an attempt in; `false` for one that is known. Of two attempts at a round the
-    /// second counts where it is free of doubts. How long its samples are plays no part in
-    /// that; how far apart they lie does.
+    /// Takes an attempt; returns `false` if it is known already. Of two attempts at a round the second counts
+    /// if it has no flags. The magnitude of its samples plays no part in that choice, but their spread does.
     pub(super) fn add(&mut self, result: RoundResult) -> bool {
         let known = |r: &RoundResult| (r.round, r.attempt) == (result.round, result.attempt);
         if self.rounds.iter().chain(&self.set_aside).any(known) {
@@ -64,7 +61,7 @@ impl Record {
         }
         let chosen = result.resolved.iter().any(|(key, _)| key == "method");
         if chosen || Gpus::of(&self.case.params).count == Some(Count::All) {
-            // Only now is it known which method it became, and how many there are.
+            // Only now are the chosen method and the number of GPUs known.
             self.work = primitives::work(&self.case, &result.resolved);
         }
         match self.rounds.iter_mut().find(|r| r.round == result.round) {
@@ -77,8 +74,8 @@ impl Record {
         true
     }
 
-    /// Whether its times may be held against others': its certificate holds, or it is a peer's,
-    /// of which there is none to wait for.
+    /// Whether the times of this case may be compared with others: either its certificate holds, or it is a
+    /// peer's case, which gets no certificate.
     pub fn stands(&self) -> bool {
         match self.verdict {
             Some(Verdict::Certified { .. }) => true,
@@ -92,12 +89,12 @@ impl Record {
         self.rounds.iter().filter_map(|round| stats::median(&round.samples)).collect()
     }
 
-    /// Seconds that all attempts took, with preparation.
+    /// Seconds taken by all attempts, including preparation.
     pub fn spent(&self) -> f64 {
         self.rounds.iter().chain(&self.set_aside).map(|round| round.wall).sum()
     }
 
-    /// What is doubtful about the rounds that count, without repeats.
+    /// The distinct flags of the counting rounds.
     pub fn flags(&self) -> Vec<Flag> {
         let mut flags: Vec<Flag> = self.rounds.iter().flat_map(|round| round.flags.iter().copied()).collect();
         flags.sort_unstable();
@@ -105,7 +102,7 @@ impl Record {
         flags
     }
 
-    /// The quantity at a given time per execution.
+    /// The quantity that corresponds to this time per execution.
     pub fn quantity_at(&self, quantity: Quantity, seconds: f64) -> Option<f64> {
         let work = self.work.as_ref()?;
         if seconds <= 0.0 {
@@ -119,12 +116,12 @@ impl Record {
         })
     }
 
-    /// The quantity at the median time; missing for a case without a valid result.
+    /// The quantity at the median time; `None` for a case without a valid result.
     pub fn quantity(&self, quantity: Quantity) -> Option<f64> {
         self.quantity_at(quantity, self.statistics.as_ref()?.median)
     }
 
-    /// What a model says of it.
+    /// A model's forecast of the case.
     pub fn forecast(&self, model: &str) -> Option<&Forecast> {
         self.forecasts.iter().find(|forecast| forecast.model == model)
     }
@@ -134,8 +131,8 @@ impl Record {
         self.forecast(model)?.outcome.as_ref().ok()
     }
 
-    /// The accuracy of a model's prediction of the median time, 1 − |v − v'| / v; missing for a
-    /// case without a result that stands.
+    /// The accuracy of a model's prediction of the median time, 1 − |v − v'| / v; `None` for a case without a
+    /// valid result.
     pub fn accuracy(&self, model: &str) -> Option<f64> {
         let measured = self.statistics.as_ref()?.median;
         let accuracy = accuracy(measured, self.prediction(model)?.seconds);

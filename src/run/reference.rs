@@ -1,13 +1,13 @@
-//! The plain copies that an engine measures along the way, in words.
+//! Messages about the plain copies that an engine measures during a run.
 
 use super::Ledger;
 use crate::case::units::fmt_rate;
 
-/// A copy that differs from the one before by more than this is news.
+/// Relative change from the previous copy above which a message is due.
 const NEWS: f64 = 0.1;
 
-/// `cpu copies 34.3 GB/s`: what the newest copy on a backend tells. Nothing for one that is
-/// like the one before it, because there is one before every pass.
+/// `cpu copies 34.3 GB/s`: a message about the newest copy on a backend. `None` if the copy is close to the
+/// previous one, because a copy precedes every pass.
 pub fn news(ledger: &Ledger, backend: &str) -> Option<String> {
     said(backend, ledger.references().get(backend)?)
 }

@@ -6,17 +6,18 @@ use super::folder::{Manifest, RECIPE};
 use crate::case::units::escaped;
 use crate::shell::{options, quoted};
 
-/// Commands that make a run; without one of them it was started in the user interface.
+/// Commands that start a run; a run without one of them was started in the TUI.
 const MEASURING: [&str; 2] = ["run", "replay"];
 
-/// How a run is done again, to be copied into a shell.
+/// Command lines that repeat a run, ready to be pasted into a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// Runs the stored plan again and judges it against the folder.
+    /// Repeats the stored plan and compares the results with the folder.
     pub replay: String,
-    /// Runs it as it was run: the manifest's command line into another folder, or the folder's recipe with its
-    /// changes where it was started in the user interface. Files of indices are looked for beside a recipe, and the
-    /// folder's is another place: then the same as `replay`, which has copies of them.
+    /// Repeats the run as it was started: the manifest's command line with another output folder or, for a run
+    /// started in the TUI, the folder's recipe with its overrides. Index files are resolved relative to the
+    /// recipe, which the copy in the folder would break; a TUI run with index files is therefore repeated by
+    /// `replay`, which uses their copies.
     pub run: String,
 }
 
@@ -36,7 +37,7 @@ impl Repeat {
                 words.join(" ")
             }
         };
-        // What stands in a manifest is pasted into somebody's shell.
+        // The manifest is untrusted, and its text may be pasted into a shell.
         Repeat {
             replay: format!("scatterlab {}", escaped(&replay)),
             run: format!("scatterlab {}", escaped(&run)),
@@ -44,7 +45,7 @@ impl Repeat {
     }
 }
 
-/// The words but for `--out` and its folder, which holds a run by now.
+/// The words without `--out` and its folder, which holds a run already.
 fn without_out(words: &[String]) -> impl Iterator<Item = &str> {
     let mut folder = false;
     words.iter().map(String::as_str).filter(move |word| {

@@ -1,4 +1,4 @@
-//! What a user interface sees of a run in progress.
+//! The interface between a run in progress and the user interface.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};
@@ -12,49 +12,48 @@ use crate::engine::protocol::Event;
 use crate::recipe::plan::Plan;
 use crate::shell::quoted;
 
-/// From the running plan to the user interface. A result that arrives here is already
-/// on disk. Moved once, so its size does not matter.
+/// From the run to the user interface. A result that arrives here is already on disk. A message is moved only
+/// once, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// The engine said this.
+    /// An event of the engine.
     Event(Event),
-    /// The engine is gone: how it ended, and the case that it was working on. The
-    /// run goes on in a fresh engine only when [`Control::Resume`] says so.
+    /// The engine is gone: how it ended, and the case that it was working on. The run continues in a new engine
+    /// only after [`Control::Resume`].
     Died { reason: String, case: Option<String> },
-    /// How long a word to an engine elsewhere and its answer take.
+    /// Round-trip time to a remote engine.
     Latency(Duration),
     /// Files of the run folder were written (SVG and CSV); the folder's path.
     Reported(PathBuf),
-    /// The run's own thread could not go on (disk full, no engine): why.
+    /// The driving thread had to stop (disk full, no engine), for this reason.
     Broken(String),
     /// The run is over and its folder is complete.
     Over,
 }
 
-/// From the user interface to the running plan.
+/// From the user interface to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Stop at the next boundary of a sample.
+    /// Stop at the next sample boundary.
     Cancel,
-    /// Kill the engine now; what it has not delivered is lost.
+    /// Kill the engine now; undelivered results are lost.
     Kill,
-    /// After [`Message::Died`]: go on in a fresh engine, the lost case failed.
+    /// After [`Message::Died`]: continue in a new engine; the lost case has failed.
     Resume,
     /// After [`Message::Died`]: end the run here.
     Stop,
-    /// Hold: an engine at the next boundary of a sample, a stored run that is being watched
-    /// at once.
+    /// Pause: an engine at the next sample boundary, the playback of a stored run immediately.
     Pause,
-    /// Go on after a pause.
+    /// Continue after a pause.
     Continue,
-    /// Measure the case at this position of the plan no further.
+    /// Stop measuring the case at this position of the plan.
     Skip(usize),
-    /// Try the case at this position again, or measure further rounds of it.
+    /// Retry the case at this position, or measure further rounds of it.
     Again(usize),
 }
 
-/// How long the files of an abandoned run may take.
+/// How long an abandoned run may take to complete its files.
 const ABANDONED: Duration = Duration::from_secs(5);
 
 /// A run in progress. Dropping it cancels the run.
@@ -62,15 +61,14 @@ const ABANDONED: Duration = Duration::from_secs(5);
 pub struct Running {
     pub messages: Receiver<Message>,
     pub control: Sender<Control>,
-    /// Where its results go.
+    /// The run's output folder.
     pub folder: PathBuf,
 }
 
 impl Running {
-    /// Kills the engine, which may be hung, and waits for the folder to be complete, but
-    /// not for ever.
+    /// Kills the engine, which may be hung, and waits for a limited time until the folder is complete.
     pub fn abandon(self) {
-        // A run that is over listens no more and has nothing to say.
+        // A finished run no longer listens.
         let _ = self.control.send(Control::Kill);
         let deadline = Instant::now() + ABANDONED;
         while let Ok(message) = self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now()))
@@ -82,8 +80,7 @@ impl Running {
     }
 }
 
-/// A command line that a person may copy: `scatterlab run --resume out`, with the engine
-/// that was asked for.
+/// A command line to be copied by the user, such as `scatterlab run --resume out`, with the engine of this run.
 pub(crate) fn advice(verb: &str, folder: &Path, engine: &EngineCommand) -> String {
     let folder = quoted(&folder.display().to_string());
     let engine = match engine {
@@ -93,24 +90,24 @@ pub(crate) fn advice(verb: &str, folder: &Path, engine: &EngineCommand) -> Strin
     format!("scatterlab {verb} {folder}{engine}")
 }
 
-/// Starts runs. The TUI is generic over it, so that its tests need no engine.
+/// Starts runs. The TUI is generic over it, so its tests need no engine.
 pub trait Runner {
-    /// Starts `plan`, whose recipe's text is `recipe`.
+    /// Starts `plan`; `recipe` is the text of its recipe.
     ///
     /// # Errors
-    /// When the run's folder cannot be made or already holds a run, and when no thread is
-    /// left to drive it. What goes wrong later is told by [`Message::Broken`].
+    /// When the run's folder cannot be created or already holds a run, or when the driving thread cannot be
+    /// started. Later errors arrive as [`Message::Broken`].
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running>;
 
-    /// Goes on with a run in its own folder.
+    /// Resumes a run in its own folder.
     ///
     /// # Errors
-    /// When no thread is left to drive it, and where nothing is measured.
+    /// When the driving thread cannot be started, or when this runner does not measure.
     fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {
         bail!("nothing is measured here, so that {} cannot go on", run.stored.path.display())
     }
 
-    /// The command line that goes on with the run in this folder.
+    /// The command line that resumes the run in this folder.
     fn advice(&self, folder: &Path) -> String {
         advice("run --resume", folder, &EngineCommand::Own)
     }

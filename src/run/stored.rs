@@ -21,20 +21,20 @@ use crate::inputs::indices;
 pub struct Stored {
     pub path: PathBuf,
     pub manifest: Manifest,
-    /// The recipe's text, with a comment about what the command line changed.
+    /// The text of the recipe, with a comment that lists the changes from the command line.
     pub recipe: String,
     /// The plan and its records, folded from the events.
     pub ledger: Ledger,
-    /// Bytes of the events' whole lines; a torn one may follow.
+    /// Bytes of complete lines in the event log; a torn line may follow.
     pub whole: u64,
 }
 
-/// One line of a run's events.
+/// One line of a run's event log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     #[serde(flatten)]
     pub event: Event,
-    /// Seconds since the epoch when it was taken down; runs of schema 1 do not say.
+    /// When the event was recorded, seconds since the epoch; `None` in runs of schema 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
 }
@@ -43,17 +43,16 @@ impl Stored {
     /// Reads a run folder.
     ///
     /// # Errors
-    /// A folder that holds no run, a manifest that cannot be read or is of a newer
-    /// schema, and a line in the middle of the events that is none. A torn last line (the
-    /// disk was full, the machine went down) is left out.
+    /// When the folder holds no run, when the manifest cannot be read or has a newer schema, or when a complete
+    /// line of the event log is invalid. A torn last line (disk full, power loss) is ignored.
     pub fn open(path: &Path) -> anyhow::Result<Stored> {
         Self::open_while(path, &|| true)
     }
 
-    /// The same, as long as somebody wants it.
+    /// Like [`open`](Self::open), but gives up once `wanted` returns false.
     ///
     /// # Errors
-    /// As for [`open`](Self::open), and when nobody wants it any more.
+    /// As for [`open`](Self::open), or when `wanted` returns false.
     pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Stored> {
         let mut manifest = manifest(path)?;
         indices::locate(&mut manifest.plan.indices, path);
@@ -66,14 +65,13 @@ impl Stored {
             bail!("nobody waits for {} any more", path.display());
         }
         ledger.settle();
-        // An old folder may lack its recipe; the plan is what counts.
+        // An old folder may lack its recipe; the plan is sufficient.
         let recipe = fs::read_to_string(path.join(RECIPE)).unwrap_or_default();
         Ok(Stored { path: path.to_owned(), manifest, recipe, ledger, whole })
     }
 }
 
-/// Calls `take` with every event of a run folder, in their order, and returns the bytes of
-/// its whole lines.
+/// Calls `take` with every event of a run folder in order, and returns the bytes of complete lines in its log.
 ///
 /// # Errors
 /// As for [`Stored::open`].
@@ -84,10 +82,10 @@ pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64
     })
 }
 
-/// The same, until `take` breaks it off.
+/// Like [`each_event`], but stops when `take` breaks.
 ///
 /// # Errors
-/// As for [`Stored::open`], of the lines before that.
+/// As for [`Stored::open`], for the lines up to the break.
 pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<()>) -> anyhow::Result<u64> {
     let file = events::file(path);
     let open = events::open(&file);
@@ -110,7 +108,7 @@ pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<(
     Ok(whole)
 }
 
-/// Reads a run folder's manifest alone.
+/// Reads only the manifest of a run folder.
 ///
 /// # Errors
 /// As for [`Stored::open`].
@@ -134,7 +132,7 @@ pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
     Ok(manifest)
 }
 
-/// Schema 1 said only in words that a case was lost with its engine.
+/// In schema 1, only the error's text marks a case as lost with its engine.
 fn said_in_words(mut line: Line) -> Line {
     if let Event::Failed { error, lost, .. } = &mut line.event {
         *lost |= error.starts_with(ENGINE_DIED);
@@ -142,7 +140,7 @@ fn said_in_words(mut line: Line) -> Line {
     line
 }
 
-/// A manifest as today's version would have written it: one step for each version.
+/// Migrates a manifest to the current schema, one step per version.
 fn migrated(mut manifest: Json) -> anyhow::Result<Json> {
     let schema = manifest.get("schema").and_then(Json::as_u64).context("there is no `schema`")?;
     if schema > u64::from(SCHEMA) {
@@ -154,7 +152,7 @@ fn migrated(mut manifest: Json) -> anyhow::Result<Json> {
     Ok(manifest)
 }
 
-/// Schema 1 knew only fixed numbers of rounds, with warm caches.
+/// Schema 1 knew only fixed numbers of rounds and warm caches.
 fn from_1(manifest: &mut Json) {
     let experiments = manifest.pointer_mut("/plan/experiments").and_then(Json::as_array_mut);
     for experiment in experiments.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! A stored run in a few lines: what a list of runs keeps of each.
+//! A stored run in a few lines, as kept by the list of runs.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use crate::case::units::escaped;
 use crate::case::{Availability, Device};
 use crate::recipe::plan::{Experiment, Quantity};
 
-/// Most characters of a word that is kept.
+/// Longest text kept, characters.
 const WORD: usize = 200;
-/// Most lines of the recipe that are kept.
+/// Most lines of the recipe kept.
 const RECIPE_LINES: usize = 40;
-/// Most experiments, devices and changes that are told of.
+/// Most experiments, devices and overrides kept.
 const MOST: usize = 24;
 
-/// What is known about a run. Every text is one line without control characters: a folder may
-/// come from anywhere.
+/// Summary of a run. Every text is a single line without control characters, because a folder may come from an
+/// untrusted source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub title: String,
-    /// Which recipe it is a run of.
+    /// Hash of the run's recipe.
     pub recipe_hash: String,
-    /// What was changed of it.
+    /// Overrides of the recipe.
     pub overrides: Vec<String>,
     /// `YYYY-MM-DD HH:MM:SS` UTC.
     pub started: String,
@@ -35,33 +35,33 @@ pub struct Summary {
     pub system: String,
     /// Bytes.
     pub memory: u64,
-    /// Of the plan's cases, in their order.
+    /// Backends of the plan's cases, in order of appearance.
     pub backends: Vec<String>,
     /// `cuda: NVIDIA H200`, `cuda n/a: no CUDA driver`.
     pub devices: Vec<String>,
     pub tally: Tally,
-    /// Whether a resumed run would have nothing to do.
+    /// Whether resuming the run would have nothing to do.
     pub complete: bool,
-    /// Seconds from the first round's begin to the last one's end; missing in old runs.
+    /// Seconds from the start of the first round to the end of the last; `None` in old runs.
     pub took: Option<f64>,
     pub results: Vec<Outcome>,
-    /// What the first failed case says.
+    /// The error of the first failed case.
     pub failure: Option<String>,
     pub repeat: Repeat,
     /// The recipe's first lines.
     pub recipe: Vec<String>,
 }
 
-/// How many cases there are of each kind.
+/// Number of cases by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub done: usize,
-    /// Begun or not begun.
+    /// Pending and partial cases.
     pub open: usize,
     pub failed: usize,
-    /// `n/a`.
+    /// Cases that are `n/a`.
     pub absent: usize,
-    /// Of those that are done, with a flagged round.
+    /// Cases that are done but have a flagged round.
     pub doubtful: usize,
 }
 
@@ -80,7 +80,7 @@ impl Tally {
         tally
     }
 
-    /// Cases that could run.
+    /// Number of cases that could run.
     pub fn possible(&self) -> usize {
         self.done + self.open + self.failed
     }
@@ -92,9 +92,9 @@ pub struct Outcome {
     pub experiment: String,
     pub backend: String,
     pub quantity: Quantity,
-    /// Least and largest of the chart's quantity, in its unit.
+    /// Smallest and largest value of the chart's quantity, in its unit.
     pub range: [f64; 2],
-    /// Cases with a result.
+    /// Number of cases with a result.
     pub cases: usize,
 }
 
@@ -130,7 +130,7 @@ impl Summary {
     }
 }
 
-/// A text in one line without control characters, not too long.
+/// Escapes control characters and limits the length.
 fn word(text: &str) -> String {
     let mut text = escaped(text.trim_end());
     if let Some((end, _)) = text.char_indices().nth(WORD) {
@@ -142,12 +142,12 @@ fn word(text: &str) -> String {
 
 fn repeat(path: &Path, stored: &Stored) -> Repeat {
     let Repeat { replay, run } = Repeat::of(path, &stored.manifest);
-    // A line that was cut would do something else.
+    // A truncated command line would do something else.
     let whole = |line: String| if line.len() <= LONGEST_COMMAND { line } else { replay.clone() };
     Repeat { run: whole(run), replay: replay.clone() }
 }
 
-/// Most bytes of a command line that are kept.
+/// Longest command line kept, bytes.
 const LONGEST_COMMAND: usize = 4096;
 
 fn backends(records: &[Record]) -> Vec<String> {
@@ -168,7 +168,7 @@ fn device(device: &Device) -> String {
     })
 }
 
-/// Seconds from the first round's begin to the last one's end; `None` where none says when it was.
+/// Seconds from the start of the first round to the end of the last; `None` if no round has a timestamp.
 pub fn took(records: &[Record]) -> Option<f64> {
     let rounds =
         || records.iter().flat_map(|r| r.rounds.iter().chain(&r.set_aside)).filter(|r| r.started > 0.0);
@@ -241,7 +241,7 @@ mod tests {
         let ledger = Ledger::new(manifest.plan.clone());
         let stored = Stored { recipe: evil.repeat(9), ..stored(Run { manifest, ledger }) };
         let text = format!("{:?}", Summary::of(&stored));
-        // Debug escapes what it quotes: what is left of ours is doubly escaped.
+        // Debug formatting escapes the text again, so our own escapes appear doubled.
         assert!(!text.contains("\"\\u{1b}") && !text.contains(char::is_control), "{text}");
         assert!(text.len() < 100_000, "{}", text.len());
         assert_eq!(Summary::of(&stored).repeat.run, "scatterlab replay reports/a");

@@ -1,4 +1,4 @@
-//! A configuration: what its options mean.
+//! The meaning of one configuration's options.
 
 use super::delta::Delta;
 use super::options::{Given, Options};
@@ -12,18 +12,18 @@ use crate::primitives::pattern::LONGEST_LIST;
 use crate::primitives::pattern::spec::{Kernel, largest};
 use crate::recipe::MOST_SAMPLES;
 
-/// A configuration.
+/// A configuration with all its options resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Its number, from 0: the first column of the table.
+    /// The configuration's number, from 0: the first column of the table.
     pub id: usize,
     pub name: String,
     pub kernel: Kernel,
-    /// For multigather and multiscatter the outer pattern.
+    /// The pattern; the outer one for multigather and multiscatter.
     pub pattern: Vec<u64>,
-    /// What gs reads through; the inner pattern of multigather.
+    /// The pattern that gs reads through; the inner pattern of multigather.
     pub pattern_gather: Vec<u64>,
-    /// What gs writes through; the inner pattern of multiscatter.
+    /// The pattern that gs writes through; the inner pattern of multiscatter.
     pub pattern_scatter: Vec<u64>,
     pub delta: Delta,
     pub delta_gather: u64,
@@ -32,33 +32,33 @@ pub struct Config {
     pub wrap: u64,
     pub runs: u64,
     pub seed: Option<u64>,
-    /// The largest index before pages were compressed.
+    /// The largest index before page compression.
     pub far: u64,
 }
 
-/// Who wins where both a generator and an option set a delta.
+/// Precedence where both a generator and an option set a delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precedence {
-    /// The command line: whichever comes last.
+    /// On the command line, the last one wins.
     Last,
-    /// JSON: the generator.
+    /// In JSON, the generator wins.
     Generator,
 }
 
-/// What of the whole run decides about a configuration.
+/// Settings of the whole run that affect each configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub precedence: Precedence,
     pub compress: bool,
-    /// For a seed that is to come from the time of day.
+    /// Seconds since the epoch, for a seed taken from the time of day.
     pub now: u64,
 }
 
 impl Config {
-    /// What options mean; `place` begins the messages about all of them.
+    /// Resolves options. `place` precedes every message that concerns them all.
     ///
     /// # Errors
-    /// What is no pattern, and patterns that do not fit the kernel or each other.
+    /// A pattern is invalid, or patterns do not fit the kernel or each other.
     pub fn of(id: usize, place: &str, options: &Options, rules: Rules) -> Result<Config, Refused> {
         let pattern = side(options, [Key::Pattern, Key::Delta], rules)?;
         let gather = side(options, [Key::PatternGather, Key::DeltaGather], rules)?;
@@ -86,7 +86,7 @@ impl Config {
         }
     }
 
-    /// P: indices of one use.
+    /// P, the number of indices in one use of the pattern.
     pub fn length(&self) -> u64 {
         match self.kernel {
             Kernel::Gather | Kernel::Scatter => self.pattern.len() as u64,
@@ -95,18 +95,19 @@ impl Config {
         }
     }
 
-    /// Bytes that Spatter counts for one run; limited when the configuration is made.
+    /// Bytes that Spatter counts for one run. They cannot overflow: sizes are limited when the configuration is
+    /// made.
     pub fn bytes(&self) -> u64 {
         let sides = if self.kernel == Kernel::Gs { 2 } else { 1 };
         8 * sides * self.length() * self.count
     }
 
-    /// Words of a sparse array: from the first one to the last that a pattern can touch.
+    /// Words of a sparse array: from its first word to the last that the pattern can touch.
     pub fn sparse(&self, pattern: &[u64], delta: &Delta) -> Option<u64> {
         delta.after(self.count - 1)?.checked_add(largest(pattern))?.checked_add(1)
     }
 
-    /// The sparse arrays: pattern and delta.
+    /// Pattern and delta of each sparse array.
     pub fn sides(&self) -> Vec<(&[u64], Delta)> {
         match self.kernel {
             Kernel::Gs => vec![
@@ -139,7 +140,7 @@ impl Config {
         self.limited()
     }
 
-    /// Whether the patterns fit each other.
+    /// Checks that the patterns fit each other.
     fn fits(&self) -> Result<(), String> {
         let (name, inner) = match self.kernel {
             Kernel::Gather | Kernel::Scatter => return Ok(()),
@@ -163,7 +164,7 @@ impl Config {
         Err(format!("{name} names index {last} of a pattern that has {length} (0 to {})", length - 1))
     }
 
-    /// Whether all sizes are such that nothing overflows.
+    /// Checks that no size is large enough to overflow.
     fn limited(&self) -> Result<(), String> {
         let bytes =
             |words: Option<u64>| words.and_then(|words| words.checked_mul(8)).filter(|b| *b <= MAX_BYTES);
@@ -194,15 +195,14 @@ impl Config {
     }
 }
 
-/// The stride of a pattern that is 0, stride, 2·stride …
+/// The stride of a pattern of the form 0, stride, 2·stride, …
 pub fn constant_stride(pattern: &[u64]) -> Option<u64> {
     let [0, stride, ..] = pattern else { return None };
     let steps = |pair: &[u64]| pair[0].checked_add(*stride) == Some(pair[1]);
     (*stride > 0 && pattern.windows(2).all(steps)).then_some(*stride)
 }
 
-/// The indices of a pattern's option, the largest before pages were compressed, and the
-/// delta that belongs to the pattern.
+/// The indices given by a pattern's option, the largest index before page compression, and the pattern's delta.
 struct Side {
     indices: Vec<u64>,
     far: u64,
@@ -254,7 +254,7 @@ fn indices(given: &Given) -> Result<Notation, Refused> {
     Written::indices(written).map_err(wrong)
 }
 
-/// The number of an option, or its default.
+/// The number given for an option, or the option's default.
 fn number(options: &Options, key: Key) -> u64 {
     options.count(key).unwrap_or_else(|| table::default(key))
 }

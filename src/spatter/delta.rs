@@ -1,15 +1,16 @@
-//! Deltas: how a pattern moves.
+//! Deltas: the steps by which a pattern moves.
 
-/// How a pattern moves from one use to the next, in elements.
+/// The step from one use of a pattern to the next, in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delta {
     One(u64),
-    /// Several in turn; at least two.
+    /// Several steps in turn; at least two.
     List(Vec<u64>),
 }
 
 impl Delta {
-    /// What of it moves so many uses, at least one; the first one does not move.
+    /// The part of the delta that takes effect within this many uses (at least one). The first use does not
+    /// move.
     pub fn used(&self, uses: u64) -> Delta {
         match (self, uses - 1) {
             (_, 0) => Delta::One(0),
@@ -21,7 +22,7 @@ impl Delta {
         }
     }
 
-    /// How far a pattern has moved after so many uses; `None` where that exceeds 64 bits.
+    /// How far a pattern has moved after this many uses; `None` where that exceeds 64 bits.
     pub fn after(&self, uses: u64) -> Option<u64> {
         match self {
             Delta::One(delta) => delta.checked_mul(uses),

@@ -1,13 +1,13 @@
-//! Numbers as C++ streams write them by default, and C's `%g`.
+//! Formats numbers as C++ streams do by default, which is C's `%g`.
 
-/// A number with so many significant digits, in whichever of both notations `%g` chooses,
-/// without zeros at the end.
+/// Formats a number with this many significant digits and no trailing zeros, in whichever of its two notations
+/// `%g` chooses.
 pub fn general(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { value.to_string().to_lowercase() };
     }
     let digits = digits.max(1);
-    // Rounded first: 999999.5 has seven digits before the point.
+    // Round before choosing the notation: 999999.5 rounds to seven digits before the point.
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -23,7 +23,7 @@ fn without_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// In a column of so many characters, on the left. What is longer is not cut.
+/// Left-aligns the text in a column of this width, without truncating longer text.
 pub fn column(text: &str, width: usize) -> String {
     format!("{text:<width$}")
 }
@@ -36,10 +36,10 @@ mod tests {
 
     use super::*;
 
-    /// What C makes of it.
+    /// The number as C prints it.
     fn printed(value: f64) -> String {
         let (format, mut buffer) = (CString::new("%g").expect("no NUL"), [0u8; 64]);
-        // SAFETY: the buffer is as long as it is said to be, and `%g` takes one double.
+        // SAFETY: the buffer has the length that is passed, and `%g` takes one double.
         let length =
             unsafe { libc::snprintf(buffer.as_mut_ptr().cast(), buffer.len(), format.as_ptr(), value) };
         String::from_utf8_lossy(&buffer[..length as usize]).into_owned()

@@ -1,24 +1,24 @@
-//! The command line as getopt_long reads it: bundled letters, attached values, names that
-//! are cut short, and words that are no options anywhere between.
+//! Reads the command line as getopt_long does: bundled letters, attached values, abbreviated names, and
+//! operands anywhere between the options.
 
 use super::refused::Refused;
 use super::table::{self, Kind, Opt};
 use crate::case::units::shown;
 use crate::recipe::Nearest;
 
-/// What the command line holds.
+/// The parsed command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// Options with what is written behind them, in their order.
+    /// Options with the values written after them, in order.
     pub options: Vec<(&'static Opt, Option<String>)>,
     /// Words that belong to no option.
     pub others: Vec<String>,
 }
 
-/// Reads words.
+/// Splits the arguments into options and operands.
 ///
 /// # Errors
-/// Unknown and ambiguous options, values that are missing and values that may not be.
+/// An option is unknown or ambiguous, or a value is missing or not allowed.
 pub fn read(arguments: &[String]) -> Result<Words, Refused> {
     let (mut words, mut rest) = (Words::default(), arguments.iter());
     while let Some(word) = rest.next() {
@@ -58,7 +58,7 @@ fn read_long(text: &str, rest: &mut Rest) -> Result<(&'static Opt, Option<String
     Ok((option, value))
 }
 
-/// `-acl5`: letters without a value, and at the end one with it.
+/// Reads `-acl5`: flags without a value, then possibly an option with one.
 fn read_letters(letters: &str, rest: &mut Rest, words: &mut Words) -> Result<(), Refused> {
     for (at, letter) in letters.char_indices() {
         let called = format!("-{}", shown(&letter.to_string()));
@@ -78,7 +78,7 @@ fn read_letters(letters: &str, rest: &mut Rest, words: &mut Words) -> Result<(),
     Ok(())
 }
 
-/// The next word, where the option needs one.
+/// The next word, if the option requires a value.
 fn following(option: &Opt, called: &str, rest: &mut Rest) -> Result<Option<String>, Refused> {
     if matches!(option.kind, Kind::Flag | Kind::Switch | Kind::Seed) {
         return Ok(None);
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(of("--atomic-writes=0 --atomic-writes"), "atomic-writes=0 atomic-writes");
     }
 
-    /// Whatever is unambiguous without our options means the same with them.
+    /// An abbreviation that is unambiguous among Spatter's options means the same with ours added.
     #[test]
     fn ours_take_no_abbreviation_of_theirs() {
         let theirs: Vec<&Opt> = table::OPTIONS.iter().filter(|option| !option.ours).collect();

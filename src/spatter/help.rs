@@ -1,9 +1,9 @@
-//! `--help`.
+//! The text of `--help`.
 
 use super::general::column;
 use super::table::{Kind, OPTIONS, Opt};
 
-/// What `--help` prints.
+/// Returns the text that `--help` prints.
 pub fn help(program: &str) -> String {
     let lines =
         |ours: bool| OPTIONS.iter().filter(move |option| option.ours == ours).map(line).collect::<String>();

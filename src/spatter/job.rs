@@ -1,4 +1,4 @@
-//! A run: its settings, its configurations, and what there is to say beforehand.
+//! A job: the settings and configurations of a run, with notes for the user.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::case::units::{ranges, shown};
 use crate::primitives::pattern::spec::Kernel;
 use crate::stats::comparison::FEWEST;
 
-/// A run.
+/// A run to carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     pub settings: Settings,
     pub configs: Vec<Config>,
-    /// Where this differs from what was asked for or from Spatter, one line each.
+    /// Differences from the user's request or from Spatter, one line each.
     pub notes: Vec<String>,
 }
 
 impl Job {
-    /// What a command line, with the suite that it names, means on a machine.
+    /// Resolves a command line, with the suite that it names, on a machine.
     ///
     /// # Errors
-    /// The first configuration that cannot be.
+    /// The first configuration that is invalid.
     pub fn of(line: &CommandLine, suite: Option<Suite>, machine: &Machine) -> Result<Job, Refused> {
         let mut notes = suite.as_ref().map(|suite| suite.notes.clone()).unwrap_or_default();
         let settings = Settings::of(&line.options, machine, &mut notes)?;
@@ -57,8 +57,8 @@ impl Job {
         Ok(Job { settings, configs, notes })
     }
 
-    /// What a suite means as a recipe: on CPUs, because a recipe is the same everywhere, and
-    /// in as many rounds as it takes to judge a run by another.
+    /// Resolves a suite for conversion into a recipe: on CPUs, because a recipe must mean the same on every
+    /// machine, and with the fewest rounds that allow one run to be judged against another.
     ///
     /// # Errors
     /// As for [`of`](Self::of).
@@ -67,16 +67,16 @@ impl Job {
         let mut job = Job::of(&CommandLine::default(), Some(suite), &anywhere)?;
         job.settings =
             Settings { title: title.to_owned(), rounds: FEWEST as u64, second_look: true, ..job.settings };
-        // About each and every suite, it would tell nothing about this one.
+        // This note would appear for every suite, and so say nothing about this one.
         job.notes.retain(|note| note != DENSE);
         Ok(job)
     }
 }
 
-/// Of OpenMP's threads.
+/// A note about OpenMP's threads.
 const DENSE: &str = "every thread has a dense buffer of its own; Spatter's threads share one";
 
-/// What is said on the command line and means nothing.
+/// Notes about words on the command line that have no effect.
 fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
     let mut notes = Vec::new();
     for word in &line.others {
@@ -109,7 +109,7 @@ fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
     notes
 }
 
-/// Statistics over all rows stand below a table, and nowhere else.
+/// Statistics over all rows appear only below a table.
 fn of_the_rows(settings: &Settings) -> Option<String> {
     (settings.stats && settings.format != Format::Table)
         .then(|| "--stats does nothing with --format: only a table has statistics below it".to_owned())
@@ -122,7 +122,7 @@ fn file_of(given: &Given) -> Option<&str> {
     }
 }
 
-/// Where a backend does otherwise than Spatter's, or takes no notice of an option.
+/// Notes where a backend behaves differently from Spatter's or ignores an option.
 fn of_the_backend(settings: &Settings, options: &Options, configs: &[Config]) -> Vec<String> {
     let mut notes = Vec::new();
     let gathers = |config: &Config| matches!(config.kernel, Kernel::Gather | Kernel::Multigather);
@@ -147,10 +147,10 @@ fn of_the_backend(settings: &Settings, options: &Options, configs: &[Config]) ->
     notes
 }
 
-/// What there is to say of configurations, with their numbers.
+/// Remarks about configurations, each with the numbers of those it applies to.
 #[derive(Debug)]
 struct Remarks {
-    /// Configurations of the suite, where there is one.
+    /// Number of configurations in the suite, if there is one.
     suite: Option<usize>,
     said: BTreeMap<String, Vec<usize>>,
 }
@@ -184,7 +184,7 @@ impl Remarks {
     }
 }
 
-/// The options that a kernel takes no notice of.
+/// The options that a kernel ignores.
 fn unused(kernel: Kernel) -> &'static [Key] {
     use Key::{Delta, DeltaGather, DeltaScatter, Pattern, PatternGather, PatternScatter, Wrap};
     match kernel {
@@ -195,8 +195,8 @@ fn unused(kernel: Kernel) -> &'static [Key] {
     }
 }
 
-/// What Spatter takes indices modulo where nobody says: half the doubles that a share of
-/// 65 GB for each configuration holds.
+/// The boundary by which Spatter reduces indices if none is given: half the number of doubles in a
+/// configuration's share of 65 GB.
 fn automatic_boundary(configs: usize) -> u64 {
     8_124_999_999 / (configs.max(1) as u64) / 2
 }

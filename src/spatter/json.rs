@@ -1,7 +1,7 @@
-//! JSON that knows where each of its values stands.
+//! JSON values that know their places in the text.
 //!
-//! serde_json tells no places, but lends the text of a value out of the whole text, and
-//! where the one begins in the other is its place.
+//! serde_json reports no places, but `RawValue` borrows a value's text from the whole text, so the offset of
+//! the one within the other is the value's place.
 
 use std::cell::Cell;
 use std::fmt;
@@ -17,12 +17,12 @@ use crate::case::units::{escaped, shown};
 pub struct Source<'t> {
     pub file: &'t str,
     pub text: &'t str,
-    /// Where a place was asked for last. Every value of a suite is asked for its place, one
-    /// after the other: counting goes on from there.
+    /// The place last asked for. Every value of a suite is asked for its place in order, so counting resumes
+    /// from here.
     pub last: &'t Cell<Mark>,
 }
 
-/// A place in a text: offset in bytes, lines and characters of the line before it.
+/// A place in a text: offset in bytes, number of preceding lines, and characters before it on its line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
     offset: usize,
@@ -31,7 +31,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The place behind a piece of text that begins here.
+    /// The place after a piece of text that begins here.
     fn after(self, piece: &str) -> Mark {
         let offset = self.offset + piece.len();
         match piece.rsplit_once('\n') {
@@ -52,11 +52,11 @@ pub struct Node<'t> {
     raw: &'t str,
 }
 
-/// A number as Spatter takes it.
+/// A number as Spatter reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     pub value: i128,
-    /// Whether digits after the point were left out.
+    /// Whether a fractional part was dropped.
     pub cut: bool,
 }
 
@@ -64,7 +64,7 @@ impl<'t> Source<'t> {
     /// Reads the whole text.
     ///
     /// # Errors
-    /// What is no JSON, with its place.
+    /// The text is not JSON; the message gives the place.
     pub fn root(self) -> Result<Node<'t>, Refused> {
         let raw = serde_json::from_str::<&RawValue>(self.text).map_err(|error| {
             let message = error.to_string();
@@ -92,7 +92,7 @@ impl<'t> Node<'t> {
         format!("{}:{line}:{column}", escaped(self.source.file))
     }
 
-    /// What it is, for a message.
+    /// Describes the value for a message.
     pub fn describe(&self) -> String {
         match self.raw.as_bytes().first() {
             Some(b'[') => "a list".to_owned(),
@@ -108,7 +108,7 @@ impl<'t> Node<'t> {
         Some(items.into_iter().map(|raw| Node { raw: raw.get(), ..*self }).collect())
     }
 
-    /// The entries of an object in their order; each key with its place.
+    /// The entries of an object in order; each key with its place.
     pub fn entries(&self) -> Option<Vec<(String, Node<'t>, Node<'t>)>> {
         let mut deserializer = serde_json::Deserializer::from_str(self.raw);
         Entries(*self).deserialize(&mut deserializer).ok()
@@ -119,14 +119,14 @@ impl<'t> Node<'t> {
         serde_json::from_str(self.raw).ok()
     }
 
-    /// A number; what is behind the point is left out.
+    /// A number without its fractional part.
     pub fn number(&self) -> Option<Number> {
         let number: serde_json::Number = serde_json::from_str(self.raw).ok()?;
         if let Some(value) = number.as_i128() {
             return Some(Number { value, cut: false });
         }
         let float = number.as_f64()?;
-        // Too large a float becomes the largest integer, which is out of range as well.
+        // Too large a float saturates to the largest integer, which is out of range as well.
         Some(Number { value: float.trunc() as i128, cut: float.fract() != 0.0 })
     }
 }

@@ -1,4 +1,4 @@
-//! Spatter 2.1.0's command line: what it means, and what it prints. Pure.
+//! Spatter 2.1.0's command line: its meaning, and its output. Pure.
 //!
 //! ```text
 //! arguments ─getopt─► Options ┐
@@ -9,14 +9,14 @@
 //! |---|---|
 //! | [`table`] | the options: everything below is read from this one table |
 //! | [`options`] | options as they were written, from [`getopt`] and [`suite`] |
-//! | [`config`] | one configuration: patterns, [`delta`]s, who wins over whom, what fits what |
-//! | [`settings`] | what holds for a whole run |
-//! | [`job`] | both together, and what there is to say beforehand |
+//! | [`config`] | one configuration: patterns, [`delta`]s, precedence, consistency checks |
+//! | [`settings`] | settings of a whole run |
+//! | [`job`] | settings and configurations together, with notes for the user |
 //! | [`recipe`] | a job as a recipe's text |
-//! | [`output`] | what Spatter prints, and [`stats`] what version 1.1 printed below it |
-//! | [`ranked`] | what it prints of several MPI ranks |
+//! | [`output`] | the output of Spatter 2.1.0; [`stats`] has the summary that version 1.1 printed below it |
+//! | [`ranked`] | the output for several MPI ranks |
 //!
-//! `docs/spatter.md` says what differs from Spatter, and why.
+//! `docs/spatter.md` lists the differences from Spatter and explains them.
 
 pub mod config;
 pub mod delta;

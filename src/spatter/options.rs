@@ -1,4 +1,4 @@
-//! Options as they were written: on the command line, or of one configuration in JSON.
+//! Options as written, on the command line or in one configuration in JSON.
 
 use super::getopt;
 use super::refused::Refused;
@@ -10,15 +10,15 @@ use super::value::Value;
 pub struct Given {
     pub option: &'static Opt,
     pub value: Value,
-    /// How to call it in a message: `-l`, or `suite.json:3:14: count`.
+    /// The option's name in messages: `-l`, or `suite.json:3:14: count`.
     pub called: String,
 }
 
-/// Options in their order.
+/// Options in the order given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(pub Vec<Given>);
 
-/// What a command line says.
+/// A parsed command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
     pub options: Options,
@@ -27,10 +27,10 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Reads words.
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// Options and values that cannot be, and a pattern that comes twice.
+    /// An option or a value is invalid, or a pattern is given twice.
     pub fn read(arguments: &[String]) -> Result<CommandLine, Refused> {
         let words = getopt::read(arguments)?;
         let mut options = Options::default();
@@ -49,17 +49,17 @@ impl CommandLine {
 }
 
 impl Options {
-    /// The last of these options.
+    /// The last occurrence of this option.
     pub fn of(&self, key: Key) -> Option<&Given> {
         self.0.iter().rfind(|given| given.option.key == key)
     }
 
-    /// Whether the option is given and on.
+    /// Whether the option is given and switched on.
     pub fn on(&self, key: Key) -> bool {
         matches!(self.of(key), Some(Given { value: Value::On(true), .. }))
     }
 
-    /// The number of this option.
+    /// The value of this option, if it is a number.
     pub fn count(&self, key: Key) -> Option<u64> {
         match self.of(key)?.value {
             Value::Count(number) => Some(number),
@@ -67,7 +67,7 @@ impl Options {
         }
     }
 
-    /// The word of this option.
+    /// The value of this option, if it is a word.
     pub fn word(&self, key: Key) -> Option<&'static str> {
         match self.of(key)?.value {
             Value::Word(word) => Some(word),
@@ -75,7 +75,7 @@ impl Options {
         }
     }
 
-    /// The text of this option.
+    /// The value of this option, if it is text.
     pub fn text(&self, key: Key) -> Option<&str> {
         match &self.of(key)?.value {
             Value::Text(text) => Some(text),

@@ -1,4 +1,4 @@
-//! What Spatter 2.1.0 prints, character by character.
+//! Reproduces the output of Spatter 2.1.0 character by character.
 
 use super::config::Config;
 use super::delta::Delta;
@@ -6,7 +6,7 @@ use super::general::{column, general};
 use super::settings::{Machine, Settings};
 use crate::primitives::pattern::spec::{Kernel, largest};
 
-/// What of a GPU stands in the heading, as far as the driver tells.
+/// Facts about a GPU for the heading, as far as the driver reports them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gpu {
     pub devices: u64,
@@ -46,13 +46,13 @@ pub fn header() -> String {
     line(["config", "bytes", "time(s)", "bw(MB/s)"])
 }
 
-/// A configuration's line; the time is that of its fastest run.
+/// A configuration's line. `seconds` is the time of its fastest run.
 pub fn row(id: usize, bytes: u64, seconds: f64) -> String {
     let bandwidth = bandwidth(bytes, seconds);
     line([&id.to_string(), &bytes.to_string(), &general(seconds, 6), &general(bandwidth, 6)])
 }
 
-/// MB/s.
+/// Bandwidth in MB/s.
 pub fn bandwidth(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 / seconds / 1e6
 }
@@ -61,7 +61,7 @@ fn line(cells: [&str; 4]) -> String {
     cells.map(|cell| column(cell, 15)).concat() + "\n"
 }
 
-/// The configurations as a list that Python reads.
+/// The configurations as a Python list of dictionaries.
 pub fn configurations(configs: &[Config], settings: &Settings, machine: &Machine) -> String {
     let dictionaries: Vec<String> =
         configs.iter().map(|config| dictionary(config, settings, machine)).collect();
@@ -90,7 +90,7 @@ fn dictionary(config: &Config, settings: &Settings, machine: &Machine) -> String
     format!("{{{}}}", entries.join(", "))
 }
 
-/// A text inside of a Python string.
+/// Escapes a text for a Python string literal.
 fn quoted(text: &str) -> String {
     let escape = |c: char| match c {
         '\'' | '\\' => format!("\\{c}"),
@@ -100,7 +100,7 @@ fn quoted(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// `[8, 16]`, which Python and YAML read alike.
+/// A list such as `[8, 16]`, which Python and YAML both read.
 pub fn list(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("[{}]", numbers.join(", "))

@@ -1,11 +1,11 @@
-//! Patterns: as they are written, and what is done with their indices before they are used.
+//! Patterns as written, and the transformations of their indices.
 
 use std::collections::HashMap;
 
 use crate::inputs::generators::custom;
 use crate::inputs::notation::{self, Notation};
 
-/// A pattern as it was written.
+/// A pattern as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     /// A generator, or a list on the command line.
@@ -15,13 +15,13 @@ pub enum Written {
 }
 
 impl Written {
-    /// Its indices and the delta that it sets.
+    /// The pattern's indices, and the delta that it sets, if any.
     ///
     /// # Errors
-    /// What is no pattern, and what Spatter leaves undefined.
+    /// The pattern is invalid, or Spatter leaves it undefined.
     pub fn indices(&self) -> Result<Notation, String> {
         match self {
-            // Spatter takes quotation marks away, which a shell may have left.
+            // Spatter strips quotation marks that a shell may have left.
             Written::Notation(text) => {
                 notation::parse(&text.replace('"', "")).map_err(|error| error.to_string())
             }
@@ -33,10 +33,10 @@ impl Written {
     }
 }
 
-/// The indices that are left of a pattern when it is cut and wrapped.
+/// Truncates a pattern to `size` indices and reduces them modulo `boundary`.
 ///
 /// # Errors
-/// A pattern that is shorter than it is to be cut to.
+/// The pattern is shorter than `size`.
 pub fn treated(mut indices: Vec<u64>, size: Option<u64>, boundary: u64) -> Result<Vec<u64>, String> {
     if let Some(size) = size {
         let length = indices.len() as u64;
@@ -51,10 +51,10 @@ pub fn treated(mut indices: Vec<u64>, size: Option<u64>, boundary: u64) -> Resul
     Ok(indices)
 }
 
-/// Doubles of a page.
+/// Doubles per 4 KiB page.
 const PAGE: u64 = 512;
 
-/// Pages get new numbers in the order in which they come first; places in them stay.
+/// Renumbers the pages in order of first appearance and keeps the offsets within them.
 pub fn compressed(indices: &[u64]) -> Vec<u64> {
     let mut numbers = HashMap::new();
     let place = |index: &u64| {

@@ -1,12 +1,12 @@
-//! What Spatter 2.1.0, built with MPI, prints of all ranks together.
+//! The output of Spatter 2.1.0, built with MPI, for all ranks together.
 
 use super::general::{column, general};
 use super::output::bandwidth;
 
-/// A configuration's run over all ranks: the one with the smallest sum of their times.
+/// A configuration's fastest run over all ranks: the one with the smallest sum of their times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
-    /// From 0.
+    /// The run's number, from 0.
     pub run: usize,
     /// Bytes that each rank moves.
     pub bytes: u64,
@@ -15,7 +15,7 @@ pub struct Together {
 }
 
 impl Together {
-    /// Of the times of each rank's runs. `None` without a run that all ranks have.
+    /// Selects the run from the times of each rank's runs. `None` if no run exists on all ranks.
     pub fn of(bytes: u64, ranks: &[&[f64]]) -> Option<Together> {
         let means = means(ranks);
         let (run, _) = means.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
@@ -40,7 +40,7 @@ impl Together {
         self.bandwidths().iter().sum()
     }
 
-    /// Its line in the table.
+    /// The configuration's line in the table.
     pub fn row(&self, id: usize) -> String {
         let total = self.total_bandwidth();
         line(
@@ -55,7 +55,7 @@ impl Together {
         )
     }
 
-    /// What follows at `-v 3`.
+    /// The lists of values per rank that `-v 3` prints below the row.
     pub fn each(&self) -> String {
         let list = |values: Vec<String>| values.into_iter().map(|value| value + " ").collect::<String>();
         let numbers = |values: &[f64]| list(values.iter().map(|value| general(*value, 6)).collect());
@@ -68,7 +68,7 @@ impl Together {
     }
 }
 
-/// Seconds of each run, on average over the ranks; of as many runs as all ranks have.
+/// The mean time of each run over the ranks, in seconds, for the runs that all ranks have.
 pub fn means(ranks: &[&[f64]]) -> Vec<f64> {
     let runs = ranks.iter().map(|times| times.len()).min().unwrap_or(0);
     let mean = |run: usize| ranks.iter().map(|times| times[run]).sum::<f64>() / ranks.len() as f64;

@@ -1,4 +1,4 @@
-//! A run as a recipe: the text that the ordinary parser reads.
+//! Converts a job into the text of a recipe, for the ordinary parser.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::case::units::{escaped, ranges};
 use crate::primitives::pattern::spec::{Kernel, largest};
 use crate::recipe::word;
 
-/// The recipe of a suite's text, whose notes are comments in it.
+/// The recipe that is equivalent to a suite; the suite's notes become comments.
 ///
 /// # Errors
 /// The suite's first mistake.
@@ -23,7 +23,7 @@ pub fn of_suite(file: &str, text: &str) -> Result<String, Refused> {
     Ok(notes + &to_recipe(&job))
 }
 
-/// The recipe of a run. Its cases are the run's configurations, in their order.
+/// The recipe that is equivalent to a job. Its cases are the job's configurations, in order.
 pub fn to_recipe(job: &Job) -> String {
     let settings = &job.settings;
     let title = one_line(&settings.title);
@@ -43,13 +43,13 @@ pub fn to_recipe(job: &Job) -> String {
     head + "experiments:\n" + &groups.iter().map(item).collect::<String>()
 }
 
-/// What the configurations of one experiment have in common.
+/// The properties that the configurations of one experiment share.
 fn group(config: &Config, settings: &Settings) -> (u64, Option<u64>, [bool; 3], Option<&'static str>) {
     let seed = config.seed.filter(|_| settings.random);
     (config.runs, seed, has(config.kernel), method(config.kernel, settings))
 }
 
-/// Whether a kernel has an outer pattern, one that reads and one that writes.
+/// Whether a kernel has an outer pattern, a pattern that reads and a pattern that writes.
 fn has(kernel: Kernel) -> [bool; 3] {
     match kernel {
         Kernel::Gather | Kernel::Scatter => [true, false, false],
@@ -63,7 +63,7 @@ fn method(kernel: Kernel, settings: &Settings) -> Option<&'static str> {
     (settings.atomic && settings.backend.on_gpus() && kernel.scatters()).then_some("atomic")
 }
 
-/// The keys of configurations that have one experiment.
+/// The YAML keys of one experiment with these configurations.
 fn experiment(configs: &[Config], labels: &[String], settings: &Settings, indent: &str) -> String {
     let Some(first) = configs.first() else { return String::new() };
     let seed = first.seed.filter(|_| settings.random).map(|seed| format!("{indent}seed: {seed}\n"));
@@ -96,7 +96,7 @@ fn measure(runs: u64, settings: &Settings) -> String {
     )
 }
 
-/// Spatter's untimed runs.
+/// Number of Spatter's untimed runs.
 const WARM_UP: u32 = 10;
 
 fn backend(backend: Backend) -> String {
@@ -110,8 +110,8 @@ fn backend(backend: Backend) -> String {
     }
 }
 
-/// What each configuration is called on a chart: by its name where that is its own, else by
-/// its number.
+/// The label of each configuration on a chart: its name where that is unique and not a number, otherwise its
+/// number, followed by the name if there is one.
 fn labels(configs: &[Config]) -> Vec<String> {
     let names: Vec<String> = configs.iter().map(|config| one_line(&config.name)).collect();
     let mut taken = HashSet::new();
@@ -161,7 +161,7 @@ fn parameters(config: &Config) -> String {
     entries.join(", ")
 }
 
-/// A pattern of constant stride from 0 by its length and stride, others by their indices.
+/// A pattern with a constant stride from 0 is given by its length and stride, any other by its indices.
 fn source(pattern: &[u64]) -> String {
     match constant_stride(pattern) {
         Some(stride) => format!("uniform: {{length: {}, stride: {stride}}}", pattern.len()),
@@ -169,7 +169,7 @@ fn source(pattern: &[u64]) -> String {
     }
 }
 
-/// What is not used need not be a delta that a recipe accepts.
+/// Writes only the part of a delta that takes effect; a recipe may not accept the rest.
 fn delta(delta: &Delta, count: u64) -> String {
     match delta.used(count) {
         Delta::One(delta) => delta.to_string(),

@@ -1,4 +1,4 @@
-//! What holds for a whole run.
+//! The settings of a whole run.
 
 use super::options::Options;
 use super::refused::Refused;
@@ -6,51 +6,51 @@ use super::table::{self, Key};
 use crate::case::LAST_GPU;
 use crate::recipe::MOST_ROUNDS;
 
-/// What there is to run on.
+/// The machine to run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// CPUs that may be used.
+    /// Number of CPUs that may be used.
     pub cpus: u64,
-    /// What OMP_NUM_THREADS says.
+    /// The value of OMP_NUM_THREADS.
     pub omp_threads: Option<u64>,
-    /// Whether there is a GPU.
+    /// Whether the machine has a GPU.
     pub gpu: bool,
     /// Seconds since the epoch.
     pub now: u64,
 }
 
-/// Where to run.
+/// The backend to run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     Serial,
-    /// Threads; `None`: one for each CPU.
+    /// Number of threads; `None`: one per CPU.
     OpenMp {
         threads: Option<u64>,
     },
     Cuda {
         device: u64,
     },
-    /// All GPUs at the same time, each on buffers of its own.
+    /// All GPUs at the same time, each with its own buffers.
     AllCuda,
 }
 
-/// How rows are written.
+/// The format of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// As Spatter writes them.
+    /// Spatter's own table.
     Table,
     Csv,
     Json,
 }
 
-/// What holds for a whole run.
+/// The settings of a whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub backend: Backend,
     pub verbosity: u64,
-    /// Rounds of a configuration's runs, each on fresh buffers.
+    /// Rounds of each configuration's runs, each round on fresh buffers.
     pub rounds: u64,
-    /// Whether a round that is flagged gets a second look.
+    /// Whether a flagged round is measured a second time.
     pub second_look: bool,
     pub aggregate: bool,
     pub atomic: bool,
@@ -65,7 +65,7 @@ pub struct Settings {
 }
 
 impl Backend {
-    /// As Spatter writes it.
+    /// The backend's name as Spatter prints it.
     pub fn title(self) -> &'static str {
         match self {
             Backend::Serial => "Serial",
@@ -74,12 +74,12 @@ impl Backend {
         }
     }
 
-    /// Whether it runs on GPUs.
+    /// Whether the backend runs on GPUs.
     pub fn on_gpus(self) -> bool {
         matches!(self, Backend::Cuda { .. } | Backend::AllCuda)
     }
 
-    /// Threads that Spatter would show.
+    /// Number of threads that Spatter would print.
     pub fn threads(self, machine: &Machine) -> u64 {
         match self {
             Backend::OpenMp { threads } => threads.unwrap_or(machine.cpus),
@@ -89,7 +89,7 @@ impl Backend {
 }
 
 impl Settings {
-    /// What options mean on a machine; notes go to `notes`.
+    /// Resolves the options on a machine; remarks are added to `notes`.
     pub fn of(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Result<Settings, Refused> {
         Ok(Settings {
             backend: backend(options, machine, notes)?,
@@ -122,7 +122,7 @@ fn rounds(options: &Options) -> Result<u64, Refused> {
     }
 }
 
-/// A file's name without folders and ending.
+/// A file's name without folders and extension.
 pub fn title(file: &str) -> String {
     let stem = std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.trim().is_empty()).unwrap_or_else(|| "Spatter".to_owned())
@@ -153,8 +153,7 @@ fn backend(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Res
     }
 }
 
-/// As many as are asked for, on the command line or in the environment; but no more than
-/// there are CPUs.
+/// The number of threads asked for on the command line or in the environment, limited to the number of CPUs.
 fn threads(asked: Option<u64>, machine: &Machine, notes: &mut Vec<String>) -> Option<u64> {
     let most = machine.omp_threads.unwrap_or(machine.cpus).min(machine.cpus);
     match asked {

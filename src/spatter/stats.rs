@@ -1,8 +1,8 @@
-//! The summary of a run that Spatter 1.1 gave, and 2.0 dropped.
+//! The summary of a run that Spatter 1.1 printed and 2.0 dropped.
 
 use super::general::{column, general};
 
-/// Of the bandwidths of a run's configurations, MB/s.
+/// Statistics of the bandwidths of a run's configurations, in MB/s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub min: f64,
@@ -16,9 +16,9 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// `None` without a bandwidth. Quartiles are the entries at n/4, n/2 and 3n/4 of the
-    /// ascending list, the quotients rounded down; E is the mean of the reciprocals and σ
-    /// their deviation in the population: H.Mean = 1/E, H.StdErr = σ / (E²·√n).
+    /// `None` without a bandwidth. Quartiles are the entries at ⌊n/4⌋, ⌊n/2⌋ and ⌊3n/4⌋ of the ascending list.
+    /// With E the mean of the reciprocals and σ their population standard deviation, H.Mean = 1/E and H.StdErr
+    /// = σ / (E²·√n).
     pub fn of(bandwidths: &[f64]) -> Option<Summary> {
         let mut sorted = bandwidths.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -36,7 +36,7 @@ impl Summary {
         })
     }
 
-    /// Lines as Spatter 1.1 wrote them.
+    /// The lines as Spatter 1.1 printed them.
     pub fn lines(&self) -> String {
         let line = |words: &[String]| {
             let words: Vec<String> = words.iter().map(|word| column(word, 12)).collect();

@@ -11,18 +11,18 @@ use super::value::{self, LARGEST, Value};
 use crate::case::units::shown;
 use crate::recipe::Nearest;
 
-/// The configurations of a suite, and what there is to say about them.
+/// The configurations of a suite, with notes for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suite {
     pub configurations: Vec<Configuration>,
-    /// One line each.
+    /// Notes of one line each.
     pub notes: Vec<String>,
 }
 
-/// One configuration as it was written.
+/// One configuration as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
-    /// `suite.json:3:5`.
+    /// The configuration's place, such as `suite.json:3:5`.
     pub place: String,
     pub options: Options,
 }
@@ -50,7 +50,7 @@ impl Suite {
     }
 }
 
-/// Whether a text is a suite, well-formed or not: a list that begins with an object.
+/// Whether a text is meant as a suite, well-formed or not: a list that begins with an object.
 pub fn looks_like_a_suite(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
@@ -71,7 +71,7 @@ fn configuration(node: &Node, notes: &mut Vec<String>) -> Result<Options, Refuse
     Ok(options)
 }
 
-/// The value of a key, by the kind of its option.
+/// Reads the value of a key according to the kind of its option.
 fn read(option: &Opt, node: &Node, notes: &mut Vec<String>) -> Result<Value, Refused> {
     let name = option.json.unwrap_or_default();
     let number = |node: &Node, least: u64, notes: &mut Vec<String>| {
@@ -106,7 +106,7 @@ fn read(option: &Opt, node: &Node, notes: &mut Vec<String>) -> Result<Value, Ref
     value.ok_or_else(|| mistaken(option, node))
 }
 
-/// Where a list is accepted, the item that is wrong is named.
+/// Where a list is accepted, the message names the invalid item.
 fn mistaken(option: &Opt, node: &Node) -> Refused {
     let name = option.json.unwrap_or_default();
     let sound = |item: &Node| item.number().is_some_and(|n| (0..=i128::from(LARGEST)).contains(&n.value));
@@ -126,7 +126,7 @@ fn found(node: &Node) -> String {
     }
 }
 
-/// What is accepted, as JSON has it.
+/// Describes the accepted values in JSON terms.
 fn in_json(kind: Kind) -> String {
     match kind {
         Kind::Deltas => "an integer of at least 0, or a list of them".to_owned(),
@@ -140,7 +140,7 @@ fn unknown(name: &str, key: &Node) -> Refused {
     let accepted = table::json_keys();
     let option = table::OPTIONS.iter().find(|option| option.long == name);
     let nearest = match option.map(|option| option.json) {
-        // `runs` is `nruns` in a file.
+        // An option such as `runs` is called `nruns` in a file.
         Some(Some(json)) => format!(" (did you mean `{json}`?)"),
         Some(None) => format!(" (--{name} is for the command line)"),
         None => Nearest::among(name, accepted.iter().copied()).to_string(),

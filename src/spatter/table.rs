@@ -1,7 +1,7 @@
-//! The options: one table, from which the command line and JSON are read, and help and
-//! messages are made.
+//! The table of options. The command line, JSON, the help text and the messages are all derived from this one
+//! table.
 
-/// What an option is, for the code that acts on it.
+/// Identifies an option to the code that acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Aggregate,
@@ -42,35 +42,35 @@ pub enum Key {
     Wrap,
 }
 
-/// What is written behind an option, and what a JSON value must be.
+/// The value that an option takes on the command line and in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing.
+    /// No value.
     Flag,
-    /// Nothing, or attached `=0` or `=1`.
+    /// No value, or an attached `=0` or `=1`.
     Switch,
-    /// An integer of at least this.
+    /// An integer no smaller than this.
     Count(u64),
-    /// An integer, or this word, upper and lower case alike.
+    /// An integer, or this word in any case.
     CountOr(&'static str),
-    /// An integer, or none for one from the time of day; attached to the option.
+    /// An integer attached to the option, or no value, for a seed from the time of day.
     Seed,
     /// An integer of at least 0, or several in turn.
     Deltas,
-    /// One of these words, upper and lower case alike.
+    /// One of these words, in any case.
     Word(&'static [&'static str]),
     /// A generator such as `UNIFORM:8:1`, or a list of indices.
     Pattern,
     Text,
 }
 
-/// What an option does here.
+/// The effect of an option in scatterlab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     Acts,
-    /// It is shown again and does nothing else, as in Spatter.
+    /// The value is echoed and has no other effect, as in Spatter.
     Echoed,
-    /// It does nothing, in Spatter or here: why.
+    /// The option has no effect, in Spatter or here; the text explains why.
     Nothing(&'static str),
 }
 
@@ -78,18 +78,18 @@ pub enum Effect {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opt {
     pub key: Key,
-    /// After `--`.
+    /// Name after `--`.
     pub long: &'static str,
-    /// After `-`.
+    /// Letter after `-`.
     pub short: Option<char>,
-    /// Key of a configuration in a JSON file. An option that has one is not read from the
-    /// command line where there is a file.
+    /// Key of a configuration in a JSON file. An option with such a key is ignored on the command line if a
+    /// file is given.
     pub json: Option<&'static str>,
     pub kind: Kind,
-    /// As it would be written.
+    /// The default value, as a user would write it.
     pub default: &'static str,
     pub effect: Effect,
-    /// Whether Spatter does not have it.
+    /// Whether the option is ours, absent from Spatter.
     pub ours: bool,
     /// One line of help.
     pub doc: &'static str,
@@ -140,7 +140,7 @@ impl Opt {
     }
 }
 
-/// All options: Spatter's in the order of their letters, then those without one, then ours.
+/// All options: Spatter's in the order of their letters, then its long-only ones, then ours.
 pub static OPTIONS: [Opt; 36] = [
     option(Key::Aggregate, "aggregate", 'a', Kind::Flag, "say so in the output").echoed(),
     option(
@@ -288,8 +288,8 @@ pub fn json_keys() -> Vec<&'static str> {
     OPTIONS.iter().filter_map(|option| option.json).collect()
 }
 
-/// The options that `--word` may mean: one of this very name, else those of Spatter that
-/// begin so, else those of ours, so that no option of ours takes an abbreviation away.
+/// The options that `--word` may mean: the one with exactly this name, otherwise Spatter's that begin with it,
+/// otherwise ours, so that none of ours breaks an abbreviation of Spatter's.
 pub fn by_long(word: &str) -> Vec<&'static Opt> {
     if let Some(exact) = OPTIONS.iter().find(|option| option.long == word) {
         return vec![exact];
@@ -299,7 +299,7 @@ pub fn by_long(word: &str) -> Vec<&'static Opt> {
     if theirs.is_empty() { begin(true).collect() } else { theirs }
 }
 
-/// The number that holds without an option; 0 where nothing does.
+/// The default number of an option; 0 if it has none.
 pub fn default(key: Key) -> u64 {
     let option = OPTIONS.iter().find(|option| option.key == key);
     option.and_then(|option| option.default.parse().ok()).unwrap_or(0)

@@ -1,18 +1,18 @@
-//! What is written behind an option, by the option's kind.
+//! Parses the value of an option according to the option's kind.
 
 use super::pattern::Written;
 use super::table::Kind;
 use crate::case::units::shown;
 
-/// A value as it was written.
+/// A parsed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Whether a flag or a switch is on.
+    /// Whether the flag or switch is on.
     On(bool),
     Count(u64),
     /// Several numbers in turn.
     Counts(Vec<u64>),
-    /// A seed from the time of day.
+    /// A seed taken from the time of day.
     Clock,
     Word(&'static str),
     Text(String),
@@ -23,7 +23,7 @@ pub enum Value {
 pub const LARGEST: u64 = i64::MAX as u64;
 
 impl Kind {
-    /// What is accepted, for a message.
+    /// Describes the accepted values for a message.
     pub fn expected(self) -> String {
         match self {
             Kind::Flag => "nothing".to_owned(),
@@ -38,10 +38,10 @@ impl Kind {
         }
     }
 
-    /// Reads what stands behind an option on the command line.
+    /// Parses the value of an option on the command line.
     ///
     /// # Errors
-    /// What was expected and what was found instead.
+    /// The message names the expected value and the one found.
     pub fn read(self, text: Option<&str>) -> Result<Value, String> {
         let Some(text) = text else {
             return Ok(if self == Kind::Seed { Value::Clock } else { Value::On(true) });
@@ -69,13 +69,12 @@ pub fn deltas(numbers: Vec<u64>) -> Value {
     }
 }
 
-/// One of the words, upper and lower case alike.
+/// One of the words, in any case.
 pub fn word(words: &'static [&'static str], text: &str) -> Option<&'static str> {
     words.iter().find(|word| word.eq_ignore_ascii_case(text)).copied()
 }
 
-/// An integer in decimal digits, as `stoll` reads it (blanks and a sign before it), but
-/// nothing may follow.
+/// A decimal integer as `stoll` reads it (after blanks and a sign), except that nothing may follow.
 fn integer(text: &str) -> Option<u64> {
     let digits = text.trim_start();
     let digits = digits.strip_prefix('+').unwrap_or(digits);

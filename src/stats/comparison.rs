@@ -1,11 +1,11 @@
-//! The rule for one pair of cases: from what is known about it to an answer.
+//! The decision rule for a pair of cases: from the evidence to an answer.
 
 use std::fmt;
 
 use super::Ratio;
 use crate::stats::quantile_of;
 
-/// Fewer rounds have no interval worth the name.
+/// The fewest rounds from which an interval is computed.
 pub const FEWEST: usize = 3;
 
 /// Which way a time changed.
@@ -15,7 +15,7 @@ pub enum Direction {
     Faster,
 }
 
-/// Whether two records of a case tell the same.
+/// The outcome of comparing two records of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Agree,
@@ -47,7 +47,7 @@ impl Direction {
     }
 }
 
-/// One of the two runs, in a sentence.
+/// The side of a comparison that a reason refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     Baseline,
@@ -55,27 +55,27 @@ pub enum Which {
     Both,
 }
 
-/// Why nobody can tell.
+/// Why a pair of cases cannot be decided.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// A side has no result; in its own words.
+    /// A side has no result; the text is the reason that its record gives.
     NoResult(Which, String),
-    /// So many rounds are too few.
+    /// A side has too few rounds: this many.
     FewRounds(Which, usize),
-    /// Both sides have one.
+    /// Each side has a reason of its own.
     Each(Box<[Reason; 2]>),
-    /// The interval reaches over a limit of the margin.
+    /// The interval straddles a limit of the margin.
     Wide,
-    /// The machine's own copy changed by this share between the runs, and nothing on file
-    /// says why.
+    /// The machine's own copy rate changed by this share between the runs, and nothing on file explains the
+    /// change.
     Machine(f64),
-    /// The machine's own copy ranged over this share within one of the runs.
+    /// The machine's own copy rate varied by this share within one of the runs.
     Restless(f64),
-    /// No round of either side is free of doubts, and the samples overlap.
+    /// Every round of both sides is flagged, and the samples overlap.
     Doubtful,
-    /// Means and medians of the rounds tell different stories.
+    /// The means and the medians of the rounds lead to different answers.
     Uneven,
-    /// The times are no positive numbers.
+    /// The times are not positive numbers.
     NoRatio,
 }
 
@@ -108,17 +108,18 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What the machine's own copies say, in logarithms, where nothing on file explains it.
+/// Change of the machine's own copy rate, in logarithms, where nothing on file explains it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
-    /// The baseline's median copy over the other's: above 0, the other run's are slower.
+    /// Log ratio of the baseline's median copy rate to the other run's: above 0, the other run copies more
+    /// slowly.
     pub pace: f64,
-    /// How far the copies of one run range.
+    /// The larger of the two runs' ranges: ln(high / low) of their copies.
     pub range: f64,
 }
 
 impl Machine {
-    /// `None` where a copy is no positive number.
+    /// `None` if a copy rate is not a positive number.
     pub fn between(baseline: &Copied, other: &Copied) -> Option<Machine> {
         let range = |copied: &Copied| (copied.high / copied.low).ln();
         let machine =
@@ -126,8 +127,7 @@ impl Machine {
         (machine.pace.is_finite() && machine.range.is_finite()).then_some(machine)
     }
 
-    /// How much of a change in this direction may be the machine's, and the reason that
-    /// says so.
+    /// The part of a change in this direction that the machine may account for, and the reason to report.
     fn share(&self, direction: Direction) -> (f64, Reason) {
         let between = match direction {
             Direction::Slower => self.pace,
@@ -140,13 +140,13 @@ impl Machine {
     }
 }
 
-/// What is known about a pair before a margin is laid on it.
+/// The evidence about a pair, before a margin is applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     pub ratio: Ratio,
     /// The ratio of the medians of the rounds' medians.
     pub typical: f64,
-    /// Missing where a run has no copies, or something on file explains what they did.
+    /// Missing if a run has no copies, or if something on file explains their change.
     pub machine: Option<Machine>,
     /// Every round of both sides is flagged, and their samples overlap.
     pub doubtful: bool,
@@ -170,7 +170,7 @@ impl Evidence {
             Direction::Faster => -high,
         };
         let machine = self.machine.map(|machine| machine.share(direction));
-        // Whatever the share, the margin comes on top: a wider one never lets more through.
+        // The margin is added to the machine's share, so that a wider margin never lets more through.
         match machine.filter(|(share, _)| nearest <= share + limit) {
             Some((_, reason)) => (Answer::CannotTell, Some(reason)),
             None if self.doubtful => (Answer::CannotTell, Some(Reason::Doubtful)),
@@ -179,7 +179,7 @@ impl Evidence {
     }
 }
 
-/// Where an interval of logarithms lies wholly; `None` on both sides of a limit.
+/// The answer whose region contains the whole interval (in logarithms); `None` if it straddles a limit.
 fn within(low: f64, high: f64, limit: f64) -> Option<Answer> {
     match () {
         () if low >= -limit && high <= limit => Some(Answer::Agree),
@@ -189,7 +189,7 @@ fn within(low: f64, high: f64, limit: f64) -> Option<Answer> {
     }
 }
 
-/// A backend's copies on both sides, GB/s.
+/// Copy rates of one backend in both runs, GB/s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Copies {
     pub backend: String,
@@ -197,7 +197,7 @@ pub struct Copies {
     pub other: Copied,
 }
 
-/// One run's copies, GB/s.
+/// Copy rates of one run, GB/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Copied {
     pub median: f64,

@@ -1,4 +1,4 @@
-//! What a GPU counts, and what went on between two readings of that. Pure.
+//! Cumulative GPU counters, and the difference between two readings. Pure.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use super::noise::GpuConditions;
 
-/// The counter of a GPU's energy moves in steps of up to a tenth of a second: over a shorter
-/// time than this it tells no power, seconds.
+/// The energy counter of a GPU advances in steps of up to 0.1 s, so intervals shorter than this yield no
+/// power. Seconds.
 const SHORTEST: f64 = 1.0;
 
-/// What has come together since the driver was loaded. What it does not count is missing.
+/// Totals since the driver was loaded. A counter that the GPU lacks is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GpuCounters {
-    /// When they were read.
+    /// When the counters were read.
     pub at: Option<Instant>,
     /// Millijoules.
     pub energy: Option<u64>,
-    /// Nanoseconds that the clocks were held down, by reason.
+    /// Nanoseconds for which the clocks were held down, by reason.
     pub held: BTreeMap<&'static str, u64>,
 }
 
 impl GpuCounters {
-    /// Of two GPUs that worked at the same time: what came together on both.
+    /// Combined counters of two GPUs that worked at the same time.
     pub fn beside(mut self, other: GpuCounters) -> GpuCounters {
         for (reason, nanoseconds) in other.held {
             *self.held.entry(reason).or_default() += nanoseconds;
@@ -36,24 +36,24 @@ impl GpuCounters {
     }
 }
 
-/// A GPU between two moments.
+/// Activity of a GPU between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct GpuDuring {
-    /// Watts, on average; missing where the time was too short to tell.
+    /// Average power, watts; missing if the interval was too short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<f64>,
-    /// Seconds that the clocks were held down, by reason; none where they never were.
+    /// Seconds for which the clocks were held down, by reason; empty if they never were.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub held: BTreeMap<String, f64>,
 }
 
 impl GpuDuring {
-    /// `None` where the counters say nothing of it.
+    /// `None` if the counters yield neither a power nor a held clock.
     pub fn of(from: &GpuConditions, to: &GpuConditions) -> Option<GpuDuring> {
         let (from, to) = (&from.counters, &to.counters);
         let passed = to.at.zip(from.at).map(|(to, from)| to.saturating_duration_since(from).as_secs_f64());
-        // A counter that went back was reset: it tells nothing.
+        // A counter that decreased was reset, so its difference means nothing.
         let energy = to.energy.zip(from.energy).and_then(|(to, from)| to.checked_sub(from));
         let power = (energy.zip(passed).filter(|(_, passed)| *passed >= SHORTEST))
             .map(|(millijoules, seconds)| millijoules as f64 / 1e3 / seconds);

@@ -1,4 +1,4 @@
-//! Confidence intervals from the rounds' medians.
+//! Confidence intervals of the mean of the rounds' medians.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -22,10 +22,10 @@ pub fn mean_and_variance(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then(|| (mean, squares / (n - 1.0) / n))
 }
 
-/// The t interval of the mean of `values`, low and high end; `None` for fewer than two.
+/// The t interval of the mean of `values`: low and high end; `None` for fewer than two values.
 ///
-/// The values are the medians of rounds with fresh allocations: samples within a round
-/// share their pages and are no independent evidence.
+/// The values are the medians of rounds with fresh allocations: samples within a round share their pages and
+/// are not independent.
 pub fn interval(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
     let (mean, variance) = mean_and_variance(values)?;
     let half = t_quantile(confidence, values.len() as f64 - 1.0)? * variance.sqrt();
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
-        // Student's t, two-sided, as any table prints it.
+        // Two-sided quantiles of Student's t from a printed table.
         for (confidence, freedom, expected) in [
             (0.95, 1.0, 12.706),
             (0.95, 4.0, 2.776),
@@ -61,7 +61,7 @@ mod tests {
         assert!((low + 10.706).abs() < 1e-2 && (high - 14.706).abs() < 1e-2, "{low} {high}");
     }
 
-    /// Twelve uniform numbers add up to a nearly normal one.
+    /// The sum of twelve uniform numbers is nearly normal.
     fn normal(seed: u64, i: u64) -> f64 {
         let uniform = |k| mix::word64(seed, 12 * i + k) as f64 / 2f64.powi(64);
         (0..12).map(uniform).sum::<f64>() - 6.0

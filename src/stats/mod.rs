@@ -1,5 +1,4 @@
-//! Statistics of samples, when there are enough of them, and what makes them doubtful.
-//! Pure.
+//! Statistics of samples, the stopping rule, and signs of noise. Pure.
 
 pub mod comparison;
 mod counters;
@@ -15,8 +14,8 @@ pub use stopping::{Stop, half_width, verdict};
 
 use serde::{Deserialize, Serialize};
 
-/// Of a case's samples, in seconds per execution. The median is the median of the
-/// rounds' medians, because samples within a round are not independent.
+/// Summary of a case's samples, in seconds per execution. The median is the median of the rounds' medians,
+/// because samples within a round are not independent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     /// Samples over all rounds.
@@ -30,26 +29,26 @@ pub struct Statistics {
     pub mean: f64,
     /// Standard deviation over mean, of all samples.
     pub cv: Option<f64>,
-    /// 95% interval (Student's t) of the **mean** of the rounds' medians, seconds, low and
-    /// high end; missing for one round. Its middle is that mean and not [`median`](Self::median),
-    /// which is their median and may lie beside the middle, with rounds far to one side even
-    /// outside of the interval. Of a few rounds far apart the low end may be below 0.
+    /// 95% interval (Student's t) of the **mean** of the rounds' medians: low and high end, seconds; missing
+    /// for one round. The interval is centred on that mean, not on [`median`](Self::median), which may lie
+    /// off-centre, and outside the interval if some rounds are far to one side. With few, scattered rounds
+    /// the low end may be below 0.
     pub interval: Option<[f64; 2]>,
     /// Spread of the rounds' medians: (largest − smallest) over the median.
     pub spread: Option<f64>,
 }
 
-/// Rounds' medians further apart than this, over the median, make a case unsteady.
+/// A case is unsteady if the spread of its rounds' medians exceeds this share of the median.
 const UNSTEADY: f64 = 0.1;
 
 impl Statistics {
-    /// Whether the rounds are so far apart that small differences mean nothing.
+    /// Whether the rounds are so far apart that small differences between cases mean nothing.
     pub fn unsteady(&self) -> bool {
         self.spread.is_some_and(|spread| spread > UNSTEADY)
     }
 }
 
-/// Summarises the samples of a case, one slice a round; `None` without a sample.
+/// Summarises the samples of a case, one slice per round; `None` without samples.
 pub fn statistics<'a>(rounds: impl Iterator<Item = &'a [f64]>) -> Option<Statistics> {
     let rounds: Vec<Vec<f64>> = rounds.filter(|r| !r.is_empty()).map(sorted).collect();
     let medians = sorted(&rounds.iter().map(|r| quantile(r, 0.5)).collect::<Vec<_>>());
@@ -74,12 +73,12 @@ pub fn statistics<'a>(rounds: impl Iterator<Item = &'a [f64]>) -> Option<Statist
     })
 }
 
-/// The median of a round's samples; `None` without one.
+/// The median of a round's samples; `None` without samples.
 pub fn median(samples: &[f64]) -> Option<f64> {
     quantile_of(samples, 0.5)
 }
 
-/// A quantile, 0 to 1, of values in any order; `None` without one.
+/// The quantile `q`, 0 to 1, of values in any order; `None` without values.
 pub fn quantile_of(values: &[f64], q: f64) -> Option<f64> {
     (!values.is_empty()).then(|| quantile(&sorted(values), q))
 }

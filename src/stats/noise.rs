@@ -1,4 +1,4 @@
-//! What went on around a measurement, and whether that makes it doubtful.
+//! Conditions during a measurement, and whether they make it doubtful.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,40 +6,40 @@ pub use super::counters::{GpuCounters, GpuDuring};
 use super::{quantile, sorted};
 use crate::case::Value;
 
-/// The machine while one (case, round) was measured. What it does not tell is missing.
+/// The state of the machine while one (case, round) was measured. Readings that the machine lacks are
+/// missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Conditions {
-    /// Share of the time of the CPUs of our affinity mask that the hypervisor gave to
-    /// others.
+    /// Share of the CPU time of our affinity mask that the hypervisor gave to others (steal time).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steal: Option<f64>,
-    /// CPUs of the mask that other processes kept busy, on average: 0.5 is half of one.
+    /// CPUs of the affinity mask that other processes kept busy, on average: 0.5 is half a CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<f64>,
-    /// Clock of a CPU under load, GHz, timed, not asked for.
+    /// Clock of a CPU under load, GHz, measured by timing rather than reported by the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<f64>,
-    /// Of the GPU right after the last sample, for its cases.
+    /// The GPU right after the last sample; only for cases that run on a GPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<GpuConditions>,
-    /// The same right before the first execution.
+    /// The GPU right before the first execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_before: Option<Box<GpuConditions>>,
-    /// What its counters say of the time between the two.
+    /// Activity of the GPU between these two readings, from its counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_during: Option<GpuDuring>,
 }
 
 impl Conditions {
-    /// With what the GPU was like before, and what went on since.
+    /// Adds the GPU's reading from before the execution, and its activity since then.
     pub fn since(self, before: Option<GpuConditions>) -> Conditions {
         let during = before.as_ref().zip(self.gpu.as_ref()).and_then(|(from, to)| GpuDuring::of(from, to));
         Conditions { gpu_before: before.map(Box::new), gpu_during: during, ..self }
     }
 }
 
-/// A GPU at one moment.
+/// State of a GPU at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct GpuConditions {
@@ -55,23 +55,23 @@ pub struct GpuConditions {
     /// Degrees Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<u32>,
-    /// Bytes of its memory that are taken, by whomever.
+    /// Bytes of GPU memory in use, by any process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used: Option<u64>,
-    /// Bytes of its memory in all.
+    /// Total bytes of GPU memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_total: Option<u64>,
-    /// Why the driver holds its clocks down; empty when nothing does.
+    /// Why the driver holds the clocks down; empty if nothing does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttle: Vec<String>,
-    /// What has come together until then.
+    /// Totals up to this moment.
     #[serde(skip)]
     pub counters: GpuCounters,
 }
 
 impl GpuConditions {
-    /// Of two GPUs that worked at the same time: the slower clocks, the higher temperature,
-    /// power and memory of both, and what holds either down.
+    /// Combined state of two GPUs that worked at the same time: the lower clocks, the higher temperature, the
+    /// sums of power and memory, and every throttle reason.
     pub fn beside(self, other: GpuConditions) -> GpuConditions {
         fn both<T>(one: Option<T>, other: Option<T>, of: fn(T, T) -> T) -> Option<T> {
             one.zip(other).map(|(one, other)| of(one, other))
@@ -104,30 +104,29 @@ pub enum Flag {
     Steal,
     /// Other processes kept our CPUs busy.
     Background,
-    /// The CPU ran slower than it usually did in this run.
+    /// The CPU ran slower than usual in this run.
     Clock,
     /// The GPU's driver held its clocks down.
     Throttle,
 }
 
-/// The samples of a steady round lie within so much of their median: nine of ten rounds on
-/// the processors of a quiet server did, and all on its GPU.
+/// Samples of a steady round lie within this share of their median: nine of ten rounds on the processors of a
+/// quiet server did, and all rounds on its GPU.
 const SPREAD: f64 = 0.1;
-/// A virtual machine whose host has room loses less than 0.1% of its time, one of a full
-/// host 5%. Less than this is hidden by the 3% that a median is wanted to.
+/// A virtual machine on a host with spare capacity loses less than 0.1% of its time, one on a full host 5%.
+/// Less than this is lost in the 3% precision that a median aims at.
 pub(crate) const STEAL: f64 = 0.02;
-/// Our own client takes a fiftieth of a CPU where rounds follow each other quickest; a
-/// shell, a logger and the kernel's threads take as little. One busy process takes 1.
+/// Our own client takes a fiftieth of a CPU where rounds follow each other fastest; a shell, a logger and
+/// kernel threads take as little. One busy process takes 1.
 pub(crate) const BACKGROUND: f64 = 0.1;
-/// Readings of an undisturbed clock lie within 1%, on a loaded virtual machine within 3%. Those
-/// of one server (an H200's host) went from 2.56 to 2.99 GHz in a run whose samples showed
-/// nothing of it: most lay at the lower end, so that their median is one to compare with and
-/// their maximum is not.
+/// Readings of an undisturbed clock lie within 1%, on a loaded virtual machine within 3%. Readings of one
+/// server (the host of an H200) ranged from 2.56 to 2.99 GHz in a run whose samples showed no effect: most
+/// lay at the low end. The median is therefore the reference, not the maximum.
 const SLOWER: f64 = 0.1;
-/// Medians of a case's clocks lie closer together than single readings: so much between two
-/// of them may explain that their times differ.
+/// Medians of a case's clocks vary less than single readings: a difference of this share between two medians
+/// may explain a difference of their times.
 pub(crate) const CLOCK: f64 = 0.05;
-/// Fewer readings do not tell what is usual.
+/// Fewer readings do not establish the usual clock.
 const READINGS: usize = 5;
 
 impl Flag {
@@ -143,18 +142,18 @@ impl Flag {
     }
 }
 
-/// The CPU clocks that a run has seen, GHz, ascending: for each backend, number of threads
-/// and instruction set, because processors run one core faster than all of them, and some
-/// slow down for wide vectors, and take a while to notice that either is over.
+/// The CPU clocks seen in a run, GHz, ascending. They are kept per backend, number of threads and instruction
+/// set: processors run one core faster than all cores, some slow down for wide vectors, and both changes take
+/// a while to wear off.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks(Vec<(Load, Vec<f64>)>);
 
-/// A backend, and what its cases' open parameters became.
+/// A backend and the resolved values of its cases' open parameters.
 type Load = (String, Vec<(String, Value)>);
 
 impl Clocks {
-    /// The median clock under this load, after a reading of `clock`; `None` before there
-    /// are enough of them.
+    /// The median clock under this load, after adding the reading `clock`; `None` while there are too few
+    /// readings.
     pub fn usual(&mut self, backend: &str, resolved: &[(String, Value)], clock: Option<f64>) -> Option<f64> {
         let known = self.0.iter().position(|((name, values), _)| name == backend && values == resolved);
         let at = known.unwrap_or_else(|| {
@@ -169,15 +168,14 @@ impl Clocks {
     }
 }
 
-/// How the warning about a doubtful round begins, by which it is known among others. The
-/// round counts from 0 here and from 1 there.
+/// Prefix of the warning about a doubtful round, by which other code recognises it. `round` counts from 0;
+/// the prefix counts from 1.
 pub fn preamble(label: &str, round: u32) -> String {
     format!("{label}, round {}: ", round + 1)
 }
 
-/// What is doubtful about a round, each with the figure that says so. `usual` is the CPU
-/// clock that this run has seen under the same load, GHz. What the CPUs lose or others use
-/// of them tells nothing of samples that a GPU times.
+/// The doubts about a round, each with the figure behind it. `usual` is the usual CPU clock under the same
+/// load in this run, GHz. CPU steal and background load do not affect samples that a GPU times.
 pub fn doubts(samples: &[f64], conditions: &Conditions, usual: Option<f64>) -> Vec<(Flag, String)> {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let over = |value: Option<f64>, limit: f64| value.filter(|v| *v > limit);
@@ -202,7 +200,7 @@ pub fn doubts(samples: &[f64], conditions: &Conditions, usual: Option<f64>) -> V
     doubts
 }
 
-/// Distance of a round's 5% and 95% quantiles over their median; missing for one sample.
+/// Distance between a round's 5% and 95% quantiles over its median; missing for one sample.
 fn spread(samples: &[f64]) -> Option<f64> {
     let samples = sorted(samples);
     (samples.len() > 1)
@@ -261,7 +259,7 @@ mod tests {
         assert_eq!(clocks.usual("cpu", &threads(1), None), None);
     }
 
-    /// As readings were on a quiet server: a maximum of 2.99 GHz, and most below 2.7.
+    /// Readings as seen on a quiet server: a maximum of 2.99 GHz, most below 2.7.
     #[test]
     fn a_high_reading_does_not_flag_those_after_it() {
         let mut clocks = Clocks::default();

@@ -1,17 +1,17 @@
-//! The ratio of two times, with the interval that belongs to it.
+//! The ratio of two times, with its confidence interval.
 
 use crate::stats::interval::{mean_and_variance, t_quantile};
 
-/// How many times as long the other run takes: above 1 it is slower.
+/// Time of the other run over that of the baseline: above 1, the other run is slower.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Of the geometric means of the rounds' medians.
+    /// Ratio of the geometric means of the rounds' medians.
     pub value: f64,
     pub low: f64,
     pub high: f64,
 }
 
-/// Mean and variance of the mean of the logarithms of one side, and how many there are.
+/// Mean of the logarithms of one side, variance of that mean, and the number of rounds.
 struct Side {
     mean: f64,
     variance: f64,
@@ -30,17 +30,16 @@ impl Side {
     }
 }
 
-/// The ratio of the times `other` to those of `baseline`, both medians of rounds in
-/// seconds, with its interval at this confidence: Welch's t for the difference of the
-/// means of the logarithms, which asks neither for equal spreads nor for equal numbers of
-/// rounds (B. L. Welch, *Biometrika* 34, 1947).
+/// The ratio of the times `other` to those of `baseline` (medians of rounds, seconds), with its interval at
+/// this confidence. The interval is Welch's t for the difference of the means of the logarithms, which
+/// requires neither equal variances nor equal numbers of rounds (B. L. Welch, *Biometrika* 34, 1947).
 ///
 /// `None` for fewer than two rounds on a side, and for times that are not positive.
 pub fn ratio(baseline: &[f64], other: &[f64], confidence: f64) -> Option<Ratio> {
     let (a, b) = (Side::of(baseline)?, Side::of(other)?);
     let difference = b.mean - a.mean;
     let variance = a.variance + b.variance;
-    // Without any spread there is nothing to be uncertain of.
+    // Without spread there is no uncertainty.
     let half = match variance > 0.0 {
         true => t_quantile(confidence, freedom(&a, &b))? * variance.sqrt(),
         false => 0.0,
@@ -49,17 +48,16 @@ pub fn ratio(baseline: &[f64], other: &[f64], confidence: f64) -> Option<Ratio> 
     high.is_finite().then_some(Ratio { value, low, high })
 }
 
-/// Welch and Satterthwaite's degrees of freedom: between the smaller side's and both
-/// sides' together.
+/// Welch–Satterthwaite degrees of freedom: between those of the smaller side and the sum of both.
 fn freedom(a: &Side, b: &Side) -> f64 {
-    // Shares first: the squares of small variances would vanish.
+    // Divide before squaring: the squares of small variances would underflow.
     let all = a.variance + b.variance;
     let part = |side: &Side| (side.variance / all).powi(2) / (side.rounds - 1.0);
     1.0 / (part(a) + part(b))
 }
 
-/// The confidence that each of so many intervals needs for all of them to hold at once
-/// with this confidence (Bonferroni: whatever they have to do with each other).
+/// The confidence that each of `comparisons` intervals needs for all of them to hold at once with
+/// `confidence` (Bonferroni; the comparisons may depend on each other).
 pub fn corrected(confidence: f64, comparisons: usize) -> f64 {
     1.0 - (1.0 - confidence) / comparisons.max(1) as f64
 }
@@ -70,8 +68,8 @@ mod tests {
 
     use super::*;
 
-    /// Worked out by hand: Welch's formula as printed, and the quantile 2.3653 of Student's t
-    /// at 6.9896 degrees of freedom by numerical integration of its density.
+    /// Computed by hand: Welch's formula as printed, and the quantile 2.3653 of Student's t at 6.9896 degrees
+    /// of freedom by numerical integration of its density.
     #[test]
     fn a_ratio_is_the_one_of_the_formula() {
         let a = [1.00, 1.01, 0.99, 1.02];
@@ -95,7 +93,7 @@ mod tests {
 
     #[test]
     fn quantiles_far_out_are_those_of_the_tables() {
-        // Student's t, two-sided: what 50 and 1000 comparisons ask for.
+        // Two-sided quantiles of Student's t at the confidence that 50 comparisons require.
         for (comparisons, freedom, expected) in [(50, 4.0, 8.610), (50, 8.0, 5.041), (50, 2.0, 31.599)] {
             let t = t_quantile(corrected(0.95, comparisons), freedom).expect("inside the limits");
             assert!((t - expected).abs() < 5e-3, "{comparisons} {freedom}: {t}");

@@ -1,18 +1,18 @@
-//! The harmonic mean, and how two quantities go together. Pure.
+//! The harmonic mean, and the correlation of two quantities. Pure.
 
-/// Fewest pairs of which a correlation says anything: two always lie on a line.
+/// Fewest pairs for which a correlation is meaningful: two points always lie on a line.
 pub const LEAST_PAIRS: usize = 3;
 
-/// The harmonic mean of positive values: of rates over the same amount of work, the rate of it
-/// all. `None` without a value, and where one is not positive.
+/// The harmonic mean of positive values: for rates over equal amounts of work, the overall rate. `None`
+/// without values, and if one is not positive.
 pub fn harmonic_mean(values: &[f64]) -> Option<f64> {
     let positive = values.iter().all(|v| v.is_finite() && *v > 0.0);
     (positive && !values.is_empty())
         .then(|| values.len() as f64 / values.iter().map(|v| 1.0 / v).sum::<f64>())
 }
 
-/// Pearson's correlation coefficient R, −1 to 1, of pairs. `None` for fewer than
-/// [`LEAST_PAIRS`], and where one side does not vary.
+/// Pearson's correlation coefficient R, −1 to 1. `None` for fewer than [`LEAST_PAIRS`] pairs, and if one side
+/// does not vary.
 pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < LEAST_PAIRS {
         return None;
@@ -41,7 +41,7 @@ mod tests {
         );
     }
 
-    /// Anscombe's first data set, whose R is published as 0.816.
+    /// Anscombe's first data set, whose published R is 0.816.
     #[test]
     fn pearsons_r_of_a_published_set() {
         let x = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0];

@@ -1,21 +1,21 @@
-//! When a case has been measured often enough.
+//! The rule that decides when a case has been measured often enough.
 
 use serde::{Deserialize, Serialize};
 
 use super::interval::{CONFIDENCE, interval};
 use crate::case::Measure;
 
-/// Why no more rounds of a case follow.
+/// Why a case gets no more rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// The recipe asks for exactly so many rounds.
+    /// The recipe asks for a fixed number of rounds.
     Fixed,
     /// The interval of the rounds' medians is as narrow as the recipe asks.
     Precise,
-    /// It is not, and the case has used up its time.
+    /// The interval is still too wide, but the case has used up its time budget.
     Budget,
-    /// It is not, and the case has had the most rounds that the recipe allows.
+    /// The interval is still too wide, but the case has had the most rounds that the recipe allows.
     Rounds,
 }
 
@@ -31,12 +31,12 @@ impl Stop {
     }
 }
 
-/// Whether a case with these rounds' medians, which took `spent` seconds in all, is
-/// measured often enough, and why; `None` while another round is due. It gets at least the
-/// rounds that every case gets, and those that a person wants of it.
+/// The reason why a case with these rounds' medians, which took `spent` seconds in all, is measured often
+/// enough; `None` while another round is due. A case gets at least the recipe's minimum number of rounds and
+/// the `wanted` rounds that the user asked for.
 ///
-/// The rule looks again after every round, so that its intervals hold the truth a little
-/// less often than 95 times in 100.
+/// The rule is evaluated after every round (optional stopping), so its intervals cover the true value
+/// slightly less often than 95% of the time.
 pub fn verdict(measure: &Measure, wanted: u32, medians: &[f64], spent: f64) -> Option<Stop> {
     let rounds = medians.len() as u32;
     if rounds < measure.rounds.max(wanted) {
@@ -56,7 +56,7 @@ pub fn verdict(measure: &Measure, wanted: u32, medians: &[f64], spent: f64) -> O
     }
 }
 
-/// Half the 95% interval of the mean of the rounds' medians, over that mean.
+/// Half the width of the 95% interval of the mean of the rounds' medians, over that mean.
 pub fn half_width(medians: &[f64]) -> Option<f64> {
     let [low, high] = interval(medians, CONFIDENCE)?;
     let width = (high - low) / (high + low);

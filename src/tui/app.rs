@@ -31,13 +31,13 @@ use crate::run::runner::{Runner, Running};
 
 pub use source::{Incoming, Source};
 
-/// What is done in one turn of what the state wants, at most.
+/// Upper limit on the effects carried out per turn of the loop.
 const MOST_WANTED: usize = 200;
 
-/// What a recipe with these changes means, or what is wrong with it.
+/// Resolves a recipe with its overrides to a plan, or returns the error.
 pub type Resolve = Box<dyn Fn(&RecipeEntry, &Overrides) -> Result<Plan, String>>;
 
-/// The state and what it acts on.
+/// The state, and the services that its effects act on.
 pub struct App {
     pub state: State,
     theme: Theme,
@@ -48,22 +48,22 @@ pub struct App {
     /// Writes saved profiles.
     pub save_profile: SaveProfile,
     running: Option<Running>,
-    /// Finds out what is known of a recipe before it runs.
+    /// Looks up facts about a recipe before it runs.
     background: Option<BackgroundLookups>,
     pacer: Pacer,
-    /// Ends the loop's wait when the run says something.
+    /// Ends the loop's wait when the run sends a message.
     waker: Option<Waker>,
-    /// Whether the run or the desk has said more than was taken in.
+    /// Whether messages or answers are left that the last turn did not take in.
     behind: bool,
-    /// Whether the person wants the program stopped.
+    /// Whether the user wants the program suspended.
     suspend: bool,
-    /// What was drawn on last.
+    /// Area of the last frame.
     screen: Rect,
-    /// Whether the terminal may have lost what was drawn.
+    /// Whether the terminal may have lost the last frame.
     torn: bool,
-    /// Where stored runs are read, if there are any.
+    /// Reads stored runs, if there are any.
     pub io_worker: Option<IoWorker>,
-    /// What the terminal is to copy.
+    /// Text that the terminal is to copy.
     clip: Option<String>,
 }
 
@@ -89,10 +89,10 @@ impl App {
         }
     }
 
-    /// Runs until the person leaves.
+    /// Runs until the user leaves.
     ///
     /// # Errors
-    /// When the terminal cannot be read or drawn on.
+    /// If the terminal cannot be read or drawn on.
     pub fn run<B: Backend>(
         &mut self,
         terminal: &mut Terminal<B>,
@@ -105,8 +105,8 @@ impl App {
         Ok(())
     }
 
-    /// One turn of the loop, which draws what is due and then waits for input, for at
-    /// most `longest`; `false` when the person leaves.
+    /// One turn of the loop: draws a frame if one is due, then waits for input for at most `longest`. Returns
+    /// `false` once the user leaves.
     ///
     /// # Errors
     /// As for [`run`](App::run).
@@ -149,31 +149,30 @@ impl App {
         Ok(true)
     }
 
-    /// From now on what a run says ends the loop's sleep. Without it the loop looks around
-    /// every now and then.
+    /// From now on, messages of a run end the loop's sleep. Without a waker the loop polls.
     pub fn wake_by(&mut self, waker: Waker) {
         self.background.iter_mut().for_each(|background| background.wake_by(waker.clone()));
         self.waker = Some(waker);
     }
 
-    /// From now on the preview tells what these find out.
+    /// From now on, the preview shows the results of these lookups.
     pub fn find_out_by(&mut self, lookups: Lookups) {
         self.background = Some(BackgroundLookups::new(lookups));
         self.state.home.facts.found_out = true;
     }
 
-    /// The command line that goes on with the run in this folder.
+    /// The command line that resumes the run in this folder.
     pub fn advice(&self, folder: &Path) -> String {
         self.runner.advice(folder)
     }
 
-    /// Stored runs are those below `root`.
+    /// Looks for stored runs below `root`.
     pub fn look_below(&mut self, root: PathBuf) {
         self.io_worker = Some(IoWorker::new(root));
         self.state.runs.there = true;
     }
 
-    /// Starts the first recipe, as a person would with a key.
+    /// Starts the first recipe, as a user would with a key.
     pub fn begin(&mut self, now: Duration) {
         self.perform(Effect::Start(0), now);
     }
@@ -184,8 +183,8 @@ impl App {
         self.pacer.touch();
     }
 
-    /// How long to sleep where nothing is to be drawn: until the clock in the header
-    /// moves, or until somebody wakes us.
+    /// How long to sleep while nothing needs drawing: until the clock in the header changes, or until a
+    /// wake-up.
     fn idle(&self, now: Duration) -> Duration {
         if self.behind {
             return Duration::ZERO;
@@ -200,7 +199,7 @@ impl App {
         }
     }
 
-    /// What to say on the terminal while the program is stopped.
+    /// The line printed on the terminal while the program is suspended.
     fn parting(&self) -> &'static str {
         match self.state.active() {
             true => "scatterlab: stopped; the engine ends the round it is in, then waits: fg goes on",
@@ -208,7 +207,7 @@ impl App {
         }
     }
 
-    /// Somebody else had the terminal: everything is drawn again.
+    /// Another program had the terminal: everything is drawn again.
     fn continued<B: Backend>(&mut self, terminal: &mut Terminal<B>, now: Duration) -> anyhow::Result<()>
     where
         B::Error: Send + Sync + 'static,
@@ -218,8 +217,8 @@ impl App {
         Ok(())
     }
 
-    /// Leaves no engine behind: one that still works, or hangs, is killed, and its
-    /// run's folder completed.
+    /// Leaves no engine behind: an engine that still works, or hangs, is killed, and its run's folder is
+    /// completed.
     pub fn abandon(&mut self) {
         if let Some(running) = self.running.take() {
             running.abandon();
@@ -229,7 +228,7 @@ impl App {
     /// Draws one frame.
     ///
     /// # Errors
-    /// When the terminal cannot be drawn on.
+    /// If the terminal cannot be drawn on.
     pub fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>, now: Duration) -> anyhow::Result<()>
     where
         B::Error: Send + Sync + 'static,
@@ -252,8 +251,8 @@ impl App {
         Ok(())
     }
 
-    /// Lets time go by: the clock in the header moves (unless every core is being timed), a
-    /// missing preview is made.
+    /// Advances the time: updates the clock in the header (unless every core is being timed), and requests a
+    /// missing preview.
     pub fn tick(&mut self, now: Duration) {
         let second = now.as_secs() != self.state.now.as_secs();
         if second && self.state.active() && !self.state.hushed() {
@@ -263,7 +262,8 @@ impl App {
             self.pacer.touch();
             self.perform(effect, now);
         }
-        // Each is done once, or marked as asked for; the limit is against a mistake of ours.
+        // Each effect is carried out once, or marked as requested; the limit guards against a bug in this
+        // program.
         for _ in 0..MOST_WANTED {
             let Some(effect) = wanted(&self.state) else { return };
             self.perform(effect, now);
@@ -278,12 +278,12 @@ impl App {
     }
 }
 
-/// Clears the terminal, so that the next frame draws everything.
+/// Clears the terminal so that the next frame draws everything.
 fn wipe<B: Backend>(terminal: &mut Terminal<B>) -> anyhow::Result<()>
 where
     B::Error: Send + Sync + 'static,
 {
-    // Not `clear`: it asks the terminal where its cursor is, and waits for the answer.
+    // `clear` would ask the terminal for its cursor position and wait for the answer.
     let size = terminal.size().context("asking for the terminal's size")?;
     terminal.resize(Rect::from((Position::ORIGIN, size))).context("drawing on the terminal")
 }

@@ -1,5 +1,5 @@
-//! How a person looks at the charts of a run: scales, zoom, hidden lines, cursor,
-//! what is drawn behind. Pure; [`plot`](super::plot) draws it.
+//! View settings of a run's charts: scales, zoom, hidden lines, cursor, and the overlay behind them. Pure;
+//! [`plot`](super::plot) draws the chart.
 
 mod apply;
 mod ask;
@@ -25,7 +25,7 @@ pub use ask::Ask;
 pub use readout::readout;
 pub use scales::Scales;
 
-/// What stands around a point.
+/// Error bars around a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bars {
     Nothing,
@@ -36,7 +36,7 @@ pub enum Bars {
 }
 
 impl Bars {
-    /// Its name over the chart.
+    /// Label of the bars above the chart.
     pub fn word(self) -> &'static str {
         match self {
             Bars::Nothing => "no bars",
@@ -54,14 +54,14 @@ impl Bars {
     }
 }
 
-/// What lines are made of; fonts differ in what they have.
+/// Characters that lines are drawn with; fonts differ in the characters they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canvas {
-    /// Eight dots a cell.
+    /// Eight dots per cell.
     Braille,
-    /// Two blocks a cell.
+    /// Two blocks per cell.
     HalfBlock,
-    /// One full stop a cell; always so on a terminal without Unicode.
+    /// One full stop per cell; always used on a terminal without Unicode.
     Ascii,
 }
 
@@ -75,22 +75,22 @@ impl Canvas {
     }
 }
 
-/// How the chart of one experiment is looked at.
+/// View settings of one experiment's chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
-    /// Spacing of an axis where a person chose it.
+    /// Spacing of an axis, if the user chose one.
     pub x: Option<Spacing>,
     pub y: Option<Spacing>,
-    /// The part of an axis that is shown, in the terms of
-    /// [`AxisScale::ends`](crate::report::scale::AxisScale::ends); `None` for all of it.
+    /// The visible part of an axis, in the units of [`AxisScale::ends`](crate::report::scale::AxisScale::ends);
+    /// `None` for the whole axis.
     pub x_part: Option<(f64, f64)>,
     pub y_part: Option<(f64, f64)>,
-    /// Styles of the lines that are not drawn.
+    /// Styles of the hidden lines.
     pub hidden: BTreeSet<usize>,
 }
 
 impl Look {
-    /// As the chart is without anybody's wishes.
+    /// The default view.
     pub fn plain() -> &'static Look {
         static PLAIN: Look = Look { x: None, y: None, x_part: None, y_part: None, hidden: BTreeSet::new() };
         &PLAIN
@@ -101,7 +101,7 @@ impl Look {
     }
 }
 
-/// What a picture was made for; while it is the same, the picture is.
+/// Cache key: a picture stays valid while its key is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     area: Rect,
@@ -111,29 +111,29 @@ struct Key {
     revision: u64,
 }
 
-/// How the charts of a run are looked at.
+/// View settings of a run's charts.
 #[derive(Clone, Debug)]
 pub struct ChartView {
-    /// Whether the arrows move from point to point.
+    /// Whether the arrow keys move a cursor from point to point.
     pub cursor: bool,
-    /// Whether the chart has the screen for itself.
+    /// Whether the chart fills the screen.
     pub full: bool,
     pub bars: Bars,
     pub canvas: Canvas,
-    /// Whether the differences to what lies behind, or to what a model predicts, have a pane.
+    /// Whether a pane shows the differences to the overlay or to a model's prediction.
     pub differences: bool,
-    /// By experiment.
+    /// Indexed by experiment.
     looks: Vec<Look>,
-    /// What the measured points are compared with.
+    /// Results that the measured points are compared with.
     overlay: Option<Overlay>,
-    /// What can be laid under the chart.
+    /// A run that can be laid under the chart.
     pub baseline: Option<Arc<Baseline>>,
-    /// Counts what changes the picture.
+    /// Incremented on every change that affects the picture.
     revision: u64,
     picture: Option<(Key, Picture)>,
 }
 
-/// A chart with what says how to draw it.
+/// A chart's data, and the experiment and panel to show.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     pub data: &'a ChartData,
@@ -142,7 +142,7 @@ pub struct Shown<'a> {
 }
 
 impl ChartView {
-    /// For a run with so many experiments.
+    /// View settings for a run with this number of experiments.
     pub fn new(experiments: usize) -> ChartView {
         ChartView {
             cursor: false,
@@ -158,7 +158,7 @@ impl ChartView {
         }
     }
 
-    /// What suits the terminal stays from one run to the next.
+    /// Keeps the settings that suit the terminal from one run to the next.
     pub fn keep_from(&mut self, before: &ChartView) {
         (self.bars, self.canvas) = (before.bars, before.canvas);
     }
@@ -173,7 +173,7 @@ impl ChartView {
         &mut self.looks[experiment.min(last)]
     }
 
-    /// What the measured points are compared with, where there is such a thing.
+    /// Results that the measured points are compared with, if there are any.
     pub fn overlay(&self) -> Option<&Overlay> {
         self.overlay.as_ref()
     }
@@ -183,7 +183,7 @@ impl ChartView {
         self.changed();
     }
 
-    /// Lets the overlay be of this experiment.
+    /// Switches the overlay to this experiment.
     pub fn follow(&mut self, experiment: usize, plan: &crate::recipe::plan::Plan) {
         if let Some(overlay) = &mut self.overlay {
             overlay.show(plan, experiment);
@@ -191,12 +191,12 @@ impl ChartView {
         self.changed();
     }
 
-    /// The picture must be drawn anew.
+    /// Marks the picture as outdated.
     pub fn changed(&mut self) {
         self.revision += 1;
     }
 
-    /// What draws this chart.
+    /// The plot that draws this chart.
     pub fn plot<'a>(&'a self, shown: Shown<'a>, theme: Theme) -> Plot<'a> {
         Plot {
             data: shown.data,
@@ -212,13 +212,13 @@ impl ChartView {
         }
     }
 
-    /// The picture for this area, if it is at hand.
+    /// The cached picture for this area, if it is up to date.
     pub fn picture(&self, shown: Shown, theme: Theme, area: Rect) -> Option<&Picture> {
         let key = self.key(shown, theme, area);
         self.picture.as_ref().filter(|(of, _)| *of == key).map(|(_, picture)| picture)
     }
 
-    /// Makes the picture, unless it is at hand.
+    /// Draws the picture unless it is cached.
     pub fn paint(&mut self, shown: Shown, theme: Theme, area: Rect) {
         if self.picture(shown, theme, area).is_none() {
             let picture = self.plot(shown, theme).picture(area);

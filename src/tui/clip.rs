@@ -1,11 +1,14 @@
-//! Copying by OSC 52: the terminal is asked to put a text where its own copies go. It works
-//! over ssh as well; a terminal that does not know it takes no notice.
+//! Copying by OSC 52, which asks the terminal to put a text on its clipboard. This also works over ssh; a
+//! terminal without OSC 52 ignores the sequence.
 
-/// Longest text, bytes: terminals drop what is longer.
+use crossterm::Command;
+use crossterm::clipboard::CopyToClipboard;
+
+/// Longest text in bytes: terminals drop longer ones.
 const LONGEST: usize = 48 << 10;
 
-/// What to write to the terminal. tmux hands it on to the terminal that it runs in where it
-/// does not take it itself; the kernel's own console would show some of it, and gets nothing.
+/// The sequence to write to the terminal. Inside tmux, a second copy is passed through to the outer terminal,
+/// in case tmux does not handle the first. The Linux console would print part of the sequence, so it gets none.
 pub fn sequence(text: &str, read: impl Fn(&str) -> Option<String>) -> String {
     let set = |key: &str| read(key).filter(|value| !value.is_empty());
     let term = set("TERM").unwrap_or_default();
@@ -13,26 +16,13 @@ pub fn sequence(text: &str, read: impl Fn(&str) -> Option<String>) -> String {
         return String::new();
     }
     let end = (0..=text.len().min(LONGEST)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let plain = format!("\x1b]52;c;{}\x07", base64(&text.as_bytes()[..end]));
+    let mut plain = String::new();
+    // Writing to a string does not fail.
+    let _ = CopyToClipboard::to_clipboard_from(&text[..end]).write_ansi(&mut plain);
     match set("TMUX") {
         Some(_) => format!("{plain}\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")),
         None => plain,
     }
-}
-
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let word = (0..3).fold(0, |word, at| word << 8 | u32::from(three.get(at).copied().unwrap_or(0)));
-        for at in 0..4 {
-            let digit = DIGITS[(word >> (18 - 6 * at)) as usize & 63] as char;
-            out.push(if at <= three.len() { digit } else { '=' });
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -43,18 +33,11 @@ mod tests {
         |key| pairs.iter().find(|(k, _)| *k == key).map(|(_, v)| (*v).to_owned())
     }
 
-    /// The vectors of RFC 4648, section 10.
-    #[test]
-    fn base64_is_that_of_the_standard() {
-        let all = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
-        assert_eq!(all, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
-    }
-
     #[test]
     fn the_terminal_is_asked_in_its_own_way() {
-        assert_eq!(sequence("foo", with(&[("TERM", "xterm-256color")])), "\x1b]52;c;Zm9v\x07");
+        assert_eq!(sequence("foo", with(&[("TERM", "xterm-256color")])), "\x1b]52;c;Zm9v\x1b\\");
         let tmux = sequence("foo", with(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/tmux-0/default,1,0")]));
-        assert_eq!(tmux, "\x1b]52;c;Zm9v\x07\x1bPtmux;\x1b\x1b]52;c;Zm9v\x07\x1b\\");
+        assert_eq!(tmux, "\x1b]52;c;Zm9v\x1b\\\x1bPtmux;\x1b\x1b]52;c;Zm9v\x1b\x1b\\\x1b\\");
         assert_eq!(sequence("foo", with(&[("TERM", "linux")])), "");
     }
 
@@ -63,6 +46,6 @@ mod tests {
         let long = sequence(&"ä".repeat(LONGEST), with(&[]));
         assert!(long.len() < LONGEST * 4 / 3 + 20, "{}", long.len());
         let evil = sequence("\x1b]52;c;!\x07\x1b[2J", with(&[]));
-        assert_eq!(evil.matches('\x1b').count(), 1, "what is copied steers nothing");
+        assert_eq!(evil.matches('\x1b').count(), 2, "what is copied steers nothing");
     }
 }

@@ -1,5 +1,5 @@
-//! Keys and what they do. The hint bar, the help and the dispatch all read the same
-//! lists, so they cannot disagree.
+//! Keys and their commands. The hint bar, the help and the dispatch all read the same lists, so they cannot
+//! disagree.
 
 mod action;
 mod lists;
@@ -19,12 +19,12 @@ pub use lists::{
     AGAIN, EDITING, ENDS, EXPERIMENTS, FOLLOW, GLOBAL, MOVE, PAGES, PANELS, SKIP, SUSPEND, WATCHING,
 };
 
-/// One or two related actions, with their keys and what they are called.
+/// One or two related actions, with their keys and names.
 #[derive(Debug)]
 pub struct Command {
-    /// Keys and their actions, the one to show first in front.
+    /// Keys and their actions; the key to display comes first.
     pub bindings: &'static [(Key, Action)],
-    /// How many of the keys the hint bar shows; 0 keeps the command out of it.
+    /// Number of keys that the hint bar shows; 0 keeps the command out of the bar.
     pub hinted: usize,
     /// A word or two for the hint bar.
     pub name: &'static str,
@@ -33,7 +33,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Its actions, each once, in the order of their first keys.
+    /// The command's distinct actions, in the order of their first keys.
     pub fn actions(&self) -> Vec<Action> {
         let mut actions = Vec::new();
         for (_, action) in self.bindings {
@@ -44,29 +44,29 @@ impl Command {
         actions
     }
 
-    /// Whether it would do something now.
+    /// Whether at least one action of the command is possible now.
     pub fn enabled(&self, state: &State) -> bool {
         self.bindings.iter().any(|(_, action)| state.allows(*action))
     }
 }
 
-/// The first `count` keys, joined by strokes.
+/// The labels of the first `count` keys, joined by slashes.
 pub fn labels(bindings: &[(Key, Action)], count: usize, theme: Theme) -> String {
     let labels: Vec<String> = bindings.iter().take(count).map(|(k, _)| k.label(theme)).collect();
     labels.join("/")
 }
 
-/// What every panel knows in this mode.
+/// The commands that are available in every panel in this mode.
 pub fn global(mode: Mode) -> &'static [Command] {
     if mode == Mode::Watch { WATCHING } else { GLOBAL }
 }
 
-/// What is in force beside a panel's own commands.
+/// The commands that are in force in addition to the panel's own.
 fn around(focus: Focus, mode: Mode) -> &'static [Command] {
     if focus == Focus::Editor { EDITING } else { global(mode) }
 }
 
-/// The lists that are in force, the most specific first.
+/// The command lists in force, the most specific first.
 pub fn in_force(state: &State) -> [&'static [Command]; 2] {
     if let Some(entering) = Entering::now(state) {
         return [entering.commands(), entering::FIELD];
@@ -79,8 +79,8 @@ pub fn in_force(state: &State) -> [&'static [Command]; 2] {
     }
 }
 
-/// The commands that are in force with the keys that mean them here: a key goes to the
-/// most specific command that has it.
+/// The commands in force, each with the keys that trigger it in this state. A key belongs to the most specific
+/// command that binds it.
 pub fn bound(state: &State) -> Vec<(&'static Command, Vec<(Key, Action)>)> {
     let mut taken: Vec<Key> = Vec::new();
     let typing = Entering::now(state).is_some();
@@ -96,20 +96,20 @@ pub fn bound(state: &State) -> Vec<(&'static Command, Vec<(Key, Action)>)> {
     in_force(state).into_iter().flatten().map(&mut own).collect()
 }
 
-/// What `event` asks for in this state; `None` for a key without a meaning here.
+/// The action that `event` triggers in this state; `None` for an unbound key.
 pub fn action(state: &State, event: KeyEvent) -> Option<Action> {
     let mut bindings = bound(state).into_iter().flat_map(|(_, bindings)| bindings);
     bindings.find(|(key, _)| key.matches(event)).map(|(_, action)| action)
 }
 
-/// The commands that are in force together, the most specific list first.
+/// Command lists that are in force together, the most specific first.
 #[derive(Debug)]
 pub struct Scope {
     pub title: &'static str,
     pub lists: Vec<&'static [Command]>,
 }
 
-/// Everything that can be in force: within a scope no key may mean two things.
+/// Every combination of lists that can be in force; within a scope no key may mean two things.
 pub fn scopes() -> Vec<Scope> {
     let panel = |f: &Focus, mode| Scope { title: f.title(), lists: vec![f.commands(), around(*f, mode)] };
     let running = Focus::ALL.iter().map(|f| panel(f, Mode::Run));
@@ -119,7 +119,7 @@ pub fn scopes() -> Vec<Scope> {
     running.chain(watching).chain([help, dialog]).collect()
 }
 
-/// Every command whose keys can be set, with the title of the first list that has it.
+/// Every command whose keys can be configured, with the title of the first list that contains it.
 pub fn listed() -> Vec<(&'static str, &'static Command)> {
     let others =
         [("While watching", WATCHING), ("Help", panel::help::COMMANDS), ("Export", runs::ask::DIALOG)];
@@ -127,7 +127,7 @@ pub fn listed() -> Vec<(&'static str, &'static Command)> {
     lists.flat_map(|(title, list)| list.iter().map(move |command| (title, command))).collect()
 }
 
-/// Every action that is a command, each once.
+/// Every action of a command, without duplicates.
 pub fn actions() -> Vec<Action> {
     let mut actions = Vec::new();
     for action in scopes().into_iter().flat_map(|s| s.lists).flatten().flat_map(Command::actions) {
@@ -138,7 +138,7 @@ pub fn actions() -> Vec<Action> {
     actions
 }
 
-/// Every list of commands with its heading, for the help.
+/// Every command list with its heading, for the help.
 pub fn every(mode: Mode) -> Vec<(&'static str, &'static [Command])> {
     let panels = Focus::ALL.iter().map(|f| (f.title(), f.commands()));
     std::iter::once(("Everywhere", global(mode))).chain(panels).collect()

@@ -1,6 +1,6 @@
 //! The configuration of the user interface: keys, theme, symbols, mouse.
 //!
-//! It is a YAML file that nobody needs: what it does not say stays as it is.
+//! The configuration is an optional YAML file; settings that it omits keep their defaults.
 
 mod print;
 mod read;
@@ -17,13 +17,13 @@ use super::theme::{Symbols, Theme, Wanted};
 pub use print::print;
 pub use read::parse;
 
-/// What the configuration says, with the defaults for what it does not.
+/// The settings of the configuration file, with defaults for those it omits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     pub(super) keymap: Keymap,
     pub(super) theme: Wanted,
     pub(super) symbols: Symbols,
-    /// Whether clicks and the wheel come here. Selecting text then needs Shift.
+    /// Whether the program receives clicks and the wheel. Selecting text then needs Shift.
     pub(super) mouse: bool,
 }
 
@@ -34,25 +34,25 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Colours and symbols, as far as the environment's terminal has them.
+    /// Colours and symbols, as far as the terminal described by the environment supports them.
     pub(super) fn theme(&self, read: impl Fn(&str) -> Option<String>) -> Theme {
         Theme::new(self.theme, self.symbols, read)
     }
 }
 
-/// Where the configuration is looked for: `$XDG_CONFIG_HOME/scatterlab/config.yaml`,
-/// below `~/.config` where that is not set or not absolute. `None` without a home.
+/// Default path of the configuration: `$XDG_CONFIG_HOME/scatterlab/config.yaml`, or below `~/.config` if the
+/// variable is unset or not absolute. `None` without a home directory.
 pub fn default_path(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |key: &str| read(key).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
     Some(base.join("scatterlab").join("config.yaml"))
 }
 
-/// Reads the file that was asked for, which must be there, or the one at its default
-/// place, which need not be. Returns its path where there is a file.
+/// Reads the requested file, which must exist, or the file at the default path, which is optional. Returns the
+/// path if a file was read.
 ///
 /// # Errors
-/// When the file cannot be read, or the first mistake in it: one line with its place.
+/// If the file cannot be read, or the first mistake in it: one line with its place.
 pub fn load(asked: Option<&Path>) -> anyhow::Result<(Config, Option<PathBuf>)> {
     let path = asked.map(Path::to_owned).or_else(|| default_path(|key| std::env::var(key).ok()));
     let Some(path) = path else { return Ok((Config::default(), None)) };

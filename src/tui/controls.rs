@@ -1,4 +1,4 @@
-//! What a person asks of a run that is on its way.
+//! Requests of the user about the run in progress.
 
 use super::home::queue;
 use super::resume;
@@ -11,22 +11,22 @@ use crate::run::runner::Control;
 pub enum Ask {
     /// Cancel the run, or end it after its engine died.
     Cancel,
-    /// The same, and nothing else is started after it.
+    /// Cancel the run and everything in the queue.
     CancelAll,
-    /// Go on in a fresh engine, or with a run that was cut short.
+    /// Continue in a fresh engine, or resume a run that was cut short.
     Resume,
-    /// Hold the run, or let it go on.
+    /// Pause or continue the run.
     Pause,
-    /// Keep the screen as it is while results arrive, or show them again.
+    /// Freeze the screen while results arrive, or unfreeze it.
     Freeze,
-    /// Measure the selected case no further.
+    /// Measure no further rounds of the selected case.
     Skip,
-    /// Try the selected case again, or measure further rounds of it.
+    /// Retry the selected case, or measure further rounds of it.
     Again,
 }
 
 impl Ask {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Ask::Cancel => "cancel",
@@ -40,7 +40,7 @@ impl Ask {
     }
 }
 
-/// Whether it would do something now.
+/// Whether the request is possible now.
 pub fn allows(state: &State, ask: Ask) -> bool {
     let goes_on = match ask {
         Ask::Resume => resume::cut_short(state).is_some(),
@@ -53,7 +53,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
     let waiting = ask == Ask::CancelAll && !state.home.queue.is_empty();
     let Some(run) = state.run() else { return waiting };
     let working = matches!(run.phase, Phase::Running | Phase::Dead { .. }) && run.mode == Mode::Run;
-    // A case that nobody looks at is not skipped by mistake.
+    // Only while the run is in view: a case that the user does not see must not be skipped by mistake.
     let selected =
         state.session.as_ref().filter(|_| working && state.focus.is_run()).map(|shown| shown.selected);
     match ask {
@@ -67,7 +67,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
     }
 }
 
-/// Carries it out.
+/// Carries out a request.
 pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     if !allows(state, ask) {
         return None;
@@ -93,7 +93,7 @@ pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     }
 }
 
-/// Ends the run.
+/// Cancels the run.
 pub fn cancel(state: &mut State) -> Option<Effect> {
     let run = state.run_mut().filter(|run| run.active() && run.phase != Phase::Cancelling)?;
     let control = if matches!(run.phase, Phase::Dead { .. }) { Control::Stop } else { Control::Cancel };
@@ -101,7 +101,7 @@ pub fn cancel(state: &mut State) -> Option<Effect> {
     Some(Effect::Send(control))
 }
 
-/// Goes on in a fresh engine.
+/// Continues in a fresh engine.
 pub fn revive(state: &mut State) -> Option<Effect> {
     let now = state.now;
     state.run_mut().filter(|run| matches!(run.phase, Phase::Dead { .. }))?.resumed(now);
@@ -114,8 +114,8 @@ fn pause(state: &mut State) -> Option<Effect> {
     Some(Effect::Send(if on { Control::Pause } else { Control::Continue }))
 }
 
-/// Asks something of the selected case. The engine sees to it at the next boundary of a
-/// sample, so that the person is told that it was heard.
+/// Sends a request about the selected case. The engine acts on it only at the next sample boundary, so a notice
+/// acknowledges it at once.
 fn about(state: &mut State, what: &str, control: fn(usize) -> Control) -> Option<Effect> {
     let shown = state.session.as_ref()?;
     let at = shown.selected;

@@ -5,19 +5,19 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::theme::Theme;
 use super::words;
 
-/// Most characters that a line takes: nobody types more, and a paste must not grow for ever.
+/// Most characters of a line: nobody types more, and a paste must not grow without bound.
 const LONGEST: usize = 1000;
 
-/// A text and where in it the next character goes.
+/// A text and the position of the cursor in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
     before: String,
     after: String,
-    /// Whether it is only a proposal: what is typed stands in its place.
+    /// Whether the text is only a proposal, which typing replaces.
     offered: bool,
 }
 
-/// A key as far as a text takes it.
+/// A key that edits a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
     Char(char),
@@ -27,12 +27,12 @@ pub enum Stroke {
     Right,
     Home,
     End,
-    /// Takes everything away that stands before the cursor.
+    /// Deletes everything before the cursor.
     Clear,
 }
 
 impl Stroke {
-    /// What `event` means in a text; `None` for keys that are commands there too.
+    /// The edit that `event` stands for; `None` for keys that remain commands in a text field.
     pub fn of(event: KeyEvent) -> Option<Stroke> {
         if event.modifiers.contains(KeyModifiers::ALT) {
             return None;
@@ -54,12 +54,12 @@ impl Stroke {
 }
 
 impl Field {
-    /// This text, with the cursor at its end.
+    /// A field with this text and the cursor at its end.
     pub fn new(text: &str) -> Field {
         Field { before: text.to_owned(), ..Field::default() }
     }
 
-    /// This text as a proposal: who moves or deletes in it edits it, who types replaces it.
+    /// A field with this text as a proposal: moving or deleting edits it, typing replaces it.
     pub fn offer(text: &str) -> Field {
         Field { offered: true, ..Field::new(text) }
     }
@@ -99,14 +99,14 @@ impl Field {
         }
     }
 
-    /// Control characters would move the cursor of the terminal.
+    /// Inserts a character. Control characters are dropped, because they would move the terminal's cursor.
     fn insert(&mut self, c: char) {
         if !c.is_control() && self.before.chars().count() + self.after.chars().count() < LONGEST {
             self.before.push(c);
         }
     }
 
-    /// The text with its cursor in `columns`: of a longer one the part around the cursor.
+    /// The text with its cursor in `columns`; of a longer text, the part around the cursor.
     pub fn shown(&self, columns: usize, theme: Theme) -> String {
         let mark = theme.symbol("▏", "_");
         let room = columns.saturating_sub(1);

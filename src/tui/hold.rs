@@ -1,27 +1,26 @@
-//! Whether a run stands still, and since when.
+//! Whether a run is paused, and since when.
 
 use std::time::Duration;
 
-/// A run may be held by its engine, which a person has asked for, and, where it is a stored
-/// one, by whoever watches it.
+/// A run can be paused by its engine, at the user's request, and a stored run also by its player.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hold {
-    /// What was asked for last.
+    /// The last request.
     pub asked: bool,
-    /// Whether the engine holds.
+    /// Whether the engine is paused.
     pub engine: bool,
-    /// Whether the stored run is not played on.
+    /// Whether the playback of the stored run is paused.
     pub player: bool,
     since: Option<Duration>,
 }
 
 impl Hold {
-    /// Since when it stands still.
+    /// The time at which the run was paused, if it is.
     pub fn since(&self) -> Option<Duration> {
         self.since
     }
 
-    /// After a change: how long it has stood still, where that is over now.
+    /// Updates the state after a change. Returns the length of a pause that has just ended.
     pub fn settle(&mut self, now: Duration) -> Option<Duration> {
         match (self.since, self.engine || self.player) {
             (None, true) => self.since = Some(now),

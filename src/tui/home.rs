@@ -1,6 +1,5 @@
-//! Before a run: the filter of the list, changes to a recipe, what waits to be run, and
-//! what is known of a recipe before it runs. The state is changed here; what needs the
-//! world is asked for as an [`Errand`].
+//! The home screen before a run: the filter of the list, changes to a recipe, the queue, and facts about a
+//! recipe. This module changes the state; whatever needs the outside world is requested as an [`Errand`].
 
 mod ask;
 pub mod background_lookups;
@@ -24,20 +23,20 @@ use filter::Filter;
 use queue::Queue;
 use save::Saving;
 
-/// Everything about recipes that is not a run.
+/// Everything about recipes other than a run.
 #[derive(Clone, Debug, Default)]
 pub struct Home {
     pub filter: Filter,
     pub edits: Edits,
     pub editor: Editor,
-    /// The question under which name a recipe is to be saved.
+    /// The dialog for the file name under which a recipe is saved.
     pub saving: Option<Saving>,
     pub queue: Queue,
     pub facts: Facts,
 }
 
 impl Home {
-    /// Ends whatever is being typed: the filter stays, a value and a file's name go.
+    /// Closes every text field: the filter keeps its text, a value or a file name is dropped.
     pub fn stop_typing(&mut self) {
         self.filter.typing = false;
         self.editor.close();

@@ -1,10 +1,10 @@
-//! Keys as they are typed, written in the configuration, and shown.
+//! Keys as they are typed, written in the configuration, and shown on the screen.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::theme::Theme;
 
-/// A key as it is typed.
+/// A key with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     code: KeyCode,
@@ -12,7 +12,7 @@ pub struct Key {
     alt: bool,
 }
 
-/// Keys that are no characters, under their first names on the screen.
+/// Keys that are not characters. The first name of a key is the one shown on the screen.
 const NAMES: &[(&str, KeyCode)] = &[
     ("Tab", KeyCode::Tab),
     ("Shift-Tab", KeyCode::BackTab),
@@ -37,13 +37,13 @@ const NAMES: &[(&str, KeyCode)] = &[
     ("PageDown", KeyCode::PageDown),
 ];
 
-/// What a configuration may write for a key.
+/// The key names that a configuration accepts.
 pub const ACCEPTED: &str = "one character, Tab, Shift-Tab, Enter, Esc, Space, Up, Down, Left, Right, PgUp, \
     PgDn, Home, End, Insert, Delete, Backspace, F1 to F12, each with ctrl- or alt- before it where a \
     terminal can tell them apart";
 
 impl Key {
-    /// Whether `event` is this key. Shift does not count: characters carry it.
+    /// Whether `event` is this key. Shift is ignored, because characters already include it.
     pub fn matches(self, event: KeyEvent) -> bool {
         let with = |modifier| event.modifiers.contains(modifier);
         self.code == event.code
@@ -51,11 +51,11 @@ impl Key {
             && self.alt == with(KeyModifiers::ALT)
     }
 
-    /// A key by its name: `x`, `G`, `ctrl-n`, `alt-x`, `Tab`, `PgUp`, `F5`. The case of
-    /// names does not count, that of characters does.
+    /// Parses the name of a key: `x`, `G`, `ctrl-n`, `alt-x`, `Tab`, `PgUp`, `F5`. Names are case-insensitive,
+    /// characters are not.
     ///
     /// # Errors
-    /// Why it is no key that a terminal can send, without the accepted names.
+    /// The reason why no terminal can send such a key, without the list of accepted names.
     pub fn parse(text: &str) -> Result<Key, String> {
         let (control, alt, rest) = modifiers(text);
         let code = code(rest).ok_or_else(|| format!("`{}` is no key", crate::case::units::shown(text)))?;
@@ -72,8 +72,8 @@ impl Key {
         }
     }
 
-    /// A terminal sends one byte for a character with control: letters have no case, and
-    /// some are other keys.
+    /// Adds the control key to a character. A terminal sends one byte for the combination, so letters have no
+    /// case, and some combinations are other keys.
     fn with_control(self, c: char, text: &str) -> Result<Key, String> {
         match c.to_ascii_lowercase() {
             'i' => Err(format!("a terminal sends `{text}` as Tab")),
@@ -84,7 +84,7 @@ impl Key {
         }
     }
 
-    /// Its name, as [`parse`](Self::parse) reads it.
+    /// The key's name, as [`parse`](Self::parse) reads it.
     pub fn name(self) -> String {
         let named = NAMES.iter().find(|(_, code)| *code == self.code).map(|(name, _)| (*name).to_owned());
         let name = named.unwrap_or_else(|| match self.code {
@@ -96,7 +96,7 @@ impl Key {
         format!("{control}{alt}{name}")
     }
 
-    /// Its name on the screen.
+    /// The key's name on the screen.
     pub fn label(self, theme: Theme) -> String {
         match (self.code, self.control || self.alt) {
             (KeyCode::Up, false) => theme.symbol("↑", "Up").to_owned(),
@@ -107,7 +107,7 @@ impl Key {
         }
     }
 
-    /// The letter that it is, without a modifier.
+    /// The key's letter, if the key has no modifier.
     pub fn letter(self) -> Option<char> {
         match self.code {
             KeyCode::Char(c) if !self.control && !self.alt => Some(c),
@@ -118,7 +118,7 @@ impl Key {
 
 fn modifiers(text: &str) -> (bool, bool, &str) {
     let (mut control, mut alt, mut rest) = (false, false, text);
-    // A prefix with nothing behind it is not one.
+    // A prefix with nothing after it is a character, not a prefix.
     while let Some((word, tail)) = rest.split_once('-').filter(|(_, tail)| !tail.is_empty()) {
         match word.to_ascii_lowercase().as_str() {
             "ctrl" if !control => control = true,
@@ -142,12 +142,12 @@ fn code(name: &str) -> Option<KeyCode> {
     (1..=12).contains(&number).then_some(KeyCode::F(number))
 }
 
-/// A key for one character.
+/// The key of a character.
 pub const fn char(c: char) -> Key {
     Key { code: KeyCode::Char(c), control: false, alt: false }
 }
 
-/// A character with the control key held.
+/// The key of a character with the control key held.
 pub const fn control(c: char) -> Key {
     Key { code: KeyCode::Char(c), control: true, alt: false }
 }

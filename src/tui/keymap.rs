@@ -1,41 +1,40 @@
-//! Which keys are bound to which action: those of the commands, but for what the
-//! configuration says otherwise.
+//! Maps actions to keys: the defaults of the commands, unless the configuration replaces them.
 
 use super::command::{self, Action, Command};
 use super::key::Key;
 
-/// Bindings that replace those of the commands.
+/// Bindings that replace the default ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keymap {
     replaced: Vec<(Action, Vec<Key>)>,
 }
 
-/// Two actions on one key where both could be meant.
+/// Two actions on one key in the same scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clash {
     pub key: Key,
-    /// The most specific first.
+    /// The more specific action comes first.
     pub actions: [Action; 2],
-    /// Title of the panel where it happens.
+    /// Title of the panel in which the clash occurs.
     pub scope: &'static str,
-    /// Letters without a meaning there.
+    /// Letters that are free in that panel.
     pub free: Vec<char>,
 }
 
 impl Keymap {
-    /// Binds `action` to these keys alone, wherever it is a command.
+    /// Binds `action` to exactly these keys, in every command with that action.
     pub fn bind(&mut self, action: Action, keys: Vec<Key>) {
         self.replaced.retain(|(other, _)| *other != action);
         self.replaced.push((action, keys));
     }
 
-    /// The keys that replace an action's own.
+    /// The keys that replace an action's default keys.
     pub fn replaced(&self, action: Action) -> Option<&[Key]> {
         self.replaced.iter().find(|(other, _)| *other == action).map(|(_, keys)| keys.as_slice())
     }
 
-    /// Keys of a command with their actions: the first key of each action, then the
-    /// second of each, and so on.
+    /// A command's keys with their actions: the first key of each action, then the second key of each, and so
+    /// on.
     pub fn bindings(&self, command: &Command) -> Vec<(Key, Action)> {
         let lists: Vec<(Action, Vec<Key>)> =
             command.actions().into_iter().map(|action| (action, self.keys(command, action))).collect();
@@ -49,8 +48,8 @@ impl Keymap {
         self.replaced(action).map_or_else(own, <[Key]>::to_vec)
     }
 
-    /// The key to name in a sentence; without one, the action's name, which the mouse can
-    /// still reach in the hint bar.
+    /// The key to name in a sentence. If the action has no key, its name: the mouse still reaches it in the
+    /// hint bar.
     pub fn name(&self, action: Action) -> String {
         let commands = command::scopes().into_iter().flat_map(|scope| scope.lists).flatten();
         let mut keys = commands.flat_map(|command| self.bindings(command));
@@ -58,7 +57,7 @@ impl Keymap {
         key.unwrap_or_else(|| action.name().to_owned())
     }
 
-    /// The first key that means two things in one panel.
+    /// The first key that has two meanings in one panel.
     pub fn clash(&self) -> Option<Clash> {
         command::scopes().into_iter().find_map(|scope| self.clash_in(&scope))
     }
@@ -68,7 +67,7 @@ impl Keymap {
         let bindings: Vec<(Key, Action)> = commands.flat_map(|c| self.bindings(c)).collect();
         let twice = |(at, (key, action)): (usize, &(Key, Action))| {
             let (_, other) = bindings[..at].iter().find(|(k, a)| k == key && a != action)?;
-            // In the help, what closes it comes before what leaves the program.
+            // In the help, closing it takes precedence over leaving the program.
             (!(*other == Action::CloseHelp && *action == Action::Quit)).then_some((*key, [*other, *action]))
         };
         let (key, actions) = bindings.iter().enumerate().find_map(twice)?;

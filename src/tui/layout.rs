@@ -1,5 +1,5 @@
-//! Which panels are on the screen, and where. Where there is little room, panels fold
-//! away; the one with the focus always stays.
+//! The panels on the screen and their areas. On a small screen panels are left out, but never the panel with
+//! the focus.
 
 use ratatui::layout::{Position, Rect};
 
@@ -8,24 +8,24 @@ use super::state::State;
 
 /// Smallest terminal that can show the panels.
 pub const SMALLEST: (u16, u16) = (40, 10);
-/// From this width on, the lists stand beside the rest.
+/// Minimum width for the lists beside the other panels.
 const TWO_COLUMNS: u16 = 60;
-/// From this height on, the recipes stay above the cases.
+/// Minimum height for the recipes above the cases.
 const BOTH_LISTS: u16 = 26;
-/// From this height on, samples (or the log) stand under the chart.
+/// Minimum height for the samples (or the log) under the chart.
 const WITH_SAMPLES: u16 = 17;
-/// From this height on, samples and log stand under the chart.
+/// Minimum height for both samples and log under the chart.
 const WITH_BOTH: u16 = 27;
-/// From this height on, a run's details stand below the list of runs.
+/// Minimum height for a run's details below the list of runs.
 const WITH_DETAILS: u16 = 17;
-/// From this height of the lists on, the devices stand below them.
+/// Minimum height of the lists for the devices below them.
 const WITH_DEVICES: u16 = 34;
-/// Widest help.
+/// Maximum width of the help.
 const HELP: u16 = 84;
 /// Rows of the log under the chart.
 const LOG: u16 = 7;
 
-/// The areas of what is shown.
+/// The areas of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
     pub header: Rect,
@@ -33,11 +33,11 @@ pub struct Areas {
     pub body: Rect,
     pub banner: Rect,
     pub hints: Rect,
-    /// The help, where it is open.
+    /// The help, if it is open.
     pub help: Rect,
-    /// Column between the lists and the rest.
+    /// Column between the lists and the other panels.
     pub rule: Option<Rect>,
-    /// The machine around the newest rounds.
+    /// The devices panel.
     pub devices: Option<Rect>,
     /// The preview of the selected recipe.
     pub preview: Option<Rect>,
@@ -45,7 +45,7 @@ pub struct Areas {
 }
 
 impl Areas {
-    /// `None` on a terminal that is too small.
+    /// `None` if the terminal is too small.
     pub fn new(state: &State, screen: Rect) -> Option<Areas> {
         if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
             return None;
@@ -61,12 +61,12 @@ impl Areas {
         Some(areas)
     }
 
-    /// Where a panel is, if it is shown.
+    /// The area of a panel, if the panel is shown.
     pub fn panel(&self, panel: Focus) -> Option<Rect> {
         self.panels.iter().find(|(p, _)| *p == panel).map(|(_, area)| *area)
     }
 
-    /// The panel at a cell, and all of its area.
+    /// The panel at a cell, and the panel's whole area.
     pub fn at(&self, column: u16, row: u16) -> Option<(Focus, Rect)> {
         self.panels.iter().copied().find(|(_, area)| area.contains(Position { x: column, y: row }))
     }
@@ -91,7 +91,7 @@ impl Areas {
         self.main(state, Rect { x: body.x + width + 1, width: body.width - width - 1, ..body });
     }
 
-    /// The stored runs above what is known of one, or a panel alone.
+    /// Places the stored runs above the details of the selected run, or a single panel.
     fn aside(&mut self, focus: Focus, body: Rect) {
         if !focus.is_runs() || body.height < WITH_DETAILS {
             return self.panels.push((focus, body));
@@ -100,7 +100,7 @@ impl Areas {
         self.panels.extend([(Focus::Runs, list), (Focus::Details, details)]);
     }
 
-    /// The recipes, the cases or both, and below them the devices.
+    /// Places the recipes, the cases or both, and the devices below them.
     fn lists(&mut self, state: &State, area: Rect) {
         let area = self.devices(state, area);
         if state.session.is_none() || area.height < BOTH_LISTS {
@@ -115,7 +115,7 @@ impl Areas {
         self.panels.push((Focus::Cases, below));
     }
 
-    /// The recipes, and what waits under them.
+    /// Places the recipes, and the queue below them.
     fn recipes(&mut self, state: &State, area: Rect) {
         let most = if state.focus == Focus::Queue { area.height / 2 } else { area.height / 3 };
         let queue = queue::rows_needed(state).min(most);
@@ -126,8 +126,8 @@ impl Areas {
         }
     }
 
-    /// What the devices leave of the lists: as much as they need, or half of a small screen
-    /// where they are asked for.
+    /// Places the devices and returns the rest for the lists. The devices get the rows they need, but at most
+    /// half of the area.
     fn devices(&mut self, state: &State, area: Rect) -> Rect {
         let Some(session) = state.session.as_ref().filter(|_| !state.at_home()) else { return area };
         if !state.devices_panel.wanted.unwrap_or(area.height >= WITH_DEVICES) {
@@ -139,7 +139,7 @@ impl Areas {
         lists
     }
 
-    /// The selected recipe, or the run.
+    /// Places the selected recipe, or the run.
     fn main(&mut self, state: &State, area: Rect) {
         let under = (area.height * 2 / 5).clamp(7, 10);
         if state.focus == Focus::Editor {
@@ -164,7 +164,7 @@ impl Areas {
     }
 }
 
-/// The first `rows` rows of an area and the others.
+/// Splits an area into its first `rows` rows and the others.
 fn split(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     let top = Rect { height: rows, ..area };

@@ -6,34 +6,34 @@ use std::time::Duration;
 use super::words;
 use crate::engine::protocol::Level;
 
-/// Lines kept; older ones are in the run folder's event stream.
+/// Number of lines kept; older lines are in the event stream of the run's folder.
 const KEPT: usize = 5000;
 
-/// One line.
+/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Since the run started.
+    /// Time since the start of the run.
     pub at: Duration,
     pub level: Level,
     pub text: String,
 }
 
-/// A row of the screen: a line as far as it fits, or what follows.
+/// A row of the screen: a whole line, or a part of a wrapped line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row<'l> {
     pub line: &'l Line,
-    /// Whether the line begins here.
+    /// Whether this is the first row of the line.
     pub begins: bool,
     pub text: String,
 }
 
-/// The newest lines of a run, and how far back the reader has scrolled.
+/// The newest lines of a run, and the scroll position of the reader.
 #[derive(Clone, Debug)]
 pub struct Log {
     lines: VecDeque<Line>,
-    /// Columns of a row.
+    /// Width of a row in columns.
     columns: usize,
-    /// Rows below the last one on the screen; 0 follows the end.
+    /// Number of rows below the window; 0 follows the end.
     back: usize,
 }
 
@@ -44,7 +44,7 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Adds a text, one line for each of its own.
+    /// Adds a text, split into lines.
     pub fn push(&mut self, at: Duration, level: Level, text: &str) {
         for text in text.lines() {
             if self.back > 0 {
@@ -57,28 +57,27 @@ impl Log {
         }
     }
 
-    /// Whether a line with this text is among those kept.
+    /// Whether a line with this text is still kept.
     pub fn says(&self, text: &str) -> bool {
         self.lines.iter().any(|line| line.text == text)
     }
 
-    /// Scrolls by rows, backwards where positive; [`settle`](Self::settle) stops at the first.
+    /// Scrolls by rows, backwards if positive; [`settle`](Self::settle) limits the position to the first row.
     pub fn scroll(&mut self, by: isize) {
         self.back = self.back.saturating_add_signed(by);
     }
 
-    /// To the first line.
+    /// Scrolls to the first line.
     pub fn first(&mut self) {
         self.back = usize::MAX;
     }
 
-    /// To the end, which is then followed.
+    /// Scrolls to the end and follows it.
     pub fn last(&mut self) {
         self.back = 0;
     }
 
-    /// Breaks lines at so many columns, and scrolls back no further than to a full window of
-    /// `height` rows.
+    /// Wraps lines at `columns`, and limits the scroll position so that a window of `height` rows is full.
     pub fn settle(&mut self, height: usize, columns: usize) {
         self.columns = columns;
         if self.back > 0 {
@@ -87,19 +86,20 @@ impl Log {
         }
     }
 
-    /// Rows below those shown.
+    /// Number of rows below the window.
     pub fn below(&self) -> usize {
         self.back
     }
 
-    /// The rows that a window of `height` shows, once it has settled.
+    /// The rows in a window of `height` rows, after [`settle`](Self::settle).
     pub fn window(&self, height: usize) -> Vec<Row<'_>> {
         let mut rows: Vec<Row> = self.rows().skip(self.back).take(height).collect();
         rows.reverse();
         rows
     }
 
-    /// The last first: nobody breaks thousands of lines to see a few.
+    /// The rows from last to first, computed lazily: wrapping thousands of lines to show a few would be a
+    /// waste.
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.lines.iter().rev().flat_map(|line| {
             let texts = broken(&line.text, self.columns).into_iter().enumerate().rev();
@@ -108,7 +108,7 @@ impl Log {
     }
 }
 
-/// A line in rows: an empty one has a row as well.
+/// Wraps a line into rows; an empty line is one empty row.
 fn broken(text: &str, columns: usize) -> Vec<String> {
     if text.is_empty() { vec![String::new()] } else { words::wrap(text, columns) }
 }

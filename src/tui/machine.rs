@@ -1,20 +1,21 @@
-//! The machine as the newest rounds saw it: from the events alone, so that it may be
-//! elsewhere, or a stored one.
+//! The machine during the newest rounds. The state comes from events alone, so the machine may be remote, or
+//! that of a stored run.
 
 use crate::case::{Availability, Device};
 use crate::stats::noise::{Conditions, GpuConditions};
 
-/// What the engine has said of its devices.
+/// The devices and their newest conditions.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// As the engine introduced them.
+    /// The devices that the engine announced.
     pub devices: Vec<Device>,
-    /// Around the newest round: `clock` may be an older one's, because a GPU's rounds have none.
+    /// Conditions of the newest round. `clock` may stem from an older round, because rounds of a GPU do not
+    /// report it.
     pub newest: Conditions,
 }
 
 impl Machine {
-    /// A round is over.
+    /// Records the conditions of a finished round.
     pub fn measured(&mut self, conditions: &Conditions) {
         let before = std::mem::replace(&mut self.newest, conditions.clone());
         if conditions.gpu.is_some() {
@@ -24,14 +25,14 @@ impl Machine {
         }
     }
 
-    /// The name of the GPU; `None` where there is none.
+    /// The name of the available GPU, if there is one.
     pub fn gpu(&self) -> Option<&str> {
         let found =
             self.devices.iter().find(|d| d.backend == "cuda" && d.availability == Availability::Available);
         found.map(|device| device.name.as_str())
     }
 
-    /// What the GPU did; `None` where there is none.
+    /// The newest conditions of the GPU, if there is one.
     pub fn gpu_conditions(&self) -> Option<GpuConditions> {
         let nothing = self.gpu().map(|_| GpuConditions::default());
         self.newest.gpu.clone().or(nothing)

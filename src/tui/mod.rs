@@ -1,7 +1,7 @@
-//! The terminal user interface: a client of a run like the headless one.
+//! The terminal user interface: a client of a run, like the headless one.
 //!
-//! An event becomes an `Action`, `update` applies it to the `State`, `view` draws the
-//! state; nothing else changes either. The screen shows only what the run's [`Record`](crate::run::Record)s say.
+//! An event becomes an `Action`, `update` applies the action to the `State`, and `view` draws the state;
+//! nothing else changes either. The screen shows only the content of the run's [`Record`](crate::run::Record)s.
 //! Each panel lists its commands; dispatch, hint bar and help read the same lists.
 
 mod app;
@@ -69,39 +69,36 @@ use crate::model::Profile;
 use crate::run::folder::MANIFEST;
 use crate::run::runner::Runner;
 
-/// What the user interface works with.
+/// Inputs of the user interface.
 pub struct Options {
-    /// The recipes in the order of the list; those of a group stand together.
+    /// The recipes in the order of the list; recipes of a group are adjacent.
     pub recipes: Vec<RecipeEntry>,
-    /// Resolves a recipe's text. Called on the user interface's thread, for each
-    /// recipe that is looked at and again when it is started.
+    /// Resolves a recipe's text. Called on the user interface's thread, for each recipe that is viewed and
+    /// again when it is started.
     pub resolve: Resolve,
     pub runner: Box<dyn Runner>,
-    /// What the backends run on, in one line.
+    /// The backends' devices, in one line.
     pub devices: String,
-    /// Whether the runner measures; one that plays a stored run starts with the first
-    /// recipe at once.
+    /// The kind of run. In [`Mode::Watch`], whose runner plays a stored run, the first recipe starts at once.
     pub mode: Mode,
-    /// The engine, where it is not our own.
+    /// The engine, if it is remote.
     pub remote: Option<Remote>,
     pub config: Config,
-    /// Who finds out what a recipe costs and where its last run is; nobody: the preview does
-    /// not tell.
+    /// Estimates a recipe's cost and finds its last run. Without it the preview omits both.
     pub lookups: Option<Lookups>,
-    /// The folder below which runs are stored, where they can be looked at.
+    /// The folder below which runs are stored, if they can be viewed.
     pub root: Option<PathBuf>,
-    /// The profiles that are known.
+    /// The known profiles.
     pub profiles: Vec<Profile>,
-    /// Who writes a profile that somebody has changed.
+    /// Saves a profile that the user has changed.
     pub save_profile: SaveProfile,
 }
 
-/// Takes the terminal over until the person leaves; gives it back also after a panic
-/// or a signal. Reads what the environment says of the terminal. Returns what is left to say
-/// on it.
+/// Takes over the terminal until the user leaves, and gives it back even after a panic or a signal. Takes the
+/// terminal's capabilities from the environment. Returns a final message for the terminal, if there is one.
 ///
 /// # Errors
-/// When there is no terminal, when it goes away, after a signal, or after a panic.
+/// If there is no terminal, if the terminal goes away, after a signal, or after a panic.
 pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     let Config { keymap, mouse, .. } = options.config.clone();
     let theme = options.config.theme(|key| std::env::var(key).ok());
@@ -119,11 +116,10 @@ pub fn run(options: Options) -> anyhow::Result<Option<String>> {
         app.begin(Duration::ZERO);
     }
     let guard = Guard::new(mouse).context("taking over the terminal")?;
-    // The guard shows the cursor again; where the terminal is gone, ratatui's own attempt to
-    // do so would end in a panic.
+    // The guard shows the cursor again. If the terminal is gone, ratatui's own attempt to do so would panic.
     let terminal = Terminal::new(CrosstermBackend::new(stdout())).context("opening the terminal")?;
     let mut terminal = ManuallyDrop::new(terminal);
-    // After a panic the state is only asked for its run, which is then ended.
+    // After a panic the state is only used to find and end the run.
     let ended = panic::catch_unwind(AssertUnwindSafe(|| app.run(&mut terminal, &mut source)));
     app.abandon();
     let left = farewell(&app);
@@ -135,19 +131,18 @@ pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     Ok(left)
 }
 
-/// What is to be said once the terminal is given back: of a run that is not complete, where it
-/// is and how it goes on.
+/// The final message for the terminal: where an incomplete run is stored and how to resume it.
 fn farewell(app: &App) -> Option<String> {
     let run = app.state.run().filter(|run| run.mode == Mode::Run && !run.ledger.is_complete())?;
-    // Of one that never came to its first case there is nothing.
+    // A run that never reached its first case has left no manifest.
     let there = run.folder.join(MANIFEST).exists();
     let (folder, advice) = (run.folder.display(), app.advice(&run.folder));
     there.then(|| format!("the run in {folder} is not complete; to go on:\n{advice}"))
 }
 
-/// Where the results of a run are.
+/// Names the folder with the run's results.
 fn whereabouts(app: &App) -> String {
-    // A stored run that is watched has its results where the person found them.
+    // The user knows where the results of a watched run are.
     let run = app.state.session.as_ref().filter(|session| session.mode == Mode::Run);
     let folder = run.map(|session| session.folder.display());
     folder.map(|folder| format!("; the results so far are in {folder}")).unwrap_or_default()

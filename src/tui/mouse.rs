@@ -1,5 +1,4 @@
-//! What the mouse means: a click goes to the hint or the panel under the pointer, the
-//! wheel to the panel.
+//! Mouse events: a click goes to the hint or the panel under the pointer, the wheel to the panel.
 
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -13,7 +12,7 @@ use super::update::Input;
 /// Rows that one notch of the wheel moves.
 const NOTCH: isize = 3;
 
-/// What `event` asks for on this screen; `None` where it means nothing.
+/// The input that `event` stands for on this screen; `None` if it has no effect.
 pub fn input(state: &State, theme: Theme, screen: Rect, event: MouseEvent) -> Option<Input> {
     let areas = Areas::new(state, screen)?;
     match event.kind {
@@ -35,7 +34,7 @@ fn click(state: &State, theme: Theme, areas: &Areas, event: MouseEvent) -> Optio
 
 fn wheel(state: &State, areas: &Areas, event: MouseEvent, by: isize) -> Option<Input> {
     let (column, row) = (event.column, event.row);
-    // The help takes all of the wheel while it is open.
+    // While the help is open, it receives all wheel events.
     let help = state.overlay.is_some().then_some((state.focus, areas.help));
     let (panel, area) = help.or_else(|| areas.at(column, row))?;
     Some(Input::Wheel { panel, area, column, row, by })

@@ -1,6 +1,5 @@
-//! When to draw. Drawing disturbs a measurement on a machine with few cores: a copy
-//! benchmark on two of them lost a quarter of its rate at 16 frames a second and
-//! nothing at 4.
+//! Decides when to draw. Drawing disturbs a measurement on a machine with few cores: a copy benchmark on two
+//! cores lost a quarter of its rate at 16 frames per second and nothing at 4.
 
 use std::time::Duration;
 
@@ -8,10 +7,10 @@ use std::time::Duration;
 const WHILE_TIMING: Duration = Duration::from_millis(250);
 /// Shortest time between two frames otherwise.
 const OTHERWISE: Duration = Duration::from_millis(33);
-/// Longest time to sleep where nothing ends it early, so that messages are seen soon.
+/// Polling interval if there is no waker, short enough that messages appear soon.
 pub const POLL: Duration = Duration::from_millis(100);
 
-/// Draws only what changed, and not too often.
+/// Draws only when something has changed, and not too often.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     changed: bool,
@@ -24,23 +23,23 @@ impl Pacer {
         Pacer { changed: true, last: None }
     }
 
-    /// Something on the screen is no longer true.
+    /// Marks the screen as outdated.
     pub fn touch(&mut self) {
         self.changed = true;
     }
 
-    /// Whether to draw now.
+    /// Whether a frame is due now.
     pub fn due(&self, now: Duration, timing: bool) -> bool {
         self.changed && self.left(now, timing).is_zero()
     }
 
-    /// A frame was drawn.
+    /// Records that a frame was drawn.
     pub fn drawn(&mut self, now: Duration) {
         self.changed = false;
         self.last = Some(now);
     }
 
-    /// How long to wait for input, where it may be `idle` otherwise.
+    /// How long to wait for input: until the next frame is due, or `idle` if nothing has changed.
     pub fn wait(&self, now: Duration, timing: bool, idle: Duration) -> Duration {
         if self.changed { self.left(now, timing).min(idle) } else { idle }
     }
@@ -61,7 +60,7 @@ impl Default for Pacer {
 mod tests {
     use super::*;
 
-    /// Frames in a second in which everything changes every millisecond.
+    /// Number of frames in a second in which everything changes every millisecond.
     fn frames(timing: bool) -> usize {
         let mut pacer = Pacer::new();
         let mut drawn = 0;

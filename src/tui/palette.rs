@@ -2,23 +2,23 @@
 
 use ratatui::style::Color;
 
-/// Which colours are used.
+/// The set of colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Palette {
-    /// Okabe and Ito's palette on a dark background, from the 256 colours.
+    /// Okabe and Ito's palette on a dark background, approximated with the 256 colours.
     #[default]
     Dark,
     /// The same hues, darker, on a light background.
     Light,
     /// The terminal's own sixteen colours on a dark background.
     NamedDark,
-    /// The same on a light one.
+    /// The terminal's own sixteen colours on a light background.
     NamedLight,
     /// Bold and reversed text only.
     Mono,
 }
 
-/// The colours of a theme by what they say. `None` is the terminal's own.
+/// The colours of a theme, by meaning. `None` is the terminal's default colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colours {
     pub dim: Option<Color>,
@@ -44,8 +44,8 @@ const DARK: Colours = Colours {
     series: [cube(75), cube(214), cube(36), cube(175), cube(227), cube(202), cube(32)],
 };
 
-/// Chosen among the entries of similar hue that are dark enough on white, so that the two
-/// most similar are as far apart as possible, also to people without red or green cones.
+/// Entries of similar hue that are dark enough on white, chosen so that the two most similar ones are as far
+/// apart as possible, also for people without red or green cones.
 const LIGHT: Colours = Colours {
     dim: cube(242),
     accent: cube(25),

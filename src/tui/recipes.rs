@@ -1,19 +1,18 @@
-//! The recipes that can be started, grouped, and what the selected one means.
+//! The recipes that can be started, grouped, and the plan of the selected one.
 
 use super::home::filter;
 use crate::recipe;
 use crate::recipe::plan::Plan;
 
-/// The group of recipes that are files of the person's own.
+/// The group of recipes from the user's own files.
 pub const OWN: &str = "this folder";
 
-/// One recipe as the user interface gets it.
+/// A recipe as passed to the user interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipeEntry {
-    /// Heading it is listed under: a paper's key or a folder. Entries of a group
-    /// stand together.
+    /// Heading of the recipe in the list: a paper's key or a folder. Entries of a group are adjacent.
     pub group: String,
-    /// Where it is, for people: `he2007/fig09-passes`.
+    /// The recipe's path, for people: `he2007/fig09-passes`.
     pub path: String,
     pub title: String,
     /// The YAML.
@@ -21,19 +20,19 @@ pub struct RecipeEntry {
 }
 
 impl RecipeEntry {
-    /// The last part of its path, without the ending.
+    /// The last part of the path, without its ending.
     pub fn name(&self) -> &str {
         let last = self.path.rsplit('/').next().unwrap_or(&self.path);
         last.strip_suffix(".yaml").or_else(|| last.strip_suffix(".yml")).unwrap_or(last)
     }
 }
 
-/// What a recipe's text tells without its plan.
+/// Facts from a recipe's text that need no plan.
 #[derive(Clone, Debug)]
 struct Read {
-    /// What it is found by.
+    /// The text that the filter searches.
     haystack: String,
-    /// By which it is known in its runs.
+    /// Hash of the text, which identifies the recipe in its runs.
     hash: String,
     mistaken: bool,
 }
@@ -54,15 +53,15 @@ pub enum Row<'a> {
     Entry(usize),
 }
 
-/// The list and its selection.
+/// The list of recipes and its selection.
 #[derive(Clone, Debug, Default)]
 pub struct Recipes {
     entries: Vec<RecipeEntry>,
-    /// What reading each has shown.
+    /// Facts from the text of each entry.
     read: Vec<Read>,
-    /// Indices of the entries that the filter keeps, ascending.
+    /// Indices of the entries that match the filter, ascending.
     shown: Vec<usize>,
-    /// What each recipe resolved to, once somebody looked at it.
+    /// The plan of each recipe, or its error, once the recipe has been resolved.
     plans: Vec<Option<Result<Plan, String>>>,
     selected: usize,
 }
@@ -84,13 +83,13 @@ impl Recipes {
         self.entries.get(self.read.iter().position(|own| own.hash == hash)?)
     }
 
-    /// Indices of the entries that the filter keeps.
+    /// Indices of the entries that match the filter.
     pub fn shown(&self) -> &[usize] {
         &self.shown
     }
 
-    /// Keeps the entries whose haystack `wanted` likes. Where the selected one goes, the
-    /// first that stays is selected.
+    /// Keeps the entries whose haystack satisfies `wanted`. If the selected entry is dropped, selects the first
+    /// remaining one.
     pub fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
         let stays = |at: &usize| self.read.get(*at).is_some_and(|read| wanted(&read.haystack));
         self.shown = (0..self.entries.len()).filter(stays).collect();
@@ -125,18 +124,18 @@ impl Recipes {
         }
     }
 
-    /// What the selected recipe means; `None` while nobody has resolved it.
+    /// The plan of the selected recipe, or its error; `None` until it is resolved.
     pub fn plan(&self) -> Option<&Result<Plan, String>> {
         self.plan_of(self.selected()?)
     }
 
-    /// What a recipe means; `None` while nobody has resolved it.
+    /// The plan of a recipe, or its error; `None` until it is resolved.
     pub fn plan_of(&self, index: usize) -> Option<&Result<Plan, String>> {
         self.plans.get(index)?.as_ref()
     }
 
-    /// Whether a recipe cannot run: it cannot be read, or what it means with its changes is
-    /// refused. The latter is known of those that were looked at.
+    /// Whether a recipe cannot run: either its text cannot be parsed, or its plan with the current changes is
+    /// refused. The latter is known only for recipes that have been resolved.
     pub fn is_mistaken(&self, index: usize) -> bool {
         match self.plan_of(index) {
             Some(plan) => plan.is_err(),
@@ -144,22 +143,22 @@ impl Recipes {
         }
     }
 
-    /// Stores what the recipe at `index` resolved to.
+    /// Stores the plan of the recipe at `index`, or its error.
     pub fn resolved(&mut self, index: usize, plan: Result<Plan, String>) {
         if let Some(slot) = self.plans.get_mut(index) {
             *slot = Some(plan);
         }
     }
 
-    /// It has to be resolved again.
+    /// Drops the plan, so that the recipe is resolved again.
     pub fn forget(&mut self, index: usize) {
         if let Some(slot) = self.plans.get_mut(index) {
             *slot = None;
         }
     }
 
-    /// Adds a recipe at the end, or instead of the one that is the same file; returns its
-    /// index. The list keeps what it kept.
+    /// Appends a recipe, or replaces the entry of the same file; returns its index. The filtered list stays as
+    /// it was.
     pub fn add(&mut self, entry: RecipeEntry) -> usize {
         let same = |known: &RecipeEntry| known.group == entry.group && known.path == entry.path;
         let read = Read::new(&entry);

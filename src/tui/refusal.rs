@@ -1,4 +1,4 @@
-//! Why a key does nothing here, in a few words.
+//! Explains in a few words why a key has no effect.
 
 use ratatui::crossterm::event::KeyEvent;
 
@@ -12,7 +12,7 @@ use super::state::{Mode, State};
 use super::whatif::Ask as WhatIf;
 use crate::run::{SKIPPED, Status};
 
-/// Of a command that would do nothing now; `None` where that needs no word.
+/// The reason why a command is not possible now; `None` if no explanation is needed.
 pub fn why(state: &State, action: Action) -> Option<String> {
     let run = state.run().filter(|run| run.active());
     let text = match action {
@@ -70,7 +70,7 @@ fn resume(state: &State) -> &'static str {
     }
 }
 
-/// Why the selected case is not skipped, or not measured again.
+/// The reason why the selected case cannot be skipped or measured again.
 fn of_case(state: &State, ask: Control) -> Option<String> {
     let shown = state.session.as_ref()?;
     let record = shown.ledger.records().get(shown.selected)?;
@@ -94,7 +94,7 @@ fn pending(shown: &Session) -> &'static str {
     }
 }
 
-/// The chart itself says the rest.
+/// For other requests the chart itself gives the reason.
 fn chart(state: &State) -> &'static str {
     if state.session.is_none() { "there is no chart here" } else { "the whole chart is shown" }
 }
@@ -108,7 +108,7 @@ fn home(ask: home::Ask) -> &'static str {
     }
 }
 
-/// Of a key without a meaning in this panel: where it has one.
+/// For a key without a meaning in this panel: the panels in which it has one.
 pub fn elsewhere(state: &State, key: KeyEvent) -> Option<String> {
     if state.overlay.is_some() || state.mode == Mode::Rehearsal {
         return None;

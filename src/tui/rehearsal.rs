@@ -1,5 +1,5 @@
-//! The screen of a run with invented results, so that what drawing costs can be measured:
-//! the event loop, the drawing and the frame rate are those of a run.
+//! The screen of a run with invented results, to measure the cost of drawing. The event loop, the drawing and
+//! the frame rate are those of a real run.
 
 mod pseudo;
 mod script;
@@ -26,22 +26,22 @@ use crate::engine::protocol::Environment;
 use crate::recipe::plan::Plan;
 use crate::run::runner::{Control, Message, Runner, Running};
 
-/// Columns and rows of a screen that nobody sees.
+/// Columns and rows of the pseudo-terminal.
 pub const UNSEEN: (u16, u16) = (160, 48);
 
-/// Results arrive this often, as in a run of short cases: each frame has something new.
+/// Interval between results, as in a run of short cases: each frame contains something new.
 const RESULTS: Duration = Duration::from_millis(50);
 
-/// Where the screen is drawn.
+/// The terminal that the screen is drawn on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
-    /// The terminal of this process, which is taken over meanwhile.
+    /// The terminal of this process, which is taken over temporarily.
     Terminal,
     /// A pseudo-terminal of [`UNSEEN`] columns and rows.
     Pseudo,
 }
 
-/// A run that is only played. Dropping it gives the terminal back.
+/// A simulated run. Dropping it gives the terminal back.
 pub struct Rehearsal {
     app: App,
     terminal: Terminal<CrosstermBackend<Box<dyn Write>>>,
@@ -54,11 +54,10 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Opens the screen of `plan`, which `entry` describes, on a machine of this
-    /// environment.
+    /// Opens the screen of `plan`, which `entry` describes, for a machine with this environment.
     ///
     /// # Errors
-    /// When the terminal cannot be taken over, or no pseudo-terminal opened.
+    /// If the terminal cannot be taken over, or no pseudo-terminal can be opened.
     pub fn open(
         entry: RecipeEntry,
         plan: Plan,
@@ -94,10 +93,10 @@ impl Rehearsal {
         })
     }
 
-    /// Lets results arrive and draws them, as a run does.
+    /// Delivers results and draws them for `time`, as in a run.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// If the terminal is gone.
     pub fn draw_for(&mut self, time: Duration) -> anyhow::Result<()> {
         let end = self.source.now() + time;
         self.due = self.due.max(self.source.now());
@@ -110,10 +109,10 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Draws nothing; the screen keeps what it shows.
+    /// Draws nothing for `time`; the screen keeps its content.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// If the terminal is gone.
     pub fn rest_for(&mut self, time: Duration) -> anyhow::Result<()> {
         let end = self.source.now() + time;
         while let Some(left) = end.checked_sub(self.source.now()).filter(|_| !self.source.stopped) {
@@ -127,7 +126,7 @@ impl Rehearsal {
         self.app.notify(text);
     }
 
-    /// Whether the person asked to stop.
+    /// Whether the user asked to stop.
     pub fn stopped(&self) -> bool {
         self.source.stopped
     }
@@ -137,14 +136,14 @@ impl Rehearsal {
         self.terminal.get_frame().count()
     }
 
-    /// Says what is due by now, from the start again at the script's end: the app takes
-    /// it in when it looks, as from a run's thread.
+    /// Sends the messages that are due by now, and repeats the script after its end. The app receives them when
+    /// it polls, as from a run's thread.
     fn play(&mut self) {
         while self.due <= self.source.now() {
             self.due += RESULTS;
             let Some(step) = self.script.pop_front() else { return };
             for message in &step {
-                // The app holds the other end as long as the run is not over, and it never is.
+                // The app holds the receiver until the run is over, and this run never ends.
                 let _ = self.messages.send(message.clone());
             }
             self.script.push_back(step);
@@ -165,13 +164,13 @@ fn on_pseudo_terminal() -> anyhow::Result<Opened> {
     let (columns, rows) = UNSEEN;
     let side = pseudo::open(columns, rows).context("opening a pseudo-terminal")?;
     let backend = CrosstermBackend::new(Box::new(side) as Box<dyn Write>);
-    // Its size is not that of the terminal that crossterm would ask.
+    // The size is fixed, because crossterm would ask the process' own terminal.
     let viewport = Viewport::Fixed(Rect::new(0, 0, columns, rows));
     let terminal = Terminal::with_options(backend, TerminalOptions { viewport });
     Ok((terminal.context("opening the pseudo-terminal")?, Box::new(Unattended(Instant::now())), None))
 }
 
-/// A run that somebody else plays.
+/// A runner for a run that the rehearsal plays.
 struct Played(RefCell<Option<Running>>);
 
 impl Runner for Played {
@@ -180,7 +179,7 @@ impl Runner for Played {
     }
 }
 
-/// Nobody types.
+/// A source without input.
 struct Unattended(Instant);
 
 impl Source for Unattended {
@@ -194,7 +193,7 @@ impl Source for Unattended {
     }
 }
 
-/// Keys do nothing here, but for those that stop it.
+/// Ignores all keys except those that stop the rehearsal.
 struct Filtered {
     inner: Box<dyn Source>,
     stopped: bool,

@@ -1,5 +1,4 @@
-//! Going on with a run that is over: one that was cut short, or one of whose cases more is
-//! wanted.
+//! Continues a run that is over: either it was cut short, or one of its cases is to be measured further.
 
 use std::path::PathBuf;
 
@@ -9,15 +8,15 @@ use super::state::{Mode, State};
 use super::update::{Effect, begin};
 use crate::run::Ledger;
 
-/// A run that could go on in its folder.
+/// A run that can be resumed in its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
     pub folder: PathBuf,
-    /// Position of the case that is to be tried again or measured further.
+    /// Position of the case that is to be retried or measured further.
     pub case: Option<usize>,
 }
 
-/// The run that is looked at, if it was cut short and nothing else is on its way.
+/// The run in view, if it was cut short and nothing else is in progress.
 pub fn cut_short(state: &State) -> Option<Unfinished> {
     if state.busy() || state.runs.reopens() || state.mode != Mode::Run {
         return None;
@@ -32,7 +31,8 @@ pub fn cut_short(state: &State) -> Option<Unfinished> {
     Some(Unfinished { folder: folder.clone(), case: None })
 }
 
-/// The run that was just made, for the selected case. A stored one may be another machine's.
+/// The run that has just ended, to measure its selected case again. Stored runs are excluded: they may be from
+/// another machine.
 pub fn of_case(state: &State) -> Option<Unfinished> {
     let idle = !state.busy() && !state.runs.reopens();
     let run = over(state).filter(|run| idle && run.mode == Mode::Run)?;
@@ -50,13 +50,13 @@ fn is_incomplete(run: &Session) -> bool {
     !matches!(run.phase, Phase::Over { cancelled: false })
 }
 
-/// Has it read, so that it can go on.
+/// Has the run read, so that it can be resumed.
 pub fn reopen(state: &mut State, run: Unfinished) -> Effect {
     state.notice = Some("reading the run …".to_owned());
     Effect::Ask(state.runs.reopening_ticket(), Job::Reopen(run))
 }
 
-/// It goes on, from what its folder holds.
+/// Shows the resumed run, starting with the content of its folder.
 pub fn went_on(state: &mut State, ledger: Ledger, folder: PathBuf) {
     let recipe = state.run().filter(|run| run.folder == folder).and_then(|run| run.recipe);
     let mut session = Session::new(recipe, ledger, folder, state.now);

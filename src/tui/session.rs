@@ -1,4 +1,4 @@
-//! A run as the screen knows it: the ledger of its records and where it stands.
+//! A run as the screen shows it: the ledger of its records and its current state.
 
 mod events;
 mod look;
@@ -17,38 +17,39 @@ use crate::report::series::{ChartData, charted};
 use crate::run::Ledger;
 use crate::run::eta::Eta;
 
-/// The stage of a case that has changed within this time will soon change again.
+/// Samples still count as being timed for this long after the last ones, because the next samples usually
+/// follow soon.
 const LATELY: Duration = Duration::from_millis(250);
 
-/// How far a run got.
+/// State of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The engine works.
+    /// The engine is working.
     Running,
-    /// It was asked to stop.
+    /// The run was asked to stop.
     Cancelling,
-    /// The engine is gone and nobody has decided how to go on.
+    /// The engine is dead, and nobody has decided how to continue.
     Dead { reason: String, case: Option<usize> },
-    /// It is over.
+    /// The run is over.
     Over { cancelled: bool },
-    /// It could not go on.
+    /// The run failed and cannot continue.
     Broken(String),
 }
 
-/// What the engine is doing.
+/// The engine's current activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Current {
-    /// Position in the plan.
+    /// Position of the case in the plan.
     pub case: usize,
-    /// From 0.
+    /// Number of the round, from 0.
     pub round: u32,
     pub stage: Stage,
 }
 
-/// One run, from its start until the next one replaces it.
+/// A run on the screen, from its start until the next run replaces it.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Index of its recipe, where it is one of those that are listed.
+    /// Index of the run's recipe, if the recipe is listed.
     pub recipe: Option<usize>,
     pub folder: PathBuf,
     pub ledger: Ledger,
@@ -58,9 +59,9 @@ pub struct Session {
     pub eta: Eta,
     pub began: Duration,
     pub ended: Option<Duration>,
-    /// The devices and what they did around the newest rounds.
+    /// The devices and their conditions during the newest rounds.
     pub machine: Machine,
-    /// Where the engine runs, once it has said so.
+    /// The engine's environment, once the engine has reported it.
     pub environment: Option<Environment>,
     /// Selected case.
     pub selected: usize,
@@ -68,31 +69,31 @@ pub struct Session {
     pub follow: bool,
     /// Selected panel of the chart.
     pub panel: usize,
-    /// How its charts are looked at.
+    /// View settings of the charts.
     pub view: ChartView,
     /// First line of the samples panel.
     pub samples_scroll: usize,
     /// When samples were last being timed.
     sampled: Option<Duration>,
-    /// Where its events come from.
+    /// Source of the run's events.
     pub mode: Mode,
-    /// When it was frozen, if it is not the run as it is now.
+    /// When the session was frozen, if it is not the run's current state.
     pub frozen: Option<Duration>,
     hold: Hold,
     cancelled: bool,
-    /// Whether its thread has said its last word: before, it may still write files.
+    /// Whether the run's thread has finished; until then it may still write files.
     pub told_all: bool,
-    /// Whether its engine has done anything since it was started.
+    /// Whether the engine has made progress since it was started.
     progressed: bool,
     chart: ChartData,
-    /// Whether the chart is older than the ledger or of another experiment.
+    /// Whether the chart is older than the ledger or shows another experiment.
     stale: bool,
-    /// Whether the selected case was chosen by hand, and its panel is not known yet.
+    /// Whether the selected case was chosen by hand, so that its panel must be brought up.
     reveal: bool,
 }
 
 impl Session {
-    /// A run that has just been started at `now`.
+    /// A run that was started at `now`.
     pub fn new(recipe: impl Into<Option<usize>>, ledger: Ledger, folder: PathBuf, now: Duration) -> Session {
         let mut eta = Eta::new(&ledger);
         eta.begin(now);
@@ -130,13 +131,13 @@ impl Session {
         session
     }
 
-    /// Whether there is something to cancel.
+    /// Whether the run can be cancelled.
     pub fn active(&self) -> bool {
         matches!(self.phase, Phase::Running | Phase::Cancelling | Phase::Dead { .. })
     }
 
-    /// Whether samples are being timed, so that drawing would disturb them. Also between
-    /// short cases: the next one's samples begin before a frame is drawn.
+    /// Whether samples are being timed, so that drawing would disturb them. Also true between short cases,
+    /// because the next case's samples begin before a frame is drawn.
     pub fn timing(&self, now: Duration) -> bool {
         let lately = self.sampled.is_some_and(|at| now.saturating_sub(at) < LATELY);
         matches!(self.phase, Phase::Running | Phase::Cancelling) && (self.sampling() || lately)
@@ -146,8 +147,7 @@ impl Session {
         self.current.is_some_and(|c| c.stage == Stage::Sample)
     }
 
-    /// Whether samples are being timed that need every core: then not even the clock in
-    /// the header moves.
+    /// Whether samples that need every core are being timed; then not even the clock in the header moves.
     pub fn hushed(&self) -> bool {
         let Some(current) = self.current.filter(|_| self.sampling()) else { return false };
         let cores = self.environment.as_ref().map_or(usize::MAX, |e| e.affinity.len());
@@ -160,13 +160,13 @@ impl Session {
         threads >= cores
     }
 
-    /// Time since the start, until the end.
+    /// Time from the start to the end, or to now.
     pub fn elapsed(&self, now: Duration) -> Duration {
         let stopped = [self.ended, self.hold.since(), self.frozen].into_iter().flatten().min();
         stopped.unwrap_or(now).saturating_sub(self.began)
     }
 
-    /// Time that is left; `None` while nobody can tell.
+    /// Remaining time; `None` if unknown.
     pub fn remaining(&self, now: Duration) -> Option<Duration> {
         match self.phase {
             Phase::Running | Phase::Cancelling => self.eta.remaining(self.frozen.unwrap_or(now)),
@@ -174,14 +174,14 @@ impl Session {
         }
     }
 
-    /// Time that the running case still needs by its rule.
+    /// Remaining time of the running case by its stopping rule.
     pub fn case_remaining(&self, now: Duration) -> Option<Duration> {
         let works = self.phase == Phase::Running && self.hold.since().is_none();
         let case = self.current.filter(|_| works)?.case;
         self.eta.of_case(case, true, &self.ledger, self.frozen.unwrap_or(now))
     }
 
-    /// Finished and all (case, round) pairs.
+    /// Number of finished and of all (case, round) pairs.
     pub fn progress(&self) -> (u32, u32) {
         self.eta.progress()
     }
@@ -191,14 +191,14 @@ impl Session {
         self.log.push(self.elapsed(now), level, text);
     }
 
-    /// Whether its engine is dead, and a fresh one may do better: one that died before it did
-    /// anything would do so again.
+    /// If the engine is dead, whether a fresh one may do better: an engine that died before any progress would
+    /// die again.
     pub fn hopeful(&self) -> Option<bool> {
         let Phase::Dead { case, .. } = &self.phase else { return None };
         Some(case.is_some() || self.progressed)
     }
 
-    /// A fresh engine was asked for.
+    /// Records that a fresh engine was requested.
     pub fn resumed(&mut self, now: Duration) {
         self.progressed = false;
         self.phase = Phase::Running;
@@ -206,18 +206,17 @@ impl Session {
         self.say(now, Level::Info, "going on in a fresh engine");
     }
 
-    /// Since when it is held.
+    /// When the run was paused, if it is.
     pub fn paused(&self) -> Option<Duration> {
         self.hold.since()
     }
 
-    /// Whether it will be held, once the engine comes to the boundary of a sample.
+    /// Whether the run will pause once the engine reaches a sample boundary.
     pub fn pausing(&self) -> bool {
         self.hold.asked && self.hold.since().is_none() && self.phase == Phase::Running
     }
 
-    /// A person asks to hold the run, or to go on: returns which. A stored one is held at
-    /// once.
+    /// Toggles the request to pause the run; returns whether it is to be paused. A stored run pauses at once.
     pub fn ask_to_pause(&mut self, now: Duration) -> bool {
         let on = !self.hold.asked;
         self.hold.asked = on;
@@ -227,8 +226,9 @@ impl Session {
         on
     }
 
-    /// What the engine does is what was asked of it, also where that was forgotten: an early
-    /// pause is older than its hello. Of a stored run somebody else asked.
+    /// Records whether the engine is paused. In a live run the request follows the engine: a pause requested
+    /// early is cleared by the engine's hello and still carried out after it. In a stored run the recorded
+    /// pauses are not requests of this user.
     fn engine_holds(&mut self, on: bool, now: Duration) {
         if self.mode == Mode::Run {
             self.hold.asked = on;
@@ -236,7 +236,7 @@ impl Session {
         self.held(now, |hold| hold.engine = on);
     }
 
-    /// The clock stands still while it is held.
+    /// Changes the holds; the run's clock stands still during a pause.
     fn held(&mut self, now: Duration, change: impl FnOnce(&mut Hold)) {
         change(&mut self.hold);
         if let Some(time) = self.hold.settle(now) {
@@ -245,13 +245,12 @@ impl Session {
         }
     }
 
-    /// The program had been stopped: what was measured meanwhile says nothing about how
-    /// long a round takes.
+    /// The program was suspended, so the elapsed time says nothing about the duration of a round.
     pub fn continued(&mut self) {
         self.eta.pause();
     }
 
-    /// The engine that held is gone, and what was asked of it.
+    /// Clears the pause and the request, because the engine is gone.
     fn released(&mut self, now: Duration) {
         self.held(now, |hold| hold.engine = false);
         if self.mode == Mode::Run {

@@ -1,4 +1,4 @@
-//! Everything that the screen shows.
+//! The state of the screen.
 
 use std::time::Duration;
 
@@ -15,46 +15,45 @@ use super::session::Session;
 use super::whatif::{self, WhatIf};
 use crate::model::Profile;
 
-/// Where the session's events come from.
+/// Source of a session's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// An engine that measures.
     #[default]
     Run,
-    /// A run folder: nothing is measured.
+    /// A run's folder that is played; nothing is measured.
     Watch,
-    /// A run folder that was read as a whole.
+    /// A run's folder that was read as a whole.
     Stored,
-    /// Nowhere: they are invented, so that there is something to draw.
+    /// A rehearsal: the results are invented, so that there is something to draw.
     Rehearsal,
 }
 
-/// The panel of the devices, which is there where there is room unless somebody has said
-/// otherwise.
+/// The devices panel, which is shown if there is room, unless the user has decided otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DevicesPanel {
     pub wanted: Option<bool>,
-    /// Whether it was drawn last.
+    /// Whether the last frame contained the panel.
     pub shown: bool,
 }
 
-/// What lies over the panels.
+/// An overlay on top of the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlay {
-    /// The help, from this line; once it is known how long the lines are, from where the panel
-    /// with the focus has its keys.
+    /// The help, from line `scroll`. `None` until the length of the help is known; then it starts at the keys
+    /// of the focused panel.
     Help { scroll: Option<usize> },
-    /// What was written of a run, with this of its lines selected.
+    /// The files written for a run, with line `selected` selected.
     Export { selected: usize },
 }
 
-/// On the way out.
+/// State of leaving the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
     No,
     /// A run is active; a second `q` confirms.
     Asked,
-    /// The run was asked to stop; we leave when its folder is complete, or then.
+    /// The run was asked to stop. The program leaves when the run's folder is complete, or at `until`.
     Waiting {
         until: Duration,
     },
@@ -62,16 +61,16 @@ pub enum Leaving {
     Now,
 }
 
-/// An engine that is not our own.
+/// A remote engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
-    /// Such as `ssh gpuhost`.
+    /// Name of the connection, such as `ssh gpuhost`.
     pub name: String,
-    /// How long a word to it and its answer took last.
+    /// Last measured round-trip time.
     pub latency: Option<Duration>,
 }
 
-/// The whole state.
+/// The state of the user interface.
 #[derive(Clone, Debug)]
 pub struct State {
     pub mode: Mode,
@@ -79,29 +78,29 @@ pub struct State {
     pub home: Home,
     /// The run that is shown.
     pub session: Option<Session>,
-    /// The run as it is, while the one that is shown is frozen.
+    /// The run's current state while the shown one is frozen.
     pub live: Option<Session>,
     /// The stored runs.
     pub runs: Runs,
-    /// Which lines of memory a case touches.
+    /// The pattern view: the lines of memory that a case touches.
     pub pattern: Option<PatternView>,
     /// A profile that is being changed.
     pub whatif: Option<WhatIf>,
-    /// The profiles that are known.
+    /// The known profiles.
     pub profiles: Vec<Profile>,
     pub focus: Focus,
     pub devices_panel: DevicesPanel,
     pub overlay: Option<Overlay>,
     pub leaving: Leaving,
-    /// One line about the last thing asked for, until the next key.
+    /// A line about the last request, until the next key.
     pub notice: Option<String>,
-    /// What the backends run on, in one line.
+    /// The backends' devices, in one line.
     pub devices: String,
-    /// The engine, where it is not our own.
+    /// The engine, if it is remote.
     pub remote: Option<Remote>,
-    /// Which keys mean what.
+    /// The bindings of keys to actions.
     pub keymap: Keymap,
-    /// Since the program started.
+    /// Time since the program started.
     pub now: Duration,
 }
 
@@ -129,22 +128,22 @@ impl State {
         }
     }
 
-    /// The run as it is now, also where a frozen one is shown.
+    /// The run's current state, even while a frozen one is shown.
     pub fn run(&self) -> Option<&Session> {
         self.live.as_ref().or(self.session.as_ref())
     }
 
-    /// The same.
+    /// Mutable version of [`run`](Self::run).
     pub fn run_mut(&mut self) -> Option<&mut Session> {
         self.live.as_mut().or(self.session.as_mut())
     }
 
-    /// Keeps what is shown as it is while results arrive, or shows them again.
+    /// Freezes the screen while results arrive, or unfreezes it.
     pub fn freeze(&mut self) {
         match self.live.take() {
             Some(live) => {
                 let frozen = self.session.replace(live);
-                // Another run may have begun meanwhile.
+                // The next run may have begun in the meantime.
                 let same =
                     |frozen: &Session| self.session.as_ref().is_some_and(|s| s.folder == frozen.folder);
                 if let (Some(frozen), Some(live)) = (frozen.filter(same), &mut self.session) {
@@ -165,18 +164,18 @@ impl State {
         self.run().is_some_and(Session::active)
     }
 
-    /// Whether a run's thread still works: also one that has broken off writes its files.
+    /// Whether a run's thread is still working: even after a failure it still writes files.
     pub fn busy(&self) -> bool {
         self.run().is_some_and(|run| !run.told_all)
     }
 
-    /// Where events come from now: of a stored run that is played, from its folder.
+    /// Source of the current events; [`Mode::Watch`] while a stored run is being played.
     pub fn mode(&self) -> Mode {
         let watched = self.run().is_some_and(|run| run.mode == Mode::Watch && run.active());
         if watched { Mode::Watch } else { self.mode }
     }
 
-    /// Whether a run is active that measures.
+    /// Whether an active run is measuring.
     pub fn measuring(&self) -> bool {
         self.active() && self.mode() != Mode::Watch
     }
@@ -186,18 +185,18 @@ impl State {
         self.mode() != Mode::Watch && self.run().is_some_and(|run| run.timing(self.now))
     }
 
-    /// Whether nothing but a key may cause drawing now.
+    /// Whether only a key may cause drawing now.
     pub fn hushed(&self) -> bool {
         self.mode() != Mode::Watch && self.run().is_some_and(Session::hushed)
     }
 
-    /// Whether the recipes are looked at, and not a run.
+    /// Whether the home screen is shown rather than a run.
     pub fn at_home(&self) -> bool {
         let home = matches!(self.focus, Focus::Recipes | Focus::Editor | Focus::Queue);
         home || (self.session.is_none() && !self.focus.is_aside())
     }
 
-    /// The panels that Tab goes through: those that there are now.
+    /// The panels that Tab cycles through: those that exist now.
     pub fn present(&self) -> Vec<Focus> {
         if self.focus.is_aside() {
             return self.focus.aside().to_vec();
@@ -211,12 +210,12 @@ impl State {
         Focus::ALL.into_iter().filter(there).collect()
     }
 
-    /// Whether `action` would do something now; the hint bar shows only what would.
+    /// Whether `action` is possible now; the hint bar shows only such actions.
     pub fn allows(&self, action: Action) -> bool {
         let session = self.session.as_ref();
         match action {
             Action::Control(ask) => controls::allows(self, ask),
-            // While a run is active it waits for its turn; a stored run has no turns.
+            // While a run is active, the recipe is queued; a stored run has no queue.
             Action::Start => {
                 (!self.active() || self.mode() == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
             }
@@ -243,7 +242,7 @@ impl State {
     }
 }
 
-/// Whether the chart would look different.
+/// Whether the request would change the chart.
 fn allows(session: &Session, ask: Ask) -> bool {
     let look = session.view.look(session.experiment());
     let zoomed = look.x_part.is_some() || look.y_part.is_some();

@@ -27,11 +27,11 @@ use super::app::{Incoming, Source};
 use super::clip;
 use super::wake::{self, Waker, Wakes};
 
-/// Longest wait that is asked of the system at once.
+/// Longest single wait requested from the system.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// Buttons and the wheel, with columns beyond 223. crossterm's own command also asks for
-/// every movement, and each would wake us while a case is timed.
+/// Reports buttons and the wheel, with columns beyond 223. crossterm's own command also requests every
+/// movement, and each movement would wake the process while a case is timed.
 struct Mouse(bool);
 
 impl Command for Mouse {
@@ -40,10 +40,10 @@ impl Command for Mouse {
     }
 }
 
-/// Whether the terminal is ours.
+/// Whether this program has taken over the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Raw mode and the alternate screen; dropping it gives the terminal back.
+/// Raw mode and the alternate screen; dropping the guard gives the terminal back.
 pub struct Guard {
     previous: Arc<PanicHook>,
     panics: Arc<Mutex<Panics>>,
@@ -51,20 +51,20 @@ pub struct Guard {
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 
-/// What was said by panics.
+/// Messages of panics.
 #[derive(Default)]
 struct Panics {
-    /// In the user interface's own thread.
+    /// Location of a panic in the user interface's own thread.
     own: Option<String>,
-    /// In other threads, kept off the screen until the end.
+    /// Messages of panics in other threads, kept off the screen until the end.
     others: Vec<String>,
 }
 
 impl Guard {
-    /// Takes the terminal over, with the mouse or without.
+    /// Takes over the terminal, with or without the mouse.
     ///
     /// # Errors
-    /// When standard output is no terminal.
+    /// If standard output is not a terminal.
     pub fn new(mouse: bool) -> io::Result<Guard> {
         let previous: Arc<PanicHook> = Arc::new(panic::take_hook());
         let panics: Arc<Mutex<Panics>> = Arc::default();
@@ -85,7 +85,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// A panic of the user interface in one line, from what was caught of it.
+    /// A panic of the user interface in one line, from its caught payload.
     pub fn in_words(&self, caught: &(dyn Any + Send)) -> String {
         let text = caught.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| caught.downcast_ref::<&str>().copied()).unwrap_or("a panic");
@@ -98,7 +98,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         restore();
-        // The hook cannot be changed while panicking; the process ends then anyway.
+        // The hook cannot be changed while panicking; the process is about to end anyway.
         if !thread::panicking() {
             let previous = self.previous.clone();
             panic::set_hook(Box::new(move |info| previous(info)));
@@ -109,8 +109,8 @@ impl Drop for Guard {
     }
 }
 
-/// Takes the terminal over. Raw mode is entered anew, because whoever had the terminal
-/// meanwhile may have left it in any mode.
+/// Takes over the terminal. Enters raw mode again, because another program that had the terminal may have left
+/// it in any mode.
 fn take(mouse: bool) -> io::Result<()> {
     let _ = disable_raw_mode();
     enable_raw_mode()?;
@@ -122,8 +122,8 @@ fn take(mouse: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the terminal back, as far as it is still there, and once only: leaving the
-/// alternate screen again would take the cursor back over what was said since.
+/// Gives the terminal back, as far as it still exists, and only once: leaving the alternate screen again would
+/// move the cursor back over later output.
 fn restore() {
     if !TAKEN.swap(false, Ordering::Relaxed) {
         return;
@@ -133,17 +133,17 @@ fn restore() {
     let _ = disable_raw_mode();
 }
 
-/// A line on standard error. Where the terminal is gone, `eprintln!` would panic.
+/// Prints a line on standard error. If the terminal is gone, `eprintln!` would panic.
 fn say(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
-/// Signals that came and were not passed on yet.
+/// Signals that have arrived and have not been passed on yet.
 #[derive(Default)]
 struct Signals {
     /// SIGINT, SIGTERM, SIGHUP.
     end: Arc<AtomicBool>,
-    /// SIGTSTP from elsewhere; from the keyboard it is a key.
+    /// SIGTSTP from another process; Ctrl-Z on the keyboard is a key.
     stop: Arc<AtomicBool>,
     /// SIGCONT.
     go_on: Arc<AtomicBool>,
@@ -164,14 +164,14 @@ impl Signals {
             (SIGWINCH, signals.resized.clone()),
         ];
         for (signal, flag) in flags {
-            // The flag first, so that it stands when the wake arrives.
+            // The flag is registered first, so that it is set when the wake-up arrives.
             signals.registered.push(signal_hook::flag::register(signal, flag)?);
             signals.registered.push(pipe::register(signal, waker.stream()?)?);
         }
         Ok(signals)
     }
 
-    /// The most urgent one.
+    /// The most urgent signal.
     fn next(&self) -> Option<Incoming> {
         let came = |flag: &AtomicBool| flag.swap(false, Ordering::Relaxed);
         match () {
@@ -192,18 +192,18 @@ impl Drop for Signals {
     }
 }
 
-/// Keys, the mouse and signals of the real terminal.
+/// Keys, mouse events and signals of the real terminal.
 pub struct TerminalSource {
     signals: Signals,
     waker: Waker,
     wakes: Wakes,
-    /// Where keys are read from, if not from standard input.
+    /// The terminal that keys are read from, if not standard input.
     tty: Option<File>,
-    /// Read and not passed on yet.
+    /// Events that were read but not passed on yet.
     read: VecDeque<Incoming>,
     began: Instant,
     mouse: bool,
-    /// Whether a signal to end was passed on.
+    /// Whether a terminating signal was passed on.
     pub terminated: bool,
 }
 
@@ -211,7 +211,7 @@ impl TerminalSource {
     /// Starts to listen.
     ///
     /// # Errors
-    /// When a signal handler cannot be installed, or there is no terminal to read.
+    /// If a signal handler cannot be installed, or there is no terminal to read from.
     pub fn new(mouse: bool) -> io::Result<TerminalSource> {
         let (waker, wakes) = wake::pair()?;
         let signals = Signals::listen(&waker)?;
@@ -220,26 +220,26 @@ impl TerminalSource {
         Ok(TerminalSource { signals, waker, wakes, tty, read, began, mouse, terminated: false })
     }
 
-    /// What ends its wait early, from any thread.
+    /// A waker that ends the source's wait early, from any thread.
     pub fn waker(&self) -> Waker {
         self.waker.clone()
     }
 
-    /// The most urgent signal that came.
+    /// The most urgent signal that has arrived.
     fn signal(&mut self) -> Option<Incoming> {
         let incoming = self.signals.next()?;
         self.terminated |= incoming == Incoming::Terminate;
         Some(incoming)
     }
 
-    /// Takes everything that has been typed: what crossterm has read and holds back
-    /// does not show on the descriptor any more.
+    /// Reads everything that has been typed: input that crossterm has read and buffered no longer makes the
+    /// descriptor readable.
     fn read_all(&mut self) -> io::Result<()> {
         while event::poll(Duration::ZERO)? {
             self.read.extend(match event::read()? {
                 Event::Key(key) => Some(Incoming::Key(key)),
                 Event::Mouse(mouse) => Some(Incoming::Mouse(mouse)),
-                // Of another size the signal has told already.
+                // A resize has already been reported by its signal.
                 _ => None,
             });
             self.wait(Duration::ZERO)?;
@@ -247,10 +247,10 @@ impl TerminalSource {
         Ok(())
     }
 
-    /// Waits until there is something to read, somebody wakes us or the time is over.
+    /// Waits until there is something to read, until a wake-up or until the timeout.
     ///
-    /// crossterm 0.29 does not return from reading a terminal that was closed: it reads
-    /// nothing, again and again. So a closed one must be noticed before it is asked.
+    /// crossterm 0.29 never returns from reading a closed terminal: it reads nothing, again and again. So a
+    /// closed terminal must be noticed before crossterm is asked.
     fn wait(&mut self, timeout: Duration) -> io::Result<()> {
         let input = self.tty.as_ref().map_or(stdin().as_raw_fd(), File::as_raw_fd);
         if poll([input, self.wakes.as_raw_fd()], timeout)? {
@@ -261,10 +261,10 @@ impl TerminalSource {
     }
 }
 
-/// Waits for one of the descriptors, and says whether the first one is closed.
+/// Waits for one of the descriptors, and returns whether the first one is closed.
 fn poll(fds: [RawFd; 2], timeout: Duration) -> io::Result<bool> {
     let mut polled = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-    // Rounded up: a wait of nothing again and again would be a busy one.
+    // Rounded up: repeated waits of zero would be a busy loop.
     let milliseconds = timeout.min(LONGEST).as_micros().div_ceil(1000);
     let milliseconds = libc::c_int::try_from(milliseconds).unwrap_or(libc::c_int::MAX);
     // SAFETY: two valid pollfds are passed, and their descriptors are open during the call.
@@ -278,12 +278,12 @@ fn poll(fds: [RawFd; 2], timeout: Duration) -> io::Result<bool> {
 
 impl Source for TerminalSource {
     fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>> {
-        // Two signals may have come with one wake.
+        // Two signals may have arrived with one wake-up.
         if let Some(incoming) = self.signal() {
             return Ok(Some(incoming));
         }
         if self.read.is_empty() {
-            // A signal that comes now wakes this wait.
+            // A signal that arrives now ends this wait.
             self.wait(timeout)?;
             self.read_all()?;
         }
@@ -314,9 +314,9 @@ impl Source for TerminalSource {
     }
 }
 
-/// Stops this program and whoever started it in the same process group, such as `cargo
-/// run`, and returns when the shell lets them go on. The engine has a group of its own.
-/// In a group without a shell that could do so, the system lets nobody stop.
+/// Suspends this program and its parent in the same process group, such as `cargo run`, and returns when the
+/// shell continues them. The engine has a process group of its own. In a group without a shell that could
+/// continue it, the system ignores the request.
 fn stop() -> io::Result<()> {
     // SAFETY: both structures are valid (all zero is the default action with no flags),
     // and signalling our own group touches no memory.

@@ -1,28 +1,28 @@
-//! Colours and symbols, decided once from the environment.
+//! Colours and symbols, chosen once from the environment.
 //!
-//! Without colour every style is the default one (all `Reset`), because crossterm
-//! then drops bold and reverse too: what matters is said by symbols.
+//! Without colour every style is the default one (all `Reset`), because crossterm then drops bold and reverse
+//! too; symbols convey whatever is important.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
 use super::palette::{Colours, Palette};
 
-/// How the screen looks.
+/// The look of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
     /// Whether colours and modifiers may be used.
     pub colour: bool,
     /// Whether symbols outside ASCII may be used.
     pub utf8: bool,
-    /// Which colours, where any may be used.
+    /// The colours, if any may be used.
     pub palette: Palette,
 }
 
-/// The theme as a person asks for it.
+/// The theme that the user requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// By what the environment says of the terminal.
+    /// According to what the environment reveals about the terminal.
     #[default]
     Auto,
     Dark,
@@ -30,24 +30,24 @@ pub enum Wanted {
     Mono,
 }
 
-/// The symbols as a person asks for them.
+/// The symbols that the user requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Symbols {
-    /// By the locale.
+    /// According to the locale.
     #[default]
     Auto,
     Unicode,
     Ascii,
 }
 
-/// Terminals with 256 colours whose names do not say so.
+/// Parts of `TERM` that imply 256 colours.
 const WITH_256: [&str; 7] = ["256color", "direct", "kitty", "alacritty", "foot", "wezterm", "ghostty"];
 
 const MARKERS: [&str; 8] = ["●", "■", "▲", "◆", "○", "□", "△", "◇"];
 const ASCII_MARKERS: [&str; 8] = ["o", "x", "+", "*", "#", "@", "%", "&"];
 
-/// The marks of what failed and of what is doubtful, in Unicode and in ASCII, where `x` is a
-/// marker of points already.
+/// The marks of failed and of doubtful results, in Unicode and in ASCII. In ASCII, `x` is already a marker of
+/// points.
 pub const FAILED: (&str, &str) = ("✗", "X");
 pub const DOUBTFUL: (&str, &str) = ("!", "!");
 
@@ -55,10 +55,10 @@ impl Theme {
     /// Without colour, with symbols outside ASCII.
     pub const PLAIN: Theme = Theme { colour: false, utf8: true, palette: Palette::Dark };
 
-    /// What is asked for, as far as the terminal can show it. `NO_COLOR` and a dumb
-    /// terminal have no colours, whatever is asked for; `COLORTERM` and `TERM` say
-    /// how many there are, `COLORFGBG` whether the background is light; `LC_ALL`,
-    /// `LC_CTYPE` and `LANG`, in that order, whether symbols outside ASCII can be shown.
+    /// The requested theme, as far as the terminal supports it. With `NO_COLOR` or on a dumb terminal there are
+    /// no colours, whatever is requested. `COLORTERM` and `TERM` determine the number of colours, and
+    /// `COLORFGBG` whether the background is light; `LC_ALL`, `LC_CTYPE` and `LANG`, in that order, determine
+    /// whether symbols outside ASCII can be shown.
     pub fn new(wanted: Wanted, symbols: Symbols, read: impl Fn(&str) -> Option<String>) -> Theme {
         let set = |key: &str| read(key).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
@@ -84,12 +84,12 @@ impl Theme {
         Theme { colour: set("NO_COLOR").is_none() && term != "dumb", utf8, palette }
     }
 
-    /// By the environment alone.
+    /// The theme according to the environment alone.
     pub fn from_environment(read: impl Fn(&str) -> Option<String>) -> Theme {
         Theme::new(Wanted::Auto, Symbols::Auto, read)
     }
 
-    /// Whether colours say nothing, so that a sign must.
+    /// Whether colours convey nothing, so that a sign must.
     pub fn signs(self) -> bool {
         !self.colour || self.palette == Palette::Mono
     }
@@ -105,7 +105,7 @@ impl Theme {
         if self.colour { style.add_modifier(modifier) } else { style }
     }
 
-    /// What stands back: rules, units, explanations.
+    /// Secondary text: rules, units, explanations.
     pub fn dim(self) -> Style {
         self.paint(|c| c.dim)
     }
@@ -115,12 +115,12 @@ impl Theme {
         self.with(Style::default(), Modifier::BOLD)
     }
 
-    /// The heading of the panel that has the focus.
+    /// The heading of the panel with the focus.
     pub fn focus(self) -> Style {
         self.with(self.paint(|c| c.accent), Modifier::BOLD)
     }
 
-    /// The selected row of the panel that has the focus.
+    /// The selected row of the panel with the focus.
     pub fn selected(self) -> Style {
         self.with(Style::default(), Modifier::REVERSED)
     }
@@ -164,17 +164,17 @@ impl Theme {
         markers[index % markers.len()]
     }
 
-    /// The marker of what lies behind the measured series.
+    /// The marker of the overlay's points.
     pub fn behind(self) -> &'static str {
         self.symbol("×", "=")
     }
 
-    /// What a line is made of that the measured series are held against.
+    /// The symbol of the guide lines that the measured series are compared with.
     pub fn guide(self) -> &'static str {
         self.symbol("┄", "_")
     }
 
-    /// What the lines of the model with this number are made of.
+    /// The symbol for the lines of the model with this number.
     pub fn model(self, rank: usize) -> &'static str {
         match rank % 2 {
             0 => self.symbol("·", "'"),
@@ -182,39 +182,39 @@ impl Theme {
         }
     }
 
-    /// `utf8` where the terminal can show it, else `ascii`.
+    /// `utf8` if the terminal can show it, else `ascii`.
     pub fn symbol(self, utf8: &'static str, ascii: &'static str) -> &'static str {
         if self.utf8 { utf8 } else { ascii }
     }
 
-    /// Between facts on one line.
+    /// Separator between facts on one line.
     pub fn separator(self) -> &'static str {
         self.symbol(" · ", " | ")
     }
 
-    /// The mark of what failed, wherever it stands: a case, a run, a place on the chart.
+    /// The mark of a failure, wherever it is shown: a case, a run, a place on the chart.
     pub fn failed(self) -> &'static str {
         self.symbol(FAILED.0, FAILED.1)
     }
 
-    /// The mark of what has a result that is doubtful.
+    /// The mark of a doubtful result.
     pub fn doubtful(self) -> &'static str {
         self.symbol(DOUBTFUL.0, DOUBTFUL.1)
     }
 
-    /// Where a value is not known.
+    /// Placeholder for an unknown value.
     pub fn missing(self) -> &'static str {
         self.symbol("—", "-")
     }
 
-    /// Around an overlay.
+    /// Border of an overlay.
     pub fn border(self) -> border::Set<'static> {
         if self.utf8 { border::ROUNDED } else { ASCII_BORDER }
     }
 }
 
-/// Whether the last of the numbers, the background, is one of the light of sixteen
-/// colours: `0;15`, `0;default;7`.
+/// Whether the last number, the background, is one of the light ones among the sixteen colours: `0;15`,
+/// `0;default;7`.
 fn is_light(colours: &str) -> bool {
     let background = colours.rsplit(';').next().and_then(|number| number.parse().ok());
     matches!(background, Some(7u8 | 9..=15))

@@ -1,4 +1,4 @@
-//! What each event does to the state. Pure: what the world must do is returned.
+//! Effects of each event on the state. Pure: actions on the outside world are returned.
 
 mod act;
 mod leave;
@@ -30,73 +30,73 @@ pub use act::{shows_run, start};
 use leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use pointer::{click, turn};
 
-/// Something that happened. Moved once, so its size does not matter.
+/// An event. Moved once, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub enum Input {
-    /// A key with a meaning.
+    /// A key that is bound to an action.
     Act(Action),
-    /// A key without one.
+    /// A key without a binding.
     OtherKey(KeyEvent),
     /// A key of the text that is being typed.
     Typed(Stroke),
-    /// Something that somebody was sent for.
+    /// News from background work.
     Home(News),
-    /// What became of a request, by its number.
+    /// The answer to the request with this number.
     Answer(u64, Answer),
-    /// This stored run is played, so many times as fast as it ran.
+    /// This stored run is being played, `times` times faster than it ran.
     Played { plan: Box<Plan>, folder: PathBuf, times: f64 },
-    /// The panel under the pointer, all of its area, and where in it a button was pressed.
+    /// A button was pressed in a panel: the panel's whole area, and the position of the pointer.
     Click { panel: Focus, area: Rect, column: u16, row: u16 },
-    /// The wheel was turned over a panel, downwards where positive; all of its area, and
-    /// where in it.
+    /// The wheel was turned over a panel, downwards if `by` is positive: the panel's whole area, and the
+    /// position of the pointer.
     Wheel { panel: Focus, area: Rect, column: u16, row: u16, by: isize },
-    /// The run says something.
+    /// A message of the run.
     Message(Message),
     /// The run's thread is gone.
     Disconnected,
-    /// A recipe was resolved.
+    /// The recipe at this index was resolved.
     Resolved(usize, Result<Plan, String>),
     /// The recipe at this index was started.
     Started { recipe: usize, plan: Box<Plan>, folder: PathBuf },
-    /// It could not be started.
+    /// The run could not be started.
     NotStarted(String),
-    /// The run in this folder goes on; so far it has this.
+    /// The run in this folder was resumed, with the results so far.
     WentOn { ledger: Box<Ledger>, folder: PathBuf },
-    /// What came of writing a profile: the file, or why not.
+    /// The outcome of saving a profile: the file's path, or the error.
     ProfileSaved(Box<Profile>, Result<PathBuf, String>),
     /// The process was asked to end.
     Terminate,
-    /// The program had been stopped and goes on.
+    /// The program was suspended and continues.
     Continued,
-    /// Time went by.
+    /// Time has passed.
     Tick,
 }
 
-/// Something to do outside of the state.
+/// An action on the world outside the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Start the recipe at this index.
     Start(usize),
     /// Resolve the recipe at this index.
     Resolve(usize),
-    /// Tell the running plan.
+    /// Send a control message to the run.
     Send(Control),
-    /// Give the terminal back and stop.
+    /// Give the terminal back and suspend.
     Suspend,
-    /// Something before a run.
+    /// Carry out a request of the home screen.
     Home(Errand),
-    /// Read or write something of stored runs; the answer comes with this number.
+    /// Read or write stored runs; the answer comes with this number.
     Ask(u64, Job),
-    /// Play the stored run in this folder, so many times as fast as it ran.
+    /// Play the stored run in this folder, `times` times faster than it ran.
     Play { path: PathBuf, plan: Box<Plan>, times: f64 },
     /// Ask the terminal to copy a text.
     Copy(String),
-    /// Write a profile that somebody has changed.
+    /// Save a profile that the user has changed.
     SaveProfile(Box<Profile>),
 }
 
-/// Takes in what happened at `now`, and says what is to be done.
+/// Processes an event that happened at `now`, and returns what remains to be done.
 pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
     state.now = now;
     match input {
@@ -146,7 +146,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
 fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
     let mut session = Session::new(recipe, Ledger::new(plan), folder, state.now);
     session.mode = state.mode;
-    // Nobody asked just now to see what comes out of the queue.
+    // A run from the queue was not requested just now, so it must not take over the screen.
     let queued = state.home.queue.starting.take().is_some();
     let frozen = state.live.take().and_then(|live| state.session.replace(live));
     let focus = state.focus;
@@ -157,7 +157,7 @@ fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
     }
 }
 
-/// The run screen shows this session from now on.
+/// Shows this session on the run screen from now on.
 pub fn begin(state: &mut State, mut session: Session) {
     runs::stopped(&mut state.runs);
     let stored = session.recipe.and_then(|recipe| state.home.facts.baseline(recipe));
@@ -170,7 +170,7 @@ pub fn begin(state: &mut State, mut session: Session) {
     state.focus = Focus::Cases;
 }
 
-/// The recipe whose meaning the screen needs and does not have, or what else is to be done.
+/// The selected recipe, if it must be resolved, or else the next request of the home screen.
 pub fn wanted(state: &State) -> Option<Effect> {
     let plan = state.recipes.selected().filter(|_| state.recipes.plan().is_none());
     plan.map(Effect::Resolve).or_else(|| home::wanted(state).map(Effect::Home))

@@ -17,8 +17,8 @@ pub fn view(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// What recipes, engines and units say outside ASCII, for a terminal that has nothing
-/// else: our own symbols are ASCII already.
+/// Replaces non-ASCII characters from recipes, engines and units on an ASCII terminal; the program's own
+/// symbols are ASCII already.
 fn plain(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if cell.symbol().is_ascii() {
@@ -62,8 +62,7 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     panel::hints::draw(state, theme, areas.hints, buffer);
 }
 
-/// Brings scroll positions back to where there is something to see, now that the size
-/// of the screen is known.
+/// Limits the scroll positions to the content, now that the size of the screen is known.
 pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     let areas = Areas::new(state, screen);
     state.devices_panel.shown = areas.as_ref().is_some_and(|areas| areas.devices.is_some());

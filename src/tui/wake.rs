@@ -1,5 +1,4 @@
-//! Wakes the event loop: it sleeps until the terminal, a signal or the run has something
-//! to say, and does not look at its watch meanwhile.
+//! Wakes the event loop, which sleeps until the terminal, a signal or the run has an event, without polling.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -15,9 +14,9 @@ use crate::run::runner::Running;
 pub struct Waker(Arc<UnixStream>);
 
 impl Waker {
-    /// The loop looks around at once, or as soon as it would sleep.
+    /// Wakes the loop now, or as soon as it would sleep.
     pub fn wake(&self) {
-        // A full pipe wakes as well as one byte more.
+        // If the pipe is full, the loop wakes anyway.
         let _ = (&*self.0).write(&[0]);
     }
 
@@ -32,7 +31,7 @@ impl Waker {
 pub struct Wakes(UnixStream);
 
 impl Wakes {
-    /// What was said so far needs no further wake.
+    /// Discards the wake-ups so far.
     pub fn clear(&mut self) {
         let mut heard = [0; 64];
         while matches!(self.0.read(&mut heard), Ok(count) if count == heard.len()) {}
@@ -48,7 +47,7 @@ impl AsRawFd for Wakes {
 /// Both ends; neither blocks.
 ///
 /// # Errors
-/// When there is no descriptor left.
+/// If no file descriptor is left.
 pub fn pair() -> io::Result<(Waker, Wakes)> {
     let (write, read) = UnixStream::pair()?;
     write.set_nonblocking(true)?;
@@ -56,10 +55,10 @@ pub fn pair() -> io::Result<(Waker, Wakes)> {
     Ok((Waker(Arc::new(write)), Wakes(read)))
 }
 
-/// The same run, whose messages wake the loop.
+/// The same run, with messages that wake the loop.
 ///
 /// # Errors
-/// When the thread that does it cannot be started; the run is then cancelled.
+/// If the forwarding thread cannot be started; the run is then cancelled.
 pub fn watched(running: Running, waker: Waker) -> io::Result<Running> {
     let Running { messages: said, control, folder } = running;
     let (sender, messages) = mpsc::channel();
@@ -70,7 +69,7 @@ pub fn watched(running: Running, waker: Waker) -> io::Result<Running> {
             }
             waker.wake();
         }
-        // The loop must also see that nothing more will come.
+        // The loop must also notice that no more messages will come.
         drop(sender);
         waker.wake();
     })?;

@@ -1,4 +1,4 @@
-//! Cases, times and lists in words.
+//! Formats cases, times and lists as text.
 
 use std::time::Duration;
 
@@ -10,8 +10,7 @@ use crate::recipe::plan::{Experiment, Quantity};
 use crate::report::names;
 use crate::run::{Ledger, Record, SKIPPED};
 
-/// A case by the values of its experiment's axes, or its primitive where nothing is
-/// swept.
+/// A case by the values of its experiment's axes, or its primitive if nothing is swept.
 pub fn case(ledger: &Ledger, at: usize) -> String {
     let Some(record) = ledger.records().get(at) else { return String::new() };
     match ledger.plan().experiments.get(record.case.experiment) {
@@ -28,7 +27,7 @@ pub fn swept(experiment: &Experiment, case: &Case) -> String {
     if values.is_empty() { case.primitive.clone() } else { values.join(" ") }
 }
 
-/// A value of this quantity in words.
+/// A value of this quantity with its unit.
 pub fn value(quantity: Quantity, value: f64) -> String {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
@@ -37,12 +36,12 @@ pub fn value(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// The quantity of a record in words.
+/// The quantity of a record with its unit.
 pub fn quantity(record: &Record, quantity: Quantity) -> Option<String> {
     Some(value(quantity, record.quantity(quantity)?))
 }
 
-/// Why a case is `n/a`; of one that was skipped, how far it was.
+/// Why a case is `n/a`; for a skipped case, also the number of its rounds.
 pub fn absence(reason: &str, record: &Record) -> String {
     match record.rounds.len() {
         rounds if rounds > 0 && reason == SKIPPED => {
@@ -52,8 +51,8 @@ pub fn absence(reason: &str, record: &Record) -> String {
     }
 }
 
-/// `12 n/a: no CUDA driver (8); needs 4 GiB, 2 GiB free (4)`: each reason once, with how many
-/// cases it concerns where it does not concern all.
+/// `12 n/a: no CUDA driver (8); needs 4 GiB, 2 GiB free (4)`: each reason once, with its number of cases if
+/// there are several reasons.
 pub fn absent<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> Option<String> {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for (reason, cases) in reasons {
@@ -71,7 +70,7 @@ pub fn absent<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> Option
     }
 }
 
-/// The unit that stands over a column of such quantities; empty where each has its own.
+/// The unit above a column of this quantity; empty if each value has its own unit.
 pub fn column_unit(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
@@ -87,7 +86,7 @@ pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
     }
 }
 
-/// `0:42`, `1:02:03`: a time on a clock.
+/// `0:42`, `1:02:03`: a time as on a clock.
 pub fn clock(time: Duration) -> String {
     let s = time.as_secs();
     match s / 3600 {
@@ -105,7 +104,7 @@ pub fn wait(time: Duration) -> String {
     }
 }
 
-/// `0.4 ms`, `23 ms`: how long a word and its answer take.
+/// `0.4 ms`, `23 ms`: a round-trip time.
 pub fn latency(time: Duration) -> String {
     let milliseconds = time.as_secs_f64() * 1e3;
     match milliseconds {
@@ -125,7 +124,7 @@ pub fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// A text cut to `columns`, with a sign where something is missing.
+/// A text cut to `columns`, with an ellipsis if it was cut.
 pub fn fit(text: &str, columns: usize, theme: Theme) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -144,15 +143,15 @@ pub fn fit(text: &str, columns: usize, theme: Theme) -> String {
     kept
 }
 
-/// Words up to so many columns, such as a backend's name, are whole while others can be cut,
-/// and those to so many.
+/// Words of at most `WHOLE` columns, such as a backend's name, stay whole while longer words can still be cut
+/// to `SHORT` columns.
 const WHOLE: usize = 6;
 const SHORT: usize = 4;
-/// No word is cut to fewer columns.
+/// No word is cut to fewer columns than this.
 const SHORTEST: usize = 3;
 
-/// Words in `columns`: the longest lose of their middles, so that numbers, short names and how
-/// the long ones begin and end still tell a row from its neighbours.
+/// Shortens words to fit `columns`: the longest lose their middles, so that numbers, short names and both ends
+/// of long names still tell a row from its neighbours.
 pub fn squeeze(text: &str, columns: usize, theme: Theme) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let mut rooms: Vec<usize> = words.iter().map(|word| width(word)).collect();
@@ -169,7 +168,7 @@ pub fn squeeze(text: &str, columns: usize, theme: Theme) -> String {
     fit(&words.join(" "), columns, theme)
 }
 
-/// A word cut to `columns`; rather more of its end stays, where names of a family differ.
+/// A word cut to `columns`; rather more of its end stays, because names of a family differ there.
 fn without_middle(word: &str, columns: usize, theme: Theme) -> String {
     if width(word) <= columns {
         return word.to_owned();
@@ -181,8 +180,7 @@ fn without_middle(word: &str, columns: usize, theme: Theme) -> String {
     format!("{begin}{}{end}", theme.symbol("…", "~"))
 }
 
-/// Texts side by side where both fit into `columns`, the right one flush right; the
-/// left one is cut first.
+/// Texts side by side in `columns`, the right one flush right; the left one is cut first.
 pub fn apart(left: &str, right: &str, columns: usize, theme: Theme) -> String {
     let right = fit(right, columns, theme);
     let room = columns.saturating_sub(width(&right));
@@ -191,8 +189,7 @@ pub fn apart(left: &str, right: &str, columns: usize, theme: Theme) -> String {
     format!("{left}{}{right}", " ".repeat(gap))
 }
 
-/// A text broken at spaces into lines of at most `columns`; longer words are cut into
-/// pieces.
+/// A text wrapped at spaces into lines of at most `columns`; longer words are cut into pieces.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {

@@ -1,4 +1,4 @@
-//! Kernels that are compiled before a case asks for them.
+//! Kernels are compiled before a case needs them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write, pipe};
@@ -30,13 +30,13 @@ fn plan() -> Plan {
     resolve(&recipe::parse("two.yaml", RECIPE).unwrap(), &Overrides::default()).unwrap()
 }
 
-/// The names of all kernels that some cases ask for.
+/// The names of all kernels that the cases need.
 fn asked(gpu: &Gpu, cases: &[Case]) -> BTreeSet<String> {
     let of = |case| executors::kernels(case, gpu.device()).unwrap();
     cases.iter().flat_map(of).map(|(_, name)| name).collect()
 }
 
-/// Waits until so many kernels are compiled.
+/// Waits until this many kernels are compiled.
 fn wait_for(fake: &Fake, kernels: usize) {
     let began = Instant::now();
     while fake.loaded() < i64::try_from(kernels).unwrap() {
@@ -45,7 +45,7 @@ fn wait_for(fake: &Fake, kernels: usize) {
     }
 }
 
-/// Has an engine measure a plan: how many rounds it measured.
+/// Runs a plan in an engine and returns the number of measured rounds.
 fn run(plan: Plan) -> usize {
     let (input, mut commands) = pipe().unwrap();
     let (events, output) = pipe().unwrap();

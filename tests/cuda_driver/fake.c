@@ -1,6 +1,6 @@
-/* A driver for imaginary GPUs, one unless a test says more, whose memory is the host's. It
- * remembers launches and does not run them; `fake_fail` makes one function answer a result
- * code. Memory that is mapped is a file's, so that it appears where it is mapped. */
+/* A driver for simulated GPUs (one by default) whose memory is the host's. It records launches
+ * without running them; `fake_fail` makes one function return a result code. Mapped memory is
+ * backed by a file, so that its content appears wherever it is mapped. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -19,11 +19,11 @@ static int peers = 1;
 static unsigned reserved, handles;
 static uint64_t backing[8];
 static int persisting = 32 << 20;
-/* Of the limits 5 and 6: what L2 fetches, and what of it is set aside. */
+/* The limits 5 and 6: bytes that L2 fetches on a miss, and bytes of L2 that are set aside. */
 static size_t limits[2] = {64, 0};
-/* Names of the kernels that were compiled, a line each. */
+/* Names of the compiled kernels, one per line. */
 static char compiled[1 << 16];
-/* Events that were recorded and not yet destroyed, and kernels that were compiled meanwhile. */
+/* Events recorded and not yet destroyed, and kernels compiled while there were any. */
 static int recorded;
 static unsigned disturbed;
 static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
@@ -71,7 +71,7 @@ size_t fake_window(void) { return window.bytes; }
 int fake_persists(void) { return window.hit == 2 && window.share > 0; }
 unsigned fake_resets(void) { return resets; }
 
-/* The driver's library of a PTX text: the name of the one kernel that it may have. */
+/* Loads a PTX text. The library is the name of its kernel; more than one kernel is an error. */
 static char *compile(const char *image) {
     const char *entry = strstr(image, ".entry ");
     if (!entry || strstr(entry + 1, ".entry ")) return NULL;
@@ -120,7 +120,7 @@ CU(cuDevicePrimaryCtxRetain, (void **context, int d), *context = &devices; opene
 CU(cuDevicePrimaryCtxRelease_v2, (int d))
 CU(cuCtxSetCurrent, (void *context))
 CU(cuCtxGetLimit, (size_t *value, int limit), if (limit < 5) return 215; *value = limits[limit - 5];)
-/* What L2 sets aside is whole sixteenths of what it can. */
+/* L2 sets aside multiples of 2 MiB. */
 CU(cuCtxSetLimit, (int limit, size_t value), if (limit < 5) return 215;
    if (limit == 6) value = (value + (2 << 20) - 1) / (2 << 20) * (2 << 20); limits[limit - 5] = value;)
 CU(cuCtxResetPersistingL2Cache, (void), resets++;)
@@ -148,7 +148,7 @@ struct memory { int type, shared; struct place place; void *windows; unsigned ch
 struct access { struct place place; int flags; };
 #define AT(p) ((void *)(uintptr_t)(p))
 
-/* Memory of a device is a file; its number is the handle. */
+/* Each allocation of device memory is a file; the file descriptor is its handle. */
 CU(cuMemGetAllocationGranularity, (size_t *n, const struct memory *m, int option), *n = 4096;)
 CU(cuMemAddressReserve, (uint64_t *p, size_t n, size_t alignment, uint64_t at, unsigned long long flags),
    void *range = mmap(0, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

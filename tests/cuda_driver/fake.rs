@@ -1,4 +1,4 @@
-//! Compiles the driver of `fake.c`, has the backend load it, and steers it.
+//! Compiles the driver in `fake.c`, makes the backend load it, and controls it.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::{Library, Symbol};
 
-/// The one fake driver of this process, reset. Tests that hold it run one at a time.
+/// The single fake driver of this process, reset. Tests that hold it run one at a time.
 pub struct Fake {
     library: &'static Library,
     _alone: MutexGuard<'static, ()>,
@@ -26,141 +26,141 @@ impl Fake {
         Some(fake)
     }
 
-    /// Makes `function` answer `code` from now on.
+    /// Makes `function` return `code` from now on.
     pub fn fail(&self, function: &str, code: c_int) {
         let name = CString::new(function).unwrap();
-        // SAFETY: as above; the name is copied.
+        // SAFETY: the function has this type in fake.c, and it copies the name.
         unsafe { self.get::<unsafe extern "C" fn(*const c_char, c_int)>("fake_fail")(name.as_ptr(), code) };
     }
 
-    /// How many devices there are.
+    /// Sets the number of devices.
     pub fn devices(&self, count: c_int) {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_devices")(count) };
     }
 
-    /// Whether devices can access each other's memory.
+    /// Sets whether devices can access each other's memory.
     pub fn peers(&self, can: bool) {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_peers")(can.into()) };
     }
 
-    /// Ranges of addresses that are reserved, and memory that is held by its handle.
+    /// Number of reserved address ranges, and of memory handles in use.
     pub fn mapped(&self) -> (c_uint, c_uint) {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         let get = |name| unsafe { self.get::<unsafe extern "C" fn() -> c_uint>(name)() };
         (get("fake_reserved"), get("fake_handles"))
     }
 
-    /// Bytes of mapped memory that a device has given.
+    /// Bytes of mapped memory that a device provides.
     pub fn backing(&self, device: c_int) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn(c_int) -> u64>("fake_backing")(device) }
     }
 
-    /// Contexts that were asked for.
+    /// Number of contexts that were requested.
     pub fn opened(&self) -> c_uint {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_opened")() }
     }
 
-    /// A bit for each device that was opened.
+    /// A bit mask of the devices that were opened.
     pub fn which(&self) -> c_uint {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_which")() }
     }
 
-    /// Allocations that have not been freed.
+    /// Number of allocations that have not been freed.
     pub fn allocations(&self) -> c_uint {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_allocations")() }
     }
 
-    /// Its CUDA version, as 1000 * major + 10 * minor.
+    /// Sets the driver's CUDA version, as 1000 * major + 10 * minor.
     pub fn version(&self, cuda: c_int) {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_version")(cuda) };
     }
 
     /// Blocks, threads and dynamic shared memory of the last launch.
     pub fn launched(&self) -> [c_uint; 3] {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         let get = self.get::<unsafe extern "C" fn(c_int) -> c_uint>("fake_launched");
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         [0, 1, 2].map(|i| unsafe { get(i) })
     }
 
-    /// The dynamic shared memory that was opted into, 0 before.
+    /// The dynamic shared memory that a kernel opted into; 0 if none did.
     pub fn raised(&self) -> c_uint {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_raised")() }
     }
 
-    /// Most of L2 that can be set aside, from the next opening on.
+    /// Sets the largest part of L2 that can be set aside, effective from the next opening on.
     pub fn persisting(&self, bytes: c_int) {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_persisting")(bytes) };
     }
 
-    /// What L2 fetches at a miss, and what of it is set aside.
+    /// Bytes that L2 fetches on a miss, and bytes of L2 that are set aside.
     pub fn limits(&self) -> [usize; 2] {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         let get = self.get::<unsafe extern "C" fn(c_int) -> usize>("fake_limit");
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         [5, 6].map(|limit| unsafe { get(limit) })
     }
 
-    /// Bytes of the stream's window, and whether accesses there persist.
+    /// Bytes of the stream's access policy window, and whether accesses in it persist.
     pub fn window(&self) -> (usize, bool) {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         let bytes = unsafe { self.get::<unsafe extern "C" fn() -> usize>("fake_window")() };
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         (bytes, unsafe { self.get::<unsafe extern "C" fn() -> c_int>("fake_persists")() } != 0)
     }
 
-    /// How often L2 gave up what it kept.
+    /// Number of resets of persisting L2 lines.
     pub fn resets(&self) -> c_uint {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_resets")() }
     }
 
-    /// Modules that are loaded.
+    /// Number of modules loaded.
     pub fn loaded(&self) -> c_long {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn() -> c_long>("fake_loaded")() }
     }
 
-    /// Names of the kernels that were compiled since the last call.
+    /// Names of the kernels compiled since the last call.
     pub fn compiled(&self) -> Vec<String> {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         let get = self.get::<unsafe extern "C" fn() -> *const c_char>("fake_compiled");
-        // SAFETY: as above; the text ends with a zero.
+        // SAFETY: the function has this type in fake.c, and its text ends with a zero.
         let names = unsafe { CStr::from_ptr(get()) }.to_str().unwrap();
         let names = names.lines().map(str::to_owned).collect();
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn()>("fake_forget")() };
         names
     }
 
-    /// Kernels that were compiled while something was timed.
+    /// Number of kernels compiled while something was being timed.
     pub fn disturbed(&self) -> c_uint {
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_disturbed")() }
     }
 
     fn get<T>(&self, name: &str) -> Symbol<'_, T> {
-        // SAFETY: the callers name the types of fake.c.
+        // SAFETY: the callers give the types that fake.c defines.
         unsafe { self.library.get(name) }.unwrap()
     }
 }
 
-/// Builds the library and points the backend at it.
+/// Builds the library and makes the backend load it.
 fn load() -> Option<Library> {
     let path = compile()?;
     // SAFETY: only this thread runs the backend now (the others wait for the lock or
     // for this initialisation), and it reads the variable once, later.
     unsafe { std::env::set_var("SCATTERLAB_LIBCUDA", &path) };
-    // SAFETY: it has no initialisers.
+    // SAFETY: the library has no initialisers.
     Some(unsafe { Library::new(&path) }.unwrap())
 }
 

@@ -1,5 +1,5 @@
-//! The CUDA backend over a driver of our own, which answers what a test asks for: the
-//! paths that a machine without a GPU, or a healthy GPU, never takes.
+//! Runs the CUDA backend on a driver of our own, which returns what a test asks for. This covers paths that
+//! neither a machine without a GPU nor a healthy GPU ever takes.
 
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
@@ -84,7 +84,7 @@ fn each_device_is_opened_when_a_case_asks_for_it() {
     assert_eq!(prepare(Some(2)), Err(Failure::NotApplicable(reason)));
 }
 
-/// A GPU that no case names may be somebody else's.
+/// A GPU that no case names may belong to someone else.
 #[test]
 fn an_engine_opens_the_devices_of_its_cases_only() {
     let Some(fake) = Fake::new() else { return };
@@ -104,7 +104,7 @@ fn an_engine_opens_the_devices_of_its_cases_only() {
     }
 }
 
-/// Watches nothing.
+/// Observes nothing.
 struct Nobody;
 
 impl Watch for Nobody {
@@ -120,7 +120,7 @@ fn other_errors_are_reasons_by_their_names() {
     let Some(fake) = Fake::new() else { return };
     fake.fail("cuInit", 803);
     assert_eq!(Gpu::open().err().unwrap().reason, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH");
-    // Newer than CUDA 11.4, so cust has no variant for it.
+    // This code was added after CUDA 11.4, so cust has no variant for it.
     fake.fail("cuDevicePrimaryCtxRetain", 46);
     assert_eq!(Gpu::open().err().unwrap().reason, "CUDA_ERROR_DEVICE_UNAVAILABLE");
 }
@@ -189,7 +189,7 @@ fn the_clock_is_the_devices() {
 fn a_function_that_an_old_driver_lacks_is_an_error() {
     let Some(_fake) = Fake::new() else { return };
     Gpu::open().unwrap();
-    // The fake driver has no such function, and cust asks for it.
+    // cust calls this function, which the fake driver does not have.
     assert_eq!(
         cust::context::CurrentContext::get_device().unwrap_err(),
         cust::error::CudaError::SharedObjectSymbolNotFound
@@ -216,7 +216,7 @@ fn a_kernel_is_launched_with_arguments_of_its_own_sizes_only() {
     assert_eq!(lost, Err(Failure::Lost(text.into())));
 }
 
-/// A case of a primitive on `cuda`, from `key=value` words.
+/// Builds a case of a primitive on `cuda` from `key=value` words.
 fn case(primitive: &str, words: &str) -> Case {
     let mut params = Params::default().with("backend", Value::Text("cuda".into()));
     for (key, value) in words.split_whitespace().filter_map(|word| word.split_once('=')) {
@@ -258,7 +258,7 @@ fn what_l2_sets_aside_is_the_cases_and_then_given_up() {
     let Some(fake) = Fake::new() else { return };
     let executor = CudaExecutor::default();
     let words = "tuple=8 backend.cuda.persist=3000000";
-    // The window has at most 1 MiB here.
+    // The window is limited to 1 MiB here.
     for (primitive, tuples, window) in [("gather", 1000, 8008), ("scatter", 1 << 20, 1 << 20)] {
         let case = case(primitive, &format!("tuples={tuples} {words}"));
         let resets = fake.resets();
@@ -296,11 +296,11 @@ fn a_block_and_a_grid_are_what_the_case_asks_for() {
     assert_eq!(launched(""), [2048, 256, 0]);
     assert_eq!(launched("backend.cuda.block=64 backend.cuda.items=4"), [2048, 64, 0]);
     assert_eq!(launched("backend.cuda.vector=8"), [4096, 256, 0]);
-    // Four multiprocessors that hold 2048 threads each.
+    // Four multiprocessors hold 2048 threads each.
     assert_eq!(launched("backend.cuda.block=128 backend.cuda.grid=resident"), [64, 128, 0]);
 }
 
-/// Its sum stays in parts: no launch of its own finishes it.
+/// The sum stays in parts: no separate launch combines them.
 #[test]
 fn a_read_is_one_launch_whatever_its_blocks() {
     let Some(fake) = Fake::new() else { return };
@@ -359,7 +359,7 @@ fn ptx_newer_than_the_driver_names_both_versions() {
         "the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed";
     assert_eq!(old, Failure::NotApplicable(text.into()));
     assert_eq!(fake.loaded(), 0, "the driver was not asked");
-    // A driver that refuses what its version should allow.
+    // The driver refuses a PTX version that its own version should accept.
     fake.version(13000);
     fake.fail("cuLibraryLoadData", 222);
     let refused = Gpu::open().unwrap().module("stream").unwrap().kernel("stream_fill").err().unwrap();

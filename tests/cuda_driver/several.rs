@@ -1,4 +1,4 @@
-//! Several GPUs: arrays across them, and cases on all of them at the same time.
+//! Several GPUs: arrays that span them, and cases that run on all of them at the same time.
 
 use scatterlab::case::{Cancel, Case, Failure, Params, Value};
 use scatterlab::device::Prepared;
@@ -8,7 +8,7 @@ use scatterlab::engine::executors::cuda::CudaExecutor;
 
 use crate::fake::Fake;
 
-/// What the fake driver maps at a time.
+/// The fake driver's mapping granularity.
 const GRAIN: u64 = 4096;
 
 fn both(fake: &Fake) -> [Gpu; 2] {
@@ -83,7 +83,7 @@ fn gpus(count: u64) -> (&'static str, Value) {
     ("backend.cuda.gpus", Value::Int(count))
 }
 
-/// What the record says of the GPUs that took part.
+/// The recorded number of GPUs that took part.
 fn part_taking(case: &dyn Prepared) -> Option<Value> {
     case.resolved().into_iter().find(|(key, _)| key == "backend.cuda.gpus").map(|(_, count)| count)
 }

@@ -1,5 +1,5 @@
-//! The primitives atop scan: every kernel with a row, a tile, several tiles and several blocks, with
-//! segments shorter and longer than each.
+//! The primitives built on scan: every kernel with a row, a tile, several tiles and several blocks, and with
+//! segments shorter and longer than each of these.
 
 use super::prove_all;
 
@@ -11,14 +11,14 @@ const SEGMENTS: [&str; 5] = [
     "segments=random segments.random.mean=9000",
 ];
 
-/// Around a row, a lane's words and a tile.
+/// Sizes around a row, a lane's words and a tile.
 const SIZES: [u64; 9] = [1, 31, 32, 33, 127, 129, 4095, 4096, 4097];
 
-/// Beyond the tiles of a block that places elements, and of one that sums tiles up.
+/// Sizes beyond the tiles of a block that places elements, and of a block that sums tiles.
 const LARGE: [u64; 2] = [32_769, 131_073];
 
-/// Each size with one of `more`, one of the segments and elements of one length, in turn; the large
-/// ones with the first of `more`.
+/// Combines each size, in turn, with an entry of `more`, one of the segments and an element length; the large
+/// sizes use the first entry of `more`.
 fn each(segments: &[&str], more: &[&str]) -> Vec<String> {
     let words = |turn: usize, size: u64, more: &str| {
         format!("elements={size} element={} {} {more}", [4, 8][turn % 2], segments[turn % segments.len()])

@@ -1,6 +1,5 @@
-// What the kernels need of CUDA, for a C++ compiler. A thread of a block is a fiber;
-// barriers and the exchanges of a warp let others run. Blocks follow one another, but while one
-// sleeps.
+// The parts of CUDA that the kernels need, for a C++ compiler. Each thread of a block is a fiber; barriers and
+// warp exchanges let other fibers run. Blocks run one after another, except while one sleeps.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -20,14 +19,13 @@ struct Dim {
 };
 inline Dim threadIdx, blockIdx, blockDim, gridDim;
 
-// Waits until all threads of the block, or the lanes of `mask` in the thread's warp, are
-// here (driver.cpp).
+// Waits until all threads of the block, or the lanes of `mask` in the thread's warp, have arrived
+// (driver.cpp).
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
 // Lets the block's other threads run, and other blocks.
 void __nanosleep(unsigned);
-// As bar.sync of a barrier of some of the block's threads.
-// Gives `value` to the lanes of `mask` and returns what each of them gave.
+// Gives `value` to the lanes of `mask` and returns the values that they gave.
 const uint64_t *exchange(unsigned mask, uint64_t value);
 void exchanged(unsigned mask);
 
@@ -68,7 +66,7 @@ inline float __int_as_float(int bits) {
     memcpy(&v, &bits, 4);
     return v;
 }
-// Towards zero: the double has the exact product.
+// Rounds towards zero: the double holds the exact product.
 inline float __fmul_rz(float a, float b) {
     const double exact = (double)a * b;
     const float near = (float)exact;

@@ -1,6 +1,6 @@
-// A driver that runs the kernels, compiled for the host, on the imaginary GPU of
-// ../cuda_driver/fake.c. Memory is surrounded by words that are looked at when it is
-// freed, so that a store outside of an allocation is found.
+// A driver that runs the kernels, compiled for the host, on the imaginary GPU of ../cuda_driver/fake.c. Each
+// allocation is surrounded by guard words that are checked when it is freed, which detects stores outside of
+// the allocation.
 #include "device.h"
 
 #include <sys/mman.h>
@@ -76,16 +76,16 @@ struct Warp {
     std::map<unsigned, Barrier> barriers;
 };
 
-// Runs one thread after another until one must wait for others.
+// A fiber that runs one thread after another until a thread must wait for others.
 struct Fiber {
-    ucontext_t context;  // for the first time; later jumps, which need no system call
+    ucontext_t context;  // for the first entry; later switches jump, which needs no system call
     jmp_buf here;
     std::unique_ptr<char[]> stack{new char[STACK]};
     unsigned thread;
     bool idle = true;
 };
 
-// A block, or the room where one block after another is at work.
+// The state of a block; blocks that run in succession reuse it.
 struct Block {
     jmp_buf scheduler;
     std::vector<std::unique_ptr<Fiber>> fibers;
@@ -93,7 +93,7 @@ struct Block {
     std::vector<Warp> warps;
     Barrier all;
     unsigned threads, next_thread, alive;
-    bool moved, slept;  // since the threads were last gone through
+    bool moved, slept;  // since the last pass over the threads
 };
 
 static Block *now;
@@ -106,7 +106,7 @@ static void yield() {
     if (_setjmp(now->current->here) == 0) _longjmp(now->scheduler, 1);
 }
 
-// Whether that was the last one.
+// Registers an arrival at the barrier. Returns whether it was the last one expected.
 static bool arrive(Barrier &barrier, unsigned expected) {
     if (++barrier.waiting < expected) return false;
     barrier.waiting = 0;
@@ -178,8 +178,8 @@ static void start(size_t number) {
 
 static bool let_others();
 
-// Whether all threads came to their end; not so if they wait for each other, or for another block,
-// for ever.
+// Runs a block. Returns whether all threads finished; false if they wait forever, for each other or for another
+// block.
 static bool run_block(unsigned count, unsigned shared) {
     now->warps.assign((count + 31) / 32, Warp());
     now->all = Barrier();
@@ -197,7 +197,7 @@ static bool run_block(unsigned count, unsigned shared) {
         }
         if (!now->moved && !now->slept) return false;
     }
-    // Those that ended their last thread without waiting are idle; let the others be so.
+    // Fibers whose last thread ended without waiting are idle already; let the others become so.
     for (size_t f = 0; f < started; f++) {
         if (!now->fibers[f]->idle) resume(*now->fibers[f]);
     }
@@ -206,11 +206,11 @@ static bool run_block(unsigned count, unsigned shared) {
 
 // ---- a grid ----------------------------------------------------------------------------------
 
-// Blocks follow one another. Where a thread sleeps, for it waits for another block, the next one
-// begins, up to RESIDENT at a time, and these take turns. Each has a thread of the host's for
-// itself, where its `__shared__` variables live, but only one of them runs at a time.
+// Blocks run one after another. When a thread sleeps because it waits for another block, the next block begins,
+// up to RESIDENT at a time, and these take turns. Each resident block has a host thread of its own, which holds
+// its `__shared__` variables, but only one of them runs at a time.
 static const unsigned RESIDENT = 3;
-static const unsigned PATIENCE = 1 << 16;  // turns without a block's end: they wait for ever
+static const unsigned PATIENCE = 1 << 16;  // turns in which no block ends; after these, all wait forever
 
 static struct Grid {
     std::mutex lock;
@@ -231,7 +231,7 @@ static void run_blocks() {
     }
 }
 
-// The room that is next in turn, after this one; this one if there is no other.
+// The busy room whose turn is next after this one; this one if there is no other.
 static unsigned next_busy(unsigned room) {
     unsigned next = room;
     do next = (next + 1) % RESIDENT;
@@ -249,7 +249,7 @@ static void await_turn(std::unique_lock<std::mutex> &held, unsigned room) {
     grid.turn.wait(held, [=] { return grid.room == room; });
 }
 
-// What a room's host does.
+// The body of a room's host thread.
 static void host(unsigned room) {
     std::unique_lock<std::mutex> held(grid.lock);
     await_turn(held, room);
@@ -258,7 +258,7 @@ static void host(unsigned room) {
     give_turn(next_busy(room));
 }
 
-// Lets another block run for a while. False where all wait for ever.
+// Lets another block run for a while. Returns false if all blocks wait forever.
 static bool let_others() {
     const unsigned room = grid.room;
     if (++grid.turns > PATIENCE) grid.failed = true;
@@ -282,7 +282,7 @@ static bool let_others() {
     return !grid.failed;
 }
 
-// Whether all blocks came to their end.
+// Runs a grid. Returns whether all blocks finished.
 static bool run_grid(unsigned blocks, unsigned threads, unsigned shared) {
     std::unique_lock<std::mutex> held(grid.lock);
     grid.next = grid.turns = 0;
@@ -311,7 +311,7 @@ static std::map<std::string, void (*)(void **)> &kernels() {
 
 void add_kernel(const char *name, void (*call)(void **)) { kernels()[name] = call; }
 
-// Dynamic shared memory that a kernel was allowed.
+// Dynamic shared memory that each kernel has opted into.
 static std::map<void *, unsigned> allowed;
 
 extern "C" {
@@ -334,7 +334,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *, int, size_t) {
 
 int cuLaunchKernel(void *f, unsigned gx, unsigned, unsigned, unsigned bx, unsigned, unsigned, unsigned shared,
                    void *, void **values, void **) {
-    // Threads that launch on a GPU each take turns: there is one machine behind all GPUs.
+    // Host threads that each launch on their own GPU take turns: a single machine simulates all GPUs.
     static std::mutex machine;
     std::lock_guard<std::mutex> turn(machine);
     if (gx == 0 || bx == 0 || bx > 1024 || shared > sizeof dense) return 1;

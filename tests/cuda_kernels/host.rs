@@ -1,5 +1,4 @@
-//! Compiles the kernels and the driver of `driver.cpp` for the host, and has the backend
-//! load them.
+//! Compiles the kernels and the driver in `driver.cpp` for the host, and makes the backend load them.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint};
@@ -10,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-/// The one GPU of this process. Tests that hold it run one at a time.
+/// The single simulated GPU of this process. Tests that hold it run one at a time.
 pub struct Host {
     library: &'static Library,
     _alone: MutexGuard<'static, ()>,
@@ -26,25 +25,25 @@ impl Host {
         Some(Host { library, _alone: alone })
     }
 
-    /// How many GPUs there are from now on.
+    /// Sets the number of GPUs from now on.
     pub fn gpus(&self, count: c_int) {
         // SAFETY: the function has this type in fake.c.
         unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("fake_devices").unwrap()(count) };
     }
 
-    /// The compute capability of those that are opened from now on.
+    /// Sets the compute capability of GPUs that are opened from now on.
     pub fn capability(&self, major: c_int) {
         // SAFETY: the function has this type in fake.c.
         unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("fake_capability").unwrap()(major) };
     }
 
-    /// Bytes outside of allocations that were written, of those freed so far.
+    /// Number of bytes written outside of allocations, counted as these are freed.
     pub fn strayed(&self) -> u32 {
         // SAFETY: the function has this type in driver.cpp.
         unsafe { self.library.get::<unsafe extern "C" fn() -> c_uint>("fake_strayed").unwrap()() }
     }
 
-    /// Names of the kernels that were compiled since the last call.
+    /// Names of the kernels compiled since the last call.
     pub fn compiled(&self) -> BTreeSet<String> {
         // SAFETY: the function has this type in fake.c, and its text ends with a zero.
         let names = unsafe {
@@ -52,20 +51,20 @@ impl Host {
             CStr::from_ptr(get()).to_str().unwrap()
         };
         let names = names.lines().map(str::to_owned).collect();
-        // SAFETY: as above.
+        // SAFETY: the function has this type in fake.c.
         unsafe { self.library.get::<unsafe extern "C" fn()>("fake_forget").unwrap()() };
         names
     }
 }
 
 impl Drop for Host {
-    /// The next test has a GPU as they are by default, whatever came of this one.
+    /// Restores the default GPU for the next test, whatever the outcome of this one.
     fn drop(&mut self) {
         self.capability(9);
     }
 }
 
-/// The PTX of a module as it is committed.
+/// The committed PTX of a module.
 pub fn ptx(module: &str) -> String {
     fs::read_to_string(root().join(format!("kernels/ptx/{module}.ptx"))).unwrap()
 }
@@ -97,12 +96,12 @@ fn load() -> Option<Library> {
     // SAFETY: only this thread runs the backend now (the others wait for the lock or
     // for this initialisation), and it reads the variable once, later.
     unsafe { std::env::set_var("SCATTERLAB_LIBCUDA", &path) };
-    // SAFETY: its initialisers fill a table.
+    // SAFETY: its initialisers only fill a table.
     Some(unsafe { Library::new(&path) }.unwrap())
 }
 
-/// The driver with the kernels of these modules, built in a folder of this name; `None`
-/// without a C++ compiler, except in CI.
+/// Builds the driver with the kernels of these modules in a folder of this name; `None` without a C++ compiler,
+/// except in CI.
 pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
@@ -137,8 +136,8 @@ pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
     Some(library)
 }
 
-/// A source as the host's compiler takes it: kernels with internal linkage, for several
-/// modules have some of the same name; and the dynamic shared memory is the driver's.
+/// A source adapted for the host's compiler: kernels get internal linkage, because several modules share kernel
+/// names, and the driver provides the dynamic shared memory.
 fn translated(file: &str) -> String {
     let text = fs::read_to_string(root().join("kernels").join(file)).unwrap();
     text.replace("extern \"C\" __global__", "__global__").replace("extern __shared__", "extern")

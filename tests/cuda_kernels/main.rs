@@ -1,9 +1,8 @@
-//! The kernels and their hosts without a GPU: compiled for the host, the kernels run on
-//! small cases through the same launches as on a device. Every case must be certified
-//! and agree with the oracle, every deliberate mistake must be found, and nothing may be
-//! written outside of an allocation.
+//! Tests the kernels and their hosts without a GPU: the kernels, compiled for the host, run on small cases
+//! through the same launches as on a device. Every case must be certified and agree with the oracle, every
+//! deliberate mistake must be found, and nothing may be written outside of an allocation.
 //!
-//! What this cannot show: races, and what the compiler for the device makes of it.
+//! These tests cannot reveal races or errors of the device compiler.
 
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
@@ -30,7 +29,7 @@ use scatterlab::inputs::Permutation;
 use scatterlab::primitives;
 use scatterlab::primitives::pattern::Starts;
 
-/// A case from `key=value` words; a value is an integer, a list of them or a name.
+/// A case from `key=value` words; a value is an integer, a list of integers or a name.
 fn case(primitive: &str, words: &str) -> Case {
     let mut params = Params::default().with("backend", Value::Text("cuda".into()));
     for word in words.split_whitespace() {
@@ -47,7 +46,7 @@ fn case(primitive: &str, words: &str) -> Case {
     Case { id: String::new(), experiment: 0, primitive, params, seed: 42, not_applicable: None }
 }
 
-/// A case must hold without a fault and must not with one.
+/// Checks that a case holds without a fault and fails with one.
 fn prove(primitive: &str, words: &str) {
     prove_case(&case(primitive, words), words);
 }
@@ -56,7 +55,7 @@ fn prove_case(case: &Case, words: &str) {
     let executor = CudaExecutor::default();
     let cancel = Cancel::default();
     let mut right = executor.prepare(case, None, &cancel).unwrap_or_else(|e| panic!("{words}: {e}"));
-    // Of several GPUs from the first start to the last end.
+    // With several GPUs the time runs from the first start to the last end.
     let seconds = right.sample(2).unwrap();
     let several = words.contains("gpus=");
     assert!(seconds == 2.5e-3 || several && seconds > 2.5e-3, "{words}: {seconds} s");
@@ -79,7 +78,7 @@ fn prove_case(case: &Case, words: &str) {
     }
 }
 
-/// The kernels that a case asks for, by the list that they are compiled from ahead of need.
+/// The kernels that a case needs, according to the list that is used to compile them ahead of time.
 fn asked(case: &Case) -> BTreeSet<String> {
     let kernels = executors::kernels(case, Gpu::open().unwrap().device()).unwrap();
     kernels.into_iter().map(|(_, name)| name).chain(["gate".to_owned()]).collect()
@@ -95,8 +94,9 @@ fn prove_all(primitive: &str, cases: &[String]) {
     }
 }
 
-/// Some of each primitive's own cases of `verify`, so that a new one is run here without a word of its own: those that mistakes
-/// are looked for in, and a few of the largest, which take more than a block. While a primitive is written: SCATTERLAB_ONLY=NAME.
+/// Some of each primitive's own `verify` cases, so that a new primitive is tested here without further code:
+/// those in which mistakes are planted, and a few of the largest, which take more than one block. While writing
+/// a primitive, use SCATTERLAB_ONLY=NAME.
 #[test]
 fn cases_of_verify() {
     const SOME: usize = 12;
@@ -133,7 +133,7 @@ fn stream() {
     prove_all("stream", &all.collect::<Vec<_>>());
 }
 
-/// Every timed kernel of stream, with blocks of a warp so that small arrays have many tiles.
+/// Every timed kernel of stream, with one-warp blocks so that small arrays have many tiles.
 #[test]
 fn stream_tuned() {
     let mut all = Vec::new();
@@ -243,8 +243,8 @@ fn scatter() {
     prove_all("scatter", &["tuples=3 locations=partitions locations.partitions.count=3".into()]);
 }
 
-/// Every kernel of the method, with one pass and several, and chunks that do not fit shared
-/// memory. More chunks than one scan counts take too long here.
+/// Every kernel of the method, with one pass and several, and with chunks that do not fit in shared memory.
+/// More chunks than a single scan counts would take too long here.
 #[test]
 fn partitioned() {
     let method = |bits: u64, passes: u64| {
@@ -271,7 +271,7 @@ fn partitioned() {
     prove_all("scatter", &all);
 }
 
-/// Every timed kernel of gather and scatter, as `stream_tuned`.
+/// Every timed kernel of gather and scatter, with one-warp blocks as in `stream_tuned`.
 fn moves_tuned(hints: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
     let plain = [1, 2, 4, 8].map(|items| format!("items={items}"));
@@ -301,7 +301,7 @@ fn scatter_tuned() {
     prove_all("scatter", &moves_tuned(&["none", "streaming"]));
 }
 
-/// No recipe asks for it, but a segment may have no tuples.
+/// No recipe asks for empty inputs, but a segment may have no tuples.
 #[test]
 fn nothing_at_all() {
     let Some(_host) = Host::new() else { return };
@@ -328,7 +328,7 @@ fn prove_of_nothing(primitive: &str, words: &str) {
     assert_eq!(primitives::problem(&case).unwrap().check(&output), Ok(()), "{words}");
 }
 
-/// What was open is in the record, and nothing else.
+/// The record contains the resolved values of open tunables, and nothing else.
 #[test]
 fn what_open_tunables_became_is_told() {
     let Some(_host) = Host::new() else { return };
@@ -347,7 +347,7 @@ fn what_open_tunables_became_is_told() {
     );
 }
 
-/// What the kernels are not built for.
+/// Values of tunables for which no kernels are built.
 #[test]
 fn other_tunables_are_not_applicable() {
     let Some(_host) = Host::new() else { return };
@@ -366,8 +366,8 @@ fn other_tunables_are_not_applicable() {
     }
 }
 
-/// Loads of a thread are issued together, before the first is needed: nothing but loads and
-/// addresses stands between them in the PTX, and read waits for no other block.
+/// A thread issues its loads together before it needs the first: in the PTX only loads and address computations
+/// stand between them. A read waits for no other block.
 #[test]
 fn loads_of_a_thread_stand_together_in_the_ptx() {
     let text = host::ptx("stream");
@@ -383,7 +383,7 @@ fn loads_of_a_thread_stand_together_in_the_ptx() {
     }
 }
 
-/// Locations of one's own: repeats, gaps, more places than locations and fewer.
+/// User-defined locations: repeats, gaps, more places than locations and fewer.
 #[test]
 fn lists() {
     let list = |n: u64, below: u64| {
@@ -408,8 +408,8 @@ fn lists() {
     prove_all("scatter", &all);
 }
 
-/// Patterns that overlap themselves, repeat entries, are longer than a block, and whose
-/// iterations all touch the same words.
+/// Patterns that overlap themselves, repeat entries, are longer than a block, or touch the same words in all
+/// iterations.
 const PATTERNS: [&str; 9] = [
     "source=uniform source.uniform.length=8 source.uniform.stride=1 delta=8 count=2000",
     "source=uniform source.uniform.length=8 source.uniform.stride=4 delta=1 count=777",
@@ -444,7 +444,7 @@ fn pattern_read_only() {
     prove_all("pattern", &patterns("kernel=gather method=read-only"));
 }
 
-/// One dense side for all blocks, of fewer tiles than there are uses and of more.
+/// All blocks share one dense side, with fewer tiles than uses and with more.
 #[test]
 fn pattern_gather_to_global_memory() {
     for rest in ["", "wrap=3", "wrap=40", "wrap=2500"] {
@@ -507,7 +507,8 @@ fn pattern_visits_and_atomic_stores() {
     prove_all("pattern", &all);
 }
 
-/// Starts beyond 32 bits need arrays that no test allocates: the function alone, with both sizes.
+/// Starts beyond 32 bits would need arrays that no test allocates, so only the function is tested, with both
+/// sizes.
 #[test]
 fn starts_are_those_of_the_definition() {
     let Some(_host) = Host::new() else { return };
@@ -546,10 +547,10 @@ struct Form {
     unused: u32,
 }
 
-// SAFETY: `#[repr(C)]` like its twin, plain numbers and a device address.
+// SAFETY: `#[repr(C)]` like its twin, with only plain numbers and a device address.
 unsafe impl Plain for Form {}
 
-/// More than one window of the certificates; the mistake is in the last one.
+/// Certificates with more than one window; the mistake is in the last one.
 #[test]
 fn windows_of_pattern_certificates() {
     let Some(host) = Host::new() else { return };

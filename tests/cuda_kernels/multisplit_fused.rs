@@ -1,13 +1,13 @@
-//! The single pass over counted keys, and the reduced-bit sort that is made of such passes: every kernel,
-//! every function and distribution, with parts of tiles and of groups of tiles.
+//! The single pass over counted keys, and the reduced-bit sort built from such passes: every kernel, every
+//! function and distribution, with partial tiles and partial groups of tiles.
 
 use super::host::Host;
 use super::{prove, prove_all};
 
-/// Around warps, tiles of 4096 and of 8192 keys, and a group of eight of them.
+/// Sizes around warps, tiles of 4096 and of 8192 keys, and a group of eight tiles.
 const SIZES: [u64; 10] = [1, 31, 33, 4097, 8191, 8192, 8193, 12_289, 16_385, 66_001];
 
-/// One more than a group of the largest tiles, of keys and of pairs.
+/// Sizes one larger than a group of the largest tiles, for keys and for pairs.
 const GROUPS: [&str; 2] =
     ["keys=98305 buckets=256 method=fused", "keys=131073 values=4B buckets=128 method=fused"];
 
@@ -17,7 +17,7 @@ const DISTRIBUTIONS: [&str; 5] = ["uniform", "alpha-uniform", "binomial", "skewe
 
 const VALUES: [&str; 3] = ["none", "4B", "8B"];
 
-/// Every number of buckets with every kind of value, and the rest in turn.
+/// Every number of buckets with every kind of value; functions and distributions take turns.
 fn each(method: &str, buckets: &[u64], n: u64) -> Vec<String> {
     let pairs = buckets.iter().flat_map(|m| VALUES.map(|values| (m, values)));
     let words = |(k, (m, values)): (usize, (&u64, &str))| {
@@ -43,7 +43,7 @@ fn fused_functions() {
     prove_all("multisplit", &all);
 }
 
-/// A GPU without bulk copies has its warps store runs.
+/// On a GPU without bulk copies, warps store the runs.
 #[test]
 fn fused_by_warps() {
     let Some(host) = Host::new() else { return };
@@ -59,7 +59,8 @@ fn fused_by_warps() {
     }
 }
 
-/// Two rounds by digits of deltas: every kernel, parts of tiles, and last keys that have a lower digit than others.
+/// Two rounds by digits of delta-buckets: every kernel, partial tiles, and last keys with a lower digit than
+/// others.
 #[test]
 fn fused_in_rounds() {
     let words = |(k, (m, values)): (usize, (u64, &str))| {
@@ -72,7 +73,7 @@ fn fused_in_rounds() {
     prove_all("multisplit", &all);
 }
 
-/// And of fields, whose digits are fields.
+/// Two rounds for fields, whose digits are themselves fields.
 #[test]
 fn fused_fields_in_rounds() {
     let fields = ["delta-buckets", "identity", "identity by.identity.shift=3"].into_iter().cycle();

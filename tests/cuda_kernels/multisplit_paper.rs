@@ -1,5 +1,5 @@
-//! The methods of ashkiani2017: every kernel, every function and distribution, with parts of windows, of
-//! tiles and of subproblems, and above 32 buckets.
+//! The methods of ashkiani2017: every kernel, every function and distribution, with partial windows, tiles and
+//! subproblems, and with more than 32 buckets.
 
 use scatterlab::case::{Cancel, Verdict};
 use scatterlab::engine::Executor;
@@ -9,7 +9,7 @@ use scatterlab::primitives;
 use super::{case, prove_all};
 use crate::host::Host;
 
-/// Around windows, a warp's tile, a block's tile.
+/// Sizes around windows, a warp's tile and a block's tile.
 const SIZES: [u64; 11] = [1, 31, 32, 33, 127, 128, 129, 255, 257, 895, 1025];
 
 const BUCKETS: [u64; 8] = [2, 3, 31, 32, 33, 64, 255, 256];
@@ -20,8 +20,8 @@ const DISTRIBUTIONS: [&str; 5] = ["uniform", "alpha-uniform", "binomial", "skewe
 
 const VALUES: [&str; 3] = ["none", "4B", "8B"];
 
-/// Every number of buckets with every kind of value, and the rest in turn, so that each meets each
-/// other somewhere.
+/// Every number of buckets with every kind of value. Sizes, functions and distributions take turns, so that
+/// each combines with the others somewhere.
 fn each(method: &str, buckets: &[u64]) -> Vec<String> {
     let pairs = buckets.iter().flat_map(|m| VALUES.map(|values| (m, values)));
     let words = |(k, (m, values)): (usize, (&u64, &str))| {
@@ -31,19 +31,19 @@ fn each(method: &str, buckets: &[u64]) -> Vec<String> {
     pairs.enumerate().map(words).collect()
 }
 
-/// Every size, with few and with many buckets in turn.
+/// Every size, alternating between few and many buckets.
 fn each_size(method: &str) -> Vec<String> {
     let words = |(n, m)| format!("keys={n} values=4B buckets={m} method={method}");
     SIZES.into_iter().zip([5, 70].into_iter().cycle()).map(words).collect()
 }
 
-/// A method with other subproblems than the paper's.
+/// A method with subproblems other than the paper's.
 fn cut(method: &str, words: &str, rest: &str) -> String {
     let words: Vec<String> = words.split(' ').map(|word| format!("method.{method}.{word}")).collect();
     format!("method={method} {} {rest}", words.join(" "))
 }
 
-/// Primes, of which there are none but two buckets.
+/// The bucket function `prime`, which has exactly two buckets.
 fn primes(method: &str) -> Vec<String> {
     vec![format!("keys=300 values=4B buckets=2 by=prime method={method}")]
 }
@@ -64,7 +64,7 @@ fn wms() {
             ["windows=8", "windows=1 warps=1 tiles=3", "windows=7 warps=4 tiles=2", "windows=8 tiles=64"];
         prove_all("multisplit", &shapes.map(|words| cut("wms", words, rest)));
     }
-    // A bucket that is full, and nothing before or behind it in the tile, fills the counts of windows.
+    // A full bucket, with nothing before or after it in the tile, fills the counts of windows to their maximum.
     let full = "keys=513 distribution=one-bucket";
     let one = |m: u64| cut("wms", "windows=8", &format!("{full} buckets={m}"));
     prove_all("multisplit", &[2, 7, 32].map(one));
@@ -80,14 +80,14 @@ fn bms() {
     }
 }
 
-/// An odd and an even number of rounds, and more buckets than those of the others.
+/// An odd and an even number of rounds, and more buckets than in the tests of the other methods.
 #[test]
 fn scan_split() {
     prove_all("multisplit", &[each("scan-split", &[2, 3]), primes("scan-split")].concat());
     prove_all("multisplit", &["keys=1025 values=4B buckets=1000 method=scan-split".to_owned()]);
 }
 
-/// Of no keys there are no subproblems, and no room for their counts; the offsets are all 0.
+/// Without keys there are no subproblems and no space for their counts; all offsets are 0.
 #[test]
 fn no_keys() {
     let Some(host) = Host::new() else { return };

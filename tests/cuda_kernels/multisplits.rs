@@ -1,5 +1,5 @@
-//! multisplit's inputs on the device are those of the host, and its certificate accepts the
-//! definition, made on the host, and nothing else.
+//! The device generates the same inputs for multisplit as the host, and its certificate accepts the result of
+//! the definition, computed on the host, and nothing else.
 
 use scatterlab::device::cuda::Gpu;
 use scatterlab::primitives::multisplit::Spec;
@@ -11,10 +11,10 @@ use scatterlab::primitives::multisplit::keys::Keys;
 use crate::case;
 use crate::host::Host;
 
-/// Keys, values as words, offsets.
+/// Keys, values as words, and offsets.
 type Arrays = [Vec<u32>; 3];
 
-/// The definition: a stable sort by buckets.
+/// The result of the definition: a stable sort by bucket.
 fn defined(spec: &Spec) -> Arrays {
     let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
     let mut order: Vec<u64> = (0..spec.keys).collect();
@@ -92,7 +92,7 @@ fn the_certificate_accepts_the_definition_and_nothing_else() {
             wrong[array][at / 2] ^= 1;
             assert!(judge(&gpu, &spec, &wrong).is_some(), "{spec:?} {array}");
         }
-        // Two different keys of a bucket the other way round.
+        // Swap two different keys of the same bucket.
         let buckets = Buckets::new(&spec);
         let alike = |pair: &[u32]| pair[0] != pair[1] && buckets.of(pair[0]) == buckets.of(pair[1]);
         if let Some(at) = right[0].windows(2).position(alike) {

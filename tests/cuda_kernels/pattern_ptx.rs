@@ -1,4 +1,4 @@
-//! What the compiler for the device made of the timed pattern kernels.
+//! The device compiler's output for the timed pattern kernels.
 
 use crate::host;
 
@@ -15,12 +15,12 @@ fn kernel(name: &str, items: usize) -> String {
     body[..body.find("\n}").unwrap()].to_owned()
 }
 
-/// Accesses in an unrolled loop and in its tail, which one item does not need.
+/// Number of accesses in an unrolled loop and its tail; one item needs no tail.
 fn unrolled(items: usize) -> usize {
     if items == 1 { 1 } else { 2 * items }
 }
 
-/// So do those with a dense side in global memory.
+/// Kernels with a dense side in global memory also access it with volatile stores.
 #[test]
 fn a_dense_side_in_global_memory_is_volatile() {
     for items in ITEMS {
@@ -32,15 +32,15 @@ fn a_dense_side_in_global_memory_is_volatile() {
     }
 }
 
-/// They touch their dense side in the loop: nothing is hoisted or left out.
+/// The kernels access their dense side in the loop: nothing is hoisted or omitted.
 #[test]
 fn the_dense_side_is_volatile() {
     for items in ITEMS {
         let count = |name: &str, what: &str| kernel(name, items).matches(what).count();
-        // For wrap 1 and for others.
+        // One loop for wrap 1, one for other values.
         assert_eq!(count("gather", STORE), 2 * unrolled(items), "{items}");
         assert_eq!(count("scatter", LOAD), 2 * unrolled(items), "{items}");
-        // Two sizes of starts; of the scatter also none.
+        // One loop for each of two sizes of starts; the scatter also has one without starts.
         assert_eq!(count("gather_visits", STORE), 2 * unrolled(items), "{items}");
         assert_eq!(count("scatter_variant", LOAD), 3 * unrolled(items), "{items}");
         assert_eq!(count("read_only", "st.volatile"), 0, "{items}");
@@ -60,7 +60,7 @@ fn only_atomic_variants_have_atomic_stores() {
     }
 }
 
-/// A loop ends in a branch back to a label before its stores.
+/// A loop ends in a branch back to a label that precedes its stores.
 #[test]
 fn the_stores_stand_in_loops() {
     for items in ITEMS {
@@ -75,7 +75,7 @@ fn the_stores_stand_in_loops() {
     }
 }
 
-/// Each block adds once to the sums that all share.
+/// Each block adds once to the shared sums.
 #[test]
 fn a_block_of_read_only_adds_once() {
     for items in ITEMS {

@@ -1,5 +1,5 @@
-//! pattern with every number of items of a thread and both grids, at sizes of a few tiles and
-//! less than one.
+//! The primitive pattern with every number of items per thread and both grids, at sizes of a few tiles and less
+//! than one.
 
 use scatterlab::case::{Cancel, Value};
 use scatterlab::engine::Executor;
@@ -9,7 +9,7 @@ use scatterlab::engine::executors::launched;
 use crate::host::Host;
 use crate::{case, prove_all};
 
-/// A few uses of a long pattern, many of a short one, all at the same words.
+/// A few uses of a long pattern, many of a short one, and some that all touch the same words.
 const SOURCES: [&str; 4] = [
     "source=uniform source.uniform.length=8 source.uniform.stride=1 delta=8 count=1283",
     "source=uniform source.uniform.length=300 source.uniform.stride=3 delta=7 count=19",
@@ -55,7 +55,7 @@ fn resident() {
     walks().filter(|walk| walk.1 == "resident").for_each(|(items, grid)| prove_with(items, grid));
 }
 
-/// What is asked for is what is launched and recorded; what is left open is recorded, too.
+/// The launch and the record follow the request; the record also has the values that were left open.
 #[test]
 fn the_walk_is_in_the_record() {
     let Some(_host) = Host::new() else { return };

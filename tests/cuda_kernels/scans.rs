@@ -1,8 +1,8 @@
-//! The scans: every kernel, with one tile or block and with several, and with levels above levels.
+//! The scans: every kernel, with one tile or block and with several, and with several levels.
 
 use super::prove_all;
 
-/// Operators with the types that they are for.
+/// Operators, each with its element types.
 fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
     let types = |operator| match operator {
         "add" | "min" | "max" => &["u32", "i32", "u64", "f32", "f64"][..],
@@ -12,7 +12,7 @@ fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
     operators.into_iter().flat_map(move |operator| types(operator).iter().map(move |ty| (operator, *ty)))
 }
 
-/// One after another: kinds and directions, none of them left out.
+/// All combinations of kind and direction.
 const MANNERS: [&str; 4] = [
     "kind=exclusive direction=forward",
     "kind=inclusive direction=backward",
@@ -27,7 +27,7 @@ const SEGMENTS: [&str; 4] = [
     "segments=random segments.random.mean=5000",
 ];
 
-/// Each family once with each method, kinds and directions in turn.
+/// Each family once with the given options; kinds and directions take turns.
 fn each_family(elements: u64, rest: &str) -> Vec<String> {
     let words = |((operator, ty), manner): ((&str, &str), &&str)| {
         format!("operator={operator} type={ty} {manner} elements={elements} {rest}")
@@ -44,7 +44,7 @@ fn each_manner(family: &str, sizes: &[u64], rest: &str) -> Vec<String> {
 const SUM: &str = "operator=add type=u32";
 const COMPOSITION: &str = "operator=affine type=u64";
 
-/// Elements of a tile in one pass, of 4 bytes and of 16.
+/// Elements per tile in the single-pass scan, for elements of 4 bytes and of 16.
 const TILE: u64 = 7168;
 const PAIRS: u64 = TILE / 4;
 
@@ -69,7 +69,7 @@ fn segmented_in_one_pass() {
     }
 }
 
-/// Descriptors of two words, and more tiles than are looked at together.
+/// Two-word descriptors, and more tiles than are examined together.
 #[test]
 fn many_tiles() {
     prove_all("scan", &each_manner(COMPOSITION, &[PAIRS * 66], "method=lookback")[1..2]);
@@ -93,7 +93,7 @@ fn sengupta2007() {
     }
 }
 
-/// What tells the segments, with each method.
+/// Every representation of segment heads, with each method.
 #[test]
 fn heads() {
     for heads in ["bytes", "striped", "lengths", "pointers"] {

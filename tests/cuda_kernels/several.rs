@@ -1,9 +1,9 @@
-//! Kernels on two GPUs: each with arrays of its own, and one case whose arrays span both.
+//! Kernels on two GPUs: each with its own arrays, and one case whose arrays span both.
 
 use super::{METHODS, PATTERNS, prove_all};
 use crate::host::Host;
 
-/// Runs with two GPUs, which stay: no other test minds a second one.
+/// Runs with two GPUs, which stay: other tests ignore a second one.
 fn on_two(primitive: &str, memory: &str, cases: &[String]) {
     let Some(host) = Host::new() else { return };
     host.gpus(2);
@@ -21,7 +21,7 @@ fn each_with_arrays_of_its_own() {
     on_two("pattern", "own", &["gather", "scatter"].map(|kernel| format!("{} kernel={kernel}", PATTERNS[0])));
 }
 
-/// Sizes of which both GPUs hold some, and such that only the first does.
+/// Sizes at which both GPUs hold elements, and sizes at which only the first does.
 fn moves(locations: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
     for (n, tuple) in [(1, 8), (2, 8), (33, 8), (4097, 4), (4097, 8), (2500, 16), (1500, 32)] {

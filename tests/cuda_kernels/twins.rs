@@ -1,5 +1,5 @@
-//! The generators of `kernels/inputs.cuh` are those of `patterns`: the arrays that a case
-//! makes on the device, word by word.
+//! The generators in `kernels/inputs.cuh` match those of `patterns`: compares the arrays that a case generates
+//! on the device, word by word.
 
 use scatterlab::device::cuda::{Arg, Gpu};
 use scatterlab::inputs::mix::{key64, word32, word64};
@@ -26,7 +26,7 @@ fn words() {
     }
 }
 
-/// The count and the placement of partitions, with chunks of any size.
+/// Counts and places partitions with chunks of any size.
 #[test]
 fn partitions_are_stable() {
     let Some(_host) = Host::new() else { return };

@@ -1,16 +1,16 @@
-/* A driver that is linked to another one, passes every call on, and makes one of them go
- * wrong, as the environment says:
- *   FAULT_CALL    the function that goes wrong, such as cuMemAlloc_v2
- *   FAULT_AT      at which of its calls, from 1; without it at every one
- *   FAULT_KERNEL  calls count once a kernel whose name begins so has been launched
- *   FAULT_ONCE    a file: in the first process only, which makes it
- *   FAULT_GONE    a result code of cuInit in the processes after it
+/* A driver that is linked to another one, forwards every call, and makes one of them fail, as
+ * controlled by the environment:
+ *   FAULT_CALL    the function that fails, such as cuMemAlloc_v2
+ *   FAULT_AT      number of the failing call, from 1; without it every call fails
+ *   FAULT_KERNEL  counting starts once a kernel whose name begins with this has been launched
+ *   FAULT_ONCE    a file: only the first process fails, and creates the file
+ *   FAULT_GONE    result code of cuInit in the processes after the first
  *   FAULT_DOES    a result code, or hang, crash, garbage (in the first array of FAULT_KERNEL);
  *                 on a real device also wild (a launch with its first array elsewhere) and
  *                 spin (a kernel before that call, which never ends)
  *   FAULT_FREE    bytes that are free on the device
- *   FAULT_CUDA    the driver's version, as cuDriverGetVersion tells it
- * After a code that CUDA says a context does not survive, every further call answers it. */
+ *   FAULT_CUDA    the driver's version, as returned by cuDriverGetVersion
+ * After a code that, according to CUDA, a context does not survive, every further call returns it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static int due(const char *name) {
 
 static int survived(int code) { return code < 700 && code != 46 && code != 214; }
 
-/* Later work in streams that wait for the default one, as the program's does, waits for ever. */
+/* Later work in streams that synchronize with the default one, as the program's does, waits forever. */
 static void spin(void) {
     static const char *ptx = ".version 6.0\n.target sm_50\n.address_size 64\n"
                              ".visible .entry spin() {\nAGAIN:\n bar.sync 0;\n bra.uni AGAIN;\n}\n";

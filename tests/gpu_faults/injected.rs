@@ -1,4 +1,4 @@
-//! The real program on a GPU that goes wrong on request.
+//! Runs the real program on a GPU that fails on request.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 use crate::host;
 use crate::program::{BINARY, text};
 
-/// No row may take longer, whatever goes wrong in it.
+/// Longest that a row may take, whatever fails in it.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The libraries of the imaginary GPU.
+/// The libraries of the simulated GPU.
 pub struct Libraries {
     folder: PathBuf,
-    /// Runs the kernels.
+    /// The driver that runs the kernels.
     driver: PathBuf,
 }
 
-/// What a run has left.
+/// The results of a run.
 pub struct Ran {
     pub status: Option<i32>,
-    /// Its lines on standard output and error.
+    /// Lines on standard output and standard error.
     pub said: String,
     /// The cases of results.csv: kernel, backend, status, reason and rounds.
     pub cases: Vec<Case>,
@@ -43,7 +43,7 @@ pub struct Case {
 }
 
 impl Libraries {
-    /// Built once; `None` without a C compiler, except in CI, where there must be one.
+    /// Builds the libraries once; `None` without a C compiler, except in CI, where there must be one.
     pub fn get() -> Option<&'static Libraries> {
         static LIBRARIES: OnceLock<Option<Libraries>> = OnceLock::new();
         LIBRARIES.get_or_init(Libraries::build).as_ref()
@@ -52,7 +52,7 @@ impl Libraries {
     fn build() -> Option<Libraries> {
         let driver = host::compile("gpu_faults", &["stream", "gate"])?;
         let libraries = Libraries { folder: driver.parent().unwrap().to_owned(), driver };
-        // The driver's functions that the faults leave alone are found in what they are linked to.
+        // The linked driver provides the functions that the faults leave alone.
         libraries.compile("faults.c", "libfaults.so", &["-Wl,--no-as-needed", libraries.driver.to_str()?]);
         fs::create_dir_all(libraries.management()).unwrap();
         libraries.compile("nvml.c", "nvml/libnvidia-ml.so.1", &[]);
@@ -66,7 +66,7 @@ impl Libraries {
         assert!(cc.args(others).arg("-ldl").status().unwrap().success(), "cc refused {}", source.display());
     }
 
-    /// Where the management library lies.
+    /// The folder of the management library.
     pub fn management(&self) -> PathBuf {
         self.folder.join("nvml")
     }
@@ -76,7 +76,7 @@ impl Libraries {
         let mut command = Command::new(BINARY);
         command.current_dir(folder).args(words);
         command.env("SCATTERLAB_LIBCUDA", self.folder.join("libfaults.so")).env("FAULT_DRIVER", &self.driver);
-        // Too little for the copies of 512 MiB that a GPU's pace is measured by: they take seconds here.
+        // Too little memory for the 512 MiB copies that measure a GPU's pace: they would take seconds here.
         command.env("FAULT_FREE", (64 << 20).to_string());
         command.envs(environment.iter().copied());
         command
@@ -97,7 +97,8 @@ impl Libraries {
     }
 }
 
-/// Both streams in one file, so that neither blocks the program, and its exit status.
+/// Waits for the program and returns its exit status and output. Both streams go to one file, so that neither
+/// blocks the program.
 fn finished(mut command: Command, folder: &Path) -> (Option<i32>, String) {
     let path = folder.join("said");
     let file = fs::File::create(&path).unwrap();
@@ -130,7 +131,7 @@ fn cases(results: &str) -> Vec<Case> {
     cases.collect()
 }
 
-/// Different (case, round, attempt) of the samples' table.
+/// Number of distinct (case, round, attempt) triples in the table of samples.
 fn rounds_of(samples: &str) -> usize {
     let mut reader = csv::Reader::from_reader(samples.as_bytes());
     let names = reader.headers().unwrap().clone();

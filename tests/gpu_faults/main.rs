@@ -1,6 +1,6 @@
-//! Faults of a GPU, each injected into a run of the real program: one line names it with the
-//! case and the driver's word, what can still be measured is, nothing measured is lost, and
-//! the run ends. `docs/faults.md` tells of each.
+//! Faults of a GPU, each injected into a run of the real program: one line names the fault with the case and
+//! the driver's error name, everything that can still be measured is, no measurement is lost, and the run ends.
+//! `docs/faults.md` describes each fault.
 
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
@@ -51,7 +51,7 @@ fn no_panic(ran: &Ran) {
     assert!(!ran.said.contains("panicked") && !ran.said.contains("RUST_BACKTRACE"), "{}", ran.said);
 }
 
-/// The next call after the loss is the preparation of a case that did nothing.
+/// The next call after the loss prepares a case that did nothing wrong.
 #[test]
 fn a_device_lost_between_two_cases_comes_back_in_a_fresh_engine() {
     let Some(libraries) = Libraries::get() else { return };
@@ -70,7 +70,7 @@ fn a_device_lost_between_two_cases_comes_back_in_a_fresh_engine() {
     }
 }
 
-/// Nobody calls the cases that are left `n/a`: another day the device is there again.
+/// The remaining cases are not marked `n/a`: the device may be back another day.
 #[test]
 fn a_device_that_does_not_come_back_ends_the_run_with_what_was_measured() {
     let Some(libraries) = Libraries::get() else { return };
@@ -93,7 +93,7 @@ fn a_device_that_does_not_come_back_ends_the_run_with_what_was_measured() {
     no_panic(&ran);
 }
 
-/// The copy that tells a GPU's pace belongs to no case.
+/// The copy that measures a GPU's pace belongs to no case.
 #[test]
 fn a_device_lost_in_a_reference_copy_is_no_cases_fault() {
     let Some(libraries) = Libraries::get() else { return };
@@ -114,7 +114,7 @@ fn a_device_lost_in_a_reference_copy_is_no_cases_fault() {
     no_panic(&ran);
 }
 
-/// Rounds of which the events say this.
+/// Number of rounds whose events contain these words.
 fn telling(ran: &Ran, words: &str) -> usize {
     ran.events.lines().filter(|line| line.contains("\"event\":\"round\"") && line.contains(words)).count()
 }
@@ -130,7 +130,7 @@ fn a_management_library_that_goes_away_takes_its_own_words_with_it_only() {
     let whole = libraries.run(&recipe, &there);
     assert_eq!((whole.status, whole.rounds, telling(&whole, CLOCK)), (Some(0), [8; 2], 8), "{}", whole.said);
     assert_eq!(telling(&whole, "\"gpu-before\":{\"sm-clock\":1755,"), 8, "{}", whole.events);
-    // The imaginary library counts 5 ms from one reading to the next.
+    // The fake library advances 5 ms from one reading to the next.
     assert_eq!(telling(&whole, "\"gpu-during\":{\"held\":{\"power cap\":0.005"), 8, "{}", whole.events);
     let gone = libraries.run(&recipe, &[there[0], ("NVML_GONE", "12")]);
     assert_eq!((gone.status, gone.rounds), (Some(0), [8; 2]), "{}", gone.said);
@@ -154,7 +154,7 @@ fn what_does_not_fit_is_told_before_anything_runs() {
     assert_eq!((not.count(), ran.status), (4, Some(0)), "{}", ran.said);
 }
 
-/// A client elsewhere can do no more than hang up.
+/// A remote client can do no more than hang up.
 #[test]
 fn an_engine_that_hangs_ends_after_its_client() {
     let Some(libraries) = Libraries::get() else { return };
@@ -169,7 +169,7 @@ fn an_engine_that_hangs_ends_after_its_client() {
     let mut run = libraries.program(root.path(), &["run", "recipe.yaml", "--out", "out"], &environment);
     let mut run = run.stdout(Stdio::null()).spawn().unwrap();
     wait_for_rounds(&root.path().join("out/events.ndjson"), 1);
-    // Until it is in the kernel that never ends: the round before was of another.
+    // Wait until the engine is in the kernel that never ends: the previous round belonged to another kernel.
     thread::sleep(Duration::from_secs(3));
     let engine = engine_of(&run);
     run.kill().unwrap();
@@ -193,7 +193,7 @@ fn a_patience_that_is_no_time_is_one_line() {
     assert!(!root.path().join("out").exists());
 }
 
-/// CUDA calls an instance of a GPU that is cut up (MIG) its device 0.
+/// CUDA exposes an instance of a partitioned GPU (MIG) as its device 0.
 #[test]
 fn an_instance_of_a_gpu_is_called_by_its_own_name() {
     let Some(libraries) = Libraries::get() else { return };

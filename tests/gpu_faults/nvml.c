@@ -1,4 +1,4 @@
-/* NVIDIA's management library for the imaginary GPU. After NVML_GONE calls for a clock it says
+/* NVIDIA's management library for the simulated GPU. After NVML_GONE calls for a clock it reports
  * that the GPU is lost. */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The faults of docs/faults.md that a real GPU can be made to have, each in a run of the
-# program: tests/gpu_faults/real.sh PROGRAM [FOLDER]. Needs cc; takes some five minutes.
-# DRIVER names the driver's library where the loader does not find it.
+# Provokes the faults of docs/faults.md that a real GPU can be made to have, each in a run of the program:
+# tests/gpu_faults/real.sh PROGRAM [FOLDER]. Needs cc and takes about five minutes. DRIVER names the driver's
+# library if the loader does not find it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 program=$(realpath "$(command -v "$1")")
@@ -22,8 +22,8 @@ YAML
 sed "s/$size/[$size, 16Gi]/; s/x: kernel/x: elements, lines: kernel/" small.yaml > large.yaml
 failed=0
 
-# row NAME RECIPE STATUS LINES WORDS [VARIABLE=VALUE …]: so many lines with these words, this
-# exit status, and as many rounds in the events as in samples.csv.
+# row NAME RECIPE STATUS LINES WORDS [VARIABLE=VALUE …]: expects LINES lines with WORDS, exit status STATUS, and
+# equally many rounds in the events and in samples.csv.
 row() {
     local name=$1 recipe=$2 status=$3 lines=$4 words=$5; shift 5
     env "$@" timeout 180 "$program" run "$recipe" --out "$name" > "$name.log" 2>&1; local got=$?
@@ -55,7 +55,7 @@ row no-memory large.yaml 3 4 'CUDA_ERROR_OUT_OF_MEMORY (2)' FAULT_FREE=400000000
 row refused small.yaml 3 4 'CUDA_ERROR_INVALID_PTX (218)' FAULT_CALL=cuLibraryLoadData FAULT_DOES=218
 grep -H 'more memory than' too-large.log
 
-# The engine is killed from outside, as by the kernel when memory runs out.
+# The engine is killed from outside, as the kernel does when memory runs out.
 sed -i 's/rounds: 2/rounds: 300/' small.yaml
 "$program" run small.yaml --out killed > killed.log 2>&1 & run=$!
 until [ "$(grep -c '"event":"round"' killed/events.ndjson 2>/dev/null)" -ge 9 ] 2>/dev/null || ! kill -0 $run 2>/dev/null

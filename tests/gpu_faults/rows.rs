@@ -9,27 +9,27 @@ chart: {x: kernel, y: time, lines: backend}
 measure: {rounds: 2, samples: 2, second-look: never}
 ";
 
-/// The rounds of all eight cases.
+/// The number of rounds of all eight cases.
 pub const ALL: usize = 16;
 
 pub const LOST: &str = "; the run goes on in a fresh engine";
 
-/// A fault and what becomes of the run.
+/// A fault and its effect on the run.
 pub struct Row {
     pub fault: &'static str,
     pub environment: &'static [(&'static str, &'static str)],
-    /// What the line says of it.
+    /// Words in the line that reports the fault.
     pub words: &'static str,
-    /// How that line ends.
+    /// The end of that line.
     pub next: &'static str,
-    /// Of the GPU's cases, how many have this status; the others are done.
+    /// Number of the GPU's cases that get this status; the others are done.
     pub struck: (usize, &'static str),
     pub status: i32,
-    /// Rounds on file.
+    /// Number of rounds on file.
     pub rounds: usize,
 }
 
-/// A fault of the case `scale`, which the GPU's other cases know nothing of.
+/// A fault in the case `scale` that does not affect the GPU's other cases.
 pub const ONE: Row = Row {
     fault: "",
     environment: &[],
@@ -40,8 +40,8 @@ pub const ONE: Row = Row {
     rounds: ALL - 2,
 };
 
-/// A GPU waits for four events a round, after two executions to warm up and two samples, and
-/// the cases take turns.
+/// A round on the GPU waits for four events: after two warm-up executions and two samples. The cases take
+/// turns.
 pub const ROWS: &[Row] = &[
     Row {
         fault: "no driver",
@@ -171,7 +171,7 @@ pub const ROWS: &[Row] = &[
         fault: "a kernel that stores garbage",
         environment: &[("FAULT_KERNEL", "stream_scale"), ("FAULT_DOES", "garbage")],
         words: "scale · cuda: FAILED: wrong result: ",
-        // The round that was found wrong is on file, and none follows.
+        // The wrong round is on file, and no further one follows.
         rounds: ALL - 1,
         ..ONE
     },

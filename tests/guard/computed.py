@@ -1,4 +1,4 @@
-"""What the program computes: findings of `verify`, and hashes of its outputs."""
+"""Results that the program computes: findings of `verify`, and hashes of its outputs."""
 
 import collections
 import csv
@@ -10,8 +10,8 @@ SEED = "1"
 
 
 def reproducible(row):
-    """Whether two runs, and two machines, must agree on the output's bytes: unless more than one thread
-    scatters and several values may go to one place, of which any may stay. They may where the places are a
+    """Whether two runs, and two machines, must agree on the output's bytes. They need not if several threads
+    scatter and several values may go to one place, of which any may remain: this happens where the places are a
     list (which may repeat), and in patterns whose uses overlap."""
     value = parameters(row)
     scatters = value.get("kernel") in ("scatter", "multiscatter", "gs")
@@ -37,7 +37,7 @@ def checks(guard, backend, cuda=False):
     """Adds the checks of a backend by primitive and method."""
     outputs = guard.folder / f"{backend}.csv"
     said = guard.run("verify", "--backend", backend, "--mutants", "--seed", SEED, "--outputs", outputs, cuda=cuda)
-    # 3: a case failed, which its item tells.
+    # Status 3: a case failed, which its item shows.
     if not re.search(r"^exit status [03]\n\Z", said, re.M):
         sys.exit(f"verify --backend {backend}:\n{said}")
     groups = collections.defaultdict(list)
@@ -61,7 +61,7 @@ def checks(guard, backend, cuda=False):
 
 
 def resolved(row):
-    """What open parameters became, without the times of stages."""
+    """The resolved values of open parameters, without the times of stages."""
     return " ".join(word for word in row["resolved"].split() if not word.startswith("stages."))
 
 

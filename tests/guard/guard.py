@@ -1,4 +1,4 @@
-"""The items found so far, the program that they come from, and what there is to ask it about."""
+"""The items found so far, the program that they come from, and the inputs to run it on."""
 
 import collections
 import concurrent.futures
@@ -9,7 +9,7 @@ import re
 import subprocess
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-# Programs at a time.
+# Number of programs that run at a time.
 JOBS = 2
 
 
@@ -23,29 +23,29 @@ class Guard:
     def __init__(self, binary, folder, full):
         self.binary, self.folder, self.full = binary, folder, full
         self.items = collections.defaultdict(list)  # name: [(hash, size)]
-        self.files = collections.Counter()  # of --full, by what is left of the items' names
-        self.absent = []  # (what the names of items begin with, why they cannot be made here)
+        self.files = collections.Counter()  # files of --full, counted by sanitized item name
+        self.absent = []  # (prefix of item names, why they cannot be made here)
         self.pool = concurrent.futures.ThreadPoolExecutor(JOBS)
         self.version = self.run("--version").split()[1]
 
     def environment(self, cuda):
-        """Of the program: nothing of the person's, and no GPU but where it is asked for."""
+        """The program's environment: nothing from the user, and no GPU unless requested."""
         plain = {"LC_ALL": "C", "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
         if cuda:
             return {**os.environ, **plain}
         return {**plain, "HOME": str(self.folder / "home"), "PATH": "", "SCATTERLAB_LIBCUDA": "/nonexistent"}
 
     def run(self, *words, folder=TREE, cuda=False):
-        """What the program prints, to both of its streams, and its exit status."""
-        # Its help has the name that it was called by.
+        """Runs the program and returns its output on both streams and its exit status."""
+        # The help text contains the name by which the program was called.
         done = subprocess.run(["scatterlab", *map(str, words)], executable=self.binary, cwd=folder,
                               env=self.environment(cuda), stdin=subprocess.DEVNULL, capture_output=True, text=True)
         errors = "".join(f"error: {line}\n" for line in done.stderr.splitlines())
         return f"{done.stdout}{errors}exit status {done.returncode}\n"
 
     def together(self, things, *before, after=()):
-        """What the program prints of many things at once; where it fails, of each half, so that a failure
-        stands alone."""
+        """The program's output for many things at once. If it fails, each half is run separately, so that a
+        failure stands alone."""
         text = self.run(*before, *things, *after)
         if text.endswith("exit status 0\n") or len(things) < 2:
             return [text]
@@ -53,7 +53,7 @@ class Guard:
         return [told for part in (things[:half], things[half:]) for told in self.together(part, *before, after=after)]
 
     def neutral(self, text):
-        """The text without what depends on where and from what the program was built."""
+        """The text without parts that depend on where, or from which version, the program was built."""
         for path, name in [(self.binary, "scatterlab"), (self.folder, "TMP"), (TREE, "TREE")]:
             text = text.replace(str(path), name)
         return re.sub(rf"(?<![\d.]){re.escape(self.version)}(?![\d.])", "VERSION", text)
@@ -69,12 +69,12 @@ class Guard:
             path.write_text(text)
 
     def each(self, work, things):
-        """Works on all things, several at a time, and on what comes of them in their order."""
+        """The results of `work` on all things, in order, with several computed at a time."""
         return list(self.pool.map(work, things))
 
 
 def recipes():
-    """Names of the shipped recipes, and the files of recipes among the tests' fixtures."""
+    """Names of the shipped recipes, and the recipe files among the tests' fixtures."""
     shipped = (TREE / "experiments").rglob("*.yaml")
     names = [str(path.relative_to(TREE / "experiments").with_suffix("")) for path in shipped]
     fixtures = [*TREE.glob("tests/fixtures/spatter/*.json"), *TREE.glob("tests/fixtures/**/recipe.yaml")]

@@ -1,9 +1,9 @@
-"""What an engine and its client say to each other, and the files of a run."""
+"""The messages between an engine and its client, and the files of a run."""
 
 import json
 import subprocess
 
-# A plan of a moment: two methods, two rounds.
+# A plan that takes a moment: two methods, two rounds.
 TINY = """\
 title: Tiny
 gather: {method: [direct, {multipass: {passes: 3}}], tuples: 33, locations: random}
@@ -13,16 +13,17 @@ measure: {rounds: 2, max-rounds: 2, samples: 2, second-look: never}
 """
 
 
-# What is the same whenever and wherever a plan runs; of all else only that it is there.
+# Keys whose values are the same whenever and wherever a plan runs; for all other keys only presence and
+# type are compared.
 EXACT = {"event", "protocol", "cases", "rounds", "case", "round", "stage", "pass", "backend", "seq", "checked",
          "cancelled", "number", "availability", "schema", "title", "slug", "primitive", "axes", "chart", "measure",
          "experiment", "params", "seed", "id", "recipe_hash"}
-# What a machine or a moment has more or less of.
+# Keys whose number of entries depends on the machine or the moment.
 BRIEF = {"facts", "conditions", "affinity", "transparent_huge_pages", "profiles", "flags"}
 
 
 def bare(value, exact=False):
-    """JSON with its keys, and with the values that must be what they are."""
+    """JSON with all keys, but values only where they must be exact; others become their type's name."""
     if isinstance(value, dict):
         kept = sorted((key, inner) for key, inner in value.items() if key not in BRIEF)
         return {key: bare(inner, exact or key in EXACT) for key, inner in kept}
@@ -32,7 +33,7 @@ def bare(value, exact=False):
 
 
 def transcript(text):
-    """Events in their order, one a line: no remarks, and progress once."""
+    """Events in order, one per line, without log messages and with consecutive equal events shown once."""
     lines = []
     for line in text.splitlines():
         event = json.loads(line) if line.startswith("{") else {"event": line}
@@ -59,7 +60,7 @@ def protocol(guard):
 
 
 def conversation(guard, commands):
-    """What an engine says until its plan is over; results are acknowledged."""
+    """The output of an engine until its plan is over; results are acknowledged."""
     engine = subprocess.Popen([guard.binary, "engine"], env=guard.environment(cuda=False), text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 

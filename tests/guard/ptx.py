@@ -1,4 +1,4 @@
-"""The kernels, each with all that it refers to, and without what depends on the module that it is in."""
+"""The kernels, each with everything that it refers to, and without parts that depend on its module."""
 
 import collections
 import re
@@ -7,7 +7,7 @@ from guard import TREE
 
 
 def pieces(text):
-    """What a module declares: functions and variables, each with its lines."""
+    """The declarations of a module: functions and variables, each with its lines."""
     piece, depth = [], 0
     for line in text.splitlines():
         line = line.split("//")[0].rstrip()
@@ -30,14 +30,14 @@ def named(piece):
 
 
 def neutral_names(text):
-    """Names without the numbers of functions in a module and without the name of its source."""
+    """The text with names stripped of function numbers and of the module's source name."""
     text = re.sub(r"\d+_INTERNAL_[0-9a-f]{8}_\d+_\w+?_cu_[0-9a-f]{8}", "INTERNAL", text)
     return re.sub(r"(\$L__BB|__local_depot|prototype_)\d+", r"\1", text)
 
 
 def with_references(name, declared, seen):
-    """A piece, and before it what it refers to. A shared variable of one function stands within that
-    function, one of several before them: here always before."""
+    """A piece, preceded by everything that it refers to. PTX declares a shared variable of a single function
+    inside it, and one of several functions before them; the output always has it before."""
     seen.add(name)
     inner = re.compile(r"^\s+(\.shared .*;\n)", re.M)
     parts = []

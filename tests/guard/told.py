@@ -1,4 +1,4 @@
-"""What the program says: of recipes, of stored runs, of itself and of mistakes."""
+"""The program's output about recipes, stored runs, itself and mistakes."""
 
 import collections
 import csv
@@ -8,7 +8,7 @@ import shutil
 
 from guard import TREE, hashed, profiles, recipes, runs
 
-# Figures of papers and the stored runs that hold what they show.
+# Figures of papers, with the stored runs that hold their data.
 FIGURES = {
     "sengupta2007/fig05": ["h200-fig05"],
     "ashkiani2017/fig05": [],
@@ -25,12 +25,12 @@ FIGURES = {
 }
 COMPARED = [("h200-replay/gather-a", "h200-replay/gather-b"), ("h200-app-patterns", "h200-app-families")]
 
-# A configuration of the user interface as people may have one.
+# A user-interface configuration as users may have it.
 CONFIGURATION = "theme: light\nsymbols: ascii\nmouse: false\nkeys:\n  cancel: C\n  next-panel: [Tab, ctrl-n]\n  follow: []\n"
 
 
 def plans(guard):
-    # Of each recipe "title (file): N cases", then lines of its cases: "  identity  label  memory  ~time", or
+    # For each recipe a line "title (file): N cases", then a line per case: "  identity  label  memory  ~time", or
     # "  identity  label  n/a: reason".
     head = re.compile(r"^.* \(([^()]+)\): \d+ cases$")
     case = re.compile(r"^  (\S+)  (.*?)(?:  ([\d.]+ [KMGT]?i?B)  ~.*|  n/a: (.*))?$")
@@ -44,7 +44,7 @@ def plans(guard):
             elif found := case.match(line):
                 identities[recipe].append(f"{found[1]} {found[2]}")
                 memory[recipe] += [f"{found[1]} {found[3]}"] if found[3] else []
-                # Where there is no driver, nothing else is said of the GPU's cases.
+                # Without a driver, nothing else is printed about the GPU's cases.
                 reasons[recipe] += [found[4]] if found[4] not in (None, "no CUDA driver") else []
             elif line.startswith("error: "):
                 identities[recipe].append(line)
@@ -59,7 +59,7 @@ def plans(guard):
 
 def predictions(guard):
     pairs = [(recipe, profile) for recipe in recipes() for profile in profiles()]
-    # A profile that a run brought along, and one that is shipped.
+    # A profile that comes with a run, and a shipped one.
     pairs.append(("model/cpu-families", "reports/h200-host-families/profile.yaml"))
 
     def one(pair):
@@ -70,7 +70,7 @@ def predictions(guard):
 
 
 def written(folder, known=()):
-    """Names and texts of a folder's files, but for the known ones."""
+    """Names and texts of a folder's files, except the known ones."""
     files = sorted(path for path in folder.iterdir() if path.name not in known)
     return [(path.name, path.read_text()) for path in files]
 
@@ -89,7 +89,7 @@ def reports(guard):
         accuracy = guard.run("accuracy", run, "--format", "csv")
         everywhere = guard.run("accuracy", run, "--format", "csv", "--profile", ",".join(profiles()))
         watched = guard.run("watch", run, "--headless", "--speed", "max")
-        # `[3/48, 0m01s left]`, where it took that long to play.
+        # `[3/48, 0m01s left]` appears if playing took that long.
         watched = re.sub(r"^(\[\d+/\d+), .* left\]", r"\1]", watched, flags=re.M)
         return [("said", said), ("stdout.csv", again), ("accuracy", accuracy), ("accuracy by all", everywhere),
                 ("watched", watched), *written(folder, stored)]
@@ -118,7 +118,7 @@ def reports(guard):
 
 def counters(guard):
     def one(recipe):
-        """All cases in one call; of a case that has no counters, why. Peers are other programs."""
+        """All cases in one call; for a case without counters, the reason. Peers are other programs."""
         table = guard.run("predict", recipe, "--profile", "h200", "--format", "csv")
         rows = csv.DictReader(io.StringIO(table))
         ids = [row["case"] for row in rows if not (row.get("backend") or "peer:").startswith("peer:")]
@@ -145,7 +145,7 @@ def help(guard):
         "says/configuration": ["config"],
         "says/configuration of a person": ["config", "--config", guard.folder / "config.yaml"],
         "says/figures": ["figure"],
-        # There is no such recipe: the answer is the list of those that there are.
+        # There is no such recipe, so the answer lists the existing ones.
         "says/recipes": ["run", "?"],
         "says/profiles compared": ["profiles", "h200", "amd-epyc-2cpus"],
         "says/locality of a table": ["locality", "tests/fixtures/edges.csv", "--column", "far", "--format", "csv"],
@@ -157,7 +157,7 @@ def help(guard):
 
 
 def table(path, name):
-    """The tuples of a table in a Rust test, each as its texts and numbers."""
+    """The tuples of a table in a Rust test, each as a list of texts and numbers."""
     source = (TREE / path).read_text()
     body = re.search(rf"const {name}: &\[\(.*?\)\] = &\[\n(.*?)\n\];", source, re.S)[1]
     body = re.sub(r"^\s*//.*", "", body, flags=re.M)
@@ -167,8 +167,8 @@ def table(path, name):
 
 
 def errors(guard):
-    """What the tests' tables are made of, and what the program says to it. An item is called as its row is, by
-    the beginning of the message that the table has."""
+    """The inputs in the tests' tables, with the program's output for each. An item is named after its row, or
+    after the beginning of the message in the table."""
     base = re.search(r'const BASE: &str = "\\\n(.*?)";', (TREE / "tests/recipes_malformed.rs").read_text(), re.S)[1]
     todo = []  # (name of the item, file, its text, command line)
     for block in (TREE / "tests/malformed.txt").read_text().rstrip().split("\n====\n"):

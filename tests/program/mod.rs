@@ -1,4 +1,4 @@
-//! What tests of the real program share.
+//! Shared by the tests of the real program.
 #![allow(dead_code)]
 
 use std::fs;
@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
 
-/// The program in this folder, on a machine without a GPU: what a test sees must not depend
-/// on where it runs.
+/// The program in this folder, without a GPU: the result of a test must not depend on the machine.
 pub fn program(folder: &Path) -> Command {
     let mut command = Command::new(BINARY);
     command.current_dir(folder).env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1");
@@ -60,7 +59,7 @@ pub fn signal(process: u32, signal: &str) {
     assert!(try_signal(process, signal), "process {process} is gone");
 }
 
-/// Whether the process was there to be signalled.
+/// Sends a signal. Returns whether the process still existed.
 pub fn try_signal(process: u32, signal: &str) -> bool {
     let status = Command::new("kill").args([signal, &process.to_string()]).status();
     status.expect("kill").success()

@@ -1,6 +1,6 @@
-//! Whatever is written, it is refused in one line or becomes a plan; nothing panics.
+//! Any input is either refused in one line or becomes a plan; nothing panics.
 //!
-//! `SCATTERLAB_FUZZ_SECONDS=600 cargo test --test spatter fuzz` goes on for ten minutes.
+//! `SCATTERLAB_FUZZ_SECONDS=600 cargo test --test spatter fuzz` runs for ten minutes.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use scatterlab::spatter::{CommandLine, Job, Suite, to_recipe};
 
 use crate::MACHINE;
 
-/// Refused in one line, or a recipe that resolves to as many cases.
+/// Checks that the input is refused in one line, or becomes a recipe that resolves to equally many cases.
 fn settled(arguments: &[String], suite: Option<&str>) -> Result<(), TestCaseError> {
     let job = CommandLine::read(arguments).and_then(|line| {
         let suite = suite.map(|text| Suite::read("s.json", text)).transpose()?;
@@ -68,7 +68,7 @@ fn value(option: &'static Opt) -> BoxedStrategy<String> {
     }
 }
 
-/// An option as somebody may write it: long, cut, short, attached or not.
+/// An option as a user may write it: long, abbreviated, short, attached or not.
 fn option() -> impl Strategy<Value = Vec<String>> {
     (0..OPTIONS.len()).prop_flat_map(|at| {
         let option = &OPTIONS[at];
@@ -121,7 +121,7 @@ fn suite() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Until the time is over, at least once.
+/// Repeats the test until the time is up, at least once.
 fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let seconds =
         std::env::var("SCATTERLAB_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);

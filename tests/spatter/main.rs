@@ -1,4 +1,4 @@
-//! Spatter's command line: what each option means, what is refused, what is printed.
+//! Spatter's command line: the meaning of each option, refusals and output.
 
 mod fuzz;
 mod malformed;
@@ -11,7 +11,7 @@ mod suites;
 
 use scatterlab::spatter::{CommandLine, Config, Job, Machine, Refused, Suite};
 
-/// Four CPUs and no GPU.
+/// A machine with four CPUs and no GPU.
 pub const MACHINE: Machine = Machine { cpus: 4, omp_threads: None, gpu: false, now: 1_700_000_000 };
 
 pub fn line(words: &str) -> Result<CommandLine, Refused> {
@@ -19,13 +19,13 @@ pub fn line(words: &str) -> Result<CommandLine, Refused> {
     CommandLine::read(&words)
 }
 
-/// What a command line means, with a suite's text for `-f`.
+/// The job that a command line describes, with a suite's text for `-f`.
 pub fn job_with(words: &str, suite: Option<&str>) -> Result<Job, Refused> {
     let suite = suite.map(|text| Suite::read("suite.json", text)).transpose()?;
     Job::of(&line(words)?, suite, &MACHINE)
 }
 
-/// What a command line means.
+/// The job that a command line describes.
 pub fn job(words: &str) -> Job {
     job_with(words, None).unwrap_or_else(|refused| panic!("{words}: {refused}"))
 }
@@ -40,13 +40,13 @@ pub fn suite(text: &str) -> Vec<Config> {
     job_with("-f suite.json", Some(text)).unwrap_or_else(|refused| panic!("{text}: {refused}")).configs
 }
 
-/// Why a command line is refused: status and message.
+/// The status and message with which a command line is refused.
 pub fn refusal(words: &str) -> (u8, String) {
     let refused = job_with(words, None).expect_err(words);
     (refused.status, refused.message)
 }
 
-/// Why a suite is.
+/// The status and message with which a suite is refused.
 pub fn suite_refusal(text: &str) -> (u8, String) {
     let refused = job_with("-f suite.json", Some(text)).expect_err(text);
     (refused.status, refused.message)

@@ -1,13 +1,13 @@
-//! What is wrong is one clear line, the status is Spatter's, and nothing panics.
+//! Each mistake yields one clear line with Spatter's exit status, and nothing panics.
 
 use std::fs;
 
 use crate::program::{scatterlab, text};
 use crate::{refusal, suite_refusal};
 
-/// Command lines, through the real program: status and message.
+/// Command lines for the real program, with status and message.
 const LINES: &[(&str, u8, &str)] = &[
-    // What Spatter accepts although it is wrong.
+    // Mistakes that Spatter accepts.
     ("-p 0 -l 1e6", 255, "-l: expected an integer of at least 1, found `1e6`"),
     ("-p 0 -l 2**24", 255, "-l: expected an integer of at least 1, found `2**24`"),
     ("-p 0 -r 10x", 255, "-r: expected an integer of at least 1, found `10x`"),
@@ -121,7 +121,7 @@ const LINES: &[(&str, u8, &str)] = &[
     ("-f suite.json -l 1e6", 255, "-l: expected an integer of at least 1, found `1e6`"),
 ];
 
-/// Suites: status, and the message after the file's name.
+/// Suites, with the status and the message after the file's name.
 const SUITES: &[(&str, u8, &str)] = &[
     ("", 255, "1:0: not JSON: EOF while parsing a value"),
     ("[{\"pattern\": [0}]", 255, "1:16: not JSON: expected `,` or `]`"),
@@ -243,7 +243,7 @@ fn suites_are_refused_in_one_line() {
     }
 }
 
-/// Standard error holds that line alone, standard output nothing.
+/// Checks that standard error holds only the message and standard output nothing.
 fn check(folder: &std::path::Path, words: &str, status: u8, message: &str) {
     let arguments: Vec<&str> = ["spatter"].into_iter().chain(words.split_whitespace()).collect();
     let output = scatterlab(folder, &arguments);
@@ -257,7 +257,7 @@ fn the_program_says_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("suite.json"), "[{\"pattern\": [0]}]").expect("a suite");
     for (words, status, message) in LINES {
-        // Told where to run, it need not look for a GPU.
+        // With a backend given, the program need not look for a GPU.
         let words = if words.contains("-b ") { (*words).to_owned() } else { format!("-b serial {words}") };
         check(folder.path(), &words, *status, message);
     }

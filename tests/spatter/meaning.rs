@@ -1,4 +1,4 @@
-//! What options mean, and who wins over whom.
+//! The meaning of options, and their precedence.
 
 use scatterlab::primitives::pattern::spec::Kernel;
 use scatterlab::recipe;
@@ -9,7 +9,7 @@ use scatterlab::spatter::{Job, to_recipe};
 
 use crate::{MACHINE, config, job, job_with, line, refusal, suite};
 
-/// The examples of Spatter's README, of lavin2020 §3.3, and the edges of the generators.
+/// The examples of Spatter's README and of lavin2020 §3.3, and edge cases of the generators.
 #[test]
 fn generators_give_the_documented_patterns() {
     let of = |pattern: &str| config(&format!("-p {pattern}")).pattern;
@@ -96,8 +96,8 @@ fn threads_are_as_many_as_there_may_be() {
     assert_eq!(with(None, "-p 0 -b serial -t 2"), (1, true));
 }
 
-/// A run's recipe has as many rounds as are asked for; a suite as a recipe as many as it
-/// takes to judge it, and no remark that would be about each and every suite.
+/// A run's recipe has the requested number of rounds. A suite converted to a recipe has as many as judging it
+/// takes, and no remark that would apply to every suite.
 #[test]
 fn rounds_are_one_or_as_many_as_are_asked_for() {
     let recipe = |words: &str| scatterlab::spatter::to_recipe(&job(&format!("-b openmp -p 0 {words}")));
@@ -128,7 +128,7 @@ fn all_gpus_run_each_configuration() {
     assert!(notes.iter().any(|note| note.starts_with("gathers store what they read")), "{notes:?}");
 }
 
-/// On the command line whichever comes last, in JSON the generator.
+/// On the command line the last one wins, in JSON the generator.
 #[test]
 fn deltas_have_their_precedence() {
     let of = |words: &str| config(words).delta;
@@ -153,7 +153,7 @@ fn deltas_have_their_precedence() {
     assert_eq!(of(r#""pattern": [0, 2]"#), Delta::One(8));
 }
 
-/// Cut, then taken modulo the boundary, then compressed; each pattern by itself.
+/// Truncated, then reduced modulo the boundary, then compressed; each pattern by itself.
 #[test]
 fn patterns_are_treated_in_spatters_order() {
     let of = |words: &str| config(words).pattern;
@@ -172,7 +172,7 @@ fn patterns_are_treated_in_spatters_order() {
     assert_eq!(of("-p 5000000000"), [5_000_000_000]);
 }
 
-/// 8 bytes for each index and use; of gs on both sides, of the multi kernels the inner ones.
+/// 8 bytes per index and use: of both sides for gs, of the inner pattern for the multi kernels.
 #[test]
 fn bytes_are_spatters() {
     let of = |words: &str| config(words).bytes();
@@ -183,8 +183,8 @@ fn bytes_are_spatters() {
     assert_eq!(of("-k multiscatter -p UNIFORM:8:1 -u 0,1,2,3,4 -l 10"), 400);
 }
 
-/// In a file: keys of the command line's options, numbers that lose what is behind the
-/// point, kernels in any case; and the command line says nothing about a configuration.
+/// A file supplies the keys of the command line's options, numbers lose their fractional part, kernels may be
+/// in any case, and the command line cannot change a configuration.
 #[test]
 fn configurations_come_from_the_file_alone() {
     let text = r#"[{"kernel": "MultiScatter", "pattern": "0,8,16", "pattern-scatter": [2, 0], "count": 10.9, "nruns": 3,
@@ -208,7 +208,7 @@ fn configurations_come_from_the_file_alone() {
     );
 }
 
-/// Whatever is accepted and has no effect, or another one than in Spatter, is said once.
+/// Any accepted option without effect, or with another effect than in Spatter, is reported once.
 #[test]
 fn what_does_nothing_is_said() {
     let notes = |words: &str| job(words).notes;
@@ -256,8 +256,8 @@ fn what_does_nothing_is_said() {
     assert_eq!(notes("-b cuda -k scatter -p 0"), [""; 0]);
 }
 
-/// Spatter takes large indices modulo a boundary that depends on the number of
-/// configurations. Here they stay, and that is said.
+/// Spatter reduces large indices modulo a boundary that depends on the number of configurations. We keep them,
+/// and report that.
 #[test]
 fn no_boundary_comes_by_itself() {
     let notes = |words: &str| job(words).notes;
@@ -267,7 +267,7 @@ fn no_boundary_comes_by_itself() {
         ["index 4062499999 stays as it is; Spatter would take it modulo 4062499999"]
     );
     assert_eq!(notes("-b serial -p 5000000000 -e 4999999999"), [""; 0]);
-    // Compressed afterwards; Spatter looks at the index itself.
+    // Compression comes later; Spatter checks the index itself.
     assert_eq!(notes("-b serial -p 4062499999 -c"), notes("-b serial -p 4062499999"));
     let text = r#"[{"pattern": [5000000000]}, {"pattern": [0]}]"#;
     let job = job_with("-b serial -f suite.json", Some(text)).expect("a job");
@@ -278,7 +278,7 @@ fn no_boundary_comes_by_itself() {
     );
 }
 
-/// A delta that moves nothing may be anything, also in the recipe.
+/// A delta that moves nothing may have any value, also in the recipe.
 #[test]
 fn deltas_that_are_not_used_do_no_harm() {
     let runs = |job: &Job| {

@@ -1,4 +1,4 @@
-//! What Spatter 2.1.0 prints.
+//! The output of Spatter 2.1.0.
 
 use scatterlab::spatter::output::{Gpu, configurations, header, heading, row, sizes};
 
@@ -65,7 +65,7 @@ fn configurations_are_a_list_for_python() {
     assert!(two.contains("'threads': 4},\n  {'id': 1, "), "{two}");
 }
 
-/// Buffers that the configurations share, so large as the largest so far.
+/// The configurations share buffers, whose size is that of the largest so far.
 #[test]
 fn sizes_are_those_of_spatters_buffers() {
     let of = |text: &str| sizes(&job_with("-f suite.json", Some(text)).expect("a job").configs);

@@ -1,4 +1,4 @@
-//! Real runs, small ones.
+//! Small real runs.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -16,15 +16,15 @@ fn run(folder: &Path, words: &str) -> Output {
     scatterlab(folder, &arguments)
 }
 
-/// Standard error, but for what depends on the machine's mood.
+/// Standard error, except for lines that depend on the machine's noise.
 fn said(output: &Output) -> String {
     let stderr = text(&output.stderr);
     let lines = stderr.lines().filter(|line| !line.starts_with("spatter: measured in noise: "));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The rows of a table: what `notebooks/spatter_util.py` of Spatter takes between the line
-/// that begins with `config` and one that begins with `Min`.
+/// The rows of a table, as `notebooks/spatter_util.py` of Spatter extracts them: between the line that begins
+/// with `config` and one that begins with `Min`.
 fn rows(output: &Output) -> Vec<Vec<f64>> {
     let stdout = text(&output.stdout);
     let rows = stdout.lines().skip_while(|line| !line.starts_with("config ")).skip(1);
@@ -70,7 +70,7 @@ fn every_kernel_runs_and_is_certified() {
     assert_eq!(rows[1]["times_s"].as_array().map(Vec::len), Some(3));
     let results = fs::read_to_string(folder.path().join("kept/results.csv")).expect("the run was kept");
     assert_eq!(results.lines().count(), 7);
-    // The same folder again.
+    // Running into the same folder again is refused.
     let output = run(folder.path(), "-f suite.json -b serial --out kept");
     assert_eq!((output.status.code(), text(&output.stderr).lines().count()), (Some(1), 1), "{output:?}");
 }
@@ -93,7 +93,7 @@ fn statistics_and_rows_for_other_programs() {
     assert_eq!(cell("times_s").split(' ').count(), 2);
 }
 
-/// Without verbosity there is the table, and standard error has errors alone.
+/// With verbosity 0 only the table is printed, and standard error holds only errors.
 #[test]
 fn verbosity_0_is_silent_about_all_but_errors() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -108,7 +108,7 @@ fn verbosity_0_is_silent_about_all_but_errors() {
     assert!(stderr.starts_with("spatter: configuration 0: "), "{stderr}");
 }
 
-/// What Spatter 1 had and 2 dropped, and what only an engine can do.
+/// Features that Spatter 1 had and 2 dropped, and features that need our engine.
 #[test]
 fn deltas_in_turn_random_order_fences_and_cold_caches() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -130,8 +130,8 @@ fn deltas_in_turn_random_order_fences_and_cold_caches() {
     assert_eq!(results.matches("certified").count(), 1, "{results}");
 }
 
-/// Ten thousand times each, so that the third one's do not fit into the file any more: a
-/// limit on the size of files stands for a full disk.
+/// Ten thousand runs each, so that the third configuration's rows no longer fit into the file: a limit on file
+/// sizes simulates a full disk.
 #[test]
 fn rows_before_a_full_disk_are_whole() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -151,7 +151,7 @@ fn rows_before_a_full_disk_are_whole() {
     );
 }
 
-/// A folder is in the way of the tables, from when the run has begun.
+/// A folder blocks the tables once the run has begun.
 #[test]
 fn reports_that_cannot_be_written_cost_no_row() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -165,7 +165,7 @@ fn reports_that_cannot_be_written_cost_no_row() {
     assert!(said.contains("scatterlab report out") && !said.contains("not run"), "{said}");
 }
 
-/// The three come together, so that the last one ends the program in the middle of the run.
+/// The three signals come together, so that the last one ends the program in the middle of the run.
 #[test]
 fn no_signal_leaves_anything_behind() {
     let (folder, temporary) =
@@ -174,8 +174,8 @@ fn no_signal_leaves_anything_behind() {
         let words = ["spatter", "-p", "UNIFORM:8:1", "-l", "4194304", "-r", "10000", "-b", "serial"];
         let mut command = program(folder.path());
         command.args(words).env("TMPDIR", temporary.path()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Who tests under `nohup` has hangups ignored, and a program keeps that.
-        // SAFETY: between fork and exec only a disposition is set.
+        // Under `nohup` the tests would ignore hangups, and so would the program.
+        // SAFETY: between fork and exec only a signal disposition is set.
         unsafe {
             command.pre_exec(|| {
                 libc::signal(libc::SIGHUP, libc::SIG_DFL);
@@ -198,7 +198,7 @@ fn no_signal_leaves_anything_behind() {
     }
 }
 
-/// What is said of this machine's threads means nothing elsewhere.
+/// Settings of this machine's threads do not apply to a remote engine.
 #[test]
 fn threads_of_an_engine_elsewhere_are_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -209,12 +209,12 @@ fn threads_of_an_engine_elsewhere_are_its_own() {
     };
     let engine = format!("exec '{BINARY}' engine");
     assert!(recipe(&["--engine", &engine]).contains("\nbackend: cpu\n"));
-    // One CPU has one thread in any case.
+    // A machine with one CPU uses one thread in any case.
     let alone = thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
     assert!(alone || recipe(&[]).contains("\nbackend: {cpu: {threads: 1}}\n"));
 }
 
-/// Without a GPU nothing runs on it, and that is one line.
+/// Without a GPU the backend is refused in one line.
 #[test]
 fn a_backend_that_is_not_there_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -247,7 +247,7 @@ fn the_recipe_is_printed_and_runs() {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// A suite is a recipe for the other commands.
+/// Other commands accept a suite as a recipe.
 #[test]
 fn a_suite_is_a_recipe() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -267,8 +267,7 @@ fn a_suite_is_a_recipe() {
     );
 }
 
-/// A run that was kept can be judged where it has rounds enough; where it has not, what is
-/// to be done about it can be done.
+/// A kept run can be judged if it has enough rounds; otherwise the advice on how to proceed works.
 #[test]
 fn kept_runs_can_be_judged() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -297,7 +296,7 @@ fn kept_runs_can_be_judged() {
     assert!(!said.contains("are needed") && !said.contains(advice), "{said}");
 }
 
-/// The program is Spatter where that is its name, and its engine is the program still.
+/// Invoked under the name `spatter`, the program acts as Spatter, and it still serves as its own engine.
 #[test]
 fn the_name_spatter_is_enough() {
     let folder = tempfile::tempdir().expect("a folder");

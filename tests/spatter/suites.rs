@@ -1,4 +1,4 @@
-//! Spatter's own input files: what each of their configurations moves.
+//! Spatter's own input files: the bytes that each configuration moves.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn bytes(job: &Job) -> Vec<u64> {
     job.configs.iter().map(|config| config.bytes()).collect()
 }
 
-/// P · count · 8, by hand.
+/// The expected values are P · count · 8, computed by hand.
 #[test]
 fn bytes_of_every_configuration() {
     // 16 · 1,454,647 · 8
@@ -85,7 +85,7 @@ fn they_mean_what_they_say() {
     );
 }
 
-/// A suite becomes a recipe, and that a plan that moves the same bytes, in the same order.
+/// A suite becomes a recipe, and the recipe a plan that moves the same bytes in the same order.
 #[test]
 fn the_plan_moves_what_the_table_says() {
     for name in ["amg.json", "lulesh.json", "cpu-ustride.json", "gpu-ustride.json"] {
@@ -102,8 +102,8 @@ fn the_plan_moves_what_the_table_says() {
     }
 }
 
-/// Two equal configurations are two rows.
-/// In one line, too: were places counted from the beginning each time, this would take minutes.
+/// Equal configurations keep separate rows. The suite is also read as a single line: this would take minutes if
+/// places were counted from the beginning each time.
 #[test]
 fn thousands_of_configurations_are_read_at_once() {
     let item = r#"{"pattern": [0, 8], "count": 3, "nruns": 2}"#;

@@ -1,5 +1,5 @@
-//! The real program on a real terminal: whatever happens, the terminal is given back and
-//! nothing is left running.
+//! The real program on a real terminal: whatever happens, the terminal is restored and no process is left
+//! running.
 
 mod screen;
 
@@ -15,8 +15,8 @@ const CTRL_C: &str = "\x03";
 const CTRL_Z: &str = "\x1a";
 const ESC: &str = "\x1b";
 
-/// Thirty thousand short rounds, so that there is a middle, and not so short that all the
-/// time goes into telling of them.
+/// Thirty thousand short rounds, so that the run can be interrupted in the middle, but not so short that
+/// reporting them takes all the time.
 const LONG: &str = "\
 title: Long
 stream: {kernel: [copy, triad], elements: 1000..4000 +10}
@@ -31,7 +31,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// The program at home, and the recipe of the folder selected: it stands last.
+/// Starts the program on its home screen with the folder's recipe selected, which is last in the list.
 fn home(folder: &Path, size: (u16, u16), arguments: &[&str]) -> Screen {
     let screen = Screen::start(folder, size, &[&[BINARY], arguments].concat());
     opened(screen)
@@ -45,7 +45,7 @@ fn opened(mut screen: Screen) -> Screen {
     screen
 }
 
-/// The same, with its run on the way.
+/// Starts the program with its run under way.
 fn running(folder: &Path, arguments: &[&str]) -> Screen {
     started(home(folder, (100, 30), arguments), folder)
 }
@@ -90,7 +90,7 @@ fn quitting_while_a_run_is_active_asks_and_then_cancels_it() {
     assert_complete(folder.path());
 }
 
-/// Numbers that look random and are the same each time.
+/// Pseudo-random sizes, the same in every run.
 fn sizes() -> impl Iterator<Item = (u16, u16)> {
     let mut state = 0x2545_f491_4f6c_dd1du64;
     std::iter::repeat_with(move || {
@@ -109,14 +109,14 @@ fn a_storm_of_resizes_while_running_leaves_a_whole_screen() {
         screen.resize(columns, rows);
     }
     Rounds::below(folder.path()).more(&screen, 4);
-    // The storm may have passed between two frames: then the program has drawn for the first of
-    // these sizes before, and has to notice nevertheless that nothing of it is left.
+    // The whole storm may have passed between two frames. Then the last size drawn equals the first of these
+    // sizes, and the program still has to notice that the screen's content is lost.
     for (columns, rows, text) in [(100, 30, " help"), (30, 1, " ETA "), (100, 30, " help")] {
         let before = screen.written();
         screen.resize(columns, rows);
         screen.until("it is drawn anew", || screen.place(before, "\x1b[2J").is_some());
-        // To go on is to draw everything, also without having been stopped. What follows is
-        // for no size before this one.
+        // Continuing redraws everything, even if the program was not stopped. Output from here on is for no
+        // earlier size.
         signal(screen.program(), libc::SIGCONT);
         let mut taken = None;
         screen.until("it takes the terminal again", || {
@@ -132,13 +132,13 @@ fn a_storm_of_resizes_while_running_leaves_a_whole_screen() {
     screen.assert_alone();
 }
 
-/// In a shell with job control, as people have it.
+/// Uses a shell with job control, as users have it.
 #[test]
 fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_everything_back() {
     let folder = folder();
     let mut screen = Screen::start(folder.path(), (100, 30), &["bash", "--norc", "--noprofile", "-i"]);
     screen.wait("$ ");
-    // bash reads a line in a mode of its own, so its modes are those of a command.
+    // bash reads lines in a terminal mode of its own, so record the modes that a command sees.
     screen.keys(&format!("stty -a > before; '{BINARY}'\r"));
     let mut screen = started(opened(screen), folder.path());
     let (program, engine) = (screen.program(), screen.engine());
@@ -173,7 +173,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_everything_back() {
     assert_complete(folder.path());
 }
 
-/// What another program does to it, without a key.
+/// Another program stops and continues ours, without a key press.
 #[test]
 fn a_program_that_was_stopped_from_outside_draws_everything_again() {
     let folder = folder();
@@ -205,7 +205,7 @@ fn sigterm_and_sighup_end_the_run_and_give_the_terminal_back() {
     }
 }
 
-/// Through every part: keys, the run's thread, the engine's process, the file.
+/// Involves every part: keys, the run's thread, the engine's process, and the file.
 #[test]
 fn a_run_is_held_and_a_case_skipped_between_two_samples() {
     let folder = folder();
@@ -215,7 +215,7 @@ fn a_run_is_held_and_a_case_skipped_between_two_samples() {
     let events = || fs::read_to_string(run_folder(folder.path()).join("events.ndjson")).expect("events");
     let held = events();
     assert!(held.lines().last().is_some_and(|line| line.contains("\"paused\"")), "nothing follows");
-    // Of the other cases one that has not been measured: the last.
+    // The last case has not been measured yet.
     screen.keys("Gs");
     screen.wait("n/a: skipped");
     screen.keys(" ");
@@ -236,7 +236,7 @@ fn a_run_is_held_and_a_case_skipped_between_two_samples() {
     screen.assert_alone();
 }
 
-/// The engine is killed, and once more after the fresh one has started.
+/// The engine is killed, and again after a fresh one has started.
 #[test]
 fn a_killed_engine_is_a_banner_and_r_goes_on() {
     let folder = folder();
@@ -260,7 +260,7 @@ fn a_killed_engine_is_a_banner_and_r_goes_on() {
     screen.assert_alone();
 }
 
-/// A hung engine listens to nothing: leaving takes its patience and then kills it.
+/// A hung engine reacts to nothing: quitting waits for it and then kills it.
 #[test]
 fn a_hung_engine_does_not_outlive_the_program() {
     let folder = folder();
@@ -277,7 +277,7 @@ fn a_hung_engine_does_not_outlive_the_program() {
     assert_complete(folder.path());
 }
 
-/// The terminal's other end closes, as when a window does.
+/// The terminal's other end closes, as when its window is closed.
 #[test]
 fn a_terminal_that_goes_away_takes_the_engine_with_it() {
     let folder = folder();
@@ -296,11 +296,11 @@ fn ten_thousand_lines_of_noise_do_not_stop_the_screen() {
     fs::write(folder.path().join("noisy"), format!("{noise}\nexec '{BINARY}' engine\n")).expect("script");
     let mut screen = running(folder.path(), &["--engine", "sh noisy"]);
     screen.wait("engine: sh · ");
-    // Nothing is said after the last line that would take it away, as of noisy samples.
+    // Stop the engine, so that no later line, such as one about noise, displaces the last one.
     let engine = screen.engine();
     signal(engine, libc::SIGSTOP);
     fs::write(folder.path().join("stopped"), "").expect("written");
-    // To the log, and to its end.
+    // Go to the log, and to its end.
     screen.keys("\t\t\tG");
     screen.wait("noise number 10000");
     screen.keys("g");
@@ -317,7 +317,7 @@ fn ten_thousand_lines_of_noise_do_not_stop_the_screen() {
 fn the_mouse_selects_and_runs() {
     let folder = folder();
     let mut screen = home(folder.path(), (100, 30), &[]);
-    // The second row of the list, below its heading: the second of the shipped recipes.
+    // The second row of the list, below its heading, is the second of the shipped recipes.
     screen.keys("\x1b[<0;5;4M\x1b[<0;5;4m");
     screen.until("another recipe", || !screen.text().contains("long.yaml"));
     let at = |screen: &Screen, word: &str| {

@@ -1,4 +1,4 @@
-//! A terminal for the real program: what it shows, and in what state it is left.
+//! A terminal for the real program, with access to its screen and to the state in which it is left.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,31 +11,31 @@ use std::{fs, process};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, SlavePty, native_pty_system};
 use vt100::{MouseProtocolMode, Parser};
 
-/// How long anything may take: other work may keep the machine busy.
+/// Longest wait for anything: other work may keep the machine busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often to look: what is waited for needs the processors itself.
+/// Polling interval: the awaited work needs the processors itself.
 const POLL: Duration = Duration::from_millis(50);
 
-/// In the environment of everything that a test starts, so that it is found again.
+/// An environment variable of every process that a test starts, by which the processes are found again.
 const MARK: &str = "SCATTERLAB_TEST_MARK";
 
 /// A program on a terminal.
 pub struct Screen {
     parser: Arc<Mutex<Parser>>,
     raw: Arc<Mutex<Vec<u8>>>,
-    /// `None` after it was closed.
+    /// `None` after the terminal was closed.
     terminal: Option<Terminal>,
     pub child: Box<dyn Child + Send + Sync>,
     mark: String,
     cooked: libc::termios,
 }
 
-/// All that keeps the terminal open.
+/// Everything that keeps the terminal open.
 struct Terminal {
     keys: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
-    /// Keeps it there after the program has gone.
+    /// Keeps the terminal alive after the program has exited.
     _slave: Box<dyn SlavePty + Send>,
     reader: JoinHandle<()>,
     close: Arc<AtomicBool>,
@@ -54,7 +54,7 @@ impl Screen {
         let environment =
             [(MARK, mark.as_str()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("PS1", "$ ")];
         environment.into_iter().for_each(|(key, value)| command.env(key, value));
-        // No configuration of whoever runs the tests, and no GPU of the machine.
+        // Hides the user's configuration and the machine's GPU.
         command.env("XDG_CONFIG_HOME", folder);
         command.env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1");
         for key in ["NO_COLOR", "COLORFGBG", "COLORTERM", "RUST_BACKTRACE"] {
@@ -78,17 +78,15 @@ impl Screen {
         keys.write_all(text.as_bytes()).and_then(|()| keys.flush()).expect("typed");
     }
 
-    /// Makes the terminal larger or smaller, and looks away: vt100 cannot take what is
-    /// drawn for another size.
+    /// Resizes the terminal and stops reading its screen: vt100 cannot handle output drawn for another size.
     pub fn resize(&self, columns: u16, rows: u16) {
         self.away().store(true, Ordering::Relaxed);
         self.master().resize(size(columns, rows)).expect("resized");
     }
 
-    /// Looks at a screen of this size again, which has shown nothing before this place in
-    /// what was written.
+    /// Resumes reading with an empty screen of this size, from this position in the raw output.
     pub fn look_from(&self, from: usize, columns: u16, rows: u16) {
-        // Who reads holds this lock around both.
+        // The reader holds this lock while it updates both.
         let raw = self.raw.lock().expect("raw");
         self.with(|parser| {
             *parser = Parser::new(rows, columns, 0);
@@ -101,29 +99,29 @@ impl Screen {
         &self.terminal.as_ref().expect("a terminal").away
     }
 
-    /// What it shows.
+    /// The text on the screen.
     pub fn text(&self) -> String {
         self.with(|parser| parser.screen().contents())
     }
 
-    /// How much was ever written to it, bytes.
+    /// Number of bytes ever written to the terminal.
     pub fn written(&self) -> usize {
         self.raw.lock().expect("raw").len()
     }
 
-    /// Where something was written after the first so many bytes.
+    /// Position of a text in the raw output after the first `from` bytes.
     pub fn place(&self, from: usize, what: &str) -> Option<usize> {
         let raw = self.raw.lock().expect("raw");
         let found = raw[from..].windows(what.len()).position(|bytes| bytes == what.as_bytes());
         found.map(|at| from + at)
     }
 
-    /// Waits until the screen shows one of these texts.
+    /// Waits until the screen shows this text.
     pub fn wait(&self, wanted: &str) {
         self.until(&format!("{wanted:?} on the screen"), || self.text().contains(wanted));
     }
 
-    /// Waits for anything else.
+    /// Waits for any other condition.
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !holds() {
@@ -144,7 +142,7 @@ impl Screen {
         }
     }
 
-    /// Whether the terminal is taken over as it should be.
+    /// Checks that the program has taken over the terminal as it should.
     pub fn assert_taken(&self) {
         self.until("the terminal is taken over", || {
             let taken = self.with(|p| p.screen().alternate_screen() && p.screen().hide_cursor());
@@ -153,7 +151,7 @@ impl Screen {
         assert_eq!(self.mouse(), MouseProtocolMode::PressRelease, "buttons, and no movements");
     }
 
-    /// Whether the terminal is as it was before the program, and nothing is left of it.
+    /// Checks that the terminal is as it was before the program, with no trace of it.
     pub fn assert_given_back(&self) {
         self.until("the terminal is given back", || self.given_back());
         let now = termios(self.master());
@@ -161,20 +159,20 @@ impl Screen {
         assert_eq!(modes(&now), modes(&self.cooked), "the terminal's modes");
     }
 
-    /// Whether nothing that this program has started is left.
+    /// Checks that no process that this program has started is left.
     pub fn assert_alone(&self) {
         self.until("no process is left", || self.processes().is_empty());
     }
 
-    /// Left: the alternate screen, the hidden cursor, the mouse, raw mode.
+    /// Whether the program has left the alternate screen and raw mode, shown the cursor and released the mouse.
     pub fn given_back(&self) -> bool {
         let screen = self.with(|p| !p.screen().alternate_screen() && !p.screen().hide_cursor());
         let canonical = termios(self.master()).c_lflag & libc::ICANON != 0;
         screen && canonical && self.mouse() == MouseProtocolMode::None
     }
 
-    /// Closes the terminal, as a window does. The key makes the program write something,
-    /// so that whoever reads it here sees that it shall stop.
+    /// Closes the terminal as a window does. The key makes the program write something, so that the reader
+    /// thread wakes up and sees that it should stop.
     pub fn close(&mut self, key: &str) {
         self.terminal.as_ref().expect("a terminal").close.store(true, Ordering::Relaxed);
         self.keys(key);
@@ -191,7 +189,7 @@ impl Screen {
         self.with(|parser| parser.screen().mouse_protocol_mode())
     }
 
-    /// Processes that this program has started, itself among them, with their command lines.
+    /// Processes started by this program, including itself, with their command lines.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let ids = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
         let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -206,7 +204,7 @@ impl Screen {
         Some(String::from_utf8_lossy(&command).replace('\0', " ").trim().to_owned())
     }
 
-    /// The engine that runs now.
+    /// The engine that is running now.
     pub fn engine(&self) -> i32 {
         let mut found = None;
         self.until("an engine runs", || {
@@ -216,7 +214,7 @@ impl Screen {
         found.expect("an engine").0
     }
 
-    /// The program itself, where a shell has started it.
+    /// The program itself, if a shell started it.
     pub fn program(&self) -> i32 {
         let own = |command: &str| command.ends_with("/scatterlab");
         let mut found = None;
@@ -263,7 +261,7 @@ pub fn run_folder(root: &Path) -> PathBuf {
     runs[0].clone()
 }
 
-/// The events of the only run below a folder, read as they grow.
+/// The events of the only run below a folder, read as the file grows.
 pub struct Rounds {
     root: PathBuf,
     file: Option<BufReader<fs::File>>,
@@ -275,7 +273,7 @@ impl Rounds {
         Rounds { root: root.to_owned(), file: None, count: 0 }
     }
 
-    /// Finished rounds on file.
+    /// Number of finished rounds on file.
     pub fn count(&mut self) -> usize {
         if self.file.is_none() {
             self.file = open_events(&self.root);
@@ -285,7 +283,7 @@ impl Rounds {
             line.clear();
             let read = file.read_until(b'\n', &mut line).expect("events");
             if !line.ends_with(b"\n") {
-                // The rest of a torn one is read again with the rest.
+                // An incomplete line is read again once the rest has arrived.
                 file.seek_relative(-(read as i64)).expect("events");
                 break;
             }
@@ -294,7 +292,7 @@ impl Rounds {
         self.count
     }
 
-    /// Waits for so many more.
+    /// Waits for this many more rounds.
     pub fn more(&mut self, screen: &Screen, count: usize) {
         let wanted = self.count() + count;
         screen.until("the run goes on", || self.count() >= wanted);

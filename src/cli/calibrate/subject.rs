@@ -1,4 +1,4 @@
-//! What is known of a device without measuring.
+//! The facts about a device that are known without measuring.
 
 use super::CalibrateArguments;
 use crate::case::Device;
@@ -9,11 +9,12 @@ use crate::model::calibrate::{Subject, Target};
 use crate::model::profiles::{identity, size, uuid};
 use crate::recipe::plan::slug;
 
-/// Of arrays from 2 MiB on, where the system grants huge pages; else of any.
+/// Page size of arrays of 2 MiB or more if the system grants huge pages; otherwise every array has pages of
+/// `PAGE` bytes.
 const HUGE_PAGE: u64 = 2 << 20;
 const PAGE: u64 = 4 << 10;
 
-/// The device as the engine describes it, and what was doubtful about its cases.
+/// The device as the engine describes it, and the doubts about its cases.
 pub fn subject(
     arguments: &CalibrateArguments,
     hello: &Hello,
@@ -45,7 +46,8 @@ pub fn subject(
     }
 }
 
-/// `nvidia-h200`; processors of one kind come in many numbers: `amd-epyc-2`.
+/// A name such as `nvidia-h200`. Processors of one model come in many core counts, so theirs is appended:
+/// `amd-epyc-2`.
 fn named(device: &Device, gpu: bool, processors: Option<u64>) -> String {
     let name = slug(&device.name);
     match processors.filter(|_| !gpu) {
@@ -58,7 +60,7 @@ fn fact<'d>(device: &'d Device, wanted: &str) -> Option<&'d str> {
     device.facts.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
 }
 
-/// A GPU's driver says nothing of its first cache.
+/// The device's caches with their sizes. A GPU's driver does not report the L1 cache, which gets no size.
 fn caches(device: &Device, gpu: bool) -> Vec<(String, Option<u64>)> {
     let is_cache = |name: &str| {
         name.strip_prefix('L').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
@@ -75,7 +77,7 @@ fn page(huge: Option<&str>) -> Option<u64> {
     }
 }
 
-/// Bytes per second that a GPU's memory bus could move: its width, twice in each clock.
+/// Peak bytes per second of a GPU's memory bus: its width, transferred twice per clock.
 pub fn bus(device: &Device) -> Option<f64> {
     let number = |name: &str| fact(device, name)?.split(' ').next()?.parse::<f64>().ok();
     let clock = number("highest memory clock").or_else(|| number("memory clock"))?;

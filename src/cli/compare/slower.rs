@@ -1,4 +1,4 @@
-//! `--fail-if-slower`: what is shown, and what is not.
+//! `--fail-if-slower`: the cases shown to be slower, and those that cannot be judged.
 
 use crate::cli::{CANNOT_TELL, CASES_FAILED, DIFFERS};
 use crate::report::judge::{Comparison, Judgement};
@@ -6,14 +6,14 @@ use crate::report::judged::{cases, change};
 use crate::report::unit;
 use crate::report::verdicts::{self, Named};
 
-/// The cases of which the baseline has a result, by what is known of them in all runs.
+/// The cases for which the baseline has a result, classified by the results of all other runs.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// How much longer a case may take: a share.
+    /// The share by which a case may take longer.
     limit: f64,
     failed: Vec<String>,
     slower: Vec<String>,
-    /// Shown not to be slower.
+    /// Cases shown not to be slower.
     cleared: usize,
     untold: usize,
     unmeasured: usize,
@@ -52,7 +52,7 @@ impl Found {
         }
     }
 
-    /// Headlines with the cases that they announce.
+    /// Headlines, each with the cases that it announces.
     pub fn paragraphs(&self) -> Vec<(String, Vec<String>)> {
         let failed = format!("{} of the baseline failed:", cases(self.failed.len()));
         let failed = (!self.failed.is_empty()).then(|| (failed, self.failed.clone()));
@@ -73,7 +73,7 @@ impl Found {
         format!("{found} by more than {limit} %{rest}{end}")
     }
 
-    /// What does not answer the question: `36 cannot be told, 35 have no counterpart`.
+    /// The cases that cannot answer the question: `36 cannot be told, 35 have no counterpart`.
     fn rest(&self) -> Option<String> {
         let are = |n: usize, one: &str, more: &str| {
             (n > 0).then(|| format!("{n} {}", if n == 1 { one } else { more }))
@@ -85,7 +85,7 @@ impl Found {
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         match parts.is_empty() {
-            // Without a case that failed either, the baseline has no result at all.
+            // If no case failed either, the baseline has no result at all.
             true if self.cleared + self.slower.len() + self.failed.len() == 0 => {
                 Some("the baseline has no result to compare with".to_owned())
             }
@@ -94,7 +94,7 @@ impl Found {
         }
     }
 
-    /// The exit status: 3, 4 or 5 as [`crate::cli`] names them, 0 where all is well.
+    /// The exit status: 3, 4 or 5 as named in [`crate::cli`], or 0 on success.
     pub fn status(&self) -> u8 {
         let judged = self.cleared + self.slower.len();
         match () {

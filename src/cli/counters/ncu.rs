@@ -6,9 +6,9 @@ use crate::case::{Cache, Direction};
 use crate::engine::executors::Launched;
 use crate::shell::quoted;
 
-/// Bytes of a sector of the caches and of the DRAM, compute capability 7.5 to 9.0.
+/// Bytes of a sector of the caches and the DRAM, for compute capability 7.5 to 9.0.
 const SECTOR: u64 = 32;
-/// The profiler repeats every launch several times; more of them take minutes.
+/// Most launches to profile: the profiler replays each several times, so more would take minutes.
 const MOST: u64 = 64;
 
 const LOADS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
@@ -19,7 +19,7 @@ const L2_HITS: &str = "lts__t_sector_hit_rate.pct";
 const DRAM_READS: &str = "dram__bytes_read.sum";
 const DRAM_WRITES: &str = "dram__bytes_write.sum";
 
-/// Names that Nsight Compute knows for compute capability 7.5 to 9.0.
+/// Names of metrics in Nsight Compute for compute capability 7.5 to 9.0.
 const METRICS: [&str; 11] = [
     "gpu__time_duration.sum",
     LOADS,
@@ -34,15 +34,15 @@ const METRICS: [&str; 11] = [
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
 ];
 
-/// One command: the launches of the second execution of the timed kernel. The first one
-/// warms up; generation and certificate have kernels of other names.
+/// The command that profiles the launches of the timed kernel's second execution. The first execution warms up;
+/// generation and certificate use kernels with other names.
 pub fn commands(subject: &Subject, launched: &Launched) -> Vec<String> {
     let cold = subject.case.params.text(Cache::KEY).is_some();
     let command = [
         "ncu --target-processes all".to_owned(),
         format!("--kernel-name {}", quoted(&launched.kernel)),
         format!("--launch-skip {} --launch-count {}", launched.launches, launched.launches.min(MOST)),
-        // The profiler would empty the caches and lower the clocks, which the run does not.
+        // By default the profiler flushes the caches and locks the clocks at base, which a plain run does not.
         format!("--cache-control {} --clock-control none", if cold { "all" } else { "none" }),
         format!("--metrics {}", METRICS.join(",")),
         subject.command(1),
@@ -50,7 +50,7 @@ pub fn commands(subject: &Subject, launched: &Launched) -> Vec<String> {
     vec![command.join(" \\\n    ")]
 }
 
-/// What to look at, next to the declared bytes.
+/// Guidance on comparing the counters with the declared bytes.
 pub fn advice(subject: &Subject, launched: &Launched) -> Vec<String> {
     let reads = Traffic::of(&subject.work, Direction::Read, SECTOR);
     let writes = Traffic::of(&subject.work, Direction::Write, SECTOR);

@@ -1,7 +1,7 @@
 //! perf's command lines for a case on the processor.
 //!
-//! perf counts the whole run: allocation, generation and the certificate too. Two runs
-//! that differ in nothing but the samples give the samples' counts as their difference.
+//! perf counts the whole run, including allocation, generation and the certificate. The counts of the samples
+//! are the difference between two runs that differ only in their number of samples.
 
 use super::Subject;
 use super::traffic::Traffic;
@@ -22,21 +22,21 @@ const EVENTS: [&str; 9] = [
     "page-faults",
 ];
 
-/// The samples of the two runs differ by executions of so many seconds.
+/// Seconds of execution by which the samples of the two runs differ.
 const SECONDS: f64 = 2.0;
-/// GB/s of a case that nobody has measured, for want of a better number.
+/// Assumed GB/s of a case that has not been measured.
 const GUESS: f64 = 10.0;
-/// A sample lasts so long, seconds: shorter executions are batched.
+/// Shortest sample, in seconds: shorter executions are batched.
 const SHORTEST: f64 = 125e-6;
 
-/// Samples that the second run has more than the first.
+/// Number of samples by which the second run exceeds the first.
 fn samples(subject: &Subject) -> u64 {
     let guess = subject.work.declared_bytes() as f64 / (GUESS * 1e9);
     let sample = subject.median.unwrap_or(guess).max(SHORTEST);
     ((SECONDS / sample).ceil() as u64).clamp(10, 900)
 }
 
-/// The two runs.
+/// The command lines of the two runs.
 pub fn commands(subject: &Subject) -> Vec<String> {
     let command = |samples: u64| {
         let stat = format!("perf stat -e {} --", EVENTS.join(","));
@@ -45,7 +45,7 @@ pub fn commands(subject: &Subject) -> Vec<String> {
     vec![command(1), command(1 + samples(subject))]
 }
 
-/// What to look at, next to the declared bytes.
+/// Guidance on comparing the counters with the declared bytes.
 pub fn advice(subject: &Subject) -> Vec<String> {
     let reads = Traffic::of(&subject.work, Direction::Read, LINE);
     let writes = Traffic::of(&subject.work, Direction::Write, LINE);

@@ -14,7 +14,7 @@ fn origin(overrides: Overrides) -> Origin {
     Origin { recipe: source.name, overrides: words(&overrides), plan, stored: None }
 }
 
-/// The text for the case with this backend and so many passes.
+/// The text for the case with this backend and this number of passes.
 fn text(origin: &Origin, backend: &str, passes: Option<u64>) -> String {
     let is_it =
         |case: &&Case| case.backend() == backend && case.params.int("method.multipass.passes") == passes;
@@ -89,8 +89,7 @@ fn a_case_is_found_by_its_first_digits() {
     assert!(error("xyz").starts_with("no case xyz in "), "{}", error("xyz"));
 }
 
-/// What the PTX has of the kernels that the profiler is told of: one, several by what their names begin
-/// with, or several by name.
+/// The PTX entry points that match a kernel-name filter: a single name, a prefix, or a list of alternatives.
 fn entries(name: &str) -> Vec<String> {
     let Some(beginning) = name.strip_prefix("regex:^") else { return vec![format!(".entry {name}(")] };
     let Some(all) = beginning.strip_prefix('(').and_then(|rest| rest.strip_suffix(")$")) else {
@@ -103,7 +102,7 @@ fn entries(name: &str) -> Vec<String> {
     all.split('|').map(one).collect()
 }
 
-/// The kernels' names are those of the PTX that is in the tree.
+/// The kernel names exist in the PTX that is checked in.
 #[test]
 fn every_timed_kernel_is_in_the_ptx() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/ptx");
@@ -111,7 +110,7 @@ fn every_timed_kernel_is_in_the_ptx() {
     let ptx: Vec<String> = files.map(|file| std::fs::read_to_string(file).expect("a PTX file")).collect();
     let plan = suite(Suite::Small, "cuda", None, 1).expect("the suite");
     let mut names = std::collections::BTreeSet::new();
-    // The suite has cases of no tuples, too, for which nothing is launched.
+    // The suite also has cases with no tuples, for which nothing is launched.
     let empty = |case: &Case| case.params.int("tuples") == Some(0);
     for case in plan.cases.iter().filter(|case| case.not_applicable.is_none() && !empty(case)) {
         let launched = executors::launched(case).expect("launches");

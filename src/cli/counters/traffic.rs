@@ -1,4 +1,4 @@
-//! What a case declares to move, for comparison with what counters say. Pure.
+//! The bytes that a case declares to move, for comparison with counters. Pure.
 
 use crate::case::units::{fmt_bytes, fmt_count, fmt_rate, fmt_seconds};
 use crate::case::work::Order;
@@ -7,16 +7,16 @@ use crate::case::{Access, Direction, Work};
 /// Bytes of all passes in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
-    /// What the method asks for.
+    /// Bytes that the method asks for.
     pub declared: u64,
-    /// Where every access out of order fetches or writes whole units of `unit` bytes.
+    /// Bytes moved if every access out of order fetches or writes whole units of `unit` bytes.
     pub most: u64,
-    /// Accesses out of order.
+    /// Number of accesses out of order.
     pub scattered: u64,
 }
 
 impl Traffic {
-    /// `unit`: bytes of a sector or a line.
+    /// Sums the traffic in one direction. `unit`: bytes of a sector or a cache line.
     pub fn of(work: &Work, direction: Direction, unit: u64) -> Traffic {
         let mut traffic = Traffic { declared: 0, most: 0, scattered: 0 };
         for pass in &work.passes {
@@ -35,7 +35,7 @@ impl Traffic {
         self.scattered += if ordered { 0 } else { times * access.count };
     }
 
-    /// `128 MiB`, or `64.0 MiB to 256 MiB` where accesses out of order may cost whole units.
+    /// A text such as `128 MiB`, or `64.0 MiB to 256 MiB` if accesses out of order may move whole units.
     pub fn range(&self) -> String {
         match (fmt_bytes(self.declared), fmt_bytes(self.most)) {
             (declared, most) if declared == most => declared,
@@ -44,7 +44,7 @@ impl Traffic {
     }
 }
 
-/// The declared bytes of one execution: in all, and by array.
+/// The declared bytes of one execution: in total, and by array.
 pub fn lines(work: &Work, median: Option<f64>) -> Vec<String> {
     let declared = |direction| fmt_bytes(Traffic::of(work, direction, 1).declared);
     let mut lines = vec![format!(
@@ -64,7 +64,7 @@ pub fn lines(work: &Work, median: Option<f64>) -> Vec<String> {
     lines
 }
 
-/// `read R_in: 128 MiB random, 16.8 M accesses of 8 B`.
+/// A line such as `read R_in: 128 MiB random, 16.8 M accesses of 8 B`.
 fn array(access: &Access) -> String {
     let way = match access.direction {
         Direction::Read => "read",

@@ -1,5 +1,5 @@
-//! Warnings about doubtful rounds: of each kind of noise the first one of a case is worth a
-//! line, and the others a count. On a restless machine every round has one or two.
+//! Warnings about doubtful rounds: the first round of a case with each kind of noise gets a line, and later
+//! ones are counted. On a restless machine every round has one or two kinds.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use crate::engine::protocol::RoundResult;
 use crate::run::folder::EVENTS;
 use crate::stats::noise::{Flag, preamble};
 
-/// What has been said about the doubtful rounds of a run.
+/// The warnings printed so far about the doubtful rounds of a run.
 #[derive(Debug, Default)]
 pub struct Doubts {
     told: BTreeSet<(usize, Flag)>,
-    /// How the warning about the latest round begins, where it would tell nothing new.
+    /// The beginning of the warning about the latest round, if that warning would say nothing new.
     known: Option<String>,
     held_back: usize,
     kinds: BTreeSet<Flag>,
 }
 
 impl Doubts {
-    /// A round of the case at this position of the plan has arrived; `label` is the case's in
-    /// its experiment. The engine's warning about it comes later.
+    /// Notes that a round has arrived for the case at this position of the plan; `label` is the case's label
+    /// within its experiment. The engine's warning about the round comes later.
     pub fn round(&mut self, at: usize, label: &str, result: &RoundResult) {
         let fresh = result.flags.iter().filter(|flag| self.told.insert((at, **flag))).count();
         self.known = (fresh == 0 && !result.flags.is_empty()).then(|| preamble(label, result.round));
@@ -28,14 +28,14 @@ impl Doubts {
         }
     }
 
-    /// Whether to print a warning; one that tells nothing new is counted.
+    /// Whether to print a warning. A warning that says nothing new is counted instead.
     pub fn is_news(&mut self, warning: &str) -> bool {
         let known = self.known.as_ref().is_some_and(|start| warning.starts_with(start));
         self.held_back += usize::from(known);
         !known
     }
 
-    /// What was not printed, in a line; `None` for nothing.
+    /// A line that summarizes the withheld warnings; `None` if there are none.
     pub fn summary(&self) -> Option<String> {
         let kinds: Vec<&str> = self.kinds.iter().map(|flag| flag.word()).collect();
         let (count, kinds) = (self.held_back, kinds.join(", "));

@@ -65,7 +65,7 @@ fn doubtful_cases_are_counted_and_their_noise_is_named() {
     assert!(outcome(&printer.ledger.records()[0]).contains("±0.0 %"), "two rounds have an interval");
 }
 
-/// The words are the engine's.
+/// The warning as the engine words it.
 fn warning(printer: &Printer, case: usize, round: u32) -> String {
     let preamble = crate::stats::noise::preamble(&printer.short_label(case), round);
     format!("{preamble}20 % of the CPU time stolen: measured again later")
@@ -78,7 +78,7 @@ fn a_kind_of_noise_is_told_once_for_each_case_and_counted_from_then_on() {
         let Event::Round { seq, result } = round(&printer, case, number, None) else { panic!("a round") };
         printer.event(&Event::Round { seq, result: RoundResult { flags: flags.to_vec(), ..result } });
         let text = warning(&printer, case, number);
-        // Something else may be worth a warning in between.
+        // An unrelated warning may come in between.
         assert!(printer.doubts.is_news("cannot write results.csv"));
         printer.doubts.is_news(&text)
     };

@@ -1,4 +1,4 @@
-//! The index arrays of a recipe's cases.
+//! Extracts the index arrays of a recipe's cases.
 
 use anyhow::{anyhow, bail};
 
@@ -9,13 +9,13 @@ use crate::primitives::walks;
 use crate::recipe::plan::Overrides;
 use crate::report::names;
 
-/// Most indices of an array that are looked at: enough to tell, and soon done.
+/// Most indices to analyse per array: enough for the statistics, and soon done.
 const MOST: u64 = 4 << 20;
 
-/// Parameters on which no index depends.
+/// Parameters that do not affect the indices.
 const ASIDE: [&str; 4] = ["backend", "method", "index", "cache"];
 
-/// Every array that the recipe's cases access memory through, each once.
+/// Every distinct array through which the recipe's cases access memory.
 pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
     let plan = Source::find(name)?.resolve(&Overrides::default())?;
     let mut seen: Vec<Identity> = Vec::new();
@@ -50,15 +50,15 @@ fn array(case: &Case, walk: Walk) -> Array {
     }
 }
 
-/// What tells an array from the others: primitive, parameters and seed.
+/// Identifies an array: primitive, parameters and seed.
 type Identity<'a> = (&'a str, Vec<(&'a str, &'a Value)>, u64);
 
 fn identity(case: &Case) -> Identity<'_> {
     (&case.primitive, told(case).collect(), case.seed)
 }
 
-/// The parameters on which the indices depend. How long a file of indices is, and how far
-/// it reaches, follows from its content.
+/// The parameters that determine the indices. A file's length and its largest index follow from its content and
+/// are left out.
 fn told(case: &Case) -> impl Iterator<Item = (&str, &Value)> {
     let Params(params) = &case.params;
     let aside = |key: &str| ASIDE.iter().any(|name| key.split('.').next() == Some(name));
@@ -67,8 +67,8 @@ fn told(case: &Case) -> impl Iterator<Item = (&str, &Value)> {
     params.iter().map(|(key, value)| (key.as_str(), value)).filter(move |(key, _)| told(key))
 }
 
-/// `gather: locations random · tuple 8 · tuples 2Ki`: what the indices depend on, long
-/// lists cut.
+/// A text such as `gather: locations random · tuple 8 · tuples 2Ki`: the parameters that determine the indices,
+/// with long lists truncated.
 fn words(case: &Case) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
     let words: Vec<String> =

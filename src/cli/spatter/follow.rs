@@ -19,22 +19,22 @@ use crate::spatter::stats::Summary;
 use crate::spatter::{Config, Job, Machine, Refused, Settings};
 use crate::stats::noise::Flag;
 
-/// What has been heard of a run.
+/// The state of a run as reported so far.
 pub struct Follower {
     job: Job,
     machine: Machine,
     ledger: Ledger,
     rows: Rows,
-    /// Configurations whose row or whose trouble was printed.
+    /// Configurations whose row or error has been printed.
     told: BTreeSet<usize>,
     begun: bool,
-    /// MB/s.
+    /// Bandwidths in MB/s.
     bandwidths: Vec<f64>,
     failed: bool,
 }
 
 impl Follower {
-    /// The plan's cases are the job's configurations, in their order.
+    /// Expects the plan's cases to be the job's configurations, in order.
     pub fn new(job: Job, machine: Machine, plan: Plan) -> Follower {
         let rows = Rows::new(job.settings.format);
         Follower {
@@ -49,10 +49,10 @@ impl Follower {
         }
     }
 
-    /// Prints what the run says until it is over; the exit status.
+    /// Prints the run's rows and errors until it is over. Returns the exit status.
     ///
     /// # Errors
-    /// When nothing can be run at all.
+    /// Nothing can be run at all.
     pub fn follow(mut self, running: &Running) -> Result<u8, Refused> {
         let (mut refused, mut progressed, mut lost) = (None, false, false);
         for message in &running.messages {
@@ -62,16 +62,16 @@ impl Follower {
                     lost |= matches!(event, Event::Failed { lost: true, .. });
                     if let Err(error) = self.event(&event) {
                         refused = refused.or(Some(error));
-                        // A run that has ended meanwhile says so below.
+                        // If the run has ended in the meantime, the messages below report it.
                         let _ = running.control.send(Control::Cancel);
                     }
                 }
                 Message::Died { reason, case } => {
-                    // The case that it took with it has said so.
+                    // The line of the case that died with it has reported it already.
                     if !std::mem::take(&mut lost) {
                         say(&format!("the engine died: {reason}"));
                     }
-                    // One that died before it did anything would do so again.
+                    // An engine that died before it did anything would die again.
                     let answer = if case.is_some() || progressed { Control::Resume } else { Control::Stop };
                     progressed = false;
                     let _ = running.control.send(answer);
@@ -95,14 +95,14 @@ impl Follower {
             Event::Log { level: Level::Error, text } => say(text),
             _ => {}
         }
-        // Before the heading there is nothing to tell: the run is refused as a whole.
+        // Before the heading no rows are printed, because the run may be refused as a whole.
         if let Some(at) = changed.filter(|at| self.begun && !self.told.contains(at)) {
             self.tell(at);
         }
         Ok(())
     }
 
-    /// What stands before the rows.
+    /// Prints everything that precedes the rows.
     fn begin(&mut self, devices: &[Device]) -> Result<(), Refused> {
         let settings = &self.job.settings;
         let (name, number) = match settings.backend {
@@ -130,7 +130,7 @@ impl Follower {
         Ok(())
     }
 
-    /// A case's row, or why it has none.
+    /// Prints a case's row, or the reason why it has none.
     fn tell(&mut self, at: usize) {
         let Some((record, config)) = self.ledger.records().get(at).zip(self.job.configs.get(at)) else {
             return;
@@ -159,7 +159,7 @@ impl Follower {
         }
     }
 
-    /// What stands below the rows; the exit status.
+    /// Prints everything that follows the rows. Returns the exit status.
     fn end(mut self) -> u8 {
         self.rows.end();
         let settings = &self.job.settings;
@@ -174,7 +174,7 @@ impl Follower {
     }
 }
 
-/// What stands before the rows, as far as it is asked for.
+/// The text before the rows, as detailed as the verbosity asks for.
 pub(super) fn preface(job: &Job, machine: &Machine, gpu: Option<&Gpu>, header: &str) -> String {
     let (settings, configs) = (&job.settings, &job.configs);
     let parts = [
@@ -186,7 +186,7 @@ pub(super) fn preface(job: &Job, machine: &Machine, gpu: Option<&Gpu>, header: &
     parts.into_iter().filter(|(level, _)| settings.verbosity >= *level).map(|(_, text)| text).collect()
 }
 
-/// Prints the summary of the bandwidths, MB/s, where that is asked for.
+/// Prints the summary of the bandwidths, in MB/s, if it is requested.
 pub(super) fn summarize(settings: &Settings, bandwidths: &[f64]) {
     let asked = settings.stats && settings.format == Format::Table;
     if let Some(summary) = Summary::of(bandwidths).filter(|_| asked) {
@@ -194,7 +194,7 @@ pub(super) fn summarize(settings: &Settings, bandwidths: &[f64]) {
     }
 }
 
-/// Says which configurations were measured in noise, of the flags of each.
+/// Lists the configurations that were measured in noise, given the flags of each.
 pub(super) fn in_noise(settings: &Settings, flags: impl Iterator<Item = Vec<Flag>>) {
     let flagged: Vec<(usize, Vec<Flag>)> = flags.enumerate().filter(|(_, flags)| !flags.is_empty()).collect();
     let ids: Vec<usize> = flagged.iter().map(|(id, _)| *id).collect();
@@ -215,7 +215,7 @@ fn called(config: &Config) -> String {
     }
 }
 
-/// Bytes that all GPUs of a configuration move together, as ranks' are summed.
+/// Bytes that all GPUs of a configuration move together, summed as over ranks.
 fn bytes_of_all(config: &Config, record: &Record) -> u64 {
     let resolved = record.rounds.last().map(|round| round.resolved.as_slice()).unwrap_or_default();
     config.bytes() * replicas(&record.case.params, resolved)
@@ -226,7 +226,7 @@ fn fastest(record: &Record) -> Option<f64> {
     record.statistics.as_ref().map(|statistics| statistics.min)
 }
 
-/// What the heading tells of a GPU, one of so many.
+/// The facts for the heading about a GPU, one of `devices`.
 pub(super) fn gpu(device: &Device, devices: usize) -> Gpu {
     let number = |wanted: &str| {
         let (_, text) = device.facts.iter().find(|(name, _)| name == wanted)?;

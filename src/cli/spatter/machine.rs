@@ -1,4 +1,4 @@
-//! What there is to run on.
+//! Determines the machine to run on.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,8 +11,8 @@ use crate::spatter::Machine;
 use crate::spatter::options::Options;
 use crate::spatter::table::Key;
 
-/// Looks at this machine; asks an engine where only that can tell: whether there is a GPU,
-/// and what there is elsewhere.
+/// Examines this machine. Asks an engine only where necessary: to find out whether there is a GPU, and about a
+/// remote machine.
 pub fn look(options: &Options, engine: &EngineCommand) -> Result<Machine> {
     let mut machine = of(affinity::allowed().len(), false);
     if *engine == EngineCommand::Own && options.of(Key::Backend).is_some() {
@@ -22,13 +22,13 @@ pub fn look(options: &Options, engine: &EngineCommand) -> Result<Machine> {
     machine.gpu = hello.devices.iter().any(|device| device.backend == "cuda" && is_available(device));
     if *engine != EngineCommand::Own {
         machine.cpus = hello.environment.affinity.len().max(1) as u64;
-        // It is said of here, not of there.
+        // The variable is set on this machine, not on the remote one.
         machine.omp_threads = None;
     }
     Ok(machine)
 }
 
-/// A machine with so many CPUs for us, now.
+/// A machine with this many usable CPUs, at the present time.
 pub fn of(cpus: usize, gpu: bool) -> Machine {
     Machine {
         cpus: cpus.max(1) as u64,
@@ -38,7 +38,7 @@ pub fn of(cpus: usize, gpu: bool) -> Machine {
     }
 }
 
-/// The threads of the outermost region: `8`, or `8,2`.
+/// The number of threads of the outermost parallel region, from `8` or `8,2`.
 fn threads(text: &str) -> Option<u64> {
     text.split(',').next()?.trim().parse().ok().filter(|threads| *threads > 0)
 }

@@ -1,5 +1,5 @@
-//! `spatter` as one of several MPI ranks: each runs the same configurations on buffers of
-//! its own, all at the same time, and rank 0 prints what came of it.
+//! `spatter` as one of several MPI ranks: each rank runs the same configurations on its own buffers, all at the
+//! same time, and rank 0 prints the results.
 
 mod tell;
 
@@ -25,19 +25,20 @@ use crate::spatter::refused::SETUP;
 use crate::spatter::settings::Backend;
 use crate::spatter::table::Key;
 
-/// A launcher ends all ranks as soon as one leaves with an error: rank 0 speaks first.
+/// Delay of other ranks that fail: a launcher ends all ranks as soon as one exits with an error, so rank 0 must
+/// print first.
 const RANK_0_SPEAKS: Duration = Duration::from_secs(1);
 
-/// What rank 0 makes of the command line.
+/// Rank 0's interpretation of the command line, for all ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Order {
-    /// There is nothing to run: the exit status.
+    /// There is nothing to run; this is the exit status.
     End(u8),
-    /// A recipe, of which every rank runs all cases.
+    /// A recipe of which every rank runs all cases.
     Run(String),
 }
 
-/// Carries out a command line as one of the ranks that a launcher started; the exit status.
+/// Carries out a command line as one of the ranks that a launcher started. Returns the exit status.
 pub fn run(launch: &Launch, program: &str, arguments: &[OsString], engine: &EngineCommand) -> u8 {
     let joined = out::keep_to_ourselves()
         .map_err(|error| format!("cannot set up standard output: {error}"))
@@ -54,7 +55,7 @@ pub fn run(launch: &Launch, program: &str, arguments: &[OsString], engine: &Engi
     }
 }
 
-/// The same with the other ranks found. All ranks end with the same status.
+/// Carries out the command line once the ranks have joined. All ranks end with the same status.
 fn take_part(ranks: &dyn Ranks, program: &str, arguments: &[OsString], engine: &EngineCommand) -> u8 {
     let status = carry_out(ranks, program, arguments, engine).unwrap_or_else(|refused| {
         if ranks.rank() == 0 {
@@ -62,12 +63,12 @@ fn take_part(ranks: &dyn Ranks, program: &str, arguments: &[OsString], engine: &
         }
         refused.status
     });
-    // Nobody leaves before rank 0 has spoken.
+    // No rank leaves before rank 0 has printed.
     ranks.barrier();
     status
 }
 
-/// What is refused is refused by every rank alike.
+/// A refusal is returned by every rank alike.
 fn carry_out(
     ranks: &dyn Ranks,
     program: &str,
@@ -95,7 +96,7 @@ fn carry_out(
     }
 }
 
-/// A rank that was told something else, or is another build, would measure something else.
+/// Refuses a rank with other arguments or another build, which would measure something else.
 fn alike(ranks: &dyn Ranks, own: &str) -> Result<(), Refused> {
     let all = ranks.all(&own.to_owned());
     match all.iter().position(|other| *other != all[0]) {
@@ -106,7 +107,7 @@ fn alike(ranks: &dyn Ranks, own: &str) -> Result<(), Refused> {
     }
 }
 
-/// Rank 0 reads the command line and the files that it names, for all.
+/// Rank 0 reads the command line and the files that it names, on behalf of all ranks.
 fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) -> Result<Wish, Refused> {
     let wish = understand(program, arguments, |options| {
         let gpu = options.of(Key::Backend).is_none() && rank.has("cuda");
@@ -129,7 +130,7 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
     Ok(wish)
 }
 
-/// All cases, one after the other; only rank 0 knows more than the plan.
+/// Measures all cases in order. Only rank 0 has a `ready` job; the others know only the plan.
 fn measure(rank: &mut Ranked, plan: &Plan, ready: Option<Box<Ready>>) -> Result<u8, Refused> {
     let places = match plan.cases.first() {
         Some(case) => rank.places(case).map_err(|why| Refused::usage(format!("-b: {why}")))?,

@@ -1,4 +1,4 @@
-//! Rows of the table, or of CSV or JSON with statistics and the time of every run.
+//! Writes rows of the table, or of CSV or JSON with statistics and the time of every run.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::spatter::settings::Format;
 use crate::spatter::{Config, output};
 use crate::stats;
 
-/// Columns of CSV and keys of JSON. Times are seconds of one run, bandwidths MB/s.
+/// Columns of CSV and keys of JSON. Times are seconds of one run, bandwidths are in MB/s.
 const COLUMNS: [&str; 18] = [
     "config",
     "name",
@@ -34,7 +34,7 @@ const COLUMNS: [&str; 18] = [
     "times_s",
 ];
 
-/// Rows as they come.
+/// Writes rows as they arrive.
 pub struct Rows {
     format: Format,
     written: usize,
@@ -45,7 +45,7 @@ impl Rows {
         Rows { format, written: 0 }
     }
 
-    /// Writes a configuration's row; `bytes` are those that it moves, on all GPUs of it.
+    /// Writes a configuration's row. `bytes` counts what all of its GPUs move.
     pub fn write(&mut self, config: &Config, bytes: u64, record: &Record, fastest: f64) {
         let text = match self.format {
             Format::Table => output::row(config.id, bytes, fastest),
@@ -54,20 +54,20 @@ impl Rows {
         self.put(&text);
     }
 
-    /// A row of these columns, in CSV or JSON.
+    /// A row with these columns, in CSV or JSON.
     pub fn cells(&self, columns: &[&str], cells: &[Json]) -> String {
         if self.format == Format::Csv { self.csv(columns, cells) } else { self.json(columns, cells) }
     }
 
-    /// Writes a row as it is.
+    /// Writes a formatted row.
     pub fn put(&mut self, text: &str) {
         self.written += 1;
         out::text(text);
-        // Whoever reads along sees the row now.
+        // Flush, so that a reader sees the row now.
         let _ = io::stdout().flush();
     }
 
-    /// What comes after the last row.
+    /// Writes the text that follows the last row.
     pub fn end(&mut self) {
         match (self.format, self.written) {
             (Format::Json, 0) => out::text("[]\n"),
@@ -78,7 +78,7 @@ impl Rows {
 
     fn csv(&self, columns: &[&str], cells: &[Json]) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        // Into memory nothing fails.
+        // Writing into memory cannot fail.
         if self.written == 0 {
             let _ = writer.write_record(columns);
         }
@@ -87,13 +87,13 @@ impl Rows {
     }
 
     fn json(&self, columns: &[&str], cells: &[Json]) -> String {
-        // Text and numbers are always JSON.
+        // Text and numbers always serialize to JSON.
         let object = serde_json::to_string(&Object { columns, cells }).unwrap_or_default();
         format!("{}{object}", if self.written == 0 { "[\n" } else { ",\n" })
     }
 }
 
-/// Several values stand in one cell, with blanks between them.
+/// A cell as plain text. Several values in one cell are separated by blanks.
 fn plain(cell: &Json) -> String {
     match cell {
         Json::Null => String::new(),

@@ -1,4 +1,4 @@
-//! `verify --outputs`: a CSV with a row for each check and a hash of what was computed.
+//! `verify --outputs`: a CSV with a row for each check and a hash of the computed output.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,19 +12,19 @@ use crate::engine::verify::{CaseOutcome, Checked, Computed, Suite};
 const COLUMNS: [&str; 10] =
     ["suite", "backend", "case", "primitive", "label", "finding", "detail", "resolved", "bytes", "blake3"];
 
-/// The table as it is written.
+/// The table being written.
 pub struct Outputs<W: Write = BufWriter<File>> {
     path: PathBuf,
     writer: csv::Writer<W>,
-    /// The first row that could not be written, which is told at the end.
+    /// The first error in writing a row, reported at the end.
     failed: Option<csv::Error>,
 }
 
 impl Outputs {
-    /// Makes the file, before anything is verified.
+    /// Creates the file, before anything is verified.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// The file cannot be created.
     pub fn create(path: &Path) -> anyhow::Result<Outputs> {
         let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Outputs::new(path, BufWriter::new(file)))
@@ -38,7 +38,7 @@ impl<W: Write> Outputs<W> {
         Outputs { path: path.to_owned(), writer, failed }
     }
 
-    /// Adds a check's row.
+    /// Adds the row of a check.
     pub fn add(&mut self, part: Suite, checked: &Checked) {
         if self.failed.is_none() {
             self.failed = self.writer.write_record(cells(part, checked)).err();
@@ -46,7 +46,7 @@ impl<W: Write> Outputs<W> {
     }
 
     /// # Errors
-    /// When not every row could be written.
+    /// A row could not be written.
     pub fn end(mut self) -> anyhow::Result<()> {
         let written = match self.failed.take() {
             Some(error) => Err(error),
@@ -56,7 +56,7 @@ impl<W: Write> Outputs<W> {
     }
 }
 
-/// The values of [`COLUMNS`]; empty where there is none.
+/// The values of [`COLUMNS`]; empty where a check has none.
 fn cells(part: Suite, checked: &Checked) -> [String; COLUMNS.len()] {
     let case = checked.case;
     let (good, bad) = words(part);
@@ -81,7 +81,7 @@ fn cells(part: Suite, checked: &Checked) -> [String; COLUMNS.len()] {
     .map(str::to_owned)
 }
 
-/// What open parameters became, the length of the output and its hash.
+/// The resolved open parameters, the length of the output, and its hash.
 fn of_output(computed: &Computed) -> (String, String, String) {
     let resolved: Vec<String> =
         computed.resolved.iter().map(|(key, value)| format!("{key}={value}")).collect();

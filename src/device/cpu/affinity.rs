@@ -1,7 +1,7 @@
-//! The affinity mask: which CPUs this process may use, and pinning a thread to one.
+//! CPU affinity: the CPUs available to this process, and pinning of threads.
 
-/// CPUs that this process may run on, ascending: the inherited affinity mask where the
-/// system has one, otherwise as many as it reports.
+/// CPUs on which this process may run, ascending: the inherited affinity mask, or all reported CPUs on systems
+/// without one.
 pub fn allowed() -> Vec<usize> {
     let cpus = mask();
     if !cpus.is_empty() {
@@ -12,8 +12,7 @@ pub fn allowed() -> Vec<usize> {
 
 #[cfg(target_os = "linux")]
 fn mask() -> Vec<usize> {
-    // A fixed cpu_set_t has 1024 bits; larger machines make the call fail, and a
-    // larger set is tried.
+    // A fixed cpu_set_t has 1024 bits; on larger machines the call fails, so larger sets are tried.
     for words in [16usize, 64, 256] {
         let mut set = vec![0u64; words];
         // SAFETY: the kernel writes at most the given number of bytes into `set`.
@@ -30,14 +29,13 @@ fn mask() -> Vec<usize> {
     Vec::new()
 }
 
-/// Pins the calling thread to one CPU; whether the system did so.
+/// Pins the calling thread to one CPU; returns whether that succeeded.
 pub fn pin(cpu: usize) -> bool {
     restrict(&[cpu])
 }
 
-/// Keeps the calling thread, and the threads that it starts from now on, on these CPUs;
-/// whether the system did so. Systems without affinity answer true: there is nothing to
-/// ask for.
+/// Restricts the calling thread, and the threads that it starts later, to these CPUs; returns whether that
+/// succeeded. Always true on systems without affinity.
 #[cfg(target_os = "linux")]
 pub fn restrict(cpus: &[usize]) -> bool {
     let last = cpus.iter().max().copied().unwrap_or(0);
@@ -52,8 +50,7 @@ pub fn restrict(_cpus: &[usize]) -> bool {
     true
 }
 
-/// The CPUs of a list as the kernel writes them, `0-3,8`, ascending; `None` for what is
-/// no such list.
+/// Parses a CPU list in the kernel's format, `0-3,8`, ascending; `None` if it is malformed.
 pub fn parse_list(text: &str) -> Option<Vec<usize>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -1,13 +1,13 @@
-//! A barrier that spins: between passes of a method, and before the clock starts.
+//! A spinning barrier, used between the passes of a method and before the clock starts.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Turns before a waiting thread offers its CPU to others. On a machine with steal
-/// time the missing thread may be off its CPU for milliseconds.
+/// Spins before a waiting thread yields its CPU. Under steal time, the missing thread may be off its CPU for
+/// milliseconds.
 const SPINS: u32 = 1 << 14;
 
-/// Lets a fixed number of threads wait for each other, any number of times.
+/// A reusable barrier for a fixed number of threads.
 #[derive(Debug)]
 pub struct Barrier {
     count: usize,
@@ -16,13 +16,12 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// For `count` threads.
+    /// A barrier for `count` threads.
     pub fn new(count: usize) -> Barrier {
         Barrier { count, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0) }
     }
 
-    /// Returns when all threads have called it. What they wrote before is visible
-    /// after.
+    /// Returns when all threads have called it. Their earlier writes are visible afterwards.
     pub fn wait(&self) {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.count {

@@ -1,22 +1,22 @@
-//! Memory for arrays: mapped directly, aligned, in huge pages where the system grants
-//! them, and touched first by the worker that will use each part.
+//! Memory for arrays: mapped directly, aligned, in huge pages if the system grants them, and first touched by
+//! the worker that will use each part.
 
 use std::ops::Range;
 
 use crate::case::Failure;
 
-/// What outputs hold before an execution, in every 8-byte word.
+/// Contents of every 8-byte word of an output before an execution.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
 
-/// Bytes behind the logical end that belong to the buffer, so that an access one
-/// element beside its place stays inside the allocation.
+/// Bytes after the logical end that belong to the buffer, so that an off-by-one access stays inside the
+/// allocation.
 const GUARD: usize = 256;
 const HUGE: usize = 2 << 20;
 
-/// Zeroed memory that nobody has touched yet, except for the guard at its end.
+/// Zeroed memory that is still untouched, except for the guard at its end.
 ///
-/// Workers write disjoint parts of it through raw pointers; between executions one
-/// thread reads it. The types below never hand out overlapping `&mut`.
+/// Workers write disjoint parts through raw pointers; between executions one thread reads them. The methods
+/// below never return overlapping `&mut`.
 #[derive(Debug)]
 pub struct Buffer {
     map: *mut u8,
@@ -25,14 +25,13 @@ pub struct Buffer {
     bytes: usize,
 }
 
-// SAFETY: a Buffer is plain memory; each access states who else may touch it.
+// SAFETY: a Buffer is plain memory; each access states which others are possible.
 unsafe impl Send for Buffer {}
-// SAFETY: as above.
+// SAFETY: see `Send` above.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// `bytes` of memory, aligned to 2 MiB where it is at least that long and to 4 KiB
-    /// otherwise.
+    /// Maps `bytes` of memory, aligned to 2 MiB if it is at least that long and to 4 KiB otherwise.
     ///
     /// # Errors
     /// [`Failure::Failed`] when the system does not map it.
@@ -42,7 +41,7 @@ impl Buffer {
         let mapped = bytes.checked_add(GUARD + slack).ok_or_else(failed)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a fresh anonymous mapping touches nothing that exists.
+        // SAFETY: a new anonymous mapping affects no existing memory.
         let map = unsafe { libc::mmap(std::ptr::null_mut(), mapped, protection, flags, -1, 0) };
         if map == libc::MAP_FAILED {
             return Err(failed());
@@ -58,7 +57,7 @@ impl Buffer {
     #[cfg(target_os = "linux")]
     fn ask_for_huge_pages(&self) {
         if self.bytes >= HUGE {
-            // SAFETY: advice on our own mapping; a refusal changes nothing.
+            // SAFETY: advice on our own mapping; a refusal has no effect.
             unsafe { libc::madvise(self.map.cast(), self.mapped, libc::MADV_HUGEPAGE) };
         }
     }
@@ -68,7 +67,7 @@ impl Buffer {
 
     fn fill_guard(&self) {
         for byte in self.bytes..self.bytes + GUARD {
-            // SAFETY: the mapping has GUARD bytes behind the logical end.
+            // SAFETY: the mapping has GUARD bytes after the logical end.
             unsafe { self.start.add(byte).write((POISON >> (byte % 8 * 8)) as u8) };
         }
     }
@@ -83,45 +82,45 @@ impl Buffer {
         self.bytes / size_of::<T>()
     }
 
-    /// Where it starts.
+    /// Address of the first byte.
     pub fn ptr<T>(&self) -> *mut T {
         self.start.cast()
     }
 
-    /// Elements `range` of it, to read.
+    /// Read access to the elements in `range`.
     ///
     /// # Safety
-    /// Nobody writes them meanwhile, and any bits are a valid `T`.
+    /// No one may write these elements meanwhile, and all bit patterns must be valid for `T`.
     pub unsafe fn read<T: Copy>(&self, range: Range<usize>) -> &[T] {
         debug_assert!(range.end <= self.holds::<T>());
         // SAFETY: inside the mapping and aligned for any T up to a page.
         unsafe { std::slice::from_raw_parts(self.ptr::<T>().add(range.start), range.len()) }
     }
 
-    /// Elements `range` of it, to write.
+    /// Write access to the elements in `range`.
     ///
     /// # Safety
-    /// Nobody else reads or writes them meanwhile, and any bits are a valid `T`.
+    /// No one else may read or write these elements meanwhile, and all bit patterns must be valid for `T`.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn write<T: Copy>(&self, range: Range<usize>) -> &mut [T] {
         debug_assert!(range.end <= self.holds::<T>());
-        // SAFETY: inside the mapping and aligned; exclusive by the caller's promise.
+        // SAFETY: inside the mapping and aligned; exclusive as promised by the caller.
         unsafe { std::slice::from_raw_parts_mut(self.ptr::<T>().add(range.start), range.len()) }
     }
 
-    /// The whole contents.
+    /// Copies the whole contents.
     ///
     /// # Safety
-    /// Nobody writes them meanwhile.
+    /// No one may write the buffer meanwhile.
     pub unsafe fn to_vec(&self) -> Vec<u8> {
-        // SAFETY: by the caller's promise.
+        // SAFETY: as promised by the caller.
         unsafe { self.read::<u8>(0..self.bytes) }.to_vec()
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nobody borrows it any more.
+        // SAFETY: the mapping is ours and no longer borrowed.
         unsafe { libc::munmap(self.map.cast(), self.mapped) };
     }
 }
@@ -136,7 +135,7 @@ mod tests {
             let buffer = Buffer::new(bytes).expect("memory");
             let align = if bytes >= HUGE { HUGE } else { 4096 };
             assert_eq!(buffer.ptr::<u8>() as usize % align, 0);
-            // SAFETY: nobody else has the buffer.
+            // SAFETY: this thread owns the buffer.
             assert!(unsafe { buffer.to_vec() }.iter().all(|&b| b == 0));
             // SAFETY: the guard is part of the mapping; lengths above are multiples of 8.
             assert_eq!(unsafe { buffer.ptr::<u64>().add(bytes / 8).read() }, POISON);

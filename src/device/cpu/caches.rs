@@ -1,19 +1,19 @@
-//! The caches that hold data, as the system describes them.
+//! Data caches, as described by the system.
 
 use std::fs;
 use std::path::Path;
 
 use super::affinity;
 
-/// A cache of one CPU, or one that several share.
+/// A cache, private to one CPU or shared by several.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cache {
-    /// From 1, the nearest to the CPU.
+    /// Cache level, from 1, the closest to the CPU.
     pub level: u32,
-    /// Whether instructions have another one.
+    /// Whether this is a data cache, with a separate cache for instructions.
     pub data_only: bool,
     pub bytes: u64,
-    /// The CPUs that share it, ascending.
+    /// CPUs that share the cache, ascending.
     pub cpus: Vec<usize>,
 }
 
@@ -24,14 +24,13 @@ impl Cache {
     }
 }
 
-/// The caches of these CPUs, each once, the nearest first; none where the system does
-/// not tell. Source: Linux's `Documentation/ABI/testing/sysfs-devices-system-cpu`. A
-/// virtual machine tells what its host lets it see.
+/// The caches of these CPUs, each once, closest first; empty if the system does not describe them. Source:
+/// Linux's `Documentation/ABI/testing/sysfs-devices-system-cpu`. A virtual machine sees what its host exposes.
 pub fn of(cpus: &[usize]) -> Vec<Cache> {
     under(Path::new("/sys/devices/system/cpu"), cpus)
 }
 
-/// As [`of`], from another folder of that layout.
+/// Like [`of`], for another directory with that layout.
 pub fn under(root: &Path, cpus: &[usize]) -> Vec<Cache> {
     let folders = cpus.iter().map(|cpu| root.join(format!("cpu{cpu}/cache")));
     let mut caches: Vec<Cache> = folders
@@ -43,7 +42,7 @@ pub fn under(root: &Path, cpus: &[usize]) -> Vec<Cache> {
     caches
 }
 
-/// Bytes of a line of the first one's nearest cache, where the system tells.
+/// Line size of the closest cache of the first CPU, bytes, if the system reports it.
 pub fn line(cpus: &[usize]) -> Option<u64> {
     let file = format!("/sys/devices/system/cpu/cpu{}/cache/index0/coherency_line_size", cpus.first()?);
     fs::read_to_string(file).ok()?.trim().parse().ok()
@@ -65,7 +64,7 @@ fn read(folder: &Path) -> Option<Cache> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Writes what sysfs says of one cache of one CPU.
+    /// Writes the sysfs files of one cache of one CPU.
     pub(crate) fn describe(root: &Path, cpu: usize, index: usize, facts: [&str; 4]) {
         let folder = root.join(format!("cpu{cpu}/cache/index{index}"));
         fs::create_dir_all(&folder).expect("a folder");

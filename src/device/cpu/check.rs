@@ -1,5 +1,4 @@
-//! What certificates have in common: poisoning, searching for the first mistake, and
-//! bitmaps of what was touched.
+//! Building blocks of certificates: poisoning, a search for the first mistake, and bitmaps of touched elements.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,18 +7,17 @@ use super::{Buffer, POISON, Pool};
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::{Blocks, part};
 
-/// Fills `buffer`, seen as elements of `size` bytes (a multiple of 4), with poison,
-/// each worker its part.
+/// Poisons `buffer`, viewed as elements of `size` bytes (a multiple of 4); each worker fills its part.
 pub fn poison(pool: &Pool, buffer: &Buffer, size: usize, cancel: &Cancel) -> Result<(), Failure> {
     pool.for_blocks(buffer.bytes() / size, cancel, |block| {
-        // SAFETY: blocks are disjoint, and only workers of this call touch the buffer.
+        // SAFETY: blocks are disjoint, and only the workers of this call access the buffer.
         let words = unsafe { buffer.write::<u32>(block.start * size / 4..block.end * size / 4) };
         words.fill(POISON as u32);
     })
 }
 
-/// Looks at every block of [0, n) until `first` finds a mistake; the one with the
-/// lowest index of the first worker that found any.
+/// Applies `first` to every block of [0, n) until it finds a mistake. Returns the lowest one found by the first
+/// worker that found any.
 pub fn find(
     pool: &Pool,
     n: usize,
@@ -38,23 +36,23 @@ pub fn find(
     Ok(found.into_iter().flatten().next())
 }
 
-/// A bit for each element of an array, set by all workers together.
+/// A bit for each element of an array, set concurrently by all workers.
 #[derive(Debug)]
 pub struct Bitmap(Buffer);
 
 impl Bitmap {
-    /// `n` bits, none set.
+    /// `n` cleared bits.
     pub fn new(n: usize) -> Result<Bitmap, Failure> {
         Ok(Bitmap(Buffer::new(n.div_ceil(64) * 8)?))
     }
 
     fn word(&self, i: usize) -> &AtomicU64 {
         debug_assert!(i / 64 < self.0.holds::<u64>());
-        // SAFETY: inside the buffer, aligned, and only ever accessed as atomic words.
+        // SAFETY: inside the buffer, aligned, and accessed only as atomic words.
         unsafe { &*self.0.ptr::<AtomicU64>().add(i / 64) }
     }
 
-    /// Sets bit `i`; whether it was set before.
+    /// Sets bit `i`; returns whether it was set before.
     pub fn set(&self, i: usize) -> bool {
         let bit = 1 << (i % 64);
         self.word(i).load(Ordering::Relaxed) & bit != 0
@@ -89,7 +87,7 @@ mod tests {
     fn poison_fills_to_the_end() {
         let (pool, buffer) = (Pool::new(None).expect("a pool"), Buffer::new(4 * 1001).expect("memory"));
         poison(&pool, &buffer, 4, &Cancel::default()).expect("not cancelled");
-        // SAFETY: nobody writes any more.
+        // SAFETY: there are no more writers.
         let words = unsafe { buffer.read::<u32>(0..1001) };
         assert!(words.iter().all(|&w| w == 0xDEAD_BEEF));
     }

@@ -1,4 +1,4 @@
-//! Emptying the caches of a case's data, by filling them with other data.
+//! Eviction: replaces a case's data in the caches by other data.
 
 use std::ops::Range;
 
@@ -6,31 +6,31 @@ use super::caches::{self, Cache};
 use super::{Buffer, Pool, memory};
 use crate::case::Failure;
 
-/// Other data, over and above what the caches hold: replacement is not the exact
-/// "least recently used", so once their size is not enough.
+/// Size of the other data, in multiples of the cache capacity: replacement is not exact LRU, so once is not
+/// enough.
 const TIMES: u64 = 2;
-/// One access to each of these brings a line in; 128-byte lines get two.
+/// Stride of the accesses: one per cache line; 128-byte lines are accessed twice.
 const LINE: usize = 64;
 const PAGE: u64 = 4096;
 
-/// What a CPU's own caches, and all CPUs' common one, are taken to hold where the system
-/// does not tell: more than most processors have.
+/// Assumed capacity of a CPU's private caches, and of the cache shared by all CPUs, if the system does not
+/// report them: more than most processors have.
 const UNKNOWN_OWN: u64 = 4 << 20;
 const UNKNOWN_COMMON: u64 = 128 << 20;
 
-/// Memory for filling the caches of a pool's CPUs; it stays mapped between evictions.
+/// Memory that fills the caches of a pool's CPUs; it stays mapped between evictions.
 #[derive(Debug)]
 pub struct Evictor {
     buffer: Buffer,
-    /// Each worker's part, bytes.
+    /// Each worker's part of the buffer, bytes.
     parts: Vec<Range<usize>>,
 }
 
 impl Evictor {
-    /// Room for twice what the caches of the pool's CPUs hold.
+    /// Allocates twice the cache capacity of the pool's CPUs.
     ///
     /// # Errors
-    /// [`Failure::NotApplicable`] where there is not so much memory.
+    /// [`Failure::NotApplicable`] if there is not enough memory.
     pub fn new(pool: &Pool) -> Result<Evictor, Failure> {
         let mut end = 0;
         let parts = sizes(&caches::of(pool.cpus()), pool.cpus()).into_iter().map(|bytes| {
@@ -43,29 +43,28 @@ impl Evictor {
         Ok(Evictor { buffer: Buffer::new(end)?, parts })
     }
 
-    /// Bytes that it holds, and goes over at each eviction.
+    /// Bytes allocated, all of which are accessed at each eviction.
     pub fn bytes(&self) -> u64 {
         self.buffer.bytes() as u64
     }
 
-    /// Fills the caches of each worker's CPU with lines of its part; returns the bytes of
-    /// the lines that all of them went over.
+    /// Fills the caches of each worker's CPU with lines of its part; returns the total bytes of the lines
+    /// accessed.
     ///
-    /// Twice: the first time by writing, because a line that is to be written gets a place
-    /// in every cache, whatever a cache thinks of data that stream through it, and because
-    /// pages that were only read would all be the one page of zeros. The second time by
-    /// reading, so that the caches are left with clean lines: a dirty one would be written
-    /// back at the expense of the sample that takes its place.
+    /// There are two sweeps. The first one writes, because a written line is allocated in every cache, even in
+    /// one that bypasses streaming reads, and because pages that are only read would all map to the single zero
+    /// page. The second one reads, so that the caches end up with clean lines: a dirty line would be written
+    /// back at the expense of the sample that replaces it.
     pub fn evict(&self, pool: &Pool) -> u64 {
         let touched = pool.run(|worker| {
             let lines = self.parts[worker.index].clone().step_by(LINE);
             for at in lines.clone() {
-                // SAFETY: inside the buffer, whose parts belong to one worker each.
+                // SAFETY: inside the buffer, of which each worker has its own part.
                 unsafe { self.buffer.ptr::<u8>().add(at).cast::<u64>().write_volatile(at as u64) };
             }
             worker.meet();
             for at in lines.clone() {
-                // SAFETY: as above.
+                // SAFETY: as for the write above.
                 unsafe { self.buffer.ptr::<u8>().add(at).cast::<u64>().read_volatile() };
             }
             (lines.count() * LINE) as u64
@@ -74,8 +73,8 @@ impl Evictor {
     }
 }
 
-/// Bytes for each of these CPUs: twice its share of every cache that it can see, where
-/// those of `cpus` that see one share it equally.
+/// Bytes for each of these CPUs: twice its share of every cache that it can see. A cache is shared equally by
+/// those of `cpus` that see it.
 fn sizes(caches: &[Cache], cpus: &[usize]) -> Vec<u64> {
     let share = |cache: &Cache| {
         let sharing = cpus.iter().filter(|cpu| cache.cpus.contains(cpu)).count();
@@ -123,7 +122,7 @@ mod tests {
         let touched = evictor.evict(&pool);
         assert!(touched >= 2 * held && touched == evictor.bytes(), "{touched} of {held}");
         let written = |at: usize| {
-            // SAFETY: the workers are done.
+            // SAFETY: the workers have finished.
             unsafe { evictor.buffer.ptr::<u8>().add(at).cast::<u64>().read() }
         };
         for part in &evictor.parts {

@@ -1,4 +1,4 @@
-//! What is known of the processors, for `devices`, records and captions.
+//! Facts about the CPUs, for `devices`, records and captions.
 
 use std::fs;
 
@@ -28,26 +28,24 @@ pub fn device(backend: &str) -> Device {
     }
 }
 
-/// The processor's marketing name, or the architecture where it is not told.
+/// The CPU's marketing name, or the architecture if the system does not report one.
 pub fn name() -> String {
     cpuinfo("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-/// The processor's vendor as it identifies itself: `GenuineIntel`, `AuthenticAMD`;
-/// empty where it is not told.
+/// The CPU's vendor id: `GenuineIntel`, `AuthenticAMD`; empty if it is unknown.
 pub fn vendor() -> String {
     cpuinfo("vendor_id").unwrap_or_default()
 }
 
-/// The first value of a key of `/proc/cpuinfo`.
+/// The first value of a key in `/proc/cpuinfo`.
 pub fn cpuinfo(key: &str) -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|l| l.split(':').next().is_some_and(|k| k.trim() == key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Data and unified caches of the first CPU of the affinity mask, as the system describes
-/// them.
+/// Data and unified caches of the first CPU in the affinity mask, as described by the system.
 fn caches(cpus: &[usize]) -> Vec<(String, String)> {
     let caches = caches::of(cpus.get(..1).unwrap_or_default());
     caches.iter().map(|cache| (cache.name(), fmt_size(cache.bytes))).collect()

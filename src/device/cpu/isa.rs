@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// What a kernel may use.
+/// An instruction set available to a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// No vector gather, scatter or arithmetic on the data path.
     Scalar,
-    /// 256-bit vectors with gathers, without scatters.
+    /// 256-bit vectors with gathers but no scatters.
     Avx2,
     /// 512-bit vectors with gathers, scatters and masks (AVX-512 F, VL, BW and DQ).
     Avx512,
 }
 
 impl Isa {
-    /// All of them, the widest last.
+    /// All instruction sets, widest last.
     pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
 
     /// The name in recipes.
@@ -26,12 +26,12 @@ impl Isa {
         }
     }
 
-    /// The one with this name.
+    /// The instruction set with this name.
     pub fn named(name: &str) -> Option<Isa> {
         Isa::ALL.into_iter().find(|isa| isa.name() == name)
     }
 
-    /// Whether this processor has it.
+    /// Whether this CPU supports the instruction set.
     #[cfg(target_arch = "x86_64")]
     pub fn present(self) -> bool {
         match self {
@@ -47,24 +47,24 @@ impl Isa {
         }
     }
 
-    /// Whether this processor has it.
+    /// Whether this CPU supports the instruction set.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn present(self) -> bool {
         self == Isa::Scalar
     }
 
-    /// The widest that this processor has.
+    /// The widest instruction set of this CPU.
     pub fn widest() -> Isa {
         Isa::ALL.into_iter().rev().find(|isa| isa.present()).unwrap_or(Isa::Scalar)
     }
 
-    /// The choice of `isa: auto` for a kernel whose data path is gather instructions:
-    /// the widest, except on AMD's processors, where it is scalar.
+    /// The choice of `isa: auto` for a kernel whose data path consists of gather instructions: the widest,
+    /// except on AMD CPUs, where it is scalar.
     ///
-    /// There gathers and scatters are microcode that keeps few loads in flight: no match
-    /// for a scalar load and store of each word, except where the kernel asks for memory
-    /// ahead. Measured on a Zen 5 server (EPYC, two virtual CPUs, both threads; medians,
-    /// GB/s, of a machine that others used too: only the ratios within a row count):
+    /// There, gathers and scatters are microcoded and keep few loads in flight: scalar loads and stores of
+    /// single words are faster unless the kernel prefetches. Measured on a Zen 5 server (EPYC, two virtual
+    /// CPUs, both threads; medians in GB/s on a machine shared with others, so only ratios within a row are
+    /// meaningful):
     ///
     /// | | scalar | avx2 | avx512 |
     /// |---|---|---|---|
@@ -81,9 +81,8 @@ impl Isa {
         if amd() { Isa::Scalar } else { Isa::widest() }
     }
 
-    /// The choice of `isa: auto` for a kernel whose data path is scatter instructions:
-    /// AVX-512 where there is one, except on AMD's processors (see
-    /// [`for_gathers`](Isa::for_gathers)); otherwise scalar.
+    /// The choice of `isa: auto` for a kernel whose data path consists of scatter instructions: AVX-512 if
+    /// available, except on AMD CPUs (see [`for_gathers`](Isa::for_gathers)); otherwise scalar.
     pub fn for_scatters() -> Isa {
         match Isa::widest() {
             Isa::Avx512 if !amd() => Isa::Avx512,

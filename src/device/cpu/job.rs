@@ -1,5 +1,5 @@
-//! A case on the pool: what a primitive supplies, and [`Prepared`] made of it. The harness times, poisons,
-//! certifies and reads back.
+//! Cases on the CPU pool: a primitive supplies a [`PoolJob`], which becomes a [`Prepared`]. The harness times,
+//! poisons, certifies and reads back.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -8,27 +8,27 @@ use super::{Isa, Pool, Worker};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::{Prepared, Stored};
 
-/// What a case is prepared with.
+/// Context in which a case is prepared.
 pub struct Context<'a> {
     pub pool: Arc<Pool>,
-    /// The instruction set that the recipe asks for; `None` for `auto`.
+    /// The instruction set requested by the recipe; `None` for `auto`.
     pub isa: Option<Isa>,
-    /// A deliberate mistake to make.
+    /// A fault to inject.
     pub fault: Option<Fault>,
     pub cancel: &'a Cancel,
-    /// Whether the record should say which threads and instruction set were used: the
-    /// backend `scalar` has no such parameters.
+    /// Whether to record the number of threads and the instruction set: the backend `scalar` has no such
+    /// parameters.
     pub open: bool,
-    /// The index array with a hash.
+    /// Looks up an index array by its hash.
     pub stored: Stored<'a>,
 }
 
 impl Context<'_> {
-    /// The instruction set to use: what the recipe asks for, or what the primitive's
-    /// rule chooses among those that this processor has.
+    /// The instruction set to use: the one requested by the recipe, or else the one chosen by the primitive's
+    /// rule.
     ///
     /// # Errors
-    /// [`Failure::NotApplicable`] where the processor lacks what was asked for.
+    /// [`Failure::NotApplicable`] if this CPU lacks the requested one.
     pub fn isa_or(&self, rule: impl FnOnce() -> Isa) -> Result<Isa, Failure> {
         match self.isa {
             None => Ok(rule()),
@@ -38,54 +38,54 @@ impl Context<'_> {
     }
 }
 
-/// A primitive's case with its arrays in place on the pool.
+/// A primitive's case with its arrays allocated for the pool.
 pub trait PoolJob: Sync + Sized + 'static {
-    /// The case, typed.
+    /// The typed case.
     type Case;
 
-    /// Allocates and fills the arrays, and says which instruction set the kernels use.
+    /// Allocates and fills the arrays, and returns the instruction set that the kernels use.
     ///
     /// # Errors
-    /// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+    /// [`Failure::NotApplicable`] if memory or the instruction set is missing.
     fn prepare(case: Self::Case, context: &Context) -> Result<(Self, Isa), Failure>;
 
-    /// One worker's share of one execution, `batch` of which are timed together. Stores
-    /// are complete when it returns.
+    /// One worker's share of one execution; `batch` executions are timed together. All stores are complete on
+    /// return.
     fn execute(&self, worker: Worker);
 
-    /// Poisons what an execution writes, and forgets what executions have added up.
+    /// Poisons the output of an execution and resets accumulated results.
     ///
     /// # Errors
-    /// A request to stop.
+    /// When a stop is requested.
     fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure>;
 
-    /// Judges what the last execution has left; who needs more executes it again.
+    /// Certifies the output of the last execution; may execute again if it needs to.
     ///
     /// # Errors
-    /// A request to stop; memory that the certificate lacks.
+    /// When a stop is requested or the certificate lacks memory.
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure>;
 
     /// The whole output of the last execution.
     ///
     /// # Errors
-    /// Memory that is missing.
+    /// When memory is missing.
     fn output(&self, pool: &Pool) -> Result<Vec<u8>, Failure>;
 
-    /// Bytes that it holds.
+    /// Bytes allocated.
     fn memory(&self) -> u64;
 }
 
-/// A [`PoolJob`] with the pool that runs it.
+/// A [`PoolJob`] and the pool that runs it.
 struct OnPool<J> {
     job: J,
     pool: Arc<Pool>,
     resolved: Vec<(String, Value)>,
 }
 
-/// Puts a case in place on the pool; `resolved` is what its open parameters became already.
+/// Prepares a case on the pool; `resolved` holds the values already chosen for its open parameters.
 ///
 /// # Errors
-/// As of [`PoolJob::prepare`].
+/// As for [`PoolJob::prepare`].
 pub fn on_pool<J: PoolJob>(
     case: J::Case,
     resolved: Vec<(String, Value)>,
@@ -102,7 +102,7 @@ pub fn on_pool<J: PoolJob>(
 }
 
 impl<J: PoolJob> OnPool<J> {
-    /// One execution for its result.
+    /// Executes once for the result.
     fn once(&self, cancel: &Cancel) -> Result<(), Failure> {
         self.job.clear(&self.pool, cancel)?;
         self.pool.run(|worker| self.job.execute(worker));
@@ -134,12 +134,12 @@ impl<J: PoolJob> Prepared for OnPool<J> {
     }
 }
 
-/// What one worker leaves for all, in a cache line of its own.
+/// A worker's result for the others, in its own cache line.
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Slot(pub AtomicU64);
 
-/// Orders the calling thread's non-temporal stores before what it does next.
+/// Orders the calling thread's non-temporal stores before its later operations.
 pub fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64.

@@ -1,15 +1,15 @@
-//! Who handles which elements, and how a launch goes wrong on purpose.
+//! Assignment of elements to workers, and faults injected into it.
 
 use std::ops::Range;
 
 use super::Worker;
 use crate::case::Fault;
 
-/// Parts begin at multiples of this many elements: cache lines are not shared between
-/// workers, and wide non-temporal stores stay aligned.
+/// Parts start at multiples of this many elements, so that workers share no cache lines and wide non-temporal
+/// stores stay aligned.
 const GRAIN: usize = 64;
 
-/// Elements of [0, n) that worker `index` of `count` handles: contiguous and static.
+/// Elements of [0, n) processed by worker `index` of `count`: a static, contiguous part.
 pub fn part(n: usize, index: usize, count: usize) -> Range<usize> {
     cut(n, index, count, GRAIN)
 }
@@ -20,13 +20,11 @@ fn cut(n: usize, index: usize, count: usize, grain: usize) -> Range<usize> {
     at(index)..at(index + 1)
 }
 
-/// The elements of [0, n) that a worker handles, under `fault` too: where a launch
-/// is sound, its part and an empty range. `grain` is 64 for elements of arrays and 1
-/// for iterations of a pattern.
+/// The elements of [0, n) processed by a worker, subject to `fault`: without one, its part and an empty range.
+/// `grain` is 64 for array elements and 1 for iterations of a pattern.
 ///
-/// `OffByOne` is not visible here: it moves a base address (see the primitives).
-/// `WrongChunk` gives the last worker its neighbour's part, or, where only one worker
-/// has any, drops the second half of it.
+/// `OffByOne` has no effect here: it shifts a base address (see the primitives). `WrongChunk` gives the last
+/// worker its neighbour's part or, if only one worker has any elements, drops the second half of that part.
 pub fn pieces(n: usize, grain: usize, worker: Worker, fault: Option<Fault>) -> [Range<usize>; 2] {
     let mine = cut(n, worker.index, worker.count, grain);
     let nothing = mine.end..mine.end;

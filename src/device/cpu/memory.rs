@@ -1,26 +1,25 @@
-//! How much memory a case may take.
+//! Memory available to a case.
 
 use std::path::Path;
 
 use crate::case::Failure;
 use crate::case::units::fmt_size;
 
-/// Bytes that can be allocated now without swapping or being killed: the least of what
-/// the system has available and what the control groups leave. `None` where neither
-/// can be read.
+/// Bytes that can be allocated now without swapping or being killed: the minimum of the system's available
+/// memory and the room in the control groups. `None` if neither can be read.
 pub fn available() -> Option<u64> {
     system_available().into_iter().chain(cgroup_room()).min()
 }
 
-/// Bytes of memory in the machine.
+/// Total memory of the machine, bytes.
 pub fn total() -> Option<u64> {
     meminfo("MemTotal:")
 }
 
-/// Refuses a case that needs more than there is.
+/// Refuses a case that needs more memory than is available.
 ///
 /// # Errors
-/// [`Failure::NotApplicable`], which says both figures.
+/// [`Failure::NotApplicable`] with both figures.
 pub fn require(bytes: u64) -> Result<(), Failure> {
     match available() {
         Some(free) if bytes > free => {
@@ -40,9 +39,9 @@ fn meminfo(key: &str) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// Limit minus usage in this process's control group and those above it (version 2,
-/// and the memory controller of version 1). Pages of files that nobody uses count as
-/// usage there, but they go when memory is asked for.
+/// Limit minus usage in this process's control group and its ancestors (version 2, and the memory controller of
+/// version 1). Inactive file pages are counted as usage there but are reclaimed on demand, so they are
+/// subtracted.
 fn cgroup_room() -> Vec<u64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let rooms = text.lines().flat_map(|line| {
@@ -57,8 +56,8 @@ fn cgroup_room() -> Vec<u64> {
     rooms.collect()
 }
 
-/// What a version of control groups calls the limit, the usage and, in `memory.stat`, the
-/// pages of files that are not in use.
+/// Names used by a version of control groups for the limit, the usage and, in `memory.stat`, the inactive file
+/// pages.
 struct Names {
     limit: &'static str,
     usage: &'static str,

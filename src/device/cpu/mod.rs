@@ -1,7 +1,7 @@
-//! The machine's own processors: a pinned pool, aligned buffers, instruction sets.
+//! The host's CPUs: a pinned thread pool, aligned buffers, instruction sets.
 //!
-//! The backends `scalar` and `cpu` both run here; `scalar` is one thread of it without
-//! SIMD. What they execute lives with the primitives (`primitives/*/cpu`).
+//! The backends `scalar` and `cpu` both run here; `scalar` uses one thread without SIMD. The kernels are in the
+//! primitives (`primitives/*/cpu`).
 
 pub mod affinity;
 mod barrier;

@@ -1,5 +1,5 @@
-//! The pool: one pinned thread for each CPU in use, static partitions by broadcast.
-//! rayon's global pool is never used, and nothing is ever stolen.
+//! The thread pool: one pinned thread per CPU in use, with static partitions assigned by broadcast. rayon's
+//! global pool is never used, and no work is ever stolen.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,24 +9,24 @@ use std::time::Instant;
 use super::{Barrier, Buffer, affinity, part};
 use crate::case::{Cancel, Failure};
 
-/// One thread's place among the threads of an execution.
+/// A thread's position among the threads of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Worker<'a> {
-    /// From 0.
+    /// Index of this thread, from 0.
     pub index: usize,
-    /// Threads in all.
+    /// Number of threads.
     pub count: usize,
     barrier: &'a Barrier,
 }
 
 impl Worker<'_> {
-    /// Waits until every worker has come here.
+    /// Waits until every worker has arrived.
     pub fn meet(&self) {
         self.barrier.wait();
     }
 }
 
-/// Pinned worker threads. Dropping it ends them.
+/// Pinned worker threads. Dropping the pool ends them.
 #[derive(Debug)]
 pub struct Pool {
     threads: rayon::ThreadPool,
@@ -35,12 +35,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A thread pinned to each of the first `threads` CPUs of the inherited affinity
-    /// mask; all of them where `threads` is `None`.
+    /// Creates a thread pinned to each of the first `threads` CPUs of the inherited affinity mask; `None`: to
+    /// all of them.
     ///
     /// # Errors
-    /// More threads than CPUs is [`Failure::NotApplicable`]; a thread that cannot be
-    /// started or pinned is [`Failure::Failed`].
+    /// [`Failure::NotApplicable`] for more threads than CPUs; [`Failure::Failed`] if a thread cannot be started
+    /// or pinned.
     pub fn new(threads: Option<usize>) -> Result<Pool, Failure> {
         let mut cpus = affinity::allowed();
         let wanted = threads.unwrap_or(cpus.len());
@@ -61,7 +61,7 @@ impl Pool {
             })
             .build()
             .map_err(|e| Failure::Failed(format!("cannot start {wanted} threads: {e}")))?;
-        // A broadcast returns only when every start handler has run.
+        // The broadcast returns only after every start handler has run.
         pool.broadcast(|_| ());
         if !pinned.load(Ordering::SeqCst) {
             return Err(Failure::Failed(format!("cannot pin threads to CPUs {cpus:?}")));
@@ -69,7 +69,7 @@ impl Pool {
         Ok(Pool { threads: pool, barrier: Barrier::new(wanted), cpus })
     }
 
-    /// Worker threads.
+    /// Number of worker threads.
     pub fn threads(&self) -> usize {
         self.cpus.len()
     }
@@ -79,14 +79,13 @@ impl Pool {
         &self.cpus
     }
 
-    /// Calls `work` once on every worker; the results in the workers' order.
+    /// Calls `work` once on every worker; returns the results in worker order.
     pub fn run<R: Send>(&self, work: impl Fn(Worker) -> R + Sync) -> Vec<R> {
         let count = self.threads();
         self.threads.broadcast(|c| work(Worker { index: c.index(), count, barrier: &self.barrier }))
     }
 
-    /// Like [`run`](Pool::run) for work that can fail: the first error in the workers'
-    /// order.
+    /// Like [`run`](Pool::run) for fallible work; returns the first error in worker order.
     pub fn try_run<R: Send>(
         &self,
         work: impl Fn(Worker) -> Result<R, Failure> + Sync,
@@ -94,9 +93,8 @@ impl Pool {
         self.run(work).into_iter().collect()
     }
 
-    /// Seconds of `batch` executions of `work` on every worker. The clock runs inside
-    /// the workers: from the first that starts after the barrier to the last that
-    /// ends, so waking the pool is not in it.
+    /// Seconds taken by `batch` executions of `work` on every worker. The clocks are read by the workers, from
+    /// the earliest start after the barrier to the latest end, so waking up the pool is not included.
     pub fn time(&self, batch: u32, work: impl Fn(Worker) + Sync) -> f64 {
         let spans = self.run(|worker| {
             worker.meet();
@@ -111,9 +109,9 @@ impl Pool {
         first.zip(last).map_or(0.0, |(first, last)| (last - first).as_secs_f64())
     }
 
-    /// Calls `work` with each block of [0, n), every worker on its own static part,
-    /// and stops soon after `cancel` asks. The same parts as in the kernels, so memory
-    /// is first touched where it will be used.
+    /// Calls `work` with each block of [0, n), every worker on its own static part, and stops soon after a
+    /// request to `cancel`. The parts are those of the kernels, so memory is first touched by the thread that
+    /// will use it.
     pub fn for_blocks(
         &self,
         n: usize,
@@ -130,7 +128,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Folds [0, n), each worker its part, one index after another.
+    /// Folds [0, n): each worker folds the indices of its part in order.
     pub fn fold<T: Copy + Send + Sync>(
         &self,
         n: usize,
@@ -156,13 +154,13 @@ impl Pool {
     ) -> Result<(), Failure> {
         let buffer = &*buffer;
         self.for_blocks(n, cancel, |block| {
-            // SAFETY: blocks are disjoint, and the buffer is borrowed for this call alone.
+            // SAFETY: blocks are disjoint, and the buffer is exclusively borrowed for this call.
             let elements = unsafe { buffer.write::<T>(block.clone()) };
             elements.iter_mut().zip(block).for_each(|(to, i)| *to = element(i));
         })
     }
 
-    /// As [`fill`](Pool::fill), elements of 4 bytes, of which numbers are cut to fit, or of 8.
+    /// Like [`fill`](Pool::fill), with elements of 4 bytes, to which the numbers are truncated, or of 8 bytes.
     pub fn fill_words(
         &self,
         buffer: &mut Buffer,
@@ -178,8 +176,7 @@ impl Pool {
     }
 }
 
-/// A range cut into blocks of at most 2^18 elements: a few milliseconds of work, after
-/// which a request to stop is looked for.
+/// A range in blocks of at most 2^18 elements: a few milliseconds of work between two checks for cancellation.
 #[derive(Clone, Debug)]
 pub struct Blocks(Range<usize>);
 

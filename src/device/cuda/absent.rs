@@ -1,5 +1,5 @@
-//! Stands in where the CUDA backend is not built: types of the same names without
-//! values, so that the code above needs no conditions.
+//! Substitute for the CUDA backend in builds without it: uninhabited types with the same names, so that the
+//! code above needs no conditional compilation.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use super::{DevicePtr, GpuFacts, Plain, Unavailable};
 use crate::case::Failure;
 use crate::stats::noise::GpuConditions;
 
-/// Why there is no GPU in this build.
+/// Why this build has no GPU.
 const REASON: &str =
     if cfg!(feature = "cuda") { "the CUDA backend needs Linux" } else { "built without the cuda feature" };
 
@@ -20,7 +20,7 @@ pub struct Gpu(Infallible);
 /// An array on a GPU that does not exist.
 pub struct DeviceBuffer<T: Plain>(Infallible, PhantomData<T>);
 
-// As the live one: whoever drops a buffer early means it.
+// Like the live type, so that an early `drop` of a buffer is meaningful.
 impl<T: Plain> Drop for DeviceBuffer<T> {
     fn drop(&mut self) {
         match self.0 {}
@@ -35,11 +35,11 @@ pub struct Module(Infallible);
 #[derive(Clone)]
 pub struct Kernel(Infallible);
 
-/// Kernels of no GPU, of which there are none.
+/// A compiler of kernels for a GPU that does not exist.
 pub struct Ahead(());
 
 impl Ahead {
-    /// Has nothing to do.
+    /// Does nothing.
     pub fn new(_kernels: impl Iterator<Item = (Gpu, &'static str, String)> + Send + 'static) -> Ahead {
         Ahead(())
     }
@@ -51,7 +51,7 @@ pub struct Limit(Infallible);
 /// A part of the L2 cache of a GPU that does not exist.
 pub struct Persisting(Infallible);
 
-/// An argument of a launch that cannot happen.
+/// A launch argument, never used.
 #[derive(Clone, Copy)]
 pub struct Arg<'a>(PhantomData<&'a ()>);
 
@@ -74,28 +74,28 @@ impl<'a, T: Plain> From<&'a mut DeviceBuffer<T>> for Arg<'a> {
 }
 
 impl Gpu {
-    /// Says why there is none.
+    /// Always fails with the reason.
     pub fn open() -> Result<Gpu, Unavailable> {
         Gpu::open_device(0)
     }
 
-    /// Says why there is none.
+    /// Always fails with the reason.
     pub fn open_device(_number: u32) -> Result<Gpu, Unavailable> {
         Err(Unavailable { reason: REASON.to_owned(), detail: String::new() })
     }
 
-    /// Says why there is none.
+    /// Always fails with the reason.
     pub fn count() -> Result<u32, Unavailable> {
         Gpu::open_device(0).map(|gpu| match gpu.0 {})
     }
 
-    /// Says why there is none.
+    /// Always fails with the reason.
     pub fn all() -> Result<Vec<GpuFacts>, Unavailable> {
         Err(Unavailable { reason: REASON.to_owned(), detail: String::new() })
     }
 }
 
-/// Methods of values that do not exist, with the signatures of the live ones.
+/// Methods of uninhabited types, with the signatures of the live ones.
 macro_rules! never {
     ($( fn $name:ident $(<$t:ident>)? ($($arg:ident: $type:ty),* $(,)?) -> $out:ty; )*) => { $(
         #[allow(missing_docs, unused_variables)]

@@ -1,18 +1,17 @@
-//! What is known about a GPU, or why there is none.
+//! Facts about a GPU, or why there is none.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The kernel that timing takes, `kernels/gate.cuh`: its module and its name.
+/// Module and name of the kernel used for timing, from `kernels/gate.cuh`.
 pub const GATE: (&str, &str) = ("gate", "gate");
 
-/// Why there is no GPU to use: data for records, never a panic.
+/// Why no GPU is usable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// Short and the same everywhere: `no CUDA driver`, `no CUDA device`, or the name
-    /// of the driver's error.
+    /// Short and machine-independent: `no CUDA driver`, `no CUDA device`, or the name of the driver's error.
     pub reason: String,
-    /// What happened here, for a person. May be empty.
+    /// Details for the user. May be empty.
     pub detail: String,
 }
 
@@ -25,92 +24,92 @@ impl fmt::Display for Unavailable {
 
 impl std::error::Error for Unavailable {}
 
-/// What the driver says about a device, once, when it is asked or opened.
+/// Properties reported by the driver, queried once when a device is listed or opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuFacts {
     /// Marketing name, such as `NVIDIA H200`.
     pub name: String,
-    /// Streaming multiprocessors.
+    /// Number of streaming multiprocessors.
     pub sms: u32,
-    /// L2 cache, bytes.
+    /// Size of the L2 cache, bytes.
     pub l2_bytes: u64,
-    /// Most of the L2 cache that can be set aside for some accesses, bytes; 0 where it cannot.
+    /// Largest part of L2 that can be set aside for persisting accesses, bytes; 0 if unsupported.
     pub persisting_l2: u64,
-    /// Most bytes of an array that such accesses may lie in.
+    /// Largest window of an array for persisting accesses, bytes.
     pub policy_window: u64,
     /// Memory of the device, bytes.
     pub memory: u64,
-    /// Shared memory that one block may ask for, bytes (with the opt-in above 48 KiB).
+    /// Shared memory available to one block, bytes (with the opt-in above 48 KiB).
     pub shared_per_block: u32,
-    /// Shared memory of one multiprocessor, bytes.
+    /// Shared memory per multiprocessor, bytes.
     pub shared_per_sm: u32,
-    /// Threads that one multiprocessor can hold.
+    /// Resident threads per multiprocessor.
     pub threads_per_sm: u32,
     /// Compute capability: major, minor.
     pub compute_capability: (u32, u32),
     /// Newest CUDA version that the driver supports: major, minor.
     pub driver_cuda: (u32, u32),
-    /// The driver's own release, such as `580.65.06`, where the system tells.
+    /// Release of the driver, such as `580.65.06`, if the system reports it.
     pub driver_release: Option<String>,
-    /// Whether the memory corrects errors, where the driver tells.
+    /// Whether ECC is enabled, if the driver reports it.
     pub ecc: Option<bool>,
-    /// Highest clock of the memory, kHz, where the driver tells.
+    /// Maximum memory clock, kHz, if the driver reports it.
     pub memory_clock_khz: Option<u32>,
-    /// Width of the memory bus, bits, where the driver tells.
+    /// Width of the memory bus, bits, if the driver reports it.
     pub memory_bus_bits: Option<u32>,
-    /// Where it is plugged in, `00000000:19:00.0`, where the driver tells.
+    /// PCI bus id, `00000000:19:00.0`, if the driver reports it.
     pub pci_bus_id: Option<String>,
-    /// 32 hexadecimal digits in five groups, of the device or of the instance (MIG) that is
-    /// seen as one, where the driver tells.
+    /// UUID of the device, or of the MIG instance that CUDA sees as a device: 32 hexadecimal digits in five
+    /// groups, if the driver reports it.
     pub uuid: Option<String>,
-    /// What the management library tells.
+    /// Facts from the management library.
     pub managed: ManagedFacts,
 }
 
-/// What NVIDIA's management library (NVML) tells of a device; all missing without it.
+/// Facts about a device from NVIDIA's management library (NVML); all missing without it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManagedFacts {
-    /// Highest clock of the multiprocessors, MHz.
+    /// Maximum SM clock, MHz.
     pub highest_sm_clock: Option<u32>,
-    /// Highest clock of the memory, MHz.
+    /// Maximum memory clock, MHz.
     pub highest_memory_clock: Option<u32>,
-    /// Clock of the multiprocessors that applications are given, MHz.
+    /// SM clock set for applications, MHz.
     pub application_sm_clock: Option<u32>,
-    /// Power that the driver holds it under, mW.
+    /// Enforced power limit, mW.
     pub power_limit: Option<u32>,
-    /// Whether it is cut into instances. One of them then is what CUDA sees.
+    /// Whether MIG is enabled. CUDA then sees one of the instances.
     pub mig: Option<bool>,
-    /// That instance, such as `NVIDIA H200 MIG 1g.18gb`.
+    /// Name of that instance, such as `NVIDIA H200 MIG 1g.18gb`.
     pub instance: Option<String>,
-    /// `GPU-` or `MIG-` and the device's UUID: what `CUDA_VISIBLE_DEVICES` takes.
+    /// `GPU-` or `MIG-` followed by the UUID, as accepted by `CUDA_VISIBLE_DEVICES`.
     pub uuid: Option<String>,
-    /// Whether the driver stays initialised when nobody uses it.
+    /// Whether persistence mode is enabled.
     pub persistence: Option<bool>,
-    /// Version of its firmware.
+    /// Version of the VBIOS.
     pub vbios: Option<String>,
 }
 
-/// Values that mean the same to a kernel and to Rust, whatever their bits: plain
-/// numbers and `#[repr(C)]` structs of them.
+/// Values with the same meaning in a kernel and in Rust, for any bit pattern: plain numbers and `#[repr(C)]`
+/// structs of them.
 ///
 /// # Safety
-/// Every bit pattern must be a value, and the layout must be what the kernel expects
-/// (`#[repr(C)]`); no references, no pointers to host memory.
+/// Every bit pattern must be a valid value, and the layout must match the kernel's (`#[repr(C)]`); no
+/// references, no pointers to host memory.
 pub unsafe trait Plain: Copy + 'static {}
 
 macro_rules! plain {
     ($($t:ty)*) => { $(
-        // SAFETY: a plain number; every bit pattern is one.
+        // SAFETY: a plain number; every bit pattern is valid.
         unsafe impl Plain for $t {}
     )* };
 }
 plain!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 usize);
 
-// SAFETY: an array has the layout of its elements, one after another.
+// SAFETY: an array consists of its elements without padding.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
-/// The address of an element in device memory, as a kernel takes it: 8 bytes, also as
-/// a field of a `#[repr(C)]` struct. It is valid as long as its buffer.
+/// The address of an element in device memory, as passed to kernels: 8 bytes, also as a field of a `#[repr(C)]`
+/// struct. It is valid as long as its buffer.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct DevicePtr<T>(pub(super) u64, pub(super) PhantomData<fn() -> T>);
@@ -124,16 +123,16 @@ impl<T> Clone for DevicePtr<T> {
 impl<T> Copy for DevicePtr<T> {}
 
 impl<T> DevicePtr<T> {
-    /// The address that a kernel can tell from every buffer's.
+    /// The null address, which differs from that of every buffer.
     pub fn null() -> DevicePtr<T> {
         DevicePtr(0, PhantomData)
     }
 
-    /// The same address, of other elements: for a kernel that takes several kinds of them.
+    /// The same address with another element type, for kernels that accept several.
     pub fn cast<U>(self) -> DevicePtr<U> {
         DevicePtr(self.0, PhantomData)
     }
 }
 
-// SAFETY: the number of an address; Rust never follows it.
+// SAFETY: an address is a number, and Rust never dereferences it.
 unsafe impl<T: 'static> Plain for DevicePtr<T> {}

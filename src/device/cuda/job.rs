@@ -1,53 +1,52 @@
-//! A case on a GPU: what a primitive supplies, and [`Prepared`] made of it.
+//! Cases on a GPU: a primitive supplies a [`GpuJob`], which becomes a [`Prepared`].
 //!
-//! A primitive makes its arrays, queues an execution, and judges what one has left. The harness times executions,
-//! poisons, certifies, reads back, counts memory, and makes the deliberate mistakes.
+//! A primitive allocates its arrays, queues executions, and checks their output. The harness times executions,
+//! poisons, certifies, reads back, counts memory, and injects faults.
 
 use super::{Arg, DeviceBuffer, Gpu, GpuFacts, Plain};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::{Prepared, Stored};
 
-/// Both halves of the poison word (`certify.cuh`).
+/// Both 32-bit halves of the poison word (`certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;
 
 /// Poisons a whole buffer.
 ///
 /// # Errors
-/// What the driver reports.
+/// Errors reported by the driver.
 pub fn poison<T: Plain>(gpu: &Gpu, buffer: &mut DeviceBuffer<T>) -> Result<(), Failure> {
     gpu.memset32(buffer, POISON32)
 }
 
-/// What one execution of a case launches, timed.
+/// The timed launches of one execution of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
-    /// The kernel's name in the PTX, which profilers show.
+    /// Name of the kernel in the PTX, as shown by profilers.
     pub kernel: String,
     pub launches: u64,
 }
 
-/// A kernel: its module, and its name in the PTX.
+/// A kernel, as its module and its name in the PTX.
 pub type Named = (&'static str, String);
 
-/// Kernels of a module by their names.
+/// Kernels of one module.
 pub fn named(module: &'static str, names: impl IntoIterator<Item = impl Into<String>>) -> Vec<Named> {
     names.into_iter().map(|name| (module, name.into())).collect()
 }
 
-/// What a case is prepared with.
+/// Context in which a case is prepared.
 pub struct Setup<'a> {
     pub gpu: &'a Gpu,
-    /// The other GPUs that its arrays span.
+    /// The other GPUs spanned by the arrays.
     pub others: &'a [Gpu],
-    /// The deliberate mistake that is asked for.
+    /// The fault to inject.
     pub fault: Option<Fault>,
     pub cancel: &'a Cancel,
-    /// The index array with a hash.
+    /// Looks up an index array by its hash.
     pub stored: Stored<'a>,
 }
 
-/// Elements [first, first + count) that one launch handles, of arrays that lie `shift` elements beside where they
-/// should.
+/// Elements [first, first + count) processed by one launch, of arrays whose base is off by `shift` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     pub first: u64,
@@ -55,29 +54,29 @@ pub struct Part {
     pub shift: u64,
 }
 
-/// The parts of an execution, one after another, and what is undone after them.
+/// The parts of an execution in order, and a store to be reverted after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub parts: Vec<Part>,
-    /// The element of the output that becomes poison again, as if it had not been stored.
+    /// The output element that is poisoned again, as if it had never been stored.
     pub skipped: Option<u64>,
 }
 
 impl Plan {
-    /// All of `n` elements.
+    /// All `n` elements in one part.
     pub fn whole(n: u64) -> Plan {
         Plan { parts: vec![Part { first: 0, count: n, shift: 0 }], skipped: None }
     }
 
-    /// For executions that may begin anywhere. A fault leaves at least one element out; [`Fault::OffByOne`]
-    /// misplaces an array.
+    /// For executions that can start at any element. A fault omits at least one element; [`Fault::OffByOne`]
+    /// shifts an array instead.
     pub fn ranges(n: u64, fault: Option<Fault>) -> Plan {
         let part = |first, count| Part { first, count, shift: u64::from(fault == Some(Fault::OffByOne)) };
         let half = part(0, n / 2);
         let mut parts = match fault {
             None | Some(Fault::OffByOne) => vec![part(0, n)],
             Some(Fault::MissingTail) => vec![part(0, n.saturating_sub(1))],
-            // The second half's worker works on the first half.
+            // The worker of the second half processes the first half.
             Some(Fault::WrongChunk) => vec![half, half],
             Some(Fault::SkippedStore) => vec![half, part(n / 2 + 1, n.saturating_sub(n / 2 + 1))],
         };
@@ -85,8 +84,8 @@ impl Plan {
         Plan { parts, skipped: None }
     }
 
-    /// For executions that begin with the first element, whatever they come to: with a fault the last one is left
-    /// out, or the second half's worker works on the first half.
+    /// For executions that must start at the first element. A fault omits the last element, or the worker of
+    /// the second half processes the first half.
     pub fn prefix(n: u64, fault: Option<Fault>) -> Plan {
         let counts = match fault {
             Some(Fault::MissingTail) => vec![n.saturating_sub(1)],
@@ -99,97 +98,98 @@ impl Plan {
     }
 }
 
-/// A primitive's case with its arrays in place on a GPU.
+/// A primitive's case with its arrays allocated on a GPU.
 pub trait GpuJob: Sized + Send + 'static {
-    /// The case, typed.
+    /// The typed case.
     type Case;
 
-    /// Whether its arrays may span several GPUs.
+    /// Whether the arrays may span several GPUs.
     const SPANS: bool = false;
 
-    /// What an execution launches. Pure: for profilers.
+    /// The launches of one execution, without running it, for profilers. Pure.
     ///
     /// # Errors
-    /// A case that GPUs do not have.
+    /// When the case does not exist on GPUs.
     fn launched(case: &Self::Case) -> Result<Launched, Failure>;
 
-    /// The kernels that a case asks for on such a GPU: those that make its inputs, those that are timed, and those
-    /// that certify. Pure: they are compiled ahead of need.
+    /// The kernels that a case needs on a GPU with these facts, to generate inputs, to be timed, and to
+    /// certify. Pure, because they are compiled ahead of time.
     ///
     /// # Errors
-    /// A case that GPUs do not have.
+    /// When the case does not exist on GPUs.
     fn kernels(case: &Self::Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure>;
 
-    /// Bytes that the case holds on its GPU at its peak, of `gpus` that its arrays span on the first.
+    /// Peak bytes of the case on its GPU; on the first one if its arrays span `gpus` GPUs.
     fn needed(case: &Self::Case, gpus: u64) -> u64;
 
-    /// What an execution does, and what a fault makes of it.
+    /// The parts of an execution, subject to a fault.
     fn plan(case: &Self::Case, fault: Option<Fault>) -> Plan;
 
-    /// Allocates and generates the arrays; there is room for them.
+    /// Allocates and generates the arrays. The harness has checked that they fit.
     ///
     /// # Errors
-    /// `NotApplicable` where this GPU cannot have it; what the driver reports.
+    /// `NotApplicable` if this GPU does not support the case; errors reported by the driver.
     fn prepare(case: Self::Case, setup: &Setup) -> Result<Self, Failure>;
 
-    /// Poisons what an execution writes, and forgets what executions have added up.
+    /// Poisons the output of an execution and resets accumulated results.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure>;
 
-    /// Queues what an execution begins with.
+    /// Queues the start of an execution.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn begin(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Queues a part of an execution.
+    /// Queues one part of an execution.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure>;
 
-    /// Queues what an execution ends with.
+    /// Queues the end of an execution.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn end(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Waits until the last execution is done on GPUs beside the first, whose stream does not order them.
+    /// Waits for the last execution on the GPUs other than the first, which the first one's stream does not
+    /// order.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn synchronize_others(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Judges what the last execution has left, on the GPU; who needs more executes it again.
+    /// Certifies the output of the last execution on the GPU; may execute again if it needs to.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure>;
 
     /// The whole output of the last execution.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn output(&mut self, gpu: &Gpu) -> Result<Vec<u8>, Failure>;
 
-    /// The words in which elements of the output lie, and how many of them an element has: for a mistake that
-    /// takes one of them back.
+    /// The output as 32-bit words, and the number of words per element, for a fault that reverts the store of
+    /// an element.
     fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
         None
     }
 
-    /// Bytes that it holds.
+    /// Bytes allocated.
     fn memory(&self) -> u64;
 
-    /// What open parameters became on this GPU.
+    /// Values chosen for open parameters on this GPU.
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
@@ -197,7 +197,7 @@ pub trait GpuJob: Sized + Send + 'static {
     /// Queues an execution.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn execute(&mut self, gpu: &Gpu, plan: &Plan) -> Result<(), Failure> {
         self.begin(gpu)?;
         plan.parts.iter().try_for_each(|part| self.enqueue(gpu, *part))?;
@@ -205,24 +205,24 @@ pub trait GpuJob: Sized + Send + 'static {
         plan.skipped.map_or(Ok(()), |at| take_back(self, gpu, at))
     }
 
-    /// Seconds of `batch` executions.
+    /// Seconds taken by `batch` executions.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn time(&mut self, gpu: &Gpu, plan: &Plan, batch: u32) -> Result<f64, Failure> {
         gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute(gpu, plan)))
     }
 
-    /// What is done once a case that was timed is certified.
+    /// Called after a timed case has been certified.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors reported by the driver.
     fn certified(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
         Ok(())
     }
 }
 
-/// Makes an element of the output poison again.
+/// Poisons an output element again.
 fn take_back<J: GpuJob>(job: &mut J, gpu: &Gpu, at: u64) -> Result<(), Failure> {
     let none = || Failure::Failed("no element of the output can be taken back".to_owned());
     let (output, words) = job.written().ok_or_else(none)?;
@@ -230,24 +230,24 @@ fn take_back<J: GpuJob>(job: &mut J, gpu: &Gpu, at: u64) -> Result<(), Failure> 
     gpu.copy(&kept, 0..kept.len(), output, (at * words) as usize)
 }
 
-/// A case as one GPU has it, which the GPU's own thread may execute.
+/// A case on one GPU, which may be executed on that GPU's own thread.
 pub type OneGpu = Box<dyn Prepared + Send>;
 
-/// A [`GpuJob`] with its GPU.
+/// A [`GpuJob`] and its GPU.
 struct OnGpu<J> {
     gpu: Gpu,
     job: J,
     plan: Plan,
-    /// What open parameters of the primitive became.
+    /// Values chosen for open parameters of the primitive.
     resolved: Vec<(String, Value)>,
-    /// Whether there are samples.
+    /// Whether samples were taken.
     sampled: bool,
 }
 
-/// Puts a case in place on a GPU; `resolved` is what its open parameters became already.
+/// Prepares a case on a GPU; `resolved` holds the values already chosen for its open parameters.
 ///
 /// # Errors
-/// `NotApplicable` where it does not fit; what the driver reports.
+/// `NotApplicable` if the case does not fit; errors reported by the driver.
 pub fn on_gpu<J: GpuJob>(
     case: J::Case,
     resolved: Vec<(String, Value)>,
@@ -262,7 +262,7 @@ pub fn on_gpu<J: GpuJob>(
 }
 
 impl<J: GpuJob> OnGpu<J> {
-    /// One execution for its result.
+    /// Executes once for the result.
     fn once(&mut self) -> Result<(), Failure> {
         self.job.clear(&self.gpu)?;
         self.job.execute(&self.gpu, &self.plan)?;
@@ -300,9 +300,9 @@ impl<J: GpuJob> Prepared for OnGpu<J> {
     }
 }
 
-/// What a kernel takes: a number, a plain struct, or a buffer, whose address it gets.
+/// A kernel argument: a number, a plain struct, or a buffer, which is passed by address.
 pub trait AsArg {
-    /// It, borrowed until the launch has copied it.
+    /// The argument, borrowed until the launch has copied it.
     fn arg(&self) -> Arg<'_>;
 }
 
@@ -337,7 +337,8 @@ macro_rules! args {
     };
 }
 
-/// A struct that kernels take, of so many bytes: what it is in CUDA C++, without gaps, whatever its bits.
+/// Defines a struct for kernels, of the given size in bytes: the same layout as in CUDA C++, without padding,
+/// and valid for any bit pattern.
 macro_rules! device_struct {
     ($(
         $(#[$meta:meta])*
@@ -350,7 +351,7 @@ macro_rules! device_struct {
 
         const _: () = assert!(size_of::<$name>() == $bytes && 0 $(+ size_of::<$ty>())+ == $bytes);
 
-        // SAFETY: `#[repr(C)]` without gaps, of fields that are plain themselves (which is asked of each below).
+        // SAFETY: `#[repr(C)]` without padding, and all fields are plain, which is checked for each below.
         unsafe impl $crate::device::cuda::Plain for $name {}
 
         const _: fn() = || {
@@ -360,12 +361,12 @@ macro_rules! device_struct {
     )+ };
 }
 
-/// A pure struct, `#[repr(C)]`, that kernels take as it is, of so many bytes.
+/// Declares an existing `#[repr(C)]` struct, of the given size in bytes, to be passed to kernels as is.
 macro_rules! plain_struct {
     ($name:ty: $bytes:literal) => {
         const _: () = assert!(size_of::<$name>() == $bytes);
 
-        // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers without gaps.
+        // SAFETY: `#[repr(C)]` like its counterpart in the kernels; plain numbers without padding.
         unsafe impl $crate::device::cuda::Plain for $name {}
     };
 }

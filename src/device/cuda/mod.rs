@@ -1,14 +1,12 @@
-//! The CUDA backend: NVIDIA GPUs behind a small safe interface.
+//! The CUDA backend: NVIDIA GPUs behind a small, safe interface.
 //!
-//! Primitives see [`Gpu`], [`DeviceBuffer`], [`Module`], [`Kernel`] and [`Arg`]; only
-//! this folder names `cust`. A binary with the feature `cuda` starts
-//! everywhere: the driver is loaded when [`Gpu::open`] is called, and what is missing is
-//! the reason in [`Unavailable`]. Without the feature, or not on Linux, the same names
-//! stand for types that have no values, and [`Gpu::open`] says so.
+//! Primitives use [`Gpu`], [`DeviceBuffer`], [`Module`], [`Kernel`] and [`Arg`]; only this folder refers to
+//! `cust`. A binary with the feature `cuda` starts everywhere: the driver is loaded by [`Gpu::open`], and
+//! [`Unavailable`] gives the reason if anything is missing. Without the feature, or on other systems than
+//! Linux, the same names stand for uninhabited types, and [`Gpu::open`] fails.
 //!
-//! Work is queued on one stream per [`Gpu`] and runs in the order of the calls;
-//! [`Gpu::synchronize`], [`Gpu::timed`] and the copies to the host wait for it. An
-//! error of a kernel is reported by the next call that waits.
+//! Work is queued on one stream per [`Gpu`] and runs in order; [`Gpu::synchronize`], [`Gpu::timed`] and copies
+//! to the host wait for it. Errors of a kernel are reported by the next call that waits.
 
 mod facts;
 mod job;

@@ -1,4 +1,4 @@
-//! A case on several GPUs at the same time, each with arrays of its own: weak scaling.
+//! A case on several GPUs concurrently, each with its own arrays: weak scaling.
 
 use super::{OneGpu, run_concurrently};
 use crate::case::gpus::COUNT_KEY;
@@ -6,24 +6,24 @@ use crate::case::{Cancel, Failure, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::Gpu;
 
-/// The same case in place on each of some GPUs.
+/// The same case prepared on each of several GPUs.
 pub struct Several(Vec<(Gpu, OneGpu)>);
 
 impl Several {
-    /// Of at least one GPU.
+    /// At least one GPU is required.
     pub fn new(parts: Vec<(Gpu, OneGpu)>) -> Several {
         Several(parts)
     }
 }
 
 impl Prepared for Several {
-    /// From the first start to the last end.
+    /// Seconds from the first start to the last end.
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         let parts = self.0.iter_mut();
         run_concurrently(parts.map(|(gpu, part)| (gpu.clone(), move || part.sample(batch))).collect())
     }
 
-    /// Every GPU's result, one after the other.
+    /// Certifies the results of the GPUs one after another.
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mut all = 0;
         for (nth, (_, part)) in self.0.iter_mut().enumerate() {
@@ -47,7 +47,7 @@ impl Prepared for Several {
         first.into_iter().chain([count]).collect()
     }
 
-    /// The outputs of all GPUs, one behind the other.
+    /// The concatenated outputs of all GPUs.
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
         let outputs: Vec<Vec<u8>> =
             self.0.iter_mut().map(|(_, part)| part.read_back()).collect::<Result<_, _>>()?;

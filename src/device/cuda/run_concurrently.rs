@@ -1,9 +1,8 @@
-//! What several GPUs do at the same time, and how long that takes.
+//! Concurrent execution on several GPUs, and its duration.
 //!
-//! There is no clock that two GPUs share. Each is timed by a pair of events of its own, as
-//! one GPU alone is; the host's clock tells only how far apart they began. A thread for each
-//! GPU waits at a common line with its GPU idle, so that this is a microsecond or so, and
-//! launches of one do not wait for those of another.
+//! GPUs share no clock. Each one is timed by its own pair of events, as a single GPU is; the host clock only
+//! provides the offsets between their starts. A thread per GPU waits at a common start line with its GPU idle,
+//! so the offsets are about a microsecond, and launches on one GPU do not wait for those on another.
 
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::thread;
@@ -12,19 +11,19 @@ use std::time::Instant;
 use crate::case::Failure;
 use crate::device::cuda::Gpu;
 
-/// One GPU's part.
+/// The timing of one GPU.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     began: Instant,
-    /// By the GPU's own clock.
+    /// Duration by the GPU's own clock.
     seconds: f64,
 }
 
-/// Seconds from the first start to the last end. Each part is a GPU and what is done there,
-/// which returns its seconds.
+/// Seconds from the first start to the last end. Each part is a GPU and its work, which returns its own
+/// seconds.
 ///
 /// # Errors
-/// The first part's that failed; when there is no thread for one.
+/// The error of the first part that failed, or of a thread that could not be started.
 pub fn run_concurrently<W>(parts: Vec<(Gpu, W)>) -> Result<f64, Failure>
 where
     W: FnOnce() -> Result<f64, Failure> + Send,
@@ -38,7 +37,7 @@ where
                 Failure::Failed(format!("no thread for a GPU: {error}"))
             })
         };
-        // All of them are on their way before one is waited for.
+        // Start all threads before joining any.
         let threads: Vec<_> = parts.into_iter().map(spawn).collect();
         let ended = |thread: thread::ScopedJoinHandle<Result<Run, Failure>>| {
             thread.join().unwrap_or_else(|_| Err(Failure::Failed("the thread of a GPU panicked".to_owned())))
@@ -48,18 +47,19 @@ where
     Ok(lasted(&runs))
 }
 
-/// From the first start to the last end.
+/// Seconds from the first start to the last end.
 fn lasted(runs: &[Run]) -> f64 {
     let Some(first) = runs.iter().map(|run| run.began).min() else { return 0.0 };
     let end = |run: &Run| run.began.duration_since(first).as_secs_f64() + run.seconds;
     runs.iter().map(end).fold(0.0, f64::max)
 }
 
-/// Where threads wait for each other: how many are still on their way.
+/// A start line for threads: the number of threads that have not arrived.
 struct Line(AtomicIsize);
 
 impl Line {
-    /// Gets ready, waits for all others and works. Who is not ready holds nobody up.
+    /// Gets ready, waits for all other threads, and runs `work`. A thread that fails to get ready does not
+    /// block the others.
     fn run(
         &self,
         ready: impl FnOnce() -> Result<(), Failure>,
@@ -67,7 +67,7 @@ impl Line {
     ) -> Result<Run, Failure> {
         let ready = ready();
         self.0.fetch_sub(1, Ordering::AcqRel);
-        // Awake: a thread that sleeps begins tens of microseconds late.
+        // Wait actively: a sleeping thread would start tens of microseconds late.
         while self.0.load(Ordering::Acquire) > 0 {
             thread::yield_now();
         }
@@ -76,7 +76,7 @@ impl Line {
         Ok(Run { began, seconds: work()? })
     }
 
-    /// Nobody waits any more.
+    /// Releases all waiting threads.
     fn give_up(&self) {
         self.0.store(isize::MIN / 2, Ordering::Release);
     }

@@ -12,7 +12,7 @@ pub const CHECK: Check = Check {
     examine: |scene| judge(&scene.mask, online(scene)),
 };
 
-/// CPUs that are online, as far as the system tells.
+/// Number of CPUs that are online, as far as the system reports them.
 fn online(scene: &Scene) -> usize {
     let listed = text("/sys/devices/system/cpu/online").and_then(|list| parse_list(&list));
     listed.map_or(0, |cpus| cpus.len()).max(scene.mask.len())

@@ -1,4 +1,4 @@
-//! Clocks above the nominal one.
+//! Clock rates above the nominal one.
 
 use crate::doctor::{About, Check, Finding};
 use crate::engine::environment::frequency::boost;

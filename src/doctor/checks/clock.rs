@@ -13,12 +13,12 @@ pub const CHECK: Check = Check {
     examine: |_| judge(cost(), resolution(), &source()),
 };
 
-/// Pairs of readings that are timed.
+/// Number of timed pairs of clock readings.
 const READINGS: u32 = 20_000;
-/// A hundredth of the shortest sample, seconds.
+/// Largest acceptable cost, in seconds: a hundredth of the shortest sample.
 const MOST: f64 = 1e-6;
 
-/// Seconds of a pair of readings.
+/// Seconds that a pair of readings takes.
 fn cost() -> f64 {
     let began = Instant::now();
     for _ in 0..READINGS {

@@ -1,4 +1,4 @@
-//! The GPU that the engine has.
+//! The engine's GPU.
 
 use crate::case::{Availability, Device};
 use crate::doctor::{About, Check, Finding};

@@ -1,4 +1,4 @@
-//! Whether an engine starts, and what measures.
+//! Whether an engine starts, and which machine it runs on.
 
 use crate::doctor::{About, Check, Finding};
 use crate::engine::client::Hello;

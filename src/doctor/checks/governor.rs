@@ -1,4 +1,4 @@
-//! Who decides about the CPUs' clocks.
+//! The governor of the CPUs' clock frequencies.
 
 use std::collections::BTreeSet;
 

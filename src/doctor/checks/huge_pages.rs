@@ -1,4 +1,4 @@
-//! Pages of 2 MiB.
+//! Huge pages of 2 MiB.
 
 use crate::doctor::{About, Check, Finding};
 use crate::engine::environment::huge_pages;
@@ -14,7 +14,7 @@ pub const CHECK: Check = Check {
     },
 };
 
-/// Huge pages that the administrator has set aside.
+/// Number of huge pages that the administrator has reserved.
 fn reserved(system: &System) -> u64 {
     system.number("proc/sys/vm/nr_hugepages").unwrap_or(0)
 }

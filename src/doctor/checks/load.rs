@@ -1,4 +1,4 @@
-//! Who else is busy.
+//! Load from other processes.
 
 use crate::doctor::scene::Process;
 use crate::doctor::{About, Check, Finding};
@@ -12,9 +12,9 @@ pub const CHECK: Check = Check {
     examine: |scene| judge(&scene.busy, &average()),
 };
 
-/// Less is what a terminal, a logger and a scheduler take.
+/// CPUs that background processes (a terminal, a logger, the scheduler) may keep busy without a warning.
 const QUIET: f64 = 0.1;
-/// So many are named.
+/// Most processes that a finding names.
 const NAMED: usize = 3;
 
 fn average() -> String {
@@ -24,7 +24,7 @@ fn average() -> String {
 }
 
 fn judge(busy: &[Process], average: &str) -> Finding {
-    // Of nobody the sum is minus zero.
+    // An empty sum of floats is -0.0.
     let total = busy.iter().map(|process| process.cpus).sum::<f64>().max(0.0);
     let name = |p: &Process| format!("{} (process {}) {:.1}", p.name, p.id, p.cpus);
     let names: Vec<String> = busy.iter().take(NAMED).map(name).collect();

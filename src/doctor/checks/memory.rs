@@ -1,4 +1,4 @@
-//! Room for arrays.
+//! Free memory for arrays.
 
 use crate::case::units::fmt_bytes;
 use crate::device::cpu::memory;
@@ -11,7 +11,7 @@ pub const CHECK: Check = Check {
     examine: |_| judge(memory::available(), memory::total()),
 };
 
-/// What the shipped recipes need at most on an ordinary machine, and some more.
+/// The most that the shipped recipes need on an ordinary machine, with some margin.
 const ENOUGH: u64 = 2 << 30;
 
 fn judge(available: Option<u64>, total: Option<u64>) -> Finding {

@@ -1,4 +1,4 @@
-//! The checks, a file each.
+//! The checks, one file each.
 
 mod affinity;
 mod boost;
@@ -20,7 +20,7 @@ mod terminal;
 
 use super::Check;
 
-/// In the order of the output.
+/// All checks, in the order of the output.
 pub const ALL: &[Check] = &[
     engine::CHECK,
     affinity::CHECK,

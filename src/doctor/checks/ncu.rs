@@ -13,7 +13,7 @@ pub const CHECK: Check = Check {
     examine: |_| judge(shell::find("ncu"), restricted()),
 };
 
-/// Whether the driver keeps counters for administrators; `None` without a driver.
+/// Whether the driver restricts the counters to administrators; `None` without a driver.
 fn restricted() -> Option<bool> {
     let parameters = text("/proc/driver/nvidia/params")?;
     let line = parameters.lines().find_map(|line| line.strip_prefix("RmProfilingAdminOnly:"))?;

@@ -1,4 +1,4 @@
-//! Memory nodes.
+//! NUMA nodes.
 
 use crate::case::units::ranges;
 use crate::device::cpu::affinity::parse_list;
@@ -12,7 +12,7 @@ pub const CHECK: Check = Check {
     examine: |scene| judge(&nodes(scene)),
 };
 
-/// Nodes with a CPU of the mask.
+/// The nodes that hold a CPU of the mask.
 fn nodes(scene: &Scene) -> Vec<usize> {
     let online = text("/sys/devices/system/node/online").and_then(|list| parse_list(&list));
     let ours = |node: &usize| {

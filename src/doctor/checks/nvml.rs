@@ -1,4 +1,4 @@
-//! The library that tells a GPU's clocks and why they are held down.
+//! NVML, the library that reports a GPU's clocks and the reasons for throttling.
 
 use crate::doctor::{About, Check, Finding};
 
@@ -9,13 +9,13 @@ pub const CHECK: Check = Check {
     examine: |_| judge(version()),
 };
 
-/// The driver's version as the library tells it.
+/// The driver's version as NVML reports it.
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 fn version() -> Result<String, String> {
     use nvml_wrapper::error::NvmlError;
 
     let library = nvml_wrapper::Nvml::init().map_err(|error| match error {
-        // The loader's own message says the same at length.
+        // The loader's own message gives the same reason at length.
         NvmlError::LibloadingError(_) => "no libnvidia-ml.so.1".to_owned(),
         other => other.to_string(),
     })?;

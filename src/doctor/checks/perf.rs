@@ -1,4 +1,4 @@
-//! Linux's counters.
+//! Linux's performance counters.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn paranoid() -> Option<i32> {
     text("/proc/sys/kernel/perf_event_paranoid")?.parse().ok()
 }
 
-/// Whether the processor's own counters are there; many virtual machines have none.
+/// Whether the processor's own counters are available; many virtual machines have none.
 fn counters() -> bool {
     Path::new("/sys/bus/event_source/devices/cpu").exists()
 }
@@ -34,7 +34,7 @@ fn judge(found: Option<PathBuf>, paranoid: Option<i32>, counters: bool) -> Findi
         None => Finding::note(format!("{text}, but the kernel has no counters")).advice(
             "run a kernel with CONFIG_PERF_EVENTS, outside of a container that hides it; only counters need it",
         ),
-        // 2 forbids the kernel's events, 3 (Debian) all of them.
+        // Level 2 forbids kernel events, level 3 (Debian) forbids all events.
         Some(level) if level > 2 => Finding::note(format!("{text}, but perf_event_paranoid is {level}"))
             .advice("sysctl kernel.perf_event_paranoid=2 lets you count your own programs"),
         Some(level) => Finding::ok(format!("{text}, perf_event_paranoid {level}")),

@@ -1,4 +1,4 @@
-//! A limit of the control group on CPU time.
+//! The control group's limit on CPU time.
 
 use crate::doctor::{About, Check, Finding};
 use crate::engine::environment::container::cpu_limit;

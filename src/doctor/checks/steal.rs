@@ -1,4 +1,4 @@
-//! Time that the hypervisor gave to others.
+//! CPU time that the hypervisor gave to other guests.
 
 use crate::doctor::scene::{Scene, Ticks};
 use crate::doctor::{About, Check, Finding};
@@ -10,7 +10,7 @@ pub const CHECK: Check = Check {
     examine: |scene| judge(share(scene)),
 };
 
-/// So much is noise of every virtual machine.
+/// A share of stolen time that is ordinary noise on a virtual machine.
 const USUAL: f64 = 0.02;
 
 fn share(scene: &Scene) -> Option<f64> {

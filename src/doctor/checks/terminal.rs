@@ -1,4 +1,4 @@
-//! The terminal that the user interface would have.
+//! The terminal that the user interface would run in.
 
 use std::io::{IsTerminal, stdout};
 
@@ -12,15 +12,15 @@ pub const CHECK: Check = Check {
     examine: |_| judge(&Terminal::here()),
 };
 
-/// Smallest size that the user interface accepts, and one at which it shows a run's chart
-/// beside its cases.
+/// The smallest size that the user interface accepts, and a size at which it shows a run's chart beside its
+/// cases.
 const SMALLEST: (u16, u16) = (40, 10);
 const ROOMY: (u16, u16) = (80, 24);
 
 #[derive(Clone, Debug, Default)]
 struct Terminal {
     kind: Option<String>,
-    /// `None` where standard output is none.
+    /// `None` where standard output is not a terminal.
     size: Option<(u16, u16)>,
     colours: bool,
     no_color: bool,

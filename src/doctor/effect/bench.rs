@@ -14,10 +14,10 @@ use crate::engine::protocol::{Command, Event, Finished, Stage};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 
-/// How often whoever drives a run looks whether something else is wanted.
+/// How often the driving thread checks whether the requesting side has hung up.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Engines' copies, on request, from a thread of their own as in a run.
+/// Runs copies in an engine on request, from a thread of its own as in a run.
 pub struct Bench {
     elements: u64,
     requests: Sender<Plan>,
@@ -28,14 +28,14 @@ impl Bench {
     /// Copies in `client`'s engine.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// The thread cannot be started.
     pub fn new(client: Client) -> anyhow::Result<Bench> {
         let ((requests, orders), (sender, heard)) = (channel(), channel());
         thread::Builder::new().name("run".into()).spawn(move || drive(client, &orders, &sender))?;
         Ok(Bench { elements: 0, requests, heard })
     }
 
-    /// From now on copies this many doubles.
+    /// Sets the number of doubles that later copies move.
     pub fn copy(&mut self, elements: u64) {
         self.elements = elements;
     }
@@ -69,7 +69,7 @@ fn copy(elements: u64, threads: &str, samples: u32) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// Carries out requests until nobody makes any more.
+/// Carries out requests until the requesting side hangs up.
 fn drive(mut client: Client, requests: &Receiver<Plan>, heard: &Sender<Result<Heard, String>>) {
     while let Ok(plan) = requests.recv() {
         let said = follow(&mut client, plan, requests, heard).map(Heard::Timed);
@@ -80,7 +80,7 @@ fn drive(mut client: Client, requests: &Receiver<Plan>, heard: &Sender<Result<He
     }
 }
 
-/// One round of one case, from its preparation to the engine's last word on it.
+/// Runs one round of one case, from its preparation to the engine's last event about it.
 fn follow(
     client: &mut Client,
     plan: Plan,
@@ -96,13 +96,13 @@ fn follow(
         }
         match client.next(POLL) {
             Some(Incoming::Event(Event::Progress { stage: Stage::Sample, .. })) => {
-                // Who no longer listens is noticed above.
+                // A receiver that has hung up is noticed above.
                 let _ = heard.send(Ok(Heard::Timing));
             }
             Some(Incoming::Event(Event::Progress { stage: Stage::Certify, .. })) => ended = Some(now()),
             Some(Incoming::Event(Event::Round { seq, result })) => {
                 let ended = ended.unwrap_or_else(now);
-                // One look is enough, also where the engine has doubts about it.
+                // One attempt is enough, even if the engine doubts the round.
                 send(client, Command::Cancel)?;
                 send(client, Command::Ack { seq })?;
                 let (started, samples, batch) = (result.started, result.samples, result.batch);

@@ -1,4 +1,4 @@
-//! Which samples were taken while the screen was drawn.
+//! Assigns samples to the stretches of time in which the screen was drawn or not.
 
 use super::statistics::Pair;
 
@@ -13,26 +13,26 @@ pub struct Half {
 /// Back-to-back samples of one case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timed {
-    /// When the first began and when the last had ended, seconds since the epoch.
+    /// Start of the first sample and end of the last, seconds since the epoch.
     pub started: f64,
     pub ended: f64,
-    /// Seconds of one execution each.
+    /// Seconds of one execution, for each sample.
     pub samples: Vec<f64>,
-    /// Executions in a sample.
+    /// Executions per sample.
     pub batch: u32,
 }
 
-/// Fewer samples in a half say too little.
+/// Fewest samples in a half that are worth summarizing.
 pub const FEWEST: usize = 3;
 
-/// Whether the screen is drawn in half `half` of pair `pair`: first without, then with,
-/// then with, then without …, so that what drifts steadily falls on both alike.
+/// Whether the screen is drawn in half `half` of pair `pair`. The order alternates (without, with; with,
+/// without; …), so that steady drift affects both kinds alike.
 pub fn drawn(pair: usize, half: usize) -> bool {
     (pair + half) % 2 == 1
 }
 
-/// The pairs of whole halves, two after two, that hold enough samples, which `summary` makes
-/// one of. A sample that reaches beyond its half belongs to none.
+/// Groups the halves into pairs and summarizes each half's samples with `summary`. Only pairs of two whole
+/// halves with enough samples each are returned. A sample that reaches beyond its half belongs to none.
 pub fn pairs(halves: &[Half], timed: &Timed, summary: fn(&[f64]) -> Option<f64>) -> Vec<Pair> {
     let spans = spans(timed);
     let one = |half: &Half| {
@@ -50,8 +50,7 @@ pub fn pairs(halves: &[Half], timed: &Timed, summary: fn(&[f64]) -> Option<f64>)
     halves.chunks(2).filter_map(pair).collect()
 }
 
-/// Start, end and seconds of each sample. The time between samples, which no sample's
-/// clock saw, is spread evenly.
+/// Start, end and seconds of each sample. The untimed gaps between samples are spread evenly over them.
 fn spans(timed: &Timed) -> Vec<(f64, f64, f64)> {
     let length = |sample: &f64| sample * f64::from(timed.batch);
     let total: f64 = timed.samples.iter().map(length).sum();
@@ -82,7 +81,7 @@ mod tests {
 
     #[test]
     fn samples_belong_to_the_half_that_they_lie_in() {
-        // Ten samples of 0.1 s a second; those of the second and third half take longer.
+        // Ten samples of 0.1 s fill a second; samples in the second and third half take longer.
         let samples = [vec![0.1; 10], vec![0.125; 8], vec![0.125; 8], vec![0.1; 10]].concat();
         let timed = Timed { started: 100.0, ended: 104.0, samples, batch: 1 };
         let halves = [half(false, 100.0), half(true, 101.0), half(true, 102.0), half(false, 103.0)];

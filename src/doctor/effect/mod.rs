@@ -1,8 +1,8 @@
-//! What the user interface costs: a copy is timed in an engine's process, as in a run,
-//! while the screen of a run is drawn in this one, half of the time.
+//! Measures the cost of the user interface: a copy is timed in an engine's process, as in a run, while this
+//! process draws the screen of a run half of the time.
 //!
-//! Within one round, so that memory is the same, halves with and without drawing follow
-//! each other in pairs whose order alternates; several rounds, so that memory differs.
+//! Within a round, which keeps its memory, halves with and without drawing alternate in pairs of alternating
+//! order. Several rounds cover different allocations of memory.
 
 mod bench;
 mod halves;
@@ -21,75 +21,75 @@ use crate::case::units;
 use crate::stats as samples;
 use halves::{Half, Timed};
 
-/// How long a half lasts: a few frames at four a second.
+/// Length of a half: a few frames at four frames per second.
 const HALF: Duration = Duration::from_millis(750);
 /// Pairs in a round.
 const ROUND: usize = 6;
-/// Samples that tell how many fill a round.
+/// Samples of the trial round, which determines how many samples fill a round.
 const TRIAL: u32 = 9;
-/// How often to look whether sampling has begun.
+/// How often to check whether sampling has begun.
 const LOOK: Duration = Duration::from_millis(20);
-/// A half interval of so much of the bandwidth is narrow enough.
+/// An interval of this half width, as a share of the bandwidth, is narrow enough.
 const NARROW: f64 = 0.005;
 
-/// What is heard of a timed case.
+/// Progress reports about a timed case.
 #[derive(Clone, Debug, PartialEq)]
 enum Heard {
-    /// Its samples are being timed now.
+    /// The engine is timing the case's samples now.
     Timing,
-    /// It is over.
+    /// The case is finished.
     Timed(Timed),
 }
 
 /// The measured side.
 trait Measured {
-    /// Starts a round of so many samples on this number of threads (or `auto`).
+    /// Starts a round with this number of samples on this number of threads (or `auto`).
     fn begin(&mut self, threads: &str, samples: u32) -> anyhow::Result<()>;
 
-    /// What has happened since the last time, without waiting.
+    /// Returns the next report, if there is one, without waiting.
     fn heard(&mut self) -> anyhow::Result<Option<Heard>>;
 }
 
-/// The side that draws, or does not.
+/// The side that draws the screen.
 trait Screen {
     fn draw_for(&mut self, time: Duration) -> anyhow::Result<()>;
     fn rest_for(&mut self, time: Duration) -> anyhow::Result<()>;
-    /// Shows how far the measurement is.
+    /// Shows the progress of the measurement.
     fn notify(&mut self, text: &str);
-    /// Whether the person wants no more.
+    /// Whether the user asked to stop.
     fn stopped(&self) -> bool;
     /// Frames drawn so far.
     fn frames(&mut self) -> usize;
     /// Seconds since the epoch.
     fn now(&self) -> f64;
-    /// Seconds of CPU time that this process has taken.
+    /// Seconds of CPU time that this process has used.
     fn cpu(&self) -> f64;
 }
 
-/// How much is measured at one number of threads.
+/// How much to measure at one number of threads.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
-    /// Pairs at least.
+    /// Fewest pairs.
     least: usize,
-    /// Pairs at most, where the interval stays wide.
+    /// Most pairs, if the interval stays wide.
     most: usize,
     /// No further round begins after this time.
     until: Instant,
 }
 
-/// What drawing costs at one number of threads.
+/// The cost of drawing at one number of threads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// Of the copy.
+    /// Threads of the copy.
     pub threads: usize,
-    /// Whether these are all CPUs of the affinity mask.
+    /// Whether the threads cover every CPU of the affinity mask.
     pub every_cpu: bool,
-    /// Of the median sample, which is what a run reports.
+    /// Cost in terms of the median sample, which is what a run reports.
     #[serde(flatten)]
     pub cost: Cost,
-    /// Of the mean, in which the samples that drawing or anything else has hit count fully.
+    /// Cost in terms of the mean, in which samples hit by drawing or anything else count fully.
     pub of_mean: Cost,
-    /// Frames a second while the screen was drawn.
+    /// Frames per second while the screen was drawn.
     pub frames: f64,
     /// CPUs that this process kept busy while it drew, and while it did not.
     pub cpu_drawing: f64,
@@ -99,7 +99,7 @@ pub struct Effect {
     pub copy: Footprint,
 }
 
-/// Sums over the halves of one kind.
+/// Sums over all halves with drawing, or over all without.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     seconds: f64,
@@ -111,11 +111,11 @@ struct Sums {
 struct Session<'a> {
     screen: &'a mut dyn Screen,
     measured: &'a mut dyn Measured,
-    /// Of the halves' medians, as a run would tell them.
+    /// Pairs of the halves' medians, as a run would report them.
     pairs: Vec<Pair>,
-    /// Of the halves' means, in which every sample's time counts.
+    /// Pairs of the halves' means, in which every sample's time counts.
     means: Vec<Pair>,
-    /// Without and with drawing.
+    /// Sums without and with drawing.
     sums: [Sums; 2],
 }
 
@@ -124,22 +124,21 @@ impl<'a> Session<'a> {
         Session { screen, measured, pairs: Vec::new(), means: Vec::new(), sums: Default::default() }
     }
 
-    /// As many pairs as `extent` asks for; fewer where the person stops it.
+    /// Measures as many pairs as `extent` asks for, or fewer if the user stops it.
     ///
     /// # Errors
-    /// When either side is gone, and when two rounds running hold no whole pair. The pairs
-    /// until then stay.
+    /// Either side is gone, or two consecutive rounds hold no whole pair. Pairs measured before that are kept.
     fn run(&mut self, threads: &str, label: &str, extent: Extent) -> anyhow::Result<()> {
         let Some(trial) = self.round(threads, TRIAL, &mut |_, _| Ok(false))? else { return Ok(()) };
         let (mut sample, mut empty) = (length(&trial)?, false);
         while !self.screen.stopped() && self.wanted(extent) {
             let pairs = ROUND.min(extent.most - self.pairs.len());
-            // Half a half more, because the last pair must be whole.
+            // Half a half longer, because the last pair must be whole.
             let time = (2.0 * pairs as f64 + 0.5) * HALF.as_secs_f64();
             let before = self.pairs.len();
             let samples = (time / sample).ceil() as u32;
             let Some(timed) = self.pairs_of_round(threads, samples, label, extent)? else { return Ok(()) };
-            // What a round has shown of the samples' length is newer than the trial.
+            // The round gives a newer estimate of a sample's length than the trial.
             sample = length(&timed)?;
             let nothing = self.pairs.len() == before;
             anyhow::ensure!(!(nothing && empty), "{}", no_pairs(sample));
@@ -154,7 +153,7 @@ impl<'a> Session<'a> {
         count < extent.least || count < extent.most && wide && Instant::now() < extent.until
     }
 
-    /// Adds the whole pairs of a round; `None` when the person stops it.
+    /// Adds the whole pairs of a round; `None` if the user stops it.
     fn pairs_of_round(
         &mut self,
         threads: &str,
@@ -187,8 +186,8 @@ impl<'a> Session<'a> {
         Ok(Some(timed))
     }
 
-    /// One round of samples, with `act` called again and again while they are timed, until
-    /// it answers false; `None` when the person stops it.
+    /// Runs one round of samples and calls `act` repeatedly while they are timed, until it returns false;
+    /// `None` if the user stops it.
     fn round(
         &mut self,
         threads: &str,
@@ -221,7 +220,7 @@ fn length(timed: &Timed) -> anyhow::Result<f64> {
     sample.context("the engine told no samples")
 }
 
-/// Why no pair of two rounds was whole, where samples last so many seconds.
+/// Explains why no pair of two rounds was whole, given the seconds of a sample.
 fn no_pairs(sample: f64) -> String {
     let stretch = HALF.as_secs_f64();
     let [length, of] = [sample, stretch].map(units::fmt_seconds);
@@ -235,7 +234,7 @@ fn mean(samples: &[f64]) -> Option<f64> {
     (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64)
 }
 
-/// One half, and what it took.
+/// Runs one half and returns it with its totals.
 fn stretch(screen: &mut dyn Screen, drawn: bool) -> anyhow::Result<(Half, Sums)> {
     let (from, cpu, frames) = (screen.now(), screen.cpu(), screen.frames());
     if drawn {

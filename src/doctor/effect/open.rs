@@ -1,4 +1,4 @@
-//! Opens a screen and an engine and measures the one's effect on the other.
+//! Opens a screen and an engine and measures the effect of the former on the latter.
 
 use std::time::{Duration, Instant};
 
@@ -15,54 +15,53 @@ use crate::stats as samples;
 use crate::tui::RecipeEntry;
 use crate::tui::rehearsal::{Rehearsal, Surface};
 
-/// How much is to be measured.
+/// How much to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
-    /// Exactly so many pairs at each number of threads.
+    /// Exact number of pairs at each number of threads.
     pub pairs: Option<usize>,
-    /// Few pairs.
+    /// Whether to measure only a few pairs.
     pub quick: bool,
     pub surface: Surface,
 }
 
-/// Pairs at least and at most, where nobody asks for a number.
+/// Fewest and most pairs, unless a number is requested.
 const PAIRS: (usize, usize) = (24, 60);
 const QUICK: usize = 4;
-/// When no further round begins, at one thread and at all: about two minutes at most.
+/// Times after which no further round begins, at one thread and at all threads: about two minutes in total.
 const DEADLINES: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(95)];
-/// The copy's arrays together have at least so many bytes, and so many times the last
-/// cache.
+/// The copy's arrays together have at least `FOOTPRINT` bytes and at least `CACHES` times the bytes of the
+/// last-level caches.
 const FOOTPRINT: u64 = 256 << 20;
 const CACHES: u64 = 4;
 /// Rounds of the rehearsed run: enough that it never ends.
 const ROUNDS: u32 = 60;
-/// Bytes that the two arrays hold of each element: so many a copy moves, as STREAM counts.
+/// Bytes of the two arrays per element, which is what STREAM counts as moved by a copy.
 const ELEMENT: u64 = 16;
 
-/// What was measured.
+/// The result of the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     pub effects: Vec<Effect>,
-    /// Why there are not more effects, or not more pairs; `None` also where the person
-    /// stopped it.
+    /// Why effects or pairs are missing; `None` also if the user stopped the measurement.
     pub trouble: Option<String>,
 }
 
-/// How far the copy's arrays together reach.
+/// The memory that the copy's arrays cover together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Footprint {
     pub bytes: u64,
-    /// The last caches of the CPUs that copy, together; 0 where nothing tells.
+    /// Bytes of the last-level caches of the copying CPUs together; 0 if unknown.
     pub caches_bytes: u64,
-    /// Whether it is as many times that as it should be; not so where memory is short.
+    /// Whether the arrays are as large as intended relative to the caches; false where memory is short.
     pub beyond_caches: bool,
 }
 
-/// Measures at one thread and, on more than one CPU, at all. Fewer, and none, where the
-/// person stops it, the engine dies or no pair of stretches is whole.
+/// Measures at one thread and, if there are several CPUs, at all threads. Returns fewer effects, or none, if
+/// the user stops it, the engine dies or no pair is whole.
 ///
 /// # Errors
-/// When there is no screen to draw on.
+/// There is no screen to draw on.
 pub fn measure(client: Client, hello: &Hello, aim: Aim) -> anyhow::Result<Outcome> {
     let mut screen = OnScreen { rehearsal: rehearsal(hello, aim.surface)? };
     let mut bench = Bench::new(client)?;
@@ -115,12 +114,12 @@ fn summary(session: &Session, threads: usize, cpus: usize, copy: Footprint) -> O
     })
 }
 
-/// Memory that a case on the processors may use, where the engine tells.
+/// Memory that a CPU case may use, if the engine reports it.
 fn free(devices: &[Device]) -> Option<u64> {
     devices.iter().find(|device| device.backend == "cpu").and_then(|device| device.memory)
 }
 
-/// Beyond the last caches of all these together, within a quarter of the free memory.
+/// Sizes the arrays beyond the combined last-level caches, but within a quarter of the free memory.
 fn footprint(caches: &[Cache], free: Option<u64>) -> Footprint {
     let last = caches.iter().map(|cache| cache.level).max();
     let caches_bytes = caches.iter().filter(|cache| Some(cache.level) == last).map(|cache| cache.bytes).sum();
@@ -129,7 +128,7 @@ fn footprint(caches: &[Cache], free: Option<u64>) -> Footprint {
     Footprint { bytes, caches_bytes, beyond_caches: bytes == wanted }
 }
 
-/// The screen of the first recipe that people see.
+/// A rehearsal with the first recipe that users see.
 fn rehearsal(hello: &Hello, surface: Surface) -> anyhow::Result<Rehearsal> {
     let shipped = shipped::find("quickstart");
     let (path, text) = shipped.map_or(("", ""), |recipe| (recipe.path, recipe.text));
@@ -183,7 +182,7 @@ impl Screen for OnScreen {
 
     fn cpu(&self) -> f64 {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the call writes the one timespec that it is given.
+        // SAFETY: the call writes only the timespec passed to it.
         unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
         time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
     }

@@ -1,4 +1,4 @@
-//! What drawing costs, from pairs of neighbouring stretches of time.
+//! The cost of drawing, computed from pairs of neighbouring stretches of time.
 
 use serde::Serialize;
 
@@ -12,8 +12,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The logarithm of the bandwidth without over the bandwidth with: positive where
-    /// drawing costs something.
+    /// The logarithm of the bandwidth without drawing over the bandwidth with drawing: positive where drawing
+    /// costs something.
     fn loss(&self) -> f64 {
         (self.with / self.without).ln()
     }
@@ -24,20 +24,19 @@ impl Pair {
 pub struct Cost {
     pub pairs: usize,
     pub mean: f64,
-    /// 95% interval of the mean.
+    /// 95% confidence interval of the mean.
     pub interval: [f64; 2],
 }
 
 impl Cost {
-    /// Half the interval.
+    /// Half the width of the interval.
     pub fn half_width(&self) -> f64 {
         (self.interval[1] - self.interval[0]) / 2.0
     }
 }
 
-/// The mean of the pairs' losses with the t interval of the mean, as shares; `None` for
-/// fewer than two pairs. Within a pair whatever changes slowly has the same effect on both
-/// halves, and their ratio does not depend on it.
+/// The mean of the pairs' losses with its t interval, as shares; `None` for fewer than two pairs. Anything that
+/// changes slowly affects both halves of a pair alike and cancels in their ratio.
 pub fn cost(pairs: &[Pair]) -> Option<Cost> {
     let losses: Vec<f64> = pairs.iter().map(Pair::loss).collect();
     let (mean, _) = mean_and_variance(&losses)?;
@@ -51,14 +50,14 @@ mod tests {
     use super::*;
     use crate::inputs::mix;
 
-    /// Twelve uniform numbers add up to a nearly normal one.
+    /// The sum of twelve uniform numbers is nearly normal.
     fn normal(seed: u64, i: u64) -> f64 {
         let uniform = |k| mix::word64(seed, 12 * i + k) as f64 / 2f64.powi(64);
         (0..12).map(uniform).sum::<f64>() - 6.0
     }
 
-    /// A machine whose pace wanders by tens of per cent, and by one per cent within a
-    /// pair; drawing takes `cost`.
+    /// Simulates a machine whose pace wanders by tens of per cent overall and by one per cent within a pair,
+    /// and on which drawing takes the share `cost`.
     fn simulated(seed: u64, count: u64, cost: f64) -> Vec<Pair> {
         let pair = |i: u64| {
             let pace = 1.0 + 0.3 * ((i + seed) as f64 / 9.0).sin();

@@ -1,26 +1,26 @@
-//! The interleaving, with a screen and an engine that share an invented clock.
+//! Tests of the interleaving, with a screen and an engine that share a simulated clock.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
 
-/// What both sides see.
+/// The state that both sides share.
 #[derive(Default)]
 struct World {
     now: f64,
-    /// Stretches of drawing.
+    /// Stretches of time in which the screen was drawn.
     drawn: Vec<(f64, f64)>,
-    /// Threads, when it began and how many samples, of the round that is going on.
+    /// Threads, start time and number of samples of the current round.
     round: Option<(String, f64, u32)>,
     rounds: usize,
     stop_after: Option<f64>,
-    /// How many times as long samples take in each of the first rounds, the trial too.
+    /// Slowdown of the samples in each of the first rounds, including the trial.
     slow: Vec<f64>,
     notices: Vec<String>,
 }
 
-/// Seconds of a sample: longer while the screen is drawn.
+/// Seconds of a sample, without and with drawing.
 const SAMPLE: f64 = 0.01;
 const DISTURBED: f64 = 0.0125;
 
@@ -105,7 +105,7 @@ fn halves_with_and_without_drawing_follow_each_other_in_pairs() {
     let (pairs, sums) = measured(&world, 20, 60);
     assert!((20..26).contains(&pairs.len()), "{} pairs: steady, so no more than asked for", pairs.len());
     for pair in &pairs {
-        // Samples across a boundary are left out; those within are exact.
+        // Samples across a boundary are left out; those within a half are exact.
         assert!((pair.with / pair.without - 1.25).abs() < 0.02, "{pair:?}");
     }
     let found = cost(&pairs).expect("pairs");
@@ -126,7 +126,7 @@ fn a_person_can_stop_it() {
     assert!(world.borrow().now < 7.0);
 }
 
-/// Samples are as slow as they will be again, so that the first round is over too soon.
+/// The trial's samples are slower than all later ones, so that the first round ends too soon.
 #[test]
 fn a_trial_that_was_slow_costs_one_round() {
     let world = Rc::new(RefCell::new(World { slow: vec![12.0], ..World::default() }));

@@ -33,13 +33,13 @@ fn a_start_can_be_given_up() {
 fn an_engine_that_reads_nothing_blocks_nobody() {
     let mut sleeper = std::process::Command::new("sleep");
     let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
-    // More than a pipe holds.
+    // More than the capacity of a pipe.
     client.send(&Command::Probe { backends: vec!["x".repeat(1 << 20)], device: 0 }).expect("said");
     client.kill();
     assert_eq!(client.ending(), "killed by signal 9 (often: out of memory)");
 }
 
-/// Nobody would answer what was never said.
+/// The client would wait for ever for the answer to a command that was never sent.
 #[test]
 fn a_plan_that_cannot_be_said_is_an_error() {
     use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! Hints that this is a container, and what control groups allow it.
+//! Container detection, and the limits set by control groups.
 
 use std::path::Path;
 
@@ -23,17 +23,17 @@ pub fn facts(system: &System) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// What container engines leave in their containers.
+/// Detects the container runtime from the files that it leaves.
 fn container(system: &System) -> Option<String> {
     let left = [(".dockerenv", "docker"), ("run/.containerenv", "podman")];
     let word = left.into_iter().find(|(path, _)| system.exists(path)).map(|(_, word)| word.to_owned());
-    // systemd's own word for whichever it is.
+    // systemd's own detection takes precedence.
     system.text("run/systemd/container").or(word)
 }
 
-/// What somebody called it, or its image: the name that podman tells a container with more
-/// rights than others, the file that Apptainer runs, the pod of Kubernetes. Docker tells its
-/// containers nothing but an id, which is the host's name.
+/// The name of the container or of its image: podman writes it to `.containerenv` only for containers with
+/// extended rights, Apptainer sets a variable, and a Kubernetes pod has it as host name. Docker exposes only an
+/// id, which is the host name.
 fn name(system: &System, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     let told = system.text("run/.containerenv").unwrap_or_default();
     let podman = ["name=", "image="].into_iter().find_map(|key| {
@@ -51,8 +51,8 @@ fn name(system: &System, variable: impl Fn(&str) -> Option<String>) -> Option<St
     podman.or_else(apptainer).or_else(pod)
 }
 
-/// Folders of our control group and of those above it, the nearest first: of version 2,
-/// or of this controller of version 1.
+/// Directories of our control group and of its ancestors, nearest first, in version 2 or in this controller's
+/// hierarchy of version 1.
 fn groups(system: &System, controller: &str) -> Vec<(String, Version)> {
     let text = system.text("proc/self/cgroup").unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
@@ -77,7 +77,7 @@ enum Version {
     Two,
 }
 
-/// The nearest group's file of this name, by version.
+/// The contents of the nearest group's file; the file's name depends on the version.
 fn nearest(system: &System, controller: &str, two: &str, one: &str) -> Option<String> {
     groups(system, controller).into_iter().find_map(|(folder, version)| {
         let name = if version == Version::Two { two } else { one };
@@ -85,7 +85,7 @@ fn nearest(system: &System, controller: &str, two: &str, one: &str) -> Option<St
     })
 }
 
-/// CPUs' worth of time: the least that a group allows.
+/// The tightest CPU quota of all groups, in CPUs.
 pub fn cpu_limit(system: &System) -> Option<f64> {
     let limits = groups(system, "cpu").into_iter().filter_map(|(folder, version)| match version {
         Version::Two => {
@@ -94,7 +94,7 @@ pub fn cpu_limit(system: &System) -> Option<f64> {
             Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
         }
         Version::One => {
-            // −1, which is no limit, is no such number either.
+            // −1 means no limit and does not parse as a `u64`.
             let quota = system.number(&format!("{folder}/cpu.cfs_quota_us"))?;
             Some(quota as f64 / system.number(&format!("{folder}/cpu.cfs_period_us"))? as f64)
         }
@@ -102,9 +102,9 @@ pub fn cpu_limit(system: &System) -> Option<f64> {
     limits.filter(|cpus| cpus.is_finite()).reduce(f64::min)
 }
 
-/// The least that a group allows.
+/// The tightest memory limit of all groups.
 fn memory_limit(system: &System) -> Option<String> {
-    /// Version 1 writes a number like this where there is no limit.
+    /// Version 1 reports no limit as a number of this magnitude.
     const NONE: u64 = 1 << 60;
     let limits = groups(system, "memory").into_iter().filter_map(|(folder, version)| {
         let name = if version == Version::Two { "memory.max" } else { "memory.limit_in_bytes" };

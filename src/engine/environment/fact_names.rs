@@ -1,14 +1,13 @@
-//! Facts of a machine: those that others look for by name, and those that say nothing about
-//! another moment.
+//! Names of machine facts that other modules look up, and of facts that hold only momentarily.
 
-/// Whether the hardware prefetchers are on: `on`, `off`, which of them are off, or `n/a: reason`.
+/// State of the hardware prefetchers: `on`, `off`, the list of those that are off, or `n/a: reason`.
 pub const PREFETCHERS: &str = "prefetchers";
 
-/// Words in the names of facts that change from minute to minute: what they mean for a
-/// case is in its rounds' conditions.
+/// Words in the names of facts that change from minute to minute. Their effect on a case is recorded in the
+/// conditions of its rounds.
 const FLEETING: [&str; 5] = ["available", "free", "load", "swap", "uptime"];
 
-/// Whether a fact is about the moment and not about the machine: `load average`, `swap`.
+/// Whether a fact describes the moment and not the machine, such as `load average` or `swap`.
 pub fn is_fleeting(name: &str) -> bool {
     name.split_whitespace().any(|word| FLEETING.contains(&word.to_lowercase().as_str()))
 }

@@ -1,11 +1,11 @@
-//! What decides how fast CPUs run and how deep they sleep.
+//! CPU frequency and idle-state settings.
 
 use super::fact;
 use super::source::{Fact, System, distinct};
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// Of these CPUs, as the kernel governs them; virtual machines mostly have nothing here.
+/// Facts about these CPUs as governed by the kernel; most virtual machines expose none.
 pub fn facts(system: &System, cpus: &[usize]) -> Vec<Fact> {
     let each = |name: &str| distinct(each(system, cpus, name));
     let megahertz = |name: &str| {
@@ -28,7 +28,7 @@ pub fn facts(system: &System, cpus: &[usize]) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// What a file of each CPU's says.
+/// The contents of a cpufreq file of each CPU.
 fn each(system: &System, cpus: &[usize], name: &str) -> Vec<String> {
     let paths = cpus.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/cpufreq/{name}"));
     paths.filter_map(|path| system.text(&path)).collect()
@@ -39,7 +39,7 @@ pub fn governors(system: &System, cpus: &[usize]) -> Vec<String> {
     each(system, cpus, "scaling_governor")
 }
 
-/// Whether CPUs may run faster than their nominal frequency. Intel's driver says when not.
+/// Whether CPUs may exceed their nominal frequency. Intel's driver exposes the inverted `no_turbo` instead.
 pub fn boost(system: &System) -> Option<bool> {
     let on = system.number(&format!("{CPUS}/cpufreq/boost")).map(|on| on > 0);
     let off = || system.number(&format!("{CPUS}/intel_pstate/no_turbo")).map(|off| off == 0);

@@ -16,26 +16,26 @@ pub fn facts(system: &System) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// What the kernel tells the time by.
+/// The kernel's clock source.
 pub fn clock_source(system: &System) -> Option<String> {
     system.text("sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-/// Over 1, 5 and 15 minutes, when the engine started.
+/// Load averages over 1, 5 and 15 minutes at the engine's start.
 pub fn load(system: &System) -> Option<String> {
     let text = system.text("proc/loadavg")?;
     let averages: Vec<&str> = text.split_whitespace().take(3).collect();
     (averages.len() == 3).then(|| averages.join(" "))
 }
 
-/// An option of the kernel's command line; the rest of that line is nobody's business.
+/// An option on the kernel's command line; the rest of that line is private.
 fn option(system: &System, name: &str) -> Option<String> {
     let line = system.text("proc/cmdline")?;
     let mut words = line.split_whitespace().filter_map(|word| word.split_once('='));
     words.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
 }
 
-/// Which of the processor's weaknesses the kernel works around, each at a price.
+/// CPU vulnerabilities that are mitigated by the kernel, each at a cost, and those that remain.
 fn mitigations(system: &System) -> Option<String> {
     let known = system.names(VULNERABILITIES);
     let state = |name: &String| system.text(&format!("{VULNERABILITIES}/{name}"));
@@ -50,10 +50,10 @@ fn mitigations(system: &System) -> Option<String> {
     (!known.is_empty()).then(|| if words.is_empty() { "none needed".to_owned() } else { words.join("; ") })
 }
 
-/// How much this process gives way to others: 0 for most.
+/// The nice value of this process, usually 0.
 fn nice() -> Option<String> {
-    // SAFETY: asks for a number. An error looks like the priority −1, which a process that
-    // is not a superuser's cannot have; both are rare enough to show what was answered.
+    // SAFETY: a plain query without pointers. An error is indistinguishable from priority −1, which only
+    // privileged processes can have; both are too rare to tell apart.
     Some(unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }.to_string())
 }
 

@@ -41,14 +41,14 @@ fn swap(system: &System) -> Option<String> {
 }
 
 fn page_size() -> Option<u64> {
-    // SAFETY: asks for a number.
+    // SAFETY: a plain query without pointers.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok().filter(|&bytes| bytes > 0)
 }
 
-/// How much memory a process may lock.
+/// The `RLIMIT_MEMLOCK` of this process.
 fn memlock() -> Option<String> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` outlives the call, which writes there.
+    // SAFETY: `limit` is valid for the write and outlives the call.
     let answer = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &mut limit) };
     let words =
         || if limit.rlim_cur == libc::RLIM_INFINITY { "none".to_owned() } else { fmt_size(limit.rlim_cur) };

@@ -1,4 +1,4 @@
-//! Whether the hardware prefetchers are on (lavin2020 §5.1.1). They are read, never switched.
+//! State of the hardware prefetchers (lavin2020 §5.1.1), which is read but never changed.
 
 use std::fs::File;
 use std::io;
@@ -7,11 +7,11 @@ use std::os::unix::fs::FileExt;
 use super::fact_names::PREFETCHERS;
 use super::source::{Fact, System, distinct};
 
-/// Intel's MISC_FEATURE_CONTROL, one a core: a set bit switches a prefetcher off.
+/// Intel's MISC_FEATURE_CONTROL, one per core: a set bit disables a prefetcher.
 const MSR: u64 = 0x1a4;
 const BITS: [&str; 4] = ["L2 stream", "L2 adjacent line", "L1 stream", "L1 by instruction"];
 
-/// Of these CPUs; nothing where the maker is not known.
+/// Facts about these CPUs; none if the vendor is unknown.
 pub fn facts(system: &System, cpus: &[usize]) -> Vec<Fact> {
     let state = match system.field("proc/cpuinfo", "vendor_id").as_deref() {
         Some("GenuineIntel") => distinct(cpus.iter().map(|cpu| state(system, *cpu))),
@@ -34,7 +34,7 @@ fn word(system: &System, cpu: usize) -> io::Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// `on`, `off`, or which of them are off.
+/// `on`, `off`, or the list of those that are off.
 fn words(word: u64) -> String {
     let bits = BITS.iter().enumerate();
     let off: Vec<&str> = bits.filter(|(bit, _)| word >> bit & 1 == 1).map(|(_, name)| *name).collect();

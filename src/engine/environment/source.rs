@@ -1,47 +1,47 @@
-//! Where facts are read: the files of a system, or of a folder that looks like one.
+//! The source of facts: the files of a system, or of a directory that mimics one.
 
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A name and what is so called.
+/// Name and value of a fact.
 pub type Fact = (Cow<'static, str>, String);
 
-/// The root of a file system.
+/// The root directory of a system.
 #[derive(Clone, Debug)]
 pub struct System {
     root: PathBuf,
 }
 
 impl System {
-    /// The one that we run on.
+    /// The running system.
     pub fn here() -> System {
         System::under(Path::new("/"))
     }
 
-    /// A folder that looks like one.
+    /// A directory that mimics a system's root.
     pub fn under(root: &Path) -> System {
         System { root: root.to_owned() }
     }
 
-    /// Where a file of this system is: `path` is relative to its root.
+    /// The path of a file; `path` is relative to the root.
     pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// The text of a file without the white space around it; `None` where there is none.
+    /// The trimmed text of a file; `None` if it is missing or empty.
     pub fn text(&self, path: &str) -> Option<String> {
         let text = fs::read_to_string(self.path(path)).ok()?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// The count in a file; `None` where there is none.
+    /// The number in a file; `None` if it is missing or not a number.
     pub fn number(&self, path: &str) -> Option<u64> {
         self.text(path)?.parse().ok()
     }
 
-    /// Whether there is such a file or folder.
+    /// Whether this file or directory exists.
     pub fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }
@@ -51,7 +51,7 @@ impl System {
         bracketed(&self.text(path)?)
     }
 
-    /// What stands behind `key` and a colon in a file of such lines.
+    /// The value after `key` and a colon in a file of such lines.
     pub fn field(&self, path: &str, key: &str) -> Option<String> {
         let text = self.text(path)?;
         let mut fields = text.lines().filter_map(|line| line.split_once(':'));
@@ -59,7 +59,7 @@ impl System {
         Some(value.trim().to_owned())
     }
 
-    /// Names in a folder, sorted; none where there is no such folder.
+    /// Sorted names in a directory; empty if it does not exist.
     pub fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(path)).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -74,8 +74,7 @@ fn bracketed(text: &str) -> Option<String> {
     Some(rest.split_once(']')?.0.to_owned())
 }
 
-/// Different values, in the order of their first appearance, joined by commas; `None` for
-/// none at all.
+/// The distinct values in order of first appearance, joined by commas; `None` if there are none.
 pub fn distinct(values: impl IntoIterator<Item = String>) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
     for value in values {
@@ -90,7 +89,7 @@ pub fn distinct(values: impl IntoIterator<Item = String>) -> Option<String> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A folder with these files.
+    /// A temporary root with these files.
     pub(crate) fn files(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
         let root = tempfile::tempdir().expect("a folder");
         for (path, text) in files {

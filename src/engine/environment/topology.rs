@@ -11,7 +11,7 @@ use crate::device::cpu::caches::{self, Cache};
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
 
-/// What a kernel of ours or a copy of the system's library may choose by.
+/// Flags by which our kernels or the system's memcpy may select an implementation.
 const FLAGS: [&str; 19] = [
     "sse4_2",
     "avx",
@@ -48,7 +48,7 @@ pub fn facts(system: &System, cpus: &[usize]) -> Vec<Fact> {
     facts
 }
 
-/// Sockets, cores and threads of the CPUs that are online.
+/// Sockets, cores and threads of the online CPUs.
 fn cores(system: &System, online: &[usize]) -> Vec<Fact> {
     let id = |cpu: &usize, name: &str| system.number(&format!("{CPUS}/cpu{cpu}/topology/{name}"));
     let socket = |cpu: &usize| id(cpu, "physical_package_id");
@@ -56,7 +56,7 @@ fn cores(system: &System, online: &[usize]) -> Vec<Fact> {
     let cores: BTreeSet<_> =
         online.iter().filter_map(|cpu| Some((socket(cpu)?, id(cpu, "core_id")?))).collect();
     let count = |n: usize| (n > 0).then(|| n.to_string());
-    // Not a whole number where some cores have two threads and others one.
+    // Not an integer on processors where only some cores have two threads.
     let threads = (!cores.is_empty()).then(|| online.len() as f64 / cores.len() as f64);
     let facts = [
         fact("sockets", count(sockets.len())),
@@ -66,12 +66,12 @@ fn cores(system: &System, online: &[usize]) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// CPUs of `nohz_full`.
+/// The CPUs in `nohz_full`.
 fn ticks(system: &System) -> Option<String> {
     system.text(&format!("{CPUS}/nohz_full")).filter(|list| list != "(null)")
 }
 
-/// Family, model, stepping and microcode: what a name such as `AMD EPYC` leaves open.
+/// Family, model, stepping and microcode, which a name such as `AMD EPYC` does not determine.
 fn stepping(system: &System) -> Option<String> {
     let field = |key: &str| system.field("proc/cpuinfo", key);
     let id = format!(
@@ -94,7 +94,7 @@ fn flags(system: &System) -> Option<String> {
     (!known.is_empty()).then(|| known.join(" "))
 }
 
-/// `L2: 2 × 1 MiB, one per CPU`, for the CPUs of the affinity mask.
+/// `L2: 2 × 1 MiB, one per CPU`, over the CPUs of the affinity mask.
 fn cache_facts(caches: &[Cache]) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     let mut rest = caches;
@@ -107,7 +107,7 @@ fn cache_facts(caches: &[Cache]) -> Vec<Fact> {
     facts
 }
 
-/// The caches of one level, of which a processor with two kinds of cores has two sizes.
+/// The caches of one level; their sizes differ on processors with two kinds of cores.
 fn instances(level: &[Cache]) -> String {
     let mut kinds: Vec<(u64, usize)> = level.iter().map(|cache| (cache.bytes, cache.cpus.len())).collect();
     kinds.sort();
@@ -120,7 +120,7 @@ fn instances(level: &[Cache]) -> String {
     words.join("; ")
 }
 
-/// How many, and for each its CPUs and memory.
+/// The number of NUMA nodes, and the CPUs and memory of each.
 fn nodes(system: &System) -> Vec<Fact> {
     let number = |name: &String| name.strip_prefix("node")?.parse::<u32>().ok();
     let mut numbers: Vec<u32> = system.names(NODES).iter().filter_map(number).collect();
@@ -129,7 +129,7 @@ fn nodes(system: &System) -> Vec<Fact> {
     facts.extend(fact("NUMA nodes", (!numbers.is_empty()).then(|| numbers.len().to_string())));
     for node in &numbers {
         let cpus = system.text(&format!("{NODES}/node{node}/cpulist")).unwrap_or_else(|| "none".to_owned());
-        // A single node has the machine's memory, which some hypervisors add while it runs.
+        // The memory of a single node is the machine's, which some hypervisors hot-plug.
         let memory = node_memory(system, *node).filter(|_| numbers.len() > 1);
         let memory = memory.map(|bytes| format!(", memory {}", fmt_size(bytes)));
         facts
@@ -141,7 +141,7 @@ fn nodes(system: &System) -> Vec<Fact> {
     facts
 }
 
-/// Of the line `Node 0 MemTotal: 16384 kB`.
+/// Parsed from the line `Node 0 MemTotal: 16384 kB`.
 fn node_memory(system: &System, node: u32) -> Option<u64> {
     let words = system.field(&format!("{NODES}/node{node}/meminfo"), &format!("Node {node} MemTotal"))?;
     Some(words.split_whitespace().next()?.parse::<u64>().ok()? * 1024)

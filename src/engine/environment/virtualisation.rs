@@ -1,4 +1,4 @@
-//! Whether the machine is a virtual one, and whose.
+//! Hypervisor and machine type.
 
 use super::fact;
 use super::source::{Fact, System};
@@ -10,8 +10,8 @@ pub fn facts(system: &System) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// What the hypervisor calls itself, or that there is one; `None` on bare metal, and where
-/// nothing tells.
+/// The hypervisor's name, or `unknown` if only its presence is visible; `None` on bare metal or without any
+/// hint.
 pub fn hypervisor(system: &System) -> Option<String> {
     let flags = system.field("proc/cpuinfo", "flags").unwrap_or_default();
     let there = flags.split_whitespace().any(|flag| flag == "hypervisor");
@@ -19,15 +19,14 @@ pub fn hypervisor(system: &System) -> Option<String> {
     named.or_else(|| there.then(|| "unknown".to_owned()))
 }
 
-/// Maker and product: a board, or the cloud's name of an instance.
+/// Vendor and product: a board, or a cloud's instance type.
 pub fn machine(system: &System) -> Option<String> {
     let words = ["sys_vendor", "product_name"].map(|name| system.text(&format!("{DMI}/{name}")));
     let words: Vec<String> = words.into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The signature at the CPUID leaf that is set aside for hypervisors: `KVMKVMKVM`,
-/// `Microsoft Hv`, `VMwareVMware` …
+/// The signature in the CPUID leaf reserved for hypervisors: `KVMKVMKVM`, `Microsoft Hv`, `VMwareVMware` …
 #[cfg(target_arch = "x86_64")]
 fn signature() -> Option<String> {
     use std::arch::x86_64::__cpuid;

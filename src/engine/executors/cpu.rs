@@ -11,28 +11,28 @@ use crate::inputs::indices::Store;
 use crate::primitives::implementations::implementation;
 use crate::stats;
 
-/// What tells the two backends of the processors from each other.
+/// Differences between the two CPU backends.
 #[derive(Debug)]
 struct Kind {
     backend: &'static str,
-    /// Threads of every case; `None`: as many as the case asks for.
+    /// Number of threads in every case; `None`: chosen by the case.
     threads: Option<usize>,
-    /// Instruction set of every case; `None`: as above.
+    /// Instruction set in every case; `None`: chosen by the case.
     isa: Option<Isa>,
 }
 
-/// The processors with rayon threads and SIMD.
+/// CPUs with a thread pool and SIMD.
 const CPU: Kind = Kind { backend: "cpu", threads: None, isa: None };
 /// One pinned thread without SIMD: the baseline.
 const SCALAR: Kind = Kind { backend: "scalar", threads: Some(1), isa: Some(Isa::Scalar) };
 
-/// The processors, as the backend `cpu` or `scalar`.
+/// The CPUs, as the backend `cpu` or `scalar`.
 #[derive(Debug)]
 pub struct CpuExecutor {
     kind: Kind,
-    /// Pools by their number of threads; their threads sleep between cases.
+    /// Thread pools by number of threads; their threads sleep between cases.
     pools: Mutex<Vec<Arc<Pool>>>,
-    /// Made at the first eviction.
+    /// Created at the first eviction.
     evictor: Mutex<Option<Evictor>>,
     indices: Arc<Store>,
 }
@@ -48,8 +48,7 @@ impl CpuExecutor {
         CpuExecutor { kind: SCALAR, ..CpuExecutor::cpu() }
     }
 
-    /// The pool with this many threads; with all that the affinity mask allows for
-    /// `None`.
+    /// The pool with this many threads; `None`: one per CPU of the affinity mask.
     fn pool(&self, threads: Option<usize>) -> Result<Arc<Pool>, Failure> {
         let wanted = threads.unwrap_or_else(|| affinity::allowed().len());
         let mut pools = self.pools.lock().unwrap_or_else(|e| e.into_inner());
@@ -61,7 +60,7 @@ impl CpuExecutor {
         Ok(pool)
     }
 
-    /// What a primitive prepares a case with that asks for these.
+    /// The context in which a primitive prepares a case with these choices.
     fn context<'a>(
         &self,
         (threads, isa): (Option<usize>, Option<Isa>),
@@ -70,13 +69,13 @@ impl CpuExecutor {
         stored: Stored<'a>,
     ) -> Result<Context<'a>, Failure> {
         let pool = self.pool(self.kind.threads.or(threads))?;
-        // Where nothing is the case's choice, there is nothing to resolve.
+        // For `scalar` nothing is left to the case, so nothing is reported as resolved.
         let open = self.kind.threads.is_none();
         Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open, stored })
     }
 }
 
-/// Threads and instruction set that a case asks for; `None` for `auto`.
+/// Number of threads and instruction set chosen by a case; `None` for `auto`.
 fn threads_and_isa(params: &Params) -> Result<(Option<usize>, Option<Isa>), Failure> {
     let threads = params.int("backend.cpu.threads").map(|n| n as usize);
     if threads == Some(0) {
@@ -92,10 +91,10 @@ fn threads_and_isa(params: &Params) -> Result<(Option<usize>, Option<Isa>), Fail
     Ok((threads, isa))
 }
 
-/// Copies of which the median counts.
+/// Number of copies, of which the median counts.
 const COPIES: usize = 5;
 
-/// GB/s of the median of five copies, both ways counted. Its arrays are given back.
+/// Bandwidth of the median of [`COPIES`] copies, GB/s (reads plus writes). Frees its arrays.
 fn copy(context: &Context) -> Result<f64, Failure> {
     let elements = copied(&caches::of(context.pool.cpus())) / 8;
     let params = Params::default()
@@ -110,8 +109,8 @@ fn copy(context: &Context) -> Result<f64, Failure> {
     Ok(16.0 * elements as f64 / median / 1e9)
 }
 
-/// Bytes of each of a copy's two arrays: twice the largest cache, so that it is memory that
-/// is measured, within what takes a fraction of a second.
+/// Bytes of each of the two arrays: twice the largest cache, so that memory is measured, limited to keep the
+/// copies well below a second.
 fn copied(caches: &[Cache]) -> u64 {
     let largest = caches.iter().map(|cache| cache.bytes).max().unwrap_or(0);
     (2 * largest).clamp(64 << 20, 256 << 20)

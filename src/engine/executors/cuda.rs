@@ -1,4 +1,4 @@
-//! The GPUs as the engine sees them.
+//! The backend `cuda`.
 
 mod shown;
 
@@ -20,33 +20,33 @@ use crate::primitives::{self, implementations::implementation};
 use crate::stats;
 use crate::stats::noise::GpuConditions;
 
-/// Bytes that the quick copy moves one way.
+/// Bytes moved by the quick copy in each direction.
 const PROBE_BYTES: usize = 256 << 20;
-/// Copies in one timing, so that it takes long beside an event.
+/// Copies per timing, so that the time is long compared with an event's resolution.
 const PROBE_COPIES: u32 = 8;
-/// Timings of which the median counts.
+/// Number of timings, of which the median counts.
 const PROBE_TIMINGS: usize = 5;
 
-/// What an eviction writes.
+/// The word written by an eviction.
 const EVICTION: u32 = 0xE71C_7E0F;
 
-/// The devices of the CUDA driver, each opened when a case, or a plan with a case for it, first asks for it.
+/// The devices of the CUDA driver, each opened when a case or a plan first needs it.
 #[derive(Default)]
 pub struct CudaExecutor {
     gpus: RefCell<BTreeMap<u32, Result<Gpu, Unavailable>>>,
-    /// The device turned to last.
+    /// The device selected last.
     current: Cell<u32>,
-    /// Those that take part beside it in the case prepared last.
+    /// Further devices of the case prepared last.
     beside: RefCell<Vec<u32>>,
-    /// Written over to empty a device's L2 cache; allocated at its first eviction.
+    /// Buffers overwritten to evict a device's L2 cache, allocated at the first eviction.
     others: RefCell<BTreeMap<u32, DeviceBuffer<u32>>>,
     indices: Arc<Store>,
-    /// What compiles the kernels of the cases to come.
+    /// Compiles the kernels of upcoming cases.
     ahead: RefCell<Option<Ahead>>,
 }
 
-/// The kernels that a case, or each of those that it may become, asks for on these GPUs, and what timing
-/// takes there.
+/// The kernels needed on these GPUs by a case, or by each of its alternatives, and the gate kernel used for
+/// timing.
 fn asked(gpus: &[Gpu], case: &Case) -> Vec<(Gpu, &'static str, String)> {
     let others = primitives::alternatives(case).into_iter().map(|params| Case { params, ..case.clone() });
     let cases: Vec<Case> = if others.len() == 0 { vec![case.clone()] } else { others.collect() };
@@ -63,24 +63,24 @@ impl CudaExecutor {
         self.gpus.borrow_mut().entry(number).or_insert_with(|| Gpu::open_device(number)).clone()
     }
 
-    /// The device turned to last; without one, a case is not applicable here.
+    /// The current device; an unavailable one makes the case not applicable.
     fn needed(&self) -> Result<Gpu, Failure> {
         self.gpu(self.current.get()).map_err(not_applicable)
     }
 
-    /// The numbers of all that took part in the case prepared last.
+    /// The numbers of all devices of the case prepared last.
     fn taking_part(&self) -> Vec<u32> {
         [self.current.get()].into_iter().chain(self.beside.borrow().iter().copied()).collect()
     }
 
-    /// Turns to the GPUs of a case.
+    /// Selects and opens the GPUs of a case.
     fn turn_to_all(&self, gpus: Gpus) -> Result<Vec<Gpu>, Failure> {
         self.select_device(gpus.first);
         self.beside.replace(numbers(gpus)?.into_iter().skip(1).collect());
         self.taking_part().into_iter().map(|number| self.gpu(number).map_err(not_applicable)).collect()
     }
 
-    /// A case in place on one GPU, or across all of them.
+    /// Prepares a case on one GPU, or across several.
     fn part(
         &self,
         (gpu, others): (&Gpu, &[Gpu]),
@@ -94,8 +94,8 @@ impl CudaExecutor {
         fetching::prepared(all, case, || implementation(case)?.on_gpu(case, &setup))
     }
 
-    /// A case on each of these GPUs. Only the last one makes a mistake that is asked for, so
-    /// that it is found only by who looks at all of them.
+    /// Prepares a case on each of these GPUs independently. An injected fault goes to the last one only, so
+    /// that it is detected only if all results are checked.
     fn multi_gpu(
         &self,
         gpus: Vec<Gpu>,
@@ -111,7 +111,7 @@ impl CudaExecutor {
         gpus.into_iter().enumerate().map(part).collect::<Result<_, _>>().map(Several::new)
     }
 
-    /// Fills twice a GPU's L2 cache; the bytes that are held for it.
+    /// Overwrites twice a GPU's L2 cache; returns the bytes allocated for that.
     fn evict_one(&self, number: u32) -> Result<u64, Failure> {
         let gpu = self.gpu(number).map_err(not_applicable)?;
         let mut others = self.others.borrow_mut();
@@ -170,7 +170,7 @@ impl Executor for CudaExecutor {
         self.opened(self.current.get())
     }
 
-    /// Several by their numbers.
+    /// Several devices are listed with their numbers.
     fn devices(&self) -> Vec<Device> {
         match Gpu::all() {
             Ok(all) if all.len() > 1 => {
@@ -202,7 +202,7 @@ impl Executor for CudaExecutor {
     }
 
     fn compile_ahead(&self, cases: &[&Case]) {
-        // What compiled for other cases ends before anything begins.
+        // Stop compiling for previous cases first.
         self.ahead.replace(None);
         let opened = |case: &&&Case| {
             let numbers = numbers(Gpus::of(&case.params)).ok()?;
@@ -237,9 +237,8 @@ impl Executor for CudaExecutor {
         Ok(2.0 * PROBE_BYTES as f64 * f64::from(PROBE_COPIES) / seconds / 1e9)
     }
 
-    /// By a fill of twice the L2 cache, as NVBench does it by a fill of once its size. The
-    /// lines that it leaves are dirty, so that a sample that takes their places waits for
-    /// them to be written back: all 60 MB of an H200 take 14 µs.
+    /// Fills twice the size of the L2 cache; NVBench fills it once. The remaining lines are dirty, so a sample
+    /// that replaces them has to wait for the write-backs: all 60 MB of an H200 take 14 µs.
     fn evict(&self) -> Result<u64, Failure> {
         self.taking_part().into_iter().map(|number| self.evict_one(number)).sum()
     }
@@ -255,20 +254,20 @@ impl Executor for CudaExecutor {
     }
 }
 
-/// The numbers of a case's GPUs, at least one.
+/// The device numbers of a case, at least one.
 fn numbers(gpus: Gpus) -> Result<Vec<u32>, Failure> {
     let there = if gpus.count.is_some() { Gpu::count().map_err(not_applicable)?.into() } else { u64::MAX };
     let numbers = gpus.numbers(there).map_err(Failure::NotApplicable)?;
-    // One that no GPU can have is reported where it is opened.
+    // A number beyond `u32` is reported as unavailable when it is opened.
     Ok(numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(u32::MAX)).collect())
 }
 
-/// 32-bit words in twice the L2 cache.
+/// Number of 32-bit words in twice the L2 cache.
 fn words_to_evict(gpu: &GpuFacts) -> usize {
     (2 * gpu.l2_bytes).div_ceil(4) as usize
 }
 
-/// GPUs of a case that cannot take part are a reason, not a failure.
+/// An unavailable GPU makes a case not applicable; it is not a failure.
 fn not_applicable(why: Unavailable) -> Failure {
     Failure::NotApplicable(why.reason)
 }

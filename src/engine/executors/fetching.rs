@@ -1,17 +1,17 @@
-//! A case that asks for what L2 fetches from memory at a miss, of whatever primitive.
+//! Cases of any primitive that set the L2 fetch granularity.
 
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Case, Failure, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{Gpu, Limit, OneGpu};
 
-/// A case in place, and the limits of its GPUs that go when it goes.
+/// A prepared case, and the limits on its GPUs, which are restored when it is dropped.
 struct Fetching {
     case: OneGpu,
     limits: Vec<Limit>,
 }
 
-/// Prepares a case under the limit that it asks for on each of its GPUs, if it asks for one.
+/// Prepares a case with its requested fetch granularity, if any, set on each of its GPUs.
 pub fn prepared<'a>(
     gpus: impl Iterator<Item = &'a Gpu>,
     case: &Case,
@@ -39,7 +39,7 @@ impl Prepared for Fetching {
         self.case.memory()
     }
 
-    /// What the driver made of the limit.
+    /// Includes the fetch granularity that the driver actually applied.
     fn resolved(&self) -> Vec<(String, Value)> {
         let limit = self.limits.first().and_then(|limit| u32::try_from(limit.bytes()).ok());
         let fetch = Tuning { fetch: limit, ..Tuning::default() };

@@ -1,5 +1,5 @@
-//! A backend without a machine: times come from a script, so that scheduling, files
-//! and screens can be tested to the last digit.
+//! A backend without a device: its times come from a script, so that scheduling, files and screens can be
+//! tested exactly.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,28 +9,28 @@ use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Ver
 use crate::device::Prepared;
 use crate::engine::Executor;
 
-/// What a mock case does.
+/// The behaviour of a mock case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Script {
-    /// Samples of so many seconds.
+    /// Every execution takes this many seconds.
     Seconds(f64),
-    /// Preparation fails with this.
+    /// Preparation fails like this.
     Fails(Failure),
-    /// It measures, and its certificate finds a mistake.
+    /// Samples succeed, but the certificate finds a mistake.
     Wrong,
-    /// Each sample really takes this long before it returns (or until cancelled).
+    /// Each sample really sleeps for this long before it returns (or reports a cancellation).
     Sleeps(Duration),
 }
 
-/// Answers for the backend `name`, with `script` deciding each case.
+/// Implements the backend `name`; `script` decides each case.
 pub struct Mock {
     pub name: &'static str,
     pub script: fn(&Case) -> Script,
-    /// Times that the caches were emptied.
+    /// Number of evictions so far.
     pub evictions: Arc<AtomicU32>,
 }
 
-/// Bytes that a mock holds to empty its caches.
+/// Bytes that a mock reports for eviction.
 pub const EVICTOR: u64 = 1 << 20;
 
 impl Mock {

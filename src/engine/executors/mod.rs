@@ -1,4 +1,4 @@
-//! The backends as the engine runs them: the only place that imports implementations.
+//! The engine's backends: the only module that imports implementations.
 
 pub mod cpu;
 pub mod cuda;
@@ -15,23 +15,23 @@ use crate::primitives::implementations::implementation;
 
 pub use crate::device::cuda::{Launched, Named};
 
-/// What an execution of a case launches on a GPU, known without one: for profilers.
+/// The GPU launches of one execution of a case, determined without a GPU, for profilers.
 ///
 /// # Errors
-/// A primitive without CUDA kernels, and a case that does not exist.
+/// When the primitive has no CUDA kernels, or the case is invalid.
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
     implementation(case)?.launched(case)
 }
 
-/// The kernels that a case asks for on such a GPU.
+/// The kernels that a case needs on a GPU with these properties.
 ///
 /// # Errors
-/// As of [`launched`].
+/// As for [`launched`].
 pub fn kernels(case: &Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
     implementation(case)?.kernels(case, gpu)
 }
 
-/// Every backend of this build, available or not.
+/// Every backend of this build, whether available or not.
 pub fn all() -> Vec<Box<dyn Executor>> {
     vec![
         Box::new(cpu::CpuExecutor::scalar()),
@@ -40,7 +40,7 @@ pub fn all() -> Vec<Box<dyn Executor>> {
     ]
 }
 
-/// The same, and the peers whose programs are in this folder.
+/// [`all`], and the peers whose programs are in this folder.
 pub fn with_peers(folder: Option<&Path>) -> Vec<Box<dyn Executor>> {
     let peers = peer::all(folder).map(|peer| Box::new(peer) as Box<dyn Executor>);
     all().into_iter().chain(peers).collect()

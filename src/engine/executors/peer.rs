@@ -1,5 +1,5 @@
-//! Peers as the engine sees them: a program each, which stays between cases. Its answers are
-//! taken as data; whatever else it does ends the case, and never the engine.
+//! Peers as backends: one external program per peer, which keeps running between cases. Its answers are treated
+//! as untrusted data; a misbehaving peer fails the case but never the engine.
 
 mod program;
 mod words;
@@ -18,15 +18,15 @@ use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Verdict};
 use crate::device::Prepared;
 use crate::engine::Executor;
 
-/// The variable that names the programs' folder.
+/// The environment variable with the folder of the programs.
 pub const FOLDER: &str = "SCATTERLAB_PEERS";
 
-/// How long a program may take to answer. A driver that wakes a GPU needs seconds, and so do
-/// the inputs of a case that fills its memory.
+/// How long a program may take to answer: waking a GPU takes the driver seconds, and so does generating inputs
+/// that fill its memory.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where the programs are looked for: [`FOLDER`], or `$XDG_DATA_HOME/scatterlab/peers`, below
-/// `~/.local/share` where that is not set or not absolute. `None` without a home.
+/// The folder of the peers' programs: [`FOLDER`], or `$XDG_DATA_HOME/scatterlab/peers`, where `XDG_DATA_HOME`
+/// defaults to `~/.local/share` if it is unset or relative. `None` without a home directory.
 pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     if let Some(folder) = read(FOLDER).filter(|folder| !folder.is_empty()) {
         return Some(PathBuf::from(folder));
@@ -36,12 +36,12 @@ pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     Some(base.join("scatterlab").join("peers"))
 }
 
-/// The peers whose programs are in this folder, or would be.
+/// All known peers; their programs are expected in this folder.
 pub fn all(folder: Option<&Path>) -> impl Iterator<Item = PeerExecutor> {
     peers::ALL.iter().map(move |peer| PeerExecutor::new(peer, folder))
 }
 
-/// One peer.
+/// Runs the cases of one peer.
 pub struct PeerExecutor {
     peer: &'static Peer,
     folder: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub struct PeerExecutor {
     running: Running,
 }
 
-/// The program, from the first case on until it fails.
+/// The peer's process, from the first case until it fails.
 type Running = Rc<RefCell<Option<Program>>>;
 
 impl PeerExecutor {
@@ -62,7 +62,7 @@ impl PeerExecutor {
         }
     }
 
-    /// Its program's file; without one, why its cases cannot run.
+    /// The file of the peer's program, or why there is none.
     fn file(&self) -> Result<PathBuf, String> {
         const ADVICE: &str = "bash benches/peers/build.sh builds the peers";
         match self.folder.as_ref().map(|folder| folder.join(self.peer.name)) {
@@ -82,7 +82,7 @@ impl PeerExecutor {
     }
 }
 
-/// Asks the program, which is gone afterwards where it failed.
+/// Sends an order to the program, which is ended if it fails.
 fn ask(running: &Running, order: &str, cancel: &Cancel) -> Result<Answer, Failure> {
     let mut place = running.borrow_mut();
     let Some(program) = place.as_mut() else {
@@ -114,7 +114,7 @@ impl Executor for PeerExecutor {
         }
     }
 
-    /// A peer is no device: it runs on that of the backend that it stands beside.
+    /// A peer is not a device: it runs on the device of the backend to which it is compared.
     fn devices(&self) -> Vec<Device> {
         Vec::new()
     }
@@ -148,7 +148,7 @@ impl Executor for PeerExecutor {
     }
 }
 
-/// A case that a peer holds.
+/// A case prepared by a peer.
 struct Measured {
     running: Running,
     cancel: Cancel,
@@ -177,7 +177,7 @@ impl Prepared for Measured {
 }
 
 impl Drop for Measured {
-    /// A program that does not give its arrays back is ended, which does.
+    /// A program that does not release its arrays is killed, which frees them.
     fn drop(&mut self) {
         let alive = self.running.borrow().is_some();
         if alive && ask(&self.running, "release", &Cancel::default()).is_err() {

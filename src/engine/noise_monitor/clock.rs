@@ -1,5 +1,5 @@
-//! The clock of a CPU, timed: virtual machines have no `cpufreq` to ask, and where there
-//! is one it tells what was asked for.
+//! Measures the clock of a CPU: virtual machines have no `cpufreq`, and elsewhere it may report the requested
+//! frequency.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -7,25 +7,23 @@ use std::time::Instant;
 
 use crate::device::cpu::affinity;
 
-/// Additions in one burst: 10 µs at 3 GHz.
+/// Additions per burst: 10 µs at 3 GHz.
 const ADDS: u32 = 32_000;
-/// Additions in one turn of the loop.
+/// Additions per iteration of the loop.
 const UNROLLED: u32 = 64;
-/// Bursts in one reading. A burst during which the thread is interrupted or its CPU is
-/// stolen is longer; the quickest of so many in a row was not.
+/// Bursts per reading. Interrupts and steal time lengthen a burst; the fastest of this many consecutive bursts
+/// is undisturbed.
 const BURSTS: u32 = 30;
-/// Readings while they are lower than the highest so far. On a loaded virtual machine one
-/// in a thousand readings was 20% low, because the CPU was interrupted every few
-/// microseconds for a millisecond on end; of 20,000 with as many repetitions as this, over
-/// 3 ms, none was 5% low. A clock that is really held down stays so for longer.
+/// Most readings while they stay below the highest so far. On a loaded virtual machine one in a thousand
+/// readings was 20% low, because the CPU was interrupted every few microseconds for a whole millisecond; with
+/// this many repetitions, spread over 3 ms, none of 20,000 was 5% low. A throttled clock stays low for longer.
 const READINGS: u32 = 10;
-/// As high as the highest: a clock pair's resolution is 0.3% of a burst.
+/// Fraction of the highest reading that counts as equal: the timer's resolution is 0.3% of a burst.
 const SAME: f64 = 0.99;
 
-/// A thread pinned to one CPU that times it when asked. It is one on which cases run, so
-/// that the reading is of a CPU that has just been working, not of one that wakes up. It
-/// is of one core at work, whatever was before: those of many cores at once, which are
-/// lower on most processors, are over when it is read.
+/// A thread pinned to one CPU that measures its clock on request. It is one of the CPUs on which cases run, so
+/// that the reading is of a CPU that was just working and not of one that wakes up. The reading is of a single
+/// busy core: the lower all-core clock that most processors have under full load is over by then.
 #[derive(Debug)]
 pub struct Clock {
     ask: Sender<()>,
@@ -33,7 +31,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// `None` where there is no probe for this kind of processor, or no thread.
+    /// `None` if there is no probe for this architecture, or no thread can be started.
     pub fn start(cpu: usize) -> Option<Clock> {
         let ((ask, asked), (answer, answers)) = (mpsc::channel::<()>(), mpsc::channel());
         let serve = move || {
@@ -46,7 +44,7 @@ impl Clock {
         Some(Clock { ask, answers })
     }
 
-    /// The clock now, in GHz; takes 0.3 ms, and 3 ms where it is lower than it was.
+    /// The current clock in GHz. Takes 0.3 ms, or 3 ms if it is lower than before.
     pub fn gigahertz(&self) -> Option<f64> {
         self.ask.send(()).ok()?;
         let clock = self.answers.recv().ok()?;
@@ -54,7 +52,7 @@ impl Clock {
     }
 }
 
-/// The highest of as many readings as it takes to come to `highest` of all so far, or of
+/// The highest of several readings, taken until one reaches [`SAME`] × the highest ever seen, but at most
 /// [`READINGS`].
 fn settled(highest: &mut f64, mut read: impl FnMut() -> f64) -> f64 {
     let mut clock = 0.0;
@@ -68,18 +66,17 @@ fn settled(highest: &mut f64, mut read: impl FnMut() -> f64) -> f64 {
     clock
 }
 
-/// GHz: additions over nanoseconds, one addition a cycle.
+/// GHz: additions over nanoseconds, at one addition per cycle.
 fn read() -> f64 {
     let bursts = (0..BURSTS).filter_map(|_| burst(ADDS / UNROLLED));
     f64::from(ADDS) / bursts.fold(f64::INFINITY, f64::min)
 }
 
-/// Nanoseconds of `turns` × [`UNROLLED`] additions, each of which waits for the one before
-/// it; `None` where we know no way to write that.
+/// Nanoseconds taken by `turns` × [`UNROLLED`] dependent additions; `None` on an architecture without an
+/// implementation.
 ///
-/// Every processor of the last thirty years adds two registers in one cycle. Adding a
-/// constant would not do: some of today's (Intel's Golden Cove among them) carry several
-/// of those out in a cycle, at renaming.
+/// Practically every processor adds two registers in one cycle. Adding an immediate would not do: some cores,
+/// such as Intel's Golden Cove, execute several of those per cycle at renaming.
 fn burst(turns: u32) -> Option<f64> {
     let start = Instant::now();
     chain(turns).then(|| start.elapsed().as_secs_f64() * 1e9)
@@ -87,7 +84,7 @@ fn burst(turns: u32) -> Option<f64> {
 
 #[cfg(target_arch = "x86_64")]
 fn chain(turns: u32) -> bool {
-    // SAFETY: only registers that are named here change.
+    // SAFETY: changes only the registers named here.
     unsafe {
         std::arch::asm!(
             "2:",
@@ -108,7 +105,7 @@ fn chain(turns: u32) -> bool {
 
 #[cfg(target_arch = "aarch64")]
 fn chain(turns: u32) -> bool {
-    // SAFETY: only registers that are named here change.
+    // SAFETY: changes only the registers named here.
     unsafe {
         std::arch::asm!(
             "2:",
@@ -152,7 +149,7 @@ mod tests {
         assert_eq!(highest, 3.7);
     }
 
-    /// The range is of processors, not of this one.
+    /// A range that covers all processors.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[test]
     fn the_clock_is_a_processors() {

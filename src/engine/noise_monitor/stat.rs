@@ -1,20 +1,18 @@
-//! `/proc/stat`: what CPUs have spent their time on.
+//! `/proc/stat`: CPU time by kind.
 
-/// Seconds of several CPUs together, since the machine started. The kernel writes them in
-/// ticks of 10 ms, each rounded down.
+/// Seconds since boot, summed over several CPUs. The kernel reports them in ticks of 10 ms, each rounded down.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTime {
-    /// All that are accounted for.
+    /// All accounted time.
     pub all: f64,
-    /// With nothing to run, or waiting for a disk.
+    /// Idle time, including waiting for I/O.
     pub idle: f64,
-    /// When the hypervisor ran something else.
+    /// Steal time: the hypervisor ran something else.
     pub stolen: f64,
 }
 
-/// Adds up the lines of these CPUs, which are ascending; `None` where one of them has no
-/// line with the eight fields `user nice system idle iowait irq softirq steal` (Linux'
-/// proc(5)).
+/// Sums the lines of these CPUs (ascending); `None` if one of them has no line with the eight fields `user nice
+/// system idle iowait irq softirq steal` (Linux proc(5)).
 pub fn parse(text: &str, cpus: &[usize], ticks_per_second: f64) -> Option<CpuTime> {
     let (mut sum, mut found) = (CpuTime::default(), 0);
     for line in text.lines() {
@@ -22,7 +20,7 @@ pub fn parse(text: &str, cpus: &[usize], ticks_per_second: f64) -> Option<CpuTim
         if !cpu.parse().is_ok_and(|cpu: usize| cpus.binary_search(&cpu).is_ok()) {
             continue;
         }
-        // The two fields after these are parts of the first two.
+        // The two further fields (guest time) are already included in the first two.
         let ticks: Vec<f64> = fields.split_whitespace().take(8).map_while(|f| f.parse().ok()).collect();
         let [.., idle, iowait, _, _, steal] = ticks[..] else { return None };
         if ticks.len() < 8 {
@@ -36,10 +34,10 @@ pub fn parse(text: &str, cpus: &[usize], ticks_per_second: f64) -> Option<CpuTim
     (found == cpus.len() && found > 0).then_some(sum)
 }
 
-/// Ticks of `/proc/stat` in a second.
+/// Ticks per second in `/proc/stat`.
 #[cfg(target_os = "linux")]
 pub fn ticks_per_second() -> Option<f64> {
-    // SAFETY: asks for a number.
+    // SAFETY: a plain query without pointers.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     (ticks > 0).then_some(ticks as f64)
 }
@@ -49,10 +47,10 @@ pub fn ticks_per_second() -> Option<f64> {
     None
 }
 
-/// CPU seconds of all threads of this process, to the nanosecond.
+/// CPU seconds of all threads of this process, with nanosecond resolution.
 pub fn own_seconds() -> Option<f64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` outlives the call, which writes there.
+    // SAFETY: `time` is valid for the write and outlives the call.
     let answer = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     (answer == 0).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
 }

@@ -1,69 +1,67 @@
-//! How long one must look at `/proc/stat` to tell noise from its rounding. Pure.
+//! Length of the observation of `/proc/stat` that separates noise from rounding errors. Pure.
 
 use std::collections::VecDeque;
 
 use super::stat::CpuTime;
 
-/// Readings taken together.
+/// Readings taken at the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
-    /// Seconds since some start.
+    /// Seconds since an arbitrary start.
     pub at: f64,
     pub cpus: CpuTime,
     /// CPU seconds of this process.
     pub own: f64,
 }
 
-/// What the CPUs did between two moments.
+/// Load of the CPUs between two moments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// Share of their time that the hypervisor took.
+    /// Share of the CPUs' time taken by the hypervisor.
     pub steal: f64,
-    /// CPUs that others kept busy.
+    /// Number of CPUs kept busy by other processes.
     pub background: f64,
 }
 
-/// The moments at which rounds began and ended, as far back as they are of use.
+/// The moments at which rounds began and ended, as far back as needed.
 ///
-/// Every reading is a multiple of 10 ms, so that the difference of two is wrong by up to
-/// that much, by 4 ms on average, for idle, waiting and stolen time of each CPU. Over a
-/// tenth of a second on two CPUs that looks like a third of a CPU busy, or a tenth of the
-/// time stolen, where nothing was. So a round is looked at alone only where it lasts long
-/// enough for the error to stay below half of what raises a flag
-/// (`crate::stats::noise`); shorter ones are looked at together with the time before
-/// them. Their flags tell of noise around them, at the price that a burst shorter than a
-/// second is blamed on its neighbours too, which costs those a second attempt.
+/// Every reading is a multiple of 10 ms, so a difference of two readings is wrong by up to that much, by 4 ms
+/// on average, for the idle, waiting and stolen time of each CPU. Over a tenth of a second on two CPUs this
+/// error looks like a third of a CPU of background load, or a tenth of the time stolen. A round is therefore
+/// judged alone only if it is long enough for the error to stay below half of the threshold of a flag
+/// (`crate::stats::noise`); shorter rounds are judged together with the time before them. The price is that a
+/// burst shorter than a second is blamed on neighbouring rounds too, each of which then gets a second attempt.
 #[derive(Debug)]
 pub struct Window {
     cpus: f64,
     moments: VecDeque<Moment>,
-    /// When the round began that has not ended.
+    /// Start of the current round.
     begun: Option<f64>,
 }
 
-/// A window longer than so many that are long enough is mostly another, long round's.
+/// Longest window for a short round, in units of the required length: beyond it, the window is mostly another,
+/// long round.
 const LONG: f64 = 10.0;
 
-/// Of what is long enough, how long may lie between two rounds. In a longer gap somebody
-/// did something that is no round's: the client wrote the run's tables and charts, or a
-/// person made a pause.
+/// Longest gap between two rounds, in units of the required length. A longer gap contains work outside any
+/// round: the client wrote the run's tables and charts, or the user paused.
 const GAP: f64 = 0.05;
 
 impl Window {
-    /// Of a machine with so many CPUs.
+    /// A window for a machine with this many CPUs.
     pub fn new(cpus: usize) -> Window {
         Window { cpus: cpus as f64, moments: VecDeque::new(), begun: None }
     }
 
-    /// Seconds that it takes. Three standard errors of the idle, waiting and stolen ticks
-    /// of n CPUs are 3 · 4 ms · √3n: less than 0.05 CPUs over √n/2 s. Of the stolen ones
-    /// alone, 3 · 4 ms · √n of n CPU seconds: about 1% over one second.
+    /// The required length, seconds. Three standard errors of the idle, waiting and stolen ticks of n CPUs are
+    /// 3 · 4 ms · √(3n), which is below 0.05 CPUs over √n/2 s. For the stolen ticks alone, 3 · 4 ms · √n of n
+    /// CPU seconds is about 1% over one second.
     fn long_enough(&self) -> f64 {
         (self.cpus.sqrt() / 2.0).max(1.0)
     }
 
-    /// A round begins; a reading that failed forgets the earlier ones, and so does a gap
-    /// since the last one.
+    /// A round begins. Earlier moments are discarded if the reading failed or the gap since the last one is too
+    /// long.
     pub fn begin(&mut self, now: Option<Moment>) {
         let gap = now.zip(self.moments.back()).map_or(0.0, |(now, last)| now.at - last.at);
         if now.is_none() || gap > GAP * self.long_enough() {
@@ -73,8 +71,8 @@ impl Window {
         self.moments.extend(now);
     }
 
-    /// A round ends: the load since it began, or since the latest moment before it that is
-    /// long enough ago. `None` before there is one.
+    /// A round ends. Returns the load since it began, or since the latest earlier moment that is far enough
+    /// back; `None` if there is none.
     pub fn end(&mut self, now: Moment) -> Option<Load> {
         let (enough, round) = (self.long_enough(), now.at - self.begun?);
         while self.moments.get(1).is_some_and(|next| now.at - next.at >= enough) {
@@ -87,19 +85,18 @@ impl Window {
         if fits { self.load(from, now) } else { None }
     }
 
-    /// `None` where the readings do not add up, as where a container makes them up or the
-    /// machine was asleep.
+    /// `None` if the readings are inconsistent, for example made up by a container or from before a suspend.
     fn load(&self, from: Moment, to: Moment) -> Option<Load> {
         let seconds = to.at - from.at;
         let capacity = seconds * self.cpus;
         let spent = |of: fn(&CpuTime) -> f64| of(&to.cpus) - of(&from.cpus);
         let accounted = spent(|cpus| cpus.all) / capacity;
         let stolen = spent(|cpus| cpus.stolen);
-        // Idle time is measured, where time in use is counted by sampling the CPU at each
-        // tick: what is not idle is known better than what is busy.
+        // Idle time is measured, but busy time is sampled at each tick; so the difference to idle time is the
+        // more accurate measure of busy time.
         let busy = capacity - spent(|cpus| cpus.idle) - stolen;
         let others = busy - (to.own - from.own);
-        // Of a quiet machine the difference is some milliseconds around nothing.
+        // On a quiet machine the difference is a few milliseconds around zero.
         let load = Load { steal: stolen / capacity, background: (others / seconds).max(0.0) };
         (0.5..2.0).contains(&accounted).then_some(load)
     }
@@ -111,9 +108,8 @@ mod tests {
 
     use super::*;
 
-    /// `at` seconds after the start of a machine of two CPUs on which others keep `others`
-    /// CPUs busy, we keep `own`, and a share of `steal` is stolen; readings are rounded
-    /// down to 10 ms.
+    /// `at` seconds after the start of a machine with two CPUs, on which other processes keep `others` CPUs
+    /// busy, we keep `own` busy, and a share `steal` is stolen; readings are rounded down to 10 ms.
     fn moment(at: f64, own: f64, others: f64, steal: f64) -> Moment {
         let ticks = |seconds: f64| (seconds * 100.0).floor() / 100.0;
         let stolen = ticks(2.0 * at * steal);
@@ -148,12 +144,11 @@ mod tests {
         }
     }
 
-    /// Between two rounds the client writes for 0.4 s what a run leaves behind, and the
-    /// rounds themselves are quiet.
+    /// Between two quiet rounds the client spends 0.4 s writing the run's files.
     #[test]
     fn what_happens_between_two_rounds_is_no_noise_of_the_next() {
         let quiet = |at: f64| moment(at, 0.7, 0.0, 0.0);
-        // The client's work stays in the sums.
+        // The client's work remains in the cumulative times.
         let later = |at: f64| {
             let Moment { cpus, .. } = quiet(at);
             Moment { cpus: CpuTime { idle: cpus.idle - 0.4, ..cpus }, ..quiet(at) }
@@ -193,7 +188,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whenever a quiet round begins and ends, its rounding raises no flag.
+        /// For any start and length of a quiet round, rounding alone raises no flag.
         #[test]
         fn rounding_alone_is_no_noise(start in 0.0..100.0f64, length in 0.0..3.0f64) {
             if let Some(load) = load(start, start + length, 0.0, 0.0) {

@@ -9,7 +9,7 @@ use crate::recipe;
 use crate::recipe::plan::{self, Overrides};
 use crate::stats::noise::Conditions;
 
-/// Nothing goes on around the samples.
+/// A monitor that never observes any noise.
 struct Quiet;
 
 impl Watch for Quiet {
@@ -29,7 +29,7 @@ fn plan(measure: &str) -> Plan {
     plan::resolve(&recipe, &Overrides::default()).expect("a plan")
 }
 
-/// What two ranks make of a case that each has its own script for; why one aborted.
+/// The outcome on two ranks, each with its own script for the case; `Err` with the reason if one aborted.
 fn two(scripts: [fn(&Case) -> Script; 2]) -> Result<Vec<Result<Outcome, String>>, String> {
     let plan = plan("");
     threads::try_run(2, |ranks| {
@@ -40,7 +40,7 @@ fn two(scripts: [fn(&Case) -> Script; 2]) -> Result<Vec<Result<Outcome, String>>
     })
 }
 
-/// Every rank heard the same.
+/// Asserts that all ranks got the same value, and returns it.
 fn heard<T: Clone + PartialEq + std::fmt::Debug>(ranks: Vec<T>) -> T {
     assert!(ranks.iter().all(|other| *other == ranks[0]), "{ranks:?}");
     ranks[0].clone()
@@ -97,7 +97,7 @@ fn a_failure_of_one_rank_ends_all() {
     assert_eq!(ended, Err("rank 0: case 0: the clock told NaN s".into()));
 }
 
-/// A backend that keeps the batches that it is asked for.
+/// A backend that records the requested batches.
 struct Counting {
     seconds: f64,
     batches: Rc<RefCell<Vec<u32>>>,
@@ -150,7 +150,7 @@ impl Prepared for Counted {
     }
 }
 
-/// The batches of two ranks' samples, and how often each emptied its caches.
+/// The batches of two ranks' samples, and how often each rank evicted its caches.
 fn batches(measure: &str, seconds: [f64; 2]) -> Vec<(Vec<u32>, u32)> {
     let plan = plan(measure);
     threads::run(2, |ranks| {

@@ -1,12 +1,12 @@
-//! A build without the feature `mpi`.
+//! The stub for builds without the feature `mpi`.
 
 use super::Ranks;
 use super::launch::Launch;
 
-/// Refuses: separate copies that know nothing of each other would measure something else.
+/// Refuses to start: independent copies would measure something else.
 ///
 /// # Errors
-/// Always.
+/// Always, with advice on how to get MPI.
 pub fn join(launch: &Launch) -> Result<Box<dyn Ranks>, String> {
     Err(format!(
         "{} ({}={}), and this build has no MPI: build one with `cargo install --path . --features mpi`, \

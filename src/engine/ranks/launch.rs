@@ -1,21 +1,21 @@
-//! What a launcher tells of itself in the environment.
+//! Detection of a parallel launcher from the environment.
 
 use std::env;
 
 /// A launcher that started several processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Processes in all, more than one.
+    /// Number of processes, more than one.
     pub size: usize,
-    /// This one's number, from 0, where it is told.
+    /// Number of this process, from 0, if the launcher sets it.
     pub rank: Option<usize>,
-    /// The variable that told the size.
+    /// The variable that held the size.
     pub said_by: &'static str,
 }
 
-/// Where launchers write size and rank; those come first that may run inside of another:
-/// `mpirun` in an allocation of Slurm. Slurm sets SLURM_NTASKS in a batch script too,
-/// which is one process, and SLURM_STEP_NUM_TASKS only in what `srun` starts.
+/// Variables in which launchers pass size and rank. Launchers that may run inside another one come first:
+/// `mpirun` in a Slurm allocation. Slurm sets SLURM_NTASKS also in a batch script, which is a single process,
+/// but SLURM_STEP_NUM_TASKS only in processes started by `srun`.
 const VARIABLES: [(&str, &str); 4] = [
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     ("MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
@@ -24,7 +24,7 @@ const VARIABLES: [(&str, &str); 4] = [
 ];
 
 impl Launch {
-    /// What this process's environment says; `None` for a process that was started alone.
+    /// The launcher of this process; `None` if it was started alone.
     pub fn seen() -> Option<Launch> {
         Launch::of(|name| env::var(name).ok())
     }

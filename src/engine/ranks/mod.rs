@@ -1,13 +1,13 @@
-//! The ranks of a parallel job: processes that a launcher such as `mpirun` or `srun`
-//! started together, each the engine of its own copy of the work.
+//! The ranks of a parallel job: processes that a launcher such as `mpirun` or `srun` started together, each the
+//! engine of its own copy of the work.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`launch`] | what a launcher tells of itself in the environment |
-//! | [`seats`] | which CPUs and which GPU a rank has to itself |
-//! | [`peers`] | whether the ranks of one host are still alive |
-//! | `mpi` | the ranks over the system's MPI; nothing else names it (feature `mpi`) |
-//! | `threads` | ranks that are threads, for tests |
+//! | [`launch`] | detection of a launcher from the environment |
+//! | [`seats`] | assignment of CPUs, and the index of a rank on its host |
+//! | [`peers`] | liveness of the ranks on one host |
+//! | `mpi` | ranks over the system's MPI, the only module that uses it (feature `mpi`) |
+//! | `threads` | ranks as threads, for tests |
 
 #[cfg(not(feature = "mpi"))]
 mod absent;
@@ -29,30 +29,29 @@ pub use absent::join;
 #[cfg(feature = "mpi")]
 pub use mpi::join;
 
-/// One rank, and its way to the others. Every rank comes to every meeting, in the same
-/// order; whoever cannot, aborts.
+/// One rank and its communication with the others. All operations are collective and every rank calls them in
+/// the same order; a rank that cannot must abort.
 pub trait Ranks {
-    /// From 0.
+    /// Number of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// Ranks in all.
+    /// Number of ranks.
     fn size(&self) -> usize;
 
     /// The lowest rank on this rank's host.
     fn host(&self) -> usize;
 
-    /// Returns when every rank has come here.
+    /// Returns when every rank has arrived.
     fn barrier(&self);
 
-    /// Every rank's text, in the order of the ranks. Who has `patience` aborts where others
-    /// take longer to come.
+    /// Gathers every rank's text in rank order. A rank with `patience` aborts if the others take longer.
     fn gather(&self, text: &str, patience: Option<Patience>) -> Vec<String>;
 
-    /// Says why on standard error and ends all ranks, wherever they are.
+    /// Prints the reason on standard error and ends all ranks, whatever they are doing.
     fn abort(&self, why: &str) -> !;
 }
 
-/// How long to wait for others, and what it means that they do not come.
+/// How long to wait for other ranks, and the reason to report if they do not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience<'a> {
     pub lasts: Duration,
@@ -60,12 +59,12 @@ pub struct Patience<'a> {
 }
 
 impl dyn Ranks + '_ {
-    /// Every rank's value, in the order of the ranks.
+    /// Gathers every rank's value in rank order.
     pub fn all<T: Serialize + DeserializeOwned>(&self, value: &T) -> Vec<T> {
         self.all_within(value, None)
     }
 
-    /// The same, for a rank that does not wait for ever.
+    /// Like `all`, with a time limit.
     pub fn all_within<T>(&self, value: &T, patience: Option<Patience>) -> Vec<T>
     where
         T: Serialize + DeserializeOwned,
@@ -78,7 +77,7 @@ impl dyn Ranks + '_ {
         self.gather(&text, patience).into_iter().enumerate().map(read).collect()
     }
 
-    /// The value of rank 0, which alone makes it.
+    /// Broadcasts the value of rank 0, which alone computes it.
     pub fn first<T: Serialize + DeserializeOwned>(&self, make: impl FnOnce() -> T) -> T {
         let own = (self.rank() == 0).then(make);
         let from_first = self.all(&own).into_iter().next().flatten();

@@ -18,10 +18,10 @@ use super::launch::Launch;
 use super::peers::{Peers, Process};
 use super::{Patience, Ranks};
 
-/// Rounds of waiting after which the CPU is left to others in between.
+/// Busy polls before the waiting thread starts to yield its CPU.
 const SPINS: u32 = 10_000;
 
-/// Who comes within this time is not looked for.
+/// Waits shorter than this trigger no liveness check.
 const LATE: Duration = Duration::from_millis(100);
 
 const TOO_MUCH: &str = "MPI cannot pass on more than 2 GiB";
@@ -29,9 +29,9 @@ const TOO_MUCH: &str = "MPI cannot pass on more than 2 GiB";
 /// Joins the ranks that a launcher started.
 ///
 /// # Errors
-/// Where MPI sees others than the launcher started.
+/// When MPI sees a different number of ranks than the launcher started.
 pub fn join(launch: &Launch) -> Result<Box<dyn Ranks>, String> {
-    // Workers never call MPI, the thread that starts them does.
+    // Funneled: only the thread that starts the workers calls MPI.
     let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)
         .ok_or_else(|| "MPI is in use by this process already".to_owned())?;
     let world = universe.world();
@@ -57,11 +57,11 @@ struct Mpi {
     rank: usize,
     size: usize,
     world: SimpleCommunicator,
-    /// Ends MPI when it is dropped: last.
+    /// Finalizes MPI when dropped, hence the last field.
     _universe: Universe,
 }
 
-/// A rank that panics would wait for the others in MPI's end, and they for it.
+/// A panicking rank would otherwise block in MPI_Finalize, and the other ranks with it.
 fn abort_on_panic() {
     let say = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -75,7 +75,7 @@ fn say(rank: usize, text: &str) {
 }
 
 impl Mpi {
-    /// Gets to know the ranks of this host.
+    /// Exchanges process ids with the other ranks on this host.
     fn meet_host(&mut self) {
         let on_host = self.world.split_shared(self.rank as i32);
         let mut members = vec![0i32; on_host.size() as usize];
@@ -87,8 +87,8 @@ impl Mpi {
         self.peers = RefCell::new(Peers::watch(self.rank, watched));
     }
 
-    /// Polls, as MPI's own calls do, so that all ranks leave a barrier together, and sees
-    /// meanwhile whether those who are awaited live.
+    /// Waits by polling, as MPI's blocking calls do, so that all ranks leave a barrier together; meanwhile
+    /// checks that the awaited ranks are alive.
     fn wait<'a, D: ?Sized, S: Scope<'a>>(&self, mut request: Request<'a, D, S>, patience: Option<Patience>) {
         let mut peers = self.peers.borrow_mut();
         let (mut spins, began) = (0, Instant::now());
@@ -113,7 +113,7 @@ impl Mpi {
         peers.met();
     }
 
-    /// Of several ranks that waited for one, the first speaks, and the others give it a moment.
+    /// If several ranks wait for a dead one, the lowest reports it, and the others give it time to do so.
     fn died(&self, peers: &Peers, why: &str) -> ! {
         if !peers.speaks() {
             thread::sleep(Duration::from_millis(500));
@@ -122,7 +122,7 @@ impl Mpi {
     }
 }
 
-/// Where each of these lengths starts in a row of all, and how long that is.
+/// The offsets of concatenated parts with these lengths, and the total length; `None` on overflow.
 fn starts(lengths: &[i32]) -> Option<(Vec<i32>, usize)> {
     let mut total = 0i32;
     let mut starts = Vec::new();

@@ -1,33 +1,33 @@
-//! Whether the ranks of one host are still alive, for those who wait for them. A launcher
-//! ends the job when a rank dies; one that was told to carry on does not, and MPI's own
-//! calls would wait for ever. Ranks of other hosts are the launcher's to watch.
+//! Liveness of the ranks on one host, checked while waiting for them. Most launchers end the job when a rank
+//! dies, but one that is told to carry on does not, and MPI's own calls would wait for ever. Ranks on other
+//! hosts are left to the launcher.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// How often to look: reading a few files of /proc is no matter to whoever waits anyway.
+/// Interval between checks; reading a few files of /proc is negligible while waiting.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// A process that cannot be mistaken for a later one of the same number.
+/// Identifies a process even if its id is reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     id: u32,
-    /// Clock ticks since the system started, as /proc tells them.
+    /// Start time in clock ticks since boot, from /proc.
     started: u64,
 }
 
-/// Another rank of this host.
+/// Another rank on this host.
 #[derive(Debug)]
 struct Peer {
     rank: usize,
     process: Process,
-    /// Whether somebody was told that it is stopped.
+    /// Whether the stopped state was reported.
     told: bool,
 }
 
-/// The other ranks of this host.
+/// The other ranks on this host.
 #[derive(Debug, Default)]
 pub struct Peers {
     own: usize,
@@ -35,17 +35,17 @@ pub struct Peers {
     looked: Option<Instant>,
 }
 
-/// How a process is.
+/// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Alive,
-    /// By a signal.
+    /// Stopped by a signal.
     Stopped,
     Dead,
 }
 
 impl Process {
-    /// This one; `None` where there is no /proc.
+    /// This process; `None` without /proc.
     pub fn own() -> Option<Process> {
         let id = std::process::id();
         Some(Process { id, started: stat(id)?.1 })
@@ -61,37 +61,37 @@ impl Process {
     }
 }
 
-/// A process's state and when it started.
+/// State and start time of a process.
 fn stat(id: u32) -> Option<(char, u64)> {
     let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name before it may hold blanks and brackets.
+    // Skip the process name, which may contain blanks and parentheses.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     Some((fields.first()?.chars().next()?, fields.get(19)?.parse().ok()?))
 }
 
 impl Peers {
-    /// Watches these ranks for another one.
+    /// Watches the given ranks on behalf of rank `own`.
     pub fn watch(own: usize, peers: impl Iterator<Item = (usize, Process)>) -> Peers {
         let peers = peers.map(|(rank, process)| Peer { rank, process, told: false }).collect();
         Peers { own, peers, looked: None }
     }
 
-    /// Whether it is this rank that speaks for those who wait: no lower one is there to.
+    /// Whether this rank reports for all waiting ranks: no lower rank on the host is alive.
     pub fn speaks(&self) -> bool {
         let lower = self.peers.iter().filter(|peer| peer.rank < self.own);
         lower.into_iter().all(|peer| peer.process.state() != State::Alive)
     }
 
-    /// Whoever waits asks again and again: looks now and then. What there is to say of ranks
-    /// that are stopped goes to `say`.
+    /// Checks the watched ranks, rate-limited because it is called in a polling loop. Messages about stopped
+    /// ranks go to `say`.
     ///
     /// # Errors
-    /// A rank that is dead.
+    /// Names a rank that has died.
     pub fn look(&mut self, mut say: impl FnMut(&str)) -> Result<(), String> {
         if self.looked.is_some_and(|last| last.elapsed() < EVERY) {
             return Ok(());
         }
-        // A rank that comes in time is not looked for at all.
+        // The first call only starts the timer, so that ranks arriving in time are never checked.
         if self.looked.replace(Instant::now()).is_none() {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Peers {
         Ok(())
     }
 
-    /// The wait is over.
+    /// Ends the wait and resets the timer.
     pub fn met(&mut self) {
         self.looked = None;
     }
@@ -136,11 +136,11 @@ mod tests {
     }
 
     fn signal(child: &Child, signal: i32) {
-        // SAFETY: signals a child of ours that was not waited for.
+        // SAFETY: signals our own child, which has not been reaped.
         assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
     }
 
-    /// Waits for what peers tell in the end.
+    /// Polls `tell` until it returns a value.
     fn until<T>(mut tell: impl FnMut() -> Option<T>) -> T {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
@@ -167,7 +167,7 @@ mod tests {
         thread::sleep(EVERY);
         peers.look(|_| panic!("told twice")).expect("it lives");
         child.kill().expect("killed");
-        // Nobody has waited for it: it is a zombie, as under a launcher that does not care.
+        // The child is not reaped, so it is a zombie, as under a launcher that ignores dead ranks.
         let died = until(|| peers.look(|_| ()).err());
         assert!(died.starts_with("rank 3 (process"), "{died}");
         child.wait().expect("ended");

@@ -1,5 +1,5 @@
-//! Which CPUs a rank has to itself. A launcher that binds its processes has settled that;
-//! ranks of one host with the same affinity mask share it evenly.
+//! Assignment of CPUs to ranks. The binding of a launcher is kept; ranks on one host that have the same
+//! affinity mask share it evenly.
 
 use std::fs;
 use std::path::Path;
@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 use super::Ranks;
 use crate::device::cpu::affinity;
 
-/// Where a rank is, and the CPUs that it was given there.
+/// A rank's host and the CPUs available to it there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
-    /// As [`Ranks::host`] tells it.
+    /// Host number, as in [`Ranks::host`].
     pub host: usize,
-    /// CPUs of the inherited mask, those of one core beside each other.
+    /// CPUs of the inherited mask, with those of one core adjacent.
     pub cpus: Vec<usize>,
 }
 
-/// How the ranks sit.
+/// The assignment of all ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seats {
     /// The CPUs of each rank.
     pub cpus: Vec<Vec<usize>>,
-    /// Each rank's place among the ranks of its host.
+    /// Each rank's index among the ranks of its host.
     pub local: Vec<usize>,
-    /// What is wrong with that, one line each.
+    /// Warnings about the assignment, one line each.
     pub doubts: Vec<String>,
 }
 
 impl Seats {
-    /// Takes this rank's CPUs, for every thread that starts from now on.
+    /// Assigns CPUs and restricts this rank to its own, for all threads started from now on.
     pub fn take(ranks: &dyn Ranks) -> Seats {
         let cpus = by_core(Path::new("/sys/devices/system/cpu"), affinity::allowed());
         let seats = Seats::of(&ranks.all(&Seat { host: ranks.host(), cpus }));
@@ -41,7 +41,7 @@ impl Seats {
         seats
     }
 
-    /// The seats of ranks that were put so.
+    /// The assignment for ranks with these hosts and masks.
     pub fn of(given: &[Seat]) -> Seats {
         let local = |rank: usize| given[..rank].iter().filter(|seat| seat.host == given[rank].host).count();
         let cpus: Vec<Vec<usize>> = (0..given.len()).map(|rank| slice(given, rank)).collect();
@@ -49,14 +49,14 @@ impl Seats {
         Seats { local: (0..given.len()).map(local).collect(), cpus, doubts }
     }
 
-    /// CPUs of the rank that has the fewest.
+    /// Smallest number of CPUs of any rank.
     pub fn fewest(&self) -> usize {
         self.cpus.iter().map(Vec::len).min().unwrap_or(0)
     }
 }
 
-/// A rank's part of its mask, which it shares evenly with the ranks that have the same one
-/// on the same host. Parts are of one size, so that all ranks do the same with as much.
+/// A rank's slice of its mask, shared evenly with the ranks that have the same mask on the same host. Slices
+/// are of equal size, so that all ranks have equal resources.
 fn slice(given: &[Seat], rank: usize) -> Vec<usize> {
     let all = &given[rank].cpus;
     let sharing = given.iter().filter(|seat| **seat == given[rank]).count();
@@ -98,8 +98,8 @@ fn doubts(given: &[Seat], cpus: &[Vec<usize>]) -> Vec<String> {
     doubts
 }
 
-/// CPUs of one core beside each other, and cores of one socket, so that no two slices share
-/// a core without need. In their own order where the system does not tell.
+/// Sorts CPUs by socket and core, so that two slices share a core only if they must. Without topology
+/// information the order by number is kept.
 fn by_core(root: &Path, mut cpus: Vec<usize>) -> Vec<usize> {
     let text =
         |cpu: &usize, name: &str| fs::read_to_string(root.join(format!("cpu{cpu}/topology/{name}"))).ok();

@@ -10,7 +10,7 @@ use super::{Patience, Ranks};
 #[derive(Default)]
 struct State {
     texts: Vec<Option<String>>,
-    /// Of the meeting before, for those who have not left it yet.
+    /// Result of the previous collective, for ranks that have not returned from it yet.
     gathered: Vec<String>,
     meetings: usize,
     aborted: Option<String>,
@@ -80,12 +80,12 @@ impl Ranks for Threads<'_> {
     }
 }
 
-/// What so many ranks make of `work`.
+/// Runs `work` on this many ranks and returns their results.
 pub fn run<R: Send>(size: usize, work: impl Fn(&dyn Ranks) -> R + Sync) -> Vec<R> {
     try_run(size, work).expect("nobody aborts")
 }
 
-/// The same; why a rank aborted where one did.
+/// Like [`run`], but returns the reason if a rank aborts.
 pub fn try_run<R: Send>(size: usize, work: impl Fn(&dyn Ranks) -> R + Sync) -> Result<Vec<R>, String> {
     let (room, work) = (Room::default(), &work);
     let outcomes: Vec<thread::Result<R>> = thread::scope(|scope| {

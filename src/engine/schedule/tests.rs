@@ -39,7 +39,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
     }
 }
 
-/// Runs the schedule to its end; `measured` gives each turn's median and doubt.
+/// Runs the schedule to its end; `measured` gives each turn's median and whether it is flagged.
 fn turns(mut schedule: Schedule, measured: impl Fn(Turn) -> (f64, bool)) -> Vec<(usize, u32, u32)> {
     let mut turns = Vec::new();
     while let Some(turn) = schedule.next() {

@@ -1,5 +1,5 @@
-//! The lab's own proof: every primitive and method against its sequential oracle, every
-//! certificate against right and deliberately wrong implementations.
+//! Self-verification: every primitive and method against its sequential oracle, and every certificate against
+//! correct and deliberately wrong implementations.
 
 use anyhow::Context;
 
@@ -8,35 +8,35 @@ use crate::engine::Executor;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::{primitives, recipe};
 
-// The cases of each primitive stand in its folder, where the build script finds them. `BACKEND` is replaced by
-// the backend under test, and `BACKEND_AXES` by what it is swept over there.
+// The cases of each primitive are in its folder, where the build script collects them. `BACKEND` is replaced by
+// the backend under test, and `BACKEND_AXES` by the axis swept over there.
 
-/// `verify.yaml`: every backend's cases, at odd and tiny sizes. Each case of size 1 gets a twin of size 0, which a
-/// recipe cannot ask for because there is nothing to time.
+/// `verify.yaml`: cases for every backend, at odd and tiny sizes. Each case of size 1 gets a twin of size 0,
+/// which recipes do not accept because there is nothing to time.
 const ALL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify.rs"));
 
-/// `verify-cuda.yaml`: what one GPU has beside them.
+/// `verify-cuda.yaml`: additional cases for a single GPU.
 const CUDA: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-cuda.rs"));
 
-/// `verify-large.yaml`: beyond 4 GiB, certified on the device and too large for the oracle.
+/// `verify-large.yaml`: beyond 4 GiB, certified on the device because they are too large for the oracle.
 const LARGE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-large.rs"));
 
-/// What one check of one case found.
+/// Result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseOutcome {
     Passed,
-    /// It cannot run here.
+    /// The case cannot run here.
     NotApplicable(String),
-    /// It ran, and what it computed is wrong, or a certificate missed a mistake.
+    /// The result is wrong, or a certificate missed a mistake.
     Wrong(String),
 }
 
-/// Counts of findings.
+/// Number of checks by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub passed: usize,
     pub not_applicable: usize,
-    /// Label and what is wrong, for each.
+    /// Label and error of each wrong case.
     pub wrong: Vec<(String, String)>,
 }
 
@@ -50,47 +50,47 @@ impl Tally {
     }
 }
 
-/// One check: of a case, or of one fault in it.
+/// One check: of a case, or of one fault injected into it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked<'a> {
     pub case: &'a Case,
-    /// The deliberate mistake, of mutants.
+    /// The injected fault, for mutants.
     pub fault: Option<Fault>,
     pub finding: CaseOutcome,
-    /// What was read back for the oracle: of mutants and beyond 4 GiB nothing is.
+    /// The output read back for the oracle; `None` for mutants and beyond 4 GiB.
     pub computed: Option<Computed>,
 }
 
-/// What a case computed.
+/// The output of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Computed {
-    /// What its open parameters became.
+    /// Values chosen for parameters left open.
     pub resolved: Vec<(String, Value)>,
-    /// The whole output, as it lies on the device.
+    /// The whole output in its device layout.
     pub output: Vec<u8>,
 }
 
 impl Checked<'_> {
-    /// The primitive, every parameter and the seed, in one line.
+    /// The primitive, all parameters and the seed, in one line.
     pub fn label(&self) -> String {
         let case = format!("{}: {}", self.case.primitive, parameters(self.case));
         self.fault.map_or(case.clone(), |fault| format!("{case} with {fault:?}"))
     }
 }
 
-/// Which cases a suite takes.
+/// A selection of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {
-    /// Tiny and odd sizes, compared with the oracle as well.
+    /// Tiny and odd sizes, also compared with the oracle.
     Small,
-    /// Beyond 4 GiB, certificates only.
+    /// Beyond 4 GiB, checked by certificates only.
     Large,
-    /// Deliberately wrong implementations: the certificate must say so.
+    /// Deliberately wrong implementations, which the certificate must detect.
     Mutants,
 }
 
-/// The plan of a suite for one backend; for GPUs with `gpus`, on so many: each with arrays of
-/// its own, and arrays that span them.
+/// The plan of a suite for one backend. With `gpus`, cases run on that many GPUs, both with separate arrays and
+/// with arrays that span them.
 pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyhow::Result<Plan> {
     let (target, axes) = match (backend, suite, gpus) {
         ("cpu", Suite::Small | Suite::Mutants, _) => {
@@ -124,7 +124,7 @@ fn resolved(path: &str, text: &str, seed: u64) -> anyhow::Result<Plan> {
     Ok(plan::resolve(&recipe, &Overrides { set, ..Overrides::default() })?)
 }
 
-/// The parameter that holds a case's size.
+/// The parameter that holds the size of a case.
 fn size_key(case: &Case) -> Option<&'static str> {
     ["tuples", "elements", "accesses", "keys"].into_iter().find(|key| case.params.int(key).is_some())
 }
@@ -139,14 +139,14 @@ fn add_empty_twins(plan: &mut Plan) {
     plan.cases.extend(twins);
 }
 
-/// A mutant needs a few elements to be wrong about, and needs no more than a few.
+/// A mutant needs a few elements in which it can be wrong, but not many.
 fn large_enough_to_be_wrong(case: &Case) -> bool {
     let size = case.params.int(size_key(case).unwrap_or("count"));
     size.is_some_and(|n| (33..=1025).contains(&n))
 }
 
-/// Checks every case of a plan on one backend, and tells of each check with the number of its
-/// case. `Failure::Lost` ends it early, because nothing after it could be trusted.
+/// Checks every case of a plan on one backend and reports each check with the number of its case.
+/// `Failure::Lost` ends the verification early, because nothing after it could be trusted.
 pub fn verify(
     plan: &Plan,
     suite: Suite,
@@ -171,7 +171,7 @@ pub fn verify(
     Ok(tally)
 }
 
-/// The faults that a case is checked with; once without where it cannot run anyway.
+/// The faults to inject into a case; a single check without a fault if the case cannot run anyway.
 fn faults(case: &Case, suite: Suite) -> Vec<Option<Fault>> {
     if suite != Suite::Mutants || case.not_applicable.is_some() {
         return vec![None];
@@ -182,7 +182,7 @@ fn faults(case: &Case, suite: Suite) -> Vec<Option<Fault>> {
     Fault::ALL.into_iter().filter(fault_is_detectable).map(Some).collect()
 }
 
-/// `key=value …` and the seed; of a long list of indices, how many there are.
+/// `key=value …` and the seed; a long list of indices is replaced by its length.
 fn parameters(case: &Case) -> String {
     let words: Vec<String> =
         case.params.0.iter().map(|(key, value)| format!("{key}={}", short(value))).collect();
@@ -235,7 +235,7 @@ fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<CaseOutc
     finding(outcome)
 }
 
-/// A failure of one case is a finding; a lost device is not.
+/// A failure of one case is an outcome; a lost device is an error.
 fn finding(outcome: Result<CaseOutcome, Failure>) -> Result<CaseOutcome, Failure> {
     match outcome {
         Ok(finding) => Ok(finding),
@@ -267,7 +267,7 @@ mod tests {
     fn every_primitive_and_method_is_in_the_small_suite() {
         let suites = ["cpu", "cuda"].map(|backend| suite(Suite::Small, backend, None, 5).expect("suite"));
         for primitive in primitives::registry() {
-            // What is open becomes one of the others.
+            // `auto` resolves to one of the other methods.
             for method in primitive.methods().into_iter().filter(|method| *method != "auto") {
                 let covered = suites.iter().flat_map(|plan| &plan.cases).any(|case| {
                     case.primitive == primitive.name()
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Whatever may be set for the kernels of stream, gather and scatter is.
+    /// The suite sets every tunable of the stream, gather and scatter kernels.
     #[test]
     fn every_tunable_is_in_the_small_suite() {
         let plan = suite(Suite::Small, "cuda", None, 5).expect("suite");
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(refused, None);
     }
 
-    /// Sizes of nothing, too, which no recipe asks for.
+    /// Includes the twins of size 0, which no recipe can request.
     #[test]
     fn every_case_of_a_suite_has_an_identity_of_its_own() {
         let plan = suite(Suite::Small, "cpu", None, 5).expect("suite");
@@ -319,7 +319,7 @@ mod tests {
             verify(&plan, part, &mock, tell).expect("not lost");
             told
         };
-        // What the mock computes is nothing, which no oracle takes for right.
+        // The mock computes nothing, which the oracle rejects.
         assert_eq!(told(Suite::Small), [(0, None, false, false), (1, None, true, true)]);
         assert_eq!(told(Suite::Large), [(0, None, false, false), (1, None, false, false)]);
         let mutants = Fault::ALL.map(|fault| (1, Some(fault), false, false));

@@ -1,33 +1,33 @@
-//! Index arrays that somebody brings: from the bytes of a `.npy` file, of a text, or of
-//! raw words to the indices. Pure; [`crate::inputs::indices`] opens the files.
+//! Index arrays provided by users: parsing of `.npy` files, texts and raw words. Pure;
+//! [`crate::inputs::indices`] opens the files.
 
 mod npy;
 mod text;
 
 use super::permutation::MAX_ELEMENTS;
 
-/// Most indices in an array.
+/// Largest number of indices in an array.
 pub const MAX_COUNT: u64 = 1 << 30;
 
-/// Indices are below this: 2^40, as many elements as an array of a case may have.
+/// Exclusive upper bound of indices: 2^40, the largest number of elements in an array of a case.
 pub const END: u64 = MAX_ELEMENTS;
 
-/// How an array is written down.
+/// The format of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// NumPy's format, versions 1 to 3: integers of 1, 2, 4 or 8 bytes, signed or not, of
-    /// either byte order. Several dimensions are read in C order, the last fastest.
+    /// NumPy's format, versions 1 to 3: signed or unsigned integers of 1, 2, 4 or 8 bytes, in either byte
+    /// order. Multi-dimensional arrays are read in C order, with the last dimension fastest.
     Npy,
-    /// Decimal integers between commas, semicolons, blanks and line breaks, or a column of
-    /// a table with a header line.
+    /// Decimal integers separated by commas, semicolons, blanks and line breaks, or a column of a table with a
+    /// header line.
     Text,
     /// 64-bit little-endian words and nothing else.
     Raw,
 }
 
 impl Format {
-    /// The format of a file with this name that begins with `head`: NumPy's magic bytes
-    /// decide, then the ending (`.u64`, `.bin`, `.idx`: raw); all else is text.
+    /// The format of a file with this name that begins with `head`: NumPy's magic bytes take precedence, then
+    /// the extension (`.u64`, `.bin`, `.idx`: raw); everything else is text.
     pub fn of(name: &str, head: &[u8]) -> Format {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
         match ending.as_str() {
@@ -39,18 +39,18 @@ impl Format {
     }
 }
 
-/// Where in the input a mistake is.
+/// The position of an error in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In no particular place.
+    /// No particular position.
     Whole,
     /// Line and column (in bytes), both from 1.
     Line(u64, u64),
-    /// Bytes from the beginning.
+    /// Offset in bytes.
     Byte(u64),
 }
 
-/// Why bytes are no index array.
+/// Why an input is not a valid index array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayError {
     pub place: Place,
@@ -62,7 +62,7 @@ impl ArrayError {
         ArrayError { place, message: message.into() }
     }
 
-    /// One line that names the input: `idx.csv:3:7: …`, `idx.npy: … (at byte 128)`.
+    /// A single line that names the input: `idx.csv:3:7: …`, `idx.npy: … (at byte 128)`.
     pub fn of(&self, name: &str) -> String {
         match self.place {
             Place::Whole => format!("{name}: {}", self.message),
@@ -72,12 +72,13 @@ impl ArrayError {
     }
 }
 
-/// The indices in `bytes`, at least one. `column` names a column of a text with a header
-/// line; the other formats have none.
+/// The indices in `bytes`, at least one. `column` names a column of a text with a header line; the other
+/// formats have no columns.
 ///
 /// # Errors
-/// What is no integer from 0 to [`END`] − 1, an empty or truncated input, bytes behind the
-/// end, and more than [`MAX_COUNT`] indices: what is wrong, where, and what is accepted.
+/// When an entry is not an integer from 0 to [`END`] − 1, when the input is empty, truncated or followed by
+/// further bytes, or when it has more than [`MAX_COUNT`] indices. The error gives the problem, its position,
+/// and the accepted values.
 pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
     if let (Format::Npy | Format::Raw, Some(name)) = (format, column) {
         let message = format!("a column (`{name}`) was asked for, but only texts have columns");
@@ -103,20 +104,20 @@ fn raw(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     raw.end()
 }
 
-/// Raw words as their bytes come, a piece at a time.
+/// An incremental parser of raw words, which accepts bytes in arbitrary pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Raw {
     indices: Vec<u64>,
-    /// The bytes of a word that is not whole yet, and how many they are.
+    /// The bytes of an incomplete word; `filled` of them are valid.
     word: [u8; 8],
     filled: usize,
 }
 
 impl Raw {
-    /// Further bytes.
+    /// Parses further bytes.
     ///
     /// # Errors
-    /// As for [`parse`]: an index that is none, and one more than [`MAX_COUNT`].
+    /// As for [`parse`]: an index that is out of range, or more than [`MAX_COUNT`] indices.
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), ArrayError> {
         self.indices.reserve(bytes.len() / 8);
         let missing = if self.filled == 0 { 0 } else { bytes.len().min(8 - self.filled) };
@@ -132,7 +133,7 @@ impl Raw {
         Ok(())
     }
 
-    /// Bytes of a word that is not whole yet.
+    /// Stores the bytes of an incomplete word.
     fn keep(&mut self, bytes: &[u8]) {
         self.word[self.filled..self.filled + bytes.len()].copy_from_slice(bytes);
         self.filled += bytes.len();
@@ -148,10 +149,10 @@ impl Raw {
         Ok(())
     }
 
-    /// The indices, after the last byte.
+    /// Returns the indices after the last byte.
     ///
     /// # Errors
-    /// No byte at all, or a word that is not whole.
+    /// When there were no bytes, or the last word is incomplete.
     pub fn end(self) -> Result<Vec<u64>, ArrayError> {
         match (self.indices.len(), self.filled) {
             (0, 0) => Err(empty()),
@@ -169,7 +170,7 @@ fn no_words(bytes: u64) -> ArrayError {
     ArrayError::new(Place::Whole, format!("{bytes} bytes are no whole number of 64-bit words"))
 }
 
-/// The `i`th index, from a number that fits every integer type.
+/// The `i`th index, from a type that holds the values of all integer types.
 fn checked(value: i128, i: usize, place: Place) -> Result<u64, ArrayError> {
     match u64::try_from(value) {
         Ok(index) if index < END => Ok(index),
@@ -178,7 +179,7 @@ fn checked(value: i128, i: usize, place: Place) -> Result<u64, ArrayError> {
                 i128::MIN..=-1 => "is negative",
                 _ => "is too large",
             };
-            // Of an integer beyond 128 bits nobody knows the value.
+            // Integers beyond 128 bits are clamped, so their value is not shown.
             let shown =
                 if [i128::MIN, i128::MAX].contains(&value) { "".into() } else { format!(", {value},") };
             let message = format!("index number {i}{shown} {what}; accepted: 0 to {}", END - 1);
@@ -198,9 +199,8 @@ fn check_count(count: u64) -> Result<(), ArrayError> {
     }
 }
 
-/// The array's identity: the BLAKE3 hash, hexadecimal, of its indices as 64-bit
-/// little-endian words. It does not depend on the format they came in, and is what `b3sum`
-/// prints for the array in [`Format::Raw`].
+/// The identity of an array: the hexadecimal BLAKE3 hash of its indices as 64-bit little-endian words. It is
+/// independent of the input format, and equals the output of `b3sum` for the array in [`Format::Raw`].
 pub fn hash(indices: &[u64]) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = Vec::with_capacity(8 * CHUNK);
@@ -212,7 +212,7 @@ pub fn hash(indices: &[u64]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Indices that are hashed at a time.
+/// Number of indices hashed at a time.
 const CHUNK: usize = 8192;
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
-//! NumPy's `.npy` format, as far as index arrays need it: a magic number, a version, the
-//! length of the header, the header (a Python dictionary with the keys `descr`,
-//! `fortran_order` and `shape`), and the elements.
+//! NumPy's `.npy` format, as far as index arrays need it: a magic number, a version, the length of the header,
+//! the header (a Python dictionary with the keys `descr`, `fortran_order` and `shape`), and the elements.
 
 use super::{ArrayError, Place, check_count, checked};
 
 /// The first bytes of every file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Longest header that is read, bytes; NumPy's own are below 200.
+/// Longest header accepted, bytes; NumPy's own are below 200.
 const LONGEST: usize = 1 << 16;
 
 const ACCEPTED: &str = "accepted: integers of 1, 2, 4 or 8 bytes, such as numpy.uint64";
 
-/// The element type: `<i8` and the like.
+/// The element type, such as `<i8`.
 #[derive(Clone, Copy)]
 struct Type {
     signed: bool,
@@ -46,7 +45,7 @@ fn refuse<T>(message: impl Into<String>) -> Result<T, ArrayError> {
     Err(ArrayError::new(Place::Whole, message))
 }
 
-/// The header's text, and where the elements begin.
+/// The text of the header, and the offset of the elements.
 fn header(bytes: &[u8]) -> Result<(&str, usize), ArrayError> {
     if !bytes.starts_with(MAGIC) {
         return refuse("is no .npy file: it does not begin with \\x93NUMPY");
@@ -113,7 +112,7 @@ struct Header {
 }
 
 impl Header {
-    /// The three keys of the dictionary, in any order, each once, and no others.
+    /// Parses the three keys of the dictionary, each exactly once in any order, and no others.
     fn read(text: &str) -> Result<Header, ArrayError> {
         let mut rest = Cursor { text, at: 0 };
         let (mut descr, mut fortran, mut shape) = (None, None, None);
@@ -142,7 +141,7 @@ impl Header {
     }
 }
 
-/// What is left of a header.
+/// The unparsed rest of a header.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -153,7 +152,7 @@ impl<'a> Cursor<'a> {
         self.text.get(self.at..).unwrap_or_default().trim()
     }
 
-    /// Takes `token` where it comes next, blanks aside.
+    /// Consumes `token` if it comes next, ignoring blanks.
     fn take(&mut self, token: char) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let start = rest.trim_start();

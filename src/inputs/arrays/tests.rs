@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A `.npy` file as NumPy writes it: the header is padded to a multiple of 64 bytes.
+/// A `.npy` file as written by NumPy, with the header padded to a multiple of 64 bytes.
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     npy_with(&dict, data)
@@ -222,7 +222,7 @@ proptest! {
         let _ = parse(Format::Text, text.as_bytes(), name.as_deref());
     }
 
-    /// Wherever the pieces end, also where they are shorter than a word.
+    /// The pieces may end anywhere, and may be shorter than a word.
     #[test]
     fn pieces_of_raw_words_are_the_whole(
         indices in prop::collection::vec(0..END, 1..20),

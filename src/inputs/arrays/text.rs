@@ -5,9 +5,9 @@ use crate::case::units::shown;
 
 const ACCEPTED: &str = "accepted: integers from 0, separated by commas, blanks or line breaks";
 
-/// A list may stand in brackets and have a header line of one name; lines that begin with
-/// `#` are comments. A header line of several names makes it a table, of which `column`
-/// chooses one column.
+/// Parses a list or a table. A list may be in brackets and have a header line with a single name; lines that
+/// begin with `#` are comments. A header line with several names makes it a table, and `column` selects one of
+/// its columns.
 pub fn parse(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let Some((number, first)) = first_line(bytes) else {
@@ -42,8 +42,8 @@ pub fn parse(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError>
     }
 }
 
-/// A list below a header line without separators. Blanks in it may be those of a name
-/// (`node id`) or stand between names; then the lines below have as many indices.
+/// A list below a header line without delimiters. Blanks in the header may be part of a name (`node id`) or
+/// separate names; in the latter case the lines below contain several indices each.
 fn below_a_name(bytes: &[u8], header: u64, name: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let (indices, lines) = list(bytes, header)?;
     if name.contains(&b' ') && indices.len() > lines {
@@ -61,7 +61,7 @@ fn listed(names: &[String]) -> String {
     format!("{}{more}", some.join(", "))
 }
 
-/// Lines with their numbers from 1.
+/// Lines with their numbers, from 1.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (1..).zip(bytes.split(|&byte| byte == b'\n'))
 }
@@ -75,8 +75,7 @@ fn skipped(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#")
 }
 
-/// Whether a line begins with a name instead of a number. `nan` and `inf` are numbers that
-/// somebody wrote where indices belong.
+/// Whether a line begins with a name instead of a number. `nan` and `inf` are treated as misplaced numbers.
 fn is_header(line: &[u8]) -> bool {
     let quoted = line.strip_prefix(b"\"").unwrap_or(line);
     let word = quoted.split(|b| b",;\t \"".contains(b)).next().unwrap_or_default().to_ascii_lowercase();
@@ -84,7 +83,7 @@ fn is_header(line: &[u8]) -> bool {
     name && !matches!(word.as_slice(), b"nan" | b"inf" | b"infinity")
 }
 
-/// The names in a header line.
+/// The column names in a header line.
 fn names(line: &[u8], delimiter: Option<u8>) -> Vec<String> {
     let record = delimiter.and_then(|delimiter| rows(line, delimiter).into_byte_records().next()?.ok());
     let fields: Vec<&[u8]> = record.as_ref().map_or_else(|| vec![line], |record| record.iter().collect());
@@ -98,7 +97,7 @@ fn rows(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
     builder.from_reader(bytes)
 }
 
-/// All integers of all lines after line `header`, and how many lines have some.
+/// All integers in the lines after line `header`, and the number of lines that have any.
 fn list(bytes: &[u8], header: u64) -> Result<(Vec<u64>, usize), ArrayError> {
     let mut reader = List { indices: Vec::new(), number: 0, open: None };
     let mut used = 0;
@@ -118,9 +117,9 @@ fn list(bytes: &[u8], header: u64) -> Result<(Vec<u64>, usize), ArrayError> {
 
 struct List {
     indices: Vec<u64>,
-    /// Of the line, from 1.
+    /// Number of the current line, from 1.
     number: u64,
-    /// Where the enclosing bracket was opened.
+    /// Position of the opening bracket.
     open: Option<(u64, u64)>,
 }
 
@@ -172,7 +171,7 @@ impl List {
     }
 }
 
-/// One column of a table, below its header.
+/// Parses one column of a table, below its header.
 fn table(bytes: &[u8], delimiter: u8, column: usize) -> Result<Vec<u64>, ArrayError> {
     let mut indices = Vec::new();
     for row in rows(bytes, delimiter).into_byte_records().skip(1) {
@@ -196,7 +195,7 @@ fn integer(word: &[u8], i: usize, place: Place) -> Result<u64, ArrayError> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(ArrayError::new(place, format!("`{}` is no integer; {ACCEPTED}", shown(&text))));
     }
-    // What 128 bits do not hold is too large for an index in any case.
+    // A value beyond 128 bits is too large for an index in any case.
     let value = text.parse().unwrap_or(if text.starts_with('-') { i128::MIN } else { i128::MAX });
     checked(value, i, place)
 }

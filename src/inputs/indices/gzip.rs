@@ -1,4 +1,4 @@
-//! Compressed index arrays: gzip, of one member or several.
+//! Index arrays compressed with gzip, in one or more members.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -10,11 +10,11 @@ use super::{MAX_PIPED, parse};
 use crate::case::units::fmt_bytes;
 use crate::inputs::arrays::{Format, Raw};
 
-/// Bytes that are decompressed at a time.
+/// Bytes decompressed at a time.
 const CHUNK: usize = 1 << 16;
 
-/// The indices in a compressed file that is called `name` without its `.gz`: raw words as they
-/// come, other formats from at most [`MAX_PIPED`] bytes.
+/// The indices in a compressed file whose format is determined by `name` without its `.gz`: raw words are
+/// parsed as a stream, other formats from at most [`MAX_PIPED`] bytes.
 pub fn read(file: File, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
     let inner = name.get(..name.len() - ENDING.len()).unwrap_or(name);
     let mut source = MultiGzDecoder::new(BufReader::new(file));
@@ -29,7 +29,7 @@ pub fn read(file: File, name: &str, column: Option<&str>) -> anyhow::Result<Vec<
     parse(inner, &bytes, column)
 }
 
-/// How the name of a compressed file ends.
+/// Extension of compressed files.
 pub const ENDING: &str = ".gz";
 
 fn words(source: &mut dyn Read, name: &str) -> anyhow::Result<Vec<u64>> {
@@ -76,7 +76,7 @@ mod tests {
         let all: Vec<u64> = (0..20_000).map(|i| i * 7919 % 65_537).collect();
         let bytes = raw(all.iter().copied());
         assert_eq!(read_as("0.0.R.idx.gz", &packed(&bytes)).as_ref(), Ok(&all));
-        // Members need not end where words do.
+        // Member boundaries need not coincide with word boundaries.
         let several = [packed(&bytes[..13]), packed(&[]), packed(&bytes[13..])].concat();
         assert_eq!(read_as("a.U64.GZ", &several), Ok(all));
         assert_eq!(read_as("a.txt.gz", &packed(b"3 1 4")), Ok(vec![3, 1, 4]));

@@ -1,5 +1,5 @@
-//! Index arrays in a run's folder, so that the folder can be run again without the files
-//! that its recipe names.
+//! Copies of index arrays in a run's folder, so that the run can be repeated without the files named by its
+//! recipe.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,21 @@ use super::{find, read};
 use crate::case::IndexFile;
 use crate::inputs::arrays;
 
-/// Folder of the copies in a run's folder. A copy is called by its hash, and holds the
-/// indices as 64-bit little-endian words.
+/// Folder of the copies inside a run's folder. A copy is named after its hash, and holds the indices as 64-bit
+/// little-endian words.
 pub const FOLDER: &str = "indices";
 
-/// Longest array that is copied: 64 MiB.
+/// Longest array to be copied, in indices: 64 MiB.
 const LONGEST: u64 = 8 << 20;
 
-/// Writes a file's content, durably and as a whole or not at all.
+/// Writes a file atomically and durably.
 type Write<'a> = dyn FnMut(&Path, &[u8]) -> io::Result<()> + 'a;
 
-/// Copies a plan's arrays into a run's folder by `write`, but for those that are too long
-/// or not on this machine, and notes where the copies are. A copy that is there
-/// already and holds something else is replaced.
+/// Copies a plan's arrays into a run's folder with `write`, except those that are too long or unavailable on
+/// this machine, and records the paths of the copies. An existing copy with other contents is replaced.
 ///
 /// # Errors
-/// A folder that cannot be written.
+/// When the folder cannot be written.
 pub fn keep(files: &mut [IndexFile], run: &Path, write: &mut Write) -> anyhow::Result<()> {
     for file in files {
         let copy = copy_of(file, run);
@@ -42,12 +41,12 @@ pub fn keep(files: &mut [IndexFile], run: &Path, write: &mut Write) -> anyhow::R
     Ok(())
 }
 
-/// Whether a copy is what its name says.
+/// Whether the contents of a copy match its hash.
 fn holds(copy: &Path, file: &IndexFile) -> bool {
     copy.is_file() && read(copy, None).is_ok_and(|all| arrays::hash(&all) == file.hash)
 }
 
-/// Notes where a stored run's copies are now: the folder may have been moved.
+/// Updates the paths of a stored run's copies, because the folder may have been moved.
 pub fn locate(files: &mut [IndexFile], run: &Path) {
     for file in files {
         file.copy = Some(copy_of(file, run)).filter(|copy| copy.is_file());
@@ -92,7 +91,7 @@ mod tests {
         };
         assert_eq!([keep(&mut plan), keep(&mut plan)], [1, 1], "one that is right stays");
         let copy = plan.indices[0].copy.clone().expect("a copy");
-        // As a crash may leave it.
+        // Damage that a crash may leave behind.
         for damaged in [&b""[..], &[0; 16]] {
             fs::write(&copy, damaged).expect("damaged");
             keep(&mut plan);

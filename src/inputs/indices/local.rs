@@ -1,4 +1,4 @@
-//! Files of indices beside a recipe: looked into when the recipe is resolved.
+//! Index files next to a recipe, inspected when the recipe is resolved.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,9 +9,8 @@ use std::time::SystemTime;
 use crate::case::{IndexFile, IndexFiles};
 use crate::inputs::arrays;
 
-/// The files that a recipe in this folder names. What was found in a file is kept as long
-/// as its length and its time of change stay, because a user interface resolves a recipe
-/// again and again.
+/// The files named by a recipe in this folder. Results are cached while a file's length and modification time
+/// are unchanged, because a user interface resolves a recipe repeatedly.
 #[derive(Debug, Default)]
 pub struct LocalFiles {
     folder: PathBuf,
@@ -19,11 +18,11 @@ pub struct LocalFiles {
 }
 
 type Key = (PathBuf, Option<String>);
-/// Length and time of change.
+/// Length and modification time.
 type Stamp = (u64, Option<SystemTime>);
 
 impl LocalFiles {
-    /// With paths relative to `folder`.
+    /// Paths are relative to `folder`.
     pub fn of(folder: &Path) -> LocalFiles {
         LocalFiles { folder: folder.to_owned(), ..LocalFiles::default() }
     }

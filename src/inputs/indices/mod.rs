@@ -1,6 +1,6 @@
-//! Index arrays in files: opens and reads what [`inputs::arrays`](crate::inputs::arrays)
-//! understands. A recipe's files are looked into where it is resolved ([`LocalFiles`]), a
-//! run's folder keeps copies ([`keep()`]), and the engine opens one of both ([`Store`]).
+//! Index arrays in files, in the formats of [`inputs::arrays`](crate::inputs::arrays). A recipe's files are
+//! inspected when it is resolved ([`LocalFiles`]), a run's folder keeps copies ([`keep()`]), and the engine
+//! reads either of them ([`Store`]).
 
 mod gzip;
 mod keep;
@@ -21,18 +21,17 @@ pub use keep::{FOLDER, keep, locate};
 pub use local::LocalFiles;
 pub use store::Store;
 
-/// Longest file, bytes.
+/// Largest file, bytes.
 pub const MAX_FILE: u64 = 16 << 30;
 
-/// Most bytes that are taken from a pipe or from standard input, whose length nobody knows.
+/// Most bytes read from a pipe or standard input, whose length is unknown.
 pub const MAX_PIPED: u64 = 1 << 30;
 
-/// The indices in a file, by its content and its name's ending; with a further `.gz` it is
-/// decompressed. `column` names a column of
-/// a table.
+/// The indices in a file, whose format is determined by its contents and its extension; a file with the
+/// additional extension `.gz` is decompressed. `column` names a column of a table.
 ///
 /// # Errors
-/// What cannot be read, and what [`arrays::parse`] refuses; the message names the file.
+/// When the file cannot be read, or [`arrays::parse`] rejects it; the message names the file.
 pub fn read(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
     let name = path.display().to_string();
     if path.is_dir() {
@@ -64,18 +63,18 @@ fn read_from(source: impl Read, name: &str, most: u64, column: Option<&str>) -> 
     parse(name, &bytes, column)
 }
 
-/// The indices in bytes that came under a name.
+/// Parses indices from bytes; `name` determines the format and appears in messages.
 ///
 /// # Errors
-/// What [`arrays::parse`] refuses, in one line that begins with the name.
+/// When [`arrays::parse`] rejects the input; a single line that begins with the name.
 pub fn parse(name: &str, bytes: &[u8], column: Option<&str>) -> anyhow::Result<Vec<u64>> {
     arrays::parse(Format::of(name, bytes), bytes, column).map_err(|error| anyhow!(error.of(name)))
 }
 
-/// Why a plan's array cannot be had.
+/// Why an array of a plan is unavailable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
-    /// No file of it is here.
+    /// There is no file with the array on this machine.
     #[error("{0}")]
     Absent(String),
     /// There is a file, but it cannot be read or holds other indices.
@@ -83,11 +82,11 @@ pub enum Missing {
     Other(String),
 }
 
-/// The indices of a plan's array, from its copy in the run's folder or from the file
-/// itself: what its hash says, and nothing else.
+/// The indices of a plan's array, from its copy in the run's folder or from the original file; their hash must
+/// match.
 ///
 /// # Errors
-/// Why neither has them.
+/// Why neither file provides them.
 pub fn find(file: &IndexFile) -> Result<Vec<u64>, Missing> {
     let places = [(&file.copy, None), (&file.source, file.column.as_deref())];
     let mut missing = Missing::Absent(format!("the index file {} is not on this machine", file.path));

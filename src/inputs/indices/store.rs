@@ -1,24 +1,23 @@
-//! The index arrays of a plan, opened where its cases run.
+//! The index arrays of a plan, read where its cases run.
 
 use std::sync::{Arc, Mutex};
 
 use super::{Missing, find};
 use crate::case::{Failure, IndexFile};
 
-/// Arrays that are kept in memory between cases have at most so many indices together,
-/// unless a single one is longer: 256 MiB.
+/// Most indices cached between cases in total (256 MiB); a single longer array is cached nevertheless.
 const KEPT: usize = 32 << 20;
 
-/// The arrays that a plan's cases name, read when they are first wanted.
+/// The arrays used by a plan's cases, read on first use.
 #[derive(Debug, Default)]
 pub struct Store {
     files: Vec<IndexFile>,
-    /// The latest at the end.
+    /// Cached arrays, most recently used last.
     read: Mutex<Vec<(String, Arc<Vec<u64>>)>>,
 }
 
 impl Store {
-    /// Of a plan's files.
+    /// A store of the plan's files.
     pub fn of(files: &[IndexFile]) -> Store {
         Store { files: files.to_owned(), read: Mutex::default() }
     }
@@ -26,8 +25,8 @@ impl Store {
     /// The array with this hash.
     ///
     /// # Errors
-    /// `NotApplicable` where no file of it is on this machine; `Failed` where there is one
-    /// whose indices are others.
+    /// `NotApplicable` if no file with the array is on this machine; `Failed` if there is one with other
+    /// indices.
     pub fn get(&self, hash: &str) -> Result<Arc<Vec<u64>>, Failure> {
         let mut read = self.read.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(at) = read.iter().position(|(known, _)| known == hash) {

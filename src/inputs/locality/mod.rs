@@ -1,5 +1,4 @@
-//! What an index array says about itself before anything runs: how much it touches, how
-//! it moves, and how soon it comes back. Pure.
+//! Static statistics of an index array: its footprint, its strides, and its reuse distances. Pure.
 
 mod reuse;
 mod touch;
@@ -10,38 +9,37 @@ use super::class::classify;
 use reuse::Stack;
 pub use touch::{LINE_SIZES, Touch, Touched};
 
-/// Bytes of a sector, the part of a line that a GPU transfers.
+/// Size of a sector, the part of a line that a GPU transfers, bytes.
 pub const SECTOR: u64 = 32;
-/// Bytes of a page.
+/// Size of a page, bytes.
 pub const PAGE: u64 = 4096;
-/// Caches that are tried, bytes.
+/// Capacities of the simulated caches, bytes.
 pub const CACHES: [u64; 3] = [32 << 10, 1 << 20, 32 << 20];
-/// Most accesses to lines that are followed. Each needs up to 48 bytes of memory, so all of
-/// them 6 GiB.
+/// Most accesses to lines that are simulated. Each one needs up to 48 bytes of memory, hence 6 GiB in total.
 pub const MAX_ACCESSES: u64 = 1 << 27;
 /// Largest element, bytes.
 pub const MAX_ELEMENT: u64 = 4096;
-/// Shortest and longest line, bytes; a power of two.
+/// Smallest and largest line, bytes; a line must be a power of two.
 pub const LINES: [u64; 2] = [8, 1 << 20];
 
-/// How indices become addresses: element `i` is bytes `[i·element, (i+1)·element)`, and
-/// memory is cut into lines from byte 0.
+/// The mapping from indices to addresses: element `i` occupies the bytes `[i·element, (i+1)·element)`, and
+/// memory is divided into lines from byte 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Layout {
-    /// Bytes of an element.
+    /// Bytes per element.
     pub element: u64,
-    /// Bytes of a line.
+    /// Bytes per line.
     pub line: u64,
 }
 
 impl Layout {
-    /// First and last unit of `bytes` bytes that element `index` touches.
+    /// First and last unit of `bytes` bytes touched by element `index`.
     fn units(self, index: u64, bytes: u64) -> (u64, u64) {
         let first = index * self.element;
         (first / bytes, (first + self.element - 1) / bytes)
     }
 
-    /// The lines that the indices touch, one access after another.
+    /// The lines touched by the indices, in order of access.
     fn lines(self, indices: &[u64]) -> impl Iterator<Item = u64> {
         indices.iter().flat_map(move |&index| {
             let (first, last) = self.units(index, self.line);
@@ -50,7 +48,7 @@ impl Layout {
     }
 }
 
-/// A bin of a histogram: values from `low` to `high`, both included.
+/// A bin of a histogram: values from `low` to `high`, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bin<T> {
     pub low: T,
@@ -58,37 +56,37 @@ pub struct Bin<T> {
     pub count: u64,
 }
 
-/// Differences between neighbours, in elements.
+/// Differences between neighbouring indices, in elements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Strides {
-    /// Differences: one less than indices.
+    /// Number of differences: one less than the number of indices.
     pub count: u64,
-    /// Of them, exactly 1.
+    /// Number of differences that are exactly 1.
     pub ones: u64,
-    /// By powers of two and sign, ascending, without empty bins.
+    /// Histogram by powers of two and sign, ascending, without empty bins.
     pub bins: Vec<Bin<i64>>,
 }
 
-/// How far apart the accesses to a line are: the number of other lines touched in between
-/// (the LRU stack distance), exactly.
+/// Reuse distances of lines: the number of distinct other lines touched between two accesses to a line (the
+/// exact LRU stack distance).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reuse {
-    /// Accesses to lines: an element that lies in two lines makes two.
+    /// Number of accesses to lines; an element that straddles two lines counts twice.
     pub accesses: u64,
-    /// Of them, the first to their line.
+    /// Number of first accesses to a line.
     pub cold: u64,
-    /// Lines that were touched more than once.
+    /// Number of lines touched more than once.
     pub lines_reused: u64,
-    /// Of the accesses that are not cold, by powers of two, ascending, without empty bins.
+    /// Reuse distances of the other accesses, by powers of two, ascending, without empty bins.
     pub bins: Vec<Bin<u64>>,
     pub caches: Vec<CacheHits>,
 }
 
-/// What a fully associative cache with LRU replacement, empty at the start, would hold.
+/// Hits of a fully associative LRU cache that is initially empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CacheHits {
     pub bytes: u64,
-    /// Accesses that find their line.
+    /// Number of accesses that hit.
     pub hits: u64,
 }
 
@@ -96,28 +94,28 @@ pub struct CacheHits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Locality {
     pub layout: Layout,
-    /// Indices.
+    /// Number of indices.
     pub count: u64,
     pub min: u64,
     pub max: u64,
-    /// The class by the rule of [`classify`].
+    /// The class according to [`classify`].
     pub class: String,
     pub distinct_elements: u64,
-    /// Of [`SECTOR`] bytes.
+    /// Sectors have [`SECTOR`] bytes.
     pub distinct_sectors: u64,
     pub distinct_lines: u64,
-    /// Of [`PAGE`] bytes.
+    /// Pages have [`PAGE`] bytes.
     pub distinct_pages: u64,
     pub strides: Strides,
     pub reuse: Reuse,
 }
 
 impl Locality {
-    /// The statistics of `indices`, each below [`arrays::END`](super::arrays::END). Takes
-    /// O(n log n) steps.
+    /// Computes the statistics of `indices`, each below [`arrays::END`](super::arrays::END), in O(n log n)
+    /// time.
     ///
     /// # Errors
-    /// An empty array, a layout outside of the limits, and more than [`MAX_ACCESSES`].
+    /// When the array is empty, the layout is out of range, or there are more than [`MAX_ACCESSES`] accesses.
     pub fn of(indices: &[u64], layout: Layout) -> Result<Locality, String> {
         check(layout)?;
         let mut sorted = indices.to_vec();
@@ -164,7 +162,7 @@ fn check(layout: Layout) -> Result<(), String> {
     Ok(())
 }
 
-/// How many units of `bytes` bytes ascending distinct indices touch.
+/// Number of units of `bytes` bytes touched by distinct indices in ascending order.
 fn distinct(sorted: &[u64], layout: Layout, bytes: u64) -> u64 {
     let (mut next, mut count) = (0, 0);
     for &index in sorted {
@@ -175,12 +173,12 @@ fn distinct(sorted: &[u64], layout: Layout, bytes: u64) -> u64 {
     count
 }
 
-/// 0, then 1 + ⌊log2 v⌋: the bins 0, 1, 2–3, 4–7 …
+/// Bin number: 0 for 0, otherwise 1 + ⌊log2 v⌋; so the bins are 0, 1, 2–3, 4–7 …
 fn bin(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()) as usize
 }
 
-/// Least and largest value of a bin.
+/// Smallest and largest value of a bin.
 fn ends(bin: usize) -> (u64, u64) {
     match bin {
         0 => (0, 0),
@@ -195,7 +193,7 @@ fn strides(indices: &[u64]) -> Strides {
         side[bin(pair[1].abs_diff(pair[0]))] += 1;
         ones += u64::from(pair[1] == pair[0] + 1);
     }
-    // Indices are below 2^40, so that the ends fit.
+    // Indices are below 2^40, so the bounds fit.
     let signed = |sign: i64, at: usize, count: u64| {
         let (low, high) = ends(at);
         let (a, b) = (sign * low as i64, sign * high as i64);
@@ -232,11 +230,11 @@ fn reuse(indices: &[u64], sorted: &[u64], layout: Layout, accesses: u64) -> Reus
     }
 }
 
-/// Lines by small numbers.
+/// A mapping from lines to small consecutive ids.
 enum Lines {
-    /// From the first line on.
+    /// Dense lines, by their offset from the first.
     From { first: u64, count: usize },
-    /// Where they are sparse: by their rank.
+    /// Sparse lines, by their rank.
     Ranked(Vec<u64>),
 }
 

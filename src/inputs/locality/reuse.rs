@@ -1,28 +1,28 @@
-//! LRU stack distances, exactly: a line's last access is a mark on a strip of time, and
-//! the distance is the number of marks behind it. A Fenwick tree counts them. The strip
-//! is not as long as the whole trace but twice as long as there are lines: when it is
-//! full, the marks move up. So an access costs O(log lines).
+//! Exact LRU stack distances. A line's last access is a mark on a strip of time, and the distance is the number
+//! of later marks, counted by a Fenwick tree. The strip is not as long as the trace but only twice the number
+//! of lines: when it is full, it is compacted. An access therefore costs O(log lines).
 
-/// Never touched; also the end of what a number of a place may be.
+/// Marks a line that was never touched or a place without a mark; also the exclusive upper bound of place
+/// numbers.
 const NONE: u32 = u32::MAX;
 
-/// The lines touched so far, in the order of their last access.
+/// The lines touched so far, ordered by their last access.
 pub struct Stack {
-    /// Place of each line's last access.
+    /// Place of the last access of each line.
     last: Vec<u32>,
-    /// Whose mark is at a place.
+    /// Line whose mark is at each place.
     owner: Vec<u32>,
-    /// Fenwick tree over the marks, from 1.
+    /// Fenwick tree over the marks, 1-based.
     marks: Vec<u32>,
     /// The next free place.
     next: usize,
     cold: u64,
-    /// Whether a line has been touched again.
+    /// Whether each line was touched again.
     again: Vec<bool>,
 }
 
 impl Stack {
-    /// For lines numbered below `ids`.
+    /// For lines with ids below `ids`.
     pub fn new(ids: usize) -> Stack {
         let places = (2 * ids).max(64);
         Stack {
@@ -35,18 +35,18 @@ impl Stack {
         }
     }
 
-    /// First accesses so far, which is the number of lines.
+    /// Number of first accesses so far, which is the number of lines.
     pub fn cold(&self) -> u64 {
         self.cold
     }
 
-    /// Lines that were touched more than once.
+    /// Number of lines touched more than once.
     pub fn reused(&self) -> u64 {
         self.again.iter().filter(|&&again| again).count() as u64
     }
 
-    /// The number of other lines touched since the last access to `line`; `None` at the
-    /// first one.
+    /// Records an access. Returns the number of distinct other lines touched since the last access to `line`;
+    /// `None` at the first access.
     pub fn touch(&mut self, line: usize) -> Option<u64> {
         let place = self.last[line];
         if place == NONE {
@@ -77,7 +77,7 @@ impl Stack {
         self.next += 1;
     }
 
-    /// Takes the gaps out of the strip.
+    /// Compacts the strip.
     fn move_up(&mut self) {
         let mut to = 0;
         for from in 0..self.owner.len() {
@@ -89,7 +89,7 @@ impl Stack {
             }
         }
         self.next = to;
-        // Node k of the tree covers the places (k − lowest bit of k, k].
+        // Node k of the tree covers the places (k − lowest set bit of k, k].
         for node in 1..self.marks.len() {
             let first = node - (node & node.wrapping_neg());
             self.marks[node] = (node.min(to) - first.min(to)) as u32;
@@ -104,7 +104,7 @@ impl Stack {
         }
     }
 
-    /// Marks at the places up to this one.
+    /// Number of marks up to and including this place.
     fn up_to(&self, place: usize) -> u32 {
         let (mut node, mut sum) = (place + 1, 0);
         while node > 0 {

@@ -10,7 +10,7 @@ fn of(indices: &[u64]) -> Locality {
     Locality::of(indices, PLAIN).expect("statistics")
 }
 
-/// Reuse distances by looking back, access by access.
+/// Reuse distances by brute force, looking back from each access.
 fn brute(lines: &[u64]) -> Vec<Option<u64>> {
     let distance = |at: usize| {
         let before = lines[..at].iter().rposition(|&line| line == lines[at])?;
@@ -42,8 +42,8 @@ fn a_stride_of_a_line_uses_nothing_again() {
     assert_eq!(l.strides.bins, [Bin { low: 8, high: 15, count: 999 }]);
 }
 
-/// Two sweeps over 1024 lines: 64 KiB. The second finds every line 1023 others ago, so it
-/// misses in 32 KiB and hits in 1 MiB.
+/// Two sweeps over 1024 lines (64 KiB). In the second, every line has a reuse distance of 1023, so it misses in
+/// 32 KiB and hits in 1 MiB.
 #[test]
 fn a_second_sweep_hits_where_the_first_one_fits() {
     let sweep: Vec<u64> = (0..1024).map(|i| 8 * i).collect();
@@ -59,7 +59,7 @@ fn a_random_permutation_touches_each_element_once() {
     let l = of(&(0..1 << 16).map(|i| permutation.apply(i)).collect::<Vec<_>>());
     assert_eq!((l.distinct_elements, l.distinct_lines, l.distinct_pages), (1 << 16, 1 << 13, 128));
     assert_eq!((l.class.as_str(), l.reuse.cold), ("complex", 1 << 13));
-    // 8192 lines are 512 KiB: all but the first accesses hit in 1 MiB, few in 32 KiB.
+    // 8192 lines are 512 KiB: in 1 MiB all but the first accesses hit, in 32 KiB few do.
     let [small, middle, _] = l.reuse.caches[..] else { panic!("three caches") };
     assert_eq!(middle.hits, (1 << 16) - (1 << 13));
     assert!(small.hits < 1 << 13, "{}", small.hits);
@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(found.reuse.lines_reused, again.len() as u64);
     }
 
-    /// Each distance itself, and not only its bin.
+    /// Checks each distance and not only its bin.
     #[test]
     fn the_stack_is_exact(lines in prop::collection::vec(0usize..40, 1..600)) {
         let mut stack = Stack::new(40);

@@ -1,42 +1,42 @@
-//! Which sectors and lines each iteration touches, one after another. Pure.
+//! The sectors and lines touched by each iteration. Pure.
 
 use super::{Layout, SECTOR, check, distinct};
 use crate::inputs::arrays;
 
-/// Bytes of the lines that are counted: those of processors and those of GPUs.
+/// Line sizes to be counted, bytes: those of CPUs and of GPUs.
 pub const LINE_SIZES: [u64; 2] = [64, 128];
 
-/// A sector or line that an iteration touches.
+/// A sector or line touched by an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// Its number, from byte 0 on.
+    /// Number of the sector or line, counted from byte 0.
     pub unit: u64,
-    /// Elements of the iteration that lie in it, wholly or in part.
+    /// Number of elements of the iteration that overlap it.
     pub elements: u32,
 }
 
-/// What some iterations touch.
+/// The sectors and lines touched by a sequence of iterations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// Bytes of an element.
+    /// Bytes per element.
     pub element: u64,
-    /// For each iteration its sectors, ascending.
+    /// Sectors of each iteration, ascending.
     pub sectors: Vec<Vec<Touch>>,
-    /// For each of [`LINE_SIZES`] and each iteration its lines, ascending.
+    /// For each of [`LINE_SIZES`], the lines of each iteration, ascending.
     pub lines: [Vec<Vec<Touch>>; 2],
-    /// Indices.
+    /// Number of indices.
     pub accesses: u64,
     pub distinct_elements: u64,
     pub distinct_sectors: u64,
-    /// For each of [`LINE_SIZES`].
+    /// Number of distinct lines for each of [`LINE_SIZES`].
     pub distinct_lines: [u64; 2],
 }
 
 impl Touched {
-    /// What indices touch, `each` of them an iteration, with elements of so many bytes.
+    /// Computes the sectors and lines for iterations of `each` indices, with elements of `element` bytes.
     ///
     /// # Errors
-    /// No indices, one that is too large, and elements outside of the limits of
+    /// When there are no indices, when one is too large, or when the element size is outside the limits of
     /// [`Locality`](super::Locality).
     pub fn of(indices: &[u64], each: usize, element: u64) -> Result<Touched, String> {
         let layouts = LINE_SIZES.map(|line| Layout { element, line });
@@ -63,13 +63,12 @@ impl Touched {
         })
     }
 
-    /// Bytes of the elements, each counted once.
+    /// Total bytes of the distinct elements.
     pub fn used(&self) -> u64 {
         self.distinct_elements * self.element
     }
 
-    /// The lines that any iteration touches, ascending, for the length at this position of
-    /// [`LINE_SIZES`].
+    /// All distinct lines, ascending, for the line size at position `length` of [`LINE_SIZES`].
     pub fn all_lines(&self, length: usize) -> Vec<u64> {
         let mut lines: Vec<u64> = self.lines[length].iter().flatten().map(|touch| touch.unit).collect();
         lines.sort_unstable();
@@ -78,7 +77,7 @@ impl Touched {
     }
 }
 
-/// The units of so many bytes that a row's elements lie in.
+/// The units of `bytes` bytes that overlap the elements of a row.
 fn touches(row: &[u64], layout: Layout, bytes: u64) -> Vec<Touch> {
     let of = |index: &u64| {
         let (first, last) = layout.units(*index, bytes);
@@ -103,13 +102,13 @@ mod tests {
 
     #[test]
     fn iterations_touch_what_their_elements_lie_in() {
-        // Stride 4 of 8 bytes: one element a sector; the next iteration follows.
+        // Stride 4 with 8-byte elements: one element per sector; the next iteration touches the same sectors.
         let touched = Touched::of(&[0, 4, 8, 12, 1, 5, 9, 13], 4, 8).expect("touched");
         assert_eq!(row(&touched, 0), [(0, 1), (1, 1), (2, 1), (3, 1)]);
         assert_eq!(row(&touched, 1), row(&touched, 0));
         assert_eq!((touched.distinct_sectors, touched.distinct_lines, touched.used()), (4, [2, 1], 64));
         assert_eq!((touched.all_lines(0), touched.all_lines(1)), (vec![0, 1], vec![0]));
-        // An element of 24 bytes that begins at byte 24 lies in two sectors.
+        // An element of 24 bytes at byte 24 overlaps two sectors.
         let across = Touched::of(&[1, 1], 2, 24).expect("touched");
         assert_eq!(row(&across, 0), [(0, 2), (1, 2)]);
         assert_eq!(across.lines[0], [[Touch { unit: 0, elements: 2 }]], "and in one line");

@@ -1,4 +1,4 @@
-//! Whether two profiles of a device say the same.
+//! Comparison of two profiles of a device.
 
 use std::collections::HashSet;
 
@@ -6,18 +6,18 @@ use serde_yaml::Value;
 
 use crate::model::{Curve, Profile};
 
-/// A figure of two profiles.
+/// A figure in two profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Its path: `rates.cuda.read at 1048576`.
+    /// The path of the figure: `rates.cuda.read at 1048576`.
     pub figure: String,
-    /// `None` where one of them lacks it.
+    /// `None` if the profile lacks the figure.
     pub before: Option<f64>,
     pub after: Option<f64>,
 }
 
 impl Difference {
-    /// The second against the first one, as a share; infinite where one is missing.
+    /// Relative change from `before` to `after`; infinite if one is missing.
     pub fn share(&self) -> f64 {
         match (self.before, self.after) {
             (Some(before), Some(after)) => after / before - 1.0,
@@ -26,18 +26,19 @@ impl Difference {
     }
 }
 
-/// Executions of fewer launches than this are launches above all, which `launch` tells.
+/// Executions shorter than this many launches are dominated by launch time, which `launch` measures.
 const LAUNCHES: f64 = 10.0;
 
-/// The same of passes that skip, of which many are timed together.
+/// The corresponding limit for passes that skip, many of which are timed together.
 const PASSES: f64 = 2.0;
 
-/// Every figure of two profiles, in the order of the file: numbers, the points of curves at
-/// places that both have, and the first point of each kind of curve that only one has. Left out are what identifies the device, and points of streams whose
-/// executions take less than ten launches, and of passes less than two.
+/// Every figure of two profiles, in the order of the file: numbers, the points of curves at places that both
+/// profiles have, and the first point of each kind of curve that only one has. Left out are fields that
+/// identify the device, points of streams whose executions take less than ten launches, and points of passes
+/// that take less than two.
 ///
 /// # Errors
-/// None that profiles of finite numbers have.
+/// None for profiles of finite numbers.
 pub fn differences(before: &Profile, after: &Profile) -> anyhow::Result<Vec<Difference>> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     figures(&serde_yaml::to_value(before)?, "", &mut ours);
@@ -49,7 +50,7 @@ pub fn differences(before: &Profile, after: &Profile) -> anyhow::Result<Vec<Diff
     names.retain(|name| seen.insert(name.as_str()));
     let lacking = lacking(&ours, &theirs);
     let compared = |name: &&String| {
-        // Places that only one of them measured are no figures of both.
+        // Places that only one profile measured cannot be compared.
         let both = find(&ours, name).is_some() && find(&theirs, name).is_some();
         lacking.contains(name.as_str()) || (both || !name.contains(" at ")) && !is_launch(before, name)
     };
@@ -63,8 +64,8 @@ pub fn differences(before: &Profile, after: &Profile) -> anyhow::Result<Vec<Diff
         .collect())
 }
 
-/// The first point of each curve that only one of them has, as far as its kind goes: quick
-/// calibrations go over other footprints.
+/// The first point of each curve whose kind only one profile has. Curves are compared by kind because quick
+/// calibrations use other footprints.
 fn lacking<'n>(ours: &'n [(String, f64)], theirs: &'n [(String, f64)]) -> HashSet<&'n str> {
     let mut first = HashSet::new();
     for (some, others) in [(ours, theirs), (theirs, ours)] {
@@ -79,15 +80,15 @@ fn lacking<'n>(ours: &'n [(String, f64)], theirs: &'n [(String, f64)]) -> HashSe
     first
 }
 
-/// The curve of a point, without its footprint; `None` for a figure that is no point.
+/// The curve of a point, without its footprint; `None` for a figure that is not a point.
 fn kind(name: &str) -> Option<String> {
     let (curve, _) = name.split_once(" at ")?;
     let Some((path, label)) = curve.split_once('[') else { return Some(curve.to_owned()) };
     Some(format!("{path}[{}", label.split(' ').take(2).collect::<Vec<_>>().join(" ")))
 }
 
-/// Whether a figure is a point of a stream, or of passes, that is over before so many launches
-/// are.
+/// Whether a figure is a point of a stream or of passes that takes less than [`LAUNCHES`] or [`PASSES`]
+/// launches.
 fn is_launch(profile: &Profile, name: &str) -> bool {
     let Some((path, place)) = name.split_once(" at ") else { return false };
     let mut parts = path.split('.');
@@ -100,7 +101,7 @@ fn is_launch(profile: &Profile, name: &str) -> bool {
         ("read", _) => seconds(&rates.read, bytes) < LAUNCHES * rates.launch,
         ("write", _) => seconds(&rates.write, bytes) < LAUNCHES * rates.launch,
         ("copy", _) => seconds(&rates.copy, bytes) < LAUNCHES * rates.launch,
-        // Of elements of four bytes.
+        // Elements of four bytes.
         ("scan", Some(scan)) => seconds(scan, bytes / 4.0) < PASSES * rates.launch,
         _ => false,
     }
@@ -113,7 +114,7 @@ fn figures(value: &Value, at: &str, out: &mut Vec<(String, f64)>) {
         Value::Mapping(entries) => {
             for (key, value) in entries {
                 match key.as_str().unwrap_or_default() {
-                    // They identify the profile; nothing of them was measured.
+                    // These keys identify the profile and were not measured.
                     "schema" | "made" | "device" if at.is_empty() => {}
                     key => figures(value, &below(key), out),
                 }
@@ -137,7 +138,7 @@ fn point_of(at: &str, point: &[Value]) -> Option<(String, f64)> {
     Some((format!("{at} at {}", place.as_f64()?), value.as_f64()?))
 }
 
-/// What tells an item of a list from the others: its name, or direction, element and footprint.
+/// The label that distinguishes an item of a list: its name, or direction, element and footprint.
 fn label(item: &Value) -> String {
     let word = |key: &str| match item.get(key) {
         Some(Value::String(text)) => Some(text.clone()),

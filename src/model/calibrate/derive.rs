@@ -1,4 +1,4 @@
-//! The profile that follows from the times of a calibration.
+//! Derivation of a profile from the times of a calibration.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,32 @@ use crate::case::Direction;
 use crate::model::he2007::sequential_bandwidth;
 use crate::model::{Cache, Curve, Device, He2007, Made, Profile, Random, Rates, SCHEMA};
 
-/// A cache that is stated to be so large may be found to be this many times larger or smaller.
+/// A measured capacity may differ from the stated size of its cache by up to this factor.
 const ALIKE: f64 = 4.0;
 
 /// he2007 §3.3.1 scans 2^i MB.
 const SMALLEST_SCAN: f64 = 1e6;
 
-/// What is calibrated, as far as it is known without measuring.
+/// The device to calibrate, as far as it is known without measuring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
     pub name: String,
     pub source: String,
     pub made: Made,
     pub device: Device,
-    /// Its caches from the processor outwards, with their sizes where the vendor or the driver
-    /// states them.
+    /// The device's caches from the processor outwards, with their sizes if the vendor or the driver states
+    /// them.
     pub caches: Vec<(String, Option<u64>)>,
-    /// Bytes of a line, where the system tells.
+    /// Bytes of a cache line, if the system reports it.
     pub line: Option<u64>,
-    /// Bytes of a page, where the system tells.
+    /// Bytes of a page, if the system reports it.
     pub page: Option<u64>,
 }
 
 /// The profile of `subject` from its cases. O(cases²).
 ///
 /// # Errors
-/// What was not measured, where a profile cannot do without it.
+/// Names a required figure that was not measured.
 pub fn derive(subject: &Subject, all: &[Measured]) -> Result<Profile, String> {
     let mut backends: Vec<&str> = all.iter().map(|m| m.backend.as_str()).collect();
     backends.sort_unstable();
@@ -47,7 +47,7 @@ pub fn derive(subject: &Subject, all: &[Measured]) -> Result<Profile, String> {
     let (found, reach) = assigned(&levels::capacities(&latencies(&rates)), &subject.caches);
     for one in rates.values_mut() {
         (one.page, one.tlb_reach) = (subject.page, reach);
-        // What a processor asks for ahead hides what one miss fetches.
+        // A processor's prefetching hides how much one miss fetches.
         one.fetch = subject.line.unwrap_or(one.fetch);
     }
     let caches = caches(&found, subject, &rates);
@@ -64,8 +64,8 @@ pub fn derive(subject: &Subject, all: &[Measured]) -> Result<Profile, String> {
     })
 }
 
-/// The least latency that a backend has at each footprint, for neighbours only slow a chain down;
-/// without any, what a random read costs.
+/// The least latency of any backend at each footprint, because neighbours only slow a chain down; without any
+/// latency, the cost of a random read.
 fn latencies(rates: &BTreeMap<String, Rates>) -> Vec<(f64, f64)> {
     let mut all: Vec<(f64, f64)> = rates
         .values()
@@ -88,11 +88,11 @@ fn random_reads(rates: &Rates) -> Option<&Curve> {
     rates.random.iter().find(word).map(|r| &r.rate)
 }
 
-/// Which cache each capacity is. Both ascend, so that as many as can be are paired in their order,
-/// and of several ways that in which they are nearest: within a factor of [`ALIKE`], or less than
-/// the stated size but more than the cache before, for others may hold most of a shared one. Of no
-/// stated size it is the largest one below the next cache. What lies beyond the last cache first is
-/// the reach of the TLB.
+/// Assigns each capacity to a cache; also returns the reach of the TLB. Both lists ascend, so as many as
+/// possible are paired in order, and of several such pairings the closest is taken. A pair must agree within
+/// a factor of [`ALIKE`], or the capacity must lie between the size of the cache before and the stated size,
+/// because others may occupy most of a shared cache. A cache without a stated size gets the largest free
+/// capacity below the next cache. The smallest capacity beyond the last cache is the reach of the TLB.
 fn assigned(capacities: &[f64], caches: &[(String, Option<u64>)]) -> (Vec<(usize, u64)>, Option<u64>) {
     let bytes = |capacity: f64| capacity.round() as u64;
     let sized: Vec<(usize, f64)> =
@@ -115,8 +115,8 @@ fn assigned(capacities: &[f64], caches: &[(String, Option<u64>)]) -> (Vec<(usize
     (found, further.min_by(f64::total_cmp).map(bytes))
 }
 
-/// Caches of these sizes with capacities of theirs, most of them and then the nearest, and how far
-/// these lie apart; `before` is the size of the cache before. O(2ⁿ) in the number of either.
+/// Pairs of cache and capacity, as many as possible and then the closest, with the sum of their distances (in
+/// logarithms); `before` is the size of the cache before. O(2ⁿ) in the number of either.
 fn paired(capacities: &[f64], caches: &[(usize, f64)], before: f64) -> (Vec<(usize, f64)>, f64) {
     let [(at, size), rest @ ..] = caches else { return (Vec::new(), 0.0) };
     let mut best = paired(capacities, rest, *size);
@@ -136,8 +136,8 @@ fn paired(capacities: &[f64], caches: &[(usize, f64)], before: f64) -> (Vec<(usi
     best
 }
 
-/// Lines and sectors: on a GPU the first cache tells lines apart, and stores move sectors; on
-/// processors a line is what is moved, and fetched.
+/// Lines and sectors. On a GPU the first cache shows the line and stores show the sector; on processors a
+/// line is also the unit of transfer and of fetching.
 fn caches(found: &[(usize, u64)], subject: &Subject, rates: &BTreeMap<String, Rates>) -> Vec<Cache> {
     let gpu = rates.get("cuda");
     let Some(any) = gpu.or_else(|| rates.get("scalar")).or_else(|| rates.values().next()) else {
@@ -152,13 +152,13 @@ fn caches(found: &[(usize, u64)], subject: &Subject, rates: &BTreeMap<String, Ra
     found.iter().filter_map(one).collect()
 }
 
-/// he2007's parameters. δ is what a hit takes beside others, not its latency: the equations
-/// know nothing of what is in flight, and a miss takes its share of B_seq there.
+/// The parameters of he2007. δ is the time of a hit among others in flight, not its latency: the equations do
+/// not model accesses in flight, and charge a miss at B_seq.
 fn he2007(rates: &Rates, caches: &[Cache]) -> Option<He2007> {
     let last = caches.last()?;
     let scans = rates.read.points().iter().filter(|(bytes, _)| *bytes >= SMALLEST_SCAN);
     let scans: Vec<(f64, f64)> = scans.map(|(bytes, rate)| (*bytes, bytes / rate)).collect();
-    // Within the last cache and beyond the one before it, as far as there is room.
+    // A footprint within the last cache and, if there is room, beyond the cache before it.
     let hits = last.capacity as f64 / 4.0;
     Some(He2007 {
         b_seq: rounded(sequential_bandwidth(&scans)?),

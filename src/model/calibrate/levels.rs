@@ -1,22 +1,22 @@
-//! Sizes that show in a curve: where it steps, and where a stride costs no more. Pure.
+//! Cache sizes and line sizes from curves: steps of the latency, and strides beyond which the cost is
+//! constant. Pure.
 
-/// The latency grows by less than this with a footprint twice as large on a plateau.
+/// On a plateau, doubling the footprint raises the latency by less than this factor.
 const FLAT: f64 = 1.12;
 
-/// From one plateau to the next it grows at least by this.
+/// From one plateau to the next the latency rises at least by this factor.
 const STEP: f64 = 1.25;
 
-/// A doubling of the stride that costs more than this still fetches more for each access.
+/// If doubling the stride lowers the rate below this share, each access still fetches more.
 const COSTS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// Strides beyond this, bytes, are longer than any line: what they cost is something else.
+/// Strides beyond this, bytes, exceed any line, so other effects cause their cost.
 const LONGEST_LINE: f64 = 256.0;
 
-/// Footprints up to which something finds all accesses, from the latencies of random ones by
-/// footprint, ascending. Between plateaus a and b of the latency, random accesses to x bytes,
-/// C of which are found, take t = C/x · a + (1 − C/x) · b, wherefore the share
-/// s = (b − t) / (b − a) of them is found, and C = s · x. Of the places on the way the mean
-/// counts, with weights s · (1 − s): those at its ends say least.
+/// Capacities of caches (and reach of the TLB) from the latencies of random accesses by footprint, ascending.
+/// Between plateaus a and b of the latency, random accesses to x bytes, C of which are cached, take t = C/x ·
+/// a + (1 − C/x) · b. So the share s = (b − t) / (b − a) of them hits, and C = s · x. C is the mean over the
+/// points of the rise, with weights s · (1 − s), because the points at the ends are least informative.
 pub fn capacities(latency: &[(f64, f64)]) -> Vec<f64> {
     rises(latency)
         .into_iter()
@@ -24,8 +24,8 @@ pub fn capacities(latency: &[(f64, f64)]) -> Vec<f64> {
         .collect()
 }
 
-/// Points between which the latency rises to the next plateau, and where that ends: the curve
-/// nears it slowly, so its end says best how high it is.
+/// The points `first` to `last` of a rise of the latency, and the point `top` where the next plateau ends:
+/// the curve approaches a plateau slowly, so its end is the best estimate of its height.
 #[derive(Clone, Copy, Debug)]
 struct Rise {
     first: usize,
@@ -33,8 +33,8 @@ struct Rise {
     top: usize,
 }
 
-/// Where a curve of latencies rises. Caches that lie close together leave no plateau between them,
-/// only a doubling that costs less than those on either side.
+/// The rises of a latency curve. Caches of similar size leave no plateau between them, only a doubling that
+/// costs less than those on either side.
 fn rises(latency: &[(f64, f64)]) -> Vec<Rise> {
     let slope: Vec<f64> = latency.windows(2).map(|pair| pair[1].1 / pair[0].1).collect();
     let steep = |i: &usize| slope[*i] > FLAT;
@@ -53,7 +53,7 @@ fn rises(latency: &[(f64, f64)]) -> Vec<Rise> {
     found
 }
 
-/// Doublings that cost less by √2, in logarithms, than one before and one behind them, before it
+/// Doublings whose log cost is at most 1/√2 of one before and of one after them, up to the next doubling that
 /// costs still less.
 fn valleys(slope: &[f64]) -> Vec<usize> {
     let log: Vec<f64> = slope.iter().map(|slope| slope.ln()).collect();
@@ -70,19 +70,19 @@ fn valleys(slope: &[f64]) -> Vec<usize> {
     found
 }
 
-/// Of a part that rises from one plateau to the next, whose latency is `b`.
+/// The capacity behind one rise to a plateau of latency `b`.
 fn capacity(rise: &[(f64, f64)], b: f64) -> Option<f64> {
     let a = rise.first()?.1;
     let shares = rise.iter().map(|(x, t)| (x, ((b - t) / (b - a)).clamp(0.0, 1.0)));
     let weighed = shares.map(|(x, share)| (share * (1.0 - share), share * x));
     let (weights, sum) = weighed.fold((0.0, 0.0), |(all, sum), (weight, c)| (all + weight, sum + weight * c));
-    // The smallest of these footprints is still found whole.
+    // The smallest of these footprints still fits entirely.
     (b / a >= STEP && weights > 0.0).then_some((sum / weights).max(rise.first()?.0))
 }
 
-/// The bytes that are moved for each access at least, from accesses per second by stride in
-/// bytes, which doubles from point to point: the last stride that costs more than √2 against
-/// half of it, up to [`LONGEST_LINE`]. Beyond, each access moves the same. `None` where no
+/// The least number of bytes that each access moves, from accesses per second by stride in bytes (the stride
+/// doubles from point to point): the last stride, up to [`LONGEST_LINE`], at which an access costs more than
+/// √2 times what it costs at half that stride. Beyond it each access moves the same bytes. `None` if no
 /// stride costs that much.
 pub fn granule(rates: &[(f64, f64)]) -> Option<u64> {
     let costs = |pair: &&[(f64, f64)]| pair[1].0 <= LONGEST_LINE && pair[1].1 / pair[0].1 < COSTS;
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// A server's three caches as chains of reads showed them: nowhere two points alike.
+    /// Latencies of pointer chains on a server with three caches: no two neighbouring points are alike.
     #[test]
     fn caches_without_plateaus_between_them_are_told_apart() {
         let seen = [

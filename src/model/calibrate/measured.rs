@@ -1,4 +1,4 @@
-//! Cases and their times: what a calibration follows from.
+//! Cases and their times: the input of a calibration.
 
 use crate::case::{Params, Work};
 use crate::stats;
@@ -10,22 +10,22 @@ pub struct Measured {
     pub primitive: String,
     pub params: Params,
     pub work: Work,
-    /// Of one execution: each round's median.
+    /// Seconds of one execution: the median of each round.
     pub rounds: Vec<f64>,
-    /// Threads of a CPU.
+    /// Number of CPU threads.
     pub threads: Option<u64>,
 }
 
 impl Measured {
-    /// Seconds of an execution: the median of the rounds' medians. Processors share caches, memory and
-    /// often cores with others, who only slow a round down, some for minutes: of theirs it is the lower
-    /// quartile.
+    /// Seconds of one execution. On a GPU: the median of the rounds' medians. Processors share caches, memory
+    /// and often cores with others, who only slow a round down, some for minutes: for them the lower quartile
+    /// is taken.
     pub fn seconds(&self) -> f64 {
         let q = if self.backend == "cuda" { 0.5 } else { 0.25 };
         stats::quantile_of(&self.rounds, q).unwrap_or(f64::NAN)
     }
 
-    /// The parameter's word.
+    /// The text of a parameter; empty if it is missing.
     pub fn word(&self, key: &str) -> &str {
         self.params.text(key).unwrap_or("")
     }

@@ -1,15 +1,15 @@
-//! Calibration: which cases tell a device's characteristics, and what follows from their times.
-//! Pure; the command line runs the cases through an engine like any other recipe.
+//! Calibration: the cases that reveal a device's characteristics, and the derivation of a profile from their
+//! times. Pure; the command line runs the cases through an engine like any other recipe.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
 //! | `cuda.yaml`, `cpu.yaml` | the cases |
 //! | `measured` | cases and their times |
 //! | `rates` | curves, and the figures of one backend |
 //! | `levels` | capacities of caches and reach of the TLB from latencies; lines and sectors from strides |
 //! | `derive` | the whole profile |
-//! | `agree` | whether two profiles say the same |
-//! | `table` | what was detected beside what the vendor states |
+//! | `agree` | comparison of two profiles |
+//! | `table` | detected figures beside the vendor's stated ones |
 
 mod agree;
 mod derive;
@@ -28,20 +28,20 @@ pub use table::{Row, rows};
 const CUDA: &str = include_str!("cuda.yaml");
 const CPU: &str = include_str!("cpu.yaml");
 
-/// Most streams side by side, a power of two.
+/// Log₂ of the greatest number of streams side by side.
 const MOST_STREAMS: u32 = 12;
 
-/// What to calibrate.
+/// The device to calibrate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The processors: `cpu` and `scalar`.
+    /// The CPU: backends `cpu` and `scalar`.
     Processors,
-    /// The GPU of this number.
+    /// The GPU with this number.
     Gpu(u64),
 }
 
 impl Target {
-    /// The recipe, `quick` in fewer rounds and steps.
+    /// The recipe; with `quick`, fewer rounds and steps.
     pub fn recipe(self, quick: bool) -> String {
         let (text, backend, blocks) = match self {
             Target::Processors => (CPU, String::new(), String::new()),
@@ -85,7 +85,7 @@ impl Target {
         tokens.iter().fold(text.to_owned(), |text, (token, value)| text.replace(token, value))
     }
 
-    /// The backend whose device it is.
+    /// The backend of the device.
     pub fn backend(self) -> &'static str {
         match self {
             Target::Processors => "cpu",
@@ -94,7 +94,7 @@ impl Target {
     }
 }
 
-/// Streams of words, one word of each in turn, which together fill so many bytes: 1, 2, 4 …
+/// Patterns of 1, 2, 4 … streams of words, visited in turn, which together fill `footprint` bytes.
 fn streams(footprint: u64) -> String {
     let one = |bits: u32| {
         let (streams, words) = (1u64 << bits, (footprint / 8) >> bits);

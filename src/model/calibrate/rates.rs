@@ -1,11 +1,11 @@
-//! The figures of one backend from the times of its cases.
+//! The figures of one backend, from the times of its cases.
 
 use super::measured::Measured;
 use crate::case::Direction;
 use crate::model::{Curve, Moves, Random, Rates, Start, Strided};
 use crate::{primitives, stats};
 
-/// Bytes of a word, the element of patterns.
+/// Bytes of a word: the element of patterns.
 pub const WORD: u64 = 8;
 
 /// Threads of a warp on every NVIDIA GPU so far.
@@ -17,7 +17,7 @@ const TILE: u64 = 2048;
 /// The rates of one backend.
 ///
 /// # Errors
-/// What was not measured, where a profile cannot do without.
+/// Names a required figure that was not measured.
 pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
     let ours: Vec<&Measured> = all.iter().filter(|m| m.backend == backend).collect();
     let ours = ours.as_slice();
@@ -56,12 +56,12 @@ fn missing(backend: &str, kernel: &str) -> String {
     format!("{backend}: no stream of kernel {kernel} was measured")
 }
 
-/// A number with five digits: no measurement has more.
+/// Rounds to five significant digits: no measurement is more precise.
 pub fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(value)
 }
 
-/// The curve through points in any order; `None` without one.
+/// The curve through points in any order; `None` without points.
 fn curve(points: impl Iterator<Item = (f64, f64)>) -> Option<Curve> {
     let mut points: Vec<(f64, f64)> = points.map(|(x, y)| (x, rounded(y))).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -69,7 +69,8 @@ fn curve(points: impl Iterator<Item = (f64, f64)>) -> Option<Curve> {
     Curve::new(points).ok()
 }
 
-/// Bytes per second by bytes of all arrays together. The smallest executions are no streams.
+/// Bytes per second by total bytes of all arrays. The smallest executions measure the launch and are left
+/// out.
 fn stream(ours: &[&Measured], kernel: &str) -> Option<Curve> {
     let streams =
         ours.iter().filter(|m| m.is("stream", "direct") && m.word("kernel") == kernel && !smallest(m));
@@ -80,16 +81,16 @@ fn smallest(m: &Measured) -> bool {
     m.primitive == "stream" && m.params.int("elements") == Some(1)
 }
 
-/// Launches scatter by a fifth from round to round, and no less within one, and now and then a
-/// stretch of rounds is slower by a quarter: the median of many rounds of all of them together
-/// says the same twice.
+/// The launch time: the median over the rounds of all smallest executions together. Launches vary by a fifth
+/// from round to round, though not within a round, and occasionally a stretch of rounds is slower by a
+/// quarter; only the median of many rounds is reproducible.
 fn launch(ours: &[&Measured]) -> Option<f64> {
     let rounds: Vec<f64> =
         ours.iter().filter(|m| smallest(m)).flat_map(|m| m.rounds.iter().copied()).collect();
     stats::median(&rounds).map(rounded)
 }
 
-/// Whether a pattern is visited once.
+/// Whether a pattern is used once.
 fn is_one_use(m: &Measured) -> bool {
     m.primitive == "pattern" && m.params.int("count") == Some(1)
 }
@@ -109,7 +110,7 @@ fn multipass<'m>(ours: &'m [&Measured], locations: &'m str) -> impl Iterator<Ite
     })
 }
 
-/// What each pass after the first one takes, by tuples.
+/// Seconds of each pass after the first one, by number of tuples.
 fn further(ours: &[&Measured], locations: &str) -> Vec<(u64, f64)> {
     let mut further = Vec::new();
     for (tuples, passes, time) in multipass(ours, locations).filter(|(_, passes, _)| *passes > 1) {
@@ -157,7 +158,8 @@ fn random(ours: &[&Measured]) -> Vec<Random> {
     kinds.into_iter().filter_map(one).collect()
 }
 
-/// Elements that processors move in their first caches, without the launch that is in so short a time.
+/// Elements per second that processors move within their first caches. The launch is subtracted because these
+/// executions are so short.
 fn moves(ours: &[&Measured], launch: f64) -> Vec<Moves> {
     let one = |m: &&&Measured| {
         let rate = rounded(m.work.elements as f64 / (m.seconds() - launch));
@@ -167,14 +169,15 @@ fn moves(ours: &[&Measured], launch: f64) -> Vec<Moves> {
     ours.iter().filter(|m| moved(m) && m.word("locations") == "sequential").filter_map(|m| one(&m)).collect()
 }
 
-/// Whether tuples are gathered or scattered in one pass.
+/// Whether the case gathers or scatters tuples in one pass.
 fn moved(m: &Measured) -> bool {
     m.is("gather", "direct") || m.is("scatter", "direct")
 }
 
-/// Rates of processors' reads, whose places are computed a block at a time before any of them is read.
-/// That takes what reads which the first cache answers take beyond a move, which finds its place
-/// in memory. Stores are still on their way to the caches while the next places are computed.
+/// Subtracts from random reads of processors the time to compute their places: the kernel computes a block of
+/// places before it reads any of them. That time is the difference between random reads that hit the first
+/// cache and moves, whose places come from memory. Stores are not corrected: they still drain to the caches
+/// while the next places are computed.
 fn without_places(random: Random, moves: &[Moves]) -> Random {
     let same = |moves: &&Moves| moves.direction == random.direction && moves.element == random.element;
     let Some(near) = moves.iter().filter(|m| m.direction == Direction::Read).find(same) else {
@@ -186,7 +189,7 @@ fn without_places(random: Random, moves: &[Moves]) -> Random {
     Random { rate: curve(points).unwrap_or_else(|| random.rate.clone()), ..random }
 }
 
-/// Seconds of one of a thread's accesses.
+/// Seconds of one access of a thread.
 fn latency(ours: &[&Measured]) -> Option<Curve> {
     let chains = ours.iter().filter(|m| m.is("random-access", "chained"));
     let one = |m: &&Measured| {
@@ -199,7 +202,7 @@ fn latency(ours: &[&Measured]) -> Option<Curve> {
 const LENGTH: &str = "source.uniform.length";
 const STRIDE: &str = "source.uniform.stride";
 
-/// Strided words: over much memory, and again and again over what a cache holds.
+/// Strided words: over far more memory than the caches hold, and repeatedly over a cached footprint.
 fn strided(ours: &[&Measured]) -> Vec<Strided> {
     let patterns =
         || ours.iter().filter(|m| m.primitive == "pattern" && !in_blocks(m) && !is_one_use(m)).copied();
@@ -216,8 +219,8 @@ fn strided(ours: &[&Measured]) -> Vec<Strided> {
     all
 }
 
-/// Whether no word is visited twice: a pattern of one word that moves by the stride, or a longer
-/// one by its length.
+/// Whether no word is visited twice: a pattern of one word advances by the stride, a longer one by its
+/// length.
 fn moves_on(m: &&Measured) -> bool {
     m.params.int("footprint").is_some()
 }
@@ -234,7 +237,7 @@ fn cached_bytes(m: &Measured) -> Option<u64> {
     Some(m.params.int(LENGTH)? * m.params.int(STRIDE)? * WORD)
 }
 
-/// A gather that stores what it reads.
+/// Whether the case is a gather that stores the words it reads.
 fn stores(m: &Measured) -> bool {
     m.word("kernel") == "gather" && m.word("method") == "direct"
 }
@@ -250,8 +253,7 @@ fn over(
     Some(Strided { direction, element: WORD, footprint, rate: curve(points)? })
 }
 
-/// What storing each word that is read adds, where the words stored to lie in the nearest
-/// memory.
+/// The cost of also storing each word read, if the destination lies in the nearest cache.
 fn own_words(ours: &[&Measured]) -> Option<Strided> {
     let again = |m: &&&Measured| m.primitive == "pattern" && m.params.int("delta") == Some(0);
     let with = ours.iter().find(|m| again(m) && stores(m))?;
@@ -267,13 +269,13 @@ fn own_words(ours: &[&Measured]) -> Option<Strided> {
     Some(Strided { direction, element: WORD, footprint, rate: curve([(WORD as f64, rate)].into_iter())? })
 }
 
-/// A pattern whose threads have a word each, in a block for each tile.
+/// Whether each thread of the pattern handles one word, with one block of threads per tile.
 fn in_blocks(m: &Measured) -> bool {
     m.params.int("backend.cuda.items").is_some()
 }
 
-/// Seconds of one more block: what blocks of a word a thread take, without what the nearest memory
-/// takes to hand over the words and to take them in.
+/// Seconds per additional block: the time of blocks with one word per thread, less the time in which the
+/// nearest cache reads and writes the words.
 fn blocks(ours: &[&Measured], strided: &[Strided]) -> Vec<Start> {
     let nearest = |direction: Direction| {
         let same = strided.iter().filter(|s| s.direction == direction);
@@ -288,7 +290,7 @@ fn blocks(ours: &[&Measured], strided: &[Strided]) -> Vec<Start> {
     ours.iter().filter(|m| in_blocks(m)).filter_map(|m| one(&m)).collect()
 }
 
-/// Streams side by side: words per second by their number, for each footprint.
+/// Streams side by side: words per second by number of streams, for each footprint.
 fn interleaved(ours: &[&Measured]) -> Vec<Strided> {
     let streams: Vec<&Measured> = ours.iter().filter(|m| side_by_side(m)).copied().collect();
     let bytes = |m: &Measured| m.work.elements * WORD;
@@ -307,23 +309,24 @@ fn interleaved(ours: &[&Measured]) -> Vec<Strided> {
 
 const PARTITIONS: &str = "locations.partitions.count";
 
-/// Of words in turn, or of which locations in random partitions take the next word.
+/// The number of streams: of words visited in turn, or the number of random partitions.
 fn number_of_streams(m: &Measured) -> Option<u64> {
     m.params.int(PARTITIONS).or_else(|| Some(m.work.elements / m.params.int("count")?))
 }
 
-/// Streams side by side: patterns that move on by a word, all of them to their ends, or partitions.
+/// Whether streams lie side by side: patterns that advance by one word through all their streams, or
+/// partitions.
 fn side_by_side(m: &Measured) -> bool {
     let words = m.primitive == "pattern" && m.params.int("delta") == Some(1) && !moves_on(&m);
     words || moved(m) && m.params.int(PARTITIONS).is_some()
 }
 
-/// A stride of lines and a word: every word in another line and another bank.
+/// A stride of lines plus a word: every word lies in another line and another bank.
 const APART: u64 = 17;
 
-/// Of how many lines one answer of the first cache has parts. A warp's words that lie together are
-/// answered twice as fast as half of them would be, at 256 bytes in two answers; words in lines
-/// of their own in as many as there are lines over those that one answer has parts of.
+/// The number of lines that one answer of the first cache can combine. A warp of contiguous words (256 bytes)
+/// takes two answers. Words in lines of their own take one answer per `answer_lines` lines, so the ratio of
+/// the two rates gives it: answer_lines = WARP / (2 · rate(1) / rate([`APART`])).
 fn answer_lines(ours: &[&Measured]) -> Option<u64> {
     let read = |stride: u64| {
         let same = |m: &&&Measured| {
@@ -335,7 +338,7 @@ fn answer_lines(ours: &[&Measured]) -> Option<u64> {
     Some((lines as u64).max(1))
 }
 
-/// Bytes of what the caches exchange: what a store moves from one cache to the next at least.
+/// Bytes of a sector: the least that a store moves from one cache to the next.
 pub fn sector(rates: &Rates) -> Option<u64> {
     let memory = rates.strided.iter().map(|s| s.footprint).max()?;
     let cached =
@@ -343,7 +346,7 @@ pub fn sector(rates: &Rates) -> Option<u64> {
     super::levels::granule(rates.strided.iter().find(cached)?.rate.points())
 }
 
-/// Bytes of a line as the first cache tells them apart.
+/// Bytes of a line of the first cache.
 pub fn first_line(rates: &Rates) -> Option<u64> {
     let reads = rates.strided.iter().filter(|s| s.direction == Direction::Read);
     super::levels::granule(reads.min_by_key(|s| s.footprint)?.rate.points())

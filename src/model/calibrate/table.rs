@@ -1,14 +1,14 @@
-//! What was detected, beside what the vendor states.
+//! Detected figures beside the vendor's stated ones.
 
 use crate::case::{Direction, units};
 use crate::model::{Curve, Profile, Rates};
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub figure: String,
     pub detected: String,
-    /// Empty where nobody states it.
+    /// Empty if nobody states the figure.
     pub stated: String,
 }
 
@@ -16,8 +16,8 @@ fn row(figure: String, detected: String, stated: Option<String>) -> Row {
     Row { figure, detected, stated: stated.unwrap_or_default() }
 }
 
-/// The figures of a profile that people know. `bandwidth` is what the memory's bus could move,
-/// bytes per second.
+/// The well-known figures of a profile. `bandwidth` is the peak bandwidth of the memory bus, bytes per
+/// second.
 pub fn rows(profile: &Profile, bandwidth: Option<f64>) -> Vec<Row> {
     let mut rows = Vec::new();
     for cache in &profile.caches {

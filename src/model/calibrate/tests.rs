@@ -1,4 +1,4 @@
-//! The real recipes on machines that are known, because they are invented.
+//! Runs the real recipes on invented machines, whose characteristics are known.
 
 use super::*;
 use crate::case::{Case, Direction};
@@ -17,7 +17,7 @@ const LAUNCH: f64 = 4e-6;
 const MEMORY: f64 = 4.6e12;
 
 impl Gpu {
-    /// What an access costs where `near` takes the first, `far` the second and `memory` the third.
+    /// Cost of an access if `near` is that of the first cache, `far` of the second and `memory` of memory.
     fn mixed(&self, footprint: f64, [near, far, memory]: [f64; 3]) -> f64 {
         let (one, two) = ((L1 / footprint).min(1.0), (L2 / footprint).min(1.0));
         one * near + (two - one) * far + (1.0 - two) * memory
@@ -41,7 +41,7 @@ impl Gpu {
                 (Some(1.0), Some(_)) => n * 1e-11,
                 (Some(delta), None) => n * (8.0 * delta).min(64.0) / MEMORY,
                 (_, Some(stride)) if word("kernel") == "scatter" => n * (8.0 * stride).min(32.0) / 6e12,
-                // Two lines an answer, and what lies together in answers of 128 bytes.
+                // An answer combines two lines; contiguous words take answers of 128 bytes.
                 (_, Some(17.0)) => n * 128.0 / 3e13 / 2.0,
                 (_, stride) => {
                     let stored = if method == "direct" { n / 5e12 } else { 0.0 };
@@ -63,7 +63,7 @@ const CACHES: [f64; 3] = [32_768.0, 1_048_576.0, 33_554_432.0];
 const MOVE: f64 = 1e-10;
 
 impl Cpus {
-    /// What an access costs by the cache that has it.
+    /// Mean cost of an access, from the cost of each cache and of memory.
     fn mixed(footprint: f64, costs: [f64; 4]) -> f64 {
         let shares = CACHES.map(|size| (size / footprint).min(1.0));
         let [one, two, three] = shares;
@@ -192,7 +192,7 @@ fn what_processors_are_made_of_is_found() {
         near(rates.latency.as_ref().expect("chains").at(4096.0), 1e-9, 0.01);
         assert_eq!(rates.moves.iter().map(|m| m.element).collect::<Vec<_>>(), [4, 8, 16, 4, 8, 16]);
         rates.moves.iter().for_each(|moves| near(moves.rate, 2.0 / MOVE, 0.01));
-        // Places are computed before they are read, and while what they name is written.
+        // The time to compute places is subtracted from reads; for writes it is hidden.
         near(rates.random[0].rate.at(4096.0), 2.0 / MOVE, 0.01);
         near(rates.random[0].rate.at(65_536.0), 2.0 / (4.5e-10 - 2e-10), 0.01);
         near(rates.random[1].rate.at(4096.0), 2.0 / 3e-10, 0.01);

@@ -1,4 +1,4 @@
-//! Which profile a case is predicted from, and that nothing measured goes into it.
+//! Tests that predictions use the right profile and nothing measured.
 
 use crate::engine::protocol::Event;
 use crate::model::{Device, DeviceProfile, He2007, Profile, Profiles, SCHEMA};
@@ -6,7 +6,7 @@ use crate::run::Ledger;
 use crate::run::runner::Message;
 use crate::tui::tests::{fixture, script};
 
-/// A processor whose every value is made up, for the model he2007.
+/// A processor with invented values, for the model he2007.
 pub fn profile(name: &str, b_seq: f64, cache: u64) -> Profile {
     let he2007 = He2007 { b_seq, cache, block: 256, transfer: 64, delta: 4e-10, warp: 32 };
     Profile {

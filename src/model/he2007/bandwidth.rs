@@ -2,16 +2,16 @@
 
 use crate::model::He2007;
 
-/// B_seq: the mean of the bandwidths of sequential scans, weighted by what was scanned
-/// (Eq. 1). Each scan as (bytes, seconds). The equation as printed multiplies by tᵢ and
-/// divides by n once more than a weighted mean can; its words decide. `None` without a scan.
+/// B_seq: the mean bandwidth of sequential scans, given as (bytes, seconds), weighted by the bytes scanned
+/// (Eq. 1). As printed, the equation multiplies by tᵢ and divides by n, which a weighted mean does not; the
+/// paper's text describes the weighted mean, which is used here. `None` without scans.
 pub fn sequential(scans: &[(f64, f64)]) -> Option<f64> {
     let all: f64 = scans.iter().map(|(bytes, _)| bytes).sum();
     (all > 0.0).then(|| scans.iter().map(|(bytes, seconds)| bytes / all * (bytes / seconds)).sum())
 }
 
-/// Seconds of one access to a tuple of `z` bytes at hit rate `h`: its misses and its hits
-/// (Eq. 2 without n).
+/// Seconds of one access to a tuple of `z` bytes at hit rate `h`, split into misses and hits (Eq. 2 without
+/// n).
 pub fn access(device: &He2007, z: f64, h: f64) -> (f64, f64) {
     let (block, transfer) = (device.block as f64, device.transfer as f64);
     let miss = (z / block).ceil() * block / device.b_seq;
@@ -33,11 +33,11 @@ mod tests {
     fn b_seq_is_a_weighted_mean() {
         assert_eq!(sequential(&[]), None);
         assert_eq!(sequential(&[(2.0, 1.0), (4.0, 2.0)]), Some(2.0));
-        // 2 MB at 1 B/s, 4 MB at 4 B/s: a third and two thirds.
+        // 2 MB at 1 B/s and 4 MB at 4 B/s: weights of one third and two thirds.
         assert!((sequential(&[(2.0, 2.0), (4.0, 1.0)]).expect("two scans") - 3.0).abs() < 1e-12);
     }
 
-    /// Only misses: a block of 256 bytes for 8. Only hits: 8 bytes every δ, 64 every 2·δ.
+    /// Only misses: 256 bytes are fetched per 8. Only hits: 8 bytes every δ, 64 every 2·δ.
     #[test]
     fn b_rand_lies_between_blocks_and_lines() {
         let g80 = g80();

@@ -1,10 +1,10 @@
-//! How many accesses find their block in the cache (he2007 §3.3.2).
+//! Hit and miss rates of accesses to cached blocks (he2007 §3.3.2).
 
 use super::distinct::distinct;
 
-/// Case I, totally random accesses: the miss rate of `n` accesses to `blocks` memory blocks
-/// with a cache of `lines` lines (Eq. 6, whose first case is E/n: of its two forms in print
-/// the one that is continuous at E = N).
+/// Case I, totally random accesses: the miss rate of `n` accesses to `blocks` memory blocks with a cache of
+/// `lines` lines (Eq. 6). The first case is E/n: of the two printed forms, the one that is continuous at E =
+/// N.
 pub fn random_misses(n: f64, blocks: f64, lines: f64) -> f64 {
     let touched = distinct(blocks, n);
     if touched <= lines {
@@ -13,27 +13,27 @@ pub fn random_misses(n: f64, blocks: f64, lines: f64) -> f64 {
     (touched + (1.0 - lines / touched) * (n - touched)) / n
 }
 
-/// Case II: the miss rate within a warp of `warp` threads that write tuples of `z` bytes to
-/// `partitions` streams, with blocks of `l` bytes (Eqs. 7 and 8). With tuples greater than a
-/// block a tuple counts as one miss, for Eq. 2 charges all its blocks: at most 1.
+/// Case II: the miss rate within a warp of `warp` threads that write tuples of `z` bytes to `partitions`
+/// streams, with blocks of `l` bytes (Eqs. 7 and 8). A tuple larger than a block counts as one miss, because
+/// Eq. 2 charges all its blocks; so the rate is at most 1.
 pub fn warp_misses(partitions: f64, warp: f64, z: f64, l: f64) -> f64 {
     let streams = distinct(partitions, warp);
-    // 1e-9: an exact number of blocks must not become one more by rounding.
+    // 1e-9: rounding must not turn a whole number of blocks into one more.
     let blocks = (warp * z / (streams * l) - 1e-9).ceil().max(1.0);
     (streams * blocks / warp).min(1.0)
 }
 
-/// How Case II puts the hit rates within and between warps together.
+/// How Case II combines the hit rates within and between warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
-    /// What misses within the warp may still hit: intra + (1 − intra)·inter.
+    /// A miss within the warp may still hit between warps: intra + (1 − intra)·inter.
     Either,
     /// As printed, intra + inter, which can exceed 1.
     Sum,
 }
 
 impl Together {
-    /// The hit rate.
+    /// The combined hit rate.
     pub fn of(self, intra: f64, inter: f64) -> f64 {
         match self {
             Together::Either => intra + (1.0 - intra) * inter,
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_cache_that_holds_all_misses_each_block_once() {
         assert!((random_misses(1e6, 100.0, 100.0) - 1e-4).abs() < 1e-15);
-        // All of 400 blocks, of which a quarter stay: 400 first misses and ¾ of the others.
+        // All 400 blocks are touched and a quarter stay: 400 first misses, and ¾ of the other accesses miss.
         assert!((random_misses(1e6, 400.0, 100.0) - (400.0 + 0.75 * 999_600.0) / 1e6).abs() < 1e-12);
     }
 
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(warp_misses(1.0, 1.0, 32.0, 16.0), 1.0);
     }
 
-    /// The erratum's case: 2^15 tuples of 8 bytes in 8 partitions, 0.75 + 0.97.
+    /// The erratum's case: 2^15 tuples of 8 bytes in 8 partitions; the sum is 0.75 + 0.97.
     #[test]
     fn the_printed_sum_exceeds_one() {
         let (intra, inter) =
@@ -80,7 +80,7 @@ mod tests {
             prop_assert!((0.0..=1.0).contains(&warp_misses(p, 32.0, 8.0, 256.0)));
         }
 
-        /// Eq. 6 does not jump where the cache just holds all.
+        /// Eq. 6 is continuous where the cache just holds all blocks.
         #[test]
         fn continuous_where_the_cache_fills(n in 1e3..1e9f64, lines in 10.0..500.0f64) {
             let [under, over] = [1.0 - 1e-9, 1.0 + 1e-9].map(|f| random_misses(n, lines * f, lines));

@@ -1,15 +1,15 @@
-//! The model of he2007 (§3.3 and §3.4), Eqs. 1 to 11: one cache, blocks, and two bandwidths.
+//! The model of he2007 (§3.3 and §3.4), Eqs. 1 to 11: one cache, memory blocks, and two bandwidths.
 //!
-//! | file | what of the paper |
+//! | file | part of the paper |
 //! |---|---|
 //! | `distinct` | Eqs. 4, 5, 7: distinct places of random draws, in closed form |
 //! | `hits` | Eqs. 6 and 8, Case I and Case II: hit rates |
 //! | `bandwidth` | Eqs. 1, 2, 3: B_seq and B_rand |
 //! | `passes` | Eqs. 9, 10, 11: the time of a gather or a scatter in passes |
 //!
-//! Assumes: a cache that is empty before each execution, whose blocks all have the same
-//! chance; no write that costs more than a read; no launch, no latency, no translation. Of
-//! what it says nothing (skewed locations, strides, patterns) there is no prediction.
+//! Assumptions: the cache is empty before each execution, and all blocks are equally likely to stay in it; a
+//! write costs no more than a read; launches, latency and address translation cost nothing.
+//! Skewed locations, strides and patterns are outside the model and get no prediction.
 
 mod bandwidth;
 mod distinct;
@@ -32,9 +32,9 @@ pub struct He2007Model {
 }
 
 impl He2007Model {
-    /// With hit rates that stay below one.
+    /// With a combined hit rate that stays below one.
     pub const STANDARD: He2007Model = He2007Model { together: Together::Either };
-    /// With the sum of the two hit rates that is printed.
+    /// With the sum of the two hit rates, as printed.
     pub const AS_PRINTED: He2007Model = He2007Model { together: Together::Sum };
 }
 

@@ -1,9 +1,8 @@
 //! The time of all passes (he2007 Eqs. 9 to 11).
 //!
-//! Eqs. 9 and 10 are Eq. 11 with one pass: what is scanned over B_seq and what is accessed
-//! at random over B_rand, in which n, the blocks k and the partitions p are those of a
-//! chunk. A pass charges its scans in full: Eq. 11 has all of R_in and L once a pass, also
-//! where the method skips the tuples of the other chunks.
+//! Eqs. 9 and 10 are Eq. 11 with one pass: scanned bytes over B_seq plus randomly accessed bytes over B_rand,
+//! in which n, the blocks k and the partitions p are those of a chunk. A pass is charged for full scans: Eq.
+//! 11 has all of R_in and L once per pass, even if the method skips the tuples of the other chunks.
 
 use super::bandwidth::access;
 use super::hits::{Together, random_misses, warp_misses};
@@ -11,12 +10,12 @@ use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Pass, Work};
 use crate::model::He2007;
 
-/// Seconds by what they go to.
+/// Seconds by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
     /// ‖scanned‖ / B_seq.
     pub sequential: f64,
-    /// ‖accessed at random‖ / B_rand: its misses and its hits.
+    /// ‖accessed at random‖ / B_rand, split into misses and hits.
     pub misses: f64,
     pub hits: f64,
 }
@@ -37,7 +36,7 @@ impl Parts {
 /// The time of a case's passes.
 ///
 /// # Errors
-/// An order of accesses that he2007 says nothing of.
+/// An order of accesses that he2007 does not cover.
 pub fn time(device: &He2007, together: Together, work: &Work) -> Result<Parts, String> {
     let mut parts = Parts::default();
     for pass in &work.passes {
@@ -60,7 +59,7 @@ fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Re
         Order::Strided { .. } => scanned(a.element * scan_length(pass).ok_or(strides())?),
         Order::Random | Order::Given => Ok(at_random(device, a, hit_rate(device, together, a, None))),
         Order::Chunks { chunks } => {
-            // Case I on each part.
+            // Case I on each chunk.
             let part = Access { count: a.count / chunks, footprint: a.footprint / chunks, ..a.clone() };
             Ok(at_random(device, a, hit_rate(device, together, &part, None)))
         }
@@ -81,15 +80,14 @@ fn strides() -> String {
     "he2007 has strides only beside a scan of locations, as in a pass; sector has others".to_owned()
 }
 
-/// Accesses of the pass's longest scan: |L|, beside which R_in is scanned.
+/// Accesses of the pass's longest scan: |L|, scanned beside R_in.
 fn scan_length(pass: &Pass) -> Option<u64> {
     let scans = pass.accesses.iter().filter(|a| a.order == Order::Sequential);
     scans.map(|a| a.count).max()
 }
 
-/// h of an access's elements, in Case I or, with the number of partitions, in Case II. Where
-/// nothing is known of the locations he2007 takes them for random (§3.3.2): so does
-/// [`Order::Given`].
+/// Hit rate h of an access's elements: Case I or, with a number of partitions, Case II. Locations about which
+/// nothing is known count as random (§3.3.2); [`Order::Given`] is treated likewise.
 pub fn hit_rate(device: &He2007, together: Together, a: &Access, partitions: Option<f64>) -> f64 {
     let block = device.block as f64;
     let lines = (device.cache / device.block) as f64;

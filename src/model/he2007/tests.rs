@@ -40,7 +40,7 @@ fn seconds(partitions: Option<u64>, passes: u64) -> f64 {
     predicted(moved("scatter", 1 << 24, 8, partitions, passes)).expect("a time").seconds
 }
 
-/// The number of passes, of powers of two, with the least time.
+/// The number of passes, among powers of two, with the least time.
 fn best(partitions: Option<u64>) -> u64 {
     let all = (0..7).map(|i| 1 << i);
     all.min_by(|a, b| seconds(partitions, *a).total_cmp(&seconds(partitions, *b))).expect("seven")
@@ -50,7 +50,7 @@ fn close(found: f64, wanted: f64) -> bool {
     (found - wanted).abs() <= 1e-12 * wanted.abs()
 }
 
-/// tests/golden/he2007.py says how the values were computed.
+/// `tests/golden/he2007.py` documents how the values were computed.
 #[test]
 fn golden_values_of_h_b_rand_and_t() {
     let golden = include_str!("../../../tests/golden/he2007.csv");
@@ -81,23 +81,23 @@ fn four_passes_are_best_for_32_partitions() {
     assert_eq!(best(Some(32)), 4);
 }
 
-/// Fig. 9 has sixteen passes best for random locations. Eqs. 1 to 11 do not: 70 ms in one
-/// pass, 115 in sixteen. Nothing is tuned to get there.
+/// In Fig. 9 sixteen passes are best for random locations. Eqs. 1 to 11 do not reproduce that: they give 70
+/// ms for one pass and 115 ms for sixteen. Nothing is tuned to match the figure.
 #[test]
 fn the_sixteen_passes_of_fig_9_do_not_come_out() {
     assert_eq!(best(None), 1);
     assert!((seconds(None, 1) - 0.070).abs() < 0.001 && (seconds(None, 16) - 0.115).abs() < 0.001);
 }
 
-/// Fig. 11 has one pass best up to 8 partitions and several beyond. Of Eqs. 1 to 11 two are
-/// best for 8 already.
+/// In Fig. 11 one pass is best up to 8 partitions and several beyond. By Eqs. 1 to 11 two passes are best for
+/// 8 already.
 #[test]
 fn the_bound_of_fig_11_does_not_come_out() {
     let found = [1, 2, 4, 8, 16, 32, 64].map(|p| best(Some(p)));
     assert_ne!(found.map(|passes| passes == 1), [true, true, true, true, false, false, false], "{found:?}");
 }
 
-/// With B_rand = B_seq a gather and a scatter of one pass are three scans: Eqs. 9 and 10.
+/// With B_rand = B_seq, a gather or scatter in one pass costs three scans (Eqs. 9 and 10).
 #[test]
 fn gather_and_scatter_cost_the_same() {
     for passes in [1, 4] {

@@ -1,4 +1,4 @@
-//! Which profile is a device's, and what makes it doubtful.
+//! Assignment of profiles to devices, and warnings about poor matches.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -7,13 +7,13 @@ use super::{Kept, Origin, ProfileStore};
 use crate::case::Device;
 use crate::model::{self, Made, Profile};
 
-/// A profile older than this is told to be.
+/// A profile older than this many months gets a warning.
 const MONTHS: u64 = 6;
 
-/// Two memories count as the same size within this share: a driver keeps some for itself.
+/// Relative tolerance of two memory sizes: a driver keeps some memory for itself.
 const SAME: f64 = 0.05;
 
-/// A device and the machine that it is in, as an engine describes them.
+/// A device and its machine, as an engine describes them.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
     pub device: &'a Device,
@@ -23,19 +23,19 @@ pub struct Machine<'a> {
     pub now: &'a str,
 }
 
-/// The profile for a device.
+/// The profile found for a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub profile: Profile,
     pub origin: Origin,
-    /// What makes it doubtful.
+    /// Reasons to doubt that the profile fits the device.
     pub notices: Vec<Notice>,
 }
 
-/// What makes a profile doubtful for a device.
+/// A reason to doubt that a profile fits a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// Made with another driver, by another version of the lab, or long ago.
+    /// Made with another driver, by another version of scatterlab, or long ago.
     Stale(String),
     /// Made on another machine with such a device.
     Foreign(String),
@@ -54,12 +54,12 @@ impl fmt::Display for Notice {
 }
 
 impl ProfileStore {
-    /// The profile of a device: one that was made for a device of this name, memory and
-    /// number of processors and has rates of its backend; of several one of this very machine
-    /// first, then one made with this driver, then the newest. `None` where there is none.
+    /// The profile of a device: one made for a device of this name, memory size and number of processors that
+    /// has rates of its backend. Preferred are profiles made on this very machine, then those made with this
+    /// driver, then the newest. `None` if there is none.
     pub fn of_device(&self, machine: Machine<'_>) -> Option<Found> {
         let ours = identity(machine.device);
-        // One that a person made up serves by its name only.
+        // A profile that a person wrote by hand is used only if named.
         let fits = |kept: &&Kept| {
             kept.profile.made.is_some() && suits(&kept.profile, &ours, &machine.device.backend)
         };
@@ -72,7 +72,7 @@ impl ProfileStore {
         Some(kept.for_device(machine))
     }
 
-    /// The profile of this name or in this file, for a device.
+    /// The profile with this name or in this file, checked against a device.
     ///
     /// # Errors
     /// As for [`wanted`](Self::wanted).
@@ -82,15 +82,15 @@ impl ProfileStore {
 }
 
 impl Kept {
-    /// This profile for a device, with what makes it doubtful.
+    /// This profile, with the reasons to doubt that it fits the device.
     pub fn for_device(&self, machine: Machine<'_>) -> Found {
         let notices = notices(&self.profile, machine);
         Found { profile: self.profile.clone(), origin: self.origin.clone(), notices }
     }
 }
 
-/// What identifies a device, from the facts that its backend tells. The memory of a GPU is
-/// known to three digits.
+/// The identity of a device, from the facts that its backend reports. The memory of a GPU is known to three
+/// digits.
 pub fn identity(device: &Device) -> model::Device {
     let fact = |name: &str| device.facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let processors = fact("SMs").or_else(|| fact("threads"));
@@ -102,12 +102,12 @@ pub fn identity(device: &Device) -> model::Device {
     }
 }
 
-/// The UUID of a GPU, where it is told.
+/// The UUID of a GPU, if it is reported.
 pub(crate) fn uuid(device: &Device) -> Option<String> {
     device.facts.iter().find(|(key, _)| key == "UUID").map(|(_, value)| value.clone())
 }
 
-/// A size as the facts write it: `60.0 MiB`.
+/// Parses a size as facts print it: `60.0 MiB`.
 pub(crate) fn size(text: &str) -> Option<u64> {
     let (number, unit) = text.split_once(' ')?;
     let shift = ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|name| *name == unit)?;
@@ -115,7 +115,7 @@ pub(crate) fn size(text: &str) -> Option<u64> {
     Some(bytes.round() as u64)
 }
 
-/// Whether a profile is of such a device. One thread is any machine's.
+/// Whether a profile is of such a device. A profile of one thread fits any machine.
 fn suits(profile: &Profile, ours: &model::Device, backend: &str) -> bool {
     let theirs = &profile.device;
     let near = |a: u64, b: u64| a.abs_diff(b) as f64 <= SAME * a.max(b) as f64;
@@ -163,7 +163,7 @@ fn age(at: &str, now: &str) -> Option<String> {
     (old >= MONTHS).then(|| format!("made {old} months ago"))
 }
 
-/// Months since the year 0 of a date that begins with `YYYY-MM`.
+/// Months since the year 0, from a date that begins with `YYYY-MM`.
 fn months(date: &str) -> Option<u64> {
     let (year, rest) = date.split_once('-')?;
     let (month, _) = rest.split_once('-')?;

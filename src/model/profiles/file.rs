@@ -6,12 +6,11 @@ use super::typed::Typed;
 use crate::model::{Profile, SCHEMA};
 use crate::recipe::{self, Content, Mistake, Node, Place, Problem, RecipeError};
 
-/// Reads a profile. `name` stands in messages.
+/// Reads a profile. `name` is used in messages.
 ///
 /// # Errors
-/// The first mistake, with line, column, key and what would have been accepted: unknown,
-/// missing and repeated keys, values of another type, a schema of another version, numbers
-/// that are not positive and finite.
+/// The first mistake, with line, column, key and the accepted values: unknown, missing and repeated keys,
+/// values of another type, a schema of another version, numbers that are not positive and finite.
 pub fn read(name: &str, text: &str) -> Result<Profile, RecipeError> {
     let root = recipe::read(name, text).map_err(of_a_profile)?;
     let read = schema(&root)
@@ -24,7 +23,7 @@ pub fn read(name: &str, text: &str) -> Result<Profile, RecipeError> {
     })
 }
 
-/// A repeated key at the top is the profile's, not a recipe's.
+/// Reports a repeated top-level key as the profile's, not a recipe's.
 fn of_a_profile(mut error: RecipeError) -> RecipeError {
     if let Problem::DuplicateKey { at, .. } = error.problem.as_mut()
         && at == "the recipe"
@@ -34,7 +33,7 @@ fn of_a_profile(mut error: RecipeError) -> RecipeError {
     error
 }
 
-/// Another version is told before keys that only it knows.
+/// Reports an unknown schema version before the keys that only that version knows.
 fn schema(root: &Node) -> Result<(), Mistake> {
     let Content::Map(entries) = &root.content else { return Ok(()) };
     match entries.iter().find(|(key, _)| key.text == "schema").map(|(_, node)| node) {
@@ -46,7 +45,7 @@ fn schema(root: &Node) -> Result<(), Mistake> {
     }
 }
 
-/// Every number of a profile is a size, a time or a rate.
+/// Checks that every number is positive and finite: all are sizes, times or rates.
 fn positive(node: &Node, at: &str) -> Result<(), Mistake> {
     let refuse = |place: Place, value: String| {
         let accepted = "positive, finite numbers".to_owned();

@@ -1,7 +1,6 @@
-//! The profiles of devices: those that ship inside the binary, the user's own, and which of
-//! them is a device's.
+//! Device profiles: those embedded in the binary and the user's own, and the choice of one for a device.
 //!
-//! The user's lie in `$XDG_DATA_HOME/scatterlab/profiles` (without it
+//! The user's profiles are in `$XDG_DATA_HOME/scatterlab/profiles` (by default
 //! `~/.local/share/scatterlab/profiles`), one file each; `docs/calibrate.md` describes them.
 
 mod belongs;
@@ -24,12 +23,12 @@ pub use file::read;
 pub use save::{free_name, save};
 pub use written::write;
 
-/// Where a profile is from.
+/// Source of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// From `experiments/profiles/` inside the binary.
+    /// `experiments/profiles/`, embedded in the binary.
     Shipped,
-    /// From this file.
+    /// This file.
     File(PathBuf),
 }
 
@@ -42,7 +41,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A profile and where it is from.
+/// A profile and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     pub profile: Profile,
@@ -52,19 +51,19 @@ pub struct Kept {
 /// All profiles that can be found.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileStore {
-    /// The user's by file name, then the shipped ones.
+    /// The user's profiles by file name, then the shipped ones.
     pub kept: Vec<Kept>,
-    /// What is wrong with files of the user's that are none.
+    /// Error messages of files in the user's folder that are not profiles.
     pub broken: Vec<String>,
 }
 
 impl ProfileStore {
-    /// The user's and the shipped ones. Files that cannot be read are told of and left out.
+    /// The user's and the shipped profiles. Files that cannot be read are reported and left out.
     pub fn open() -> ProfileStore {
         ProfileStore::of(folder(|key| std::env::var(key).ok()).as_deref())
     }
 
-    /// As [`open`](Self::open), with the user's in this folder, which may be missing.
+    /// [`open`](Self::open) with the user's profiles from this folder, which may be missing.
     pub fn of(folder: Option<&Path>) -> ProfileStore {
         let mut profiles = ProfileStore::default();
         for path in folder.map(files).unwrap_or_default() {
@@ -82,12 +81,12 @@ impl ProfileStore {
         profiles
     }
 
-    /// The profile of this name, the user's before a shipped one.
+    /// The profile of this name; the user's take precedence over shipped ones.
     pub fn named(&self, name: &str) -> Option<&Kept> {
         self.kept.iter().find(|kept| kept.profile.name == name)
     }
 
-    /// The names of all, each once.
+    /// The names of all profiles, without repeats.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.kept.iter().map(|kept| kept.profile.name.as_str()).collect();
         names.sort_unstable();
@@ -95,10 +94,10 @@ impl ProfileStore {
         names
     }
 
-    /// What `--profile` names: a profile, or a file.
+    /// The profile that `--profile` names, by its name or its file.
     ///
     /// # Errors
-    /// A file that cannot be read or holds no profile, and a name that is none's.
+    /// A file that cannot be read or holds no profile, and an unknown name.
     pub fn wanted(&self, name: &str) -> anyhow::Result<Kept> {
         if let Some(kept) = self.named(name) {
             return Ok(kept.clone());
@@ -112,7 +111,7 @@ impl ProfileStore {
     }
 }
 
-/// Reads a profile's file.
+/// Reads a profile from a file.
 ///
 /// # Errors
 /// A file that cannot be read; the first mistake in it, with its place.
@@ -122,18 +121,18 @@ pub fn load(path: &Path) -> anyhow::Result<Profile> {
     Ok(read(&name, &text)?)
 }
 
-/// Where the user's profiles are: below `$XDG_DATA_HOME`, or `~/.local/share` where that is
-/// not set or not absolute. `None` without a home.
+/// The folder of the user's profiles: below `$XDG_DATA_HOME`, or below `~/.local/share` if that is not set or
+/// not absolute. `None` without a home directory.
 pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |key: &str| read(key).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
     Some(base.join("scatterlab").join("profiles"))
 }
 
-/// Whether a profile may be called so: it becomes a file's name, and a word on command lines.
+/// Checks a profile name: it becomes a file name and a word on command lines.
 ///
 /// # Errors
-/// What names are made of.
+/// Describes the accepted names.
 pub fn is_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     match name.chars().all(plain) && name.chars().next().is_some_and(|c| c.is_ascii_alphanumeric()) {

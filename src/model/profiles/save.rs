@@ -9,10 +9,10 @@ use anyhow::Context;
 use super::{load, write};
 use crate::model::Profile;
 
-/// Writes a profile into a file by `durably`, which leaves it whole or as it was before.
+/// Writes a profile to a file through `durably`, which leaves the old or the new file whole.
 ///
 /// # Errors
-/// When its folder cannot be made or the file not be written; the error names it.
+/// If the folder cannot be created or the file cannot be written; the error names it.
 pub fn save(
     profile: &Profile,
     path: &Path,
@@ -25,8 +25,8 @@ pub fn save(
     durably(path, write(profile)?.as_bytes()).with_context(cannot)
 }
 
-/// The file for a profile in a folder: `NAME.yaml`, or with a number after the name where
-/// that is another machine's.
+/// A file for a profile in a folder: `NAME.yaml`, or with a number after the name if that file belongs to
+/// another machine.
 pub fn free_name(folder: &Path, profile: &Profile) -> PathBuf {
     let numbered = (2..1000).map(|n| format!("{}-{n}", profile.name));
     let names = std::iter::once(profile.name.clone()).chain(numbered);

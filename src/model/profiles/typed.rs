@@ -1,4 +1,4 @@
-//! A tree of nodes as serde reads it, so that a mistake keeps its place.
+//! Deserialises a tree of nodes with serde so that errors keep their place.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use serde::forward_to_deserialize_any;
 
 use crate::recipe::{Content, Key, Mistake, Node, Place};
 
-/// What a message calls the whole.
+/// The name of the whole document in messages.
 const WHOLE: &str = "the profile";
 
-/// A node and the dotted path to it.
+/// A node and its dotted path.
 pub(super) struct Typed<'n> {
     node: &'n Node,
     at: String,
@@ -30,7 +30,7 @@ impl<'n> Typed<'n> {
     }
 }
 
-/// A mistake, which serde finds without a place.
+/// An error, which serde raises without a place.
 #[derive(Debug)]
 pub(super) enum Wrong {
     Loose(Loose),
@@ -107,7 +107,7 @@ impl de::Error for Wrong {
     }
 }
 
-/// What Rust's names mean to somebody who writes YAML.
+/// Rust's type names in the words of someone who writes YAML.
 fn plain(expected: &str) -> String {
     match expected {
         "f64" => "a number".to_owned(),
@@ -180,7 +180,7 @@ struct Items<'n> {
 }
 
 impl Items<'_> {
-    /// What is left over is a mistake.
+    /// Items left over are an error.
     fn end(&self) -> Result<(), Wrong> {
         let (wanted, found) = (self.number, self.items.len());
         if found == wanted {
@@ -230,7 +230,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// What is said of a value after it was read is about its place, too.
+/// Also attributes errors raised after a value was read to the value's place.
 fn below<'de, T: DeserializeSeed<'de>>(seed: T, node: &Node, at: String) -> Result<T::Value, Wrong> {
     let result = seed.deserialize(Typed { node, at: at.clone() });
     result.map_err(|wrong| wrong.settle(node.place, &at, Some(node)))

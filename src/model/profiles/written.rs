@@ -5,13 +5,13 @@ use serde_yaml::Value;
 use crate::model::Profile;
 use crate::recipe::word;
 
-/// Columns that a row of a curve may take.
+/// Maximal line length of a curve's row, in columns.
 const WIDTH: usize = 110;
 
 /// The profile as YAML, which [`read`](super::read) reads back as the same profile.
 ///
 /// # Errors
-/// None that a profile of positive, finite numbers has.
+/// None for a profile of positive, finite numbers.
 pub fn write(profile: &Profile) -> anyhow::Result<String> {
     let mut out = String::from(
         "# A device's profile (docs/calibrate.md). Seconds, bytes, bytes a second, accesses a second;\n\
@@ -29,7 +29,7 @@ fn entry(key: &Value, value: &Value, depth: usize, out: &mut String) {
     below(value, depth, start.len(), out);
 }
 
-/// What follows a key whose line has so many columns.
+/// Writes a value after its key, on a line that already has `columns` columns.
 fn below(value: &Value, depth: usize, columns: usize, out: &mut String) {
     match value {
         Value::Mapping(entries) if !entries.is_empty() => {
@@ -45,7 +45,7 @@ fn below(value: &Value, depth: usize, columns: usize, out: &mut String) {
     }
 }
 
-/// A map as the item of a list: its first key behind the dash.
+/// Writes a map as a list item: its first key follows the dash.
 fn listed(item: &Value, depth: usize, out: &mut String) {
     let mut text = String::new();
     if let Value::Mapping(entries) = item {
@@ -54,7 +54,7 @@ fn listed(item: &Value, depth: usize, out: &mut String) {
     out.push_str(&format!("{}- {}", "  ".repeat(depth), text.trim_start()));
 }
 
-/// A long list in rows.
+/// Writes a long list in rows.
 fn rows(items: &[Value], depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     let (mut lines, mut line) = (Vec::new(), String::new());
@@ -83,7 +83,7 @@ fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => word(text),
         Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            // A whole number reads as the same one.
+            // A whole number reads back as the same number.
             Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
             Some(float) => format!("{float:?}"),
             None => number.to_string(),

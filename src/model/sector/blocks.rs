@@ -1,25 +1,25 @@
 //! Blocks of threads that start one after another, one for each tile.
 //!
-//! Equation: T = blocks · τ + Σ bytes / (8 w) · cost(1), w accesses a group, cost of a group of words. A processor holds as many blocks as its threads
-//! allow, and each of them has to be placed, to find its tile and to load its indices before its
-//! first access: with little work a block these bound the rate, whatever memory could do
-//! (Little's law, of blocks). Beside τ stands the issue of the accesses themselves, each group
-//! answered as easily as can be; what they miss is waited for by others. Source: the profile's
-//! `blocks`, from blocks of one word a thread. Where there are no more blocks than are at work
-//! at once the term is nothing.
+//! Equation: T = blocks · τ + Σ bytes / (8 w) · cost(1), where w accesses form a group and cost(1) is that of
+//! a group of contiguous words. A processor holds as many blocks as its threads allow, and each block has to
+//! be placed, find its tile and load its indices before its first access. With little work per block this
+//! bounds the rate, whatever memory could deliver (Little's law applied to blocks). The issue of the accesses
+//! is added to τ, each group at its lowest cost; while their misses are pending, other blocks proceed.
+//! Source: the profile's `blocks`, calibrated with one word per thread. The term vanishes if all blocks are
+//! resident at once.
 
 use super::issue::{self, Groups};
 use super::machine::Machine;
 use crate::case::work::Order;
 use crate::case::{Access, Direction, Pass};
 
-/// Bytes of the elements whose strided accesses the profile has.
+/// Bytes of the elements for which the profile has strided rates.
 const WORD: f64 = 8.0;
 
 /// Seconds in which the blocks of a pass start and issue its accesses.
 ///
 /// # Errors
-/// A profile that does not say how fast blocks start.
+/// A profile without start rates of blocks.
 pub fn starting(machine: &Machine, pass: &Pass, blocks: u64) -> Result<f64, String> {
     let scatters =
         pass.accesses.iter().any(|a| a.direction == Direction::Write && a.order != Order::Sequential);
@@ -30,7 +30,7 @@ pub fn starting(machine: &Machine, pass: &Pass, blocks: u64) -> Result<f64, Stri
     Ok(blocks as f64 * each + issued?)
 }
 
-/// Seconds in which accesses are issued that a wavefront answers as many bytes of as it can.
+/// Seconds to issue an access at the most bytes per wavefront.
 fn issued(machine: &Machine, access: &Access) -> Result<f64, String> {
     let words = access.bytes() as f64 / WORD / machine.group() as f64;
     Ok(words * issue::seconds(machine, access.direction, &Groups::EASY)?)
@@ -41,7 +41,7 @@ mod tests {
     use super::super::fixture::{access, close, on_toy};
     use super::*;
 
-    /// 1000 blocks at 1 ns, or 2 ns where they scatter, and 32,000 accesses of 32 in 0.1 ns.
+    /// 1000 blocks at 1 ns, or 2 ns if they scatter, and 32,000 accesses in groups of 32 at 0.1 ns.
     #[test]
     fn blocks_start_and_issue() {
         on_toy(|toy| {

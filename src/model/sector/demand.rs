@@ -1,46 +1,45 @@
-//! What a pass asks of the machine, and how long that takes.
+//! Resource demands of a pass, and the time they take.
 
-/// Seconds of one resource each. Those of one resource add up, for whatever uses it shares it;
-/// resources work at the same time (a roofline). A miss holds up the cache that it passes, so
-/// requests and memory are one.
+/// Busy seconds of each resource. Demands on one resource add up, because its users share it; different
+/// resources work at the same time (a roofline). A miss occupies the cache that it passes, so requests and
+/// memory form one resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
     /// Of the processors' first caches.
     pub first: f64,
-    /// Of what the processors execute.
+    /// Of the arithmetic units.
     pub arithmetic: f64,
-    /// Of blocks of threads that start one after another, and what issues their accesses.
+    /// Of starting blocks of threads one after another, and issuing their accesses.
     pub blocks: f64,
-    /// Of what the last cache can take in, access by access.
+    /// Of the last cache, for accepting accesses one by one.
     pub requests: f64,
-    /// Of what it can hand over, byte by byte.
+    /// Of the last cache, for delivering bytes.
     pub cache: f64,
-    /// Of waiting, with all the threads there are.
+    /// Of waiting, with all threads of the device in flight.
     pub latency: f64,
-    /// What tiles that are taken one after another leave idle of the busiest resource: not one itself.
+    /// Idle time that tiles in turns cause on the busiest resource; not itself a resource.
     pub turns: f64,
-    /// Of the first loads that wait for others, before anything overlaps: not a resource.
+    /// Latency of first loads that depend on others, before anything overlaps; not a resource.
     pub depth: f64,
-    /// Of streams that are fetched ahead while processors wait for other loads.
+    /// Of streams that are prefetched while processors wait for other loads.
     pub streams: f64,
-    /// Of memory, by what goes there.
+    /// Of memory, by term.
     pub memory: Vec<(&'static str, f64)>,
 }
 
 impl Demand {
-    /// Seconds of memory for one term.
+    /// A demand of memory only, for one term.
     pub fn memory(term: &'static str, seconds: f64) -> Demand {
         Demand { memory: vec![(term, seconds)], ..Demand::default() }
     }
 
-    /// Of streams alone, those that processors fetch ahead: what other loads wait for does not hold
-    /// them up.
+    /// The demand of prefetched streams: waiting of other loads does not hold them up.
     #[must_use]
     pub fn fetched_ahead(self) -> Demand {
         Demand { first: self.first, streams: self.cache, ..Demand::default() }
     }
 
-    /// Both.
+    /// The sum of both demands.
     #[must_use]
     pub fn and(mut self, other: Demand) -> Demand {
         self.first += other.first;
@@ -56,7 +55,7 @@ impl Demand {
         self
     }
 
-    /// Its resources and how long each is busy: the longest is how long the pass takes.
+    /// The resources and their busy times: the longest determines the time of the pass.
     pub fn resources(&self) -> [(&'static str, f64); 7] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
         [
@@ -80,19 +79,19 @@ impl Demand {
             .chain(self.memory.iter().copied())
     }
 
-    /// The longest that one resource is busy.
+    /// The busy time of the busiest resource.
     pub fn busiest(&self) -> f64 {
         self.resources().iter().fold(0.0, |most, (_, seconds)| seconds.max(most))
     }
 
-    /// Seconds of memory with what leads there, and of the multiprocessors, where arithmetic and shared memory go on
-    /// side by side: the two places where a tile is.
+    /// Seconds of the memory path, and of the multiprocessors (whose arithmetic and shared memory work
+    /// concurrently): the two stations that a tile visits.
     pub fn places(&self) -> [f64; 2] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
         [self.cache.max(self.requests + memory), self.first.max(self.arithmetic)]
     }
 
-    /// The term that decides how long the pass takes.
+    /// The term that determines the time of the pass.
     pub fn binding(&self) -> &'static str {
         let named = self.resources().into_iter().chain([("turns", self.turns)]);
         named.max_by(|a, b| a.1.total_cmp(&b.1)).map_or("nothing", |(name, _)| name)
@@ -103,7 +102,7 @@ impl Demand {
         self.depth + self.busiest() + self.turns
     }
 
-    /// What most of the requests and of memory's time goes to.
+    /// The largest term among requests and memory.
     fn largest(&self) -> &'static str {
         let mut sums: Vec<(&'static str, f64)> = vec![("requests", self.requests)];
         for (term, seconds) in &self.memory {

@@ -1,4 +1,4 @@
-//! A device with round figures, and accesses to it.
+//! A device with round figures, and accesses for tests.
 
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction};
@@ -41,7 +41,7 @@ rates:
       - {direction: write, element: 8, footprint: 1073741824, rate: [[1, 8.0e9], [32, 1.0e9]]}
 ";
 
-/// The device; its backend is `cuda`.
+/// The toy device; its backend is `cuda`.
 pub fn toy() -> Profile {
     serde_yaml::from_str(TOY).expect("a profile")
 }
@@ -51,8 +51,8 @@ pub fn on_toy(check: impl FnOnce(&Machine)) {
     check(&Machine::new(&toy(), "cuda").expect("a backend"));
 }
 
-/// Calls `check` with two processors that have these figures, but issue one access at a time, move
-/// 1.6e11 elements a second and copy twice as fast in their first caches.
+/// Calls `check` with two processors derived from the toy device, which issue one access at a time, move
+/// 1.6e11 elements per second and copy twice as fast in their first caches.
 pub fn on_processors(check: impl FnOnce(&Machine)) {
     let mut profile = toy();
     let rates = profile.rates.get_mut("cuda").expect("a backend");
@@ -70,7 +70,7 @@ pub fn access(direction: Direction, count: u64, footprint: u64, order: Order) ->
     Access { array, direction, element: 8, count, footprint, order, concurrency }
 }
 
-/// Whether two numbers are the same but for rounding.
+/// Whether two numbers agree up to rounding.
 pub fn close(found: f64, wanted: f64) -> bool {
     (found - wanted).abs() <= 1e-9 * wanted.abs()
 }

@@ -1,12 +1,11 @@
-//! What the first caches hand to accesses that are issued together.
+//! Throughput of the first caches for accesses that are issued together.
 //!
-//! Equation: a first cache answers a group of accesses in wavefronts, a line's width of accesses
-//! at a time. A wavefront has parts of a few lines (`answer_lines`) and from each of the banks,
-//! which lie side by side over a line, one element; accesses to the same element share it. They
-//! are taken first come, first served: what does not fit waits for the next wavefront.
-//! T = groups · cost(wavefronts); source: the profile's `strided` over the smallest footprint, whose
-//! strides have known wavefronts. Processors issue one access at a time: T = n / moves, the profile's
-//! rate of elements that an index leads to.
+//! Equation: a first cache answers a group of accesses in wavefronts, of up to a line's width of accesses
+//! each. A wavefront combines parts of a few lines (`answer_lines`), one element from each of the banks,
+//! which interleave over a line; accesses to the same element share it. Accesses are served first come, first
+//! served: those that do not fit wait for the next wavefront. T = groups · cost(wavefronts); source: the
+//! profile's `strided` over the smallest footprint, whose strides have known numbers of wavefronts.
+//! Processors issue one access at a time: T = n / moves, the profile's rate of indexed moves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,29 +13,29 @@ use super::machine::{Machine, way};
 use crate::case::Direction;
 use crate::model::{Moves, Strided};
 
-/// What groups of accesses come to on average.
+/// Average cost figures of groups of accesses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Groups {
-    /// Groups of the accesses looked at.
+    /// Number of groups considered.
     pub groups: f64,
     pub wavefronts: f64,
-    /// Different lines and sectors.
+    /// Distinct lines and sectors.
     pub lines: f64,
     pub sectors: f64,
-    /// Different packets of what a processor and the last cache exchange.
+    /// Distinct packets exchanged between a processor and the last cache.
     pub packets: f64,
 }
 
 impl Groups {
-    /// Accesses side by side that one wavefront answers.
+    /// A group of contiguous accesses that one wavefront answers.
     pub const EASY: Groups = Groups { groups: 1.0, wavefronts: 1.0, lines: 1.0, sectors: 1.0, packets: 1.0 };
 }
 
-/// Bytes that a processor hands to the last cache at a time: 64 B a clock and SM since Volta (Jia,
+/// Bytes that a processor sends to the last cache at a time: 64 B per clock and SM since Volta (Jia,
 /// Maggioni, Staiger, Scarpazza 2018, §3.6).
 const PACKET: f64 = 64.0;
 
-/// Of these accesses, indices of elements of `element` bytes, in the order of issue.
+/// The averages over these accesses: indices of elements of `element` bytes, in the order of issue.
 pub fn groups(machine: &Machine, indices: &[u64], element: u64) -> Groups {
     let mut sum = Groups { groups: 0.0, wavefronts: 0.0, lines: 0.0, sectors: 0.0, packets: 0.0 };
     for group in indices.chunks(machine.group()) {
@@ -54,14 +53,14 @@ pub fn groups(machine: &Machine, indices: &[u64], element: u64) -> Groups {
     Groups { groups: n, wavefronts, lines, sectors, packets }
 }
 
-/// Wavefronts that a group takes. O(n²) in the size of the group.
+/// Wavefronts of a group. O(n²) in the size of the group.
 fn wavefronts(machine: &Machine, group: &[u64], element: u64) -> usize {
     let banks = (machine.line as u64 / element).max(1);
     let lines = machine.rates.answer_lines.unwrap_or(1).max(1) as usize;
     group.chunks(banks as usize).map(|part| answers(part, banks, lines)).sum()
 }
 
-/// Answers that so many accesses take, each of elements in different banks and few lines.
+/// Wavefronts of these accesses: each takes elements in different banks and at most `most_lines` lines.
 fn answers(part: &[u64], banks: u64, most_lines: usize) -> usize {
     let mut waiting = part.to_vec();
     let mut answers = 0;
@@ -82,11 +81,10 @@ fn answers(part: &[u64], banks: u64, most_lines: usize) -> usize {
     answers
 }
 
-/// Seconds of a group, without what it misses. Where accesses are issued one by one it is one
-/// word that an index leads to.
+/// Seconds of a group, without its misses. If accesses are issued one by one: seconds of one indexed word.
 ///
 /// # Errors
-/// A profile without strided accesses over what a first cache holds; without moves.
+/// A profile without strided accesses within a first cache; without moves.
 pub fn seconds(machine: &Machine, direction: Direction, groups: &Groups) -> Result<f64, String> {
     if machine.group() == 1 {
         return moved(machine, direction, WORD);
@@ -101,8 +99,8 @@ pub fn seconds(machine: &Machine, direction: Direction, groups: &Groups) -> Resu
 /// Bytes of the elements of patterns.
 const WORD: u64 = 8;
 
-/// Seconds in which processors load an index, load an element and store it, while their first
-/// caches hold all three; the index leads to the side of this direction.
+/// Seconds in which processors load an index, load an element and store it, while their first caches hold all
+/// three; `direction` is the indexed side.
 ///
 /// # Errors
 /// A profile without moves.
@@ -114,7 +112,7 @@ pub fn moved(machine: &Machine, direction: Direction, element: u64) -> Result<f6
     Ok(1.0 / nearest.ok_or(missing)?.rate)
 }
 
-/// Seconds of one wavefront among many: those of the strided accesses that take most.
+/// Seconds of one wavefront among many: that of the stride with the most wavefronts.
 ///
 /// # Errors
 /// As [`seconds`].
@@ -133,8 +131,8 @@ pub fn stored(machine: &Machine, groups: &Groups) -> Result<f64, String> {
     Ok(groups.packets * wavefront(machine)?)
 }
 
-/// The strided accesses over the smallest footprint, which must be that of a cache near the
-/// processor: the first where the profile names its size, else any.
+/// The strided accesses over the smallest footprint, which must fit into a cache near the processor: the
+/// first one if the profile states its size, else the last.
 fn nearest<'a>(machine: &Machine<'a>, direction: Direction) -> Result<&'a Strided, String> {
     let held = if machine.first > 0.0 { machine.first } else { machine.capacity };
     let of_direction = machine.rates.strided.iter().filter(|s| s.direction == direction);
@@ -151,7 +149,7 @@ fn at(machine: &Machine, near: &Strided, (stride, rate): (f64, f64)) -> (f64, f6
     (groups(machine, &indices, near.element).wavefronts, machine.group() as f64 / rate)
 }
 
-/// The value at `x` between points that ascend, and beyond the last in proportion.
+/// Linear interpolation at `x` between ascending points; beyond the last point, proportional to it.
 fn line_through(points: &[(f64, f64)], x: f64) -> f64 {
     let next = points.partition_point(|point| point.0 < x);
     match (next.checked_sub(1).map(|i| points[i]), points.get(next)) {
@@ -177,13 +175,13 @@ mod tests {
         (0..32).map(|i| i * stride).collect()
     }
 
-    /// 16 banks of 8 bytes: 32 words side by side are two wavefronts, and each doubling of the
-    /// stride halves the banks that they lie in.
+    /// 16 banks of 8 bytes: 32 contiguous words take two wavefronts, and each doubling of the stride halves
+    /// the number of banks used.
     #[test]
     fn strides_meet_in_banks() {
         let found = [1, 2, 4, 8, 16, 32].map(|stride| wavefronts_of(&strided(stride)));
         assert_eq!(found, [2.0, 4.0, 8.0, 16.0, 32.0, 32.0]);
-        // Odd strides meet no bank twice, but lie in sixteen lines, of which an answer has two.
+        // Odd strides have no bank conflicts, but touch 32 lines, two per answer.
         assert_eq!(wavefronts_of(&strided(17)), 16.0);
     }
 
@@ -198,8 +196,8 @@ mod tests {
         assert_eq!(of([0..8, 24..28, 44..48]), 3.0);
     }
 
-    /// 4 words in each of 8 lines of 128 bytes: two packets of 64 bytes a line, each as long as one
-    /// of the 32 wavefronts that words in one bank take.
+    /// 4 words in each of 8 lines of 128 bytes: two packets of 64 bytes per line. A packet takes as long as
+    /// one of the 32 wavefronts of words in a single bank.
     #[test]
     fn stores_leave_in_packets() {
         on_toy(|toy| {
@@ -224,7 +222,7 @@ mod tests {
         on_toy(|toy| {
             let of = groups(toy, &strided(4), 8);
             assert_eq!((of.groups, of.lines, of.sectors), (1.0, 8.0, 32.0));
-            // 32 accesses at 3.2e11 a second for two wavefronts, at 1.6e11 for four.
+            // 32 accesses at 3.2e11 per second for two wavefronts, at 1.6e11 for four.
             for (stride, seconds) in [(1, 1e-10), (2, 2e-10), (16, 1.6e-9)] {
                 let found = super::seconds(toy, Direction::Read, &groups(toy, &strided(stride), 8));
                 assert!(close(found.expect("strided reads"), seconds));

@@ -1,22 +1,18 @@
-//! Waiting: what all the threads that a device has can look at while each has one load in
-//! flight (Little's law).
+//! Latency: the throughput of all threads of a device with one load in flight each (Little's law).
 //!
-//! Equation: T = n / scan(bytes) for n elements in an array of so many bytes, the profile's
-//! rate of a pass that looks at elements and skips them. A tuple that a location leads to is a
-//! second load after the first, as long as the array that it comes from says; threads start and
-//! end in blocks, so a block waits for it if one of its threads does. Stores wait for nothing.
-//! Chained accesses have a latency each.
+//! Equation: T = n / scan(bytes) for n elements in an array of so many bytes; `scan` is the profile's rate of
+//! a pass that inspects elements and skips them. A tuple reached through a location is a second load, after
+//! that of the location, with the latency of its own array. Threads start and end in blocks, so a block waits
+//! for the tuple if one of its threads does. Stores do not wait. Each chained access costs its latency.
 //!
-//! A processor filters a block of B locations and then moves the tuples that it found. These are few
-//! in a pass that skips, so that their loads are in flight together and the processor, which retires
-//! in order, waits for the last of them before the next block's come: T = n / B · latency / threads
-//! for reads beyond the first cache.
+//! A processor filters a block of B locations and then moves the tuples found. In a pass that skips these are
+//! few, so their loads are in flight together. The processor retires in order and waits for the last of them
+//! before the next block: T = n / B · latency / threads for reads beyond the first cache.
 
 use super::machine::Machine;
 use crate::case::{Access, Concurrency};
 
-/// Seconds in which `n` elements are looked at in an array that is read again after
-/// `distance` bytes.
+/// Seconds to inspect `n` elements of an array that is read again after `distance` bytes.
 ///
 /// # Errors
 /// A profile without `scan`.
@@ -25,7 +21,7 @@ pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> Result<f64, String
     Ok(n / scan.at(distance))
 }
 
-/// Seconds of one access to the footprint.
+/// Latency of one access to the footprint, seconds.
 ///
 /// # Errors
 /// A profile without a latency.
@@ -33,11 +29,11 @@ pub fn latency_of(machine: &Machine, access: &Access) -> Result<f64, String> {
     machine.latency(access.footprint as f64)
 }
 
-/// Locations that a processor filters before it moves what it found: how its kernels are built.
+/// Locations that a processor filters before it moves the tuples found: a constant of our CPU kernels.
 const BLOCK: f64 = 1024.0;
 
-/// Seconds in which processors wait for the loads of an access of which each block of `scanned`
-/// locations finds some; of fewer loads than blocks only those count.
+/// Seconds in which processors wait for the tuples found in each block of `scanned` locations. If there are
+/// fewer tuples than blocks, only the blocks with a tuple count.
 ///
 /// # Errors
 /// A profile without a latency.
@@ -46,7 +42,7 @@ pub fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> Resu
     Ok(waits * latency_of(machine, access)? / machine.rates.threads.unwrap_or(1) as f64)
 }
 
-/// Seconds of accesses that each need the one before.
+/// Seconds of accesses that each depend on the one before.
 ///
 /// # Errors
 /// A profile without a latency.

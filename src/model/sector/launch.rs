@@ -1,12 +1,11 @@
-//! What an execution takes besides its work.
+//! Launch overhead of an execution.
 //!
-//! Equation: T = max(launch + depth, Σ passes max(pass, start + work)). Launches go ahead while the device
-//! works, so what an empty execution takes bounds from below and is not added; what is added
-//! is `start`, in which a kernel begins and ends while nothing else can work. Source: the
-//! profile's `launch` and `pass`; the kernels of patterns are longer, and take `pattern` in launch's place, less
-//! the latency of the word from the last cache that is part of it (first caches are empty when a kernel
-//! begins), for `depth` has that of the words read; `start` is what is left of the times of copies in the cache when
-//! they are drawn out to no bytes (`Machine::start`).
+//! Equation: T = max(launch + depth, Σ passes max(pass, start + work)). Launches are queued while the device
+//! works, so the time of an empty execution is a lower bound and is not added. Only `start` is added: the
+//! time in which a kernel begins and ends and no other can work. Source: the profile's `launch` and `pass`.
+//! Kernels of patterns take `pattern` instead of `launch`, less the latency of the one word that it contains,
+//! which comes from the last cache (first caches are empty when a kernel begins), because `depth` accounts
+//! for the words read. `start` is the time of cached copies extrapolated to zero bytes (`Machine::start`).
 
 use super::machine::Machine;
 use crate::case::Work;
@@ -15,21 +14,21 @@ use crate::case::work::Order;
 /// Name of the term.
 pub const TERM: &str = "launch";
 
-/// Of one case.
+/// Launch times of one case.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    /// Seconds that an execution takes at least.
+    /// Lower bound of an execution, seconds.
     pub execution: f64,
-    /// Seconds that a pass takes at least.
+    /// Lower bound of a pass, seconds.
     pass: f64,
     start: f64,
 }
 
 impl Launch {
-    /// Of a case's passes: only where there are several does each have a least time.
+    /// The launch times for a case's passes; a pass has a lower bound only if there are several.
     ///
     /// # Errors
-    /// A profile with `pattern` and without a latency.
+    /// A profile with `pattern` but without a latency.
     pub fn new(machine: &Machine, work: &Work) -> Result<Launch, String> {
         let passes: u64 = work.passes.iter().map(|pass| pass.times).sum();
         let launch = machine.rates.launch;
@@ -41,13 +40,13 @@ impl Launch {
         Ok(Launch { execution, pass, start: machine.start() })
     }
 
-    /// Seconds of a pass whose work takes so long.
+    /// Seconds of a pass with `work` seconds of work.
     pub fn around(&self, work: f64) -> f64 {
         (self.start + work).max(self.pass)
     }
 }
 
-/// A footprint of so many first caches lies in the next one.
+/// A footprint of this many first caches lies in the next cache.
 const BEYOND: f64 = 4.0;
 
 fn is_pattern(work: &Work) -> bool {
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
     use crate::case::{Direction, Pass};
 
-    /// A pattern's 3e-7 s have 4e-8 s for a word 4 · 64 KiB away.
+    /// Of a pattern's 3e-7 s, 4e-8 s are the latency of a word in 4 · 64 KiB.
     #[test]
     fn the_kernels_of_patterns_have_a_launch_of_their_own() {
         let work = |order| Work {

@@ -1,20 +1,20 @@
-//! What the terms need of a profile, looked up and worked out in one place.
+//! Figures of a profile that the terms need, and quantities derived from them.
 
 use crate::case::Direction;
 use crate::model::{Curve, Profile, Random, Rates, Strided};
 
-/// Bytes of a cache where the profile names none: that of every current processor.
+/// Bytes of a line if the profile states no cache: that of all current processors.
 const LINE: f64 = 64.0;
 
 /// A backend on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
     pub rates: &'a Rates,
-    /// Bytes of the last cache, of its lines and sectors.
+    /// Bytes of the last cache, of its lines and of its sectors.
     pub capacity: f64,
     pub line: f64,
     pub sector: f64,
-    /// Bytes of one processor's first cache; 0 where the profile names none.
+    /// Bytes of one processor's first cache; 0 if the profile states none.
     pub first: f64,
     /// Multiprocessors of a GPU.
     pub processors: Option<f64>,
@@ -24,7 +24,7 @@ impl<'a> Machine<'a> {
     /// The backend `name` of the profile.
     ///
     /// # Errors
-    /// A backend that the profile does not know.
+    /// A backend that the profile lacks.
     pub fn new(profile: &'a Profile, name: &str) -> Result<Machine<'a>, String> {
         let rates = profile
             .rates
@@ -41,19 +41,18 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Bytes that a miss fetches.
+    /// Bytes fetched by a miss.
     pub fn fetch(&self) -> f64 {
         (self.rates.fetch as f64).max(self.sector)
     }
 
-    /// Accesses that are issued together.
+    /// Accesses issued together.
     pub fn group(&self) -> usize {
         self.rates.group.max(1) as usize
     }
 
-    /// Seconds in which an execution starts and ends, while the next cannot work: what is
-    /// left of the times of copies in the cache when they are drawn out to no bytes, at most
-    /// what an empty execution takes.
+    /// Seconds in which an execution starts and ends and the next cannot work: the time of cached copies,
+    /// extrapolated to zero bytes, but at most the time of an empty execution.
     pub fn start(&self) -> f64 {
         let cached = |(bytes, _): &&(f64, f64)| *bytes <= 0.75 * self.capacity;
         let points: Vec<_> = self.rates.copy.points().iter().filter(cached).collect();
@@ -62,9 +61,8 @@ impl<'a> Machine<'a> {
         (near - a * (far - near) / (b - a)).clamp(0.0, self.rates.launch)
     }
 
-    /// Seconds for each byte of a stream, without the start, where it comes from after
-    /// `bytes` of others: what the curve has there, or beyond the sizes whose time is that of
-    /// a launch.
+    /// Seconds per byte of a stream, without the start, if it is read again after `bytes` of other data.
+    /// Taken from the curve at that size, or at the smallest size whose time is not dominated by the launch.
     pub fn per_byte(&self, curve: &Curve, bytes: f64) -> f64 {
         let bound = |&&(size, rate): &&(f64, f64)| size / rate > 1.5 * self.rates.launch;
         let (least, _) =
@@ -74,7 +72,7 @@ impl<'a> Machine<'a> {
         (seconds - self.start()).max(0.5 * seconds) / size
     }
 
-    /// Seconds for each byte that the last cache takes in or hands over.
+    /// Seconds per byte that the last cache takes in or delivers.
     pub fn cached_byte(&self, direction: Direction) -> f64 {
         let held = |s: &&Strided| {
             s.direction == direction
@@ -86,8 +84,8 @@ impl<'a> Machine<'a> {
         strided.map_or(copy, |(bytes, rate)| (1.0 / (bytes * rate)).min(copy))
     }
 
-    /// Seconds for each byte in which the processors' first caches take in and hand back lines of
-    /// a stream that comes from the others after `bytes`.
+    /// Seconds per byte in which the processors' first caches fill and write back lines of a stream that
+    /// comes from outer caches after `bytes`.
     pub fn fill(&self, bytes: f64) -> f64 {
         let copy = &self.rates.copy;
         let all = self.first * self.rates.threads.unwrap_or(1) as f64;
@@ -95,7 +93,7 @@ impl<'a> Machine<'a> {
         if bytes <= all { 0.0 } else { (self.per_byte(copy, bytes.min(0.5 * self.capacity)) - near).max(0.0) }
     }
 
-    /// What share of a stream comes from memory when it is read again after `bytes`.
+    /// The share of a stream that comes from memory if it is read again after `bytes`.
     pub fn share_from_memory(&self, bytes: f64) -> f64 {
         let copy = &self.rates.copy;
         if bytes <= 0.5 * self.capacity {
@@ -110,13 +108,13 @@ impl<'a> Machine<'a> {
     /// The rates of random accesses of one direction to elements of about this size.
     ///
     /// # Errors
-    /// There are none.
+    /// A profile without such rates.
     pub fn random(&self, direction: Direction, element: u64) -> Result<&'a Curve, String> {
         nearest(&self.rates.random, direction, element)
             .ok_or_else(|| format!("the profile has no random {}", way(direction)))
     }
 
-    /// Seconds of one access to so many bytes.
+    /// Latency of one access to a footprint, seconds.
     ///
     /// # Errors
     /// A profile without a latency.
@@ -135,25 +133,25 @@ impl<'a> Machine<'a> {
         1.0 / curve.points().last().map_or(1.0, |(_, rate)| *rate)
     }
 
-    /// Share of random accesses to a footprint that find their element in the last cache.
+    /// Share of random accesses to a footprint that hit the last cache.
     pub fn hits(&self, curve: &Curve, footprint: f64) -> f64 {
         1.0 - share(1.0 / curve.at(footprint), self.hit(curve), self.miss(curve)).unwrap_or(0.0)
     }
 }
 
-/// The curve of the size that is nearest in ratio.
+/// The curve whose element size is nearest in ratio.
 fn nearest(rates: &[Random], direction: Direction, element: u64) -> Option<&Curve> {
     let ratio = |random: &Random| (random.element as f64 / element as f64).ln().abs();
     let of_direction = rates.iter().filter(|random| random.direction == direction);
     of_direction.min_by(|a, b| ratio(a).total_cmp(&ratio(b))).map(|random| &random.rate)
 }
 
-/// How far `value` lies from `low` towards `high`, 0 to 1; `None` where these do not differ.
+/// Position of `value` between `low` (0) and `high` (1); `None` if the two do not differ.
 fn share(value: f64, low: f64, high: f64) -> Option<f64> {
     (high > low).then(|| ((value - low) / (high - low)).clamp(0.0, 1.0))
 }
 
-/// Its name in a sentence.
+/// The direction's name in a sentence.
 pub fn way(direction: Direction) -> &'static str {
     match direction {
         Direction::Read => "reads",
@@ -170,7 +168,7 @@ mod tests {
     #[test]
     fn what_is_worked_out() {
         on_toy(|toy| {
-            // Copies of 256 and 512 KiB go at one rate: nothing is left at no bytes.
+            // Copies of 256 and 512 KiB have the same rate, so the time at zero bytes is 0.
             assert_eq!(toy.start(), 0.0);
             assert!(close(toy.per_byte(&toy.rates.read, 1e12), 1e-11));
             let shares = [0.0, 5e5, 1_048_576.0, 1e9].map(|bytes| toy.share_from_memory(bytes));
@@ -182,7 +180,7 @@ mod tests {
         });
     }
 
-    /// Copies of a and 2a bytes in 3 and 5 µs start in 1 µs.
+    /// Copies of a and 2a bytes take 3 and 5 µs, so the start is 1 µs.
     #[test]
     fn the_start_is_what_no_bytes_would_take() {
         let mut profile = toy();

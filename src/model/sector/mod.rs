@@ -1,27 +1,26 @@
 //! The model `sector`: caches with sectors, a granule that misses fetch, and a roofline.
 //!
-//! Each pass of a method asks for resources that work at the same time: what issues accesses
-//! with the first caches, the last cache, waiting, and memory. Everything that uses one resource
-//! adds up; the resource that is busy longest says how long the pass takes. Between passes,
-//! and around an execution, nothing overlaps.
+//! Each pass of a method uses resources that work at the same time: issue with the first caches, the last
+//! cache, waiting, and memory. Demands on one resource add up; the busiest resource determines the time of
+//! the pass. Between passes, and around an execution, nothing overlaps.
 //!
 //! | file | term | resource |
 //! |---|---|---|
-//! | `launch` | `launch`: what an execution or a pass of next to nothing takes | none |
+//! | `launch` | `launch`: time of a nearly empty execution or pass | none |
 //! | `streams` | `streams`: sequential reads and writes | cache, memory |
 //! | `random` | `random reads`, `random writes` | requests, memory |
-//! | `zipf` | the same, of skewed draws | requests, memory |
+//! | `zipf` | `random reads`, `random writes` of skewed draws | requests, memory |
 //! | `partitions` | `partitions`: ascending streams side by side | requests, memory |
-//! | `strided_subset` | `strides`: the array of which a pass takes a part | requests, memory |
-//! | `pattern`, `touched`, `sector_spacing` | `patterns`: what the uses of a pattern touch | first cache, cache, memory |
+//! | `strided_subset` | `strides`: an array of which a pass takes a part | requests, memory |
+//! | `pattern`, `touched`, `sector_spacing` | `patterns`: data touched by the uses of a pattern | first cache, cache, memory |
 //! | `blocks` | `blocks`: blocks of threads that start one after another | blocks |
-//! | `multiprocessors` | `arithmetic`, `turns`: what is executed, tiles one after another; with the `first cache` of shared memory | processors, waiting |
-//! | `issue` | `first cache`: answers to accesses that are issued together | first cache |
+//! | `multiprocessors` | `arithmetic`, `turns`: instructions, and tiles taken one after another; `first cache`: shared memory | processors, waiting |
+//! | `issue` | `first cache`: answers to accesses issued together | first cache |
 //! | `latency` | `latency`: loads in flight, chained accesses | waiting |
 //!
-//! `requests` are of the last cache and hold memory up, so that the two add up. Nothing is
-//! fitted to cases: all figures are the profile's, all counts the declared accesses'.
-//! docs/models.md has the equations in one place.
+//! `requests` occupy the last cache and hold up memory, so the two add up. Nothing is fitted to cases: all
+//! figures come from the profile, and all counts from the declared accesses. docs/models.md has the equations
+//! in one place.
 
 mod blocks;
 mod demand;
@@ -61,7 +60,7 @@ impl Model for Sector {
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
         let (backend, _) = case.place();
         covered(profile, case)?;
-        // Of one seed for all: what is predicted does not depend on what the values happen to be.
+        // Always seed 0: the prediction must not depend on the values of the inputs.
         let problem = primitives::find(&case.primitive).and_then(|of| of.case(&case.params, 0).ok());
         let blocks = problem.as_ref().and_then(|problem| problem.blocks());
         let block_costs = problem.map_or_else(|| Ok(Vec::new()), |problem| problem.block_costs())?;
@@ -69,11 +68,11 @@ impl Model for Sector {
     }
 }
 
-/// What one execution of `work` takes on a backend of the profile; `blocks` of threads start where
-/// each tile has its own, and do what is `block_costs` the processor, pass by pass.
+/// Predicts one execution of `work` on a backend of the profile. `blocks` is the number of blocks of threads,
+/// where each tile has its own block; `block_costs` are the costs of their on-chip work, pass by pass.
 ///
 /// # Errors
-/// What the profile lacks.
+/// Names the figure that the profile lacks.
 fn of_work(
     profile: &Profile,
     backend: &str,
@@ -93,7 +92,7 @@ fn of_work(
     Ok(tally.prediction(launch.execution + depth))
 }
 
-/// Passes added up.
+/// Sums over passes.
 #[derive(Default)]
 struct Tally {
     seconds: f64,
@@ -115,8 +114,8 @@ impl Tally {
         add(&mut self.bound, demand.binding(), times * busy);
     }
 
-    /// An execution takes at least what an empty one does, which reads one thing, and what it then
-    /// has to wait for.
+    /// The prediction. An execution takes at least `least`: the time of an empty one, which includes one
+    /// read, plus any further waiting.
     fn prediction(mut self, least: f64) -> Prediction {
         let rest = (least - self.seconds).max(0.0);
         add(&mut self.terms, launch::TERM, rest);

@@ -1,25 +1,25 @@
-//! What multiprocessors execute, and tiles that they take one after another.
+//! Arithmetic of multiprocessors, and tiles that they process one after another.
 //!
-//! *Arithmetic.* A multiprocessor issues four instructions of warps a clock, of which two may be of
-//! integers and logic: 64 of its 128 lanes have them (CUDA C++ Programming Guide, "Throughput of native
-//! arithmetic instructions", 9.0). T = c · max(instructions / 4, integers / 2), c the clock of all
-//! multiprocessors together: a wavefront takes one, so that it is the profile's `strided` in the first
-//! cache (`issue::wavefront`).
+//! *Arithmetic.* A multiprocessor issues four warp instructions per clock, of which two may be integer or
+//! logic: 64 of its 128 lanes support these (CUDA C++ Programming Guide, "Throughput of native arithmetic
+//! instructions", 9.0). T = c · max(instructions / 4, integers / 2), where c is the clock period divided by
+//! the number of multiprocessors. A wavefront takes one clock, so c comes from the profile's `strided` in the
+//! first cache (`issue::wavefront`).
 //!
-//! *Shared memory* is the first cache: its wavefronts are that resource's, c each.
+//! *Shared memory* is the first cache: its wavefronts occupy that resource for c each.
 //!
-//! *Turns.* A block loads its tile, works on it and stores it before it takes another. With N blocks
-//! on each of P multiprocessors, tiles go round between two places, memory and the multiprocessor, which
-//! take D₁ and D₂ seconds for all tiles, and what they wait for, Z = tiles · t / P. Mean value analysis (Reiser
-//! and Lavenberg 1980) says how long they are at each when n of them go round: R(n) = D · (1 + Q(n − 1)), who
-//! comes finds those who are there already; Q(n) = n · R(n) / (Σ R(n) + Z). T = (Σ R(N) + Z) / N, which
-//! is the busiest of the two where N is large, and everything one after another where it is 1.
-//! D₂ and Z are those of the multiprocessor with the most tiles, ⌈tiles / P⌉ of them, and no more than these go round.
-//! What exceeds the busiest resource is the term. What a tile waits for: loads from memory after another,
-//! looks at what others left in the last cache, steps in shared memory, a hit of the first cache each;
-//! the profile's `latency`.
+//! *Turns.* A block loads its tile, works on it and stores it before it takes another. With N blocks on each
+//! of P multiprocessors, tiles circulate between two stations, memory and the multiprocessor, with service
+//! demands of D₁ and D₂ seconds for all tiles, and a delay Z = tiles · t / P, where t is the waiting time per
+//! tile. Mean value analysis (Reiser and Lavenberg 1980) gives the residence times with n tiles in
+//! circulation: R(n) = D · (1 + Q(n − 1)), since an arriving tile finds those already there; Q(n) = n · R(n)
+//! / (Σ R(n) + Z). T = (Σ R(N) + Z) / N, which tends to the busier of the two stations for large N, and to
+//! the sum for N = 1. D₂ and Z are those of the multiprocessor with the most tiles, ⌈tiles / P⌉, and at most
+//! that many circulate. The term is the excess of T over the busiest resource. A tile waits for dependent
+//! loads from memory, for looks at the results of other tiles in the last cache, and for steps in shared
+//! memory, each at the latency of the first cache; source: the profile's `latency`.
 //!
-//! The last tile's waiting comes on top of everything (`depth`), but for its first load, which an empty
+//! The waiting of the last tile is added to everything (`depth`), except for its first load, which an empty
 //! execution has too.
 
 use super::demand::Demand;
@@ -27,11 +27,11 @@ use super::issue;
 use super::machine::Machine;
 use crate::case::BlockCost;
 
-/// Instructions of warps that a multiprocessor issues in a clock, and those of integers.
+/// Warp instructions that a multiprocessor issues per clock, and integer ones among them.
 const ISSUED: f64 = 4.0;
 const INTEGERS: f64 = 2.0;
 
-/// What the blocks of a pass ask for beside its accesses; these reach over so many bytes.
+/// Demands of a pass's blocks besides its accesses, which cover `footprint` bytes.
 ///
 /// # Errors
 /// A profile without a latency, or without strided reads of the first cache.
@@ -45,11 +45,10 @@ pub fn on_chip(machine: &Machine, cost: &BlockCost, footprint: f64) -> Result<De
     })
 }
 
-/// Seconds by which tiles that are taken in turns exceed the busiest resource, where all that a pass asks for is
-/// `asked`.
+/// Seconds by which tiles processed in turns exceed the busiest resource of the pass's total demand `asked`.
 ///
 /// # Errors
-/// A profile that does not say how many multiprocessors there are, or has no latency.
+/// A profile that lacks the number of multiprocessors, or a latency.
 pub fn turns(machine: &Machine, cost: &BlockCost, footprint: f64, asked: &Demand) -> Result<f64, String> {
     if cost.resident == 0 || cost.tiles == 0 {
         return Ok(0.0);
@@ -62,7 +61,7 @@ pub fn turns(machine: &Machine, cost: &BlockCost, footprint: f64, asked: &Demand
     let waiting = uneven * tiles * waits(machine, cost, footprint)? / processors;
     let [memory, processor] = asked.places();
     let seconds = going_round([memory, uneven * processor], waiting, cost.resident.min(most as u64));
-    // Of the waiting that goes round, `depth` has the last tile's already.
+    // `depth` already contains the waiting of the last tile.
     Ok((seconds - asked.busiest() - depth(machine, cost, footprint)?).max(0.0))
 }
 
@@ -71,7 +70,8 @@ fn depth(machine: &Machine, cost: &BlockCost, footprint: f64) -> Result<f64, Str
     Ok(waits(machine, cost, footprint)? - machine.latency(footprint)? * cost.loads.min(1.0))
 }
 
-/// Seconds of all tiles, `n` at a time, between places that take so many for all of them, and waiting.
+/// Seconds for all tiles with `n` in circulation, from the service demands of the two stations and the
+/// waiting, each for all tiles (mean value analysis).
 fn going_round(places: [f64; 2], waiting: f64, n: u64) -> f64 {
     let (mut there, mut seconds) = ([0.0; 2], 0.0);
     for n in 1..=n {
@@ -83,7 +83,7 @@ fn going_round(places: [f64; 2], waiting: f64, n: u64) -> f64 {
     seconds
 }
 
-/// Seconds that a tile waits.
+/// Seconds that one tile waits.
 fn waits(machine: &Machine, cost: &BlockCost, footprint: f64) -> Result<f64, String> {
     let step = machine.latency(0.0)?;
     let look = machine.latency(0.5 * machine.capacity)?;
@@ -95,7 +95,7 @@ mod tests {
     use super::super::fixture::{close, on_toy};
     use super::*;
 
-    /// A wavefront of the toy takes 50 ps: of 4000 instructions 1000 clocks, of 3000 with integers 1500.
+    /// A wavefront of the toy takes 50 ps. 4000 instructions take 1000 clocks; with 3000 integer ones, 1500.
     #[test]
     fn integers_have_half_the_lanes() {
         let of = |[instructions, integers, wavefronts]: [f64; 3]| {
@@ -109,8 +109,8 @@ mod tests {
         assert!(close(of([0.0, 0.0, 100.0]).first, 100.0 * 5e-11));
     }
 
-    /// One at a time all is one after another. Two at a time: alone each is at the places for 3 and 1 of 5, and waits
-    /// for 1; the second finds 3/5 and 1/5 there, so that it takes 3 · 1.6 + 1 · 1.2 + 1 = 7 for two.
+    /// With one tile, times add up: 5. Alone, a tile is at the stations for 3 and 1 of 5, and waits for 1. So
+    /// a second one finds 3/5 and 1/5 tiles there and takes 3 · 1.6 + 1 · 1.2 + 1 = 7 for two tiles.
     #[test]
     fn tiles_find_others_where_they_come_to() {
         assert_eq!(going_round([3.0, 1.0], 1.0, 1), 5.0);
@@ -133,10 +133,10 @@ mod tests {
         assert!(close(of(11), of(20)) && of(10) < of(11));
     }
 
-    /// The toy has ten multiprocessors, 20 ns for a hit of the first cache and 500 ns for one load of its whole
-    /// memory. 1000 tiles of two loads and five steps wait 1.1 µs each, of which the first load is
-    /// an empty execution's. One block a multiprocessor with 1 µs of work takes that after 1000 · 1.1 / 10 µs, of which
-    /// the last tile's is `depth`'s.
+    /// The toy has ten multiprocessors, 20 ns for a hit of the first cache and 500 ns for a load from its
+    /// whole memory. 1000 tiles of two loads and five steps wait 1.1 µs each; the first load is part of an
+    /// empty execution. One block per multiprocessor with 1 µs of work takes that plus 1000 · 1.1 / 10 µs, of
+    /// which the last tile's waiting counts as `depth`.
     #[test]
     fn tiles_wait() {
         let what = BlockCost { tiles: 1000, resident: 1, loads: 2.0, steps: 5.0, ..BlockCost::default() };

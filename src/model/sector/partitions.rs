@@ -1,31 +1,30 @@
-//! Ascending streams of which each access takes the next element of a random one.
+//! Ascending streams, where each access takes the next element of a random stream.
 //!
-//! Of n accesses one after another those of one stream are neighbours: D = p(1 − (1 − 1/p)ⁿ) streams
-//! (he2007 Eq. 7), each with r = n/D elements of z bytes in a row.
+//! Among n consecutive accesses, those to one stream are neighbours: D = p(1 − (1 − 1/p)ⁿ) streams (he2007
+//! Eq. 7), each with r = n/D elements of z bytes in a row.
 //!
-//! *Reads.* One processor performs a tile of t accesses, and its first cache keeps their lines: it asks
-//! for D·(1 + (r − 1)·z/l) lines of l bytes, each a random access that hits the last cache. A stream
-//! alone would ask for t·z/l, which its rate holds; the others are requests. What the streams
-//! read comes from memory once, as a stream. A page that a tile comes to has to be translated
-//! first: of the E = q(1 − (1 − 1/q)ᵗ) pages among q of the streams' own, each first access costs
-//! what a random one to the footprint has beyond a hit.
+//! *Reads.* One processor performs a tile of t accesses, and its first cache keeps their lines. The tile
+//! requests D·(1 + (r − 1)·z/l) lines of l bytes, each a random access that hits the last cache. A single
+//! stream would request t·z/l lines, which the rate of a stream includes; only the excess counts as requests.
+//! The data come from memory once, as a stream. Each page must be translated when a tile first accesses it:
+//! for the E = q(1 − (1 − 1/q)ᵗ) pages among the q pages of the streams, a first access costs the excess of a
+//! random access to the footprint over a hit.
 //!
-//! *Writes* leave the first cache a group of w accesses at a time. A run of r elements that
-//! begins anywhere in a sector of s bytes, e = s/z, writes 1 + (r − 1)/e sectors, (r − e + 1)/e of
-//! them whole: D times the others are in part. Streams in turn, an element of each, write none in
-//! part where there is one, w/2 where there are w/2, and w where there are as many as
-//! accesses in a group: between these the time of an access is in proportion to sectors in part.
-//! Source: the profile's `interleaved` over the greatest footprint, as other arrays push out
-//! what the cache would keep of a smaller one.
+//! *Writes* leave the first cache a group of w accesses at a time. A run of r elements that begins anywhere
+//! in a sector of s bytes, e = s/z, touches 1 + (r − 1)/e sectors, (r − e + 1)/e of them whole; the others,
+//! times D, are partial. Streams visited in turn, one element each, write no partial sectors for one stream,
+//! w/2 for w/2 streams, and w for w streams (one per access of a group): between these, the time of an access
+//! is interpolated in the number of partial sectors. Source: the profile's `interleaved` over the greatest
+//! footprint, because other arrays evict the data that the cache would keep of a smaller one.
 //!
-//! *Staged* writes: a tile of t is put in order in the processor's own memory, so that a run has
-//! t/D elements and a group of w falls on 1 + (w − 1)·D/t of them. The lines beyond those of a
-//! stream are requests; the parts of sectors at a run's ends meet in the cache.
+//! *Staged* writes: a tile of t is sorted in the processor's own memory, so that a run has t/D elements and a
+//! group of w falls on 1 + (w − 1)·D/t runs. The lines beyond those of a stream are requests; the partial
+//! sectors at the ends of runs are merged in the cache.
 //!
-//! *Processors:* T = n / interleaved(p), which was measured with the locations and with what is
-//! written or read beside; the streams of all of them are a resource of their own.
+//! *Processors:* T = n / interleaved(p), which was measured with the locations and the other array included;
+//! the streams of all of them are a separate resource.
 //!
-//! In the cache, or without `interleaved`: each line that a group falls on is a request.
+//! In the cache, or without `interleaved`: each line that a group touches is a request.
 
 use super::demand::Demand;
 use super::machine::Machine;
@@ -37,8 +36,8 @@ use crate::model::he2007::distinct;
 /// Bytes of a page of a GPU's memory: the granularity at which its driver maps it.
 const PAGE: f64 = 2097152.0;
 
-/// What an access in `p` streams asks for; `cached` where all arrays of the case stay in the
-/// last cache. Also what other streams share with it.
+/// Demand of an access in `p` streams, and the part of it that counts as a stream, in common with other
+/// streams; `cached` if all arrays of the case stay in the last cache.
 ///
 /// # Errors
 /// A profile without random accesses of this direction.
@@ -64,7 +63,7 @@ pub fn partitions(
     Ok((Demand::memory("partitions", access.count as f64 * each), access.clone()))
 }
 
-/// Writes in `p` streams, `tile` at a time put in order.
+/// Demand of writes in `p` streams, sorted in tiles of `tile` accesses.
 ///
 /// # Errors
 /// A profile without random accesses of this direction.
@@ -75,7 +74,7 @@ pub fn staged(machine: &Machine, access: &Access, p: u64, tile: u64) -> Result<D
     Ok(Demand { requests, ..Demand::default() })
 }
 
-/// Seconds of the lines of `runs` runs among each `of` accesses, beyond those of one stream.
+/// Seconds for the lines of `runs` runs among each `of` accesses, beyond those of one stream.
 fn more_lines(machine: &Machine, access: &Access, runs: f64, of: f64) -> Result<f64, String> {
     let curve = machine.random(access.direction, access.element)?;
     let alone = (access.element as f64 / machine.line).min(1.0);
@@ -83,7 +82,7 @@ fn more_lines(machine: &Machine, access: &Access, runs: f64, of: f64) -> Result<
     Ok(access.count as f64 / of * more.max(0.0) * machine.hit(curve))
 }
 
-/// Reads of which a first cache keeps a tile's.
+/// Demand of reads whose lines a first cache keeps for a tile.
 fn in_tiles(machine: &Machine, access: &Access, p: f64, tile: f64) -> Result<Demand, String> {
     let curve = machine.random(access.direction, access.element)?;
     let requests = more_lines(machine, access, distinct(p, tile), tile)?;
@@ -94,7 +93,7 @@ fn in_tiles(machine: &Machine, access: &Access, p: f64, tile: f64) -> Result<Dem
     Ok(Demand { requests, ..Demand::memory("partitions", translated) })
 }
 
-/// Lines of each group as requests.
+/// Demand where each line of a group is a request.
 fn in_cache(machine: &Machine, access: &Access, p: f64) -> Result<Demand, String> {
     let curve = machine.random(access.direction, access.element)?;
     let (n, z, w) = (access.count as f64, access.element as f64, machine.group() as f64);
@@ -103,7 +102,7 @@ fn in_cache(machine: &Machine, access: &Access, p: f64) -> Result<Demand, String
     Ok(Demand { requests: n / w * lines * machine.hit(curve), ..Demand::default() })
 }
 
-/// Seconds of a write, by the sectors that its group writes in part.
+/// Seconds of a write, from the partial sectors of its group.
 fn in_part(machine: &Machine, access: &Access, known: &Strided, p: f64) -> f64 {
     let w = machine.group() as f64;
     let whole = access.element as f64 / known.element as f64 / known.rate.at(1.0);
@@ -115,8 +114,8 @@ fn in_part(machine: &Machine, access: &Access, known: &Strided, p: f64) -> f64 {
     each.max(whole)
 }
 
-/// Sectors of `e` elements that `w` accesses to `p` streams write in part. One stream's groups
-/// begin with a sector.
+/// Partial sectors of `e` elements that `w` accesses to `p` streams write. The groups of a single stream are
+/// aligned to sectors.
 fn sectors_in_part(p: f64, w: f64, e: f64) -> f64 {
     if p <= 1.0 {
         return 0.0;
@@ -124,11 +123,11 @@ fn sectors_in_part(p: f64, w: f64, e: f64) -> f64 {
     let streams = distinct(p, w);
     let run = w / streams;
     let of_run = 1.0 + (run - 1.0) / e - ((run - e + 1.0) / e).max(0.0);
-    // Runs of elements as large as sectors have none.
+    // Elements as large as sectors leave no partial sectors.
     if e > 1.0 { streams * of_run } else { 0.0 }
 }
 
-/// The streams in turn over the greatest footprint.
+/// The interleaved streams over the greatest footprint.
 fn furthest<'a>(machine: &Machine<'a>, direction: Direction) -> Option<&'a Strided> {
     let of_direction = machine.rates.interleaved.iter().filter(|s| s.direction == direction);
     of_direction.max_by_key(|s| s.footprint)
@@ -146,21 +145,21 @@ mod tests {
         found
     }
 
-    /// One stream is whole sectors; where each of 32 is alone all are in part.
+    /// One stream writes whole sectors; 32 separate streams write only partial ones.
     #[test]
     fn writes_go_by_the_sectors_in_part() {
         let seconds = |p| demand(Direction::Write, p, 1 << 30, false).seconds();
         assert!(close(seconds(1), 1_024_000.0 / 8e9));
         assert!((seconds(1 << 40) / (1_024_000.0 / 1e9) - 1.0).abs() < 1e-6);
-        // Two streams: runs of 16 begin anywhere in a sector of 4, 1.5 of it in part each.
+        // Two streams: runs of 16 begin anywhere in a sector of 4, 1.5 partial sectors each.
         assert!((sectors_in_part(2.0, 32.0, 4.0) - 3.0).abs() < 1e-6);
         assert!((sectors_in_part(2.0, 32.0, 2.0) - 2.0).abs() < 1e-6);
         assert_eq!((sectors_in_part(1.0, 32.0, 4.0), sectors_in_part(2.0, 32.0, 1.0)), (0.0, 0.0));
     }
 
-    /// 1000 tiles of 1024 reads in 4 streams, 16 elements in a line: 3.75 lines more than one
-    /// stream's, 0.1 ns each. Four streams in 1 MiB have one page, in 1 GiB four, of which
-    /// three are come to at 1 ns for 0.1.
+    /// 1000 tiles of 1024 reads in 4 streams, 16 elements per line: 3.75 lines more than one stream's, 0.1 ns
+    /// each. Four streams in 1 MiB share one page; in 1 GiB they have four, and the three additional ones
+    /// cost 1 ns instead of 0.1.
     #[test]
     fn a_tile_asks_for_lines_and_pages() {
         let reads = |p, footprint| demand(Direction::Read, p, footprint, false);
@@ -171,7 +170,7 @@ mod tests {
         assert!(close(reads(4, 1 << 30).memory[0].1, 1000.0 * 3.0 * 0.9e-9));
     }
 
-    /// Tiles of 320 in ten streams: runs of 32, so a group falls on 1 + 31/32 of them.
+    /// Tiles of 320 in ten streams: runs of 32, so a group touches 1 + 31/32 runs.
     #[test]
     fn staged_runs_ask_for_the_lines_at_their_ends() {
         let order = Order::Staged { partitions: 10, tile: 320 };
@@ -183,7 +182,7 @@ mod tests {
         });
     }
 
-    /// In the cache 32 accesses to one stream make two requests of a line; to many streams 32.
+    /// In the cache, 32 accesses to one stream make two line requests; to many streams, 32.
     #[test]
     fn in_the_cache_lines_count() {
         let writes = |p| demand(Direction::Write, p, 1 << 18, true).seconds();

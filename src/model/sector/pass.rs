@@ -1,4 +1,4 @@
-//! One pass: which term each of its accesses is for.
+//! One pass: dispatches each access to its term.
 
 use super::blocks::starting;
 use super::demand::Demand;
@@ -16,22 +16,23 @@ use super::zipf;
 use crate::case::work::Order;
 use crate::case::{Access, BlockCost, Concurrency, Direction, Pass};
 
-/// A pass among others.
+/// A pass in the context of its case.
 pub struct PassContext<'a> {
     pub machine: &'a Machine<'a>,
     pub pass: &'a Pass,
-    /// Bytes of all arrays of the case: what goes by from one execution to the next.
+    /// Bytes of all arrays of the case: the data accessed between an access and its repetition in the next
+    /// execution.
     pub all: f64,
-    /// Blocks of threads that start one after another.
+    /// Number of blocks of threads that start one after another.
     pub blocks: Option<u64>,
-    /// What they do near the processor.
+    /// Cost of the blocks' on-chip work.
     pub cost: Option<&'a BlockCost>,
 }
 
-/// What a pass asks for.
+/// The demand of a pass.
 ///
 /// # Errors
-/// What the profile lacks for one of its accesses.
+/// Names the figure that the profile lacks for one of its accesses.
 pub fn demand(here: &PassContext) -> Result<Demand, String> {
     let mut streamed = Vec::new();
     let mut sum =
@@ -66,7 +67,7 @@ pub fn demand(here: &PassContext) -> Result<Demand, String> {
 }
 
 impl PassContext<'_> {
-    /// With what its blocks do besides.
+    /// Adds the on-chip work of the blocks.
     fn near_the_processor(&self, sum: Demand) -> Result<Demand, String> {
         let Some(what) = self.cost else { return Ok(sum) };
         let largest = self.pass.accesses.iter().map(|access| access.footprint as f64).fold(0.0, f64::max);
@@ -78,7 +79,7 @@ impl PassContext<'_> {
         Ok(sum)
     }
 
-    /// What an access asks for beside streams, and what of it is a stream.
+    /// The demand of an access besides streams, and the part of it that is a stream.
     fn of(&self, access: &Access) -> Result<(Demand, Option<Access>), String> {
         let machine = self.machine;
         match &access.order {
@@ -111,7 +112,7 @@ impl PassContext<'_> {
         }
     }
 
-    /// Bytes that stay with a processor: its first cache, or what a tile has of its own.
+    /// Bytes kept by a processor: its first cache, or at least the private memory of a tile.
     fn private_bytes(&self) -> f64 {
         self.machine.first.max(4096.0)
     }
@@ -131,7 +132,7 @@ impl PassContext<'_> {
         if shuffled { self.shuffled(access, moves) } else { pattern(self.machine, access, moves) }
     }
 
-    /// Uses in random order: each granule of a use is one of a random access.
+    /// Uses in random order: each granule of a use is a random access.
     fn shuffled(&self, access: &Access, moves: Moves) -> Result<Demand, String> {
         let one = Moves { uses: 1, ..moves };
         let machine = self.machine;
@@ -145,7 +146,7 @@ impl PassContext<'_> {
         Ok(demand)
     }
 
-    /// Draws of which the cache keeps the most popular.
+    /// Zipf draws: the cache keeps the most popular elements.
     fn skewed(&self, access: &Access, exponent: f64) -> Result<Demand, String> {
         let machine = self.machine;
         let curve = machine.random(access.direction, access.element)?;
@@ -158,28 +159,28 @@ impl PassContext<'_> {
         Ok(Demand { requests: n * hit, ..from_memory })
     }
 
-    /// Whether loads find nothing in a first cache, which answers none while lines of streams enter it.
+    /// Whether loads miss the first cache, which answers none while lines of streams enter it.
     fn reads_at_random(&self) -> bool {
         let random = |a: &Access| matches!(a.order, Order::Random | Order::Given | Order::Zipf { .. });
         self.pass.accesses.iter().any(|a| a.direction == Direction::Read && random(a))
     }
 
-    /// Whether the pass takes only a part of what it walks over: other passes take the others.
+    /// Whether the pass takes only a part of the elements it walks over, and other passes take the rest.
     fn is_thin(&self) -> bool {
         self.pass.accesses.iter().any(|a| matches!(a.order, Order::Strided { .. }))
     }
 
-    /// What other accesses leave of the cache: other passes push out this pass's part of the
-    /// randomly accessed array, and its own streams come by. A single pass says of them that they
-    /// are not needed again.
+    /// The state of the cache that other accesses leave: other passes evict this pass's part of the randomly
+    /// accessed array, and its own streams pass through. In a single pass, streams are marked as not needed
+    /// again.
     fn beside(&self, random: &Access) -> Beside {
         let cold = self.is_thin() && self.all > self.machine.capacity;
         let streams = if cold { self.touches() - random.footprint as f64 } else { 0.0 };
         Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0) }
     }
 
-    /// What is moved one by one where processors issue one access at a time: of two sides that an
-    /// index leads, each is half of a move.
+    /// Seconds of indexed moves on processors that issue one access at a time. If both sides are indexed,
+    /// each counts as half a move.
     fn issued(&self) -> Result<f64, String> {
         let one_by_one = |a: &&Access| a.concurrency == Concurrency::Indexed && self.machine.group() == 1;
         let mut led = self.pass.accesses.iter().filter(one_by_one).peekable();
@@ -196,16 +197,15 @@ impl PassContext<'_> {
         self.pass.accesses.iter().map(of).sum()
     }
 
-    /// Bytes that go by until an access comes again: a pass of several scans its locations
-    /// again in the next one, everything else comes in the next execution.
+    /// Reuse distance in bytes: a pass among several scans its locations again in the next pass; everything
+    /// else is reused in the next execution.
     fn distance(&self, access: &Access) -> f64 {
         let again = self.is_thin() && access.order == Order::Sequential;
         if again { self.touches() } else { self.all }
     }
 
-    /// Of reads that go where another array says, the latency of the first. A processor that
-    /// issues accesses one by one goes on with others, but waits for the loads of what it found in a
-    /// block of locations.
+    /// Latency of the first read at a location that another array holds. A processor that issues accesses one
+    /// by one overlaps others, but waits for the loads of the tuples found in a block of locations.
     fn depth(&self) -> Result<f64, String> {
         if self.machine.group() == 1 {
             let scanned = self.scan().filter(|_| self.is_thin()).map_or(0, |scan| scan.count);
@@ -218,20 +218,20 @@ impl PassContext<'_> {
         first.map_or(Ok(0.0), |access| latency_of(self.machine, access))
     }
 
-    /// Whether the pass reads where it goes: from an array, or from the entries of a pattern.
+    /// Whether the pass loads the places of this access: from an array, or from the entries of a pattern.
     fn is_led(&self, access: &Access) -> bool {
         let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
         scans || matches!(access.order, Order::Pattern { .. } | Order::Visits { .. })
     }
 
-    /// Chained accesses.
+    /// Seconds of chained accesses.
     fn waiting(&self) -> Result<f64, String> {
         self.pass.accesses.iter().map(|access| chained(self.machine, access)).sum()
     }
 
-    /// The scan of a pass that skips most of what it looks at. A processor looks through a block of
-    /// locations and then moves the tuples that it found, so that what the scan takes beside
-    /// reading them comes on top of the moves; a GPU's threads do both at a time.
+    /// Seconds of the scan in a pass that skips most elements. A processor filters a block of locations and
+    /// then moves the tuples found, so the scan's excess over reading the locations is added to the moves;
+    /// the threads of a GPU do both concurrently.
     fn scanned(&self) -> Result<f64, String> {
         let longest = self.scan().filter(|_| self.is_thin());
         longest.map_or(Ok(0.0), |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
@@ -244,7 +244,7 @@ impl PassContext<'_> {
     }
 }
 
-/// Whether an access goes where another array says.
+/// Whether the places of an access come from another array.
 fn is_indexed(access: &Access) -> bool {
     !matches!(
         access.order,
@@ -252,8 +252,8 @@ fn is_indexed(access: &Access) -> bool {
     )
 }
 
-/// Parts that are visited one after another, each in random order. One that a cache holds is
-/// whole when it leaves it, a stream to memory; in the last cache each access is a request.
+/// Parts (chunks) that are visited one after another, each in random order. A chunk that fits in a cache
+/// leaves it whole, as a stream to memory; in the last cache each access is a request.
 fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand, Option<Access>), String> {
     let part = access.footprint / chunks;
     if part as f64 > machine.capacity {
@@ -267,8 +267,8 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
     Ok((Demand { requests, ..Demand::default() }, Some(stream)))
 }
 
-/// Stores and loads that a processor's own memory answers, side by side. Where accesses are issued
-/// one by one they are the other side of a move.
+/// Stores and loads in a processor's own memory, contiguous. Where accesses are issued one by one, they are
+/// the other side of a move.
 fn kept_near(machine: &Machine, access: &Access) -> Result<Demand, String> {
     let group = machine.group() as f64;
     if machine.group() == 1 {
@@ -283,8 +283,7 @@ mod tests {
     use super::super::fixture::{access, close, on_processors, on_toy};
     use super::*;
 
-    /// What is led by an index array is moved one by one, at 1.6e11 a second, on processors; of a
-    /// move each side is half.
+    /// Processors move indexed elements one by one, at 1.6e11 per second; each side counts as half a move.
     #[test]
     fn processors_move_what_is_led_one_by_one() {
         let reads = access(Direction::Read, 1000, 8000, Order::Sequential);
@@ -301,8 +300,8 @@ mod tests {
         on_toy(|toy| assert_eq!(first(toy, &led), 0.0));
     }
 
-    /// A pass that takes one in 64 of 2^28 elements looks at 1e10 a second and reads them at 2.5e10:
-    /// on a GPU this is one of what it waits for, a processor does it before it moves anything.
+    /// A pass that takes one in 64 of 2^28 elements inspects 1e10 per second and reads them at 2.5e10. On a
+    /// GPU this is part of the waiting; a processor does it before any move.
     #[test]
     fn processors_scan_before_they_move() {
         let n = 1 << 28;
@@ -320,8 +319,8 @@ mod tests {
         on_toy(|toy| assert!(close(of(toy).0, looked_at) && of(toy).1 == 0.0));
     }
 
-    /// In the first cache chunks are a stream; in the last each access is a request beside it;
-    /// beyond, all miss.
+    /// Chunks in the first cache are a stream; in the last cache each access is a request besides; beyond it,
+    /// all accesses miss.
     #[test]
     fn chunks_by_the_cache_that_holds_one() {
         let n = 1 << 24;

@@ -1,13 +1,13 @@
 //! A pattern of indices that moves over memory (lavin2020 §3.1).
 //!
-//! Four resources, of which the slowest decides:
-//! - what is issued together (see `issue`);
-//! - what misses the first cache: the different lines and sectors of as many accesses as one
-//!   processor performs at a time (`tile`), for later uses run elsewhere; every store leaves a GPU's
-//!   first cache, a request for each line of each group, where a processor's keeps the line;
-//! - what misses the last cache: each granule that any use touches, once, where all of them
-//!   together exceed it (see `touched` and `sector_spacing`). Reads fetch granules; sectors that are
-//!   written in part are read and written.
+//! Resources, the slowest of which decides:
+//! - issue (see `issue`);
+//! - misses of the first cache: the distinct lines and sectors of the accesses that one
+//!   processor performs at a time (`tile`), because later uses run elsewhere. Every store leaves a GPU's
+//!   first cache, as a request for each line of each group; a processor's cache keeps the line;
+//! - misses of the last cache: each granule that any use touches, once, if all of them
+//!   together exceed the cache (see `touched` and `sector_spacing`). Reads fetch granules; partially written
+//!   sectors are read and written.
 
 use super::demand::Demand;
 use super::issue::{self, Groups};
@@ -16,10 +16,10 @@ use super::sector_spacing::{Reads, Writes};
 use super::touched::Moves;
 use crate::case::{Access, Direction};
 
-/// Accesses that are looked at where the profile has no tile.
+/// Number of accesses considered if the profile has no tile.
 const WINDOW: u64 = 4096;
 
-/// What the uses of a pattern ask for, one after another.
+/// The demand of a pattern's uses, one after another.
 ///
 /// # Errors
 /// A profile without random accesses of this direction.
@@ -50,8 +50,8 @@ pub fn pattern(machine: &Machine, access: &Access, moves: Moves) -> Result<Deman
     Ok(demand.and(memory(machine, access, moves)?))
 }
 
-/// Seconds of the first caches: answers to all groups, and a wavefront for each sector that they
-/// are filled with, unless they hold everything. Stores pass them by.
+/// Seconds of the first caches: answers to all groups, plus one wavefront for each sector filled, unless they
+/// hold everything. Stores bypass them.
 fn first(
     machine: &Machine,
     access: &Access,
@@ -68,7 +68,7 @@ fn first(
     Ok(answered + if kept { 0.0 } else { filled * issue::wavefront(machine)? })
 }
 
-/// Different units among so many accesses.
+/// Distinct units of `unit` bytes among these accesses.
 fn of_all(indices: &[u64], access: &Access, unit: f64) -> f64 {
     let unit = unit as u64;
     let mut units: Vec<u64> = indices.iter().map(|i| i * access.element / unit).collect();
@@ -113,8 +113,8 @@ mod tests {
         found
     }
 
-    /// 16 words side by side that move by 16: a stream, two wavefronts for 32 words and one, of
-    /// 50 ps, for each sector that the first cache is filled with.
+    /// 16 contiguous words that move by 16: a stream. It takes two wavefronts per 32 words, plus one, of 50
+    /// ps, for each sector filled into the first cache.
     #[test]
     fn a_pattern_without_gaps_is_a_stream() {
         let words: Vec<u64> = (0..16).collect();
@@ -125,7 +125,7 @@ mod tests {
         assert!(close(written.memory[0].1, f64::from(1 << 27) / 1e11));
     }
 
-    /// What uses share is fetched once, and what does not move stays in the cache.
+    /// Data shared by several uses are fetched once, and a pattern that does not move stays in the cache.
     #[test]
     fn memory_sees_each_granule_once() {
         let words: Vec<u64> = (0..16).collect();
@@ -134,7 +134,7 @@ mod tests {
         assert!(demand(Direction::Read, &words, 0, 1 << 24).memory.is_empty());
     }
 
-    /// A word in each 1024 bytes: a strided read, and a line written in part.
+    /// One word in each 1024 bytes: a strided read, and a partially written line.
     #[test]
     fn words_far_apart_are_strided() {
         let n = f64::from(1 << 20);

@@ -1,25 +1,22 @@
 //! Independent random accesses.
 //!
-//! Equation: T = n / rate(footprint), the profile's rate of random accesses of the same
-//! direction and about the same element. It holds what the caches keep of the footprint, the
-//! sector or the granule that each miss moves, the rows that memory opens, and the reach of the
-//! translation buffers: it is looked up at the footprint of the one array, as only accesses to
-//! that array need translations that are not at hand.
+//! Equation: T = n / rate(footprint), the profile's rate of random accesses of the same direction and about
+//! the same element size. The rate includes cache hits, the sector or granule that each miss moves, memory
+//! row activations, and the reach of the TLB. It is looked up at the footprint of the one array, because only
+//! accesses to that array miss the TLB.
 //!
-//! A chunk of an array that other chunks have pushed out since it was last used is cold: each
-//! of its granules misses once, where the rate was measured with the array visited over and
-//! over. Of E = k(1 − (1 − 1/k)ⁿ) granules touched (he2007 Eq. 5) those count that would have
-//! hit.
+//! A chunk that other chunks have evicted since its last use is cold: each of its granules misses once,
+//! whereas the rate was measured with an array visited repeatedly. Of the E = k(1 − (1 − 1/k)ⁿ) granules
+//! touched (he2007 Eq. 5), those count that would have hit.
 //!
-//! On processors loads wait, beside this, for the lines of streams that come from other caches (see
-//! `streams`); stores wait for nobody.
+//! On processors, loads also wait for lines of streams that come from other caches (see `streams`); stores do
+//! not wait.
 //!
-//! Streams that pass by without a word that they are not needed again push out lines that were
-//! written, a line at a time. With x the accesses to a line between its last one and when it
-//! would leave a cache of C bytes that keeps what was used last, F(1 − e⁻ˣ) + s·(F/l)·x = C for s
-//! bytes of streams with each access to F bytes; 1 − e⁻ˣ of the accesses find their line (Che et al.
-//! 2002). The hits are less by what this is less than without streams. Lines that are only
-//! read stay: passes of gathers show no such loss.
+//! Streams that are not marked as needed only once evict written lines, one line at a time. Let x be the
+//! number of accesses per line between its last use and its eviction from an LRU cache of C bytes. Then
+//! F(1 − e⁻ˣ) + s·(F/l)·x = C for s bytes of streams per access to F bytes; a share 1 − e⁻ˣ of the accesses
+//! hits (Che et al. 2002). Hits are scaled by the ratio of this share to the share without streams. Lines that are
+//! only read stay: passes of gathers show no such loss.
 
 use super::demand::Demand;
 use super::machine::Machine;
@@ -34,16 +31,16 @@ pub fn term(direction: Direction) -> &'static str {
     }
 }
 
-/// What other accesses leave of the cache.
+/// The state of the cache that other accesses leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside {
-    /// Whether other chunks come between two uses of this one.
+    /// Whether other chunks are visited between two uses of this one.
     pub cold: bool,
-    /// Bytes of streams that come by with each access.
+    /// Bytes of streams per access.
     pub streams: f64,
 }
 
-/// What random accesses ask for.
+/// The demand of random accesses.
 ///
 /// # Errors
 /// A profile without random accesses of this direction.
@@ -64,7 +61,7 @@ pub fn random(machine: &Machine, access: &Access, beside: Beside) -> Result<Dema
     let from_memory = missed.min(n) * (miss - hit).max(0.0);
     let all = n / curve.at(footprint);
     let warm = n * (1.0 - alone) * (miss - hit).max(0.0);
-    // What the rate has beyond misses, also where a cache nearer than the last one hits.
+    // The time beyond that of misses, also if a nearer cache than the last one hits.
     let requests = (all - warm).max(0.0);
     Ok(Demand { requests, ..Demand::memory(term(access.direction), from_memory) })
 }
@@ -77,7 +74,7 @@ fn kept(machine: &Machine, footprint: f64, streams: f64) -> f64 {
     }
     let lines = (footprint / machine.line).max(1.0);
     let held = |x: f64| footprint * -f64::exp_m1(-x) + streams * lines * x;
-    // It grows with x, and the streams alone fill the cache at the upper end.
+    // `held` grows with x; at the upper end the streams alone fill the cache.
     let (mut low, mut high) = (0.0, capacity / (streams * lines));
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -111,17 +108,16 @@ mod tests {
         assert!(close(seconds(Direction::Write, 1_000_000, 1 << 30, false), 2e-3));
     }
 
-    /// A million reads of a cold chunk of 256 KiB touch all its 4096 granules: 4096 misses
-    /// for hits.
+    /// A million reads of a cold chunk of 256 KiB touch all its 4096 granules: 4096 misses instead of hits.
     #[test]
     fn a_cold_chunk_misses_each_granule_once() {
         assert!(close(seconds(Direction::Read, 1_000_000, 1 << 18, true), 1e-4 + 4096.0 * (1e-9 - 1e-10)));
-        // Where all miss already, nothing more can.
+        // If all accesses miss already, a cold chunk adds nothing.
         assert!(close(seconds(Direction::Read, 1_000_000, 1 << 30, true), 1e-3));
     }
 
-    /// 512 KiB in a cache of 1 MiB: 4096 lines. Where x = 1 the written lines hold 1 − 1/e of them,
-    /// which leaves streams 717 KiB: 175 bytes with each access.
+    /// 512 KiB in a cache of 1 MiB: 4096 lines. At x = 1 the written lines hold 1 − 1/e of them, which leaves
+    /// 717 KiB for streams: 175 bytes per access.
     #[test]
     fn streams_push_out_what_is_written() {
         let (half, e) = (f64::from(1 << 19), f64::exp(-1.0));

@@ -1,27 +1,26 @@
-//! Parts of memory that are touched with gaps between them: what strides, patterns and passes
-//! come to.
+//! Memory touched with gaps: strides, patterns and thin passes.
 //!
-//! Reads: a miss fetches a granule of `fetch` bytes, and neighbours come along while there is
-//! bandwidth for them: T = max(runs of neighbours / strided(spacing of the runs),
-//! granules·fetch / read). A processor's runs are too short for what it fetches ahead: for each
-//! granule it waits, T = max(granules / strided(spacing of the granules), granules·fetch / read).
+//! Reads: a miss fetches a granule of `fetch` bytes, and neighbouring granules are included as far as
+//! bandwidth allows: T = max(runs of neighbours / strided(spacing of the runs), granules·fetch / read). The
+//! runs are too short for a processor's prefetcher, so it waits for each granule: T = max(granules /
+//! strided(spacing of the granules), granules·fetch / read).
 //!
-//! Writes: memory is written a line at a time; of a line, sectors that are not whole are read
-//! first. T = lines · c(k) · strided(l) / strided(spacing), c(k) being the cost of a line with k
-//! sectors in part where every line is touched: strided writes of a word in each line, half line
-//! and sector give it for 1, 2 and more. A line of whole sectors is a stream's.
+//! Writes: memory is written a line at a time; partial sectors of a line are read first. T = lines · c(k) ·
+//! strided(l) / strided(spacing), where c(k) is the cost of a line with k partial sectors if every line is
+//! touched: strided writes of one word per line, half line and sector give it for 1, 2 and more. A line of
+//! whole sectors belongs to a stream.
 //!
-//! Where chance says which lines are written, of the neighbours of one as many are as of all lines:
-//! it costs what lines side by side do that often, else what lines further apart do.
+//! If the written lines are random, a line's neighbour is written with the same probability as any line: with
+//! that probability a line costs as much as contiguous lines do, otherwise as much as lines further apart.
 //!
-//! Both: far apart they are random accesses, as memory finds fewer of its rows open. Source: the
-//! profile's `strided` over the greatest footprint; without it, random accesses to memory.
+//! Both: far apart, they are random accesses, because fewer memory rows are open. Source: the profile's
+//! `strided` over the greatest footprint; without it, random accesses to memory.
 
 use super::machine::Machine;
 use crate::case::Direction;
 use crate::model::Strided;
 
-/// Granules that are read, over so many bytes.
+/// Granules read within a footprint.
 #[derive(Clone, Copy, Debug)]
 pub struct Reads {
     pub granules: f64,
@@ -31,7 +30,7 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// Seconds to fetch them.
+    /// Seconds to fetch the granules.
     ///
     /// # Errors
     /// A profile without random accesses.
@@ -47,20 +46,20 @@ impl Reads {
     }
 }
 
-/// Lines that are written, over so many bytes.
+/// Lines written within a footprint.
 #[derive(Clone, Copy, Debug)]
 pub struct Writes {
     pub lines: f64,
-    /// Their sectors that are written, and those of them that are written as a whole.
+    /// Written sectors of these lines, and those that are written as a whole.
     pub sectors: f64,
     pub whole: f64,
     pub footprint: f64,
-    /// Whether chance says which lines are written, so that some are neighbours.
+    /// Whether the written lines are random, so that some are neighbours.
     pub chance: bool,
 }
 
 impl Writes {
-    /// Seconds to write them.
+    /// Seconds to write the lines.
     ///
     /// # Errors
     /// A profile without random accesses.
@@ -77,8 +76,8 @@ impl Writes {
         Ok(self.lines * (whole * stream + (1.0 - whole) * parts.max(stream)) * far.max(1.0))
     }
 
-    /// Seconds of a word written in each line. Where chance says which, a line's neighbour is
-    /// written, too, as often as any is; else none is nearer than a line between.
+    /// Seconds of a word written in each line. If the lines are random, a line's neighbour is written with
+    /// the probability of any line; else there is at least one line between two written ones.
     fn apart(&self, machine: &Machine, spacing: f64) -> Result<f64, String> {
         if !self.chance {
             return strided(machine, Direction::Write, spacing);
@@ -89,7 +88,7 @@ impl Writes {
     }
 }
 
-/// Seconds of a line of which `k` sectors are written in part, among others like it.
+/// Seconds of a line with `k` partial sectors, among others like it.
 fn in_part(machine: &Machine, k: f64) -> Result<f64, String> {
     let most = (machine.line / machine.sector).max(1.0);
     let of = |k: f64| Ok::<f64, String>(k * strided(machine, Direction::Write, machine.line / k)?);
@@ -137,7 +136,7 @@ mod tests {
     fn granules_side_by_side_are_a_stream() {
         assert!(close(reads(1e6, 1.0, 64e6), 64e6 / 1e11));
         assert!(close(reads(1e6, 1e6, 128e6), 1e6 / 1.25e9));
-        // Two in a run come for what their bandwidth, or one alone, costs.
+        // Two granules per run cost the greater of their bandwidth and the cost of a single granule.
         assert!(close(reads(2e6, 1e6, 1024e6), 2e6 * 64.0 / 1e11));
         assert!(close(reads(1e6, 1e6, 1024e6), 1e6 / 1e9));
     }
@@ -155,8 +154,8 @@ mod tests {
         assert_eq!(writes(0.0, 0.0, 0.0, lines), 0.0);
     }
 
-    /// Every second line: half of those that chance writes have a neighbour, which costs 2 ns, the
-    /// others what lines with one between them do.
+    /// Every second line: half of the randomly written lines have a neighbour, which costs 2 ns; the others
+    /// cost as much as lines with one line between them.
     #[test]
     fn chance_makes_neighbours() {
         on_toy(|toy| {

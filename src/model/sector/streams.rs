@@ -1,32 +1,32 @@
 //! Sequential reads and writes.
 //!
-//! Equation: with r and w bytes that come from beyond the cache and b = min(r, w),
-//! T = 2b / copy + (r − b) / read + (w − b) / write: what is read and written side by side
-//! goes at the rate of a copy. Assumes that streams of any number and element behave as one
-//! copy of doubles does. Source: the profile's `read`, `write`, `copy`, by bytes of all arrays.
+//! Equation: with r and w bytes that come from beyond the cache and b = min(r, w), T = 2b / copy + (r − b) /
+//! read + (w − b) / write: concurrent reads and writes run at the rate of a copy. Assumes that streams of any
+//! number and element size behave like a copy of doubles. Source: the profile's `read`, `write`, `copy`, by
+//! bytes of all arrays.
 //!
-//! A processor's first cache answers nothing else while lines enter and leave it: of what comes from
-//! other caches it is busy for each byte as long as a copy takes there beyond what one takes
-//! in the first cache. That adds to the accesses that it answers; what comes from memory comes
-//! slowly enough. A processor fetches streams ahead while other loads wait: all their time is one resource,
-//! but in passes that skip, which look through a block of locations before they move anything.
+//! A processor's first cache answers no accesses while lines enter and leave it: per byte of a stream from an
+//! outer cache it is busy for the time of a copy there minus that of a copy in the first cache. This time
+//! adds to the accesses that it answers; data from memory arrive slowly enough not to matter. A processor
+//! prefetches streams while other loads wait, so all their time forms one resource, except in passes that
+//! skip, which filter a block of locations before they move anything.
 
 use super::demand::Demand;
 use super::machine::Machine;
 use crate::case::{Access, Direction};
 
-/// A sequential access and after how many bytes of others it comes again.
+/// A sequential access, and its reuse distance in bytes.
 pub struct Stream<'a> {
     pub access: &'a Access,
     pub distance: f64,
-    /// Whether its time in memory is a stream's; else another term has it.
+    /// Whether its time in memory belongs to this term; else another term has it.
     pub alone: bool,
 }
 
-/// What all sequential accesses of a pass ask for together.
+/// The joint demand of all sequential accesses of a pass.
 ///
 /// # Errors
-/// A profile without rates of random accesses, whose requests these share.
+/// A profile without random accesses, whose request rate the streams share.
 pub fn streams(machine: &Machine, all: &[Stream]) -> Result<Demand, String> {
     let sum = |direction: Direction, weight: &dyn Fn(&Stream) -> f64| -> f64 {
         let of_direction = all.iter().filter(|stream| stream.access.direction == direction);
@@ -38,7 +38,7 @@ pub fn streams(machine: &Machine, all: &[Stream]) -> Result<Demand, String> {
     let [reads, writes] = [Direction::Read, Direction::Write].map(|way| sum(way, &|_| 1.0));
     let [far_reads, far_writes] = [Direction::Read, Direction::Write].map(|way| sum(way, &missed));
     let cache = side_by_side(machine, reads, writes, distance);
-    // Streams alone are what the curves say: neither part may make more of them.
+    // Streams alone take the time of their curves: the split into memory and requests must not exceed it.
     let memory = side_by_side(machine, far_reads, far_writes, f64::INFINITY).min(cache);
     let mut requests = 0.0;
     for way in [Direction::Read, Direction::Write] {
@@ -52,7 +52,7 @@ pub fn streams(machine: &Machine, all: &[Stream]) -> Result<Demand, String> {
     Ok(Demand { first, cache, requests: requests.min(cache - memory), ..Demand::memory("streams", memory) })
 }
 
-/// Seconds of reads and writes of so many bytes.
+/// Seconds to read and write these numbers of bytes.
 fn side_by_side(machine: &Machine, reads: f64, writes: f64, distance: f64) -> f64 {
     let both = reads.min(writes);
     let [copy, read, write] = [&machine.rates.copy, &machine.rates.read, &machine.rates.write]
@@ -76,7 +76,7 @@ mod tests {
         seconds
     }
 
-    /// 8e8 bytes read at 1e11 are 8 ms; read and written at 8e10 together, 20 ms.
+    /// 8e8 bytes read at 1e11 take 8 ms; read and written together at 8e10, 20 ms.
     #[test]
     fn what_is_side_by_side_goes_as_a_copy() {
         assert!(close(far(100_000_000, 0), 8e-3) && close(far(0, 100_000_000), 8e-3));
@@ -84,8 +84,8 @@ mod tests {
         assert!(close(far(300_000_000, 100_000_000), 20e-3 + 16e-3));
     }
 
-    /// 200 kB from the second cache at 4e11 bytes a second, from the first at 8e11; of 8 MB from memory
-    /// nothing waits in the first.
+    /// 200 kB from the second cache at 4e11 bytes per second, from the first at 8e11; 8 MB from memory do not
+    /// occupy the first cache.
     #[test]
     fn lines_that_enter_a_processors_first_cache_take_it() {
         on_processors(|two| {
@@ -99,7 +99,7 @@ mod tests {
         });
     }
 
-    /// In the cache a stream takes what the curve says, and asks for a line at a time.
+    /// In the cache, a stream takes the time of its curve and requests one line at a time.
     #[test]
     fn in_the_cache_there_is_no_memory() {
         on_toy(|toy| {

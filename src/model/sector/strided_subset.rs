@@ -1,17 +1,16 @@
-//! The array beside a pass's locations: of the elements that the pass walks over, one in `s`
-//! is taken, which one is chance.
+//! The array accessed beside a pass's locations: of the elements that the pass walks over, a random one in
+//! `s` is taken.
 //!
-//! Equation: a granule of g bytes has g/z elements and is touched with probability
-//! 1 − (1 − 1/s)^(g/z); the touched ones lie footprint / touched bytes apart (see `sector_spacing`). A
-//! sector is written as a whole only if all its elements are taken. Where the array stays in the
-//! cache, the lines touched are requests.
+//! Equation: a granule of g bytes has g/z elements and is touched with probability 1 − (1 − 1/s)^(g/z); the
+//! touched granules lie footprint / touched bytes apart (see `sector_spacing`). A sector is written as a
+//! whole only if all its elements are taken. If the array stays in the cache, the touched lines are requests.
 
 use super::demand::Demand;
 use super::machine::Machine;
 use super::sector_spacing::{Reads, Writes};
 use crate::case::{Access, Direction};
 
-/// What such an access asks for, when it comes again after `distance` bytes.
+/// The demand of such an access, reused after `distance` bytes.
 ///
 /// # Errors
 /// A profile without random accesses of this direction.
@@ -40,7 +39,7 @@ pub fn strided_subset(
     Ok(Demand { requests, ..Demand::memory("strides", missed * seconds) })
 }
 
-/// Expected granules of which some element is taken.
+/// Expected number of granules with at least one taken element.
 fn touched(walked: f64, element: f64, granule: f64, stride: f64) -> f64 {
     let elements = (granule / element).max(1.0);
     let missed = if stride > 1.0 { f64::exp(elements * f64::ln_1p(-1.0 / stride)) } else { 0.0 };
@@ -66,7 +65,7 @@ mod tests {
         assert!(close(whole(8.0, 32.0, 2.0), 1.0 / 16.0));
     }
 
-    /// Everything taken is a stream; of one in a thousand each is a granule of its own.
+    /// Taking every element is a stream; taking one in a thousand touches a granule each.
     #[test]
     fn between_a_stream_and_random_accesses() {
         on_toy(|toy| {

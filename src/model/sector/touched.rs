@@ -1,20 +1,20 @@
-//! What the uses of a pattern touch, exactly.
+//! Exact counts of the granules that the uses of a pattern touch.
 
-/// Most accesses that are looked at.
+/// The greatest number of accesses that are counted one by one.
 const MOST: usize = 1 << 18;
 
-/// The granules that a pattern touches while it moves over memory.
+/// The granules that a pattern touches as it moves over memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touched {
-    /// Of all uses together; a granule that comes again counts once.
+    /// Distinct granules touched by all uses together.
     pub granules: f64,
-    /// Those of which every byte is touched.
+    /// Granules of which every byte is touched.
     pub whole: f64,
-    /// Those before which the next lower one is not touched: runs of neighbours.
+    /// Granules whose lower neighbour is not touched: the number of runs.
     pub runs: f64,
 }
 
-/// How a pattern moves: use k starts at the sum of the first k deltas, which are repeated.
+/// The movement of a pattern: use k starts at the sum of the first k deltas, which repeat cyclically.
 #[derive(Clone, Copy, Debug)]
 pub struct Moves<'a> {
     pub indices: &'a [u64],
@@ -23,7 +23,7 @@ pub struct Moves<'a> {
 }
 
 impl Moves<'_> {
-    /// The indices of the first uses, at most so many accesses and at least one use.
+    /// The indices of the first uses: at most `accesses` accesses, but at least one use.
     pub fn first(&self, accesses: usize) -> Vec<u64> {
         let uses = (accesses / self.indices.len().max(1)).max(1).min(self.uses as usize);
         let mut start = 0;
@@ -35,10 +35,10 @@ impl Moves<'_> {
         all
     }
 
-    /// Granules of `granule` elements that all uses touch together. With d the sum of the
-    /// deltas, what uses touch repeats after lcm(d, granule) elements: it is counted on a ring
-    /// of that many, O(granule · entries · deltas), as far as [`MOST`] accesses go, and on the
-    /// line where the uses do not go round once.
+    /// Granules of `granule` elements that all uses touch together. With d the sum of the deltas, the touched
+    /// set is periodic with period lcm(d, granule) elements. It is counted on a ring of that length,
+    /// O(granule · entries · deltas), up to [`MOST`] accesses, and on the line if the uses do not complete
+    /// the ring once.
     pub fn touched(&self, granule: u64) -> Touched {
         let d: u64 = self.deltas.iter().sum();
         let laps = if d == 0 { 1 } else { granule / gcd(d, granule) };
@@ -71,8 +71,8 @@ impl Touched {
     }
 }
 
-/// Distinct granules and those of which each element is there, on a ring of so many granules.
-/// O(n log n) in the indices.
+/// Distinct granules, and those with all elements touched, on a ring of `ring` granules if given. O(n log n)
+/// in the indices.
 fn count(indices: impl Iterator<Item = u64>, granule: u64, ring: Option<u64>) -> Touched {
     let mut elements: Vec<u64> = indices.collect();
     elements.sort_unstable();
@@ -83,7 +83,7 @@ fn count(indices: impl Iterator<Item = u64>, granule: u64, ring: Option<u64>) ->
     let last = granules.len().checked_sub(1).map(at);
     let begins = |k: &usize| match (*k, ring) {
         (0, None) => true,
-        // On a ring the last one may be the neighbour of the first.
+        // On a ring the last granule may be the neighbour of the first.
         (0, Some(ring)) => at(0) > 0 || last != ring.checked_sub(1),
         (k, _) => at(k - 1) + 1 != at(k),
     };
@@ -107,20 +107,20 @@ mod tests {
 
     #[test]
     fn counted_by_hand() {
-        // Every second word: all granules of 4 words, none whole, one run without a gap.
+        // Every second word: all granules of 4 words, none whole, in one run around the ring.
         let every_second = moves(&[0], &[2], 4000).touched(4);
         assert_eq!((every_second.granules, every_second.whole, every_second.runs), (2000.0, 0.0, 0.0));
-        // Half of each 16 words: of granules of 4 two of four, both whole, in one run.
+        // Half of each 16 words: two of four granules of 4, both whole, in one run.
         let halves = moves(&[0, 1, 2, 3, 4, 5, 6, 7], &[16], 100).touched(4);
         assert_eq!((halves.granules, halves.whole, halves.runs), (200.0, 200.0, 100.0));
-        // Not moving at all.
+        // A pattern that does not move.
         let still = moves(&[0, 9], &[0], 1 << 40).touched(4);
         assert_eq!((still.granules, still.whole, still.runs), (2.0, 0.0, 2.0));
-        // A pattern that comes again in later uses counts once.
+        // Elements that later uses touch again count once.
         assert_eq!(moves(&[0, 64], &[8], 10_000).touched(8).granules, 10_000.0);
     }
 
-    /// A line of 128 bytes has 128 elements of a byte.
+    /// A line of 128 bytes has 128 one-byte elements.
     #[test]
     fn a_granule_may_have_many_elements() {
         let bytes: Vec<u64> = (0..128).collect();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     proptest! {
-        /// The ring counts what all uses together touch, but for its ends.
+        /// The count on the ring equals that on the line, except at the ends.
         #[test]
         fn the_ring_is_the_line(
             indices in prop::collection::vec(0..200u64, 1..12),
@@ -142,7 +142,7 @@ mod tests {
             let all = moves.first(usize::MAX);
             let exact = all.iter().map(|i| i / granule).collect::<BTreeSet<_>>().len() as f64;
             let found = moves.touched(granule);
-            // The ends: as many granules as the pattern reaches over.
+            // The ends: as many granules as the pattern spans.
             let ends = 2.0 * (200.0 + 90.0 * granule as f64) / granule as f64 + 2.0;
             prop_assert!((found.granules - exact).abs() <= ends, "{found:?}, {exact}");
             prop_assert!(found.whole <= found.granules && found.runs <= found.granules);

@@ -1,18 +1,17 @@
 //! Independent draws of Zipf-distributed ranks.
 //!
-//! Equation: the element of rank r is drawn in proportion to r^−s, so the m first ranks have
-//! the share H(m) / H(N) of all draws, H(m) = Σ r^−s. The cache keeps the most popular ones,
-//! as ranks lie in random order each in a granule of its own: m = capacity / granule.
-//! Everything else is a random access to the whole footprint. Assumes that popularity is all
-//! that decides what is kept.
+//! Equation: rank r is drawn with probability proportional to r^−s, so the first m ranks receive the share
+//! H(m) / H(N) of all draws, H(m) = Σ r^−s. The cache keeps the most popular elements; ranks are placed at
+//! random, so each occupies a granule of its own: m = capacity / granule. All other draws are random accesses
+//! to the whole footprint. Assumes that popularity alone determines which elements the cache keeps.
 
 /// Share of the draws that go to the `m` first of `n` ranks.
 pub fn share(m: f64, n: f64, exponent: f64) -> f64 {
     if m >= n { 1.0 } else { harmonic(m, exponent) / harmonic(n, exponent) }
 }
 
-/// Σ r^−s for r to m: the first terms as they are, the others as the integral from the
-/// middle before to the middle behind. O(1).
+/// Σ r^−s for r up to m: the first terms exactly, the others by the integral between the midpoints before the
+/// first and after the last of them. O(1).
 fn harmonic(m: f64, s: f64) -> f64 {
     const FIRST: u32 = 64;
     let whole = m.min(f64::from(FIRST)).floor();

@@ -1,22 +1,22 @@
-//! What the warps of the primitives atop scan do near the processor, pass by pass as in their work.
+//! On-chip work of the warps of the primitives atop scan, pass by pass as in `work`.
 
 use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles};
 use crate::case::block_cost::{BlockCost, WARPS};
 use crate::primitives::scan;
 
-/// Instructions of a warp for 128 elements that it places, and those of integers.
+/// Instructions of a warp to place 128 elements, and integer instructions among them.
 const ENUMERATE: [f64; 2] = [110.0, 36.0];
 const COMPACT: [f64; 2] = [175.0, 50.0];
 const DISTRIBUTE: [f64; 2] = [170.0, 75.0];
 const SPLIT: [f64; 2] = [310.0, 150.0];
-/// For a tile: its bits are loaded and summed up over lanes.
+/// Per tile: loading its bits and summing them over lanes.
 const SUM: [f64; 2] = [150.0, 80.0];
 
-/// Elements of a warp at a time.
+/// Elements that a warp places at a time.
 const ROWS: f64 = 128.0;
 
-/// For each pass of the work of a case on a GPU.
+/// Block costs for each pass of a case on a GPU.
 pub fn block_costs(spec: &Spec) -> Vec<BlockCost> {
     let cleared =
         (spec.operation == Operation::SplitAndSegment && spec.elements > 0).then(BlockCost::default);
@@ -25,7 +25,7 @@ pub fn block_costs(spec: &Spec) -> Vec<BlockCost> {
     cleared.into_iter().chain(sums).chain([placed(spec)]).collect()
 }
 
-/// A block of 32 warps for as many tiles; warps are on their own.
+/// A block has 32 warps, each of which sums one tile independently.
 fn summed(spec: &Spec) -> BlockCost {
     let all = tiles(spec.elements);
     of_tiles(all / 32, all, 1.0).with(all as f64, [SUM[0], SUM[1], 0.0])
@@ -39,7 +39,7 @@ fn scanned(spec: &Spec, directions: u64) -> BlockCost {
     scan::block_costs::one_pass(scan::spec::Method::Lookback, true, directions * 8 * tiles(spec.elements), 8)
 }
 
-/// A warp takes its tile's elements a few rows after others, each waiting for what it loads.
+/// A warp places its tile's elements a few rows at a time, waiting for the loads of each row.
 fn placed(spec: &Spec) -> BlockCost {
     let counts = match spec.operation {
         Operation::Enumerate => ENUMERATE,
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// 2^20 elements are 256 tiles of 32 times 128.
+    /// 2^20 elements are 256 tiles of 32 rows of 128.
     #[test]
     fn warps_place_their_tiles() {
         let all = block_costs(&Spec { backend: Backend::Cuda, ..spec(Operation::Enumerate, 1 << 20, 0, 1) });

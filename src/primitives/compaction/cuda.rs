@@ -1,6 +1,6 @@
-//! The primitives atop scan on a GPU (`kernels/compaction.cu`): the bits of tiles are summed up, the look-back of the
-//! scans scans those sums, and a warp a tile places the elements. The certificates make each element of out, and what
-//! is beside it, by the elements, flags and segments as functions of the seed.
+//! The primitives atop scan on a GPU (`kernels/compaction.cu`): the bits of tiles are summed, the look-back
+//! scan scans the sums, and a warp per tile places the elements. The certificates check each element of out,
+//! and of the array beside it, against the elements, flags and segments as functions of the seed.
 
 use super::injected_fault;
 use super::spec::{Operation, Spec, TILE};
@@ -17,30 +17,30 @@ use crate::primitives::cuda::{grid, launch_over, length};
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 
-/// Threads of a block that places elements, by `PLACING` in the kernels, and its tiles, a warp each.
+/// Threads per block of the placing kernels (`PLACING`), and tiles per block, a warp per tile.
 const PLACING: u32 = 256;
 const TILES: u64 = PLACING as u64 / 32;
 
-/// Threads of a block that sums up a word's worth of tiles, a warp each.
+/// Threads per block of the summing kernel: a warp per tile, for the tiles of one word.
 const SUMMING: u32 = 1024;
 
 const MODULE: &str = "compaction";
 
-/// The kernels that make the elements of in, and flags or heads.
+/// The kernels that generate the elements of in, and flags or heads.
 const FILL: &str = "compaction_fill";
 const FILL_BITS: &str = "compaction_fill_bits";
 
-/// The kernel that adds up a tile.
+/// The kernel that sums a tile.
 const SUM: &str = "compaction_sums";
 
-/// Those of the certificates: of out, and of pointers or new heads beside it.
+/// The certificate kernels: for out, and for the pointers or new heads beside it.
 const CERTIFY: [&str; 3] = ["compaction_certify", "compaction_certify_pointers", "compaction_certify_heads"];
 
 /// The scan of the sums.
 const SCAN: Variant = Variant { spine: false, segmented: true, family: "add_u64", element: 8 };
 
 device_struct! {
-    /// `Bits` in the kernels: what elements' places follow from.
+    /// `Bits` in the kernels: the bits and sums that determine the elements' places.
     struct Bits: 56 {
         flags: DevicePtr<u32>,
         heads: DevicePtr<u32>,
@@ -65,7 +65,7 @@ device_struct! {
     }
 }
 
-/// A case in place. out has a guard element behind its last one, which the deliberately wrong
+/// A case in device memory. out has a guard element behind its last one, which the deliberately wrong
 /// implementations may touch.
 pub struct Compaction {
     spec: Spec,
@@ -77,9 +77,9 @@ pub struct Compaction {
     sums: Option<Sums>,
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
-    /// How many elements of out there are.
+    /// The number of elements of out.
     number: DeviceBuffer<u64>,
-    /// Where segments begin in out, or the new heads.
+    /// The starts of the segments in out, or the new heads.
     beside: DeviceBuffer<u32>,
 }
 
@@ -87,12 +87,13 @@ pub struct Compaction {
 struct Sums {
     sum: Kernel,
     scan: OnePass,
-    /// Of each tile: those before all, then those behind, from the last on.
+    /// A sum per tile: first all sums of the forward direction, then all of the backward direction, from the
+    /// last tile on.
     sums: DeviceBuffer<u64>,
     scanned: DeviceBuffer<u64>,
-    /// Bits: where they begin anew.
+    /// Bits at the tiles where the scan restarts.
     starts: DeviceBuffer<u32>,
-    /// Whether there are any of either kind.
+    /// The number of directions in which sums are needed.
     directions: u64,
 }
 
@@ -107,7 +108,7 @@ fn name(spec: &Spec) -> String {
     }
 }
 
-/// A number as the kernels take it.
+/// A number as the 32 bits that the kernels take.
 fn small(n: u64) -> Result<u32, Failure> {
     u32::try_from(n).map_err(|_| Failure::NotApplicable(format!("{n} elements are too many")))
 }
@@ -130,7 +131,7 @@ impl Given {
         }
     }
 
-    /// The elements of in, where there are any.
+    /// The elements of in; empty if the operation reads none.
     fn input(&self, gpu: &Gpu, module: &Module, spec: &Spec) -> Result<DeviceBuffer<u32>, Failure> {
         let n = if spec.operation == Operation::Enumerate { 0 } else { spec.elements };
         let input = gpu.alloc(length(n * spec.element / 4)?)?;
@@ -150,7 +151,7 @@ impl Given {
 impl GpuJob for Compaction {
     type Case = Spec;
 
-    /// Of several kernels the last one, which moves the elements.
+    /// The last kernel, which moves the elements, if there are several.
     fn launched(spec: &Spec) -> Result<Launched, Failure> {
         let sums = sums_needed(spec).contains(&true);
         Ok(Launched { kernel: name(spec), launches: if sums { 3 } else { 1 } })
@@ -272,7 +273,7 @@ impl GpuJob for Compaction {
 }
 
 impl Compaction {
-    /// The bits of the first `n` elements, without sums yet.
+    /// The bits of the first `n` elements, without sums so far.
     fn bits(&self, n: u64) -> Result<Bits, Failure> {
         let pointer =
             |bits: &Option<DeviceBuffer<u32>>| bits.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
@@ -291,12 +292,12 @@ impl Compaction {
         })
     }
 
-    /// How many elements the last execution left in out.
+    /// The number of elements that the last execution left in out.
     fn number(&self) -> Result<u64, Failure> {
         Ok(self.number.to_host()?.first().copied().unwrap_or(0))
     }
 
-    /// Judges the words beside out.
+    /// Certifies the words beside out.
     fn judge_beside(&self, gpu: &Gpu, kernel: &Kernel) -> Result<CheckReport, Failure> {
         let words = self.spec.beside() / 4;
         find(gpu, |report| {
@@ -306,7 +307,7 @@ impl Compaction {
 }
 
 impl Sums {
-    /// Those of a case; `None` where it needs none.
+    /// Allocates the sums of a case; `None` if it needs none.
     fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Option<Sums>, Failure> {
         let directions = sums_needed(spec).map(u64::from).iter().sum::<u64>();
         if directions == 0 {
@@ -323,12 +324,12 @@ impl Sums {
         }))
     }
 
-    /// Bytes that it holds.
+    /// Bytes of device memory that the sums occupy.
     fn bytes(&self) -> u64 {
         self.scan.bytes() + self.sums.bytes() + self.scanned.bytes() + self.starts.bytes()
     }
 
-    /// Queues the sums of `bits` and their scan; `bits` with what has become of them.
+    /// Queues the sums of `bits` and their scan; returns `bits` with the scanned sums.
     fn execute(&mut self, gpu: &Gpu, bits: Bits) -> Result<Bits, Failure> {
         let summed = Bits { sums: self.sums.pointer(), starts: self.starts.pointer(), ..bits };
         gpu.launch(&self.sum, bits.tiles / 32, SUMMING, 0, args![summed])?;

@@ -1,11 +1,11 @@
-//! What the deliberately wrong implementations do.
+//! The effects of the deliberately wrong implementations.
 
 use super::spec::{Operation, Spec};
 use crate::case::Fault;
 
-/// Elements that are handled, from the first on: with [`Fault::MissingTail`] without the last one
-/// that is written, with [`Fault::WrongChunk`], whose second half is the first one again, half of
-/// those. The other faults are the matter of the stores.
+/// The number of elements handled, from the first on: with [`Fault::MissingTail`] all but the last one written;
+/// with [`Fault::WrongChunk`], whose second half repeats the first, half of those written. The stores implement
+/// the other faults.
 pub fn handled(spec: &Spec, fault: Option<Fault>) -> u64 {
     let written = spec.written();
     match fault {
@@ -15,12 +15,13 @@ pub fn handled(spec: &Spec, fault: Option<Fault>) -> u64 {
     }
 }
 
-/// The element of out that [`Fault::SkippedStore`] leaves as it was.
+/// The element of out that [`Fault::SkippedStore`] leaves unwritten.
 pub fn skipped(spec: &Spec, fault: Option<Fault>) -> Option<u64> {
     (fault == Some(Fault::SkippedStore) && spec.written() > 0).then_some(spec.written() / 2)
 }
 
-/// Elements from the first on of which so many, and not all, are written.
+/// The number of elements, from the first on, that gives exactly `written` elements of out; fewer than all are
+/// written.
 fn reaching(spec: &Spec, written: u64) -> u64 {
     if spec.operation != Operation::Compact {
         return written;

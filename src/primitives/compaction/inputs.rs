@@ -18,7 +18,7 @@ use crate::primitives::scan::segments::Segments;
 
 const TAG: u64 = 0x46_4C41_4753;
 
-/// What a case is given.
+/// The inputs of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs {
     pub seed: u64,
@@ -31,26 +31,26 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Those of a case.
+    /// The inputs of a case.
     pub fn new(spec: &Spec) -> Inputs {
         let nothing = Permutation { n: 0, bits_left: 0, bits_right: 0, keys: [0; 6] };
         Inputs {
             seed: spec.seed,
             element: spec.element,
             trues: spec.trues,
-            // There is one for as many elements as a case may have.
+            // A permutation exists for every number of elements that a case may have.
             order: Permutation::new(spec.elements, spec.seed ^ TAG).unwrap_or(nothing),
             segments: spec.segments(),
         }
     }
 
-    /// in\[i\] by its bits.
+    /// in\[i\] as bits.
     #[inline(always)]
     pub fn value(&self, i: u64) -> u64 {
         if self.element == 4 { word32(self.seed, i as u32).into() } else { word64(self.seed, i) }
     }
 
-    /// The i of a value; n or more where it is none of in's.
+    /// The index i of a value; n or more if in does not contain the value.
     #[inline(always)]
     pub fn index(&self, value: u64) -> u64 {
         if self.element == 4 {
@@ -66,7 +66,7 @@ impl Inputs {
         self.order.apply(i) < self.trues
     }
 
-    /// The elements of the segment of element `i`; i below n.
+    /// The elements of the segment that holds element `i`; i below n.
     #[inline(always)]
     pub fn segment(&self, i: u64) -> Range<u64> {
         self.segments.around(i).unwrap_or(i..i + 1)
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// The CUDA twin must give these too.
+    /// The CUDA counterpart must give the same values.
     #[test]
     fn golden() {
         let inputs = spec(Operation::Compact, 100, 0, 42).inputs();

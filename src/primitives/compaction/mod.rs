@@ -1,8 +1,8 @@
 //! enumerate, compact, distribute, split and split-and-segment: the primitives that sengupta2007
 //! §2.3 builds atop scan.
 //!
-//! Each of n elements has a flag, true or false ([`inputs`]). With t(i) the trues before i in its
-//! segment [s, e), u(i) those from i on, and one segment where nothing else is said:
+//! Each of n elements has a flag, true or false ([`inputs`]). Let t(i) be the number of trues before i in its
+//! segment [s, e), and u(i) the number of trues from i on; without segments all elements form one:
 //!
 //! ```text
 //! enumerate    out[i] = t(i)
@@ -13,19 +13,19 @@
 //!              segment unless it is empty
 //! ```
 //!
-//! Those are the paper's addresses: i − t(i) is its f within the segment, counted from s, and
-//! e − u(i) its id − f + NF. So a split takes two scans, a forward one for t and a backward one for
-//! e and u. compact's t counts over all segments, for what is kept lies side by side; a segment
-//! that keeps nothing begins where the next one does.
+//! These are the paper's addresses: i − t(i) is its f within the segment, counted from s, and e − u(i) its
+//! id − f + NF. So a split takes two scans, a forward one for t and a backward one for e and u. compact's t
+//! counts over all segments, since the kept elements are contiguous; a segment that keeps nothing begins where
+//! the next one does.
 //!
-//! Flags and heads are a bit an element, and all that is scanned: each part or tile is summed up
-//! from its bits alone, those sums are scanned, and every element finds its place from the sum
-//! before its part and the bits beside its own. The effective bytes are those of the elements read
-//! (of distribute one a segment), of what is written, and of the bits, once each.
+//! Flags and heads take a bit per element, and only these bits are scanned: each part or tile is summed from
+//! its bits alone, the sums are scanned, and every element finds its place from the sum before its part and the
+//! bits beside its own. The effective bytes are the elements read (for distribute one per segment), the output,
+//! and the bits, once each.
 //!
-//! The certificates: t by its recurrence; distribute by the closed form of the segments; of compact
-//! and the splits each element of out tells by its value which i it was, so that in every segment
-//! the falses and then the trues must rise, which leaves no other order.
+//! The certificates: enumerate checks t by its recurrence; distribute uses the closed form of the segments; for
+//! compact and the splits, the value of each element of out reveals its i. In every segment the falses and then
+//! the trues must have rising i, which leaves no other order.
 
 mod block_costs;
 pub mod cpu;
@@ -85,7 +85,7 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    /// Where nothing is kept, nothing is written.
+    /// If nothing is kept, nothing is written, and no fault shows.
     fn fault_is_detectable(&self, _fault: Fault) -> bool {
         self.written() > 0
     }
@@ -104,7 +104,7 @@ mod tests {
         Operation::SplitAndSegment,
     ];
 
-    /// A case of `elements` in segments of around `mean`; in one where that is 0.
+    /// A case of `elements` in segments of around `mean` elements; one segment if `mean` is 0.
     pub(super) fn spec(operation: Operation, elements: u64, mean: u64, seed: u64) -> Spec {
         Spec::from_params(operation, &params(operation, elements, mean), seed).expect("a case")
     }

@@ -5,14 +5,14 @@ use crate::primitives::oracle::check_length;
 use crate::primitives::scan::oracle::compare;
 use crate::primitives::scan::spec::Direction;
 
-/// The segments: from each head to the next one. The first element is a head.
+/// The segments, each from a head to the next. The first element is always a head.
 fn segments(heads: &[bool]) -> impl Iterator<Item = std::ops::Range<usize>> {
     let starts: Vec<usize> = (0..heads.len()).filter(|&i| i == 0 || heads[i]).collect();
     let ends: Vec<usize> = starts.iter().skip(1).copied().chain([heads.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| start..end)
 }
 
-/// The trues before each element in its segment (sengupta2007 §2.3.1).
+/// The number of trues before each element in its segment (sengupta2007 §2.3.1).
 pub fn enumerate(flags: &[bool], heads: &[bool]) -> Vec<u32> {
     let of = |segment: std::ops::Range<usize>| {
         let mut count = 0;
@@ -24,12 +24,12 @@ pub fn enumerate(flags: &[bool], heads: &[bool]) -> Vec<u32> {
     segments(heads).flat_map(of).collect()
 }
 
-/// The elements that are true.
+/// The elements whose flags are true.
 pub fn compact<T: Copy>(input: &[T], flags: &[bool]) -> Vec<T> {
     input.iter().zip(flags).filter(|(_, flag)| **flag).map(|(element, _)| *element).collect()
 }
 
-/// Where each segment begins in what is kept.
+/// The start of each segment in the compacted array.
 pub fn pointers(flags: &[bool], heads: &[bool]) -> Vec<u32> {
     let mut kept = 0;
     let count = |flags: &[bool]| flags.iter().filter(|&&flag| flag).count() as u32;
@@ -41,7 +41,7 @@ pub fn pointers(flags: &[bool], heads: &[bool]) -> Vec<u32> {
     segments(heads).map(before).collect()
 }
 
-/// The first element of each segment, or its last, in place of all (§2.3.2).
+/// Replaces every element by the first, or the last, element of its segment (§2.3.2).
 pub fn distribute<T: Copy>(direction: Direction, input: &[T], heads: &[bool]) -> Vec<T> {
     let from = |segment: &std::ops::Range<usize>| match direction {
         Direction::Forward => segment.start,
@@ -50,7 +50,8 @@ pub fn distribute<T: Copy>(direction: Direction, input: &[T], heads: &[bool]) ->
     segments(heads).flat_map(|segment| vec![input[from(&segment)]; segment.len()]).collect()
 }
 
-/// The falses of each segment, then its trues, and which elements begin a segment then (§2.3.3).
+/// The falses of each segment, then its trues, and the flags of the elements that begin the new segments
+/// (§2.3.3).
 pub fn split<T: Copy>(input: &[T], flags: &[bool], heads: &[bool]) -> (Vec<T>, Vec<bool>) {
     let (mut out, mut out_heads) = (Vec::new(), vec![false; input.len()]);
     for segment in segments(heads) {
@@ -65,8 +66,8 @@ pub fn split<T: Copy>(input: &[T], flags: &[bool], heads: &[bool]) -> (Vec<T>, V
     (out, out_heads)
 }
 
-/// Compares the output, byte by byte, with the definition: of compact the number of elements of
-/// out, then out, then what is beside it.
+/// Compares the output byte by byte with the definition: for compact the number of elements of out, then out,
+/// then the array beside it.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output())?;
     let inputs = spec.inputs();
@@ -96,7 +97,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     compare("beside out, word", found_beside, 4, beside.into_iter().map(|word| word.to_le_bytes().to_vec()))
 }
 
-/// Flags as bits, of element i bit i mod 32 of word i / 32.
+/// Flags as bits: element i is bit i mod 32 of word i / 32.
 fn words(flags: &[bool]) -> Vec<u32> {
     let word = |flags: &[bool]| flags.iter().enumerate().map(|(b, &flag)| u32::from(flag) << b).sum();
     flags.chunks(32).map(word).collect()
@@ -106,12 +107,12 @@ fn words(flags: &[bool]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// `t f` as in the paper.
+    /// Flags written as in the paper: `t` and `f`.
     fn flags(text: &str) -> Vec<bool> {
         text.split_whitespace().map(|word| word == "t").collect()
     }
 
-    /// Heads of segments of these lengths.
+    /// The heads of segments of these lengths.
     fn heads(lengths: &[usize]) -> Vec<bool> {
         lengths.iter().flat_map(|&length| (0..length).map(|k| k == 0)).collect()
     }
@@ -126,7 +127,7 @@ mod tests {
         let flags = flags("t f f t f t t");
         assert_eq!(enumerate(&flags, &heads(&[7])), [0, 1, 1, 1, 2, 2, 3]);
         assert_eq!(enumerate(&flags, &heads(&[3, 4])), [0, 1, 1, 0, 1, 1, 2]);
-        // What it is useful for: the address of each element that is kept.
+        // Enumerate gives the address of each element that is kept.
         assert_eq!(compact(&['a', 'b', 'c', 'd', 'e', 'f', 'g'], &flags), ['a', 'd', 'f', 'g']);
         assert_eq!(pointers(&flags, &heads(&[1, 2, 4])), [0, 1, 1]);
     }
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(of(Direction::Backward, &[5]), ['e'; 5]);
     }
 
-    /// sengupta2007 §2.3.3, both examples, the second with its addresses.
+    /// sengupta2007 §2.3.3: both examples, the second with its addresses.
     #[test]
     fn the_papers_splits() {
         let (out, new) = split(&['a', 'b', 'c', 'd', 'e', 'f'], &flags("t f t f t f"), &heads(&[3, 3]));
@@ -153,13 +154,13 @@ mod tests {
         let mut address = [0; 7];
         out.iter().zip(id).for_each(|(&i, at)| address[i as usize] = at);
         assert_eq!((address, lengths(&new)), ([4, 0, 5, 1, 2, 6, 3], vec![4, 3]));
-        // As ours finds them: i − t(i), or e − u(i).
+        // Our addresses: i − t(i), or e − u(i).
         let before = enumerate(&flags, &heads(&[7]));
         let ours = |i: usize| if flags[i] { 7 - (3 - before[i]) } else { id[i] - before[i] };
         assert_eq!(std::array::from_fn(ours), address);
     }
 
-    /// sengupta2007 Fig. 2: quicksort of 5 3 7 4 6 in two passes, every line.
+    /// sengupta2007 Fig. 2: every line of the quicksort of 5 3 7 4 6 in two passes.
     #[test]
     fn the_papers_quicksort() {
         let input = [5, 3, 7, 4, 6];

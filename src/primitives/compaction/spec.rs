@@ -1,4 +1,4 @@
-//! What a primitive atop scan computes: its parameters, typed.
+//! The typed parameters of a primitive atop scan.
 
 use super::inputs::Inputs;
 use crate::case::schema::{Default, Kind, Param, Variant};
@@ -7,10 +7,10 @@ use crate::case::{Params, Refusal, reader};
 use crate::primitives::scan::segments::{Heads, Lengths, Segments};
 use crate::primitives::scan::spec::Direction;
 
-/// Most elements: their numbers and counts have 4 bytes.
+/// Upper limit on the number of elements: their indices and counts have 4 bytes.
 pub const MAX_ELEMENTS: u64 = 1 << 31;
 
-/// Elements that a warp of a GPU sums up, and then places.
+/// Elements that a warp of a GPU sums, and later places.
 pub const TILE: u64 = 4096;
 
 words! {
@@ -79,17 +79,17 @@ parameters! {
 }
 
 impl Operation {
-    /// Whether it looks at the flags.
+    /// Whether the operation reads the flags.
     pub fn flagged(self) -> bool {
         self != Operation::Distribute
     }
 
-    /// Whether it moves elements to where their flags say.
+    /// Whether the operation moves elements according to their flags.
     pub fn moves(self) -> bool {
         matches!(self, Operation::Compact | Operation::Split | Operation::SplitAndSegment)
     }
 
-    /// Whether it is a split.
+    /// Whether the operation is a split.
     pub fn splits(self) -> bool {
         matches!(self, Operation::Split | Operation::SplitAndSegment)
     }
@@ -125,22 +125,22 @@ impl Spec {
             }
             _ => {}
         }
-        // In f64 the product of 32 bits and a number is rounded once, alike on every machine.
+        // In f64 the product of a 32-bit integer and a number is rounded once, identically on every machine.
         (spec.operation, spec.trues) = (operation, (spec.elements as f64 * spec.part) as u64);
         Ok(spec)
     }
 
-    /// Whether it goes from the last element to the first.
+    /// Whether the direction is from the last element to the first.
     pub fn backward(&self) -> bool {
         self.direction == Direction::Backward
     }
 
-    /// Whether the segments are given.
+    /// Whether the elements are divided into segments.
     pub fn segmented(&self) -> bool {
         self.segmentation != Segmentation::None
     }
 
-    /// The lengths of the segments; `None`: all elements together.
+    /// The lengths of the segments; `None` if all elements form one segment.
     pub fn lengths(&self) -> Option<Lengths> {
         match self.segmentation {
             Segmentation::None => None,
@@ -149,12 +149,12 @@ impl Spec {
         }
     }
 
-    /// Where its segments begin; all elements are one where none are given.
+    /// Where the segments begin; an unsegmented case has all elements as one segment.
     pub fn segments(&self) -> Segments {
         Segments::or_one(self.lengths(), self.elements, self.seed)
     }
 
-    /// How many segments there are; at least one where there is an element.
+    /// The number of segments; at least one if there are elements.
     pub fn segment_count(&self) -> u64 {
         self.segments().count().unwrap_or(0)
     }
@@ -164,24 +164,24 @@ impl Spec {
         Inputs::new(self)
     }
 
-    /// Bytes of a bit an element, in words of 4.
+    /// Bytes of one bit per element, in words of 4 bytes.
     pub fn bits(&self) -> u64 {
         let (entry, entries) = Heads::Bits.entries(self.elements, 0);
         entry * entries
     }
 
-    /// Bytes of an element of out.
+    /// Bytes per element of out.
     pub fn out_element(&self) -> u64 {
         if self.operation == Operation::Enumerate { 4 } else { self.element }
     }
 
-    /// Elements of out.
+    /// The number of elements of out.
     pub fn written(&self) -> u64 {
         if self.operation == Operation::Compact { self.trues } else { self.elements }
     }
 
-    /// Bytes beside out that a segmented case writes: where each segment begins, 4 bytes, or the
-    /// new segments' heads, a bit an element.
+    /// Bytes that a segmented case writes beside out: the start of each segment, 4 bytes each, or the heads of
+    /// the new segments, a bit per element.
     pub fn beside(&self) -> u64 {
         match self.operation {
             Operation::Compact if self.segmented() => 4 * self.segment_count(),
@@ -190,7 +190,7 @@ impl Spec {
         }
     }
 
-    /// Bytes of the whole output: of compact also the number of elements of out, 8 bytes.
+    /// Bytes of the whole output; compact also writes the number of elements of out, 8 bytes.
     pub fn output(&self) -> u64 {
         let number = if self.operation == Operation::Compact { 8 } else { 0 };
         number + self.written() * self.out_element() + self.beside()
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn outputs_have_their_sizes() {
         let output = |operation| spec(operation, 100, 7, 1).output();
-        // Of 100 elements 50 are true; 15 segments; 4 words of bits.
+        // 50 of 100 elements are true; 15 segments; 4 words of bits.
         assert_eq!(
             ALL.map(|o| if o == Operation::Split { 0 } else { output(o) }),
             [400, 8 + 200 + 60, 400, 0, 400 + 16]

@@ -1,4 +1,4 @@
-//! What the primitives atop scan do to memory, pass by pass.
+//! The memory traffic of the primitives atop scan, pass by pass.
 
 use super::spec::{Operation, Spec, TILE};
 use crate::case::Direction::{Read, Write};
@@ -22,7 +22,7 @@ pub fn work(spec: &Spec) -> Work {
     }
 }
 
-/// The elements of in that are needed: of distribute the first or last of each segment.
+/// The elements of in that are read; distribute reads the first or last element of each segment.
 fn input(spec: &Spec) -> Option<Access> {
     let stride = spec.lengths().and_then(Lengths::block).unwrap_or(1);
     let all = Access::sequential("in", Read, spec.element, spec.elements);
@@ -37,7 +37,7 @@ fn input(spec: &Spec) -> Option<Access> {
     }
 }
 
-/// A split writes two ascending streams a segment; all else is written in order.
+/// A split writes two ascending streams per segment; everything else is written in order.
 fn output(spec: &Spec) -> impl Iterator<Item = Access> {
     let out = Access::sequential("out", Write, spec.out_element(), spec.written());
     let order = if spec.operation.splits() { Order::Partitions { partitions: 2 } } else { Order::Sequential };
@@ -47,7 +47,7 @@ fn output(spec: &Spec) -> impl Iterator<Item = Access> {
     [Access { order, ..out }].into_iter().chain(beside)
 }
 
-/// `times` times the first `elements` flags, and what tells the segments.
+/// The first `elements` flags, and the segment heads, read `times` times.
 fn bits(spec: &Spec, elements: u64, times: u64) -> impl Iterator<Item = Access> {
     let words = elements.div_ceil(32);
     let read = move |array| Access { count: times * words, ..Access::sequential(array, Read, 4, words) };
@@ -55,41 +55,41 @@ fn bits(spec: &Spec, elements: u64, times: u64) -> impl Iterator<Item = Access> 
     flags.into_iter().chain(spec.segmented().then(|| read("heads")))
 }
 
-/// On CPUs: each thread sums up its part, but for the compaction no more of it than follows its
-/// last head or comes before its first one; how many threads there are is not known here, so one
-/// is counted. Then it goes over it; a split counts a segment's flags before it moves it.
+/// On CPUs each thread first sums its part. Except for compact, it reads only the bits behind its last head or
+/// before its first head; the number of threads is not known here, so one thread is counted. Then it places the
+/// elements of its part; a split counts the flags of a segment before it moves the elements.
 fn cpu(spec: &Spec) -> Vec<Pass> {
     let mean = spec.lengths().and_then(Lengths::block).map_or(spec.elements, |mean| mean.min(spec.elements));
     let splits = u64::from(spec.operation.splits());
     let summed = if spec.operation == Operation::Compact { spec.elements } else { mean };
     let moved = bits(spec, spec.elements, 1 + splits).chain(input(spec)).chain(output(spec));
-    // Before a split's new heads are set, all are cleared.
+    // A split clears all new heads before it sets some.
     let cleared = output(spec).skip(1).filter(|_| splits > 0);
     pass(bits(spec, summed, 1 + splits).chain(cleared)).into_iter().chain(pass(moved)).collect()
 }
 
-/// Sums of tiles: whether those before each are needed, and those behind it.
+/// Whether the sums of tiles before, and behind, each tile are needed.
 pub fn sums_needed(spec: &Spec) -> [bool; 2] {
     match spec.operation {
-        // Of a single segment its first and last element are known.
+        // For a single segment, the first and last element are known.
         Operation::Distribute => [spec.segmented() && !spec.backward(), spec.segmented() && spec.backward()],
         Operation::Enumerate | Operation::Compact => [true, false],
         Operation::Split | Operation::SplitAndSegment => [true; 2],
     }
 }
 
-/// Tiles that are scanned in a direction: in whole words of flags, the last one of which has no
-/// elements, so that something is behind the last element.
+/// Tiles that are scanned in one direction: a multiple of 32, since each has a bit in a word, with at least one
+/// empty tile, so that a tile exists behind the last element.
 pub fn tiles(elements: u64) -> u64 {
     (elements.div_ceil(TILE) / 32 + 1) * 32
 }
 
-/// Sums of both directions.
+/// The number of sums in both directions.
 fn sums(spec: &Spec) -> u64 {
     tiles(spec.elements) * sums_needed(spec).map(u64::from).iter().sum::<u64>()
 }
 
-/// On GPUs: tiles are summed up, the sums scanned, and then elements go to their places.
+/// On GPUs tiles are summed, the sums are scanned, and then elements go to their places.
 fn cuda(spec: &Spec) -> Vec<Pass> {
     let (n, sums) = (spec.elements, sums(spec));
     let of_sums = |direction| [Access::sequential("sums", direction, 8, sums)];
@@ -97,13 +97,13 @@ fn cuda(spec: &Spec) -> Vec<Pass> {
     let summed = bits(spec, n, 1).chain(of_sums(Write)).chain(starts(Write));
     let scanned = of_sums(Read).into_iter().chain(starts(Read)).chain(of_sums(Write));
     let moved = of_sums(Read).into_iter().chain(bits(spec, n, 1)).chain(input(spec)).chain(output(spec));
-    // The new heads are set one by one, so all are cleared before.
+    // New heads are set one by one, so all are cleared first.
     let cleared = pass(output(spec).skip(1).filter(|_| spec.operation == Operation::SplitAndSegment));
     let first = if sums > 0 { [pass(summed), pass(scanned)] } else { [None, None] };
     [cleared].into_iter().chain(first).chain([pass(moved)]).flatten().collect()
 }
 
-/// Bytes of the sums of tiles, before and after they are scanned, and of where they begin anew.
+/// Bytes of the tiles' sums, before and after they are scanned, and of the bits where the scan restarts.
 fn temporary(spec: &Spec) -> u64 {
     if spec.backend.is_cuda() { 16 * sums(spec) + sums(spec) / 8 } else { 0 }
 }
@@ -124,7 +124,7 @@ mod tests {
         work(spec).passes.iter().map(bytes).collect()
     }
 
-    /// 10000 elements, 5000 of them true: 313 words of bits, and of 7 elements 1429 segments.
+    /// 10000 elements, 5000 of them true: 313 words of bits and, with 7 elements each, 1429 segments.
     #[test]
     fn what_counts_is_what_the_definition_moves() {
         let effective = |operation, mean| work(&spec(operation, 10_000, mean, 1)).effective_bytes;

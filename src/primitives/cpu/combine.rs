@@ -1,7 +1,7 @@
-//! Pairs of a key and a tuple, moved to as many streams as there are labels, stable. Writes are
-//! combined in software: a group of pairs for each label fills up in cache and leaves it in whole
-//! lines by non-temporal stores, so that memory is not read where it is only written, and so that
-//! as many streams as labels need neither lines nor translations of their own at every store.
+//! Moves pairs of a key and a tuple, stably, to one stream per label. Writes are combined in software: a group
+//! of pairs for each label fills up in cache and leaves it in whole lines by non-temporal stores. Memory that
+//! is only written is then not read, and the many streams do not each need a cache line and a TLB entry at
+//! every store.
 
 use std::ops::Range;
 
@@ -10,36 +10,36 @@ use crate::case::Failure;
 use crate::device::cpu::Buffer;
 use crate::device::cpu::simd::Lanes;
 
-/// What tells where a key goes.
+/// Maps keys to labels.
 pub trait Labels<K> {
     /// The label of a key.
     fn label(&self, key: K) -> usize;
 }
 
-/// Copies of the counts: an increment waits for the store of the one before it to the same
-/// count, and keys of the same label come one after the other in skewed inputs.
+/// Number of copies of the counts. An increment waits for the preceding store to the same count, and in skewed
+/// inputs keys of the same label follow each other.
 const COPIES: usize = 4;
 
-/// Most labels whose counts are kept in copies, which a first-level cache holds.
+/// Maximum number of labels whose counts are kept in copies; these fit in an L1 cache.
 const MOST_COPIED: usize = 512;
 
-/// A worker's tables, a word for each label where nothing else is said, and its groups.
+/// A worker's tables, one word per label unless stated otherwise, and its groups.
 pub struct WorkerTables {
-    /// How often each label comes, and behind that room for the copies.
+    /// Keys of each label so far, followed by room for the copies of the counts.
     pub counts: Buffer,
-    /// The place of a label's next pair.
+    /// The place of each label's next pair.
     pub next: Buffer,
-    /// The place of its first.
+    /// The place of each label's first pair.
     pub first: Buffer,
-    /// The place of what its group begins with.
+    /// The place of the first pair in each label's group.
     pub starts: Buffer,
-    /// Where its next pair goes among the groups: 32 bits, so that more of them stay in a first-level cache.
+    /// The slot of each label's next pair in the groups: 32 bits, so that more slots stay in an L1 cache.
     pub slots: Buffer,
     pub staging: Buffer,
 }
 
 impl WorkerTables {
-    /// Those of at most so many labels, with so many bytes of groups.
+    /// Tables for at most `labels` labels, with `staging` bytes of groups.
     pub fn new(labels: usize, staging: usize) -> Result<WorkerTables, Failure> {
         let table = || Buffer::new(labels * 8);
         let [next, first, starts] = [table()?, table()?, table()?];
@@ -49,19 +49,18 @@ impl WorkerTables {
         Ok(WorkerTables { counts, next, first, starts, slots, staging: Buffer::new(staging)? })
     }
 
-    /// Bytes that it holds.
+    /// Bytes that the tables hold.
     pub fn bytes(&self) -> u64 {
         let all = [&self.counts, &self.next, &self.first, &self.starts, &self.slots, &self.staging];
         all.into_iter().map(|buffer| buffer.bytes() as u64).sum()
     }
 }
 
-/// Where each label's pairs of worker `index` begin, as its `next` and its `first`: labels one
-/// after the other, and within a label the workers.
+/// Computes where each label's pairs of worker `index` begin, into the worker's `next` and `first`: pairs are
+/// ordered by label and, within a label, by worker.
 ///
 /// # Safety
-/// All workers have counted, none counts again meanwhile, and only worker `index` uses its other
-/// tables.
+/// All workers have counted, none counts again meanwhile, and only worker `index` uses its other tables.
 pub unsafe fn begin(own: &[WorkerTables], index: usize, labels: usize) {
     let (next, first) = (own[index].next.ptr::<u64>(), own[index].first.ptr::<u64>());
     let mut place = 0;
@@ -82,30 +81,30 @@ pub unsafe fn begin(own: &[WorkerTables], index: usize, labels: usize) {
 #[derive(Clone, Debug)]
 pub struct Part {
     pub labels: usize,
-    /// The pairs that it moves.
+    /// The pairs that the worker moves.
     pub range: Range<usize>,
-    /// Keys and tuples, all of them, and where they go.
+    /// All keys and tuples, and their destination.
     pub from: (*const u8, *const u8),
     pub to: (*mut u8, *mut u8),
-    /// For each label: its count while they are counted, with the room of [`WorkerTables::counts`] behind, which
-    /// [`count`] clears itself; then the place of its next pair.
+    /// Per label: first its count, followed by the copies' room as in [`WorkerTables::counts`], which [`count`]
+    /// clears itself; then the place of its next pair.
     pub next: *mut u64,
-    /// For each label, the place of the worker's first pair.
+    /// Per label: the place of the worker's first pair.
     pub first: *mut u64,
-    /// For each label, a word of room.
+    /// Per label: one word of scratch space.
     pub starts: *mut u64,
-    /// For each label, 32 bits of room.
+    /// Per label: 32 bits of scratch space.
     pub slots: *mut u32,
-    /// A group of keys for each label, then one of tuples for each.
+    /// One group of keys per label, then one group of tuples per label.
     pub staging: *mut u8,
-    /// Pairs of a group, a power of two, at least 16: whole lines of both.
+    /// Pairs per group: a power of two, at least 16, so that keys and tuples fill whole lines.
     pub group: usize,
 }
 
-/// Adds up in `next` how often each label comes.
+/// Adds the number of keys of each label to `next`.
 ///
 /// # Safety
-/// The pointers are valid for what their fields say, and labels are in range.
+/// The pointers are valid as described by their fields, and labels are in range.
 #[inline(always)]
 pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &Part) {
     // SAFETY: by the caller's promise.
@@ -122,8 +121,7 @@ pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &Part) {
     }
 }
 
-/// Adds up in so many tables, one behind the other, how often each label comes: neighbouring keys
-/// in different ones.
+/// Counts the keys of each label in `TABLES` adjacent tables; neighbouring keys use different tables.
 #[inline(always)]
 unsafe fn tally<K: Tuple, const TABLES: usize>(labels: &impl Labels<K>, part: &Part) {
     let keys = part.from.0.cast::<K>();
@@ -145,13 +143,13 @@ unsafe fn tally<K: Tuple, const TABLES: usize>(labels: &impl Labels<K>, part: &P
 /// Moves every pair of the part.
 ///
 /// # Safety
-/// As [`count`]; nobody else writes to the places of the part, and the processor has the
+/// As for [`count`]; in addition, nobody else writes to the places of the part, and the processor has the
 /// instruction set.
 #[inline(always)]
 pub unsafe fn sort<S: Lanes<u64>, T: Tuple, K: Tuple>(labels: &impl Labels<K>, part: &Part) {
     let (keys, tuples) = (part.from.0.cast::<K>(), part.from.1.cast::<T>());
     let groups = part.groups::<T, K>();
-    // A group is a power of two, which the compiler does not know: it would divide.
+    // The group size is a power of two, which the compiler does not know; it would emit a division.
     let behind = part.group - 1;
     // SAFETY: by the caller's promise.
     unsafe {
@@ -184,8 +182,8 @@ impl Part {
         Groups { keys, tuples: keys.wrapping_add(self.labels * self.group).cast() }
     }
 
-    /// A place becomes that of its group, in `starts`, and the slot in the groups, in `slots`: that
-    /// spares every pair a few instructions.
+    /// Splits each label's next place into the start of its group, in `starts`, and its slot in the groups, in
+    /// `slots`. This saves a few instructions per pair.
     #[inline(always)]
     unsafe fn begin_groups(&self) {
         for label in 0..self.labels {
@@ -198,7 +196,7 @@ impl Part {
         }
     }
 
-    /// Slots become places again, and what is left in the groups is written.
+    /// Turns slots back into places, and writes the pairs that remain in the groups.
     #[inline(always)]
     unsafe fn end_groups<S: Lanes<u64>, T: Tuple, K: Tuple>(&self, groups: &Groups<T, K>) {
         for label in 0..self.labels {
@@ -210,8 +208,8 @@ impl Part {
         }
     }
 
-    /// Writes the first `pairs` of a label's group. Only a group that is full and all of it this
-    /// worker's has whole lines of its own.
+    /// Writes the first `pairs` of a label's group. Only a full group that belongs entirely to this worker has
+    /// whole lines of its own.
     #[inline(always)]
     unsafe fn leave<S: Lanes<u64>, T: Tuple, K: Tuple>(
         &self,
@@ -238,7 +236,7 @@ impl Part {
     }
 }
 
-/// Copies whole lines without a temporal hint.
+/// Copies whole lines with non-temporal stores.
 #[inline(always)]
 unsafe fn lines<S: Lanes<u64>>(from: *const u64, to: *mut u64, bytes: usize) {
     let mut word = 0;

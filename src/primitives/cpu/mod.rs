@@ -1,5 +1,5 @@
-//! What the CPU implementations of the primitives share: moves of single tuples, and stores that
-//! are combined in software.
+//! Code shared by the CPU implementations of the primitives: moves of single tuples, and software
+//! write-combining.
 
 pub mod combine;
 pub mod tuple;

@@ -1,20 +1,20 @@
-//! Tuples that move as a whole: one load and one store each, 32 bytes in one or two.
+//! Tuples that move as a whole: one load and one store each; 32-byte tuples may take two.
 
 use std::ptr::{read_volatile, write_volatile};
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// A tuple, or half a vector of them, that moves from place to place. Accesses are
-/// volatile, so that they stay one by one.
+/// A tuple, or half a vector of tuples, that moves from place to place. Accesses are volatile, so that they
+/// stay separate.
 pub trait Tuple: Copy {
-    /// Loads it.
+    /// Loads a tuple.
     unsafe fn take(from: *const Self) -> Self;
 
-    /// Stores it.
+    /// Stores the tuple.
     unsafe fn put(self, to: *mut Self);
 
-    /// Stores it without a temporal hint; `to` is aligned to its size.
+    /// Stores the tuple with a non-temporal store; `to` is aligned to its size.
     unsafe fn stream(self, to: *mut Self);
 }
 
@@ -89,7 +89,7 @@ impl Tuple for Halves {
     }
 }
 
-/// Nothing: where there are no tuples beside the keys.
+/// A zero-sized tuple, for keys without tuples.
 #[derive(Clone, Copy)]
 pub struct None;
 

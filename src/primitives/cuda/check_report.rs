@@ -1,4 +1,4 @@
-//! What a certificate on the device leaves for the host: eight words (`CheckReport` in
+//! The report that a certificate on the device leaves for the host: eight words (`Finding` in
 //! `kernels/certify.cuh`).
 
 use crate::case::Failure;
@@ -8,11 +8,11 @@ use crate::device::cuda::{DeviceBuffer, Gpu};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckReport {
     first: u64,
-    /// Elements that were looked at.
+    /// Elements that were checked.
     pub checked: u64,
-    /// What the certificate counts besides.
+    /// A second count, whose meaning depends on the certificate.
     pub touched: u64,
-    /// What it folds besides.
+    /// A checksum, whose meaning depends on the certificate.
     pub sum: u64,
     what: u64,
     at: u64,
@@ -31,13 +31,12 @@ impl CheckReport {
         (self.first != u64::MAX).then_some(self.first)
     }
 
-    /// That not all of `n` elements, which are called so, were looked at.
+    /// Describes an incomplete check: not all of `n` elements, called `what`, were checked.
     pub fn unchecked(&self, n: u64, what: &str) -> Option<String> {
         (self.checked != n).then(|| format!("{} of {n} {what} were checked", self.checked))
     }
 
-    /// The first mistake in words, `None` without one. `output` names the array that
-    /// was checked.
+    /// Describes the first mistake; `None` without one. `output` names the array that was checked.
     pub fn mistake(&self, output: &str) -> Option<String> {
         let first = self.mistake_at()?;
         let CheckReport { at, expected, found, .. } = self;
@@ -58,8 +57,8 @@ impl CheckReport {
     }
 }
 
-/// Runs a certificate, and where it found a mistake, once more so that it describes the
-/// first one. `check` queues the certificate's kernels with the report's buffer.
+/// Runs a certificate and, if it found a mistake, runs it again so that the report describes the first mistake.
+/// `check` queues the certificate's kernels with the report's buffer.
 pub fn find(
     gpu: &Gpu,
     mut check: impl FnMut(&DeviceBuffer<u64>) -> Result<(), Failure>,
@@ -74,7 +73,7 @@ pub fn find(
     };
     let finding = run(u64::MAX)?;
     match finding.mistake_at() {
-        // Only an element below this can now be recorded: the first one.
+        // Only an element below `at + 1` can now be recorded, i.e. the first mistake.
         Some(at) => run(at + 1).map(|details| CheckReport { first: at, ..details }),
         None => Ok(finding),
     }

@@ -1,5 +1,5 @@
-//! What the CUDA implementations of the primitives share: the report of a certificate and the
-//! launches of everything that is not timed.
+//! Code shared by the CUDA implementations of the primitives: the report of a certificate, and the launches of
+//! untimed kernels.
 
 pub mod check_report;
 pub mod tiles;
@@ -16,27 +16,27 @@ pub use zipf::ZipfTable;
 plain_struct!(Permutation: 40);
 plain_struct!(Scramble: 24);
 
-/// Most blocks of a launch in one dimension.
+/// Maximum number of blocks per launch in one dimension.
 const MAX_GRID: u64 = (1 << 31) - 1;
 
-/// A length as the driver takes it.
+/// Converts a length to the driver's type.
 pub fn length(n: u64) -> Result<usize, Failure> {
     usize::try_from(n)
         .map_err(|_| Failure::NotApplicable(format!("{n} elements do not fit an address space")))
 }
 
-/// Blocks for `n` elements, `per_block` (at least 1) in each, at least one.
+/// The number of blocks for `n` elements, `per_block` (at least 1) in each; at least one.
 pub fn grid(n: u64, per_block: u64) -> u32 {
     n.div_ceil(per_block).clamp(1, MAX_GRID) as u32
 }
 
-/// Blocks of a grid-stride loop over `n` elements that is not timed: enough to fill the
-/// device, no more than there is work for.
+/// The number of blocks for an untimed grid-stride loop over `n` elements: enough to fill the device, but no
+/// more than there is work for.
 pub fn stride_grid(gpu: &Gpu, n: u64) -> u32 {
     grid(n, u64::from(BLOCK)).min(gpu.device().sms.max(1) * 16)
 }
 
-/// Queues a kernel that is a grid-stride loop over `n` elements, if there are any.
+/// Queues a grid-stride kernel over `n` elements, if there are any.
 pub fn launch_over(gpu: &Gpu, kernel: &Kernel, n: u64, args: &[Arg]) -> Result<(), Failure> {
     match n {
         0 => Ok(()),
@@ -44,7 +44,7 @@ pub fn launch_over(gpu: &Gpu, kernel: &Kernel, n: u64, args: &[Arg]) -> Result<(
     }
 }
 
-/// The kernels of `fill.cuh`, which several modules have.
+/// The kernels of `fill.cuh`, which several modules contain.
 #[derive(Clone)]
 pub struct Fill {
     words64: Kernel,
@@ -52,16 +52,16 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// Their names.
+    /// The names of the kernels.
     pub const KERNELS: [&str; 2] = ["fill_words64", "fill_constant"];
 
-    /// Finds them in a module.
+    /// Looks the kernels up in a module.
     pub fn new(module: &Module) -> Result<Fill, Failure> {
         let [words64, constant] = module.kernels(Fill::KERNELS)?;
         Ok(Fill { words64, constant })
     }
 
-    /// The first `n` 64-bit words at `out` become `word64(seed, i)`.
+    /// Sets the first `n` 64-bit words at `out` to `word64(seed, i)`.
     pub fn words64<T>(&self, gpu: &Gpu, out: DevicePtr<T>, seed: u64, n: u64) -> Result<(), Failure>
     where
         T: 'static,
@@ -69,7 +69,7 @@ impl Fill {
         launch_over(gpu, &self.words64, n, args![out, key64(seed), n])
     }
 
-    /// `n` 64-bit words at `out` become `word`.
+    /// Sets `n` 64-bit words at `out` to `word`.
     pub fn constant(&self, gpu: &Gpu, out: DevicePtr<u64>, word: u64, n: u64) -> Result<(), Failure> {
         launch_over(gpu, &self.constant, n, args![out, word, n])
     }

@@ -1,26 +1,26 @@
-//! How the elements of a timed launch are cut into tiles, and which blocks handle them.
+//! Division of the elements of a timed launch into tiles, and of the tiles among blocks.
 
 use super::{MAX_GRID, grid};
 use crate::case::Failure;
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Tuning};
 use crate::device::cuda::{Gpu, Kernel};
 
-/// The tiles of one kernel: a block handles one at a time.
+/// The tiles of one kernel; a block handles one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
-    /// Threads of a block.
+    /// Threads per block.
     pub block: u32,
-    /// Elements of a tile.
+    /// Elements per tile.
     size: u64,
-    /// Most blocks of a launch.
+    /// Maximum number of blocks per launch.
     most: u32,
 }
 
 impl Tiles {
-    /// Those of a kernel whose threads have `per_item` elements in flight for each item.
+    /// The tiles of a kernel whose threads have `per_item` elements in flight for each item.
     ///
     /// # Errors
-    /// `NotApplicable` where no multiprocessor has the registers for such a block.
+    /// `NotApplicable` if no multiprocessor has the registers for such a block.
     pub fn new(gpu: &Gpu, kernel: &Kernel, tuning: &Tuning, per_item: u64) -> Result<Tiles, Failure> {
         let block = tuning.block.unwrap_or(BLOCK);
         let at_once = gpu.max_blocks(kernel, block, 0)?;
@@ -34,19 +34,19 @@ impl Tiles {
         Tiles { block, size, most }
     }
 
-    /// Full tiles among `n` elements, but for those that no block number could count, and
-    /// the elements in them.
+    /// The number of full tiles among `n` elements, limited to what a block number can count, and the number of
+    /// elements in them.
     pub fn full(&self, n: u64) -> (u32, u64) {
         let tiles = (n / self.size).min(MAX_GRID);
         (tiles as u32, tiles * self.size)
     }
 
-    /// Blocks for `n` elements, the tile that is not full included.
+    /// The number of blocks for `n` elements, including a partial tile.
     pub fn blocks(&self, n: u64) -> u32 {
         grid(n, self.size).min(self.most.max(1))
     }
 
-    /// Whether these blocks have one tile each at most.
+    /// Whether each block has at most one tile.
     pub fn one_each(&self, n: u64) -> bool {
         u64::from(self.blocks(n)) == n.div_ceil(self.size).max(1)
     }

@@ -4,7 +4,7 @@ use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::inputs::Zipf;
 
-/// What the kernels look ranks up in.
+/// The tables in which kernels look up Zipf ranks.
 pub struct ZipfTable {
     pub cumulative: DeviceBuffer<u64>,
     pub start: DeviceBuffer<u64>,
@@ -20,7 +20,7 @@ impl ZipfTable {
         })
     }
 
-    /// Bytes on the device.
+    /// Bytes of the tables on the device.
     pub fn bytes(&self) -> u64 {
         self.cumulative.bytes() + self.start.bytes() + self.guide.bytes()
     }

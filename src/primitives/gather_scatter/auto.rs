@@ -1,18 +1,18 @@
-//! What the method `auto` chooses among.
+//! The candidates of the method `auto`.
 
 use super::Spec;
 use super::spec::Kernel;
 use crate::case::{Params, Value};
 
-/// Most passes of `multipass`, as a power of two.
+/// Maximum passes of `multipass`, as log2.
 const PASSES: u32 = 6;
 
-/// Segments and passes of `segmented`.
+/// Segments and passes of the `segmented` candidates.
 const SEGMENTED: [(u64, u64); 4] = [(4, 4), (4, 16), (16, 4), (16, 16)];
 
-/// The parameters with each method that the case could have, the simplest first: `direct`,
-/// 2 to 64 passes, segments, partitions sized by rule. Nothing where the method is not `auto`.
-/// What does not exist there (more passes than tuples, a method without kernels) is left out.
+/// The parameters with each method that the case could use, the simplest first: `direct`, 2 to 64 passes,
+/// segments, partitions sized by rule. Empty if the method is not `auto`. Methods that do not exist for the
+/// case (more passes than tuples, no kernels) are omitted.
 pub fn alternatives(kernel: Kernel, params: &Params) -> Vec<Params> {
     if params.text("method") != Some("auto") {
         return Vec::new();

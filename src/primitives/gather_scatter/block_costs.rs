@@ -1,35 +1,34 @@
-//! What the blocks of a partitioned scatter do near the processor of a GPU, pass by pass as in
-//! [`Levels::passes`].
+//! On-chip work of the blocks of a partitioned scatter on a GPU, for each of the passes of [`Levels::passes`].
 //!
-//! Instructions of a warp for 32 pairs, or locations, are those of the machine code for sm_90, of whole tiles;
-//! those of the last pass are estimates, as its loops have rests of their own. Locations are taken for
-//! random, so that 32 lanes' words lie in any banks.
+//! The instructions per warp and 32 pairs or locations are those of the sm_90 machine code for whole tiles;
+//! those of the last pass are estimates, because its loops have remainders of their own. Locations are assumed
+//! random, so the words of 32 lanes lie in arbitrary banks.
 
 use super::levels::{DIVIDERS, Levels, WINDOW, items, size_class};
 use super::spec::Spec;
 use crate::case::block_cost::{BlockCost, LANES, mean, wavefronts};
 use crate::inputs::mix::word64;
 
-/// Threads of the blocks that count, add up and put together.
+/// Threads of the blocks that count, sum and assemble chunks.
 const THREADS: u64 = 1024;
 
-/// Locations that such a thread loads at a time.
+/// Locations that each counting thread loads at a time.
 const COUNTED_AT_ONCE: u64 = 16;
 
-/// Counters that a thread adds up at a time.
+/// Counters that each summing thread loads at a time.
 const SUMMED_AT_ONCE: u64 = 4;
 
-/// Of locations of 4 and 8 bytes, and integers among them.
+/// Counting, for locations of 4 and 8 bytes: all instructions per warp, and the integer ones among them.
 const COUNT: [[f64; 2]; 2] = [[15.0, 5.7], [17.5, 6.9]];
 
-/// Of tuples of 4, 8, 16 and 32 bytes, by the bytes of a location.
+/// Dividing, for locations of 4 and 8 bytes and tuples of 4, 8, 16 and 32 bytes; `PLACE` by the tuples alone.
 const DIVIDE: [[[f64; 2]; 4]; 2] = [
     [[78.7, 30.8], [84.7, 33.5], [102.3, 38.3], [134.2, 46.4]],
     [[77.8, 32.9], [80.9, 33.3], [94.1, 48.6], [123.4, 61.0]],
 ];
 const PLACE: [[f64; 2]; 4] = [[10.0, 4.5], [21.0, 10.3], [42.0, 19.7], [86.0, 31.6]];
 
-/// For each pass of the work of a case on a GPU.
+/// The costs of each pass of a case on a GPU.
 pub fn block_costs(spec: &Spec, levels: &Levels) -> Vec<BlockCost> {
     if spec.moves() == 0 {
         return Vec::new();
@@ -42,12 +41,12 @@ pub fn block_costs(spec: &Spec, levels: &Levels) -> Vec<BlockCost> {
 
 fn counting(spec: &Spec, levels: &Levels) -> BlockCost {
     let tiles = spec.moves().div_ceil(THREADS * COUNTED_AT_ONCE);
-    // Counters of 64 KiB and more leave no room for a second block.
+    // With counters of 64 KiB and more, a multiprocessor has no room for a second block.
     let resident = if levels.chunks.min(WINDOW) > WINDOW / 2 { 1 } else { 2 };
     let [instructions, integers] = COUNT[usize::from(spec.index == 8)];
-    let block_costs = BlockCost { tiles, resident, loads: 1.0, steps: 4.0, ..BlockCost::default() };
-    // An addition reads and writes its counter.
-    block_costs.with(warps(spec), [instructions, integers, 2.0 * random()])
+    let cost = BlockCost { tiles, resident, loads: 1.0, steps: 4.0, ..BlockCost::default() };
+    // An atomic addition reads and writes its counter.
+    cost.with(warps(spec), [instructions, integers, 2.0 * random()])
 }
 
 /// One block of 1024 threads, which carries a sum from one round to the next.
@@ -56,15 +55,15 @@ fn summing(levels: &Levels) -> BlockCost {
     BlockCost { tiles: 1, loads: rounds, steps: 12.0 * rounds, ..BlockCost::default() }
 }
 
-/// Ranks by counters, room in the partitions, which the last cache keeps, and pairs into the tile and out of it.
-/// A block has a multiprocessor for itself, but loads a tile while it stores the one before.
+/// A tile: ranks by counters, room in the partitions (whose counters stay in L2), and pairs moved into and out
+/// of shared memory. A block has a multiprocessor to itself, but loads a tile while it stores the previous one.
 fn dividing(spec: &Spec) -> BlockCost {
     let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
     let words = (spec.tuple + spec.index) as f64 / 4.0;
     let [instructions, integers] = DIVIDE[usize::from(spec.index == 8)][size_class(spec.tuple)];
-    // Counted, looked up, stored anywhere; read in order, where neighbours mostly have one bin.
+    // Counters, look-ups and pairs hit random banks; reads are in order, and neighbours mostly share a bin.
     let shared = 3.0 * random() + words * random() + words + 1.0;
-    let block_costs = BlockCost {
+    let cost = BlockCost {
         tiles: spec.moves().div_ceil(tile),
         resident: 2,
         loads: 1.0,
@@ -73,14 +72,14 @@ fn dividing(spec: &Spec) -> BlockCost {
         steps: 11.0 + f64::from(DIVIDERS) / LANES as f64 + 8.0,
         ..BlockCost::default()
     };
-    block_costs.with(warps(spec), [instructions, integers, shared])
+    cost.with(warps(spec), [instructions, integers, shared])
 }
 
-/// Chunk by chunk: where it begins, then its pairs, anywhere in shared memory and in order out of it.
+/// Chunk by chunk: its start, then its pairs, which are stored anywhere in shared memory and leave it in order.
 fn placing(spec: &Spec, levels: &Levels) -> BlockCost {
     let words = spec.tuple as f64 / 4.0;
     let [instructions, integers] = PLACE[size_class(spec.tuple)];
-    let block_costs = BlockCost {
+    let cost = BlockCost {
         tiles: levels.chunks,
         resident: 1,
         loads: 1.0,
@@ -88,14 +87,14 @@ fn placing(spec: &Spec, levels: &Levels) -> BlockCost {
         steps: 10.0,
         ..BlockCost::default()
     };
-    block_costs.with(warps(spec), [instructions, integers, words * random() + words])
+    cost.with(warps(spec), [instructions, integers, words * random() + words])
 }
 
 fn warps(spec: &Spec) -> f64 {
     spec.moves() as f64 / LANES as f64
 }
 
-/// Mean wavefronts of 32 words in any banks.
+/// Mean number of wavefronts of 32 words in arbitrary banks.
 fn random() -> f64 {
     mean(|group| wavefronts((0..LANES as u64).map(|lane| word64(group, lane))))
 }

@@ -1,17 +1,17 @@
-//! How a GPU goes about a partitioned scatter. Pure.
+//! The passes of a partitioned scatter on a GPU. Pure.
 //!
-//! One scan of L counts all chunks, as many at a time as a block has counters for in shared
-//! memory; their sums say where every pass puts its pairs. The first pass divides all pairs by
-//! the highest bits, each further one every partition of the pass before it, so that no pass
-//! needs counts of its own. A chunk of R_out that fits shared memory is put together there
-//! and written in order, and the last pass leaves but 16 bits of each location for that; a
-//! larger one is written in the order of the pairs, with its randomness confined to L2.
+//! One scan of L counts all chunks, as many at a time as a block has counters for in shared memory; the sums of
+//! the counts give the places of every pass's pairs. The first pass divides all pairs by the highest bits, and
+//! each further pass divides every partition of the previous one, so no pass needs counts of its own. A chunk
+//! of R_out that fits in shared memory is assembled there and written in order, and for that the last pass
+//! keeps only 16 bits of each location. A larger chunk is written in the order of the pairs, which confines
+//! random writes to L2.
 //!
-//! Bytes per tuple with p passes, tuples of z bytes, indices of x and chunks in shared memory:
-//! x to count, 2·(x + z) a pass less the x − 2 that the last one saves, 2 + 2·z at the end:
-//! x + (2p − 1)·x + 2·(p + 1)·z + 4. With z = 8 and x = 4 that is 44 for one pass and 68 for
-//! two, all of it in order or in as many streams as a pass has bins. Each tuple of `direct` costs x + z and a sector
-//! of 32 bytes, written in part and hence read as well: 76, and 32 of them at random.
+//! Bytes per tuple with p passes, tuples of z bytes, indices of x bytes and chunks in shared memory: x to
+//! count, 2·(x + z) per pass minus the x − 2 that the last one saves, 2 + 2·z at the end: x + (2p − 1)·x + 2·(p
+//! + 1)·z + 4. With z = 8 and x = 4 that is 44 for one pass and 68 for two, all of it in order or in as many
+//! streams as a pass has bins. Each tuple of `direct` costs x + z and a sector of 32 bytes, which is written
+//! partially and hence also read: 76, of which the sector accesses are random.
 
 use super::partitioned::Digit;
 use super::spec::Spec;
@@ -19,12 +19,12 @@ use super::work::{confined, pairs, sorted_near, streams, written};
 use crate::case::work::Order;
 use crate::case::{Access, Direction, Pass};
 
-/// Most bits that one pass divides by: the counters and addresses of 2048 bins share a
-/// multiprocessor's memory with the pairs of a tile.
+/// Maximum bits by which one pass divides: the counters and addresses of 2048 bins share a multiprocessor's
+/// memory with the pairs of a tile.
 pub const MAX_DIGIT: u64 = 11;
 
-/// Most bytes of a chunk that is put together in shared memory: a GPU of compute capability
-/// 9.0 has 227 KiB of it for a block, and bits for the places that are written come on top.
+/// Maximum bytes of a chunk that is assembled in shared memory: a GPU of compute capability 9.0 has 227 KiB per
+/// block, which also hold a bit per place.
 pub const MAX_CHUNK: u64 = 128 << 10;
 
 /// Chunks that one scan of L counts: 128 KiB of counters.
@@ -33,13 +33,13 @@ pub const WINDOW: u64 = 1 << 15;
 /// Threads of the blocks that divide.
 pub const DIVIDERS: u32 = 768;
 
-/// Pairs of a thread that divides, as many as it has registers for: some 200 bytes.
+/// Pairs per thread of a dividing block, as many as it has registers for: some 200 bytes.
 pub fn items(tuple: u64, index: u64) -> u32 {
     let [short, long] = [[20, 14], [16, 12], [10, 8], [6, 5]][size_class(tuple)];
     if index == 4 { short } else { long }
 }
 
-/// 0 to 3 for tuples of 4, 8, 16 and 32 bytes.
+/// Index 0 to 3 of tuples of 4, 8, 16 and 32 bytes.
 pub fn size_class(tuple: u64) -> usize {
     (tuple / 4).trailing_zeros().min(3) as usize
 }
@@ -47,20 +47,20 @@ pub fn size_class(tuple: u64) -> usize {
 /// Bytes of a counter.
 const COUNTER: u64 = 8;
 
-/// Bytes of a location once its chunk is known, where that fits shared memory.
+/// Bytes of a location once its chunk is known, if chunks fit in shared memory.
 const WITHIN: u64 = 2;
 
 /// One pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     pub digit: Digit,
-    /// Partitions that it divides.
+    /// Partitions that the pass divides.
     pub segments: u64,
-    /// Partitions that it makes.
+    /// Partitions that the pass makes.
     pub bins: u64,
-    /// Where the counters of those begin among all.
+    /// The index of the first counter of these partitions among all counters.
     pub first: u64,
-    /// Bytes of a location that it leaves.
+    /// Bytes of a location that the pass writes.
     pub leaves: u64,
 }
 
@@ -70,14 +70,14 @@ pub struct Levels {
     /// A chunk has 2^shift places.
     pub shift: u64,
     pub chunks: u64,
-    /// In the order in which they are performed, at least one.
+    /// The passes in the order in which they are performed; at least one.
     pub levels: Vec<Level>,
-    /// Whether chunks are put together in shared memory.
+    /// Whether chunks are assembled in shared memory.
     pub shared: bool,
 }
 
 impl Levels {
-    /// Those of a case; `None` for other methods, and on processors.
+    /// The passes of a case; `None` for other methods, and on processors.
     pub fn of(spec: &Spec) -> Option<Levels> {
         let cut = spec.cut.as_ref().filter(|_| spec.backend.is_cuda())?;
         let shared = spec.tuple << cut.shift <= MAX_CHUNK;
@@ -93,18 +93,18 @@ impl Levels {
         Some(Levels { shift: cut.shift, chunks: cut.chunks, levels, shared })
     }
 
-    /// Counters of all passes.
+    /// Number of counters of all passes.
     pub fn counters(&self) -> u64 {
         self.levels.iter().map(|level| level.bins).sum()
     }
 
-    /// Scans of L that count.
+    /// Number of scans of L that count.
     pub fn scans(&self) -> u64 {
         self.chunks.div_ceil(WINDOW)
     }
 
-    /// Bytes of a location in the buffer to which the passes k, k + 2 … write; two such
-    /// buffers, or one, take turns.
+    /// Bytes of a location in the buffer to which passes k, k + 2 … write; there are one or two such buffers,
+    /// used in turn.
     pub fn location_bytes(&self) -> Vec<u64> {
         let of = |turn: usize| self.levels.iter().skip(turn).step_by(2).map(|level| level.leaves).max();
         (0..2).filter_map(of).collect()
@@ -116,8 +116,8 @@ impl Levels {
         self.location_bytes().into_iter().map(pair).sum::<u64>() + COUNTER * self.counters()
     }
 
-    /// What the passes do to memory. Clearing the counters and adding them up are passes of their
-    /// own: of those of the last pass, of which the earlier ones' are made.
+    /// The memory accesses of the passes. Clearing and summing the counters are passes of their own. They
+    /// cover only the counters of the last pass, from which those of earlier passes are derived.
     pub fn passes(&self, spec: &Spec) -> Vec<Pass> {
         if spec.moves() == 0 {
             return Vec::new();

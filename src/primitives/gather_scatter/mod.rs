@@ -1,9 +1,8 @@
 //! gather and scatter of tuples through a location array L (he2007 §3.1).
 //!
-//! gather: `R_out[i] = R_in[L[i]]`; scatter: `R_out[L[i]] = R_in[i]`. The effective bytes
-//! are those of the data tuples on one side, n·z (he2007 §3.2: without L); the system
-//! bytes are both sides and L, 2·n·z + n·index. With an L that somebody brought, n is its
-//! length.
+//! gather: `R_out[i] = R_in[L[i]]`; scatter: `R_out[L[i]] = R_in[i]`. The effective bytes are those of the data
+//! tuples on one side, n·z (he2007 §3.2: without L); the system bytes are both sides and L, 2·n·z + n·index.
+//! With a user-provided L, n is the length of L.
 
 mod auto;
 mod block_costs;

@@ -4,7 +4,7 @@ use super::spec::{Kernel, Locations, Spec, tuple_word};
 use crate::inputs::{Permutation, Zipf, partitions};
 use crate::primitives::oracle::check_length;
 
-/// What untouched tuples hold.
+/// The contents of untouched tuples.
 const POISON: [u8; 4] = 0xDEAD_BEEFu32.to_le_bytes();
 
 /// Compares R_out, byte by byte, with the definition.
@@ -33,7 +33,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether each 8-byte word of a tuple is that of one of its writers.
+/// Whether each 8-byte word of a tuple comes from one of the tuple's writers.
 fn words_of(found: &[u8], writers: &[&[u8]]) -> bool {
     let word = |tuple: &[u8], k: usize| tuple.chunks(8).nth(k).map(<[u8]>::to_vec);
     (0..found.len().div_ceil(8)).all(|k| writers.iter().any(|writer| word(writer, k) == word(found, k)))

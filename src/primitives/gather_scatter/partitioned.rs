@@ -1,63 +1,61 @@
-//! The method `partitioned` of a scatter: first the pairs (L\[i\], R_in\[i\]) are partitioned by
-//! the high bits of L, then the tuples of one partition after another are written. All of a
-//! partition lie in one chunk of R_out, small enough for fast memory.
+//! The method `partitioned` of a scatter: first the pairs (L\[i\], R_in\[i\]) are partitioned by the high bits
+//! of L, then the tuples of one partition after another are written. All tuples of a partition go to one chunk
+//! of R_out, which is small enough for fast memory.
 //!
-//! A location below n has w = ⌈log2 n⌉ bits. With `bits` of them chunk c is the tuples
-//! [c·2^(w−bits), (c+1)·2^(w−bits)) of R_out. On CPUs partitioning is a least-significant-digit radix
-//! sort of those bits: each pass counts the values of its digit and then moves every pair,
-//! in order, to its value's place. So each pass is stable, and all go through memory alike.
-//! A GPU begins with the highest bits instead ([`levels`]); its pairs stay in no order, which
-//! only places that get several tuples could tell, and there any may win.
+//! A location below n has w = ⌈log2 n⌉ bits. With `bits` of them, chunk c is the tuples [c·2^(w−bits),
+//! (c+1)·2^(w−bits)) of R_out. On CPUs, partitioning is a least-significant-digit radix sort of those bits:
+//! each pass counts the values of its digit and then moves every pair, in order, to its value's place. Each
+//! pass is therefore stable, and all passes have the same access pattern. A GPU begins with the highest bits
+//! instead ([`levels`]); its pairs end up in no defined order, which matters only for places that receive
+//! several tuples, and there any tuple may win.
 //!
-//! Bytes per tuple, for tuples of z bytes, indices of x bytes and one pass: x to count,
-//! x + z read and written to partition, x + z read and z written at the end, 4x + 4z in all
-//! and z more where a line is read before it is written. `direct` reads x + z and writes z,
-//! but each write costs a line or sector of s bytes twice: x + z + 2s. With z = 8, x = 4 and
-//! s = 64 of a CPU that is 56 against 140.
+//! Bytes per tuple, for tuples of z bytes, indices of x bytes and one pass: x to count, x + z read and written
+//! to partition, x + z read and z written at the end, 4x + 4z in all, and z more if a line is read before it is
+//! written. `direct` reads x + z and writes z, but each write costs a line or sector of s bytes twice: x + z +
+//! 2s. With z = 8, x = 4 and the s = 64 of a CPU that is 56 for `partitioned` against 140 for `direct`.
 //!
-//! A gather has no such method. Its R_out must be put back into the order of L: partition L
-//! (3x), gather chunk by chunk (x + 2z and z for the line of R_in), and read those partial
-//! results through L again (x + 2z): 5x + 4z with the method's own stores streaming. `direct`
-//! fetches one line per tuple and writes none back: x + z + s. With z = 8 and x = 4 that is 52
-//! bytes against 76 on a CPU and, with s = 32, against 44 on a GPU.
+//! A gather has no such method, because its R_out must be put back into the order of L: partition L (3x),
+//! gather chunk by chunk (x + 2z, and z for the line of R_in), and read those partial results through L again
+//! (x + 2z), i.e. 5x + 4z with the method's own stores streaming. `direct` fetches one line per tuple and
+//! writes none back: x + z + s. With z = 8 and x = 4 that is 52 bytes for the partitioned gather against 76 for
+//! `direct` on a CPU and, with s = 32, against 44 on a GPU.
 
 use super::levels;
 use super::spec::{Method, Spec};
 use crate::case::{Refusal, Value};
 use crate::primitives::groups;
 
-/// Full key of the bits.
+/// Full key of the parameter `bits`.
 const BITS_KEY: &str = "method.partitioned.bits";
 
-/// Full key of the passes.
+/// Full key of the parameter `passes`.
 const PASSES_KEY: &str = "method.partitioned.passes";
 
-/// Most high bits of a location by which tuples are partitioned.
+/// Maximum number of high bits of a location by which tuples are partitioned.
 pub const MAX_BITS: u64 = 24;
 
-/// Most passes that partition.
+/// Maximum number of partitioning passes.
 pub const MAX_PASSES: u64 = 4;
 
-/// Most bits of a pass: counts of each thread and value must fit fast memory.
+/// Maximum bits per pass: the counts of each thread and value must fit in fast memory.
 pub const MAX_DIGIT: u64 = 16;
 
-/// What a backend's fast memories hold.
+/// Capacity of a backend's fast memories.
 #[derive(Clone, Copy, Debug)]
 struct Sizing {
-    /// Bytes of a chunk.
+    /// Bytes per chunk.
     chunk: u64,
-    /// Bits that one pass sorts by at most.
+    /// Maximum bits by which one pass sorts.
     digit: u64,
 }
 
-/// A chunk is a core's share of the last-level cache of today's servers, and two huge pages.
-/// The buffers that combine the writes of 2^12 values are 1 MiB at the least, an L2 cache
-/// (see `cpu::partition`). On a Zen 5, 8 to 10 bits take the same processor time within 2%
-/// at 2^28 tuples of 8 bytes, and 11 bits an eighth more.
+/// A chunk is a core's share of the last-level cache of today's servers, and two huge pages. The buffers that
+/// combine the writes of 2^12 values are at least 1 MiB, an L2 cache (see `cpu::partition`). On a Zen 5, 8 to
+/// 10 bits take the same processor time within 2% at 2^28 tuples of 8 bytes, and 11 bits an eighth more.
 const CPU: Sizing = Sizing { chunk: 4 << 20, digit: 12 };
 
-/// The largest chunk that is put together in shared memory. With more than 1024 bins a pass
-/// writes fewer than a dozen tuples side by side, and a second pass costs less (H200).
+/// The largest chunk that can be assembled in shared memory. With more than 1024 bins a pass writes fewer than
+/// a dozen tuples contiguously, and a second pass costs less (H200).
 const GPU: Sizing = Sizing { chunk: levels::MAX_CHUNK, digit: 10 };
 
 fn within(key: &str, value: u64, most: u64) -> Result<u64, Refusal> {
@@ -67,7 +65,7 @@ fn within(key: &str, value: u64, most: u64) -> Result<u64, Refusal> {
     }
 }
 
-/// The fewest bits with `chunk`·2^bits ≥ `bytes`.
+/// The smallest number of bits with `chunk`·2^bits ≥ `bytes`.
 fn enough(bytes: u64, chunk: u64) -> u64 {
     width(bytes.div_ceil(chunk))
 }
@@ -77,29 +75,29 @@ fn width(n: u64) -> u64 {
     u64::from(u64::BITS - n.saturating_sub(1).leading_zeros())
 }
 
-/// Pairs of a digit's value that a CPU keeps until it writes them side by side: as many as leave
-/// those of all values in an L2 cache.
+/// Pairs per digit value that a CPU keeps until it writes them contiguously: as many as keep the pairs of all
+/// values in an L2 cache.
 pub fn group(spec: &Spec, values: usize) -> usize {
     groups::group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
 }
 
-/// How the locations of a case are cut.
+/// Division of a case's locations into digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// High bits of a location that tell chunks apart.
+    /// High bits of a location that select the chunk.
     pub bits: u64,
-    /// Tuples of a chunk are 2^shift.
+    /// A chunk has 2^shift tuples.
     pub shift: u64,
-    /// Chunks of R_out.
+    /// Number of chunks of R_out.
     pub chunks: u64,
     /// The passes, in the order in which they are performed.
     pub digits: Vec<Digit>,
 }
 
 impl Cut {
-    /// That of a case; `None` for other methods. What the recipe leaves open follows from the backend and the size
-    /// of R_out alone: as few bits as let a chunk fit fast memory, at least one, and as few passes as keep a digit
-    /// there.
+    /// The cut of a case; `None` for other methods. Values that the recipe leaves open follow from the backend
+    /// and the size of R_out alone: the fewest bits for which a chunk fits in fast memory, at least one, and
+    /// the fewest passes for which a digit's buffers do.
     ///
     /// # Errors
     /// More bits than a location has, and more passes than bits.
@@ -123,14 +121,14 @@ impl Cut {
         Ok(Some(Cut { bits, shift, chunks, digits }))
     }
 
-    /// What the parameters that a recipe may leave open became, for the record.
+    /// The values chosen for open parameters, for the record.
     pub fn resolved(&self) -> Vec<(String, Value)> {
         let passes = self.digits.len() as u64;
         vec![(BITS_KEY.to_owned(), Value::Int(self.bits)), (PASSES_KEY.to_owned(), Value::Int(passes))]
     }
 }
 
-/// What a pass sorts by: `(location >> shift) & (2^bits − 1)`.
+/// The digit by which a pass sorts: `(location >> shift) & (2^bits − 1)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digit {
     pub shift: u64,
@@ -138,12 +136,12 @@ pub struct Digit {
 }
 
 impl Digit {
-    /// Its values.
+    /// The number of values of the digit.
     pub fn values(self) -> u64 {
         1 << self.bits
     }
 
-    /// That of a location.
+    /// The digit of a location.
     #[inline(always)]
     pub fn of(self, location: u64) -> usize {
         (location >> self.shift & (self.values() - 1)) as usize
@@ -195,7 +193,7 @@ mod tests {
     }
 
     proptest! {
-        /// The digits are the high bits, each once, the lowest first.
+        /// The digits cover the high bits, each bit once, the lowest digit first.
         #[test]
         fn the_digits_are_all_of_the_bits(
             tuples in any::<u64>().prop_map(|v| v >> (v % 64)).prop_map(|v| v.min(1 << 40)),

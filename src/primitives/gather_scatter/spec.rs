@@ -1,4 +1,4 @@
-//! What a gather or scatter case computes: its parameters, typed, and its data.
+//! The typed parameters of a gather or scatter case, and its data.
 
 use super::levels;
 use super::partitioned::{self, Cut};
@@ -10,10 +10,10 @@ use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::inputs::permutation::{MAX_ELEMENTS, Permutation};
 use crate::inputs::zipf::{MAX_EXPONENT, Zipf};
 
-/// Most partitions.
+/// Maximum number of partitions.
 pub const MAX_PARTITIONS: u64 = 1 << 16;
 
-/// Most passes over one segment.
+/// Maximum number of passes over one segment.
 pub const MAX_PASSES: u64 = 4096;
 
 words! {
@@ -65,7 +65,7 @@ choice! {
 }
 
 impl Method {
-    /// Segments and passes of he2007's scheme; of what moves all tuples at once, one each.
+    /// Segments and passes of he2007's scheme; one each for methods that move all tuples at once.
     pub fn segments_and_passes(self) -> (u64, u64) {
         match self {
             Method::Direct | Method::Streaming | Method::Partitioned { .. } | Method::Auto => (1, 1),
@@ -137,7 +137,7 @@ parameters! {
     }
 }
 
-/// The table with these methods and locations alone.
+/// The parameter table restricted to these methods and locations.
 const fn rows(methods: &'static [Variant], locations: &'static [Variant]) -> [Param; 5] {
     let [method, tuples, tuple, index, distribution] = [0, 1, 2, 3, 4];
     let all = Spec::TABLE;
@@ -178,7 +178,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// `L[i]` where it has a closed form; `i` below the number of tuples.
+    /// `L[i]` if L has a closed form; `i` must be below the number of tuples.
     #[inline(always)]
     pub fn location(&self, i: u64) -> Option<u64> {
         match self {
@@ -189,7 +189,7 @@ impl Source {
         }
     }
 
-    /// The i with `L[i] = j`, where L is a permutation with a closed form.
+    /// The i with `L[i] = j`, if L is a permutation with a closed form.
     #[inline(always)]
     pub fn inverse(&self, j: u64) -> Option<u64> {
         match self {
@@ -200,14 +200,14 @@ impl Source {
     }
 }
 
-/// Word `w` of tuple `i` of R_in, tuples of `tuple` bytes: u64 words, or for 4 bytes
-/// one u32 word in the lower half.
+/// Word `w` of tuple `i` of R_in, for tuples of `tuple` bytes: u64 words or, for 4 bytes, one u32 word in the
+/// lower half.
 #[inline(always)]
 pub fn tuple_word(seed: u64, tuple: u64, i: u64, w: u64) -> u64 {
     if tuple == 4 { u64::from(word32(seed, i as u32)) } else { word64(seed, i * (tuple / 8) + w) }
 }
 
-/// The (tuple, word) whose [`tuple_word`] is `word`.
+/// The inverse of [`tuple_word`]: the (tuple, word) whose value is `word`.
 #[inline(always)]
 pub fn index_of_tuple_word(seed: u64, tuple: u64, word: u64) -> (u64, u64) {
     if tuple == 4 {
@@ -241,7 +241,7 @@ impl Spec {
             }
             Locations::Partitions { count } => Source::Partitions { count, seed: self.seed },
             Locations::Zipf { exponent } => {
-                // Nothing is drawn for no tuples, but a distribution has at least one rank.
+                // With no tuples nothing is drawn, but a distribution needs at least one rank.
                 let zipf = Zipf::new(self.tuples.max(1), exponent, self.seed);
                 Source::Zipf(Box::new(zipf.ok_or_else(too_large)?))
             }
@@ -249,17 +249,17 @@ impl Spec {
         })
     }
 
-    /// Locations in L, and with them the tuples that are moved.
+    /// Number of locations in L, which is the number of tuples moved.
     pub fn moves(&self) -> u64 {
         self.user_indices.as_ref().map_or(self.tuples, |user_indices| user_indices.count)
     }
 
-    /// Tuples of R_in.
+    /// Number of tuples in R_in.
     pub fn input(&self) -> u64 {
         if self.kernel == Kernel::Gather { self.tuples } else { self.moves() }
     }
 
-    /// Tuples of R_out.
+    /// Number of tuples in R_out.
     pub fn output(&self) -> u64 {
         if self.kernel == Kernel::Gather { self.moves() } else { self.tuples }
     }
@@ -269,7 +269,7 @@ impl Spec {
         self.kernel == Kernel::Scatter && self.user_indices.is_some()
     }
 
-    /// Words of a tuple: u64, or one u32 for 4 bytes.
+    /// Words per tuple: u64, or one u32 for 4 bytes.
     pub fn words(&self) -> u64 {
         self.tuple.div_ceil(8)
     }
@@ -330,7 +330,7 @@ impl Spec {
     }
 }
 
-/// Where part k of n elements begins when they are cut into `parts`: ⌊k·n/parts⌋.
+/// The start of part k when n elements are cut into `parts` parts: ⌊k·n/parts⌋.
 pub fn part(k: u64, parts: u64, n: u64) -> u64 {
     (u128::from(k) * u128::from(n) / u128::from(parts)) as u64
 }

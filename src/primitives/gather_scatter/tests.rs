@@ -4,7 +4,7 @@ use crate::inputs::partitions;
 use crate::primitives::words;
 use spec::tuple_word;
 
-/// The case that these words say.
+/// The case with the parameters in `words`.
 pub(super) fn spec(kernel: Kernel, words: &str) -> Spec {
     Spec::from_params(kernel, &words::params(words), 9).expect("a case")
 }
@@ -23,7 +23,7 @@ fn tuple(spec: &Spec, i: u64) -> Vec<u8> {
     words.take(spec.tuple as usize).collect()
 }
 
-/// R_out by closed forms and inverses, which the oracle does not use.
+/// R_out computed from closed forms and inverses, which the oracle does not use.
 fn computed(spec: &Spec) -> Vec<u8> {
     let source = spec.source().unwrap();
     let stored = partitions::locations(spec.seed, spec.tuples, 3);
@@ -58,8 +58,8 @@ fn the_oracle_accepts_the_definition_and_nothing_else() {
     }
 }
 
-/// Where several tuples go to one place, each word may be of another of them; where none
-/// goes, poison stays.
+/// If several tuples go to one place, each word there may come from a different tuple; places that receive none
+/// keep their poison.
 #[test]
 fn the_oracle_knows_what_a_scatter_through_a_list_may_leave() {
     let list = [3u64, 1, 3, 0];

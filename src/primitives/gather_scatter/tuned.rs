@@ -1,4 +1,5 @@
-//! Which of the CUDA kernels a case takes: the tunables that they are built for, and what open ones become. Pure.
+//! Selects the CUDA kernel of a case: the tunables for which kernels are built, and the choices for open ones.
+//! Pure.
 
 use super::spec::{Locations, Method, Spec};
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Hint, Offered, Tuning};
@@ -14,16 +15,16 @@ const GATHER: Offered = Offered {
     persist: true,
 };
 
-/// What a scatter loads, it loads in order.
+/// A scatter loads only in order.
 const SCATTER: Offered = Offered { hints: &[Hint::None, Hint::Streaming], ..GATHER };
 
-/// The blocks of a partitioned scatter are sized by what shared memory holds.
+/// The block size of a partitioned scatter is determined by the capacity of shared memory.
 const PARTITIONED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 
-/// Refuses what the kernels of a primitive are not built for.
+/// Refuses tunables for which a primitive's kernels are not built.
 ///
 /// # Errors
-/// `n/a`, with what they are built for.
+/// `n/a`, with the tunables for which they are built.
 pub fn offered(name: &str, params: &Params) -> Result<(), Refusal> {
     let (whose, offered) = match (name, params.text("method")) {
         ("scatter", Some("partitioned")) => ("partitioned", &PARTITIONED),
@@ -40,14 +41,13 @@ pub fn offered(name: &str, params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// The tunables of a case, none of those that its kernels have open.
+/// The tunables of a case, with no open value among those that its kernels offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuned(pub Tuning);
 
 impl Tuned {
-    /// What is open becomes what measured best on an H200. A hint is chosen only together
-    /// with the items, so that a sweep of these changes nothing else; kernels with a hint
-    /// have one item.
+    /// Open tunables get the values that measured best on an H200. A hint is chosen only if the items are open,
+    /// too, so that a sweep of the items changes nothing else; kernels with a hint have one item.
     pub fn of(spec: &Spec) -> Tuned {
         let asked = spec.tuning;
         let one = asked.hint.is_some_and(|hint| hint != Hint::None);
@@ -76,7 +76,7 @@ impl Tuned {
     }
 }
 
-/// Blocks of a direct move's launch where each tile of tuples has its own.
+/// The number of blocks of a direct move's launch if each tile of tuples has its own block.
 pub fn blocks(spec: &Spec) -> Option<u64> {
     let tuning = Tuned::of(spec).0;
     let direct = spec.method == Method::Direct && tuning.grid == Some(Grid::Tiles);
@@ -84,19 +84,19 @@ pub fn blocks(spec: &Spec) -> Option<u64> {
     direct.then(|| spec.moves().div_ceil(tile))
 }
 
-/// Tuples that a thread has in flight. Where each is a miss of its own, the threads of a
-/// multiprocessor wait for as many as memory serves, and one for each is best by 1 % over
-/// eight (2^24 to 2^30 tuples of 4, 8 and 16 bytes). Elsewhere memory needs more of them to
-/// be busy: four, or 64 bytes. With eight the machine code has more conditions than there
-/// are predicates, and waits for the first tuple before it asks for the others.
+/// Tuples that a thread has in flight. If each tuple is a separate miss, the threads of a multiprocessor wait
+/// for as many misses as memory serves, and one tuple per thread is 1 % faster than eight (2^24 to 2^30 tuples
+/// of 4, 8 and 16 bytes). Elsewhere, memory needs more tuples in flight to stay busy: four, or 64 bytes. With
+/// eight, the machine code has more conditions than predicate registers, and waits for the first tuple before
+/// it loads the others.
 fn items(spec: &Spec) -> u32 {
     if at_random(spec) { 1 } else { (64 / spec.tuple).min(4) as u32 }
 }
 
-/// Whether every location is a miss of its own. A pass of several scans all of L in order
-/// and moves a part of the tuples, and other distributions have places that are near each
-/// other or hot. There, telling the caches that L and the other side are not needed again
-/// is worth 2 to 5 % at 2^24 tuples, nothing at 2^28, and costs nothing where all fits in L2.
+/// Whether every location is a separate miss. A pass of several scans all of L in order and moves only part of
+/// the tuples, and other distributions have nearby or hot locations. For separate misses, streaming hints on L
+/// and on the sequential side are worth 2 to 5 % at 2^24 tuples and nothing at 2^28, and cost nothing if
+/// everything fits in L2.
 fn at_random(spec: &Spec) -> bool {
     spec.locations == Locations::Random && spec.method.segments_and_passes().1 <= 1
 }

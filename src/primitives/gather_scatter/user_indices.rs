@@ -1,9 +1,8 @@
-//! L as somebody brought it: in a file or in the recipe.
+//! A user-provided L: in a file or in the recipe.
 //!
-//! `gather: R_out[i] = R_in[L[i]]` has as many tuples in R_out as L has locations, and
-//! `tuples` of them in R_in; `scatter: R_out[L[i]] = R_in[i]` the other way round. Where
-//! several tuples of a scatter go to one place, each 8-byte word there is that of one of
-//! them; places to which none goes stay untouched.
+//! `gather: R_out[i] = R_in[L[i]]` has as many tuples in R_out as L has locations, and `tuples` of them in
+//! R_in; `scatter: R_out[L[i]] = R_in[i]` has them the other way round. If several tuples of a scatter go to
+//! one place, each 8-byte word there comes from one of them; places that receive none stay untouched.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,14 +16,13 @@ use crate::inputs::mix::mix64;
 use crate::inputs::partitions;
 use crate::primitives::Stored;
 
-/// Parameters that the plan adds to `locations.file`: the array's identity, its length
-/// and its largest index.
+/// Parameters that the plan adds to `locations.file`: the hash of the array, its length and its largest index.
 const HASH: &str = "locations.file.hash";
 const LENGTH: &str = "locations.file.length";
 const LARGEST: &str = "locations.file.largest";
 const LIST: &str = "locations.list.indices";
 
-/// What a recipe says of the array; a case has a [`Given`] of it.
+/// The recipe's description of the array; a case has a [`Given`] instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Brought;
 
@@ -34,19 +32,19 @@ impl Field for Brought {
     }
 }
 
-/// An L that somebody brought: so many locations, all below `end`, of which the largest is `end` − 1.
+/// A user-provided L: `count` locations, all below `end`; the largest is `end` − 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     pub count: u64,
     pub end: u64,
-    /// All of them, where the recipe lists them.
+    /// The locations, if the recipe lists them.
     pub list: Option<Arc<Vec<u64>>>,
-    /// Their hash, where a file has them.
+    /// The hash of the locations, if they are in a file.
     hash: Option<String>,
 }
 
 impl Given {
-    /// That of a case; `None` where L is generated.
+    /// The L of a case; `None` if L is generated.
     pub fn of(params: &Params) -> Result<Option<Given>, Refusal> {
         let list = match params.text("locations") {
             Some("file") => None,
@@ -69,7 +67,7 @@ impl Given {
         Ok(Some(Given { count, end: largest + 1, list, hash }))
     }
 
-    /// With `tuples`, where the recipe leaves it to the largest location.
+    /// Adds `tuples` if the recipe leaves it to the largest location.
     pub(super) fn completed(&self, params: Params) -> Params {
         let open = params.get("tuples").is_none();
         if open { params.with("tuples", Value::Int(self.end)) } else { params }
@@ -81,7 +79,7 @@ impl Given {
     }
 }
 
-/// As [`Given::completed`], of any case.
+/// [`Given::completed`] for any case.
 pub(super) fn completed(params: Params) -> Params {
     match Given::of(&params) {
         Ok(Some(user_indices)) => user_indices.completed(params),
@@ -89,11 +87,11 @@ pub(super) fn completed(params: Params) -> Params {
     }
 }
 
-/// All of L, checked against what the plan knows of it; `None` where it is generated.
-/// `stored` fetches the array with a hash.
+/// All of L, checked against the plan's record of it; `None` if L is generated. `stored` fetches the array with
+/// a given hash.
 ///
 /// # Errors
-/// What `stored` answers, and an array that is not the plan's.
+/// Those of `stored`, and an array that is not the plan's.
 pub fn load(
     spec: &Spec,
     stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
@@ -110,14 +108,14 @@ pub fn load(
     Ok(Some(all))
 }
 
-/// L, as a way through the array that it addresses.
+/// L as the index sequence of the array that it addresses.
 pub(super) fn walk(spec: &Spec, most: u64, stored: Stored) -> Result<Walk, String> {
     let total = spec.moves();
     let first = total.min(most);
     let mut indices = match (spec.source().map_err(|e| e.to_string())?, &spec.user_indices) {
         (_, Some(Given { list: Some(list), .. })) => list.to_vec(),
         (_, Some(user_indices)) => stored(user_indices.hash()?)?,
-        // Where a tuple goes depends on all of those before and on how many follow.
+        // A tuple's destination depends on all tuples before it and on the number of tuples after it.
         (Source::Partitions { .. }, _) if total > MOST_PARTITIONED => {
             return Err(format!(
                 "{total} locations in random partitions; accepted: at most {MOST_PARTITIONED}"
@@ -130,19 +128,17 @@ pub(super) fn walk(spec: &Spec, most: u64, stored: Stored) -> Result<Walk, Strin
     Ok(Walk { side: "L", element: spec.tuple, indices, total })
 }
 
-/// Most locations in random partitions that a walk makes: 512 MiB of them.
+/// Maximum number of locations in random partitions that a walk generates: 512 MiB of them.
 const MOST_PARTITIONED: u64 = 64 << 20;
 
-/// A sum over L that tells it from other arrays and orders: what a device can add up and
-/// the host as well.
+/// A checksum of L that depends on its values and their order, and that both a device and the host can compute.
 pub fn checksum(locations: &[u64]) -> u64 {
     let term = |(i, at): (u64, &u64)| mix64(at ^ mix64(i));
     (0..).zip(locations).map(term).fold(0, u64::wrapping_add)
 }
 
-/// Whether a mistake of an implementation shows in the result. A tuple that a scatter
-/// leaves out may hide behind another that goes to the same place, and a chunk to which
-/// no tuple goes is not missed.
+/// Whether a fault of an implementation shows in the result. A tuple that a scatter leaves out may hide behind
+/// another tuple with the same destination, and a chunk that receives no tuple is not missed.
 pub(super) fn fault_is_detectable(spec: &Spec, fault: Fault) -> bool {
     let Some(Given { list: Some(list), .. }) = &spec.user_indices else { return true };
     let hidden = spec.kernel == Kernel::Scatter && repeats(list);

@@ -1,12 +1,11 @@
-//! What a gather or scatter does to memory, pass by pass.
+//! The memory accesses of a gather or scatter, pass by pass.
 //!
-//! Every method but `partitioned` is a case of one scheme: `segments` segments of L, one
-//! after another, each in `passes` passes; a pass scans the segment of L and moves the tuples whose
-//! location lies in its chunk of the randomly accessed array (he2007 §3.4, Fig. 10).
-//! Chunks and segments of n elements in k parts have ⌊n/k⌋ or ⌈n/k⌉, so there are up
-//! to four kinds of passes. A pass asks only for the tuples it moves: the lines between
-//! them, which Eq. 11 counts by charging R_in once a pass, are the stride's business.
-//! What `super::partitioned` does stands in `partitioned`.
+//! Every method but `partitioned` is a case of one scheme: `segments` segments of L, one after another, each in
+//! `passes` passes; a pass scans the segment of L and moves the tuples whose location lies in its chunk of the
+//! randomly accessed array (he2007 §3.4, Fig. 10). Chunks and segments of n elements in k parts have ⌊n/k⌋ or
+//! ⌈n/k⌉ elements, so there are up to four kinds of passes. A pass requests only the tuples that it moves. The
+//! lines between them, which Eq. 11 counts by charging R_in once per pass, are accounted for by the access's
+//! stride. The accesses of `super::partitioned` are in `partitioned`.
 
 use super::levels::Levels;
 use super::partitioned::{Cut, Digit, group};
@@ -14,10 +13,10 @@ use super::spec::{Kernel, Locations, Spec};
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
-/// Chunks of the input in which partitions are counted when L is generated, at most.
+/// Maximum number of input chunks in which partitions are counted when L is generated.
 pub const COUNTING_CHUNKS: u64 = 256;
 
-/// The work of a case. On a GPU partitioning goes another way ([`Levels`]).
+/// The work of a case. On a GPU, partitioning has different passes ([`Levels`]).
 pub fn work(spec: &Spec) -> Work {
     let data = spec.moves() * spec.tuple;
     let locations = spec.moves() * spec.index;
@@ -36,9 +35,9 @@ pub fn work(spec: &Spec) -> Work {
     }
 }
 
-/// Where L has no closed form it is made from counts of each partition in each chunk,
-/// and a bitmap proves that it is a permutation. Where it was brought, it comes from an
-/// array of 8-byte words, and of a scatter a bitmap has the places that it touches.
+/// Bytes needed for generating and checking L. An L without a closed form is generated from counts of each
+/// partition in each chunk, and a bitmap proves that it is a permutation. A user-provided L comes from an array
+/// of 8-byte words, and for a scatter a bitmap marks the places that L addresses.
 fn scratch(spec: &Spec) -> u64 {
     let bitmap = spec.tuples.div_ceil(8);
     match (spec.locations, &spec.user_indices) {
@@ -48,13 +47,13 @@ fn scratch(spec: &Spec) -> u64 {
     }
 }
 
-/// Bytes of the pairs between the passes that partition: one copy of L and R_in, and with
-/// more than one pass a second, from one to the other. (Counts are in fast memory.)
+/// Bytes of the pairs between the partitioning passes: one copy of L and R_in and, with more than one pass, a
+/// second one, between which the passes alternate. (Counts are in fast memory.)
 pub fn workspace(spec: &Spec, cut: &Cut) -> u64 {
     (cut.digits.len() as u64).min(2) * spec.moves() * (spec.index + spec.tuple)
 }
 
-/// Each pass that partitions counts and then moves; the last pass of all writes R_out.
+/// Each partitioning pass counts and then moves; the very last pass writes R_out.
 fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
     if spec.moves() == 0 {
         return Vec::new();
@@ -72,13 +71,13 @@ fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
     all
 }
 
-/// The streams of a digit, of which groups wait near the processor until they are whole lines.
+/// The streams of a digit, whose groups wait near the processor until they fill whole lines.
 fn staged(spec: &Spec, digit: Digit) -> Order {
     let values = digit.values();
     sorted_near(streams(spec, digit), values * group(spec, values as usize) as u64)
 }
 
-/// Streams that so many pairs at a time are put in the order of, near the processor.
+/// Streams into which tiles of `tile` pairs are sorted near the processor.
 pub(super) fn sorted_near(order: Order, tile: u64) -> Order {
     match order {
         Order::Partitions { partitions } => Order::Staged { partitions, tile },
@@ -86,7 +85,7 @@ pub(super) fn sorted_near(order: Order, tile: u64) -> Order {
     }
 }
 
-/// L and R_in where `copies` is 0, else what as many passes have made of them; locations of `bytes` bytes.
+/// L and R_in if `copies` is 0, else their copies after that many passes; locations have `bytes` bytes.
 pub(super) fn pairs(
     spec: &Spec,
     copies: usize,
@@ -102,13 +101,13 @@ pub(super) fn pairs(
     })
 }
 
-/// R_out, where each location leads to one of all places.
+/// R_out, where each location may lead to any place.
 pub(super) fn written(spec: &Spec, order: Order) -> Access {
     let all = Access::sequential("R_out", Direction::Write, spec.tuple, spec.moves());
     Access { footprint: spec.tuples * spec.tuple, order, ..all }
 }
 
-/// How a pass writes that sorts by a digit: a stream for each value that comes.
+/// The write order of a pass that sorts by a digit: one stream per value that occurs.
 pub(super) fn streams(spec: &Spec, digit: Digit) -> Order {
     match spec.locations {
         // The digit's value is the same for as many tuples as a chunk has.
@@ -118,7 +117,7 @@ pub(super) fn streams(spec: &Spec, digit: Digit) -> Order {
     }
 }
 
-/// How R_out is written, chunk by chunk.
+/// The order in which R_out is written, chunk by chunk.
 pub(super) fn confined(spec: &Spec, chunks: u64) -> Order {
     match spec.locations {
         Locations::Sequential => Order::Sequential,
@@ -128,7 +127,7 @@ pub(super) fn confined(spec: &Spec, chunks: u64) -> Order {
     }
 }
 
-/// (how many, size) of the parts when n elements are cut into k.
+/// The (number, size) of the parts when n elements are cut into k parts.
 fn parts(n: u64, k: u64) -> impl Iterator<Item = (u64, u64)> {
     [(n % k, n / k + 1), (k - n % k, n / k)].into_iter().filter(|&(times, size)| times > 0 && size > 0)
 }
@@ -155,8 +154,8 @@ fn passes(spec: &Spec) -> Vec<Pass> {
     all
 }
 
-/// With L[i] = i a segment's tuples lie side by side: over all passes L is scanned
-/// `passes` times and the tuples are moved once.
+/// With L[i] = i a segment's tuples are contiguous: over all passes L is scanned `passes` times, and the tuples
+/// are moved once.
 fn sequential(spec: &Spec, segments: u64, segment: u64, passes: u64) -> [Pass; 2] {
     let [random, companion] = sides(spec, segment);
     [
@@ -189,7 +188,7 @@ fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access
     ]
 }
 
-/// `count` tuples of the array accessed through L, and of the one accessed beside L.
+/// `count` tuples of the array accessed through L, and of the array accessed in order.
 fn sides(spec: &Spec, count: u64) -> [Access; 2] {
     let sides = match spec.kernel {
         Kernel::Gather => [("R_in", Direction::Read), ("R_out", Direction::Write)],
@@ -202,7 +201,7 @@ fn scan(spec: &Spec, segment: u64) -> Access {
     Access::sequential("L", Direction::Read, spec.index, segment)
 }
 
-/// A side of the move: a tuple for each location.
+/// One side of the move: one tuple per location.
 fn led(access: Access) -> Access {
     Access { concurrency: Concurrency::Indexed, ..access }
 }
@@ -312,7 +311,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every tuple is moved once and L is scanned once a pass, whatever the parts.
+        /// Every tuple is moved once and L is scanned once per pass, regardless of the number of parts.
         #[test]
         fn the_declared_bytes_add_up(
             tuples in 1u64..5000, segments in 1u64..60, passes in 1u64..60, gather: bool, sequential: bool,

@@ -1,5 +1,5 @@
-//! histogram on a GPU (`kernels/histogram.cu`): counts in shared memory, or votes of warps; and the certificate, which
-//! counts the integers that the values are made of and compares bin by bin.
+//! histogram on a GPU (`kernels/histogram.cu`): counts in shared memory, or votes of warps; and the
+//! certificate, which counts the integers from which the values are made and compares the counts bin by bin.
 
 use super::Spec;
 use super::layout::{self, Layout};
@@ -46,11 +46,11 @@ device_struct! {
     }
 }
 
-/// A case in place.
+/// A case in device memory.
 pub struct Histogram {
     spec: Spec,
     layout: Layout,
-    /// Threads of a block, its shared memory, and blocks that are at work at once.
+    /// Threads per block, its bytes of shared memory, and the number of resident blocks.
     block: u32,
     shared: u32,
     resident: u32,
@@ -58,7 +58,7 @@ pub struct Histogram {
     reduce: Kernel,
     recount: Kernel,
     compare: Kernel,
-    /// The values, and one more, which only a deliberate mistake reads.
+    /// The values, and one extra value, which only a deliberate mistake reads.
     values: DeviceBuffer<f32>,
     closed: ClosedForm,
     table: Option<ZipfTable>,
@@ -67,8 +67,8 @@ pub struct Histogram {
     splitters: DeviceBuffer<u32>,
     counts: DeviceBuffer<u64>,
     expected: DeviceBuffer<u64>,
-    /// Counts of the subproblems, of each bin in turn, where they are stored; how many subproblems those are, and the
-    /// first of them that the next part counts.
+    /// The counts of the subproblems, bin by bin, if they are stored; the number of subproblems; and the first
+    /// subproblem that the next part counts.
     stored: DeviceBuffer<u32>,
     subproblems: u64,
     column: u64,
@@ -83,7 +83,7 @@ fn name(spec: &Spec) -> String {
     }
 }
 
-/// Subproblems of these parts, each cut by itself.
+/// The number of subproblems of a plan's parts, each part divided separately.
 fn subproblems(plan: &Plan) -> u64 {
     plan.parts.iter().map(|part| part.count.div_ceil(SUBPROBLEM)).sum()
 }
@@ -147,7 +147,7 @@ impl GpuJob for Histogram {
         poison(gpu, &mut self.counts)
     }
 
-    /// Counts that are added to begin with none.
+    /// Counts that are added to start at zero.
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         self.column = 0;
         if self.stores() { Ok(()) } else { gpu.memset32(&mut self.counts, 0) }
@@ -171,7 +171,7 @@ impl GpuJob for Histogram {
         }
     }
 
-    /// Counts that are stored are added up.
+    /// Sums the counts that are stored.
     fn end(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         if !self.stores() {
             return Ok(());
@@ -211,13 +211,13 @@ impl GpuJob for Histogram {
 }
 
 impl Histogram {
-    /// Whether the counts of the subproblems are stored; otherwise they are added to those of all.
+    /// Whether the counts of the subproblems are stored; otherwise they are added directly to the result.
     fn stores(&self) -> bool {
         self.spec.method == Method::Ballot { ending: Ending::Reduction }
     }
 
-    /// Blocks that are at work at once, no more than there are tiles (`ITEMS` vectors of four for each thread), and so
-    /// many that 32 bits count the values of each.
+    /// The number of resident blocks, but no more than there are tiles (`ITEMS` vectors of four per thread),
+    /// and enough that 32 bits can count the values of each block.
     fn blocks(&self, n: u64) -> u32 {
         grid(n, 16 * u64::from(self.block)).min(self.resident).max(grid(n, 1 << 31))
     }
@@ -234,10 +234,10 @@ fn values(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Made, Failure> {
     };
     let closed = closed_form(&source, table.as_ref())?;
     let (n, values) = (spec.elements, gpu.alloc(length(spec.elements + 1)?)?);
-    // What lies behind them is in another bin than the first one.
+    // The value behind the last one is in another bin than the first value.
     let first = oracle::bin(spec, &spec.splitters(), source.at(0));
     let behind = if first == 0 { DOMAIN.next_down() } else { 0.0 };
-    // Of no values one thread sets what lies behind them.
+    // Without values, one thread still sets the value behind the last one.
     launch_over(gpu, &module.kernel(FILL)?, n.max(1), args![values, closed, n, behind])?;
     Ok((values, closed, table))
 }

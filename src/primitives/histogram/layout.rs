@@ -1,4 +1,4 @@
-//! How a block that counts in shared memory uses it. Pure.
+//! The use of shared memory by a block that counts there. Pure.
 
 use super::Spec;
 use super::spec::By;
@@ -6,14 +6,14 @@ use super::spec::By;
 /// Threads of a block that counts in shared memory.
 pub const BLOCK: u32 = 1024;
 
-/// Shared memory that the counts of a block may take, bytes, and its table: with the bounds of
-/// 4096 bins two blocks are at work at once on a multiprocessor with 228 KiB, on which each
-/// takes 1 KiB more. On an H200 that was the best with up to 256 bins (942 Gelem/s and more);
-/// one block with a table twice as large had 5 to 10 % more with 512 bins and beyond.
+/// Bytes of shared memory for the counts of a block and for its table. With the bounds of 4096 bins, two blocks
+/// are resident on a multiprocessor with 228 KiB, where each takes 1 KiB extra. On an H200 this was best with
+/// up to 256 bins (942 Gelem/s and more); one block with a table twice as large was 5 to 10 % faster with 512
+/// bins and more.
 const COUNTS: u32 = 32 << 10;
 const TABLE: u32 = 64 << 10;
 
-/// Most copies of the counts, and of the table: one for each bank, or each pair of banks.
+/// Upper limits on log2 of the copies of the counts, one per bank, and of the table, one per pair of banks.
 const BANKS: u32 = 5;
 const PAIRS: u32 = 4;
 
@@ -24,15 +24,14 @@ pub struct Layout {
     bins: u32,
     /// log2 of the copies of the counts.
     replicas: u32,
-    /// Of the table, a power of two; 0 for even bins.
+    /// Cells of the table, a power of two; 0 for even bins.
     cells: u32,
     /// log2 of the copies of the table.
     spread: u32,
 }
 
 impl Layout {
-    /// That of a case where a block may have `limit` bytes: less of everything where the whole
-    /// does not fit.
+    /// The layout of a case whose blocks may use `limit` bytes; counts and table are halved until they fit.
     pub fn new(spec: &Spec, limit: u32) -> Layout {
         let of = |halvings: u32| Layout::within(spec, COUNTS >> halvings, TABLE >> halvings);
         (0..3).map(of).find(|layout| layout.bytes() <= limit).unwrap_or_else(|| of(3))
@@ -50,22 +49,22 @@ impl Layout {
         }
     }
 
-    /// Copies of the counts.
+    /// The number of copies of the counts.
     pub fn replicas(&self) -> u64 {
         1 << self.replicas
     }
 
-    /// Cells of the table; none for even bins.
+    /// The number of cells of the table; 0 for even bins.
     pub fn cells(&self) -> u64 {
         self.cells.into()
     }
 
-    /// Copies of the table.
+    /// The number of copies of the table.
     pub fn spread(&self) -> u64 {
         1 << self.spread
     }
 
-    /// Bytes of shared memory: the counts, the cells of 8 bytes, the bounds.
+    /// Bytes of shared memory: the counts, the cells of 8 bytes each, the bounds.
     pub fn bytes(&self) -> u32 {
         let counts = (self.bins << self.replicas).next_multiple_of(2);
         let bounds = if self.cells > 0 { self.bins } else { 0 };
@@ -73,7 +72,7 @@ impl Layout {
     }
 }
 
-/// The log2, at most `most`, of the copies of `words` that so much room holds.
+/// log2, at most `most`, of the number of copies of `words` that fit into `room`.
 fn log2_that_fit(room: u32, words: u32, most: u32) -> u32 {
     (room / words).max(1).ilog2().min(most)
 }
@@ -85,8 +84,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Two blocks fit on a multiprocessor, whatever the number of bins, and one where a block
-        /// has no more than CUDA promises.
+        /// For every number of bins, two blocks fit on a multiprocessor, and one fits if a block has only the
+        /// shared memory that CUDA guarantees.
         #[test]
         fn it_fits(bins in 2u64..=4096, range: bool, large: bool) {
             let by = if range { "range" } else { "even" };

@@ -1,15 +1,15 @@
-//! histogram: how many of n values lie in each of m bins (ashkiani2017 §7.3).
+//! histogram: counts how many of n values lie in each of m bins (ashkiani2017 §7.3).
 //!
-//! Values are f32 in [0, 1024): k · 2^-14 with a pseudo-random k < 2^24 ([`values`]). With the
-//! splitters s_0 = 0 < s_1 ≤ … ≤ s_(m-1) < s_m = 1024 bin j counts the x with s_j ≤ x < s_(j+1):
+//! Values are f32 in [0, 1024): k · 2^-14 with a pseudo-random k < 2^24 ([`values`]). With the splitters
+//! s_0 = 0 < s_1 ≤ … ≤ s_(m-1) < s_m = 1024, bin j counts the x with s_j ≤ x < s_(j+1):
 //!
 //! ```text
 //! even    s_j = 1024 · j / m: the bin of x is ⌊x · m / 1024⌋, without rounding
 //! range   s_1 … s_(m-1) random: the bin of x is the number of them that are ≤ x
 //! ```
 //!
-//! The counts are 64-bit integers; an execution begins with none of them and includes whatever
-//! tables it makes of the splitters. The effective bytes are the values, read once: 4 · n.
+//! The counts are 64-bit integers. An execution starts from zero counts and includes building any tables of the
+//! splitters. The effective bytes are the values, read once: 4 · n.
 
 mod block_costs;
 pub mod cpu;
@@ -58,15 +58,15 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    /// Of an even number of values a worker that counts its neighbour's in the place of its own
-    /// counts as many, which may lie in the same bins.
+    /// With an even number of values, a worker that counts its neighbour's values instead of its own counts
+    /// equally many, which may lie in the same bins.
     fn fault_is_detectable(&self, fault: Fault) -> bool {
         fault != Fault::WrongChunk || !self.elements.is_multiple_of(2)
     }
 }
 
-/// The counts that all methods end with are no access: m are few beside n. On GPUs they are cleared by a launch
-/// of its own where they are added to.
+/// The final counts of all methods are not counted as accesses: m is small compared with n. On GPUs a separate
+/// launch clears them if they are added to.
 fn passes(spec: &Spec) -> Vec<Pass> {
     let values = Access::sequential("x", Direction::Read, 4, spec.elements);
     let counts = Access::sequential("counts", Direction::Write, 8, spec.bins);

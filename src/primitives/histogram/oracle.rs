@@ -1,4 +1,4 @@
-//! The sequential oracle of histogram: integers, without a table and without an f32.
+//! The sequential oracle of histogram: integers only, without a table and without an f32.
 
 use super::spec::{BITS, By, Spec};
 use super::values::Values;
@@ -27,7 +27,7 @@ mod tests {
     use super::super::tests::spec;
     use super::*;
 
-    /// By hand: three bins of 1024 / 3, at whose edges f32 products round.
+    /// Computed by hand: three bins of 1024 / 3, at whose edges f32 products round.
     #[test]
     fn even_bins_are_exact() {
         let spec = spec("elements=1 bins=3");

@@ -1,20 +1,20 @@
-//! What a histogram case computes: its parameters, typed, and its splitters.
+//! The typed parameters of a histogram case, and its splitters.
 
 use crate::case::table::{choice, count, float, parameters, words};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::mix::{scale, word64};
 use crate::inputs::zipf::MAX_EXPONENT;
 
-/// Bits of a value: it is k · 2^-14 with k < 2^24, so that every value is an f32.
+/// Bits of a value k · 2^-14 with k < 2^24, so that every value is an f32.
 pub const BITS: u32 = 24;
 /// Values lie in [0, DOMAIN).
 pub const DOMAIN: f32 = 1024.0;
-/// Most bins.
+/// Upper limit on the number of bins.
 pub const MAX_BINS: u64 = 4096;
-/// Most bins whose counts a warp's lanes keep in registers, eight a lane (ashkiani2017 §5.5,
-/// for m > 32).
+/// Upper limit on the bins whose counts the lanes of a warp keep in registers, eight per lane (ashkiani2017
+/// §5.5, for m > 32).
 pub const MAX_BALLOT_BINS: u64 = 256;
-/// Elements of a subproblem of the method `ballot`: what a block counts.
+/// Elements per subproblem of the method `ballot`: the share that a block counts.
 pub const SUBPROBLEM: u64 = 1 << 16;
 
 const TAG: u64 = 0x5350_4C49_5454_4552;
@@ -107,17 +107,17 @@ impl Spec {
         self.elements * 4
     }
 
-    /// Bytes of the counts, 8 a bin.
+    /// Bytes of the counts, 8 per bin.
     pub fn output(&self) -> u64 {
         self.bins * 8
     }
 
-    /// Subproblems of the method `ballot`.
+    /// The number of subproblems of the method `ballot`.
     pub fn subproblems(&self) -> u64 {
         self.elements.div_ceil(SUBPROBLEM)
     }
 
-    /// Bytes of the counts of all subproblems, where they are stored.
+    /// Bytes of the counts of all subproblems; 0 if they are not stored.
     pub fn stored(&self) -> u64 {
         match self.method {
             Method::Ballot { ending: Ending::Reduction } => 4 * self.bins * self.subproblems(),
@@ -125,8 +125,8 @@ impl Spec {
         }
     }
 
-    /// The splitters s_1 … s_(m-1) in units of 2^-14, ascending, each in [1, 2^24); for even
-    /// bins the least such value that lies in bin j.
+    /// The splitters s_1 … s_(m-1) in units of 2^-14, ascending, each in [1, 2^24); for even bins, s_j is the
+    /// least such value in bin j.
     pub fn splitters(&self) -> Vec<u32> {
         let top = 1u64 << BITS;
         let all = 1..self.bins;
@@ -138,8 +138,8 @@ impl Spec {
         splitters
     }
 
-    /// The least f32 of each bin from the second on: x lies in bin j or above where x is at
-    /// least the `j - 1`st of them, whatever f32 it is.
+    /// The least f32 of each bin from the second on: any f32 x lies in bin j or above if and only if x is at
+    /// least entry j − 1.
     pub fn bounds(&self) -> Vec<f32> {
         match self.by {
             By::Even => (1..self.bins).map(|j| least(j, self.bins)).collect(),
@@ -148,10 +148,10 @@ impl Spec {
     }
 }
 
-/// The least f32 that is not below 1024 · j / m.
+/// The least f32 that is at least 1024 · j / m.
 fn least(j: u64, m: u64) -> f32 {
     let nearest = (f64::from(DOMAIN) * j as f64 / m as f64) as f32;
-    // In f64 the product is exact: 24 bits times 13.
+    // The product is exact in f64: 24 bits times 13 bits.
     if f64::from(nearest) * (m as f64) < f64::from(DOMAIN) * j as f64 { nearest.next_up() } else { nearest }
 }
 

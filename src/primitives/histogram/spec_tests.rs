@@ -33,7 +33,7 @@ fn splitters_ascend_within_the_domain() {
 }
 
 proptest! {
-    /// Comparing f32s with the bounds is what the integers say, also beside the bounds.
+    /// Comparing f32 values with the bounds agrees with the integer definition, also next to the bounds.
     #[test]
     fn bounds_are_the_bins(bins in 2u64..=4096, range: bool, at in 0usize..4095, beside in 0u32..3) {
         let spec = spec(&format!("elements=1 bins={bins} by={}", if range { "range" } else { "even" }));
@@ -43,7 +43,7 @@ proptest! {
         prop_assert_eq!(above, bin(&spec, &splitters, k));
     }
 
-    /// The product of a value and m / 1024, cut off, is the bin: what the kernels compute.
+    /// The truncated product of a value and m / 1024, which the kernels compute, is the bin.
     #[test]
     fn an_exact_product_is_the_bin(bins in 2u64..=4096, k in 0u32..1 << BITS) {
         let spec = spec(&format!("elements=1 bins={bins}"));

@@ -1,6 +1,6 @@
-//! A table over the domain that narrows the search for a bin between splitters: cells of the
-//! same width, each with the splitters below it counted and the least one in or above it. Where
-//! a cell has no more than one, its bin takes one comparison.
+//! A table over the domain that narrows the search for a bin between splitters. It has cells of the same width;
+//! each stores the number of splitters below it and the least splitter in or above it. In a cell with at most
+//! one splitter, a single comparison gives the bin.
 
 /// Marks a cell with more than one splitter.
 const SEVERAL: u32 = 1 << 31;
@@ -9,29 +9,29 @@ const SEVERAL: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Cell {
-    /// The least splitter in or above the cell; infinite where there is none.
+    /// The least splitter in or above the cell; infinite if there is none.
     next: f32,
-    /// Splitters below the cell, and [`SEVERAL`].
+    /// The number of splitters below the cell, and the flag [`SEVERAL`].
     below: u32,
 }
 
 impl Cell {
-    /// A cell of no table.
+    /// A placeholder cell that belongs to no table.
     pub const NONE: Cell = Cell { next: f32::INFINITY, below: 0 };
 }
 
-/// Cells for so many bins: a power of two, about eight a bin.
+/// Cells for `bins` bins: a power of two, at least eight per bin up to a limit of 2^14.
 pub fn cells(bins: usize) -> usize {
     (8 * bins).next_power_of_two().min(1 << 14)
 }
 
-/// Writes the table of ascending `splitters` to `cells`, a power of two of them. Takes time in
-/// proportion to both.
+/// Writes the table of ascending `splitters` to `cells`, whose number is a power of two. Takes time
+/// proportional to the number of splitters and cells.
 pub fn build(splitters: &[f32], cells: &mut [Cell], domain: f32) {
     let scale = cells.len() as f32 / domain;
     let mut below = 0;
     for (c, cell) in cells.iter_mut().enumerate() {
-        // The product is exact, as the factor is a power of two.
+        // The product is exact, since the factor is a power of two.
         while splitters.get(below).is_some_and(|s| ((s * scale) as usize) < c) {
             below += 1;
         }
@@ -44,7 +44,7 @@ pub fn build(splitters: &[f32], cells: &mut [Cell], domain: f32) {
 /// The bin of `x`, which lies in `cell`.
 ///
 /// # Safety
-/// `splitters` are those that the table was built of.
+/// `splitters` are those from which the table was built.
 #[inline(always)]
 pub unsafe fn bin(cell: Cell, splitters: &[f32], x: f32) -> usize {
     let bin = cell.below + u32::from(x >= cell.next);

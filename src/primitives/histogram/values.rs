@@ -1,4 +1,4 @@
-//! The values of a histogram as integer functions of (seed, i), the twin of `value_of` in
+//! The values of a histogram as integer functions of (seed, i), the counterpart of `value_of` in
 //! `kernels/histogram.cu`.
 //!
 //! With u = word64(seed, i), value i is k · 2^-14, where k < 2^24 is
@@ -15,10 +15,10 @@ use crate::inputs::mix::word64;
 
 const TAG: u64 = 0x484F_5450_4C41_4345;
 
-/// Cells of the domain that a draw chooses from, 2^12 values each.
+/// Cells of the domain from which a draw chooses, 2^12 values each.
 const CELLS: u64 = 4096;
 
-/// Where the values come from.
+/// The generator of the values.
 #[derive(Clone, Debug)]
 pub enum Values {
     Uniform { seed: u64 },
@@ -27,7 +27,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Those of a case; `None` where its exponent is none, which no case has.
+    /// The values of a case; `None` if its exponent is invalid, which no case has.
     pub fn new(spec: &Spec) -> Option<Values> {
         let seed = spec.seed;
         Some(match spec.distribution {
@@ -77,7 +77,7 @@ mod tests {
         assert!((6_500..8_500).contains(&zipf), "{zipf}");
     }
 
-    /// The CUDA twin must give these too.
+    /// The CUDA counterpart must give the same values.
     #[test]
     fn golden() {
         let at = |words: &str| {

@@ -1,6 +1,6 @@
-//! Where keys are stored, one after another, when they are put in order near the processor first
-//! (ashkiani2017 §5.6 and Fig. 5): not at all, those of each warp, or those of each block. The
-//! result is the same; what differs is how many of the keys that a warp stores lie side by side.
+//! The places where keys are stored, one after another, if they are reordered on chip first (ashkiani2017 §5.6
+//! and Fig. 5): not at all, within each warp, or within each block. The result is the same; the number of
+//! contiguous keys that a warp stores differs.
 
 use super::buckets::Buckets;
 use super::keys::Keys;
@@ -9,19 +9,18 @@ use super::spec::{KEY, Spec};
 use super::subproblems::WINDOW;
 use crate::case::Walk;
 
-/// How far keys are put in order, in keys: Fig. 5's direct, warp-level and block-level
-/// multisplits.
+/// Keys within which each method reorders: Fig. 5's direct, warp-level and block-level multisplits.
 const REACHES: [(&str, usize); 3] = [("dms", 1), ("wms", 32), ("bms", 128)];
 
-/// Most keys that are all counted while somebody waits.
+/// Upper limit on the keys that are all counted interactively.
 const MOST: u64 = 1 << 24;
-/// Of more than that so many are.
+/// The number of keys counted if there are more.
 const SAMPLE: u64 = 1 << 22;
 
-/// A key where it is stored: its bucket, and its place in the result.
+/// A stored key: its bucket, and its place in the result.
 pub type Stored = (usize, u64);
 
-/// The places of the first `most` keys in the order in which they are stored, for each of the three.
+/// The places of the first `most` keys in the order in which each of the three methods stores them.
 pub fn walks(spec: &Spec, most: u64) -> Vec<Walk> {
     let walk = |(side, order): (&'static str, Vec<Stored>)| Walk {
         side,
@@ -32,15 +31,15 @@ pub fn walks(spec: &Spec, most: u64) -> Vec<Walk> {
     orders(spec, most).map(walk).to_vec()
 }
 
-/// The first `most` keys in the order in which each of the three stores them. Of more than 2^24 keys the first 2^22
-/// stand for all, and are the most: where buckets begin is then an estimate, but no two keys have the same place, and
-/// neighbours in a bucket are neighbours.
+/// The first `most` keys in the order in which each of the three methods stores them. If there are more than
+/// 2^24 keys, the first 2^22 represent all, and at most these are returned: the bucket offsets are then
+/// estimates, but no two keys have the same place, and neighbours in a bucket remain neighbours.
 pub fn orders(spec: &Spec, most: u64) -> [(&'static str, Vec<Stored>); 3] {
     let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
     let bucket = |i: u64| buckets.of(keys.at(i)) as usize;
     let counted = if spec.keys > MOST { SAMPLE } else { spec.keys };
     let mut next = begins(spec.buckets, counted, bucket);
-    // Both are below 2^32.
+    // Both factors are below 2^32, so the product does not overflow.
     next.iter_mut().for_each(|first| *first = *first * spec.keys / counted.max(1));
     let places: Vec<Stored> = (0..most.min(counted))
         .map(|i| {
@@ -52,7 +51,7 @@ pub fn orders(spec: &Spec, most: u64) -> [(&'static str, Vec<Stored>); 3] {
     REACHES.map(|(side, reach)| (side, arranged(&places, reach)))
 }
 
-/// Those of each `reach` keys ordered by bucket.
+/// Reorders every `reach` keys by bucket.
 fn arranged(places: &[Stored], reach: usize) -> Vec<Stored> {
     let ordered = places.chunks(reach).flat_map(|part| {
         let mut part = part.to_vec();
@@ -62,7 +61,7 @@ fn arranged(places: &[Stored], reach: usize) -> Vec<Stored> {
     ordered.collect()
 }
 
-/// In how many runs of neighbours warps store these places.
+/// The number of contiguous runs in which warps store these places.
 pub fn runs(places: &[u64]) -> usize {
     let of_warp = |warp: &[u64]| 1 + warp.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
     places.chunks(WINDOW as usize).map(of_warp).sum()
@@ -103,8 +102,8 @@ mod tests {
         assert!(walks(&spec("keys=0 buckets=2"), 64).iter().all(|walk| walk.indices.is_empty()));
     }
 
-    /// Twelve times as many keys as are counted: buckets begin about where they should, none before the one
-    /// before it has its keys.
+    /// Twelve times as many keys as are counted: buckets begin close to their true offsets, and no bucket
+    /// overlaps the one before.
     #[test]
     fn of_many_keys_the_first_stand_for_all() {
         let spec = spec("keys=50331648 buckets=4");

@@ -1,8 +1,8 @@
-//! What the blocks of a multisplit do near the processor, pass by pass as in [`work`](super::work): of
-//! the single pass, of a reduced-bit sort and of ashkiani2017's three methods.
+//! On-chip work of a multisplit's blocks, pass by pass as in [`work`](super::work), for the single pass, for a
+//! reduced-bit sort and for ashkiani2017's three methods.
 //!
-//! Instructions of a warp for 32 keys, by the bits of a bucket's number. Wavefronts of shared memory are
-//! counted on the first keys of the case, so that skewed distributions have theirs.
+//! Instruction counts are per warp and 32 keys, by the bits of a bucket's number. Wavefronts of shared memory
+//! are counted on the first keys of the case, so that skewed distributions show their bank conflicts.
 
 use super::keys::Keys;
 use super::labels::{self, Load};
@@ -13,10 +13,11 @@ use super::tiles::{self, GROUP, KernelVariant, Number, Shape};
 use crate::case::block_cost::{self, BlockCost, ByBits, LANES, WARPS, wavefronts};
 use crate::inputs::mix::word64;
 
-/// Keys of a warp at a time.
+/// Keys that a warp processes at a time.
 pub const WINDOW: f64 = LANES as f64;
 
-/// Instructions and those of integers for 32 keys of the single pass with bulk copies, by 1 to 8 bits: what ncu counts.
+/// Instructions, and integer instructions among them, for 32 keys of the single pass with bulk copies, by 1 to
+/// 8 bits, as counted by ncu.
 const KEYS: ByBits =
     [[26.7, 34.4, 38.0, 42.3, 47.4, 45.4, 52.8, 63.3], [10.9, 16.0, 19.4, 23.2, 27.6, 29.1, 35.2, 42.8]];
 const WITH_4: ByBits =
@@ -24,27 +25,27 @@ const WITH_4: ByBits =
 const WITH_8: ByBits =
     [[29.5, 37.4, 40.9, 45.2, 50.4, 56.2, 67.4, 83.1], [12.5, 17.7, 21.0, 24.8, 29.3, 34.0, 42.2, 53.2]];
 
-/// For 32 keys that are counted, in vectors of four.
+/// For 32 keys in the counting kernel, in vectors of four.
 const COUNTED: [f64; 2] = [6.0, 3.0];
-/// What digits of delta-buckets take more than fields, once and three times: multiplications, which have lanes of their
-/// own.
+/// Extra instructions that digits of delta-buckets take over fields, per 32 keys; a digit is computed once in
+/// counting and three times in moving. They are multiplications, which have execution lanes of their own.
 const COUNTED_DIGIT: f64 = 4.0;
 const MOVED_DIGIT: f64 = 3.0;
-/// For 32 keys of a loop over all: one that labels them, without the function; one that takes pairs apart, one
-/// that moves them by their numbers, and one that looks for the first of each label.
+/// For 32 keys of a loop over all keys: labelling without the bucket function; unpacking pairs; permuting pairs
+/// by their numbers; and the search for the first key of each label.
 const LABEL: [f64; 2] = [37.0, 17.0];
 const UNPACK: [f64; 2] = [17.0, 10.0];
 const PERMUTE: [f64; 2] = [28.0, 16.0];
 const OFFSETS: [f64; 2] = [37.0, 19.0];
 
-/// Blocks of 256 threads of such a loop that a multiprocessor has at work at once, each a tile of its threads.
+/// Resident 256-thread blocks per multiprocessor of such a loop; a tile has one key per thread of a block.
 const LOOPING: u64 = 8;
 const LOOP: u64 = 256;
 
-/// For each pass of the work of a case on a GPU.
+/// Block costs for each pass of a case on a GPU.
 ///
 /// # Errors
-/// Bucket functions whose calls are not counted.
+/// Returns the reason if the costs of the bucket function are not known.
 pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     match spec.method {
         Method::Direct | Method::WriteCombining | Method::ScanSplit => Ok(Vec::new()),
@@ -57,16 +58,16 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     }
 }
 
-/// Instructions of a warp for the bucket of each lane, and those of integers.
+/// Instructions of a warp to find the bucket of each lane's key, and integer instructions among them.
 ///
 /// # Errors
-/// A function with a loop of its own.
+/// Returns the reason if the function has a loop of its own.
 pub fn function(spec: &Spec) -> Result<[f64; 2], String> {
     match spec.by {
         By::Identity { .. } => Ok([4.0, 2.0]),
         By::DeltaBuckets => Ok([6.0, 1.0]),
         By::Hash => Ok([17.0, 9.0]),
-        // A search goes once through each bit, and once more.
+        // A search takes one step for each bit, and one more.
         By::Range => {
             let steps = f64::from(spec.bits() + 1);
             Ok([24.0 + 13.0 * steps, 11.0 + 7.0 * steps])
@@ -75,8 +76,8 @@ pub fn function(spec: &Spec) -> Result<[f64; 2], String> {
     }
 }
 
-/// Mean wavefronts of groups of the case's first keys: `of` says which words the lanes ask for, whose
-/// buckets these are.
+/// Mean wavefronts over groups of 32 of the case's first keys; `of` maps the buckets of a group to the
+/// wavefronts that its lanes take.
 pub fn mean(spec: &Spec, of: impl Fn(&[u64]) -> usize) -> f64 {
     let keys = Keys::new(spec);
     let bucket = |i: u64| u64::from(keys.bucket(i));
@@ -84,7 +85,8 @@ pub fn mean(spec: &Spec, of: impl Fn(&[u64]) -> usize) -> f64 {
     block_cost::mean(|g| of(&group(g)))
 }
 
-/// Wavefronts of 32 keys that go to their places in a tile: a run for each bucket, which begins in any bank.
+/// Wavefronts of 32 keys that go to their places in a tile: a run per bucket, which begins in an arbitrary
+/// bank.
 pub fn scattered(buckets: &[u64]) -> usize {
     let seed = buckets.iter().sum();
     let place = |(lane, bucket): (usize, &u64)| {
@@ -94,8 +96,8 @@ pub fn scattered(buckets: &[u64]) -> usize {
     wavefronts(buckets.iter().enumerate().map(place))
 }
 
-/// Once, or by the place in a super-bucket, by the super-bucket, and the search for where buckets begin: a warp
-/// each, 32 keys at a time.
+/// A single split; or a split by the place in a super-bucket, a split by the super-bucket, and the search for
+/// the bucket offsets, a warp for each bucket that looks at 32 keys at a time.
 fn in_rounds(spec: &Spec) -> Vec<BlockCost> {
     let way = tiles::way(spec);
     let Some(Rounds { bits, .. }) = Rounds::of(spec) else {
@@ -108,22 +110,23 @@ fn in_rounds(spec: &Spec) -> Vec<BlockCost> {
     [&places[..], &supers, &[search]].concat()
 }
 
-/// A count of tiles, sums of their groups, and the pass; `digit` is what a key's bucket is split by.
+/// A count of each tile, sums of their groups, and the pass; `digit` maps a key's bucket to the number it is
+/// split by.
 fn split(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64) -> [BlockCost; 3] {
     let [tiles, groups] = way.counts(spec.keys).map(|counts| counts >> way.bits);
     [counting(spec, way, &digit, groups), summing(way, groups), moving(spec, way, &digit, tiles)]
 }
 
-/// 16 warps of a block take four vectors of each lane at a time, each warp on its own, and add each key to a
-/// counter.
+/// The 16 warps of a block work independently: each takes four vectors per lane at a time and adds each key to
+/// a counter.
 fn counting(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, groups: u64) -> BlockCost {
     let copies = if way.bits <= 4 { 32 } else { 512 >> way.bits };
     let word = |(lane, bucket): (usize, &u64)| digit(*bucket) * copies + lane as u64 % copies;
-    // An addition reads and writes its counter.
+    // An atomic addition reads and writes its counter.
     let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
     let warps = 16;
     let rounds = (Shape::of(way.bits, way.value).tile() * GROUP / warps).div_ceil(512) as f64;
-    let block_costs = BlockCost {
+    let cost = BlockCost {
         blocks: groups,
         tiles: groups * warps,
         resident: WARPS,
@@ -131,17 +134,17 @@ fn counting(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, groups:
         ..BlockCost::default()
     };
     let product = if way.number == Number::DeltaDigit { COUNTED_DIGIT } else { 0.0 };
-    block_costs.with(spec.keys as f64 / WINDOW, [COUNTED[0] + product, COUNTED[1], added])
+    cost.with(spec.keys as f64 / WINDOW, [COUNTED[0] + product, COUNTED[1], added])
 }
 
-/// A block for each bucket sums up 2048 groups at a time: eight of each thread, lanes, warps.
+/// A block per bucket sums 2048 groups at a time: eight per thread, then over lanes, then over warps.
 fn summing(way: KernelVariant, groups: u64) -> BlockCost {
     let rounds = groups.div_ceil(2048) as f64;
     BlockCost { tiles: 1 << way.bits, loads: rounds, steps: 12.0 * rounds, ..BlockCost::default() }
 }
 
-/// With bulk copies, as from compute capability 9.0 on: ranks by a counter after another, places of warps, keys and
-/// values into the tile and out of it.
+/// The pass with bulk copies, as from compute capability 9.0 on: ranks by counters, key after key; the places
+/// of the warps; and keys and values into the tile and out of it.
 fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u64) -> BlockCost {
     let shape = Shape::of(way.bits, way.value);
     let warps = f64::from(shape.threads) / WINDOW;
@@ -150,7 +153,7 @@ fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u6
     let counters = mean(spec, |buckets| wavefronts(digits(buckets)));
     let places = mean(spec, |buckets| scattered(&digits(buckets)));
     let words = way.value as f64 / 4.0;
-    // Two looks at counters and a change; keys and values in, whose copies out are not the warps'.
+    // Two reads of counters and one write; keys and values in. The bulk copies out are not issued by the warps.
     let shared = 3.0 * counters + (1.0 + words) * places;
     let counts = match way.value {
         0 => KEYS,
@@ -158,28 +161,30 @@ fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u6
         _ => WITH_8,
     };
     let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1]);
-    let block_costs = BlockCost {
+    let cost = BlockCost {
         tiles,
-        // A tile's copies out go on while its block ranks the next one, whose keys are on their way: as if two were at work.
+        // A tile's copies out overlap with the ranking of the next tile, whose keys are already being loaded:
+        // as if two blocks were resident.
         resident: 2 * u64::from(shape.blocks),
         loads: if way.value > 0 { 2.0 } else { 1.0 },
-        // A counter is read and written for each of a thread's keys; three barriers, two walks over the
-        // warps' counters some at a time, sums over lanes, keys in and out.
+        // A counter is read and written for each of a thread's keys; three barriers, two walks over the warps'
+        // counters several at a time, sums over lanes, keys in and out.
         steps: 2.0 * items + warps / 2.0 + 16.0,
         ..BlockCost::default()
     };
     let product = if way.number == Number::DeltaDigit { MOVED_DIGIT } else { 0.0 };
-    block_costs.with(spec.keys as f64 / WINDOW, [instructions + product, integers, shared])
+    cost.with(spec.keys as f64 / WINDOW, [instructions + product, integers, shared])
 }
 
-/// A loop over all keys, a warp's 32 at a time, with loads that wait for each other.
+/// A loop over all keys, 32 per warp, with `loads` dependent loads.
 fn looping(spec: &Spec, loads: f64, [instructions, integers]: [f64; 2]) -> BlockCost {
     let tiles = spec.keys.div_ceil(LOOP);
-    let block_costs = BlockCost { tiles, resident: LOOPING, loads, ..BlockCost::default() };
-    block_costs.with(spec.keys as f64 / WINDOW, [instructions, integers, 0.0])
+    let cost = BlockCost { tiles, resident: LOOPING, loads, ..BlockCost::default() };
+    cost.with(spec.keys as f64 / WINDOW, [instructions, integers, 0.0])
 }
 
-/// Labels, a split for each digit, the first of each label where there are several digits, and the way back.
+/// Labels, a split for each digit, the search for the first key of each label if there are several digits, and
+/// the unpacking.
 fn sorted(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     let function = function(spec)?;
     let (count, bits) = labels::digits(spec.bits());
@@ -226,7 +231,7 @@ mod tests {
         assert!(block_costs(&spec("keys=9 buckets=2 by=prime method=rb-sort")).is_err());
     }
 
-    /// Of one bucket all lanes' keys lie side by side; of two, runs share banks.
+    /// If all keys are in one bucket, the lanes' keys are contiguous; with more buckets, runs share banks.
     #[test]
     fn runs_meet_in_banks() {
         assert_eq!(scattered(&[3; 32]), 1);
@@ -234,11 +239,12 @@ mod tests {
         assert_eq!(mean(&one, scattered), 1.0);
         let many = mean(&spec("keys=4096 buckets=256"), scattered);
         assert!((2.5..4.5).contains(&many), "{many}");
-        // 32 buckets have a bank each.
+        // Each of 32 buckets has a bank of its own.
         assert_eq!(mean(&spec("keys=4096 buckets=32"), |b| wavefronts(b.iter().copied())), 1.0);
     }
 
-    /// 2^20 keys in tiles of 4096 and groups of 8 of them: 32 blocks count with 16 warps, each of 2048 keys.
+    /// 2^20 keys in tiles of 4096 and groups of 8 tiles: 32 blocks count with 16 warps, each of which counts
+    /// 2048 keys.
     #[test]
     fn counting_takes_warps_in_rounds() {
         let [count, sum, pass] = split(

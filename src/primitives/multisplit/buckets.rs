@@ -1,4 +1,4 @@
-//! The bucket functions, the twins of those in `kernels/multisplit_inputs.cuh`, and for each the
+//! The bucket functions, counterparts of those in `kernels/multisplit_inputs.cuh`, and for each function the
 //! keys of a bucket.
 
 use super::prime::{self, is_prime};
@@ -7,7 +7,7 @@ use crate::inputs::mix::{mix32, scale, unmix32, word64};
 
 const TAG: u64 = 0x5350_4C49_545F_4259;
 
-/// A key's bucket.
+/// A bucket function.
 pub trait Function {
     /// The bucket of `key`, below m for the keys of a case.
     fn of(&self, key: u32) -> u32;
@@ -27,7 +27,7 @@ pub struct Field {
     pub mask: u32,
 }
 
-/// How many splitters are not above the key.
+/// The number of splitters that are ≤ the key.
 #[derive(Clone, Debug)]
 pub struct Splitters(pub Vec<u32>);
 
@@ -37,7 +37,7 @@ pub struct Hash {
     pub buckets: u64,
 }
 
-/// Primes, and all others.
+/// Bucket 0 for primes, 1 for all others.
 #[derive(Clone, Copy, Debug)]
 pub struct Primes;
 
@@ -68,7 +68,7 @@ pub enum Buckets {
     Prime(Primes),
 }
 
-/// Evaluates an expression with the function of a case, once for each type.
+/// Evaluates an expression with the function of a case, monomorphised for each type of function.
 macro_rules! by_function {
     ($buckets:expr, |$function:ident| $value:expr) => {
         match $buckets {
@@ -83,7 +83,7 @@ macro_rules! by_function {
 pub(super) use by_function;
 
 impl Buckets {
-    /// That of a case. Takes time and memory in proportion to the buckets at most.
+    /// The function of a case. Takes time and memory at most proportional to the number of buckets.
     pub fn new(spec: &Spec) -> Buckets {
         match spec.by {
             By::DeltaBuckets => Buckets::Delta(Delta { reciprocal: u64::MAX / spec.delta() + 1 }),
@@ -96,8 +96,8 @@ impl Buckets {
         }
     }
 
-    /// The same function in fewer steps: where Δ is a power of two, the quotient is a field, a shift
-    /// and no product of twice the bits.
+    /// The same function in fewer steps: if Δ is a power of two, the quotient is a field of the key, so that a
+    /// shift replaces the double-width product.
     pub fn strength_reduced(self) -> Buckets {
         match self {
             Buckets::Delta(Delta { reciprocal }) if reciprocal.is_power_of_two() => {
@@ -113,9 +113,8 @@ impl Buckets {
     }
 }
 
-/// The splitters s_1 < … < s_(m-1) of range buckets, each from 1 to 2^32 − 1: with
-/// r_1 ≤ … ≤ r_(m-1) the sorted scale(word64(seed ^ TAG, j), 2^32 − m), j from 1, they are
-/// s_j = r_j + j.
+/// The splitters s_1 < … < s_(m-1) of range buckets, each from 1 to 2^32 − 1: s_j = r_j + j, where
+/// r_1 ≤ … ≤ r_(m-1) are the sorted scale(word64(seed ^ TAG, j), 2^32 − m), j from 1.
 pub fn splitters(spec: &Spec) -> Vec<u32> {
     let room = (1u64 << 32) - spec.buckets;
     let mut all: Vec<u64> = (1..spec.buckets).map(|j| scale(word64(spec.seed ^ TAG, j), room)).collect();
@@ -123,30 +122,29 @@ pub fn splitters(spec: &Spec) -> Vec<u32> {
     all.into_iter().zip(1..).map(|(r, j)| (r + j) as u32).collect()
 }
 
-/// The keys of a bucket: of these intervals, mapped to the keys.
+/// The keys of each bucket: an interval of numbers, mapped to keys.
 #[derive(Clone, Debug)]
 pub struct Members {
-    /// The first number of each bucket and 2^32, where buckets are intervals: of keys, of hashes.
+    /// If buckets are intervals of keys or of hashes: the first number of each bucket, then 2^32.
     pub first: Vec<u64>,
     pub image: Image,
 }
 
-/// What becomes of a number of a bucket's interval.
+/// The mapping from a number of a bucket's interval to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Image {
-    /// It is the key.
+    /// The number is the key.
     Key,
-    /// It is the key's hash.
+    /// The number is the key's hash.
     Hash,
-    /// Any number, whose field gives way to the bucket.
+    /// Any number, whose field is replaced by the bucket.
     Field(Field),
-    /// Any number up to the last prime, of which the next prime, or the next other number, is
-    /// the key.
+    /// Any number up to the last prime; the key is the first prime, or the first other number, from there on.
     Prime,
 }
 
 impl Members {
-    /// Those of a case's buckets.
+    /// The members of a case's buckets.
     pub fn new(spec: &Spec) -> Members {
         let (m, end) = (spec.buckets, 1u64 << 32);
         let (first, image): (Vec<u64>, _) = match Buckets::new(spec) {
@@ -187,7 +185,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Stably, the keys of each bucket after those of the one before.
+    /// A stable split: the keys of each bucket after those of the bucket before.
     fn split(keys: &[u32], bucket: impl Fn(u32) -> u32, buckets: u32) -> Vec<u32> {
         let of = |b| {
             keys.iter().copied().filter(move |_| true).filter(|&key| bucket(key) == b).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! The keys and values of a case as integer functions of (seed, i), the twins of those in
+//! The keys and values of a case as integer functions of (seed, i), counterparts of the functions in
 //! `kernels/multisplit_inputs.cuh`.
 //!
 //! With u = word64(seed, i), m buckets and one of them, hot = scale(word64(seed ^ HOT, 0), m),
@@ -13,19 +13,19 @@
 //! one-bucket     hot
 //! ```
 //!
-//! and the key is the one of this bucket that mix64(u ^ INSIDE) chooses
+//! and the key is the one that mix64(u ^ INSIDE) chooses from this bucket
 //! ([`Members::key`](super::buckets::Members::key)). Value i is word32(seed ^ VALUE, i) or
-//! word64(seed ^ VALUE, i): no two are the same.
+//! word64(seed ^ VALUE, i): no two values are the same.
 
 use super::buckets::Members;
 use super::spec::{Distribution, Spec};
 use crate::inputs::mix::{mix64, scale, word32, word64};
 
 const HOT: u64 = 0x4D53_5F48_4F54_5F42;
-/// Of the seed of the bits of binomial draws.
+/// Tag of the seed for the bits of binomial draws.
 pub const BITS: u64 = 0x4D53_5F42_4954_535F;
 const INSIDE: u64 = 0x4D53_5F49_4E53_4944;
-/// Of the seed of the values.
+/// Tag of the seed for the values.
 pub const VALUE: u64 = 0x4D53_5F56_414C_5545;
 
 /// The input of a case.
@@ -35,13 +35,13 @@ pub struct Keys {
     /// m.
     pub buckets: u64,
     pub distribution: Distribution,
-    /// The bucket of those keys that are no draws.
+    /// The bucket of the keys that are not drawn at random.
     pub hot: u32,
     pub members: Members,
 }
 
 impl Keys {
-    /// That of a case. Takes time and memory in proportion to the buckets at most.
+    /// The input of a case. Takes time and memory at most proportional to the number of buckets.
     pub fn new(spec: &Spec) -> Keys {
         Keys {
             seed: spec.seed,
@@ -67,7 +67,7 @@ impl Keys {
         }
     }
 
-    /// Set bits of m − 1 random ones.
+    /// The number of bits set among m − 1 random bits.
     fn set_bits(&self, i: u64) -> u32 {
         let words = (self.buckets - 1).div_ceil(64);
         let word = |k: u64| word64(self.seed ^ BITS, i * words + k);
@@ -81,12 +81,13 @@ impl Keys {
         self.members.key(self.bucket(i), mix64(word64(self.seed, i) ^ INSIDE))
     }
 
-    /// A key that is none of bucket of key 0: what a mistake finds behind the last key.
+    /// A key in another bucket than key 0: the element behind the last key, which only a deliberate mistake
+    /// reads.
     pub fn behind(&self) -> u32 {
         self.members.key((self.bucket(0) + 1) % self.buckets as u32, 0)
     }
 
-    /// Value `i` of so many bytes, 0 where it has none.
+    /// Value `i` as an integer of `bytes` bytes; 0 if there are no values.
     #[inline]
     pub fn value(&self, i: u64, bytes: u64) -> u64 {
         match bytes {
@@ -96,20 +97,20 @@ impl Keys {
         }
     }
 
-    /// Value `i` of 4 bytes; `i` < 2^32.
+    /// Value `i` as 4 bytes; `i` < 2^32.
     #[inline]
     pub fn value32(&self, i: u64) -> u32 {
         word32(self.seed ^ VALUE, i as u32)
     }
 
-    /// Value `i` of 8 bytes.
+    /// Value `i` as 8 bytes.
     #[inline]
     pub fn value64(&self, i: u64) -> u64 {
         word64(self.seed ^ VALUE, i)
     }
 }
 
-/// ⌊α · 2^32⌋. The product is exact, as the factor is a power of two.
+/// ⌊α · 2^32⌋. The product is exact, since the factor is a power of two.
 #[inline]
 pub fn coin(alpha: f64) -> u64 {
     (alpha * (1u64 << 32) as f64) as u64
@@ -176,7 +177,7 @@ mod tests {
         assert!(alpha("0.0").contains(&N));
     }
 
-    /// The CUDA twin must give these too.
+    /// The CUDA counterpart must give the same values.
     #[test]
     fn golden() {
         let mut all = Vec::new();

@@ -1,10 +1,10 @@
-//! What a reduced-bit sort sorts (ashkiani2017 §3.3): labels by their digits, and what goes along with
-//! each. Pure.
+//! The labels that a reduced-bit sort sorts digit by digit (ashkiani2017 §3.3), and the load that goes along
+//! with each label. Pure.
 
 use super::Spec;
 use super::tiles::{KernelVariant, MOST_BITS, Number};
 
-/// What goes along with a label: `WITH_…` in the kernels.
+/// The load that goes along with a label: `WITH_…` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     Key = 0,
@@ -13,7 +13,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// That of a case.
+    /// The load of a case.
     pub fn of(spec: &Spec) -> Load {
         match spec.value {
             0 => Load::Key,
@@ -22,19 +22,19 @@ impl Load {
         }
     }
 
-    /// Bytes.
+    /// Bytes per load.
     pub fn size(self) -> u64 {
         if self == Load::Pair { 8 } else { 4 }
     }
 }
 
-/// How many digits numbers of so many bits have, and the bits of each.
+/// The number of digits of a `bits`-bit number, and the bits per digit.
 pub fn digits(bits: u32) -> (u32, u32) {
     let count = bits.div_ceil(MOST_BITS);
     (count, bits.div_ceil(count))
 }
 
-/// The kernels of a case's digits.
+/// The kernels that split a case by a digit.
 pub fn way(spec: &Spec) -> KernelVariant {
     KernelVariant { bits: digits(spec.bits()).1, value: Load::of(spec).size(), number: Number::Field }
 }
@@ -50,7 +50,7 @@ pub fn loads(spec: &Spec) -> [u64; 2] {
     }
 }
 
-/// Bytes that it holds beside the arrays.
+/// Bytes that the sort allocates beside the arrays.
 pub fn bytes(spec: &Spec) -> u64 {
     4 * (2 * spec.keys + loads(spec).iter().sum::<u64>()) + way(spec).bytes(spec.keys)
 }

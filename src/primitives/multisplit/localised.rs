@@ -1,6 +1,6 @@
-//! What the blocks of ashkiani2017's three methods do near the processor (`kernels/subproblems.cuh`,
-//! `kernels/reordering.cuh`). Windows are handled eight at a time, so that code for eight is gone through where
-//! a tile has fewer; what is only done for windows that there are is counted for each.
+//! On-chip work of the blocks of ashkiani2017's three methods (`kernels/subproblems.cuh`,
+//! `kernels/reordering.cuh`). Windows are handled eight at a time, so the code for eight is executed even if a
+//! tile has fewer; work that is done only for existing windows is counted per window.
 
 use super::block_costs::{WINDOW, function, mean, scattered};
 use super::spec::Spec;
@@ -11,37 +11,37 @@ use crate::primitives::scan;
 /// Windows that are handled together.
 const BATCH: u64 = 8;
 
-/// Threads of a multiprocessor that 64 registers each leave.
+/// Threads per multiprocessor at 64 registers each.
 const THREADS: u64 = 1024;
 
-/// Of a window, by 1 to 8 bits: votes and the counts of all buckets; votes and the key's place; both, and
-/// what packs them.
+/// Instructions per window, by 1 to 8 bits: votes and the counts of all buckets; votes and the key's place;
+/// both, and their packing.
 const COUNT: [f64; 8] = [24.0, 29.0, 34.0, 38.0, 43.0, 50.0, 60.0, 75.0];
 const DIRECT: [f64; 8] = [27.0, 33.0, 40.0, 47.0, 54.0, 61.0, 69.0, 77.0];
 const IN_WARP: [f64; 8] = [27.0, 33.0, 40.0, 46.0, 53.0, 61.0, 71.0, 82.0];
 const IN_BLOCK: [f64; 8] = [20.0, 29.0, 37.0, 44.0, 52.0, 62.0, 74.0, 86.0];
 
-/// Of eight windows besides: loads and stores, and where tiles are reordered everything between.
+/// Further instructions per eight windows: loads, stores and, if tiles are reordered, everything in between.
 const LOADS: f64 = 41.0;
 const STORES: f64 = 60.0;
 const REORDERED_BY_WARP: f64 = 270.0;
 const REORDERED_BY_BLOCK: f64 = 370.0;
-/// Of a warp: where its subproblem is, and what its column of H or G takes for each 32 buckets.
+/// Per warp: finding its subproblem, and its column of H or G for each 32 buckets.
 const STARTED: f64 = 65.0;
 const COLUMN: f64 = 15.0;
-/// Of a block's warp for each 32 buckets: the counts of all its warps are summed up, or scanned.
+/// Per warp of a block, for each 32 buckets: summing or scanning the counts of all its warps.
 const CELLS_SUMMED: f64 = 42.0;
 const CELLS_SCANNED: f64 = 100.0;
-/// Values in and out.
+/// Loads and stores of values.
 const VALUES: f64 = 110.0;
 
-/// The share of integers and logic among all of these.
+/// The share of integer and logic instructions among all of these.
 const INTEGERS: f64 = 0.65;
 
 /// Pre-scan, scan and post-scan.
 ///
 /// # Errors
-/// Bucket functions that are not counted.
+/// Returns the reason if the instructions of the bucket function are not known.
 pub fn block_costs(spec: &Spec, shape: &Subproblems) -> Result<Vec<BlockCost>, String> {
     let function = function(spec)?[0];
     let counted = spec.buckets * shape.count(spec.keys) * 4;
@@ -49,8 +49,8 @@ pub fn block_costs(spec: &Spec, shape: &Subproblems) -> Result<Vec<BlockCost>, S
     Ok(vec![prescan(spec, shape, function), sums, postscan(spec, shape, function)])
 }
 
-/// Batches of a warp, and tiles and blocks of all: a warp on its own, or a block whose warps wait for each
-/// other.
+/// The tiles, blocks and resident units of a launch. A unit is a single warp, or a block whose warps wait for
+/// each other.
 fn shared_by(spec: &Spec, shape: &Subproblems) -> BlockCost {
     let subproblems = shape.count(spec.keys);
     let (tiles, blocks, resident) = match shape.localisation {
@@ -60,7 +60,7 @@ fn shared_by(spec: &Spec, shape: &Subproblems) -> BlockCost {
     BlockCost { blocks, tiles, resident, ..BlockCost::default() }
 }
 
-/// Batches of eight windows that each tile of a warp takes.
+/// Batches of eight windows that a warp takes in each tile.
 fn batches(shape: &Subproblems) -> f64 {
     shape.windows.div_ceil(BATCH) as f64
 }
@@ -70,12 +70,12 @@ fn prescan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let each = COUNT[spec.bits() as usize - 1] * spec.keys as f64 / WINDOW;
     let instructions =
         each + batches_of_all * (LOADS + 8.0 * function) + of_warps(spec, shape, CELLS_SUMMED, 1);
-    let block_costs =
+    let cost =
         BlockCost { loads: batches(shape), steps: 2.0 * shape.windows as f64, ..shared_by(spec, shape) };
-    block_costs.with(1.0, [instructions, INTEGERS * instructions, 0.0])
+    cost.with(1.0, [instructions, INTEGERS * instructions, 0.0])
 }
 
-/// What all warps do for a subproblem besides; `cells` for each of so many tiles, by blocks.
+/// Further instructions of all warps per subproblem; with blocks, `cells` are added for each of `tiles` tiles.
 fn of_warps(spec: &Spec, shape: &Subproblems, cells: f64, tiles: u64) -> f64 {
     let rounds = spec.buckets.div_ceil(32) as f64;
     let subproblems = shape.count(spec.keys) as f64;
@@ -105,17 +105,17 @@ fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let instructions = windows * window
         + batches_of_all(spec, shape) * of_batch
         + of_warps(spec, shape, CELLS_SCANNED, shape.tiles);
-    let block_costs = BlockCost {
-        // Its column of G, and keys; values follow.
+    let cost = BlockCost {
+        // A warp loads its column of G and the keys; values follow.
         loads: 1.0 + batches(shape) * if spec.value > 0 { 2.0 } else { 1.0 },
         steps: steps(shape),
         ..shared_by(spec, shape)
     };
-    block_costs.with(1.0, [instructions, INTEGERS * instructions, windows * shared(spec, shape)])
+    cost.with(1.0, [instructions, INTEGERS * instructions, windows * shared(spec, shape)])
 }
 
-/// Where a tile is reordered: sums over lanes, the places of its windows, keys in and out; by a block with
-/// four barriers and sums over warps.
+/// Dependent steps. A reordered tile has sums over lanes, the places of its windows, keys in and out; a block
+/// adds four barriers and sums over warps.
 fn steps(shape: &Subproblems) -> f64 {
     let windows = shape.windows as f64;
     match shape.localisation {
@@ -125,7 +125,7 @@ fn steps(shape: &Subproblems) -> f64 {
     }
 }
 
-/// Wavefronts of a window: keys and values in, and out in order with where their bucket goes.
+/// Wavefronts per window: keys and values in, and out in order together with their buckets' destinations.
 fn shared(spec: &Spec, shape: &Subproblems) -> f64 {
     let words = 1.0 + spec.value as f64 / 4.0;
     match shape.localisation {
@@ -156,13 +156,13 @@ mod tests {
         }
     }
 
-    /// 2^20 keys: subproblems of 128 of a warp, eight a block; or of 1024 of a block, four of which are at
-    /// work at once.
+    /// 2^20 keys in subproblems of 128 per warp, eight per block; or of 1024 per block, four of which are
+    /// resident at once.
     #[test]
     fn warps_and_blocks_have_subproblems() {
         let (_, dms) = of("keys=1048576 buckets=2 by=identity method=dms");
         assert_eq!((dms[2].blocks, dms[2].tiles, dms[2].resident), (1024, 8192, 32));
-        // 24 for a window, 41 + 8 · 4 for each four of them, 65 + 15 for a warp.
+        // 24 per window, 41 + 8 · 4 per batch of four windows, 65 + 15 per warp.
         assert_eq!(dms[0].instructions, 32768.0 * 24.0 + 8192.0 * (73.0 + 80.0));
         let (_, bms) = of("keys=1048576 buckets=64 method=bms");
         assert_eq!((bms[2].blocks, bms[2].tiles, bms[2].resident), (1024, 1024, 4));

@@ -1,10 +1,9 @@
-//! multisplit: n keys, alone or each with a value, permuted so that those of a bucket lie side by
-//! side, bucket after bucket (ashkiani2017 §3.1).
+//! multisplit: n keys, alone or each with a value, permuted so that the keys of a bucket are contiguous, bucket
+//! after bucket (ashkiani2017 §3.1).
 //!
-//! Keys are u32. A function gives each of them one of m buckets ([`buckets`]); the result is
-//! *stable*: within a bucket the keys, and the values with them, stay in the order of the input.
-//! Beside them an execution returns where each bucket begins: m + 1 offsets, 4 bytes each, of
-//! which the first is 0 and the last n.
+//! Keys are u32. A function assigns each of them to one of m buckets ([`buckets`]); the result is *stable*:
+//! within a bucket the keys, and the values with them, stay in the order of the input. An execution also
+//! returns where each bucket begins: m + 1 offsets of 4 bytes each, the first 0 and the last n.
 //!
 //! ```text
 //! delta-buckets  f(u) = ⌊u / Δ⌋,  Δ = ⌈2^32 / m⌉                  (§6)
@@ -14,9 +13,9 @@
 //! prime          f(u) = 0 for primes, 1 for all others; m = 2      (Fig. 1)
 //! ```
 //!
-//! Keys are made so that the buckets have the wanted sizes ([`keys`]), whatever the function.
-//! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value). The speed of
-//! light counts what the paper's parallel model moves: keys three times, values twice (§6.2.2).
+//! Keys are generated so that the buckets have the wanted sizes ([`keys`]), whatever the function. The
+//! effective bytes are keys and values, read once and written once: 2 · n · (4 + value). The speed of light
+//! counts the traffic of the paper's parallel model: keys three times, values twice (§6.2.2).
 
 pub mod arrangement;
 mod block_costs;
@@ -71,7 +70,7 @@ impl Problem for Spec {
         }
     }
 
-    /// What was open, and the rounds of a method that takes some.
+    /// The method that `best` resolved to, and the further parameters of methods that choose some.
     fn resolved(&self) -> Vec<(String, Value)> {
         let name = self.asked.name();
         let method = self.open.then(|| ("method".to_owned(), Value::Text(name.to_owned())));
@@ -91,11 +90,11 @@ impl Problem for Spec {
         if self.backend.is_cuda() {
             return block_costs::block_costs(self);
         }
-        // Several times what the moves take, and no figure of a profile says it.
+        // Ranking takes several times as long as moving, and no figure of a profile covers it.
         Err("how long processors rank keys, no profile says".to_owned())
     }
 
-    /// The places of the keys in the order in which methods of three kinds store them.
+    /// The places of the keys in the order in which methods of three kinds store them: `dms`, `wms` and `bms`.
     fn walks(&self, most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
         Ok(arrangement::walks(self, most))
     }

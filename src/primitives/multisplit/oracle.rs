@@ -1,5 +1,5 @@
-//! The sequential oracle of multisplit: the keys of each bucket in the order of the input, by
-//! counting them first.
+//! The sequential oracle of multisplit: counts the keys of each bucket, then places them in the order of the
+//! input.
 
 use super::buckets::Buckets;
 use super::keys::Keys;
@@ -20,7 +20,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     compare("offsets", OFFSET, &mut offsets.into_iter())
 }
 
-/// Where each place of the output takes its key from, and where buckets begin.
+/// The index in the input of each key of the output, and the offsets of the buckets.
 pub struct Order {
     pub keys: Keys,
     pub sources: Vec<u64>,
@@ -28,7 +28,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// That of a case. Memory in proportion to the keys.
+    /// The order of a case. Memory is proportional to the number of keys.
     pub fn of(spec: &Spec) -> Order {
         let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
         let bucket = |i: u64| buckets.of(keys.at(i)) as usize;
@@ -43,7 +43,7 @@ impl Order {
     }
 }
 
-/// Where each of m buckets begins among the first `n` keys, and `n`.
+/// The offset of each of m buckets among the first `n` keys, followed by `n`.
 pub fn begins(m: u64, n: u64, bucket: impl Fn(u64) -> usize) -> Vec<u64> {
     let mut begins = vec![0; m as usize + 1];
     (0..n).for_each(|i| begins[bucket(i) + 1] += 1);
@@ -53,7 +53,7 @@ pub fn begins(m: u64, n: u64, bucket: impl Fn(u64) -> usize) -> Vec<u64> {
     begins
 }
 
-/// Compares one array element by element, each of so many bytes.
+/// Compares one array in elements of `element` bytes.
 fn compare(
     array: &str,
     found: &[u8],
@@ -75,7 +75,7 @@ mod tests {
     use super::super::tests::spec;
     use super::*;
 
-    /// The definition once more: a stable sort by buckets.
+    /// An independent definition: a stable sort by buckets.
     fn sorted(spec: &Spec) -> Vec<u64> {
         let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
         let mut all: Vec<u64> = (0..spec.keys).collect();

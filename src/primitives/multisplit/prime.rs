@@ -1,12 +1,12 @@
-//! Primes below 2^32, the twin of `is_prime` in `kernels/multisplit_inputs.cuh`.
+//! Primes below 2^32, the counterpart of `is_prime` in `kernels/multisplit_inputs.cuh`.
 
 use std::iter::successors;
 
 /// The greatest prime below 2^32.
 pub const LAST: u32 = 4_294_967_291;
 
-/// Strong pseudoprimes to all of these bases are no less than 4 759 123 141 (G. Jaeschke,
-/// *On strong pseudoprimes to several bases*, 1993).
+/// The least strong pseudoprime to all of these bases is 4 759 123 141 (G. Jaeschke, *On strong pseudoprimes to
+/// several bases*, 1993).
 const BASES: [u32; 3] = [2, 7, 61];
 
 fn power(base: u32, mut exponent: u32, modulus: u32) -> u32 {
@@ -31,7 +31,7 @@ fn passes(n: u32, base: u32) -> bool {
     first == 1 || base.is_multiple_of(n) || squares.any(|x| x == n - 1)
 }
 
-/// Whether n is a prime: by division for its small divisors, then by Miller and Rabin's test.
+/// Whether n is a prime: trial division by small divisors, then the Miller–Rabin test.
 pub fn is_prime(n: u32) -> bool {
     if n < 2 {
         return false;

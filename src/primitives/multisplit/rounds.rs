@@ -1,11 +1,11 @@
-//! A multisplit among more buckets than a pass takes, in two rounds (ashkiani2017 §6.3). Pure.
+//! A multisplit among more buckets than one pass supports, in two rounds (ashkiani2017 §6.3). Pure.
 //!
-//! So many neighbouring buckets as a digit has numbers make up a super-bucket. Keys are split by their
-//! bucket's place in its super-bucket, and then by the super-bucket: since both rounds are stable,
-//! keys of a super-bucket come out of the second one in the order of their buckets. The paper takes the
-//! rounds the other way round, the super-buckets first and then each by itself, which leaves as many
-//! splits of unknown sizes as there are super-buckets. A digit of the bucket's number is had from the
-//! key again in each round: of delta-buckets at the price of a product, of fields for nothing.
+//! As many neighbouring buckets as a digit has values make up a super-bucket. Keys are split by their bucket's
+//! place in its super-bucket, and then by the super-bucket: since both rounds are stable, the keys of a
+//! super-bucket come out of the second round in the order of their buckets. The paper's order of the rounds is
+//! the reverse, first the super-buckets and then each of them separately, which leaves as many splits of
+//! unknown size as there are super-buckets. Each round recomputes its digit of the bucket's number from the
+//! key: for delta-buckets at the cost of a product, for fields at no cost.
 
 use super::Spec;
 use super::labels::digits;
@@ -16,36 +16,36 @@ use super::tiles::field;
 /// The rounds of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// Bits of a place in a super-bucket.
+    /// Bits of a bucket's place in its super-bucket.
     pub bits: u32,
-    /// How many super-buckets there are.
+    /// The number of super-buckets.
     pub supers: u64,
 }
 
 impl Rounds {
-    /// Those of a case; `None` where a single one is enough.
+    /// The rounds of a case; `None` if a single pass is enough.
     pub fn of(spec: &Spec) -> Option<Rounds> {
         let bits = digits(spec.bits()).1;
         (spec.buckets > MOST_BUCKETS).then(|| Rounds { bits, supers: spec.buckets.div_ceil(1 << bits) })
     }
 
-    /// Buckets that each round tells apart.
+    /// The number of buckets that each round distinguishes.
     pub fn buckets(&self) -> [u64; 2] {
         [1 << self.bits, self.supers]
     }
 }
 
-/// Whether a digit of the number of a key's bucket is had without the whole number.
+/// Whether a digit of the bucket's number can be computed without the whole number.
 pub fn has_digits(spec: &Spec) -> bool {
     spec.by == By::DeltaBuckets || field(spec).is_some()
 }
 
-/// Bytes of what lies between the rounds.
+/// Bytes of the arrays between the rounds.
 pub fn bytes(spec: &Spec) -> u64 {
     if Rounds::of(spec).is_some() { spec.input() } else { 0 }
 }
 
-/// Keys that a warp looks at to find where a bucket begins among `n`, 32 at a time.
+/// Keys that a warp reads, 32 at a time, to find where a bucket begins among `n` keys.
 pub fn looks(n: u64) -> u64 {
     let mut left = n;
     let mut looks = 0;

@@ -1,4 +1,4 @@
-//! What a multisplit case computes: its parameters, typed.
+//! The typed parameters of a multisplit case.
 
 use super::rounds::{Rounds, has_digits};
 use super::subproblems::Localisation::{self, Block, Direct, Warp};
@@ -6,20 +6,20 @@ use super::subproblems::{MOST_BUCKETS, Subproblems};
 use crate::case::table::{choice, count, count_or, float, parameters, words};
 use crate::case::{Params, Refusal};
 
-/// Most keys: 32 bits count them and more.
+/// Upper limit on the number of keys: 32 bits count more than these.
 pub const MAX_KEYS: u64 = 1 << 31;
-/// Most buckets: so many deltas, none of them empty, make up 2^32.
+/// Upper limit on the number of buckets: this many deltas, none of them empty, make up 2^32.
 pub const MAX_BUCKETS: u64 = 1 << 16;
-/// Bytes of a key.
+/// Bytes per key.
 pub const KEY: u64 = 4;
-/// Bytes of an offset.
+/// Bytes per offset.
 pub const OFFSET: u64 = 4;
 
 const MOST_WARPS: u64 = 8;
 const MOST_TILES: u64 = 64;
-/// Most windows of a warp in a tile: a thread keeps a key of each.
+/// Upper limit on the windows per warp in a tile: a thread keeps one key of each window.
 const MOST_WINDOWS: u64 = 8;
-/// With dms, which has no tiles, in a subproblem.
+/// Upper limit on the windows per subproblem of dms, which has no tiles.
 const MOST_DIRECT_WINDOWS: u64 = 64;
 
 const AUTO: &[&str] = &["auto"];
@@ -120,20 +120,20 @@ choice! {
     }
 }
 
-/// How it is computed.
+/// The method that a case is computed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// A counting pass and a plain scatter.
     Direct,
-    /// The same with stores that are combined in software.
+    /// A counting pass and a scatter with stores combined in software.
     WriteCombining,
     /// A split by each bit of the buckets' numbers, by a scan of flags (ashkiani2017 §3.2).
     ScanSplit,
     /// A sort of labels (ashkiani2017 §3.3).
     RbSort,
-    /// A count of tiles, and a single pass.
+    /// A count of each tile, then a single pass over the keys.
     Fused,
-    /// Counts of subproblems, their scan, and a store of the keys of each (ashkiani2017 §5).
+    /// Counts of subproblems, the scan of the counts, and a store of each subproblem's keys (ashkiani2017 §5).
     Localised(Subproblems),
 }
 
@@ -189,8 +189,9 @@ impl Spec {
         spec.checked()
     }
 
-    /// A reduced-bit sort asks once for a key's bucket, and fused twice, which among splitters costs more than labels
-    /// of keys alone do (on an H200 from 8 buckets on); and in its rounds fused knows but digits of some functions.
+    /// A reduced-bit sort evaluates the bucket function once per key, and fused twice. Among splitters the
+    /// second evaluation costs more than labels of keys without values do (on an H200 from 8 buckets on). In
+    /// its rounds, fused needs the digits of the bucket's number, which only some functions provide.
     fn best(&self) -> Asked {
         match self.by {
             _ if !self.backend.is_cuda() => Asked::WriteCombining,
@@ -200,7 +201,7 @@ impl Spec {
         }
     }
 
-    /// Of so many warps and windows; what is open is the paper's.
+    /// The localised method with these sizes; sizes left open are the paper's.
     fn localised(&self, localisation: Localisation, sizes: [Option<u64>; 2], tiles: u64) -> Method {
         let papers = Subproblems::papers(localisation, self.value, self.buckets);
         let [warps, windows] = sizes;
@@ -208,7 +209,7 @@ impl Spec {
         Method::Localised(Subproblems { localisation, warps, windows, tiles })
     }
 
-    /// What no single parameter knows.
+    /// Checks the constraints between parameters.
     fn checked(self) -> Result<Spec, Refusal> {
         let not_applicable = |reason: String| Err(Refusal::NotApplicable(reason));
         if let By::Identity { shift } = self.by
@@ -240,17 +241,17 @@ impl Spec {
         }
     }
 
-    /// Bits of a bucket's number, ⌈log2 m⌉.
+    /// Bits of a bucket's number: ⌈log2 m⌉.
     pub fn bits(&self) -> u32 {
         self.buckets.next_power_of_two().ilog2()
     }
 
-    /// Δ, the width of the delta-buckets.
+    /// The width Δ of the delta-buckets.
     pub fn delta(&self) -> u64 {
         (1u64 << 32).div_ceil(self.buckets)
     }
 
-    /// Bytes of the keys, alone.
+    /// Bytes of the keys without values.
     pub fn key_bytes(&self) -> u64 {
         self.keys * KEY
     }
@@ -260,7 +261,7 @@ impl Spec {
         self.keys * self.value
     }
 
-    /// Bytes of keys and values.
+    /// Bytes of the input: keys and values.
     pub fn input(&self) -> u64 {
         self.key_bytes() + self.value_bytes()
     }
@@ -310,8 +311,8 @@ mod tests {
         assert!(refusal("keys=4 buckets=2 backend=cuda method=direct").starts_with("n/a: a method of CPUs"));
     }
 
-    /// Digits of the numbers of deltas and of fields are had from a key; of others above 256 buckets
-    /// the reason says what to take.
+    /// The digits of delta-buckets and fields follow from the key; for other functions above 256 buckets the
+    /// error names the method to use instead.
     #[test]
     fn many_buckets_are_for_methods_that_have_digits() {
         for by in ["delta-buckets", "identity"] {
@@ -327,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Whatever the backend and the case, it exists, and the record says what it became.
+    /// For every backend and case the best method exists, and the record states what it resolved to.
     #[test]
     fn the_best_method_is_the_backends() {
         let of = |words: &str| {

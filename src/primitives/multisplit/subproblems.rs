@@ -2,59 +2,59 @@
 
 use super::spec::Spec;
 
-/// Lanes of a warp, and so keys of a window.
+/// Lanes per warp, and therefore keys per window.
 pub const WINDOW: u64 = 32;
-/// Most buckets: of more the words that each warp has of them leave no room (§6.3).
+/// Upper limit on the number of buckets: with more, the words that each warp keeps for them do not fit (§6.3).
 pub const MOST_BUCKETS: u64 = 256;
 
-/// What has a subproblem, and what part of it is reordered before it is stored.
+/// The unit that handles a subproblem, and the part of it that is reordered before it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Localisation {
-    /// Direct: a warp, nothing.
+    /// Direct: a warp handles a subproblem; nothing is reordered.
     Direct,
-    /// A warp, its tiles.
+    /// A warp handles a subproblem and reorders its tiles.
     Warp,
-    /// A block, its tiles.
+    /// A block handles a subproblem and reorders its tiles.
     Block,
 }
 
-/// How many keys a subproblem has, and who they are shared by.
+/// The size of a subproblem, and the threads that share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subproblems {
     pub localisation: Localisation,
-    /// Warps of a block (N_warp).
+    /// Warps per block (N_warp).
     pub warps: u64,
-    /// Windows of a warp: in a tile, or in a subproblem where there are no tiles (N_window).
+    /// Windows per warp: in a tile, or in a subproblem if there are no tiles (N_window).
     pub windows: u64,
-    /// Tiles of a subproblem (N_tile).
+    /// Tiles per subproblem (N_tile).
     pub tiles: u64,
 }
 
 impl Subproblems {
-    /// The paper's, for values of so many bytes and so many buckets (§6, "Parameters").
+    /// The paper's sizes for values of `value` bytes and this number of buckets (§6, "Parameters").
     pub fn papers(localisation: Localisation, value: u64, buckets: u64) -> Subproblems {
         let few = localisation == Localisation::Block && value == 0 && buckets <= 32;
         let (warps, windows) = if few { (4, 7) } else { (8, 4) };
         Subproblems { localisation, warps, windows, tiles: 1 }
     }
 
-    /// Keys of a tile.
+    /// Keys per tile.
     pub fn tile(&self) -> u64 {
         let warps = if self.localisation == Localisation::Block { self.warps } else { 1 };
         warps * self.windows * WINDOW
     }
 
-    /// Keys of a subproblem (Table 1).
+    /// Keys per subproblem (Table 1).
     pub fn size(&self) -> u64 {
         self.tiles * self.tile()
     }
 
-    /// How many there are (the paper's L).
+    /// The number of subproblems (the paper's L).
     pub fn count(&self, keys: u64) -> u64 {
         keys.div_ceil(self.size())
     }
 
-    /// Counts of all of them: the elements of H.
+    /// The number of counts of all subproblems: the elements of H.
     pub fn counts(&self, spec: &Spec) -> u64 {
         spec.buckets * self.count(spec.keys)
     }

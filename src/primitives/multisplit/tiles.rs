@@ -1,4 +1,4 @@
-//! How a split by up to 8 bits cuts the keys into tiles, a block each at a time
+//! How a split by up to 8 bits partitions the keys into tiles, each handled by one block
 //! (`kernels/multisplit_fused.cuh`). Pure.
 
 use super::Spec;
@@ -6,27 +6,27 @@ use super::labels::digits;
 use super::rounds::Rounds;
 use super::spec::By;
 
-/// Most bits of a bucket's number: a block has a thread, and a counter of each warp, for each bucket.
+/// Upper limit on the bits of a bucket's number: a block has a thread, and a counter per warp, for each bucket.
 pub const MOST_BITS: u32 = 8;
 
-/// Tiles of a group: `GROUP` in the kernels.
+/// Tiles per group: `GROUP` in the kernels.
 pub const GROUP: u64 = 8;
 
-/// Elements at a multiple of which runs may be cut: `RUN_ALIGN` in the kernels.
+/// Runs may be cut at multiples of this number of elements: `RUN_ALIGN` in the kernels.
 const RUN_ALIGN: u64 = 8;
 
-/// A block of the pass: `Shape` in the kernels.
+/// The launch shape of the pass: `Shape` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub threads: u32,
-    /// Keys of a thread.
+    /// Keys per thread.
     pub items: u32,
-    /// Blocks that a multiprocessor has at work at once.
+    /// Resident blocks per multiprocessor.
     pub blocks: u32,
 }
 
 impl Shape {
-    /// That for 2^`bits` buckets and values of so many bytes.
+    /// The shape for 2^`bits` buckets and values of `value` bytes.
     pub fn of(bits: u32, value: u64) -> Shape {
         let large = bits >= if value == 4 { 7 } else { 6 };
         let (threads, items, blocks) = match (value, large) {
@@ -40,12 +40,12 @@ impl Shape {
         Shape { threads, items, blocks }
     }
 
-    /// Keys of a tile.
+    /// Keys per tile.
     pub fn tile(self) -> u64 {
         u64::from(self.threads * self.items)
     }
 
-    /// Dynamic shared memory, with bulk copies or without: `Room` in the kernels.
+    /// Bytes of dynamic shared memory, with bulk copies or without: `Room` in the kernels.
     pub fn shared(self, way: KernelVariant, bulk: bool) -> u64 {
         let buckets = 1u64 << way.bits;
         let (between, runs) =
@@ -57,19 +57,19 @@ impl Shape {
     }
 }
 
-/// What the number is that a split puts keys in the order of: the two of the first are cheap enough to be had of a
-/// key again and again, the last a tile keeps.
+/// The number by which a split orders keys. `Field` and `DeltaDigit` are cheap enough to be recomputed from a
+/// key whenever they are needed; `Any` is kept by the tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// A field of the key.
     Field,
-    /// A digit of the number of its delta-bucket.
+    /// A digit of the number of the key's delta-bucket.
     DeltaDigit,
-    /// The number of its bucket, by any function.
+    /// The number of the key's bucket, by any function.
     Any,
 }
 
-/// Which kernels a split takes.
+/// The parameters that select the kernels of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelVariant {
     /// Bits of a number, 1 to [`MOST_BITS`].
@@ -92,26 +92,27 @@ impl KernelVariant {
         [format!("fused_count_{by}_{bits}"), format!("fused_{stores}_{by}_{bits}_{value}")]
     }
 
-    /// A regular expression for the names of all that a split launches.
+    /// A regular expression that matches the names of all kernels that a split launches.
     pub fn launched(self) -> String {
         let ([count, pass], [_, bulk]) = (self.names(false), self.names(true));
         format!("{count}|fused_scan|{pass}|{bulk}")
     }
 
-    /// Counts of `n` keys: of tiles, and of groups.
+    /// The number of counts for `n` keys: of tiles, and of groups.
     pub fn counts(self, n: u64) -> [u64; 2] {
         let tiles = n.div_ceil(Shape::of(self.bits, self.value).tile());
         [tiles << self.bits, tiles.div_ceil(GROUP) << self.bits]
     }
 
-    /// Bytes that a split of up to `n` keys holds beside the arrays.
+    /// Bytes that a split of up to `n` keys allocates beside the arrays.
     pub fn bytes(self, n: u64) -> u64 {
         let [tiles, groups] = self.counts(n);
         4 * (tiles + 2 * groups + (1 << self.bits) + 1)
     }
 }
 
-/// The lowest bit of the field that is a key's bucket, if it is one: deltas of a power of two are, too.
+/// The lowest bit of the key field that is the bucket, if the bucket is a field; delta-buckets are fields if m
+/// is a power of two.
 pub fn field(spec: &Spec) -> Option<u32> {
     match spec.by {
         By::Identity { shift } => Some(shift),
@@ -120,7 +121,7 @@ pub fn field(spec: &Spec) -> Option<u32> {
     }
 }
 
-/// How the method fused splits a case, once or in each of its rounds.
+/// The kernels with which the method fused splits a case, once or in each of its rounds.
 pub fn way(spec: &Spec) -> KernelVariant {
     let number = match field(spec) {
         Some(_) => Number::Field,
@@ -134,8 +135,8 @@ pub fn way(spec: &Spec) -> KernelVariant {
 mod tests {
     use super::*;
 
-    /// So many blocks as the kernels' bounds ask for fit on a multiprocessor with 228 KiB, of which
-    /// each takes 1 KiB more.
+    /// As many blocks as the kernels' launch bounds ask for fit on a multiprocessor with 228 KiB, where each
+    /// block takes 1 KiB extra.
     #[test]
     fn blocks_fit() {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
@@ -147,7 +148,7 @@ mod tests {
         }
     }
 
-    /// One block at least fits on GPUs without bulk copies: keys on those with 64 KiB, all on those with 163.
+    /// At least one block fits on GPUs without bulk copies: without values in 64 KiB, with values in 163 KiB.
     #[test]
     fn older_multiprocessors_have_room() {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {

@@ -1,7 +1,7 @@
-//! What a multisplit does to memory, pass by pass.
+//! The memory traffic of a multisplit, pass by pass.
 //!
-//! Effective bytes: keys and values read once and written once. The m + 1 offsets are no access:
-//! they are few beside n.
+//! Effective bytes: keys and values read once and written once. The m + 1 offsets are not counted: they are few
+//! compared with n.
 
 use super::labels::{self, Load};
 use super::rounds::{self, Rounds};
@@ -12,21 +12,22 @@ use crate::case::Direction::{Read, Write};
 use crate::case::work::Order;
 use crate::case::{Access, Direction, Pass};
 
-/// Bytes of a line, which combined stores fill.
+/// Bytes of a cache line, which combined stores fill.
 const LINE: u64 = 64;
-/// Bytes of a count.
+/// Bytes per count.
 pub const COUNT: u64 = 4;
 
-/// Keys and values where a method finds them, and where it leaves them.
+/// The arrays from which a method reads keys and values, and to which it writes them.
 const ENDS: [&str; 4] = ["keys_in", "values_in", "keys_out", "values_out"];
 
-/// Bytes that the paper's parallel model moves: all keys are read once before the global scan, then keys
-/// and values are read and stored, and the scan is free (§6.2.2). 12 a key, 20 a pair of 4 and 4.
+/// Bytes that the paper's parallel model moves: all keys are read once before the global scan, then keys and
+/// values are read and stored, and the scan is free (§6.2.2): 12 bytes per key, 20 per pair of 4-byte key and
+/// 4-byte value.
 pub fn speed_of_light(spec: &Spec) -> u64 {
     3 * spec.key_bytes() + 2 * spec.value_bytes()
 }
 
-/// Bytes of what a method of GPUs writes and reads again in between, each array once.
+/// Bytes of the intermediate arrays that a GPU method writes and reads again, each array once.
 pub fn between(spec: &Spec) -> u64 {
     match &spec.method {
         Method::Direct | Method::WriteCombining => 0,
@@ -38,7 +39,7 @@ pub fn between(spec: &Spec) -> u64 {
     }
 }
 
-/// A counting pass, and one that moves.
+/// A counting pass and a moving pass, or the passes of the method.
 pub fn passes(spec: &Spec) -> Vec<Pass> {
     let partitions = spec.buckets;
     let order = match &spec.method {
@@ -52,8 +53,8 @@ pub fn passes(spec: &Spec) -> Vec<Pass> {
     vec![Pass::once(vec![read_keys(spec)]), Pass::once(moved(spec.keys, spec.value, ENDS, order))]
 }
 
-/// Pre-scan, scan and post-scan. A subproblem's counts are a column of H and of G, and those of
-/// neighbours lie side by side in each of their m rows.
+/// Pre-scan, scan and post-scan. The counts of a subproblem are a column of H and of G; the counts of
+/// neighbouring subproblems are adjacent in each of the m rows.
 fn localised(spec: &Spec, shape: &Subproblems) -> Vec<Pass> {
     let column = Order::Partitions { partitions: spec.buckets };
     let order = match shape.localisation {
@@ -70,7 +71,7 @@ fn localised(spec: &Spec, shape: &Subproblems) -> Vec<Pass> {
     ]
 }
 
-/// A pass over counted tiles; above 256 buckets two, and the search for where buckets begin.
+/// A single pass over counted tiles; above 256 buckets two passes, and the search for the bucket offsets.
 fn in_rounds(spec: &Spec) -> Vec<Pass> {
     let round = |buckets, arrays| fused(spec.keys, tiles::way(spec), buckets, arrays);
     let Some(rounds) = Rounds::of(spec) else { return round(spec.buckets, ENDS) };
@@ -84,12 +85,12 @@ fn in_rounds(spec: &Spec) -> Vec<Pass> {
     [first, second, vec![Pass::once(vec![looks])]].concat()
 }
 
-/// A count of tiles, the sums of their groups, and the pass that moves `n` keys and values of `way` between
-/// these arrays.
+/// A count of each tile, the sums of their groups, and the pass that moves `n` keys and values between `arrays`
+/// with the kernels `way`.
 fn fused(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec<Pass> {
     let [tiles, groups] = way.counts(n);
     let counts = |array, direction, count| Access::sequential(array, direction, COUNT, count);
-    // A bucket's counts lie side by side in one array, and a group's in the other.
+    // One array has the counts of a bucket side by side, the other those of a group.
     let apart = |array| in_order(Order::Random, counts(array, Write, groups));
     let tile = Shape::of(way.bits, way.value).tile();
     let mut moved = moved(n, way.value, arrays, Order::Staged { partitions: buckets, tile });
@@ -105,8 +106,7 @@ fn fused(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec<Pas
     ]
 }
 
-/// Labels with their loads, a split for each digit, and where pairs were packed or numbered, the
-/// way back.
+/// Labels with their loads, a split for each digit and, if pairs were packed or numbered, their unpacking.
 fn sorted(spec: &Spec) -> Vec<Pass> {
     let load = Load::of(spec);
     let all = |array, direction, element| Access::sequential(array, direction, element, spec.keys);
@@ -139,13 +139,13 @@ fn sorted(spec: &Spec) -> Vec<Pass> {
     passes
 }
 
-/// The order in which keys come that are fetched bucket by bucket. Those of a bucket lie m keys apart, and each
-/// bucket goes over all of them: where a line has one of a bucket at most, it is like random.
+/// The order of a gather of keys, bucket by bucket. The keys of a bucket lie about m apart, and every bucket
+/// sweeps the whole array; if a cache line holds at most one key of a bucket, the gather is as good as random.
 fn gathered(buckets: u64) -> Order {
     if buckets >= LINE / KEY { Order::Random } else { Order::Partitions { partitions: buckets } }
 }
 
-/// For each bit flags, their scan, and a split in two.
+/// For each bit: flags, their scan, and a split in two.
 fn splits(spec: &Spec) -> Vec<Pass> {
     let all = |array, direction| Access::sequential(array, direction, COUNT, spec.keys);
     let mut halves = moved(spec.keys, spec.value, ENDS, Order::Partitions { partitions: 2 });
@@ -159,8 +159,8 @@ fn read_keys(spec: &Spec) -> Access {
     Access::sequential(ENDS[0], Read, KEY, spec.keys)
 }
 
-/// `n` keys, and values of so many bytes if there are any, read in their order from the first two of these arrays,
-/// and written in this one to the others.
+/// `n` keys, and values of `value` bytes if there are any, read sequentially from the first two arrays and
+/// written in `order` to the other two.
 fn moved(n: u64, value: u64, [keys, values, keys_out, values_out]: [&str; 4], order: Order) -> Vec<Access> {
     let both = |from, to, element| {
         let all = |array, direction: Direction| Access::sequential(array, direction, element, n);
@@ -191,8 +191,8 @@ mod tests {
         assert_eq!(pairs.passes[1].accesses.len(), 4);
     }
 
-    /// What §6.2.2 prints: G keys and pairs a second of a Tesla K40c and of a GTX 1080 (26.67 as 26.6), and
-    /// the parts of them that Table 5's rates are. What it rounds to 63 % and 60 % are 62 and 59.
+    /// §6.2.2 prints the rates in Gkeys/s and Gpairs/s for a Tesla K40c and a GTX 1080 (26.67 as 26.6), and the
+    /// rates of Table 5 as percentages of them. The percentages that it rounds to 63 % and 60 % are 62 and 59.
     #[test]
     fn the_speed_of_light_is_the_papers() {
         let rate = |bandwidth: f64, words: &str| {
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// Keys three times, values twice, and four times m · L counts (§6.2.2).
+    /// Keys three times, values twice, and m · L counts four times (§6.2.2).
     #[test]
     fn subproblems_add_their_counts() {
         for (method, size) in [("dms", 128), ("wms", 128), ("bms", 1024)] {
@@ -230,7 +230,8 @@ mod tests {
         assert_eq!(pairs.declared_bytes(), 16_384 * 20 + 4 * 64 * (2 * 2 + 4));
     }
 
-    /// Every round reads keys twice and values once, and writes both; in between they lie once more.
+    /// Every round reads keys twice and values once, and writes both; the arrays between the rounds add one
+    /// more copy.
     #[test]
     fn rounds_move_all_keys_twice() {
         let pairs = work("keys=16384 buckets=257 values=4B method=fused");
@@ -240,7 +241,7 @@ mod tests {
         assert_eq!(pairs.footprint, 16_384 * 24 + 258 * 4 + way.bytes(16_384));
     }
 
-    /// Labels are written, counted, moved; keys of 4 bytes go along, pairs in 8, numbers in 4.
+    /// Labels are written, counted and moved; keys of 4 bytes go along, pairs as 8 bytes, numbers as 4.
     #[test]
     fn labels_go_along() {
         let counts = |tiles: u64| 4 * 2 * (2 * tiles + 4);
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(bytes("buckets=4096"), many);
     }
 
-    /// 28 bytes a key for each bit, and twice the value's.
+    /// 28 bytes per key for each bit, and twice the value's bytes.
     #[test]
     fn splits_repeat_for_each_bit() {
         let two = work("keys=1000 buckets=2 method=scan-split");

@@ -1,29 +1,26 @@
-//! How many iterations a thread has in flight, and which grid hands them out: what the recipe
-//! says, else what measured best on an H200 for cases of the same shape. Pure.
+//! The number of iterations that a thread has in flight and the grid that hands them out: as set by the recipe,
+//! otherwise the values that measured best on an H200 for cases of the same shape. Pure.
 //!
-//! What was measured (GB/s, blocks of 256 threads, 30 GB moved where that fits; the words of
-//! 512 GB for δ = 0) and why it is so:
+//! The measurements (GB/s, blocks of 256 threads, 30 GB moved if that fits; the words of 512 GB for δ = 0) and
+//! their explanation:
 //!
-//! - A block for each tile starts in the order of addresses, so those at work lie close
-//!   together: memory finds its rows open, and stores meet in L2 what else is stored to the
-//!   same sector. The less a block has in flight, the closer. Gathers of a word in each
-//!   128-byte line, 1, 2 and 8 items and resident with 8: 521, 510, 495, 486 at stride 16, 387,
-//!   372, 354, 303 at stride 64. Scatters that fill no whole sectors: 1072, 1064, 1061, 999 at
-//!   stride 2, 422, 415, 382, 353 at stride 8, 152, 147, 138, 134 at stride 32, and 1194, 1043,
-//!   736, 654 where the uses also overlap (LULESH's third scatter).
-//! - Blocks start at no more than 0.9 billion a second (0.6 where they fill a dense side first),
-//!   so one item for each thread ends at 1800 GB/s of a gather and 1200 of a scatter: whole
-//!   sectors need more. Unit stride, 1, 2, 4, 8 items: gather 1785, 2960, 4459, 4685, scatter 1196,
-//!   2122, 3616, 4674. A scatter whose whole sectors leave gaps, which later uses fill, is in
-//!   between: 1197, 2114, 2078, 1659 (LULESH's last scatter).
-//! - What earlier uses read is found in the first-level cache if the same multiprocessor goes on
-//!   to the next uses, as blocks of a resident grid do: 7919 against 5317 for AMG-G1, 14753
-//!   against 6904 for stride 1 with each word in 16 uses. Where all uses store to the same
-//!   words (δ = 0), 3345 against 2817.
-//! - Gathers without a destination were measured with a resident grid at 4640 for unit stride;
-//!   a block for each tile of 8 items reached 4368 with one sum for all blocks, which they no longer
-//!   have: with partial sums it is 4634 against 4605. Those that store
-//!   to global memory were not measured; they get what those get that store to shared memory.
+//! - Blocks of a grid with one block per tile start in address order, so the running blocks lie close together:
+//!   memory finds its rows open, and stores meet other stores to the same sector in L2. The less each block has
+//!   in flight, the closer together they are. Gathers of a word in each 128-byte line, with 1, 2 and 8 items
+//!   and resident with 8: 521, 510, 495, 486 at stride 16, 387, 372, 354, 303 at stride 64. Scatters that fill
+//!   no whole sectors: 1072, 1064, 1061, 999 at stride 2, 422, 415, 382, 353 at stride 8, 152, 147, 138, 134 at
+//!   stride 32, and 1194, 1043, 736, 654 if uses also overlap (LULESH's third scatter).
+//! - Blocks start at no more than 0.9 billion per second (0.6 if they fill a dense side first), so one item per
+//!   thread reaches at most 1800 GB/s in a gather and 1200 in a scatter: whole sectors need more. Unit stride
+//!   with 1, 2, 4, 8 items: gather 1785, 2960, 4459, 4685, scatter 1196, 2122, 3616, 4674. A scatter of whole
+//!   sectors with gaps that later uses fill lies in between: 1197, 2114, 2078, 1659 (LULESH's last scatter).
+//! - Words that earlier uses have read are found in the L1 cache if the same multiprocessor continues with the
+//!   next uses, as blocks of a resident grid do: 7919 against 5317 for AMG-G1, 14753 against 6904 for stride 1
+//!   with each word in 16 uses. If all uses store to the same words (δ = 0), 3345 against 2817.
+//! - Gathers without a destination were measured with a resident grid at 4640 for unit stride; a block per tile
+//!   of 8 items reached 4368 with one sum for all blocks, which the kernels no longer have: with partial sums
+//!   it is 4634 against 4605. Gathers that store to global memory were not measured; they get the values of
+//!   gathers that store to shared memory.
 
 use super::walk::{Shape, Steps};
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Offered};
@@ -31,7 +28,7 @@ use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::{Starts, uses};
 use crate::primitives::range::Range;
 
-/// What the kernels are built for.
+/// The tunables for which the kernels are built.
 pub const OFFERED: Offered = Offered {
     items: &[1, 2, 4, 8],
     grids: &[Grid::Tiles, Grid::Resident],
@@ -39,11 +36,11 @@ pub const OFFERED: Offered = Offered {
     ..Offered::NOTHING
 };
 
-/// Words of 8 bytes in a sector, and in a line.
+/// Words of 8 bytes per sector and per line.
 const SECTOR: u64 = 4;
 const LINE: u64 = 16;
 
-/// Entries of a long pattern that are looked at, and of the uses of a list of deltas.
+/// Entries of a long pattern that are examined, and uses of a long list of deltas.
 const SAMPLE: usize = 1 << 16;
 
 const fn tiles(items: u32) -> Steps {
@@ -52,13 +49,13 @@ const fn tiles(items: u32) -> Steps {
 
 const RESIDENT: Steps = Steps { items: 8, grid: Grid::Resident };
 
-/// What a case is executed with.
+/// The steps with which a case is executed.
 pub fn steps(spec: &Spec) -> Steps {
     let (asked, best) = (spec.tuning, best(spec));
     Steps { items: asked.items.unwrap_or(best.items), grid: asked.grid.unwrap_or(best.grid) }
 }
 
-/// Blocks of a launch where each tile of iterations has its own; `None` for a resident grid.
+/// The number of blocks of a launch if each tile of iterations has its own; `None` for a resident grid.
 pub fn blocks(spec: &Spec) -> Option<u64> {
     let steps = Some(steps(spec)).filter(|steps| steps.grid == Grid::Tiles)?;
     let all = Range { first: 0, count: spec.count };
@@ -78,8 +75,8 @@ fn best(spec: &Spec) -> Steps {
     }
 }
 
-/// Of the two sides of gs, which was not measured, the one that has less in flight is the one
-/// that memory holds up more.
+/// gs was not measured. It takes the steps of the side with less in flight, which is the side that memory
+/// delays more.
 fn slower(read: Steps, written: Steps) -> Steps {
     match read.items.cmp(&written.items) {
         std::cmp::Ordering::Less => read,
@@ -108,13 +105,13 @@ fn writing(pattern: &[u64], starts: &Starts, count: u64) -> Steps {
     }
 }
 
-/// Whether that is most of it: at its ends a run of words may leave sectors in part.
+/// Whether `words` fill most of `of`; the ends of a run may fill sectors only partially.
 fn fills(words: u64, of: u64) -> bool {
     4 * words >= 3 * of
 }
 
-/// What the threads of a block touch at once, a word of S each: distinct words, sectors and
-/// lines, and the words from the first to the last. Of a long pattern, of several blocks.
+/// Memory that the threads of a block touch at once, with one word of S each: distinct words, sectors and
+/// lines, and the number of words from the first to the last. Summed over several blocks for a long pattern.
 #[derive(Clone, Copy, Debug, Default)]
 struct Step {
     words: u64,
@@ -147,10 +144,9 @@ impl Step {
     }
 }
 
-/// Whether at least a quarter of a use's words were in uses before it. Two uses, of which one
-/// may be long before the other, have a word in common where entries differ by a sum of
-/// deltas; with one delta: where they leave the same remainder by it. Uses in an order drawn
-/// from the seed do not find them in a cache.
+/// Whether at least a quarter of a use's words were touched by earlier uses. Two uses, however far apart, share
+/// a word if entries differ by a sum of deltas; with one delta δ, if the entries are congruent modulo δ. Uses
+/// in an order drawn from the seed do not find their words in a cache.
 fn served_before(pattern: &[u64], starts: &Starts) -> bool {
     if starts.order.is_some() || starts.total == 0 {
         return false;

@@ -2,7 +2,7 @@ use super::*;
 use crate::case::{Params, Value};
 use crate::primitives::Definition;
 
-/// (kernel or method, its measured figures: tiles with 1, 2, 4, 8 items, then resident).
+/// Each row: case, kernel or method, and its measured figures: tiles with 1, 2, 4, 8 items, then resident.
 fn measured() -> Vec<(&'static str, &'static str, Vec<f64>)> {
     let lines = include_str!("choice_measured.txt").lines().filter(|line| !line.starts_with('#'));
     let row = |line: &'static str| {
@@ -21,7 +21,7 @@ fn indices(n: u64, entry: impl Fn(u64) -> u64) -> Vec<u64> {
     (0..n).map(entry).collect()
 }
 
-/// The base pattern of a configuration of Spatter's suites, the d of its GPU form, its count.
+/// A configuration of Spatter's suites: its base pattern, the d of its GPU form, and its count.
 fn suite(name: &str) -> (Vec<u64>, u64, u64) {
     let by = |stride: u64| indices(16, move |j| stride * j);
     let amg_0 = [1333, 0, 1, 2, 36, 37, 38, 72, 73, 74, 1296, 1297, 1298, 1332, 1334, 1368];
@@ -61,7 +61,7 @@ fn chosen(params: &Params) -> Steps {
     steps(&Spec::from_params(params, 7).unwrap())
 }
 
-/// A row's case; of the suites in the form that the GPU ran: 16 consecutive uses written out.
+/// The case of a row; suites are in the form that the GPU ran: 16 consecutive uses written out as one pattern.
 fn row(name: &str, kernel: &str) -> Params {
     if let Some(stride) = name.strip_prefix("uniform-") {
         let stride = stride.parse::<u64>().unwrap();
@@ -72,7 +72,7 @@ fn row(name: &str, kernel: &str) -> Params {
     params(kernel, written_out, 16 * d, count)
 }
 
-/// What is chosen is what measured best, up to what differs between two measurements.
+/// The choice is the one that measured best, within the variation between two measurements.
 #[test]
 fn every_measured_case_gets_what_measured_best() {
     let rows = measured();
@@ -85,7 +85,7 @@ fn every_measured_case_gets_what_measured_best() {
     }
 }
 
-/// The application's own pattern, which a block serves 16 uses of at once, is the same walk.
+/// The application's own pattern, of which a block serves 16 uses at once, results in the same walk.
 #[test]
 fn the_short_form_gets_what_the_written_out_one_gets() {
     for (name, kernel, _) in measured().into_iter().filter(|row| !row.0.starts_with("uniform")) {
@@ -107,7 +107,7 @@ fn what_the_recipe_says_holds() {
     assert_eq!(with("grid", Value::Text("resident".into())), RESIDENT);
 }
 
-/// Visits in an order drawn from the seed lie apart, whatever they have in common.
+/// Visits in an order drawn from the seed are far apart, regardless of the words that uses share.
 #[test]
 fn random_visits_go_by_the_lines_of_a_use() {
     let random = |pattern, delta| {
@@ -132,7 +132,7 @@ fn a_list_of_deltas_counts_as_what_it_amounts_to() {
     assert_eq!(listed("scatter", indices(8, |j| j), &[0, 0]), RESIDENT);
 }
 
-/// Long patterns go by what a block's threads touch, not by what the pattern spans.
+/// Long patterns are judged by the words that a block's threads touch, not by the pattern's extent.
 #[test]
 fn a_long_pattern_that_jumps_about_is_sparse() {
     let n = 1 << 12;
@@ -152,7 +152,7 @@ fn a_tunable_that_pattern_lacks_is_not_applicable() {
     assert_eq!(refused("block", Value::Int(64)), "n/a: pattern has no choice of block: leave it unset");
 }
 
-/// Of gs the side that has less in flight decides.
+/// For gs, the side with less in flight decides.
 #[test]
 fn the_slower_side_of_gs_decides() {
     assert_eq!(slower(tiles(8), tiles(1)), tiles(1));

@@ -1,12 +1,11 @@
-//! pattern: Spatter's gathers and scatters with a short index pattern that moves by a
-//! delta (lavin2020 §3.1).
+//! pattern: Spatter's gathers and scatters with a short index pattern that advances by a delta (lavin2020
+//! §3.1).
 //!
-//! The effective and the system bytes are Spatter's: 8 for each entry of the pattern
-//! and each use of it (for gs on both sides); the index buffers stay in registers or
-//! the first cache and are not counted (lavin2020 §3.3); only of `method: global` the system
-//! bytes have the stores, too. Where the uses start is computed
-//! as δ·i; with a list of deltas or shuffled visits it is read from an array, which is
-//! declared as an access and is not counted either.
+//! The effective and the system bytes are Spatter's: 8 for each entry of the pattern and each use of it (for gs
+//! on both sides). The index buffers stay in registers or the L1 cache and are not counted (lavin2020 §3.3).
+//! Only for `method: global` do the system bytes include the stores. Uses start at δ·i; with a list of deltas
+//! or shuffled visits the starts are read from an array, which is declared as an access and is not counted
+//! either.
 
 mod choice;
 pub mod cpu;
@@ -72,8 +71,8 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    /// A scatter that visits a word twice hides a missing store; one that moves on shows
-    /// at least where its last iterations are missing.
+    /// A scatter that visits a word twice hides a missing store; a scatter that advances shows one at least if
+    /// its last iterations are missing.
     fn fault_is_detectable(&self, fault: Fault) -> bool {
         if self.method == Method::ReadOnly && self.based() && fault == Fault::WrongChunk {
             // The neighbour's uses may read the same words.
@@ -101,8 +100,8 @@ impl Problem for Spec {
         })
     }
 
-    /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta (unless it is a
-    /// list) and count.
+    /// Class (lavin2020 §2; for gs that of the writing side's pattern), length, delta (unless it is a list) and
+    /// count.
     fn annotations(&self) -> Vec<(&'static str, Value)> {
         let delta = self.deltas.is_empty().then(|| ("pattern-delta", Value::Int(self.starts().total)));
         let shape = [
@@ -129,20 +128,21 @@ fn indices(spec: &Spec) -> u64 {
     [&spec.pattern, &spec.inner, &spec.gather, &spec.scatter].iter().map(|p| p.len() as u64).sum()
 }
 
-/// Most bytes of gathered words that a certificate keeps at a time, on any backend,
-/// unless a single use is longer.
+/// Maximum bytes of gathered words that a certificate keeps at a time, on any backend, unless a single use is
+/// longer.
 pub const KEPT: u64 = 256 << 20;
 
-/// Most bytes of dense words that a scatter's certificate makes at a time, as [`KEPT`].
+/// Maximum bytes of dense words that a scatter's certificate generates at a time, with the same exception as
+/// [`KEPT`].
 pub const MADE: u64 = 64 << 20;
 
-/// Most words of the destination that two bitmaps describe at a time.
+/// Maximum number of words of the destination that two bitmaps describe at a time.
 pub const MAPPED: u64 = 1 << 31;
 
-/// What the certificate takes, on the backend where it takes most. A gather's keeps a
-/// window of the gathered words. A scatter's has one bit for each word of the destination
-/// and a window of the source, or two bits for each word of a part of the destination; of gs
-/// and where uses start anywhere, two for all of them. A sum needs no room.
+/// Scratch memory of the certificate, on the backend that needs most. A gather's certificate keeps a window of
+/// the gathered words. A scatter's has one bit per word of the destination and a window of the source, or two
+/// bits per word of a part of the destination; for gs, and if uses start anywhere, two bits for all words. A
+/// sum needs no scratch memory.
 fn scratch(spec: &Spec) -> u64 {
     let bits = |words: u64| words.div_ceil(64) * 8;
     let words = spec.sparse_words();
@@ -160,8 +160,7 @@ fn scratch(spec: &Spec) -> u64 {
     }
 }
 
-/// Bytes of the dense words of consecutive uses: of all, or of as many as fit in `most`,
-/// at least one.
+/// Bytes of the dense words of consecutive uses: of all uses, or of as many as fit in `most`, at least one.
 fn window(spec: &Spec, most: u64) -> u64 {
     let one = 8 * spec.length();
     one * (most / one).clamp(1, spec.count)

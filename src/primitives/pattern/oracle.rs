@@ -6,9 +6,9 @@ use super::spec::{Kernel, POISON, Spec};
 use crate::inputs::mix::word64;
 use crate::primitives::oracle::{LIMIT, check_length, compare_words, words};
 
-/// Compares an output with the definition. For gather and multigather it holds the
-/// count·P gathered words; for the others the sparse destination, where a word may come
-/// from any of its writers and untouched words hold the poison.
+/// Compares an output with the definition. For gather and multigather the output is the count·P gathered words;
+/// for the others it is the sparse destination, where a word may come from any of its writers and untouched
+/// words hold the poison.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     if spec.bytes_each().saturating_mul(spec.count) > LIMIT {
         return Err("too many words for the oracle".to_owned());

@@ -1,5 +1,5 @@
-//! How large a pattern case is: the extents of its arrays, and the count that a footprint or
-//! a traffic asks for.
+//! The sizes of a pattern case: the extents of its arrays, and the count that follows from a footprint or a
+//! traffic.
 
 use super::spec::{Given, Kernel, Spec, largest};
 use super::starts::Starts;
@@ -12,8 +12,7 @@ impl Spec {
         if self.kernel == Kernel::Gs { 0 } else { self.length() * self.wrap }
     }
 
-    /// Words of the sparse array: max(p) + the start of the last use + 1. For gs the
-    /// destination.
+    /// Words of the sparse array, for gs the destination: max(p) + the start of the last use + 1.
     pub fn sparse_words(&self) -> u64 {
         let pattern = if self.kernel == Kernel::Gs { &self.scatter } else { &self.pattern };
         extent(pattern, &self.starts(), self.count)
@@ -27,21 +26,21 @@ impl Spec {
         }
     }
 
-    /// Bytes of one start of a use, where they are read from an array: 4 where the farthest
-    /// fits.
+    /// Bytes per start if starts are read from an array: 4 if the farthest start fits, else 8.
     pub fn base_bytes(&self) -> u64 {
         let far = |(_, starts): (u64, Starts)| starts.of(self.count - 1);
         let fits = |far: u64| far <= u64::from(u32::MAX);
         if self.sides().into_iter().map(far).all(fits) { 4 } else { 8 }
     }
 
-    /// Bytes of the arrays of starts: none, one, or of gs two.
+    /// Bytes of the arrays of starts: there are none, one or, for gs, two.
     pub fn bases_bytes(&self) -> u64 {
         let sides = if self.kernel == Kernel::Gs { 2 } else { 1 };
         if self.based() { sides * self.base_bytes() * self.count } else { 0 }
     }
 
-    /// The sparse arrays (of gs the source, then the destination) as their largest index and where the uses start.
+    /// The sparse arrays (for gs the source, then the destination), each as its largest index and the starts of
+    /// its uses.
     pub(super) fn sides(&self) -> Vec<(u64, Starts)> {
         match self.kernel {
             Kernel::Gs => {
@@ -103,8 +102,8 @@ impl Spec {
     }
 }
 
-/// Words from the first to the last one that a pattern can touch. Sizes are checked
-/// when a spec is made, so this does not overflow.
+/// Words from the first to the last one that a pattern can touch. Sizes are checked when a spec is made, so
+/// this does not overflow.
 fn extent(pattern: &[u64], starts: &Starts, count: u64) -> u64 {
     largest(pattern) + starts.of(count - 1) + 1
 }

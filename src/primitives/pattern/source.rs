@@ -1,4 +1,4 @@
-//! The index patterns that a case's parameters name.
+//! The index patterns that a case's parameters specify.
 
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Described, Field, choice, count};
@@ -11,7 +11,7 @@ use super::spec::MAX_INDEX;
 /// Spatter's default delta.
 pub const DEFAULT_DELTA: u64 = 8;
 
-/// Longest list of indices, in a recipe or in a file.
+/// Maximum length of a list of indices, in a recipe or in a file.
 pub const LONGEST_LIST: usize = 1 << 16;
 
 const LIST: Kind = Kind::Indices { max_length: LONGEST_LIST };
@@ -65,7 +65,7 @@ choice! {
     }
 }
 
-/// A text that changes nothing that is computed.
+/// A text that has no effect on the computation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Text;
 
@@ -79,7 +79,7 @@ impl Field for Text {
     }
 }
 
-/// The indices of a file, which the plan puts into the parameters beside its path.
+/// The indices of a file; the plan puts them into the parameters next to the file's path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InFile(Vec<u64>);
 
@@ -107,13 +107,13 @@ impl Field for &'static Application {
 }
 
 impl Source {
-    /// The variants, beside the other parameters.
+    /// The variants as inline parameters, next to the other parameters.
     pub const INLINE: Kind = match Source::KIND {
         Kind::Choice(variants) => Kind::Inline(variants),
         other => other,
     };
 
-    /// Its indices, in elements.
+    /// The indices of the pattern, in elements.
     pub fn indices(&self) -> Result<Vec<u64>, PatternError> {
         match self {
             Source::Uniform { length, stride } => generators::uniform(*length, *stride),
@@ -128,7 +128,7 @@ impl Source {
         }
     }
 
-    /// The delta where the recipe leaves it open.
+    /// The delta if the recipe leaves it open.
     pub fn default_delta(&self) -> u64 {
         match self {
             Source::App { name } => name.delta,

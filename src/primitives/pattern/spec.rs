@@ -1,5 +1,4 @@
-//! What a pattern case computes: its parameters, typed, with the index vectors
-//! generated and the count resolved.
+//! The typed parameters of a pattern case, with the index vectors generated and the count resolved.
 
 use super::source::{DEFAULT_DELTA, LONGEST_LIST, Source, Text};
 use super::starts::Starts;
@@ -11,10 +10,10 @@ use crate::case::{Backend, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
 
-/// What untouched words of a destination hold.
+/// The contents of untouched words of a destination.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
 
-/// Largest index, delta and count of anything.
+/// The maximum of all indices, deltas and counts.
 pub(super) const MAX_INDEX: u64 = MAX_BYTES / 8;
 
 words! {
@@ -35,7 +34,7 @@ words! {
 }
 
 impl Kernel {
-    /// Whether it writes the sparse array.
+    /// Whether the kernel writes the sparse array.
     pub fn scatters(self) -> bool {
         matches!(self, Kernel::Scatter | Kernel::Gs | Kernel::Multiscatter)
     }
@@ -82,11 +81,11 @@ words! {
     }
 }
 
-/// The delta, as a recipe says it.
+/// The delta as specified by a recipe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     By(u64),
-    /// A list that is repeated.
+    /// A list of deltas that is repeated.
     List(Vec<u64>),
     Implied(Implied),
 }
@@ -170,9 +169,9 @@ pub struct Spec {
     pub delta_gather: u64,
     /// δ_s of gs.
     pub delta_scatter: u64,
-    /// Gathers or scatters, at least 1.
+    /// Number of gathers or scatters, at least 1.
     pub count: u64,
-    /// Dense tiles, at least 1.
+    /// Number of dense tiles, at least 1.
     pub wrap: u64,
     /// Bytes of an index: 4 or 8.
     pub index: u64,
@@ -195,7 +194,7 @@ impl Spec {
         let reads = entries("gather", given.gather.as_ref(), gs || kernel == Kernel::Multigather)?;
         let writes = entries("scatter", given.scatter.as_ref(), gs || kernel == Kernel::Multiscatter)?;
         let (delta, deltas) = deltas(&given, gs, largest(&pattern))?;
-        // Of the multi-kernels one of the two is empty.
+        // For the multi-kernels, one of `reads` and `writes` is empty.
         let (gather, scatter, inner) =
             if gs { (reads, writes, Vec::new()) } else { (Vec::new(), Vec::new(), [reads, writes].concat()) };
         let mut spec = Spec {
@@ -231,8 +230,8 @@ impl Spec {
         self.method == Method::Atomic
     }
 
-    /// Whether a gather stores to one dense array in a GPU's global memory that all blocks
-    /// share, instead of each to one of its own in shared memory.
+    /// Whether all blocks of a gather store to one dense array in a GPU's global memory, instead of each to its
+    /// own in shared memory.
     pub fn global(&self) -> bool {
         self.method == Method::Global
     }
@@ -247,7 +246,8 @@ impl Spec {
         entries.len() as u64
     }
 
-    /// The pattern as it is applied to the sparse array: p, or `p[inner[j]]`; of gs p_s, that of the writing side.
+    /// The pattern as applied to the sparse array: p, or `p[inner[j]]`; for gs p_s, the pattern of the writing
+    /// side.
     pub fn applied(&self) -> Vec<u64> {
         match self.kernel {
             Kernel::Gather | Kernel::Scatter => self.pattern.clone(),
@@ -258,7 +258,7 @@ impl Spec {
         }
     }
 
-    /// Where the uses start in the sparse array; of gs in the destination.
+    /// Where the uses start in the sparse array; for gs in the destination.
     pub fn starts(&self) -> Starts {
         match self.kernel {
             Kernel::Gs => self.visited(&[self.delta_scatter]),
@@ -277,18 +277,18 @@ impl Spec {
         Starts::new(deltas, order)
     }
 
-    /// Whether where a use starts is read from an array instead of being computed as δ·i.
+    /// Whether the starts of uses are read from an array instead of being computed as δ·i.
     pub fn based(&self) -> bool {
         self.shuffled || !self.deltas.is_empty()
     }
 
-    /// Whether the certificate on CPUs asks each writer for its word, because a word of the
-    /// destination does not tell its writer.
+    /// Whether the certificate on CPUs checks each writer for its word, because a word of the destination does
+    /// not identify its writer.
     pub fn explained(&self) -> bool {
         self.based() || self.kernel == Kernel::Gs
     }
 
-    /// Bytes of one gather or scatter in Spatter's count: 8·P, for gs both sides.
+    /// Bytes of one gather or scatter as Spatter counts them: 8·P, for gs on both sides.
     pub fn bytes_each(&self) -> u64 {
         let sides = if self.kernel == Kernel::Gs { 2 } else { 1 };
         8 * sides * self.length()
@@ -338,7 +338,7 @@ fn implied_kernel(source: Option<&Source>) -> Kernel {
     }
 }
 
-/// The indices of a pattern that the kernel has; none of one that it does not have.
+/// The indices of a pattern that the kernel needs; empty for a pattern that it does not have.
 fn entries(key: &str, source: Option<&Source>, wanted: bool) -> Result<Vec<u64>, Refusal> {
     match source {
         Some(source) if wanted => source.indices().map_err(|error| Refusal::invalid(key, error.to_string())),
@@ -348,7 +348,7 @@ fn entries(key: &str, source: Option<&Source>, wanted: bool) -> Result<Vec<u64>,
     }
 }
 
-/// δ and the list of deltas, of which a case has one.
+/// δ and the list of deltas; a case has one of the two.
 fn deltas(given: &Given, gs: bool, largest: u64) -> Result<(u64, Vec<u64>), Refusal> {
     let invalid = |message| Refusal::invalid("delta", message);
     let delta = match (&given.delta, &given.source) {
@@ -364,7 +364,7 @@ fn deltas(given: &Given, gs: bool, largest: u64) -> Result<(u64, Vec<u64>), Refu
     Ok((delta, Vec::new()))
 }
 
-/// The largest index; 0 without one.
+/// The largest index, or 0 if there is none.
 pub(crate) fn largest(pattern: &[u64]) -> u64 {
     pattern.iter().copied().max().unwrap_or(0)
 }

@@ -202,7 +202,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// And what is accepted has consistent sizes.
+    /// In addition, an accepted case has consistent sizes.
     #[test]
     fn no_parameters_make_it_panic(params in any_params()) {
         if let Ok(s) = Spec::from_params(&params, 1) {

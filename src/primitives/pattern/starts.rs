@@ -2,21 +2,20 @@
 
 use crate::inputs::Permutation;
 
-/// Use k starts at the sum of the first k deltas of a list that is repeated; with a list of
-/// one that is δ·k. The uses are visited one after another, or as a permutation says.
+/// Use k starts at the sum of the first k deltas of a repeated list; with a single delta δ, that is δ·k. The
+/// uses are visited one after another, or in the order of a permutation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Starts {
-    /// Sums of the first 0, 1, … deltas, as many as there are deltas: ascending, the first
-    /// is 0.
+    /// Sums of the first 0, 1, … deltas, as many as there are deltas: ascending, starting with 0.
     pub sums: Vec<u64>,
     /// The sum of all deltas.
     pub total: u64,
-    /// Which use the i-th visit is to.
+    /// Maps the i-th visit to the use that it visits.
     pub order: Option<Permutation>,
 }
 
 impl Starts {
-    /// Of a list of at least one delta.
+    /// The starts of a list of at least one delta.
     pub fn new(deltas: &[u64], order: Option<Permutation>) -> Starts {
         let mut total = 0u64;
         let mut next = |delta: &u64| {
@@ -34,12 +33,12 @@ impl Starts {
         self.sums.iter().zip(ends).map(|(start, end)| end - start).collect()
     }
 
-    /// Where the use starts that visit `i` is to.
+    /// The start of the use that visit `i` visits.
     pub fn at(&self, i: u64) -> u64 {
         self.of(self.order.map_or(i, |order| order.apply(i)))
     }
 
-    /// Where use `k` starts, in the recipe's order: it never descends.
+    /// The start of use `k`, in the recipe's order: it never descends.
     pub fn of(&self, k: u64) -> u64 {
         match self.sums.as_slice() {
             [] | [_] => self.total * k,
@@ -50,14 +49,14 @@ impl Starts {
         }
     }
 
-    /// The same, unless it exceeds 64 bits.
+    /// Like [`of`](Starts::of), but `None` on overflow of 64 bits.
     pub fn checked_of(&self, k: u64) -> Option<u64> {
         let length = self.sums.len().max(1) as u64;
         let rest = self.sums.get((k % length) as usize).copied().unwrap_or(0);
         self.total.checked_mul(k / length)?.checked_add(rest)
     }
 
-    /// How many uses start at `room` or before; `None` where all do.
+    /// The number of uses that start at or before `room`; `None` if all do.
     pub fn up_to(&self, room: u64) -> Option<u64> {
         let (laps, rest) = (room.checked_div(self.total)?, room % self.total);
         let more = self.sums.partition_point(|&sum| sum <= rest) as u64;

@@ -26,7 +26,7 @@ fn case(kernel: &str, count: u64, delta: u64) -> Params {
     }
 }
 
-/// Spatter's loops over plain vectors; of a location's writers the last wins.
+/// Spatter's loops over plain vectors; among a location's writers, the last one wins.
 fn computed(spec: &Spec) -> Vec<u64> {
     let p = spec.applied();
     let (length, count) = (spec.length() as usize, spec.count as usize);
@@ -106,7 +106,7 @@ fn bytes_are_spatters() {
     assert_eq!(gather.footprint, 8 * (9 + 8 * 9 + 1) + 8 * 3 + 4 * 3);
 }
 
-/// A certificate works in windows: what it needs does not grow with the count.
+/// A certificate works in windows, so its scratch memory does not grow with the count.
 #[test]
 fn the_scratch_is_bounded() {
     let scratch = |kernel, count, delta| work(&case(kernel, count, delta)).scratch;
@@ -118,7 +118,7 @@ fn the_scratch_is_bounded() {
     assert_eq!(work(&sum).scratch, 0);
 }
 
-/// Reading where uses start is declared and does not count.
+/// Reading the starts of uses is declared, but does not count as bytes.
 #[test]
 fn starts_are_an_access_that_no_bandwidth_counts() {
     let work = |kernel: &str, more: &[(&str, Value)]| {
@@ -150,7 +150,7 @@ fn read_only_has_no_dense_side() {
     assert_eq!(work(&p).passes[0].accesses.len(), 1);
 }
 
-/// What a gather stores to global memory is traffic, too.
+/// A gather's stores to global memory count as traffic, too.
 #[test]
 fn stores_to_global_memory_are_system_bytes() {
     let p = case("gather", 10, 8).with("method", text("global")).with("backend", text("cuda"));

@@ -1,36 +1,35 @@
-//! How blocks and threads share the iterations and entries of a pattern. Pure.
+//! Division of the iterations and entries of a pattern among blocks and threads. Pure.
 
 use crate::case::Failure;
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid};
 use crate::primitives::range::Range;
 
-/// Most bytes of a block's dense side.
+/// Maximum bytes of a block's dense side.
 pub const MAX_SHARED: u64 = 96 << 10;
 
-/// Below this each row of threads gets dense words of its own: several blocks still fit
-/// on a multiprocessor.
+/// Up to this size each row of threads gets its own dense words: several blocks still fit on a multiprocessor.
 const PRIVATE_SHARED: u64 = 16 << 10;
 
-/// Blocks for each multiprocessor of a resident grid, where there is work for them: several
-/// for each that fits at once, so that the last ones to end are short.
+/// Blocks per multiprocessor of a resident grid, if there is work for them: several times the number that fits
+/// at once, so that the last blocks to end are short.
 const BLOCKS_PER_SM: u64 = 32;
 
-/// Most blocks of a launch.
+/// Maximum number of blocks per launch.
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
 
 /// How a walk hands out the iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Iterations that a thread has in flight: N of the timed kernels' names, [`KEPT`] of those
-    /// that keep every word, 1 of those that check.
+    /// Iterations that a thread has in flight: N in the timed kernels' names, those of [`KEPT`] in kernels that
+    /// keep every word, 1 in checking kernels.
     pub items: u32,
     pub grid: Grid,
 }
 
-/// Of the kernels that keep every word: their items are `KEPT_ITEMS` there.
+/// Steps of the kernels that keep every word; the items are `KEPT_ITEMS` in the kernels.
 pub const KEPT: Steps = Steps { items: 8, grid: Grid::Resident };
 
-/// Of the kernels that check.
+/// Steps of the checking kernels.
 pub const SINGLE: Steps = Steps { items: 1, grid: Grid::Resident };
 
 /// `Walk` in `kernels/pattern.cu`.
@@ -50,7 +49,7 @@ pub struct Walk {
     pub items: u32,
 }
 
-/// How the entries of a pattern are laid on the threads of a block.
+/// The mapping of a pattern's entries to the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub length: u64,
@@ -60,11 +59,11 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Short patterns: as many iterations side by side as fit in a block. Long ones: the
-    /// fewest tiles of columns, all of nearly the same width.
+    /// Short patterns: as many iterations side by side as fit in a block. Long ones: the fewest tiles of
+    /// columns, all of nearly the same width.
     ///
     /// # Errors
-    /// `NotApplicable` where the tiles are more than blocks of a launch.
+    /// `NotApplicable` if there are more tiles than blocks in a launch.
     pub fn of(length: u64) -> Result<Shape, Failure> {
         let block = u64::from(BLOCK);
         let tiles = length.div_ceil(block).max(1);
@@ -77,13 +76,13 @@ impl Shape {
         }
     }
 
-    /// Threads of a block: whole warps.
+    /// Threads per block: whole warps.
     pub fn threads(self) -> u32 {
         (self.columns * self.rows).next_multiple_of(32)
     }
 
-    /// Most blocks that share a tile of columns. Where a block for each tile of iterations
-    /// would be more than a launch can have, each goes on to further ones.
+    /// Maximum number of blocks that share a tile of columns. If a launch cannot have a block for each tile of
+    /// iterations, each block continues with further tiles.
     fn most_workers(self, grid: Grid, sms: u32) -> u64 {
         let blocks = match grid {
             Grid::Tiles => MAX_BLOCKS,
@@ -111,17 +110,15 @@ impl Shape {
         }
     }
 
-    /// The dense side of a block. A gather's rows have words of their own where that is
-    /// small; else (wrap above 8 for short patterns) several rows of a block store to the
-    /// same word, which then holds the value of one of them. That is no data race: the
-    /// stores are volatile, which PTX gives the meaning of relaxed ones, of 8 aligned
-    /// bytes each, and the certificate accepts the word of any iteration with the right
-    /// i mod wrap. A tool that only looks for barriers between two stores reports it all
-    /// the same. Private words for every wrap would multiply the shared memory by the rows
-    /// of a block, and with it lower the occupancy.
+    /// The dense side of a block. The rows of a gather have separate words if these are small; otherwise (wrap
+    /// above 8 for short patterns) several rows of a block store to the same word, which then holds the value
+    /// of one of them. That is no data race: the stores are volatile, which PTX treats as relaxed, of 8 aligned
+    /// bytes each, and the certificate accepts the word of any iteration with the right i mod wrap. A tool that
+    /// looks only for barriers between two stores reports it nevertheless. Separate words for every wrap would
+    /// multiply the shared memory by the rows of a block, and so lower the occupancy.
     ///
     /// # Errors
-    /// `NotApplicable` where it does not fit into shared memory.
+    /// `NotApplicable` if the dense side does not fit in shared memory.
     pub fn dense(self, wrap: u64, stores: bool) -> Result<Dense, Failure> {
         let bytes = |slots: u32| u64::from(slots).saturating_mul(wrap).saturating_mul(8);
         let private = self.columns * self.rows;
@@ -144,7 +141,7 @@ pub struct Dense {
     slots: u32,
     wrap: u32,
     private_rows: bool,
-    /// Shared memory of a block.
+    /// Shared memory per block, in bytes.
     pub bytes: u32,
 }
 
@@ -160,12 +157,12 @@ impl Walk {
         Walk { slots: self.length as u32, wrap: wrap as u32, ..self }
     }
 
-    /// A walk of a single block that has that dense side.
+    /// A walk of a single block whose words are the whole shared dense side.
     pub fn alone(self) -> Walk {
         Walk { columns: self.slots, tiles: 1, workers: 1, private_rows: 0, ..self }
     }
 
-    /// The walk with this many blocks a tile at most.
+    /// The walk with at most this many blocks per tile.
     pub fn at_most(self, workers: u64) -> Walk {
         Walk { workers: u64::from(self.workers).min(workers.max(1)) as u32, ..self }
     }
@@ -174,7 +171,7 @@ impl Walk {
         self.tiles * self.workers
     }
 
-    /// Words of all blocks' dense sides.
+    /// Words of the dense sides of all blocks.
     pub fn left_words(&self) -> u64 {
         u64::from(self.blocks()) * self.dense_words()
     }
@@ -214,7 +211,7 @@ mod tests {
         }
     }
 
-    /// The loop of the kernels, in Rust: each (i, j) once.
+    /// The loop of the kernels, in Rust: visits each (i, j) once.
     #[test]
     fn each_iteration_of_each_entry_is_walked_once() {
         let resident = |length, items, sms| (length, Steps { items, grid: Grid::Resident }, sms);
@@ -256,7 +253,7 @@ mod tests {
         }
     }
 
-    /// A block for each tile, or as many as a launch can have.
+    /// One block per tile, or as many as a launch can have.
     #[test]
     fn a_grid_of_tiles_strides_only_where_it_must() {
         let walk = |length, items, count| {

@@ -1,5 +1,5 @@
-//! random-access on the CPU: every access a scalar load or store, as many of them in flight
-//! as the processor keeps. Places are computed ahead, a block at a time.
+//! random-access on the CPU: every access is a scalar load or store, with as many in flight as the processor
+//! supports. Places are computed in advance, one block at a time.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -15,20 +15,20 @@ pub struct RandomAccess {
     array: Buffer,
     timed: Timed,
     fault: Option<Fault>,
-    /// What each worker read, in a cache line of its own.
+    /// The sum of each worker's reads, in a separate cache line.
     sums: Vec<Slot>,
-    /// How often each worker has executed its share, likewise.
+    /// How often each worker has executed its share, also in a separate cache line.
     executed: Vec<Slot>,
 }
 
-/// Accesses `range` of the array; the sum of what was read, or 0.
+/// Makes accesses `range` to the array; returns the sum of the words read, or 0.
 ///
 /// # Safety
 /// The array has an element for each place of the order.
 type Timed = unsafe fn(*mut u8, Scramble, Range<u64>) -> u64;
 
-/// An element, read and written word by word. Several workers may write the same element,
-/// the same value each, so its words are atomic.
+/// An element, read and written word by word. Several workers may write the same value to the same element, so
+/// its words are atomic.
 trait Element {
     fn read(&self) -> u64;
     fn write(&self, j: u64);
@@ -71,7 +71,7 @@ unsafe fn read<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Ran
         }
         for some in all {
             for (sum, at) in sums.iter_mut().zip(some) {
-                // SAFETY: as above.
+                // SAFETY: places lie inside the array.
                 *sum = sum.wrapping_add(unsafe { (*array.add(at.get())).read() });
             }
         }
@@ -79,17 +79,17 @@ unsafe fn read<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Ran
     sums.iter().fold(0, |all, sum| all.wrapping_add(*sum))
 }
 
-/// Sums that are kept apart: one alone would be added to once a cycle, and a first cache hands
-/// over more.
+/// Number of independent sums: a single one would allow only one addition per cycle, and an L1 cache delivers
+/// more.
 const SUMS: usize = 4;
 
 /// Places that are computed together, before any of them is accessed.
 const BLOCK: usize = 1024;
 
-/// A place in a block: half as wide where the array has few enough of them.
+/// A place in a block: 32 bits wide if the array is small enough.
 trait Place: Copy {
     const NONE: Self;
-    /// Those of the accesses from `first` on, in arithmetic as wide as they are.
+    /// Computes the places of the accesses from `first` on, in arithmetic of the same width.
     fn fill(order: Scramble, first: u64, places: &mut [Self]);
     fn get(self) -> usize;
 }
@@ -128,10 +128,10 @@ impl Place for u64 {
     }
 }
 
-/// Calls `access` with the places of `range`, some at a time. A load that misses stays in the
-/// processor's window until its data come, and with the dozen instructions that a place takes
-/// beside each of them few loads would be in flight; in a cache these would be what is timed.
-/// Here an access finds its place in memory, as those of gathers and scatters do.
+/// Calls `access` with the places of `range`, one block at a time. A load that misses occupies the processor's
+/// window until its data arrive; with the dozen instructions that compute a place next to each load, few loads
+/// would be in flight, and in a cache those instructions would dominate the time. Here an access reads its
+/// place from memory, as gathers and scatters do.
 #[inline(always)]
 fn in_blocks<P: Place>(order: Scramble, range: Range<u64>, mut access: impl FnMut(&[P])) {
     let mut places = [P::NONE; BLOCK];
@@ -144,12 +144,12 @@ fn in_blocks<P: Place>(order: Scramble, range: Range<u64>, mut access: impl FnMu
     }
 }
 
-/// The places of the accesses from `first` on, by vectors where there are any.
+/// Computes the places of the accesses from `first` on, with vectors if available.
 #[inline(always)]
 fn compute<P: Place>(order: Scramble, first: u64, places: &mut [P]) {
     #[cfg(target_arch = "x86_64")]
     if Isa::Avx2.present() {
-        // SAFETY: the processor has them.
+        // SAFETY: the processor has AVX2.
         return unsafe { compute_avx2(order, first, places) };
     }
     P::fill(order, first, places);
@@ -161,7 +161,7 @@ unsafe fn compute_avx2<P: Place>(order: Scramble, first: u64, places: &mut [P]) 
     P::fill(order, first, places);
 }
 
-/// Of a chain through elements that hold places.
+/// Follows a chain through elements that hold places.
 #[inline(never)]
 unsafe fn chase<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
     let (array, mut at, mut sum) = (array.cast::<E>(), order.apply(range.start), 0u64);
@@ -207,7 +207,7 @@ fn direct<P: Place>(spec: &Spec) -> Timed {
 }
 
 impl RandomAccess {
-    /// What is read becomes itself, what is written poison.
+    /// Fills an array to be read with its own words, an array to be written with poison.
     fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         if self.spec.kernel == Kernel::Write {
             return self.clear(pool, cancel);
@@ -222,7 +222,7 @@ impl RandomAccess {
         Ok(())
     }
 
-    /// A wrong chain may come to the guard; it must not leave the array from there.
+    /// A wrong chain may reach the guard; the guard leads back into the array.
     fn lead_back(&self) {
         let guard = self.spec.elements();
         let words = if self.spec.method == Method::Chained { self.spec.words() } else { 0 };
@@ -252,8 +252,8 @@ impl RandomAccess {
         }
     }
 
-    /// Accesses that the workers share at a time: each element once, so that a worker comes to
-    /// elements of its own, as in a gather or a scatter. A chain goes on through all of them.
+    /// Accesses that the workers divide at a time: each element once, so that a worker visits elements of its
+    /// own, as in a gather or a scatter. A chain continues through all accesses.
     fn lap(&self) -> u64 {
         match self.spec.method {
             Method::Direct => self.spec.elements(),
@@ -265,10 +265,10 @@ impl RandomAccess {
         self.sums.iter().fold(0, |sum, s| sum.wrapping_add(s.0.load(Ordering::Relaxed)))
     }
 
-    /// The sum against the elements' own, each as often as it comes.
+    /// Compares the sum with that of the elements, each multiplied by its number of visits.
     fn wrong_sum(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (expected, order) = (AtomicU64::new(0), self.spec.order());
-        // Of few accesses, none comes to the elements behind them.
+        // With few accesses, the remaining elements in the order are not visited.
         let visited = self.spec.elements().min(self.spec.accesses);
         pool.for_blocks(visited as usize, cancel, |block| {
             let all = block.fold(0u64, |sum, x| {
@@ -281,7 +281,7 @@ impl RandomAccess {
         Ok((found != expected).then(|| format!("the sum is {found:#x}, not {expected:#x}")))
     }
 
-    /// Every element that is visited holds its place, and the others the poison.
+    /// Checks that every visited element holds its place, and all others poison.
     fn wrong_element(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (spec, order) = (&self.spec, self.spec.order());
         let poison = if spec.element == 4 { POISON & u64::from(u32::MAX) } else { POISON };

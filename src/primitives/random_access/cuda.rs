@@ -1,5 +1,5 @@
-//! random-access on a GPU (`kernels/random_access.cu`): one launch an execution, a block for
-//! each tile of accesses; of a chain one thread.
+//! random-access on a GPU (`kernels/random_access.cu`): one launch per execution, with one block per tile of
+//! accesses; a chain has a single thread.
 
 use super::Spec;
 use super::spec::{Kernel, Method};
@@ -13,7 +13,7 @@ use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 
-/// Accesses of a block, `BLOCK * UNROLL` in the kernels.
+/// Accesses per block, `BLOCK * UNROLL` in the kernels.
 const TILE: u64 = 8 * BLOCK as u64;
 
 /// `PARTIALS` in the kernels.
@@ -26,21 +26,21 @@ device_struct! {
         elements: u64,
         accesses: u64,
         element: u32,
-        /// 1 where elements hold the places of a chain.
+        /// 1 if elements hold the places of a chain.
         chained: u32,
         order: Scramble,
     }
 }
 
-/// A case in place. The array has a guard element behind its last one, which the deliberately
-/// wrong implementations may touch.
+/// A prepared case. The array has a guard element behind its last one, which the deliberately wrong
+/// implementations may touch.
 pub struct RandomAccess {
     spec: Spec,
     timed: cuda::Kernel,
     check: cuda::Kernel,
     array: DeviceBuffer<u32>,
     partials: DeviceBuffer<u64>,
-    /// Executions since the last clearing, and where the present one begins.
+    /// Executions since the last clearing, and the access at which the present one begins.
     executed: u64,
     begin: u64,
 }
@@ -80,7 +80,7 @@ fn check_name(spec: &Spec) -> &'static str {
     }
 }
 
-/// The names of those that fill the array, the first of which does.
+/// The names of the kernels that fill the array; only the first is used for that.
 fn fill_names(spec: &Spec) -> &'static [&'static str] {
     match (spec.kernel, spec.method, spec.element) {
         (Kernel::Write, ..) => &[],
@@ -138,7 +138,7 @@ impl GpuJob for RandomAccess {
         }
     }
 
-    /// An execution goes on where the one before it ended.
+    /// An execution continues where the previous one ended.
     fn begin(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
         self.begin = self.spec.begin(self.executed);
         self.executed += 1;
@@ -184,7 +184,7 @@ impl GpuJob for RandomAccess {
 }
 
 impl RandomAccess {
-    /// What the executions since the last clearing have read.
+    /// The sum of all reads since the last clearing.
     fn sum(&self) -> Result<u64, Failure> {
         Ok(self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add))
     }

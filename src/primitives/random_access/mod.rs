@@ -1,23 +1,21 @@
-//! random-access: independent reads or writes of an array's elements in random order, and
-//! nothing else: no location array, no second data array. What gathers and scatters come to
-//! at best in a footprint.
+//! random-access: independent reads or writes of an array's elements in random order and nothing else: no
+//! location array, no second data array. This is an upper bound for gathers and scatters in a footprint.
 //!
 //! With m = footprint / element a power of two and h a random-looking bijection of [0, m)
-//! that is computed on the way ([`Scramble`](crate::inputs::Scramble)), access i goes to
+//! that is computed on the fly ([`Scramble`](crate::inputs::Scramble)), access i goes to
 //! a\[h(i mod m)\]:
 //!
 //! ```text
 //! read    Σ words of a[h(i mod m)], modulo 2^64      write   a[h(i mod m)] = its own place
 //! ```
 //!
-//! Every element comes once before the first comes again, in the same order each time. An
-//! execution goes on where the one before it ended, so that of a footprint that is larger than
-//! what one execution visits not always the same part is found in a cache. The effective bytes
-//! are element · accesses.
+//! Every element is visited once before the first is visited again, in the same order each time. An execution
+//! continues where the previous one ended, so that, if the footprint is larger than the part that one execution
+//! visits, it is not always the same part that is found in a cache. The effective bytes are element · accesses.
 //!
-//! With `method: chained` element h(x) holds h(x + 1 mod m), and each access goes where the
-//! one before it says: what comes out is the latency. On CPUs each thread follows a chain of
-//! its own through its share of the accesses, on a GPU one thread follows one.
+//! With `method: chained`, element h(x) holds h(x + 1 mod m), and each access goes to the place read by the
+//! previous one: the result is the latency. On CPUs each thread follows a chain of its own through its share of
+//! the accesses; on a GPU one thread follows one chain.
 
 pub mod cpu;
 pub mod cuda;
@@ -31,7 +29,7 @@ use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Fault, Params, Pass, Refusal, Work};
 use spec::{Kernel, Method};
 
-/// A chain of so many elements that begins elsewhere reads something else.
+/// Chains of at least this many elements have a different sum if they begin elsewhere.
 const LONG_CHAIN: u64 = 1024;
 
 impl Definition for Spec {
@@ -75,9 +73,9 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    /// Once elements are visited again, an access that is left out, or made twice in the
-    /// place of another, hides behind the others to the same element. A chain through a
-    /// handful of elements comes to the same ones wherever it begins.
+    /// Once elements are visited again, an access that is omitted, or repeated in place of another, hides
+    /// behind other accesses to the same element. A chain through a handful of elements visits the same
+    /// elements wherever it begins.
     fn fault_is_detectable(&self, fault: Fault) -> bool {
         match (fault, self.method) {
             (Fault::OffByOne, Method::Direct) => true,

@@ -3,7 +3,7 @@
 use super::spec::{Kernel, Spec};
 use crate::primitives::oracle::{check_length, compare_words, words};
 
-/// Every byte of what nobody writes, four at a time.
+/// The four-byte pattern of untouched memory.
 const POISON: u32 = 0xDEAD_BEEF;
 
 /// Compares an output with the definition: for read the sum, else the array.

@@ -1,11 +1,11 @@
-//! What a random-access case computes: its parameters, typed, and its data.
+//! The typed parameters of a random-access case, and its data.
 
 use crate::case::table::{bytes, choice, count, parameters, sizes, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::Scramble;
 use crate::inputs::mix::{word32, word64};
 
-/// Most bytes of the array.
+/// Maximum bytes of the array.
 pub const MAX_BYTES: u64 = 1 << 45;
 
 words! {
@@ -74,39 +74,38 @@ impl Spec {
         Ok(())
     }
 
-    /// m.
+    /// m: the number of elements.
     pub fn elements(&self) -> u64 {
         1 << self.bits
     }
 
-    /// 64-bit words of an element; a 4-byte one counts as one.
+    /// 64-bit words per element; a 4-byte element counts as one.
     pub fn words(&self) -> u64 {
         self.element.div_ceil(8)
     }
 
-    /// h.
+    /// h: the order of the visits.
     pub fn order(&self) -> Scramble {
         Scramble::new(self.bits, self.seed)
     }
 
-    /// Where in the order of visits the execution after so many others begins.
+    /// The position in the order of visits at which an execution begins, after `executions` earlier ones.
     pub fn begin(&self, executions: u64) -> u64 {
         executions.wrapping_mul(self.accesses) & (self.elements() - 1)
     }
 
-    /// The element that is visited after element `j`; `j` = m counts as an element that
-    /// comes somewhere.
+    /// The element that is visited after element `j`; `j` = m, the guard, has a successor, too.
     pub fn next(&self, j: u64) -> u64 {
         let order = self.order();
         order.apply(order.invert(j) + 1)
     }
 
-    /// How often the `x`th element in the order of visits comes.
+    /// The number of visits to the `x`th element in the order of visits.
     pub fn visits(&self, x: u64) -> u64 {
         (self.accesses >> self.bits) + u64::from(x < self.accesses & (self.elements() - 1))
     }
 
-    /// Word `w` of element `j`, as read finds it and write leaves it.
+    /// Word `w` of element `j`: the value that read finds and write leaves.
     #[inline(always)]
     pub fn word(&self, j: u64, w: u64) -> u64 {
         match (self.kernel, self.element) {
@@ -124,8 +123,8 @@ impl Spec {
         }
     }
 
-    /// What reading element `j` adds to the sum: its words, and 1 for each place that a chain
-    /// comes to, so that none is missing unseen.
+    /// The contribution of element `j` to the sum of reads: its words, plus 1 for each place that a chain
+    /// visits, so that no missing visit goes unnoticed.
     #[inline(always)]
     pub fn sum_of(&self, j: u64) -> u64 {
         let chained = u64::from(self.method == Method::Chained);

@@ -1,5 +1,5 @@
-//! reduce on a GPU (`kernels/reduce.cu`): one launch of as many blocks as are at work at once, of which the last one to
-//! end joins what all have left. The certificate reduces the terms' closed form.
+//! reduce on a GPU (`kernels/reduce.cu`): one launch with as many blocks as are resident at once; the last
+//! block to finish combines the words of all. The certificate reduces the closed form of the terms.
 
 use super::Spec;
 use crate::case::{Cancel, Failure, Fault, Verdict};
@@ -13,7 +13,7 @@ use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
 const MODULE: &str = "reduce";
 const OTHERS: [&str; 2] = ["reduce_fill", "reduce_expected"];
 
-/// Bytes of a tile: 8 vectors of 16 for each thread, as `ITEMS` in the kernels; with products 4 of each array.
+/// Bytes per tile: 8 vectors of 16 bytes per thread (`ITEMS` in the kernels); with products, 4 of each array.
 const TILE: u64 = 8 * 16 * BLOCK as u64;
 
 device_struct! {
@@ -29,14 +29,14 @@ device_struct! {
     }
 }
 
-/// A case in place. Arrays have one element more, which only a deliberate mistake reads.
+/// A prepared case. Arrays have an extra element, which only a deliberate mistake reads.
 pub struct Reduce {
     spec: Spec,
     timed: Kernel,
     expected: Kernel,
     x: DeviceBuffer<u32>,
     y: Option<DeviceBuffer<u32>>,
-    /// The word of each block, how many have left theirs, and the word of all.
+    /// The word of each block, the number of blocks that have stored theirs, and the combined word.
     parts: DeviceBuffer<u64>,
     ticket: DeviceBuffer<u32>,
     all: DeviceBuffer<u64>,
@@ -78,7 +78,7 @@ impl GpuJob for Reduce {
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-        // Of no terms a launch leaves the identity.
+        // A launch over no terms leaves the identity.
         if spec.elements == 0 { Plan::whole(0) } else { Plan::ranges(spec.elements, fault) }
     }
 
@@ -119,7 +119,7 @@ impl GpuJob for Reduce {
         let at = |array: &DeviceBuffer<u32>| array.pointer_at(length(first * element / 4)?);
         let (x, y) = (at(&self.x)?, self.y.as_ref().map_or(Ok(DevicePtr::null()), at)?);
         let size = if self.y.is_some() { TILE / 2 } else { TILE } / element;
-        // Arrays begin with whole vectors.
+        // Arrays are aligned to whole vectors.
         let tiles = if (first * element).is_multiple_of(16) { n / size } else { 0 };
         let (tiled, further) = (tiles * size, u32::from(std::mem::replace(&mut self.begun, true)));
         let blocks = grid(n, size).min(self.parts.len() as u32);

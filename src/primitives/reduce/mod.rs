@@ -1,19 +1,20 @@
-//! reduce: the sum, the least or the greatest of n elements, or of the products of two arrays.
+//! reduce: the sum, minimum or maximum of n elements, or of the products of two arrays.
 //!
 //! ```text
 //! t[i] = x[i], or x[i] · y[i]            result = t[0] ⊕ t[1] ⊕ … ⊕ t[n−1]
-//! sum      integers modulo 2^32 or 2^64; floats in f64, rounded to the type once; of no terms 0. It begins with +0,
-//!          so that it is never −0; a NaN among the terms makes it NaN
-//! min max  −0 is less than +0, and a NaN among the terms makes the result NaN (IEEE 754-2019 minimum, maximum); of no
-//!          terms the greatest, or the least, of the type: ∞ and −∞ of floats
-//! product  integers modulo 2^32 or 2^64; of floats that are summed exact to f64, else rounded to the type
+//! sum      integers modulo 2^32 or 2^64; floats in f64, rounded to the type once; 0 if there are no terms. The sum
+//!          starts at +0, so it is never −0; a NaN among the terms makes it NaN
+//! min max  −0 is less than +0, and a NaN among the terms makes the result NaN (IEEE 754-2019 minimum, maximum);
+//!          without terms the greatest or the least value of the type, for floats ∞ or −∞
+//! product  integers modulo 2^32 or 2^64; floats in f64 if they are summed (exact for f32), else rounded to the type
 //! ```
 //!
 //! A sum of products is a dot product. The effective bytes are the arrays, read once.
 //!
-//! Terms join as *words*: integers as they are, floats that are summed as f64, and floats that are compared as keys
-//! whose unsigned order is the order above ([`key32`], [`key64`]), so that min and max join in any order to the bit. Sums of
-//! floats do not: the certificate allows for what so many additions in f64 may lose ([`Spec::bound`]).
+//! Terms are combined as *words*: integers as they are, floats to be summed as f64, and floats to be compared
+//! as keys whose unsigned order is the order above ([`key32`], [`key64`]), so that min and max are independent
+//! of the order of combination, bit for bit. Sums of floats are not: the certificate allows for the rounding
+//! error of the additions in f64 ([`Spec::bound`]).
 
 pub mod cpu;
 pub mod cuda;
@@ -112,7 +113,7 @@ impl Problem for Spec {
         Work::once(self.elements, arrays.iter().copied().map(read).collect())
     }
 
-    /// One term after another, as the definition says.
+    /// Combines one term after another, as in the definition.
     fn check(&self, output: &[u8]) -> Result<(), String> {
         check_length(output, self.element())?;
         let wide = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -120,8 +121,8 @@ impl Problem for Spec {
         self.mistake(wide(output), expected).map_or(Ok(()), Err)
     }
 
-    /// Which term decides: all of a sum of numbers; the planted one of what else there is. A worker that takes its
-    /// neighbour's part leaves at least the last element out.
+    /// A fault shows if it affects a term that decides the result: any term of a sum of numbers, otherwise the
+    /// planted one. A worker that takes its neighbour's part leaves out at least the last element.
     fn fault_is_detectable(&self, fault: Fault) -> bool {
         match (self.contents, self.operator, fault) {
             (Contents::Zeros, ..) => false,
@@ -134,7 +135,7 @@ impl Problem for Spec {
 }
 
 impl Spec {
-    /// Bytes of an element.
+    /// Bytes per element.
     pub fn element(&self) -> u64 {
         if matches!(self.ty, Type::U64 | Type::F64) { 8 } else { 4 }
     }
@@ -154,14 +155,16 @@ impl Spec {
         self.is_float() && self.operator == Operator::Sum
     }
 
-    /// The element that is the least, the greatest or NaN: by the seed the last one or the middle.
+    /// The position of the element that is the minimum, maximum or NaN: depending on the seed, the last one or
+    /// the middle one.
     pub fn planted(&self) -> u64 {
         if self.seed.is_multiple_of(2) { self.elements.saturating_sub(1) } else { self.elements / 2 }
     }
 
-    /// The bits of element `i` of x, or of y; the twin of `element_of` in `kernels/reduce.cu`. With w = word64(seed, i)
-    /// integers are w | 1, of a maximum multiples of 4; floats ±[1/2, 1) by 23 bits of w. The planted element and the
-    /// one behind the last, which only a deliberate mistake reads, are beyond all others.
+    /// The bits of element `i` of x, or of y; the twin of `element_of` in `kernels/reduce.cu`. With w =
+    /// word64(seed, i), integers are w | 1, for a maximum multiples of 4; floats are ±[1/2, 1) with 23 bits of
+    /// w. The planted element, and the one behind the last, which only a deliberate mistake reads, lie beyond
+    /// all others.
     pub fn bits(&self, second: bool, i: u64) -> u64 {
         let w = word64(self.seed.wrapping_add(second.into()), i);
         let sign = if w & 1 == 0 { 1.0 } else { -1.0 };
@@ -216,7 +219,7 @@ impl Spec {
         }
     }
 
-    /// The word of no terms.
+    /// The word of no terms: the identity of the operator.
     pub fn identity(&self) -> u64 {
         match self.operator {
             Operator::Sum => 0,
@@ -227,12 +230,12 @@ impl Spec {
         }
     }
 
-    /// The word of the terms of all.
+    /// The combination of several words.
     pub fn joined(&self, words: impl IntoIterator<Item = u64>) -> u64 {
         words.into_iter().fold(self.identity(), |all, word| self.join(all, word))
     }
 
-    /// The word of the terms of both.
+    /// The combination of two words.
     pub fn join(&self, a: u64, b: u64) -> u64 {
         match (self.operator, self.ty) {
             (Operator::Min, _) => a.min(b),
@@ -243,7 +246,7 @@ impl Spec {
         }
     }
 
-    /// The result that a word stands for, by its bits.
+    /// The bits of the result that a word represents.
     pub fn result(&self, word: u64) -> u64 {
         match self.ty {
             Type::U32 | Type::U64 => word,
@@ -253,15 +256,16 @@ impl Spec {
         }
     }
 
-    /// By how much a sum in f64 may lie beside another one of the same terms. Elements are multiples of 2^-24 below 1, so
-    /// that up to 2^29 of them add up exactly in any order; of others each of d additions one after another loses 2^-53 of
-    /// what it comes to, at most n, and no sum of ours adds more than n/32 + 2^12 after another.
+    /// The maximum difference between two f64 sums of the same terms. Elements are multiples of 2^-24 below 1,
+    /// so up to 2^29 of them are summed exactly in any order. Otherwise, each of d successive additions loses
+    /// at most 2^-53 of its result, which is at most n, and none of our sums makes more than n/32 + 2^12
+    /// successive additions.
     pub fn bound(&self) -> f64 {
         let (n, exact) = (self.elements as f64, !self.products() && self.elements <= 1 << 29);
         if exact { 0.0 } else { 2.0 * (n / 32.0 + 4096.0) * n * 2f64.powi(-53) }
     }
 
-    /// What is wrong with a result's bits where the terms come to the word `expected`.
+    /// Describes the difference between a result's bits and the expected word.
     pub fn mistake(&self, found: u64, expected: u64) -> Option<String> {
         if !self.is_float() {
             return (found != expected).then(|| format!("the result is {found} instead of {expected}"));
@@ -269,17 +273,16 @@ impl Spec {
         let wanted = self.result(expected);
         let (value, right) = (self.value(found), self.value(wanted));
         let rounding = if self.ty == Type::F32 { right.abs() * 2f64.powi(-23) } else { 0.0 };
-        let block_costs =
-            self.in_f64() && self.bound() > 0.0 && (value - right).abs() <= self.bound() + rounding;
-        let same = found == wanted || block_costs || (value.is_nan() && right.is_nan());
+        let within = self.in_f64() && self.bound() > 0.0 && (value - right).abs() <= self.bound() + rounding;
+        let same = found == wanted || within || (value.is_nan() && right.is_nan());
         (!same).then(|| format!("the result is {value:e} instead of {right:e}"))
     }
 }
 
 macro_rules! keys {
     ($($key:ident, $of_key:ident: $float:ident as $bits:ident;)*) => { $(
-        /// A float as an integer whose unsigned order is that of the numbers, −0 below +0; NaN is beyond all others,
-        /// above them where the `greatest` is sought.
+        /// A float as an integer with the same order among unsigned integers; −0 is below +0. NaN is beyond all
+        /// other values: above them if the `greatest` is sought, else below.
         #[inline(always)]
         pub fn $key(value: $float, greatest: bool) -> $bits {
             let (bits, sign) = (value.to_bits(), 1 << ($bits::BITS - 1));
@@ -309,7 +312,7 @@ mod tests {
         Spec::read("reduce", &params(words), 7).expect("a case")
     }
 
-    /// The definition in the type itself, beside the words that implementations join.
+    /// Evaluates the definition in the type itself, without the words that implementations combine.
     #[test]
     fn words_come_to_what_the_definition_says() {
         for n in [0, 1, 2, 33, 1000] {
@@ -340,7 +343,7 @@ mod tests {
         assert!(Spec::read("reduce", &params("elements=9 contents=one-nan"), 1).is_err());
     }
 
-    /// A dot product may lose what the bound says, and no element of it.
+    /// A dot product may deviate by the bound, but may not omit an element.
     #[test]
     fn a_sum_of_floats_allows_for_its_rounding_alone() {
         let dot = spec("elements=65537 type=f64 of=products");

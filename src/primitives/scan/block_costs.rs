@@ -1,25 +1,25 @@
-//! What the blocks of a scan do near the processor, pass by pass as in `work`. Instructions
-//! are those of sums of u32, which other operators and types come near.
+//! On-chip work of a scan's blocks, pass by pass as in `work`. Instruction counts are those of u32 sums; other
+//! operators and types come close.
 
 use super::spec::{Method, Spec};
 use super::tree;
 use crate::case::block_cost::BlockCost;
 
-/// Of a tile in one pass (`kernels/scan_tile.cuh`): its bytes, its warps, and the blocks that a
-/// multiprocessor has at work at once (`TILE_BLOCKS` in `kernels/scan.cu`).
+/// A one-pass tile (`kernels/scan_tile.cuh`): its bytes, its warps, and the resident blocks per multiprocessor
+/// (`TILE_BLOCKS` in `kernels/scan.cu`).
 const TILE: u64 = 7 << 12;
 const WARPS: f64 = 8.0;
 
-/// Of a tile's warp: instructions, those of integers, and wavefronts of shared memory: its seven vectors of
-/// 512 bytes go in, out, in and out twice again.
+/// Per warp of a tile: instructions, integer instructions among them, and shared-memory wavefronts. The warp's
+/// seven 512-byte vectors (28 wavefronts) cross shared memory five times.
 const PLAIN: [f64; 3] = [400.0, 200.0, 5.0 * 28.0];
 const SEGMENTED: [f64; 3] = [700.0, 450.0, 5.0 * 28.0];
 
-/// Steps of a tile: vectors into shared memory and out of it, a sum over lanes, one over warps, and again with
-/// what comes before; five shuffles each, and three barriers.
+/// Dependent steps of a tile: vectors go into shared memory and out of it, a sum over lanes, a sum over warps,
+/// and the same with the prefix of the tile; five shuffles each, and three barriers.
 const STEPS: f64 = 24.0;
 
-/// For each pass of the work of a case on a GPU.
+/// Block costs for each pass of a case on a GPU.
 pub fn block_costs(spec: &Spec) -> Vec<BlockCost> {
     let before = super::work::before(spec).map(|_| BlockCost::default());
     let scan = match spec.method {
@@ -29,16 +29,16 @@ pub fn block_costs(spec: &Spec) -> Vec<BlockCost> {
     before.chain(scan).collect()
 }
 
-/// A pass over so many bytes of elements. A tile draws its ticket; with a spine its sum is stored, found,
-/// what comes before is stored, and found; with look-back its sum is stored and those of the tiles before are
-/// found.
+/// A pass over `bytes` bytes of elements. A tile draws its ticket. With a spine, the tile's sum is stored and
+/// found, and its prefix is stored and found; with look-back, the tile's sum is stored and the sums of the
+/// tiles before it are found.
 pub fn one_pass(method: Method, segmented: bool, bytes: u64, element: u64) -> BlockCost {
     let tiles = bytes.div_ceil(TILE);
     let looks = if method == Method::Spine { 5.0 } else { 3.0 };
     let resident = if element > 8 { 4 } else { 6 };
-    let block_costs =
+    let cost =
         BlockCost { blocks: tiles, tiles, resident, loads: 1.0, looks, steps: STEPS, ..BlockCost::default() };
-    block_costs.with(tiles as f64 * WARPS, if segmented { SEGMENTED } else { PLAIN })
+    cost.with(tiles as f64 * WARPS, if segmented { SEGMENTED } else { PLAIN })
 }
 
 #[cfg(test)]

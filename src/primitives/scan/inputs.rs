@@ -1,7 +1,7 @@
-//! The elements of in, each a function of (seed, i), such that a result says whether it is right.
+//! The elements of in, each a function of (seed, i), chosen so that wrong results show.
 //!
-//! With n elements, r = i forward and n − 1 − i backward (how many come before i), `word32` taking
-//! the lower 32 bits of its counter:
+//! With n elements, r = i forward and n − 1 − i backward (the number of elements scanned before i), and
+//! `word32` taking the lower 32 bits of its counter:
 //!
 //! ```text
 //! add   u32, i32  word32(seed, i)          u64  word64(seed, i)
@@ -16,24 +16,24 @@
 //! affine  a = word(seed, 2i) | 1, b = word(seed, 2i+1)
 //! ```
 //!
-//! - A floating-point sum over any contiguous range is g(j) − g(i), and every sum of at most 2^12
-//!   elements is small: all of them are integers that the type holds, so the result is the same
-//!   in whatever order it is added up, to the bit.
-//! - A running maximum of random numbers soon stays what it is, and a wrong prefix would not
-//!   show: these rise along the scan, with a jitter that keeps them from being sorted. Likewise the
-//!   bits of `or` come one after the other.
+//! - A floating-point sum over any contiguous range is g(j) − g(i), and every sum of at most 2^12 elements is
+//!   small: all of them are integers that the type represents exactly, so the result is the same to the bit in
+//!   any order of summation.
+//! - A running maximum of random numbers soon stops changing, and a wrong prefix would not show. These values
+//!   rise along the scan, with a jitter that keeps them from being sorted. Likewise the bits of `or` appear one
+//!   after the other.
 //! - With odd factors a composition never forgets where it began.
 
 use super::operator::{Bits, Operator, Type};
 use crate::inputs::mix::{word32, word64};
 
-/// Most elements of a floating-point sum over no contiguous range that is still exact.
+/// A floating-point sum of up to this many elements is exact even if they are not contiguous.
 pub const EXACT: usize = 1 << 12;
 
 /// Largest jitter of a rank.
 const JITTER: u64 = 15;
 
-/// The elements of in. A kernel takes it by value.
+/// The elements of in. Kernels take this struct by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
     pub operator: Operator,
@@ -47,7 +47,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Of `elements` (at most 2^40).
+    /// The inputs of `elements` (at most 2^40) elements.
     pub fn new(operator: Operator, ty: Type, backward: bool, elements: u64, seed: u64) -> Inputs {
         let length = u64::BITS - (elements + JITTER - 1).leading_zeros();
         Inputs { operator, ty, backward, elements, seed, length }
@@ -140,7 +140,7 @@ mod tests {
         (0..n).map(|i| inputs.bits(i)).collect()
     }
 
-    /// How often a running total changes.
+    /// The number of times that a running total changes.
     fn changes(operator: Operator, ty: Type, backward: bool, n: u64) -> usize {
         let mut input = all(operator, ty, backward, n);
         if backward {
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Whatever the order, a sum in the type is the sum of the integers.
+    /// In any order, the floating-point sum equals the sum of the integers.
     #[test]
     fn floating_point_sums_are_exact() {
         for (ty, most) in [(Type::F32, 1u64 << 24), (Type::F64, 1 << 53)] {
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Both signs and both halves of the unsigned numbers, so that a comparison of the wrong
+    /// The values cover both signs and both halves of the unsigned range, so that a comparison of the wrong
     /// kind shows.
     #[test]
     fn values_spread_over_the_type() {
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// The CUDA twin must give these too.
+    /// The CUDA counterpart must give the same values.
     #[test]
     fn golden() {
         let of = |operator, ty, backward, n, i| Inputs::new(operator, ty, backward, n, 42).bits(i);

@@ -1,5 +1,5 @@
-//! scan and segmented-scan (sengupta2007 §2.1 and §2.2): out\[i\] is made of all elements before i,
-//! by an associative operator ⊕ with an identity.
+//! scan and segmented-scan (sengupta2007 §2.1 and §2.2): out\[i\] combines all elements before i with an
+//! associative operator ⊕ that has an identity.
 //!
 //! ```text
 //! inclusive   out[i] = in[0] ⊕ in[1] ⊕ … ⊕ in[i]
@@ -8,12 +8,11 @@
 //! segmented   each segment by itself
 //! ```
 //!
-//! A backward scan has the same segments as a forward one, so its flags are shifted by one
-//! (§2.2.2). The effective bytes are n elements read, n elements written, and what tells the
-//! segments.
+//! A backward scan has the same segments as a forward one, so its flags are shifted by one (§2.2.2). The
+//! effective bytes are n elements read, n elements written, and the representation of the segment heads.
 //!
-//! The certificate is the recurrence: out\[i\] = out\[i−1\] ⊕ in\[i\] inside a segment, in\[i\] (or the
-//! identity) where one begins. [`inputs`] says why that holds to the bit for floats too.
+//! The certificate is the recurrence: out\[i\] = out\[i−1\] ⊕ in\[i\] inside a segment, and in\[i\] (or the
+//! identity) where a segment begins. [`inputs`] explains why this holds bit for bit for floats too.
 
 pub mod block_costs;
 pub mod cpu;
@@ -55,7 +54,7 @@ impl Problem for Spec {
         work::work(self)
     }
 
-    /// What `best` became.
+    /// The method that `best` resolved to.
     fn resolved(&self) -> Vec<(String, Value)> {
         let method = || ("method".to_owned(), Value::Text(self.method.name().to_owned()));
         self.open.then(method).into_iter().collect()

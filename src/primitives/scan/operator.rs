@@ -30,17 +30,17 @@ words! {
     }
 }
 
-/// An element by its bits: of a pair (a, b) both, otherwise the second is 0. A type of 32 bits
-/// has them in the lower half.
+/// An element as bits: both words of a pair (a, b), otherwise one word and 0. A 32-bit type occupies the lower
+/// half of its word.
 pub type Bits = [u64; 2];
 
 impl Operator {
-    /// Words of its type in an element: 2 for pairs.
+    /// Words per element: 2 for pairs.
     pub fn words(self) -> u64 {
         if self == Operator::Affine { 2 } else { 1 }
     }
 
-    /// Whether it has a meaning for floating-point numbers.
+    /// Whether the operator is defined for floating-point numbers.
     pub fn takes_floats(self) -> bool {
         matches!(self, Operator::Add | Operator::Min | Operator::Max)
     }
@@ -57,12 +57,12 @@ impl Type {
         8 * self.bytes() as u32
     }
 
-    /// Whether it is a floating-point type.
+    /// Whether the type is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Type::F32 | Type::F64)
     }
 
-    /// The lowest and the highest value: −∞ and ∞ of floats.
+    /// The lowest and the highest value; −∞ and ∞ for floats.
     fn ends(self) -> (u64, u64) {
         match self {
             Type::U32 => (0, u64::from(u32::MAX)),
@@ -73,14 +73,14 @@ impl Type {
         }
     }
 
-    /// All bits that it has.
+    /// A mask of all bits of the type.
     #[inline(always)]
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
 }
 
-/// The element that changes nothing.
+/// The identity element of ⊕.
 pub fn identity(operator: Operator, ty: Type) -> Bits {
     match operator {
         Operator::Add | Operator::Or => [0, 0],

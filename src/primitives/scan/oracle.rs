@@ -4,10 +4,10 @@ use super::operator::{Bits, Operator, Type, combine, identity};
 use super::spec::{Direction, Kind, Spec};
 use crate::primitives::oracle::check_length;
 
-/// A scan of `input`, whose segments begin where `heads` says, which is as long.
+/// A scan of `input`; `heads` has one flag per element, set where a segment begins.
 ///
-/// Backward, input and flags are reversed, the flags shifted right by one (sengupta2007
-/// §2.2.2: a flag stands between two elements), and the result is reversed.
+/// A backward scan reverses input and flags, shifts the flags right by one (sengupta2007 §2.2.2: a flag stands
+/// between two elements), and reverses the result.
 pub fn scan(
     (operator, ty): (Operator, Type),
     kind: Kind,
@@ -42,7 +42,7 @@ fn forward((operator, ty): (Operator, Type), kind: Kind, input: &[Bits], heads: 
     input.iter().zip(heads).map(step).collect()
 }
 
-/// Compares out, byte by byte, with the definition.
+/// Compares out byte by byte with the definition.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.bytes())?;
     let (inputs, segments) = (spec.inputs(), spec.segments());
@@ -53,7 +53,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     compare("out", output, spec.element(), wanted)
 }
 
-/// Compares an array, element by element of so many bytes, with what it must be.
+/// Compares an array with the wanted one, in elements of `element` bytes.
 pub fn compare(
     name: &str,
     found: &[u8],
@@ -66,7 +66,7 @@ pub fn compare(
     })
 }
 
-/// An element as it lies in memory.
+/// An element in its memory layout.
 fn bytes(spec: &Spec, element: Bits) -> Vec<u8> {
     let word = spec.ty.bytes() as usize;
     let words = element.iter().take(spec.operator.words() as usize);
@@ -88,7 +88,7 @@ mod tests {
         scan(SUM, kind, direction, &of(input), &heads).iter().map(|bits| bits[0]).collect()
     }
 
-    /// sengupta2007 §1.1, which prints 14 where 3 + 1 + 7 + 0 + 4 = 15 belongs.
+    /// sengupta2007 §1.1 prints 14 where 3 + 1 + 7 + 0 + 4 = 15 belongs.
     #[test]
     fn the_papers_prefix_sum() {
         let input = [3, 1, 7, 0, 4, 1, 6, 3];
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(sums(Kind::Exclusive, Direction::Backward, &input, &[]), [22, 21, 14, 14, 10, 9, 3, 0]);
     }
 
-    /// sengupta2007 §2.2.2: the segments are 1 2 3 and 4 5 6 7 8, whichever way they are scanned.
+    /// sengupta2007 §2.2.2: the segments are 1 2 3 and 4 5 6 7 8 in both directions.
     #[test]
     fn the_papers_flags_are_shifted() {
         let heads = [false, false, false, true, false, false, false, false];
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(forward, [1, 3, 6, 4, 9, 15, 22, 30]);
     }
 
-    /// sengupta2007 Fig. 3: the products of a row are added up from its last to its first.
+    /// sengupta2007 Fig. 3: the products of a row are summed from last to first.
     #[test]
     fn the_papers_matrix_rows_are_added_up() {
         let [a, b, c, d, e, f] = [2, 3, 5, 7, 11, 13];

@@ -1,4 +1,4 @@
-//! Where segments begin, and how that is told to a scan (sengupta2007 §2.2.2).
+//! Where segments begin, and how their heads are represented (sengupta2007 §2.2.2).
 //!
 //! With tag = seed ^ 0x5345474D454E5453 and n elements, of which the first is always a head:
 //!
@@ -9,8 +9,8 @@
 //! geometric m   i is a head where word64(tag, i) ≤ ⌊(2^64 − 1)/m⌋: lengths are geometric with mean m
 //! ```
 //!
-//! Of the first two there are ⌈n/s⌉ or ⌈n/m⌉ segments, whose heads have a closed form. No
-//! segment is empty: a flag could not tell.
+//! `constant` has ⌈n/s⌉ segments and `random` ⌈n/m⌉, whose heads have a closed form. No segment is empty: a
+//! flag could not represent it.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ words! {
 }
 
 impl Lengths {
-    /// Elements among which exactly one segment begins; `None` where only counting tells.
+    /// Elements among which exactly one segment begins; `None` if only counting determines the heads.
     pub fn block(self) -> Option<u64> {
         match self {
             Lengths::Constant { length: block } | Lengths::Random { mean: block } => Some(block),
@@ -73,12 +73,12 @@ impl Lengths {
 pub const CHUNK: u64 = 128;
 
 impl Heads {
-    /// Whether it has an entry a segment, and not a flag an element.
+    /// Whether the representation has an entry per segment rather than a flag per element.
     pub fn per_segment(self) -> bool {
         matches!(self, Heads::Lengths | Heads::Pointers)
     }
 
-    /// Bytes of an entry and entries, with `segments` segments in `elements` elements.
+    /// Bytes per entry and number of entries, with `segments` segments in `elements` elements.
     pub fn entries(self, elements: u64, segments: u64) -> (u64, u64) {
         match self {
             Heads::Bits => (4, elements.div_ceil(32)),
@@ -89,7 +89,7 @@ impl Heads {
     }
 }
 
-/// The byte of [`Heads::Striped`] that has the flag of element `i`.
+/// The byte of [`Heads::Striped`] that holds the flag of element `i`.
 #[inline(always)]
 pub fn striped(i: u64) -> u64 {
     let j = i % CHUNK;
@@ -102,22 +102,22 @@ pub struct Segments {
     pub lengths: Lengths,
     /// n.
     pub elements: u64,
-    /// The case's seed with a tag.
+    /// The case's seed, exclusive-ored with `TAG`.
     tag: u64,
 }
 
 impl Segments {
-    /// Of `elements` elements; lengths and means are at least 1.
+    /// The segments of `elements` elements; lengths and means are at least 1.
     pub fn new(lengths: Lengths, elements: u64, seed: u64) -> Segments {
         Segments { lengths, elements, tag: seed ^ TAG }
     }
 
-    /// As [`new`](Segments::new), or all elements as one segment.
+    /// Like [`new`](Segments::new), with all elements as one segment if `lengths` is `None`.
     pub fn or_one(lengths: Option<Lengths>, elements: u64, seed: u64) -> Segments {
         Segments::new(lengths.unwrap_or(Lengths::Constant { length: elements.max(1) }), elements, seed)
     }
 
-    /// What the kernels take for the seed.
+    /// The seed that the kernels take.
     pub fn tag(&self) -> u64 {
         self.tag
     }
@@ -132,12 +132,12 @@ impl Segments {
         }
     }
 
-    /// How many there are; `None` where only counting tells.
+    /// The number of segments; `None` if only counting determines it.
     pub fn count(&self) -> Option<u64> {
         self.lengths.block().map(|block| self.elements.div_ceil(block))
     }
 
-    /// The first element of segment `j`, n after the last; `None` where only counting tells.
+    /// The first element of segment `j`, n after the last; `None` if only counting determines it.
     #[inline(always)]
     pub fn pointer(&self, j: u64) -> Option<u64> {
         match self.lengths {
@@ -148,7 +148,7 @@ impl Segments {
         }
     }
 
-    /// The elements of the segment of element `i`, i below n; `None` where only counting tells.
+    /// The elements of the segment that holds element `i`, i below n; `None` if only counting determines them.
     #[inline(always)]
     pub fn around(&self, i: u64) -> Option<Range<u64>> {
         let block = i / self.lengths.block()?;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// Flags and pointers tell the same, and the first element begins a segment.
+        /// Flags and pointers agree, and the first element begins a segment.
         #[test]
         fn flags_and_pointers_agree(kind: u8, mean in 1u64..70, n in 0u64..500, seed: u64) {
             let segments = Segments::new(lengths(kind, mean), n, seed);
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(all, [20, 129, 256, 20, 20]);
     }
 
-    /// The CUDA twin must give these too.
+    /// The CUDA counterpart must give the same values.
     #[test]
     fn golden() {
         let heads = |lengths| {

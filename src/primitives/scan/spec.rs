@@ -1,4 +1,4 @@
-//! What a scan computes: its parameters, typed.
+//! The typed parameters of a scan.
 
 use super::inputs::Inputs;
 use super::operator::{Operator, Type};
@@ -7,13 +7,13 @@ use crate::case::schema::{Default, Param};
 use crate::case::table::{choice, count, parameters, select, words};
 use crate::case::{Params, Refusal};
 
-/// Most elements.
+/// Upper limit on the number of elements.
 pub const MAX_ELEMENTS: u64 = 1 << 40;
 
-/// Most elements where a segment's length or head has 4 bytes.
+/// Upper limit on the number of elements where a segment's length or head is stored in 4 bytes.
 const MAX_ADDRESSED: u64 = 1 << 32;
 
-/// Threads of a block of [`Method::Sengupta2007`].
+/// Threads per block of [`Method::Sengupta2007`].
 pub const BLOCK: u64 = 128;
 
 words! {
@@ -85,7 +85,7 @@ parameters! {
 }
 
 impl Spec {
-    /// Parameters of `scan`; `segmented-scan` has all.
+    /// Parameters of `scan`; `segmented-scan` takes the whole table.
     pub const PLAIN: &'static [Param] =
         &select(Spec::TABLE, ["operator", "type", "kind", "direction", "elements", "method"]);
 
@@ -104,7 +104,7 @@ impl Spec {
         spec.checked()
     }
 
-    /// What no single parameter knows.
+    /// Checks the constraints between parameters.
     fn checked(self) -> Result<Spec, Refusal> {
         let per_segment = self.heads().is_some_and(Heads::per_segment);
         if per_segment && self.elements > MAX_ADDRESSED {
@@ -131,27 +131,27 @@ impl Spec {
         Err(Refusal::NotApplicable(reason))
     }
 
-    /// Bytes of an element (the paper's 4).
+    /// Bytes per element (4 in the paper).
     pub fn element(&self) -> u64 {
         self.operator.words() * self.ty.bytes()
     }
 
-    /// Bytes of in, and of out.
+    /// Bytes of in, which are also the bytes of out.
     pub fn bytes(&self) -> u64 {
         self.elements * self.element()
     }
 
-    /// Whether it goes from the last element to the first.
+    /// Whether the scan goes from the last element to the first.
     pub fn backward(&self) -> bool {
         self.direction == Direction::Backward
     }
 
-    /// Whether segments are scanned, each by itself.
+    /// Whether in is divided into segments, each scanned by itself.
     pub fn segmented(&self) -> bool {
         self.lengths.is_some()
     }
 
-    /// How the segments are told; `None` where it is not segmented.
+    /// The representation of the segment heads; `None` for an unsegmented scan.
     pub fn heads(&self) -> Option<Heads> {
         self.lengths.map(|_| self.heads)
     }
@@ -161,12 +161,12 @@ impl Spec {
         Inputs::new(self.operator, self.ty, self.backward(), self.elements, self.seed)
     }
 
-    /// Where its segments begin; all of in is one segment where it is not segmented.
+    /// Where the segments begin; an unsegmented scan has all of in as one segment.
     pub fn segments(&self) -> Segments {
         Segments::or_one(self.lengths, self.elements, self.seed)
     }
 
-    /// Bytes of an entry of what tells the segments, and entries; none where it is not segmented.
+    /// Bytes per entry of the segment heads, and the number of entries; (0, 0) for an unsegmented scan.
     pub fn head_entries(&self) -> (u64, u64) {
         let count = self.segments().count().unwrap_or(0);
         self.heads().map_or((0, 0), |heads| heads.entries(self.elements, count))

@@ -1,34 +1,34 @@
-//! What blocks of sengupta2007's scans do near the processor: a balanced tree in shared memory, swept up and
-//! down (`kernels/sengupta2007.cuh`). Every warp goes through every level, with a barrier and a
-//! division, though most levels have nodes for one of them only.
+//! On-chip work of sengupta2007's blocks: a balanced tree in shared memory, swept up and down
+//! (`kernels/sengupta2007.cuh`). Every warp goes through every level, with a barrier and a division, though
+//! most levels have nodes for only one warp.
 
 use super::spec::{BLOCK, Spec};
 use super::work::levels;
 use crate::case::block_cost::{BlockCost, LANES, wavefronts};
 
-/// Warps of a block, and blocks of 128 threads that 2048 of a multiprocessor are.
+/// Warps per block, and the number of 128-thread blocks that make up the 2048 threads of a multiprocessor.
 const WARPS: f64 = (BLOCK / LANES as u64) as f64;
 const RESIDENT: u64 = 2048 / BLOCK;
 
-/// Instructions of a warp, and those of integers.
+/// Instructions of a warp, and integer instructions among them.
 type Counts = [f64; 2];
 
-/// A sweep: of each warp on each level, and for each 32 nodes; what a node asks of shared memory.
+/// A sweep: costs of each warp on each level and of each 32 nodes, and the shared-memory accesses of a node.
 struct Sweep {
     level: Counts,
     nodes: Counts,
-    /// Accesses to a node's left and right leaf.
+    /// Accesses to the left and to the right leaf of a node.
     left: usize,
     right: usize,
 }
 
 const UP: Sweep = Sweep { level: [34.0, 13.0], nodes: [14.0, 5.0], left: 1, right: 2 };
 const DOWN: Sweep = Sweep { level: [35.0, 11.0], nodes: [20.0, 8.0], left: 2, right: 3 };
-/// With flags beside the sums.
+/// Sweeps with flags beside the sums.
 const SEGMENTED_UP: Sweep = Sweep { level: [36.0, 13.0], nodes: [30.0, 11.0], left: 3, right: 5 };
 const SEGMENTED_DOWN: Sweep = Sweep { level: [36.0, 14.0], nodes: [28.0, 11.0], left: 5, right: 3 };
 
-/// For each pass of the work of a case, in its order.
+/// Block costs for each pass of a case, in the order of its passes.
 pub fn block_costs(spec: &Spec, elements_per_thread: u64) -> Vec<BlockCost> {
     let levels = levels(spec.elements, elements_per_thread);
     let blocks = |&level: &u64| level.div_ceil(BLOCK * elements_per_thread);
@@ -48,11 +48,11 @@ fn of_blocks(blocks: u64, loads: f64, steps: f64) -> BlockCost {
     BlockCost { blocks, tiles: blocks, resident: RESIDENT, loads, steps, ..BlockCost::default() }
 }
 
-/// Leaves are twice the threads; beyond, a thread adds up its own.
+/// A tree has twice as many leaves as threads; a thread with more elements sums its own first.
 fn scan(blocks: u64, elements: u64) -> BlockCost {
     let leaves = 2 * BLOCK;
     let [up, down] = [UP, DOWN].map(|sweep| sweep.of_block(leaves));
-    // Loading and storing, and the sum of all.
+    // Loads, stores, and the total of the block.
     let ends = if elements > 2 { [247.0, 106.0, 4.0] } else { [126.0, 45.0, 4.0] };
     let all = blocks as f64;
     of_blocks(blocks, 1.0, steps(2 * depth(leaves))).with(all, up).with(all, down).with(all * WARPS, ends)
@@ -73,7 +73,7 @@ fn reduce(blocks: u64, elements: u64) -> BlockCost {
     block_costs.with(all, SEGMENTED_UP.of_block(leaves)).with(all * WARPS, ends)
 }
 
-/// Loads flags and both trees, and what comes before the block.
+/// Loads the flags, both trees, and the prefix of the block.
 fn sweep_down(blocks: u64, elements: u64) -> BlockCost {
     let (leaves, each, all) = (elements * BLOCK, elements as f64, blocks as f64);
     let ends = [76.0 + 80.0 * each, 8.0 + 46.0 * each, 6.0 * each];
@@ -81,7 +81,7 @@ fn sweep_down(blocks: u64, elements: u64) -> BlockCost {
     block_costs.with(all, SEGMENTED_DOWN.of_block(leaves)).with(all * WARPS, ends)
 }
 
-/// A level of one block, up and down.
+/// A level of one block, swept up and down.
 fn whole(elements: u64) -> BlockCost {
     let leaves = elements * BLOCK;
     let block_costs = of_blocks(1, 2.0 * elements as f64, steps(2 * depth(leaves)));
@@ -92,18 +92,18 @@ fn depth(leaves: u64) -> u32 {
     leaves.ilog2()
 }
 
-/// Of so many levels: a load, a store, a barrier.
+/// Dependent steps of `levels` levels: a load, a store and a barrier each.
 fn steps(levels: u32) -> f64 {
     f64::from(3 * levels)
 }
 
-/// Where a leaf lies, `padded` in the kernels.
+/// The position of a leaf in shared memory, `padded` in the kernels.
 fn padded(leaf: u64) -> u64 {
     leaf + leaf / 32
 }
 
 impl Sweep {
-    /// Of a block: instructions, integers among them, wavefronts.
+    /// Costs of a block: instructions, integer instructions among them, wavefronts.
     fn of_block(&self, leaves: u64) -> [f64; 3] {
         let levels = f64::from(depth(leaves)) * WARPS;
         let groups: Vec<f64> = (0..depth(leaves)).flat_map(|k| self.level_of(leaves, 1 << k)).collect();
@@ -111,7 +111,7 @@ impl Sweep {
         [counts(0), counts(1), groups.iter().sum()]
     }
 
-    /// Wavefronts of each 32 nodes of a level whose halves have `half` leaves.
+    /// Wavefronts of each 32 nodes of a level whose half-trees have `half` leaves.
     fn level_of(&self, leaves: u64, half: u64) -> Vec<f64> {
         let nodes: Vec<u64> = (0..leaves / (2 * half)).collect();
         let of = |nodes: &[u64], last: u64| wavefronts(nodes.iter().map(|n| padded(n * 2 * half + last)));
@@ -124,8 +124,9 @@ impl Sweep {
 mod tests {
     use super::*;
 
-    /// 256 leaves are 8 levels of 4 + 2 + 6 · 1 groups of nodes. On the lowest, words two apart have even banks, and
-    /// odd ones after the gap: no two meet. 32 leaves apart they have banks one after another.
+    /// 256 leaves are 8 levels with 4 + 2 + 6 · 1 groups of nodes. On the lowest level, words two apart fall
+    /// into even banks, and into odd banks after the gap, so that no two conflict. Leaves 32 apart fall into
+    /// consecutive banks.
     #[test]
     fn a_sweep_goes_level_by_level() {
         let [instructions, integers, _] = UP.of_block(256);

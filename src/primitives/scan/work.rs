@@ -1,6 +1,6 @@
-//! What a scan does to memory, pass by pass.
+//! The memory traffic of a scan, pass by pass.
 //!
-//! The effective bytes are n elements read, n written, and what tells the segments, once each.
+//! The effective bytes are n elements read, n written, and the segment heads, once each.
 
 use super::segments::{Heads, Lengths};
 use super::spec::{BLOCK, Method, Spec};
@@ -21,16 +21,15 @@ pub fn work(spec: &Spec) -> Work {
     }
 }
 
-/// Elements of each level of [`Method::Sengupta2007`]: the sums of a level's blocks are the next
-/// one, down to one block.
+/// Elements of each level of [`Method::Sengupta2007`]: the block sums of one level are the elements of the
+/// next, down to a level of one block.
 pub fn levels(elements: u64, elements_per_thread: u64) -> Vec<u64> {
     let block = BLOCK * elements_per_thread;
     let next = |&level: &u64| (level > block).then(|| level.div_ceil(block));
     std::iter::successors(Some(elements), next).collect()
 }
 
-/// Bytes of the levels above the first, and of the flags that are kept between reduce and
-/// down-sweep, a byte each.
+/// Bytes of the levels above the first, and of the flags kept between reduce and down-sweep, a byte each.
 pub fn temporary(spec: &Spec) -> u64 {
     let Method::Sengupta2007 { elements_per_thread } = spec.method else { return 0 };
     let flag = u64::from(spec.segmented());
@@ -55,13 +54,13 @@ fn passes(spec: &Spec) -> Vec<Pass> {
     before(spec).chain(scans).collect()
 }
 
-/// What makes of the heads what a method reads.
+/// The passes that convert the heads of a case into the form that its method reads.
 pub fn before(spec: &Spec) -> impl Iterator<Item = Pass> {
     starts(spec).into_iter().chain(if spec.backend.is_cuda() { bits(spec) } else { Vec::new() })
 }
 
-/// On GPUs a scan in one pass reads bits, and the paper's takes flags of any kind: what else tells the
-/// segments becomes bits first, which heads one by one set after all are cleared.
+/// On GPUs a one-pass scan reads bits, while the paper's method takes flags of any kind. Other representations
+/// are converted to bits first; lengths and pointers set heads one by one in bits that are first cleared.
 fn bits(spec: &Spec) -> Vec<Pass> {
     let by_paper = matches!(spec.method, Method::Sengupta2007 { .. });
     let (entry, entries) = Heads::Bits.entries(spec.elements, 0);
@@ -74,16 +73,15 @@ fn bits(spec: &Spec) -> Vec<Pass> {
     }
 }
 
-/// Where segments begin that are told by their lengths has to be added up first: read once, and
+/// Segments given by their lengths begin at the sums of those lengths, which are read once for the sums, and
 /// noted or read again.
 fn starts(spec: &Spec) -> Option<Pass> {
     let lengths = heads(spec).filter(|_| spec.heads == Heads::Lengths)?;
     Some(Pass { times: 2, accesses: vec![lengths] })
 }
 
-/// Elements that the first of two passes looks at: all of them, but of segments no more than what
-/// follows the last head of a thread's part. How many threads there are is not known here, so one
-/// is counted.
+/// Elements read by the first of two passes: all of them, or in a segmented scan only those from the last head
+/// of a thread's part on. The number of threads is not known here, so one thread is counted.
 fn reduced(spec: &Spec) -> u64 {
     match spec.lengths {
         None => spec.elements,
@@ -93,8 +91,8 @@ fn reduced(spec: &Spec) -> u64 {
     }
 }
 
-/// A level's blocks are scanned and leave their sums; when those are scanned, each is added to
-/// the elements of its block (sengupta2007 §2.1).
+/// The blocks of a level are scanned and leave their sums; once the sums are scanned, each is added to the
+/// elements of its block (sengupta2007 §2.1).
 fn plain_levels(spec: &Spec, levels: &[u64]) -> Vec<Pass> {
     let data = |array, direction, count| data(spec, array, direction, count);
     let scanned = levels.iter().enumerate().map(|(k, &level)| {
@@ -109,8 +107,8 @@ fn plain_levels(spec: &Spec, levels: &[u64]) -> Vec<Pass> {
     scanned.chain(added).collect()
 }
 
-/// Reduce leaves the trees of partial sums and of flags; when the blocks' last ones are scanned,
-/// down-sweep takes them up again (sengupta2007 Algorithm 5). The last level is one block.
+/// Reduce stores the trees of partial sums and of flags; once the blocks' totals are scanned, down-sweep loads
+/// the trees again (sengupta2007 Algorithm 5). The last level is one block.
 fn segmented_levels(spec: &Spec, levels: &[u64]) -> Vec<Pass> {
     let data = |array, direction, count| data(spec, array, direction, count);
     let bytes = |array, direction, count| Access::sequential(array, direction, 1, count);
@@ -132,7 +130,7 @@ fn segmented_levels(spec: &Spec, levels: &[u64]) -> Vec<Pass> {
     reduced.chain([whole]).chain(swept).collect()
 }
 
-/// What a level is read from and written to.
+/// The arrays that a level reads and writes.
 fn arrays(level: usize) -> [&'static str; 2] {
     if level == 0 { ["in", "out"] } else { ["sums", "sums"] }
 }
@@ -190,7 +188,7 @@ mod tests {
         assert_eq!((bytes(false), bytes(true)), (16, 24 + 1000));
     }
 
-    /// Blocks of 256: 1000 elements are 4 blocks, 2^20 are 4096, their sums 16 and those one.
+    /// With blocks of 256, 1000 elements are 4 blocks, and 2^20 are 4096, whose sums are 16 and then 1.
     #[test]
     fn the_papers_scan_goes_level_by_level() {
         let passes = |segmented, n| {

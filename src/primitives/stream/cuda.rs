@@ -1,5 +1,6 @@
-//! stream on a GPU (`kernels/stream.cu`): vectors, one launch an execution. The certificate compares every element of
-//! the destination with its closed form; of read the sum with the integers' own, which f64 holds exactly.
+//! stream on a GPU (`kernels/stream.cu`): vectors, one launch per execution. The certificate compares every
+//! element of the destination with its closed form; for read it compares the sum with that of the integers,
+//! which f64 holds exactly.
 
 use super::spec::{Array, Kernel, Q, Spec, WRITTEN};
 use super::tuned::Tuned;
@@ -18,10 +19,10 @@ const MODULE: &str = "stream";
 /// Kernels that are not timed.
 const OTHERS: [&str; 3] = ["stream_fill", "stream_expected_sum", "stream_certify"];
 
-/// `PARTIALS` in the kernels: sums, which go on growing from launch to launch.
+/// `PARTIALS` in the kernels: partial sums that accumulate over launches.
 const PARTIALS: usize = 1024;
 
-/// A case in place. Each array has a guard element behind its last one, which the deliberately wrong
+/// A prepared case. Each array has a guard element behind its last one, which the deliberately wrong
 /// implementations may touch.
 pub struct Stream {
     spec: Spec,
@@ -32,9 +33,9 @@ pub struct Stream {
     certify: cuda::Kernel,
     /// The operands that the kernel reads, in the order of its formula.
     sources: Vec<DeviceBuffer<f64>>,
-    /// What it writes; `None` for read.
+    /// The array that the kernel writes; `None` for read.
     destination: Option<DeviceBuffer<f64>>,
-    /// Where read adds up.
+    /// The partial sums of read.
     partials: DeviceBuffer<u64>,
 }
 
@@ -91,7 +92,7 @@ impl GpuJob for Stream {
         self.destination.as_mut().map_or(Ok(()), |destination| poison(gpu, destination))
     }
 
-    /// The destination, or for read the source, is what a mistake misplaces.
+    /// A fault's shift misplaces the destination or, for read, the source.
     fn enqueue(&mut self, gpu: &Gpu, Part { first, count, shift }: Part) -> Result<(), Failure> {
         let (blocks, block) = (self.tiles.blocks(count), self.tiles.block);
         let Some(destination) = &self.destination else {
@@ -145,20 +146,19 @@ impl GpuJob for Stream {
 }
 
 impl Stream {
-    /// What was read since the sums were cleared.
+    /// The sum of all reads since the last clearing.
     fn sum(&self) -> Result<f64, Failure> {
         Ok(self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add) as f64)
     }
 
-    /// Tiles of a range that can be moved as vectors, and their elements: none where a first
-    /// element, of which `first` has all bits, does not begin one. Arrays begin with whole
-    /// vectors.
+    /// The full tiles of a range, and the number of elements in them; none if the range is not aligned to whole
+    /// vectors. `first` is the OR of all first elements; the arrays themselves are aligned.
     fn vectors(&self, first: u64, count: u64) -> (u32, u64) {
         if first.is_multiple_of(self.tuned.lanes()) { self.tiles.full(count) } else { (0, 0) }
     }
 }
 
-/// q, or what write stores.
+/// The kernel's constant: q, or the value that write stores.
 fn factor(kernel: Kernel) -> f64 {
     if kernel == Kernel::Write { WRITTEN } else { Q }
 }

@@ -1,9 +1,8 @@
-//! stream: STREAM's kernels on f64 arrays (McCalpin), and a read and a write alone.
+//! stream: STREAM's kernels on f64 arrays (McCalpin), and a pure read and a pure write.
 //!
-//! With q = 3: read Σ a; write a = 7; copy c = a; scale b = q·c; add c = a + b; triad
-//! a = b + q·c. The effective bytes are STREAM's: every array that the formula names,
-//! once (read and write 8n, copy and scale 16n, add and triad 24n). What a write
-//! allocate reads besides is not counted.
+//! With q = 3: read Σ a; write a = 7; copy c = a; scale b = q·c; add c = a + b; triad a = b + q·c. The
+//! effective bytes are STREAM's: every array that the formula names, once (read and write 8n, copy and scale
+//! 16n, add and triad 24n). Additional reads by write-allocate are not counted.
 
 pub mod cpu;
 pub mod cuda;

@@ -1,21 +1,21 @@
-//! What a stream case computes: its parameters, typed, and its data.
+//! The typed parameters of a stream case, and its data.
 
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::tuning::{Grid, Hint, Offered};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::mix::word64;
 
-/// Most elements whose sum is exact in any order: values are below 2^20 and a f64
-/// holds integers up to 2^53.
+/// Maximum number of elements whose sum is exact in any order: values are below 2^20, and an f64 holds integers
+/// up to 2^53.
 pub const MAX_SUMMED: u64 = 1 << 33;
 
 /// The factor q of scale and triad.
 pub const Q: f64 = 3.0;
 
-/// What `write` stores.
+/// The value that `write` stores.
 pub const WRITTEN: f64 = 7.0;
 
-/// What the CUDA kernels are built for.
+/// The tunables for which the CUDA kernels are built.
 pub const OFFERED: Offered = Offered {
     block: 1024,
     items: &[1, 2, 4, 8],
@@ -77,7 +77,7 @@ pub enum Array {
 }
 
 impl Kernel {
-    /// Arrays that it reads, in the order of its formula.
+    /// Arrays that the kernel reads, in the order of its formula.
     pub fn sources(self) -> &'static [Array] {
         match self {
             Kernel::Read | Kernel::Copy => &[Array::A],
@@ -88,7 +88,7 @@ impl Kernel {
         }
     }
 
-    /// The array that it writes.
+    /// The array that the kernel writes.
     pub fn destination(self) -> Option<Array> {
         match self {
             Kernel::Read => None,
@@ -121,7 +121,7 @@ impl Array {
         }
     }
 
-    /// The seed of its elements: seed, seed + 1 and seed + 2.
+    /// The seed of the array's elements: seed, seed + 1 and seed + 2.
     #[inline(always)]
     pub fn seed(self, seed: u64) -> u64 {
         seed.wrapping_add(self as u64)
@@ -150,7 +150,7 @@ impl Spec {
         Err(Refusal::NotApplicable(reason.to_owned()))
     }
 
-    /// Arrays that the case needs: those it reads and the one it writes.
+    /// Arrays that the case needs: those that it reads and the one that it writes.
     pub fn arrays(&self) -> impl Iterator<Item = Array> {
         self.kernel.sources().iter().copied().chain(self.kernel.destination())
     }

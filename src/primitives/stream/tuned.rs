@@ -1,21 +1,20 @@
-//! Which of the kernels a case takes, and what its open tunables become. Pure.
+//! Selects the kernel of a case, and values for its open tunables. Pure.
 
 use super::spec::Kernel;
 use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 use crate::case::tuning::{Grid, Hint, Tuning};
 
-/// The tunables of a case, none of those that stream has open.
+/// The tunables of a case, with no open value among those that stream offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuned(pub Tuning);
 
-/// Bytes that a thread of a read has in flight: on an H200 64 and 128 came to the same, 16 to
-/// less.
+/// Bytes that a thread of a read has in flight: on an H200, 64 and 128 performed alike, 16 worse.
 const READ_BYTES: u32 = 128;
 
 impl Tuned {
-    /// What is open becomes what measured best on an H200 at 8 GiB an array: 16-byte
-    /// vectors, a block of 256 for each tile, the smallest tile but for read (the
-    /// figures are in the kernels; with 128 bytes in flight a copy is 4 % slower). Hints changed nothing.
+    /// Open tunables get the values that measured best on an H200 with 8 GiB per array: 16-byte vectors, one
+    /// block of 256 per tile, the smallest tile except for read (the figures are in the kernels; with 128 bytes
+    /// in flight a copy is 4 % slower). Hints made no difference.
     pub fn new(kernel: Kernel, asked: Tuning) -> Tuned {
         let vector = asked.vector.unwrap_or(16);
         let items = if kernel == Kernel::Read { (READ_BYTES / vector).min(8) } else { 1 };

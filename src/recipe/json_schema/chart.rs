@@ -1,4 +1,4 @@
-//! The chart, with the names that an experiment's parameters have.
+//! Schema of the chart, with the names of an experiment's parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::recipe::Slot;
 use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
 use crate::recipe::plan::{Ceiling, Quantity};
 
-/// The chart of one of these primitives' experiments, under its name in the definitions.
+/// Schema of the chart for experiments of these primitives, stored as `name` in the definitions.
 pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut Schemas) -> Json {
     let names = Names::of(primitives);
     let axis = schemas.shared(&format!("axis.{name}"), names.axis());
@@ -45,7 +45,7 @@ pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut
     schemas.shared(&format!("chart.{name}"), chart)
 }
 
-/// One, several or none.
+/// One model, a list of models, `none`, or `null`.
 fn models() -> Json {
     let known = json!({ "enum": MODELS });
     let list = json!({ "type": "array", "items": known, "uniqueItems": true });
@@ -73,12 +73,12 @@ fn limit(ceiling: Ceiling) -> &'static str {
     }
 }
 
-/// What parameters may be called.
+/// Names by which parameters may be called.
 struct Names {
     primitives: Vec<&'static str>,
-    /// The shortest names, with what they mean.
+    /// The shortest names, with their descriptions.
     short: BTreeMap<String, &'static str>,
-    /// Every name: the key and the axis's name, in full or from any dot on.
+    /// Every name: the key and the axis name, in full or from any dot on.
     all: BTreeSet<String>,
 }
 
@@ -107,7 +107,7 @@ impl Names {
         }
     }
 
-    /// A name; editors offer the short ones.
+    /// Schema of a parameter name; editors offer the short ones.
     fn axis(&self) -> Json {
         let offered = self.short.iter().map(|(name, doc)| described(json!({ "const": name }), doc));
         let mut alternatives: Vec<Json> = offered.collect();
@@ -115,7 +115,7 @@ impl Names {
         json!({ "anyOf": alternatives })
     }
 
-    /// One name with a value.
+    /// Schema of one name with a value.
     fn baseline(&self) -> Json {
         let value = json!({ "type": ["string", "number"] });
         let offered = self.short.iter().map(|(name, doc)| (name.clone(), described(value.clone(), doc)));
@@ -136,7 +136,7 @@ impl Names {
     }
 }
 
-/// A dotted path, and what follows each of its dots.
+/// A dotted path and its tails after each dot.
 fn tails(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once(path).chain(path.match_indices('.').map(move |(dot, _)| &path[dot + 1..]))
 }

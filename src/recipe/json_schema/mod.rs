@@ -1,9 +1,9 @@
 //! The recipe language as a JSON Schema (draft 2020-12), from the same declarations that
 //! the parser reads, so that editors complete and check recipes. Pure.
 //!
-//! A schema sees structure, words, units and most limits. It cannot see what relates
-//! values to each other: how many cases sweeps make, whether the chart assigns every
-//! axis, what a primitive refuses.
+//! The schema covers structure, words, units and most limits. It cannot express relations between values: the
+//! number of cases of sweeps, whether the chart assigns every axis, and combinations that a primitive
+//! rejects.
 
 mod chart;
 mod value;
@@ -20,7 +20,7 @@ use crate::case::{BACKENDS, Cache};
 use crate::primitives::{Primitive, registry};
 use value::{Map, Sweep, described, literal, property};
 
-/// The schema of recipes of the primitives that the registry knows.
+/// The schema of recipes for all registered primitives.
 pub fn json_schema() -> Json {
     let mut schemas = Schemas { definitions: serde_json::Map::new() };
     let mut properties = experiment_keys(registry(), &mut schemas);
@@ -45,13 +45,13 @@ pub fn json_schema() -> Json {
     })
 }
 
-/// The definitions that several places refer to.
+/// Shared definitions.
 struct Schemas {
     definitions: serde_json::Map<String, Json>,
 }
 
 impl Schemas {
-    /// A reference to this schema: to the one that is there already, if it is the same.
+    /// A reference to this schema; an equal definition is reused.
     fn shared(&mut self, name: &str, schema: Json) -> Json {
         let same = self.definitions.iter().find(|(_, known)| **known == schema).map(|(name, _)| name.clone());
         let name = same.unwrap_or_else(|| {
@@ -65,7 +65,7 @@ impl Schemas {
     }
 }
 
-/// The keys of an experiment, whether it stands alone or in a list.
+/// The keys of an experiment, standalone or in a list.
 fn experiment_keys(
     primitives: &[&'static Primitive],
     schemas: &mut Schemas,
@@ -82,8 +82,8 @@ fn experiment_keys(
     keys.insert("seed".into(), property(&seed, Sweep::One, "seed", schemas));
     keys.insert("backend".into(), property(&BACKENDS, Sweep::Many, "backend", schemas));
     keys.insert("peers".into(), property(&PEERS, Sweep::Many, "peers", schemas));
-    // Which names a chart may hold depends on the primitive: `charts` says so, and editors
-    // are to offer that one alone.
+    // The names that a chart accepts depend on the primitive: `charts` specifies them, and editors should
+    // offer only that schema.
     keys.insert("chart".into(), json!({ "type": "object", "doNotSuggest": true }));
     keys.insert("measure".into(), sampling(schemas));
     for primitive in primitives {
@@ -95,7 +95,7 @@ fn experiment_keys(
     keys
 }
 
-/// A list item. What it lacks it inherits.
+/// An item of `experiments`. Missing keys are inherited.
 fn experiment(
     primitives: &[&'static Primitive],
     keys: serde_json::Map<String, Json>,
@@ -132,8 +132,8 @@ fn one_primitive(primitives: &[&'static Primitive]) -> Vec<Json> {
     primitives.iter().map(|primitive| json!({ "required": [primitive.name()] })).collect()
 }
 
-/// Each primitive's chart with the names of its parameters; with all of them where there
-/// is no primitive.
+/// For each primitive, a chart with the names of its parameters; with the names of all parameters if there is
+/// no primitive.
 fn charts(primitives: &[&'static Primitive], schemas: &mut Schemas) -> Vec<Json> {
     let mut charts: Vec<Json> = Vec::new();
     for primitive in primitives {
@@ -149,7 +149,7 @@ fn charts(primitives: &[&'static Primitive], schemas: &mut Schemas) -> Vec<Json>
     charts
 }
 
-/// What experiments in a list may leave to the keys outside.
+/// Required keys that experiments in a list may inherit from outside.
 fn inheritance() -> Json {
     let items = |item: Json| json!({ "properties": { "experiments": { "items": item } } });
     let inherited =
@@ -194,7 +194,7 @@ fn paper() -> Json {
     })
 }
 
-/// `measure:`.
+/// Schema of `measure:`.
 fn sampling(schemas: &mut Schemas) -> Json {
     let keys = measure::KEYS.iter().map(|key| (key.name.to_owned(), measure_key(key, schemas)));
     let keys: serde_json::Map<String, Json> = keys.collect();
@@ -229,7 +229,7 @@ fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
     schema
 }
 
-/// A choice that takes only some variants, each of which needs parameters.
+/// Restricts a choice to some variants, each of which has required parameters.
 fn only_variants(choice: &str, variants: &[&str]) -> Json {
     let ways: Vec<Json> = variants.iter().map(|v| json!({ "required": [v] })).collect();
     let one = json!({ "type": "object", "anyOf": ways });
@@ -237,7 +237,7 @@ fn only_variants(choice: &str, variants: &[&str]) -> Json {
     json!({ "required": [choice], "properties": { choice: all } })
 }
 
-/// A primitive's parameters, beside `cases` whose items may hold the required ones.
+/// Parameters of a primitive, and `cases`, whose items may hold the required ones.
 fn of_primitive(primitive: &'static Primitive, schemas: &mut Schemas) -> Json {
     let name = primitive.name();
     let mut item = Map::of(primitive.params(), Sweep::One, &format!("{name}.cases"), schemas).partial();

@@ -1,4 +1,4 @@
-//! What one parameter accepts.
+//! Schema of one parameter.
 
 use serde_json::{Value as Json, json};
 
@@ -7,27 +7,27 @@ use crate::case::schema::{Default, Kind, Param, Variant};
 use crate::case::units::{label_bytes, label_count, pattern};
 use crate::recipe::range;
 
-/// Whether lists and ranges sweep, or an item of `cases` fixes the value.
+/// Whether a value may be swept by lists and ranges (`Many`), or is fixed in an item of `cases` (`One`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sweep {
     Many,
     One,
 }
 
-/// The forms that a map of parameters has.
+/// Parts of the schema of a map of parameters.
 pub(super) struct Map {
     pub properties: serde_json::Map<String, Json>,
     /// Keys without a default, apart from inline choices.
     pub required: Vec<&'static str>,
-    /// Keys that are required unless a choice beside them takes one of these variants.
+    /// Keys that are required unless a sibling choice takes one of these variants.
     pub unless: Vec<(&'static str, &'static str, &'static [&'static str])>,
-    /// What else must hold.
+    /// Further conditions.
     pub all_of: Vec<Json>,
 }
 
 impl Map {
-    /// The parameters by their keys, the variants of inline choices among them. `owner`
-    /// names them in the definitions.
+    /// Schemas of the parameters by key, with the variants of inline choices. `owner` is their prefix in the
+    /// definitions.
     pub fn of(params: &[Param], sweep: Sweep, owner: &str, schemas: &mut Schemas) -> Map {
         let (required, unless, all_of) = (Vec::new(), Vec::new(), Vec::new());
         let mut map = Map { properties: serde_json::Map::new(), required, unless, all_of };
@@ -66,7 +66,7 @@ impl Map {
         self.all_of.push(json!({ "oneOf": one }));
     }
 
-    /// A map that must hold its required keys.
+    /// Schema of a map that must hold its required keys.
     pub fn complete(self) -> Json {
         let required = json!(self.required);
         let mut object = self.partial();
@@ -74,7 +74,7 @@ impl Map {
         object
     }
 
-    /// A map that may lack them.
+    /// Schema of a map that may lack its required keys.
     pub fn partial(self) -> Json {
         let mut object = json!({
             "type": "object", "properties": self.properties, "additionalProperties": false,
@@ -102,12 +102,12 @@ pub(super) fn described(mut schema: Json, doc: &str) -> Json {
     schema
 }
 
-/// A default, as YAML would read it.
+/// A default value, typed as YAML would read it.
 pub(super) fn literal(text: &str) -> Json {
     text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number))
 }
 
-/// `null` takes an unset parameter away.
+/// Also accepts `null`, which removes an optional parameter.
 fn nullable(mut schema: Json) -> Json {
     let nothing = json!({ "type": "null" });
     if let Some(alternatives) = schema.get_mut("anyOf").and_then(Json::as_array_mut) {
@@ -118,12 +118,12 @@ fn nullable(mut schema: Json) -> Json {
     described(json!({ "anyOf": [schema, nothing] }), doc.as_ref().and_then(Json::as_str).unwrap_or_default())
 }
 
-/// A line with something in it: no control characters, and not only blanks.
+/// A single line without control characters that is not blank.
 const LINE: &str = "^[^\\x00-\\x1F\\x7F-\\x9F]*[^\\x00-\\x1F\\x7F-\\x9F\\s][^\\x00-\\x1F\\x7F-\\x9F]*$";
 
-/// What a parameter accepts; `name` stands in the definitions.
+/// Schema of a parameter's value; `name` is used in the definitions.
 fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
-    // An editor shows the description that stands with the words.
+    // Editors show the description next to the words.
     let words = |words: &[&str]| described(json!({ "enum": words }), param.doc);
     let item = match &param.kind {
         Kind::Count { min, max } => counts(*min, *max, sweep, schemas),
@@ -156,7 +156,7 @@ fn listed(longest: usize, count: Json) -> Json {
     })
 }
 
-/// The item, or where it sweeps a list of them.
+/// The item or, if it may be swept, also a list of items.
 fn swept(item: Json, sweep: Sweep) -> Json {
     if sweep == Sweep::One {
         return item;
@@ -164,7 +164,7 @@ fn swept(item: Json, sweep: Sweep) -> Json {
     let list = json!({
         "type": "array", "items": item, "minItems": 1, "maxItems": crate::recipe::MAX_CASES,
     });
-    // Alternatives beside each other, not within each other, read better in an editor.
+    // Flat alternatives read better in an editor than nested ones.
     let mut alternatives = match item.get("anyOf").and_then(Json::as_array) {
         Some(several) => several.clone(),
         None => vec![item],
@@ -180,11 +180,11 @@ fn any_of(mut alternatives: Vec<Json>) -> Json {
     }
 }
 
-/// An integer, or a text with a suffix or of a range.
+/// An integer, or a text that has a suffix or is a range.
 fn counts(min: u64, max: u64, sweep: Sweep, schemas: &mut Schemas) -> Json {
     let one = pattern::count(min, max);
     let positive = pattern::count(1, max);
-    // An end or a step past the limit is no mistake where the range has no value there.
+    // An end or a step beyond the limit is accepted if the range has no value there.
     let (last, step) = (pattern::count(min, u64::MAX), pattern::count(1, u64::MAX));
     let schema = json!({
         "type": ["integer", "string"],
@@ -196,7 +196,7 @@ fn counts(min: u64, max: u64, sweep: Sweep, schemas: &mut Schemas) -> Json {
     schemas.shared(&format!("count.{}{}", limits(min, max, label_count), suffix(sweep)), schema)
 }
 
-/// A size always has a unit, so that a number is none.
+/// A size always has a unit, so a plain number is rejected.
 fn bytes(min: u64, max: u64, accepted: &[u64], sweep: Sweep, schemas: &mut Schemas) -> Json {
     let (one, unit) = (pattern::bytes(min, max), pattern::bytes(1, u64::MAX));
     let last = pattern::bytes(min, u64::MAX);
@@ -220,7 +220,7 @@ fn bytes(min: u64, max: u64, accepted: &[u64], sweep: Sweep, schemas: &mut Schem
     }
 }
 
-/// `1-4Ki`, or `1` where there is no end.
+/// `1-4Ki`, or `1` if there is no maximum.
 fn limits(min: u64, max: u64, label: fn(u64) -> String) -> String {
     if max == u64::MAX { label(min) } else { format!("{}-{}", label(min), label(max)) }
 }
@@ -253,7 +253,7 @@ fn or_range(sweep: Sweep, example: &str) -> String {
     if sweep == Sweep::Many { format!(", or a range such as {example}") } else { String::new() }
 }
 
-/// `[0, 8]`, `8`, and where it sweeps `[[0], [8]]`.
+/// `[0, 8]`, `8` and, if swept, `[[0], [8]]`.
 fn indices(max_length: usize, sweep: Sweep, schemas: &mut Schemas) -> Json {
     let index = counts(0, u64::MAX, Sweep::One, schemas);
     let list = json!({ "type": "array", "items": index, "minItems": 1, "maxItems": max_length });
@@ -264,7 +264,7 @@ fn indices(max_length: usize, sweep: Sweep, schemas: &mut Schemas) -> Json {
     }
 }
 
-/// The word of a variant that needs nothing more, or a map of one variant.
+/// The word of a variant without required parameters, or a map of one variant.
 fn choice(variants: &[Variant], sweep: Sweep, owner: &str, schemas: &mut Schemas) -> Json {
     let bare = variants.iter().filter(|variant| needs(variant).next().is_none());
     let mut alternatives: Vec<Json> =
@@ -274,7 +274,7 @@ fn choice(variants: &[Variant], sweep: Sweep, owner: &str, schemas: &mut Schemas
         let body = variant_body(variant, sweep, owner, schemas);
         properties.insert(variant.name.to_owned(), described(body, variant.doc));
     }
-    // Editors offer these where a value belongs; JSON Schema itself has no such thing.
+    // Snippets that editors offer as values; an extension to JSON Schema.
     let snippets: Vec<Json> = variants.iter().filter_map(snippet).collect();
     alternatives.push(json!({
         "type": "object", "properties": properties, "additionalProperties": false,
@@ -283,8 +283,8 @@ fn choice(variants: &[Variant], sweep: Sweep, owner: &str, schemas: &mut Schemas
     any_of(alternatives)
 }
 
-/// What an editor inserts for a variant that cannot stand alone: `{partitions: 1}`, the
-/// number being where the cursor goes.
+/// The snippet that an editor inserts for a variant with required parameters: `{partitions: 1}`, with the
+/// cursor at the number.
 fn snippet(variant: &Variant) -> Option<Json> {
     let mut stop = 0;
     let mut fields = Vec::new();
@@ -304,7 +304,7 @@ fn snippet(variant: &Variant) -> Option<Json> {
     Some(json!({ "label": label, "bodyText": text, "description": variant.doc }))
 }
 
-/// Something that the kind accepts.
+/// An example of an accepted value.
 fn example(kind: &Kind) -> String {
     match kind {
         Kind::Count { min, .. } | Kind::CountOr { min, .. } => label_count(*min),
@@ -317,13 +317,12 @@ fn example(kind: &Kind) -> String {
     }
 }
 
-/// The parameters that a variant must be given.
+/// The required parameters of a variant.
 fn needs(variant: &Variant) -> impl Iterator<Item = &'static Param> {
     variant.params.iter().filter(|param| matches!(param.default, Default::Required))
 }
 
-/// A variant's own map, the value of its main parameter, or nothing where nothing is
-/// needed.
+/// The map of a variant, the value of its main parameter, or null if the variant has no required parameters.
 fn variant_body(variant: &Variant, sweep: Sweep, owner: &str, schemas: &mut Schemas) -> Json {
     let name = format!("{owner}.{}", variant.name);
     let mut alternatives = Vec::new();

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The node at a path of keys and indices.
+/// The number of the node at a path of keys and indices.
 fn number(text: &str, path: &[&str]) -> u32 {
     let root = read("", text).expect("YAML");
     let mut node = &root;

@@ -1,19 +1,18 @@
-//! `--only CASE,…`: some of a plan's cases.
+//! `--only CASE,…`: restricts a plan to some cases.
 
 use std::collections::BTreeSet;
 
 use super::{Case, Plan, indices};
 use crate::recipe::{Mistake, Place, Problem};
 
-/// So many cases are named where one is unknown.
+/// Number of similar cases that are named if one is unknown.
 const NAMED: usize = 3;
 
-/// Keeps the cases with these identities or labels, or whose identities begin so, in the
-/// plan's order, and the experiments and the index files that still have any. Nothing wanted keeps
-/// all.
+/// Keeps the cases with these identities or labels, or whose identities begin with these words, in the plan's
+/// order, together with their experiments and index files. An empty list keeps all.
 ///
 /// # Errors
-/// The first word that no case answers to, with what is near to it.
+/// The first word that matches no case, with similar ones.
 pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
     if wanted.is_empty() {
         return Ok(());
@@ -35,8 +34,8 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// Positions of the case of this identity, or else of all that are called so, or else of
-/// all whose identities begin so.
+/// Positions of the case with this identity, else of all cases with this label, else of all cases whose
+/// identities begin with the word.
 fn answering(plan: &Plan, word: &str) -> Vec<usize> {
     let at = |is: &dyn Fn(&Case) -> bool| -> Vec<usize> {
         plan.cases.iter().enumerate().filter(|(_, case)| is(case)).map(|(at, _)| at).collect()
@@ -48,16 +47,15 @@ fn answering(plan: &Plan, word: &str) -> Vec<usize> {
     ways.into_iter().map(at).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// What a case is called: by its parameter `label`, and by what tells it from the others of
-/// its experiment.
+/// Labels of a case: its parameter `label`, and the label that distinguishes it within its experiment.
 fn labels(plan: &Plan, case: &Case) -> Vec<String> {
     let own = case.params.get("label").map(ToString::to_string);
     let told = plan.experiments.get(case.experiment).map(|experiment| experiment.label(case));
     own.into_iter().chain(told).collect()
 }
 
-/// Identities and labels within a third of the word's letters, the nearest first. Of an
-/// identity, as much is compared as was written.
+/// Identities and labels whose edit distance is within a third of the word's letters, the nearest first. Of
+/// an identity, only a prefix of the word's length is compared.
 fn nearest(plan: &Plan, word: &str) -> Vec<String> {
     let word = &word.chars().take(60).collect::<String>().to_lowercase();
     let letters = word.chars().count();
@@ -72,7 +70,7 @@ fn nearest(plan: &Plan, word: &str) -> Vec<String> {
     near.into_iter().take(NAMED).map(|(_, name)| name).collect()
 }
 
-/// An experiment without cases would be drawn as an empty chart.
+/// Removes experiments without cases, which would be drawn as empty charts.
 fn drop_empty_experiments(plan: &mut Plan) {
     let used: Vec<bool> =
         (0..plan.experiments.len()).map(|at| plan.cases.iter().any(|case| case.experiment == at)).collect();
@@ -132,7 +130,7 @@ experiments:
         assert_eq!(plan.overrides, [format!("--only {}", triad.id)]);
     }
 
-    /// Both of a recipe's names for a case, and those before the beginning of an identity.
+    /// Both kinds of labels, which take precedence over the beginning of an identity.
     #[test]
     fn a_label_keeps_the_cases_that_are_called_so() {
         let all = only(&[]).expect("a plan");

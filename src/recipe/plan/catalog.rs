@@ -1,5 +1,4 @@
-//! The parameters of an experiment under the names that people use, with the values
-//! that they take over all its cases.
+//! Parameters of an experiment, looked up by their common names, with their values over all cases.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,14 +8,14 @@ use crate::case::schema::Kind;
 use crate::case::units::{label_bytes, label_count};
 use crate::recipe::{Mistake, Nearest, Place, Problem, Setting, Slot, listed};
 
-/// A parameter and everything it takes.
+/// A parameter and all its values.
 pub(super) struct Entry {
     pub slot: Slot,
-    /// Where the recipe sets it first.
+    /// Place where the recipe first sets the parameter.
     pub place: Place,
-    /// Distinct, the recipe's order.
+    /// Distinct values in the recipe's order.
     pub values: Vec<Value>,
-    /// Whether it stands in `cases`.
+    /// Whether the parameter is set in `cases`.
     pub zipped: bool,
     seen: HashSet<String>,
     range: Option<Scale>,
@@ -24,7 +23,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it takes several values.
+    /// Whether the parameter takes several values.
     pub fn varies(&self) -> bool {
         self.values.len() > 1
     }
@@ -38,13 +37,13 @@ impl Entry {
         }
     }
 
-    /// How to draw it: as its range says, else by its values.
+    /// The scale of the axis: that of its range, else inferred from the values.
     pub fn scale(&self) -> Scale {
         self.range.filter(|_| self.settings == 1).unwrap_or_else(|| scale_of(&self.values))
     }
 }
 
-/// Every parameter that at least one case has, the recipe's order.
+/// Every parameter that at least one case has, in the recipe's order.
 pub(super) struct Catalog {
     pub entries: Vec<Entry>,
     index: HashMap<String, usize>,
@@ -52,7 +51,7 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    /// Of the settings of an experiment.
+    /// The catalog of an experiment's settings.
     pub fn of(settings: &[Setting], primitive: &'static str) -> Catalog {
         let mut catalog = Catalog { entries: Vec::new(), index: HashMap::new(), primitive };
         catalog.add_all(settings, false);
@@ -92,7 +91,7 @@ impl Catalog {
         self.index.get(key).map(|at| &self.entries[*at])
     }
 
-    /// The parameters that a person may mean by `name`.
+    /// The parameters that `name` may refer to.
     pub fn candidates(&self, name: &str) -> Vec<&Entry> {
         let rank = |e: &Entry| e.slot.answers_to(name);
         let best = self.entries.iter().filter_map(rank).min();
@@ -103,7 +102,7 @@ impl Catalog {
         }
     }
 
-    /// The one parameter that the chart means by `name`; of several the one that varies.
+    /// The parameter that the chart calls `name`; among several, the only one that varies.
     pub fn find(&self, name: &str, place: Place, at: &str) -> Result<&Entry, Mistake> {
         let found = self.candidates(name);
         let varying: Vec<&Entry> = found.iter().copied().filter(|e| e.varies()).collect();
@@ -114,7 +113,7 @@ impl Catalog {
         }
     }
 
-    /// [`Problem::UnknownName`], with further names that would be accepted.
+    /// A [`Problem::UnknownName`] that also lists the names `also`.
     pub fn unknown(&self, name: &str, at: &str, also: &[&str]) -> Problem {
         let mut names: Vec<&str> = self.entries.iter().map(|e| last_word(&e.slot.name)).collect();
         names.extend(also);
@@ -124,7 +123,7 @@ impl Catalog {
         Problem::UnknownName { at: at.to_owned(), name: name.to_owned(), accepted: listed(&names), nearest }
     }
 
-    /// The axes among the parameters that `charted` tells.
+    /// The swept parameters; zipped ones only if `charted` holds for their key.
     pub fn axes(&self, charted: impl Fn(&str) -> bool) -> Vec<Axis> {
         let is_axis = |e: &&Entry| e.varies() && (!e.zipped || charted(&e.slot.key));
         let varying: Vec<&Entry> = self.entries.iter().filter(is_axis).collect();
@@ -139,7 +138,7 @@ impl Catalog {
     }
 }
 
-/// [`Problem::Ambiguous`].
+/// A [`Problem::Ambiguous`].
 pub(super) fn ambiguous(name: &str, place: Place, at: &str, candidates: &[&Entry]) -> Mistake {
     let names: Vec<&str> = candidates.iter().map(|e| e.slot.name.as_str()).collect();
     let candidates = listed(&names);
@@ -150,7 +149,7 @@ pub(super) fn last_word(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// The last words of an axis's name, as many as it takes to tell it from the others.
+/// The shortest tail of an axis's name that distinguishes it from the others.
 fn short_name(entry: &Entry, among: &[&Entry]) -> String {
     let name = entry.slot.name.as_str();
     let mut starts: Vec<usize> = name.match_indices('.').map(|(at, _)| at + 1).collect();
@@ -164,8 +163,8 @@ fn ends_with_words(path: &str, tail: &str) -> bool {
     path.strip_suffix(tail).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// Numbers in a constant ratio (three or more, positive) are logarithmic, other numbers
-/// linear, anything else names.
+/// Numbers in a constant ratio (three or more, positive) are logarithmic, other numbers linear, all other
+/// values categories.
 fn scale_of(values: &[Value]) -> Scale {
     let number = |value: &Value| match value {
         Value::Int(v) => Some(*v as f64),

@@ -1,4 +1,4 @@
-//! From the names in `chart:` to axes, each in its place.
+//! Resolves the names in `chart:` to axes.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
         if *key == x || lines.contains(key) || panels.contains(key) {
             continue;
         }
-        // An axis that the command line or the peers made has had no chance to be in the chart.
+        // The recipe's chart need not assign axes created by the command line or by peers.
         if !matches!(entry.place, Place::Override(_) | Place::Backends) && !by_peers(entry) {
             let (axis, values) = (entry.slot.name.clone(), entry.values.len());
             return Err(Mistake::new(entry.place, Problem::Unassigned { axis, values }));
@@ -37,7 +37,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     Ok(chart)
 }
 
-/// Whether it varies by peers alone.
+/// Whether the parameter varies only because of peers.
 fn by_peers(entry: &Entry) -> bool {
     let peer = |value: &&Value| matches!(value, Value::Text(name) if of_backend(name).is_some());
     entry.slot.key == BACKENDS.name && entry.values.iter().filter(peer).count() + 1 == entry.values.len()
@@ -74,7 +74,7 @@ fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Valu
     Err(Mistake::new(node.place, Problem::NotAmong { at, value, accepted }))
 }
 
-/// A copy's rate has a place on axes of GB/s alone, the speed of light also among elements a second.
+/// The copy rate is defined for axes in GB/s only; the speed of light also for elements per second.
 fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
     let written = &draft.chart;
     let Some((place, ceiling)) = written.ceiling else { return Ok(None) };
@@ -100,7 +100,7 @@ fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
     }
 }
 
-/// The items of `cases` must be told apart by what the chart assigns of them.
+/// The items of `cases` must be distinguishable by the parameters that the chart assigns.
 fn groups_assigned(draft: &Draft, catalog: &Catalog, chart: &Chart) -> Result<(), Mistake> {
     for group in draft.settings.iter().filter(|s| s.group) {
         let (mut all, mut told) = (HashSet::new(), HashSet::new());

@@ -1,4 +1,4 @@
-//! A recipe as a form: every key that `--set` takes, with its value as it is written.
+//! A recipe as a form: every key that `--set` accepts, with its value as written.
 
 use std::collections::HashMap;
 
@@ -14,44 +14,43 @@ use crate::recipe::{
     accepts, chart_accepts, flow, locate_place, measure_accepts, read,
 };
 
-/// Where the value of a form's line comes from.
+/// Source of the value on a line of the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The recipe says it.
+    /// Set by the recipe.
     Recipe,
-    /// Nobody says it; the program's default holds, or nothing.
+    /// Not set: the default applies, if there is one.
     Default,
-    /// An override says it.
+    /// Set by an override.
     Changed,
 }
 
 /// A line of the form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What `--set` calls it.
+    /// The key, as `--set` takes it.
     pub key: String,
-    /// What people call it: the key's last word where that is enough.
+    /// The short name: the key's last word if that is unique.
     pub name: String,
-    /// YAML, as it is written; where experiments differ, theirs one after another. Empty
-    /// where it is unset.
+    /// The value as written in YAML; if experiments differ, the values of all of them. Empty if unset.
     pub value: String,
-    /// Whether experiments differ in it.
+    /// Whether the value differs between experiments.
     pub differs: bool,
     pub origin: Origin,
-    /// What it accepts, in words.
+    /// The accepted values, in words.
     pub accepts: String,
-    /// What it means, in one line.
+    /// The meaning, in one line.
     pub doc: String,
 }
 
-/// Between the values of experiments that differ.
+/// Separates values of experiments that differ.
 const OR: &str = " / ";
 
 /// Every key of the recipe with these overrides, in the recipe's order.
 ///
 /// # Errors
-/// The first override that cannot be applied, with its origin. What only the whole plan
-/// can tell (a combination that a primitive refuses) is no error here.
+/// The first override that cannot be applied, with its origin. Mistakes that only the whole plan reveals (a
+/// combination that a primitive rejects) are not reported here.
 pub fn form(recipe: &Recipe, overrides: &Overrides) -> Result<Vec<Line>, RecipeError> {
     let mut drafts = recipe.drafts.clone();
     apply(&mut drafts, overrides).map_err(|mistake: Mistake| RecipeError {
@@ -74,7 +73,7 @@ pub fn form(recipe: &Recipe, overrides: &Overrides) -> Result<Vec<Line>, RecipeE
     Ok(named(form.lines))
 }
 
-/// Nodes by their numbers; an entry's value also by the number of its key.
+/// Nodes by number; an entry's value also by the number of its key.
 pub(super) fn index<'n>(node: &'n Node, nodes: &mut HashMap<u32, &'n Node>) {
     let mut add = |place: Place, node: &'n Node| {
         if let Place::Recipe(number) = place {
@@ -92,7 +91,7 @@ pub(super) fn index<'n>(node: &'n Node, nodes: &mut HashMap<u32, &'n Node>) {
     }
 }
 
-/// What stands around the primitive of one experiment, in its own map or in the recipe's.
+/// The keys outside of the primitive for one experiment, in its own map or in the recipe's.
 pub(super) struct Written<'n> {
     pub root: &'n Node,
     /// Index of the experiment.
@@ -100,7 +99,7 @@ pub(super) struct Written<'n> {
 }
 
 impl<'n> Written<'n> {
-    /// The experiment's own map, where the recipe lists experiments.
+    /// The experiment's own map, if the recipe lists experiments.
     pub fn own(&self) -> Option<&'n Node> {
         match &get(self.root, "experiments")?.content {
             Content::List(items) => items.get(self.experiment),
@@ -128,7 +127,7 @@ pub(super) fn get<'n>(map: &'n Node, key: &str) -> Option<&'n Node> {
 struct Form<'a> {
     overrides: &'a Overrides,
     nodes: HashMap<u32, &'a Node>,
-    /// Whether experiments have different primitives, so that keys need theirs in front.
+    /// Whether experiments have different primitives, so that keys need the primitive as a prefix.
     several: bool,
     lines: Vec<Line>,
 }
@@ -144,7 +143,7 @@ impl Form<'_> {
         }
     }
 
-    /// What the primitive also takes and the recipe leaves unset.
+    /// Adds the parameters of the primitive that the recipe leaves unset.
     fn unset(&mut self, draft: &Draft) {
         for param in draft.primitive.params() {
             let slot = Slot::top(param, draft.primitive.name());
@@ -164,8 +163,8 @@ impl Form<'_> {
         Line { name: slot.name.clone(), key, value, differs: false, origin, accepts, doc }
     }
 
-    /// A setting as it is written: in the recipe, in the override of this very key, as a
-    /// part of another override, or as a default.
+    /// The value of a setting as written: in the recipe, in an override of the same key, within another
+    /// override, or as a default.
     fn value(&self, setting: &Setting) -> (String, Origin) {
         match setting.place {
             Place::Recipe(number) => (self.written(number, setting), Origin::Recipe),
@@ -181,8 +180,8 @@ impl Form<'_> {
         }
     }
 
-    /// The recipe's own text on one line. An inline choice is known by its variant's key,
-    /// which is told with it: `{uniform: {length: 8}}`.
+    /// The recipe's own text on one line. An inline choice is identified by its variant's key, which is
+    /// included: `{uniform: {length: 8}}`.
     fn written(&self, number: u32, setting: &Setting) -> String {
         let Some(node) = self.nodes.get(&number) else { return values(setting) };
         let variant = setting.alternatives.first().and_then(|a| a.value.as_ref());
@@ -192,7 +191,7 @@ impl Form<'_> {
         }
     }
 
-    /// `seed`, the sampling, the chart and the peers.
+    /// Adds `seed`, the sampling, the chart and the peers.
     fn around(&mut self, written: &Written<'_>) {
         self.key("seed", "1", written.find("seed", None), "a count", "the seed of all inputs");
         for key in &MEASURE_KEYS {
@@ -226,7 +225,7 @@ impl Form<'_> {
         self.add(Line { key, name, value, differs: false, origin, accepts, doc });
     }
 
-    /// A line that another experiment, or another alternative, has as well stands once.
+    /// Adds a line, merging it with that of another experiment or alternative.
     fn add(&mut self, line: Line) {
         let Some(known) = self.lines.iter_mut().find(|known| known.key == line.key) else {
             return self.lines.push(line);
@@ -241,7 +240,7 @@ impl Form<'_> {
     }
 }
 
-/// Whether an override of this name is one of this parameter.
+/// Whether an override with this key refers to this parameter.
 fn answers(slot: &Slot, key: &str) -> bool {
     let tail = key.split_once('.').is_some_and(|(_, rest)| rest == slot.key);
     slot.answers_to(key).is_some() || tail
@@ -254,7 +253,7 @@ fn mentions(settings: &[Setting], key: &str) -> bool {
     })
 }
 
-/// A setting without a text of its own, from its values.
+/// A setting without source text, written from its values.
 fn values(setting: &Setting) -> String {
     let one = |a: &crate::recipe::Alternative| {
         let value = a.value.as_ref().map(|v| label(&setting.slot, v)).unwrap_or_default();
@@ -276,7 +275,7 @@ fn label(slot: &Slot, value: &Value) -> String {
     }
 }
 
-/// The lines under the last words of their names, where no two are called the same.
+/// Shortens the names of the lines to their last words if these are unique.
 fn named(lines: Vec<Line>) -> Vec<Line> {
     let short = |name: &str| -> String {
         if name.starts_with("measure.") || name.starts_with("chart.") {

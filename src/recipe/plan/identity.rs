@@ -1,17 +1,16 @@
-//! What makes two cases the same case.
+//! Identity of cases.
 
 use super::indices::is_whereabouts;
 use crate::case::{Params, Value};
 
-/// Raised when the meaning of a parameter or of the inputs changes, so that samples of
-/// before are not taken for samples of now.
+/// Incremented when the meaning of a parameter or of the inputs changes, so that older samples are not
+/// mistaken for current ones.
 const VERSION: u32 = 1;
 
-/// The identity of a case: the first twelve hexadecimal digits of the BLAKE3 hash of
-/// its canonical text, one line each for the version, the primitive, the seed and every
-/// parameter by its full key, sorted. Parameters stand as the recipe says them
-/// (`threads: auto` stays the word), so the identity is the same on every machine. Of a file
-/// the hash of its content counts, and not where it lies.
+/// The identity of a case: the first twelve hexadecimal digits of the BLAKE3 hash of its canonical text, with
+/// one line each for the version, the primitive, the seed and every parameter by its full key, sorted.
+/// Parameters are written as in the recipe (`threads: auto` keeps the word), so the identity is the same on
+/// every machine. A file is represented by the hash of its content, not by its path.
 pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
     let mut text = format!("scatterlab case {VERSION}\nprimitive {primitive}\nseed {seed}\n");
     for (key, value) in params.0.iter().filter(|(key, _)| !is_whereabouts(params, key)) {
@@ -20,7 +19,7 @@ pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..12].to_owned()
 }
 
-/// A value in one line, distinct for distinct values of distinct types.
+/// A value on one line; distinct for distinct values and types.
 pub(super) fn value_text(value: &Value) -> String {
     match value {
         Value::Int(v) => format!("int {v}"),

@@ -1,24 +1,23 @@
-//! Index arrays in files: what a plan knows of them. Pure; who resolves a recipe brings
-//! the means to look into files ([`IndexFiles`]).
+//! Index files of a plan. Pure; the caller of `resolve` provides the access to files ([`IndexFiles`]).
 
 use std::collections::HashMap;
 
 use crate::case::{IndexFile, IndexFiles, Params, Value};
 use crate::primitives::Primitive;
 
-/// The ending of keys that hold a file's path; what is known of the file stands beside it.
+/// Suffix of keys that hold a file's path; the file's properties are stored next to it.
 const PATH: &str = ".file.path";
 
-/// A file's path and the column of a table.
+/// A file's path, and the column if it is a table.
 type Name = (String, Option<String>);
-/// What is known of a file, and its indices where cases carry them.
+/// Properties of a file, and its indices if cases carry them.
 type Found = (IndexFile, Option<Vec<u64>>);
 
-/// The files of a plan, each looked into once.
+/// The index files of a plan, each inspected once.
 pub(super) struct Brought<'a> {
     files: &'a dyn IndexFiles,
     known: HashMap<Name, Found>,
-    /// In the order in which the cases name them.
+    /// Files in the order in which cases name them.
     pub order: Vec<IndexFile>,
 }
 
@@ -27,10 +26,10 @@ impl<'a> Brought<'a> {
         Brought { files, known: HashMap::new(), order: Vec::new() }
     }
 
-    /// The parameters of a case with what its files hold.
+    /// Adds the contents of its files to the parameters of a case.
     ///
     /// # Errors
-    /// The key whose file is wrong, and why.
+    /// The key of the invalid file, and the reason.
     pub fn add(&mut self, primitive: &Primitive, mut params: Params) -> Result<Params, (String, String)> {
         let keys: Vec<String> = params.0.keys().filter(|key| key.ends_with(PATH)).cloned().collect();
         for key in keys {
@@ -82,8 +81,8 @@ pub(super) fn is_used(file: &IndexFile, params: &Params) -> bool {
     })
 }
 
-/// Whether a parameter says where a file lies and not what it holds: then it is no part of
-/// a case's identity.
+/// Whether a parameter specifies the location of a file rather than its content. It is then not part of a
+/// case's identity.
 pub(super) fn is_whereabouts(params: &Params, key: &str) -> bool {
     let owner = key.strip_suffix(".path").or_else(|| key.strip_suffix(".column"));
     owner.is_some_and(|owner| owner.ends_with(".file") && params.get(&format!("{owner}.hash")).is_some())
@@ -96,7 +95,7 @@ mod tests {
     use crate::recipe;
     use crate::recipe::plan::{Overrides, Plan, resolve, resolve_with};
 
-    /// Files by their names, in memory.
+    /// In-memory files by name.
     struct Shelf(Vec<(&'static str, Vec<u64>)>);
 
     impl IndexFiles for Shelf {

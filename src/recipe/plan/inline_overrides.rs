@@ -1,5 +1,5 @@
-//! A recipe's text with overrides written into it, so that it says by itself what the
-//! recipe and the overrides said together.
+//! Writes overrides into a recipe's text, so that the new recipe alone is equivalent to the recipe with its
+//! overrides.
 
 use std::collections::HashMap;
 
@@ -13,12 +13,11 @@ use crate::recipe::{
     patch, read,
 };
 
-/// The recipe's text with these values instead of its own, comments kept where the text
-/// allows. `plan` is what the two mean together: it knows on which lines of the chart an
-/// axis went that only an override made.
+/// The recipe's text with the overridden values; comments are kept where the text allows. `plan` is the
+/// resolved plan of both: it determines the chart assignment of axes that only an override introduced.
 ///
 /// # Errors
-/// An override that the recipe language has no place for, in one line.
+/// An override that the recipe language cannot express, in one line.
 pub fn fold(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Result<String, String> {
     let mut recipe = recipe.clone();
     for (key, text) in &overrides.set {
@@ -28,10 +27,10 @@ pub fn fold(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Result<Strin
     patch(recipe.text(), &edits).map_err(|error| error.to_string())
 }
 
-/// The recipe's text under another title.
+/// The recipe's text with another title.
 ///
 /// # Errors
-/// When the text is no YAML.
+/// If the text is not YAML.
 pub fn titled(text: &str, title: &str) -> Result<String, String> {
     let root = read("", text).map_err(|error| error.to_string())?;
     let by = Node { place: Place::Nowhere, content: Content::Text(title.to_owned()) };
@@ -86,7 +85,7 @@ fn map(entries: Vec<(&str, Node)>) -> Node {
     Node { place: Place::Nowhere, content: Content::Map(entries) }
 }
 
-/// `seed`, `peers`, or a key of the sampling or the chart, where it holds for this experiment.
+/// Edits for `seed`, `peers`, or a key of the sampling or the chart, where it applies to this experiment.
 fn around(written: &Written<'_>, key: &str, part: Option<&str>, value: &Node) -> Vec<Edit> {
     let set = |node: &Node| {
         let node = number(node.place)?;
@@ -119,7 +118,7 @@ fn around(written: &Written<'_>, key: &str, part: Option<&str>, value: &Node) ->
     edit.into_iter().collect()
 }
 
-/// A parameter to set in one experiment.
+/// A parameter to be set in one experiment.
 struct Target<'a> {
     draft: &'a Draft,
     nodes: &'a HashMap<u32, &'a Node>,
@@ -127,7 +126,7 @@ struct Target<'a> {
     value: &'a Node,
 }
 
-/// What a setting stands in.
+/// The parent of a setting.
 #[derive(Clone, Copy)]
 enum Parent<'a> {
     Primitive,
@@ -146,12 +145,12 @@ impl Target<'_> {
         let name = own.unwrap_or(self.key);
         match accepted(self.draft.primitive.params()).contains(&name) {
             true => Ok(vec![self.insert_at_top(name)?]),
-            // Another experiment may have it.
+            // Another experiment may have the parameter.
             false => Ok(Vec::new()),
         }
     }
 
-    /// The changes wherever the settings hold the key.
+    /// The edits wherever the settings hold the key.
     fn settings(
         &self,
         settings: &[Setting],
@@ -186,7 +185,7 @@ impl Target<'_> {
         }
     }
 
-    /// An inline choice: another variant's key takes the place of the first one's.
+    /// Replaces an inline choice by another variant, including its key.
     fn exchange(&self, key: u32) -> Result<Edit, String> {
         let (name, value) = match &self.value.content {
             Content::Map(entries) if entries.len() == 1 => (entries[0].0.text.clone(), entries[0].1.clone()),
@@ -196,20 +195,20 @@ impl Target<'_> {
         Ok(Edit::Exchange { key, name, value })
     }
 
-    /// A parameter that the primitive's own map does not mention yet.
+    /// Adds a parameter to the primitive's own map.
     fn insert_at_top(&self, name: &str) -> Result<Edit, String> {
         let map = number(self.draft.place).and_then(|key| self.nodes.get(&key));
         self.entry(map.copied(), name, None)
     }
 
-    /// A parameter that a variant's map does not mention yet, or that had no map.
+    /// Adds a parameter to a variant's map, which is created if necessary.
     fn insert_in(&self, setting: &Setting, choice: &Setting, variant: &Alternative) -> Result<Edit, String> {
         let name = setting.slot.param.name;
         let place = number(variant.place).ok_or_else(|| no_place(name))?;
         let node = self.nodes.get(&place).copied().ok_or_else(|| no_place(name))?;
         let word = variant.value.as_ref().map(ToString::to_string).unwrap_or_default();
         if number(node.place) == Some(place) {
-            // A bare word gets a map.
+            // A bare word becomes a map.
             let inner = map(vec![(name, self.value.clone())]);
             return Ok(Edit::Replace { node: place, by: map(vec![(&word, inner)]) });
         }
@@ -220,7 +219,7 @@ impl Target<'_> {
         self.entry(Some(node), name, main.and_then(|v| v.main))
     }
 
-    /// A further entry of a map; of nothing, or of a bare value for `main`, a map is made.
+    /// Adds an entry to a map; a missing value or a bare value for `main` becomes a map.
     fn entry(&self, node: Option<&Node>, name: &str, main: Option<&str>) -> Result<Edit, String> {
         let (node, value) = (node.ok_or_else(|| no_place(name))?, self.value.clone());
         let at = number(node.place).ok_or_else(|| no_place(name))?;
@@ -240,8 +239,7 @@ fn no_place(name: &str) -> String {
     format!("the recipe's text has no place for {name}")
 }
 
-/// The chart's lines, where the plan has some that the recipe does not name: axes that only
-/// overrides made.
+/// Edits that add lines to the chart for axes that only overrides introduced.
 fn lines(recipe: &Recipe, plan: &Plan) -> Result<Vec<Edit>, String> {
     let root = read(recipe.file(), recipe.text()).map_err(|error| error.to_string())?;
     let mut edits = Vec::new();
@@ -269,8 +267,7 @@ fn axis(experiment: &Experiment, key: &str) -> String {
     axis.map_or_else(|| key.to_owned(), |axis| axis.name.clone())
 }
 
-/// Whether two plans measure and draw the same, whatever their recipes' texts, and in
-/// whatever order.
+/// Whether two plans measure and draw the same, regardless of their recipes' texts and the order of cases.
 pub fn same(one: &Plan, other: &Plan) -> bool {
     one.title == other.title
         && sorted(one) == sorted(other)
@@ -278,7 +275,7 @@ pub fn same(one: &Plan, other: &Plan) -> bool {
         && one.experiments.iter().zip(&other.experiments).all(|(a, b)| alike(a, b))
 }
 
-/// The cases by their identities, which tell the parameters.
+/// The cases by identity, which determines their parameters.
 fn sorted(plan: &Plan) -> Vec<(usize, &str)> {
     let mut cases: Vec<(usize, &str)> = plan.cases.iter().map(|c| (c.experiment, c.id.as_str())).collect();
     cases.sort_unstable();

@@ -1,4 +1,4 @@
-//! What a recipe means: experiments, axes and the cases they multiply to. Pure.
+//! A resolved recipe: experiments, axes and the cases that sweeps expand to. Pure.
 
 mod case_filter;
 mod catalog;
@@ -21,15 +21,15 @@ pub use inline_overrides::{fold, same, titled};
 pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_with, slug};
 
-/// What one axis of a sweep looks like on a chart.
+/// Scale of a swept axis on a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Equal steps (`a..b +k`, or a list of numbers in no constant ratio).
+    /// Equal steps (`a..b +k`, or a list of numbers without a constant ratio).
     Linear,
     /// Equal ratios (`a..b xk`, or a list of numbers in a constant ratio).
     Log,
-    /// Names.
+    /// Category names.
     Category,
 }
 
@@ -38,11 +38,11 @@ pub enum Scale {
 pub struct Axis {
     /// Full dotted key, as in [`Params`](crate::case::Params).
     pub key: String,
-    /// The name people use: the key's last word, longer where that is ambiguous.
+    /// The common name: the key's last word, or more words if that is ambiguous.
     pub name: String,
-    /// The values in the recipe's order, without repeats.
+    /// The values in the recipe's order, without repetitions.
     pub values: Vec<Value>,
-    /// How to draw it.
+    /// Scale of the axis on a chart.
     pub scale: Scale,
     /// Whether its integers are sizes in bytes.
     pub bytes: bool,
@@ -54,7 +54,7 @@ pub struct Axis {
 pub enum Quantity {
     /// Effective bandwidth, GB/s.
     Bandwidth,
-    /// System bandwidth, GB/s: the data tuples and the locations.
+    /// System bandwidth, GB/s: data tuples plus locations.
     SystemBandwidth,
     /// Time of one execution, seconds.
     Time,
@@ -62,43 +62,40 @@ pub enum Quantity {
     Throughput,
 }
 
-/// What lies over a chart's points as a limit.
+/// Upper limit drawn over a chart's points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ceiling {
-    /// What a plain copy reached on the same device in the same run.
+    /// The rate of a plain copy on the same device in the same run.
     Copy,
-    /// The bytes of the primitive's parallel model at that rate.
+    /// The time of the bytes of the primitive's parallel model at the copy rate.
     SpeedOfLight,
 }
 
-/// How an experiment is drawn.
+/// Chart of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Full key of the parameter on x. Where it belongs to a variant (`passes` of
-    /// `multipass`), cases of other variants lack it: each of those is a reference
-    /// without a place on x, to be drawn as a horizontal line.
+    /// Full key of the parameter on x. If it belongs to a variant (`passes` of `multipass`), cases of other
+    /// variants lack it: each of these is a reference without an x value, drawn as a horizontal line.
     pub x: String,
-    /// What is on y.
+    /// Quantity on y.
     pub y: Quantity,
-    /// Keys whose values tell one line from another.
+    /// Keys whose values distinguish lines.
     pub lines: Vec<String>,
-    /// Keys whose values tell one panel from another.
+    /// Keys whose values distinguish panels.
     pub panels: Vec<String>,
-    /// A key and the value of it that is the baseline: y becomes the change
-    /// against the baseline in per cent.
+    /// A key and its baseline value: y becomes the change against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<(String, Value)>,
-    /// A line across the chart for each backend, where y is a rate.
+    /// The ceiling to draw for each backend, if y is a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
-    /// Names of the models whose predictions are drawn; `None`: the usual one, where there is
-    /// a profile.
+    /// Names of the models whose predictions are drawn; `None`: the usual model, if there is a profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<String>>,
 }
 
-/// The paper and the claim that an experiment is about.
+/// The paper and the claim that an experiment examines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paper {
     /// `he2007`, `sengupta2007`, `ashkiani2017` or `lavin2020`.
@@ -109,7 +106,7 @@ pub struct Paper {
     /// Table number, if the recipe replays one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// What the paper says of it, in a few words.
+    /// The paper's claim, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
 }
@@ -119,29 +116,29 @@ pub struct Paper {
 pub struct Experiment {
     /// Title over the chart.
     pub title: String,
-    /// Lower-case words joined by dashes: the stem of this experiment's files.
+    /// Lower-case words joined by hyphens: the stem of this experiment's files.
     pub slug: String,
     /// Registry name of the primitive.
     pub primitive: String,
-    /// The paper it replays.
+    /// The paper that the experiment replays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<Paper>,
-    /// Swept parameters, the recipe's order.
+    /// Swept parameters, in the recipe's order.
     pub axes: Vec<Axis>,
-    /// How it is drawn.
+    /// Chart of the experiment.
     pub chart: Chart,
-    /// How it is sampled.
+    /// Sampling of the cases.
     pub measure: Measure,
 }
 
-/// Everything a run will do, in the recipe's order.
+/// Everything that a run will do, in the recipe's order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The recipe's title.
     pub title: String,
     /// BLAKE3 of the recipe's text, hexadecimal.
     pub recipe_hash: String,
-    /// What the command line changed of the recipe, as written there: `--set tuples=1Mi`.
+    /// Changes made on the command line, as written there: `--set tuples=1Mi`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
     /// The experiments.
@@ -154,7 +151,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The start of the recipe's hash, enough to tell recipes apart on a chart or a line.
+    /// The start of the recipe's hash, enough to distinguish recipes on a chart or a line.
     pub fn short_hash(&self) -> String {
         const DIGITS: usize = 12;
         self.recipe_hash.chars().take(DIGITS).collect()
@@ -162,7 +159,7 @@ impl Plan {
 }
 
 impl Experiment {
-    /// What tells this case from the experiment's others: `cpu · passes 4`.
+    /// A label that distinguishes this case within its experiment: `cpu · passes 4`.
     pub fn label(&self, case: &Case) -> String {
         let words: Vec<String> = self.axes.iter().filter_map(|axis| axis.label(case)).collect();
         if words.is_empty() {
@@ -174,7 +171,7 @@ impl Experiment {
 }
 
 impl Axis {
-    /// `passes 4`, `tuple 8 B`, `cpu`: a name stands alone, a number with the axis's name.
+    /// `passes 4`, `tuple 8 B`, `cpu`: a word stands alone, a number follows the axis's name.
     fn label(&self, case: &Case) -> Option<String> {
         let value = case.params.get(&self.key)?;
         Some(match value {

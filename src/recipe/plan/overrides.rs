@@ -1,4 +1,4 @@
-//! What the command line changes of a recipe: `--backend LIST` and `--set KEY=VALUE`.
+//! Changes to a recipe on the command line: `--backend LIST` and `--set KEY=VALUE`.
 
 use super::catalog::{Catalog, ambiguous};
 use crate::case::BACKENDS;
@@ -12,20 +12,19 @@ use crate::recipe::{
 /// Changes to a recipe, in the order of the command line; the backends come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Keys and values. A key is a parameter by its full or short name, `seed`, `peers`, a key of
-    /// the sampling such as `measure.rounds`, or one of the chart such as `chart.lines`;
-    /// the value is in the recipe's own syntax. It applies to every experiment that has
-    /// the key.
+    /// Keys and values. A key is a parameter by its full or short name, `seed`, `peers`, a key of the
+    /// sampling such as `measure.rounds`, or one of the chart such as `chart.lines`; the value is in recipe
+    /// syntax. The override applies to every experiment that has the key.
     pub set: Vec<(String, String)>,
-    /// Backends instead of the recipe's; each keeps the parameters that the recipe gives
-    /// it. Empty: the recipe's.
+    /// Backends that replace the recipe's; each keeps the parameters that the recipe gives it. Empty: the
+    /// recipe's backends.
     pub backends: Vec<String>,
-    /// Identities of the only cases to keep, or how they begin. Empty: all.
+    /// Labels or identities (or beginnings of these) of the cases to keep. Empty: all cases.
     pub only: Vec<String>,
 }
 
 impl Overrides {
-    /// Each as it stands on the command line.
+    /// The overrides as written on the command line.
     pub fn words(&self) -> Vec<String> {
         let backends = (!self.backends.is_empty()).then(|| format!("--backend {}", self.backends.join(",")));
         let set = self.set.iter().map(|(key, value)| format!("--set {key}={value}"));
@@ -33,7 +32,7 @@ impl Overrides {
         backends.into_iter().chain(set).chain(only).collect()
     }
 
-    /// What a message calls the override at this place.
+    /// The name of the override at this place in messages.
     pub(super) fn origin(&self, place: Place) -> Option<String> {
         match place {
             Place::Override(at) => self.set.get(at).map(|(key, value)| format!("--set {key}={value}")),
@@ -44,7 +43,7 @@ impl Overrides {
     }
 }
 
-/// Keys that are no parameters.
+/// Keys other than parameters.
 fn other_keys() -> Vec<String> {
     let measure = measure_keys().map(|key| format!("measure.{key}"));
     let chart = ChartDraft::keys().map(|key| format!("chart.{key}"));
@@ -101,7 +100,7 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
     Ok(())
 }
 
-/// Sets a key in one experiment; a mistake where the experiment does not have the key.
+/// Sets a key in one experiment; returns a mistake if the experiment does not have the key.
 fn set(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mistake>, Mistake> {
     match key.split_once('.') {
         None if key == "seed" => draft.seed = count(node, "seed")?,
@@ -146,7 +145,7 @@ fn set_parameter(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mis
     Ok(Some(Mistake::new(node.place, catalog.unknown(key, "--set", &also))))
 }
 
-/// Replaces a setting wherever the tree holds it; `null` takes away what may be unset.
+/// Replaces a setting wherever the tree holds it; `null` removes an optional one.
 fn replace(settings: &mut Vec<Setting>, key: &str, node: &Node, zipped: bool) -> Result<(), Mistake> {
     let optional = |s: &Setting| matches!(s.slot.param.default, Unmentioned::Unset);
     if node.content == Content::Null {
@@ -169,7 +168,7 @@ fn replace(settings: &mut Vec<Setting>, key: &str, node: &Node, zipped: bool) ->
     Ok(())
 }
 
-/// Adds a parameter that the recipe leaves unset, or exchanges an inline choice.
+/// Adds a parameter that the recipe leaves unset, or replaces an inline choice.
 fn add(draft: &mut Draft, name: &str, node: &Node) -> Result<(), Mistake> {
     let primitive = draft.primitive;
     let slot = |param: &Param| Slot::top(param, primitive.name());
@@ -189,7 +188,7 @@ fn add(draft: &mut Draft, name: &str, node: &Node) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// The slot of a parameter that exists, below a variant that the recipe does not choose.
+/// The slot of an existing parameter, below a variant that the recipe does not choose.
 fn unchosen(params: &[Param], owner: &str, name: &str) -> Option<Slot> {
     let top = params.iter().map(|p| Slot::top(p, owner)).chain([Slot::top(&BACKENDS, "")]);
     let mut slots: Vec<Slot> = top.collect();

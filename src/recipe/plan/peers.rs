@@ -1,15 +1,15 @@
-//! Peers beside the cases of an experiment.
+//! Peer programs that run alongside the cases of an experiment.
 
 use crate::case::gpus::{COUNT_KEY, DEVICE_KEY};
 use crate::case::peers::{Peer, of_backend};
 use crate::case::{BACKENDS, Params, Value};
 use crate::recipe::{Alternative, Draft, Mistake, Place, Setting};
 
-/// Makes every peer of the draft a further backend, on the devices of those it stands beside.
+/// Adds every peer of the draft as a further backend, on the devices of its host backend.
 ///
 /// # Errors
-/// A peer of a recipe that has no such cases. Where the command line chose the backends, the
-/// peers of those it left out are left out with them.
+/// A peer whose host backend has no cases on a single device. If the command line replaces the backends,
+/// peers of omitted backends are omitted, too.
 pub(super) fn add(draft: &mut Draft) -> Result<(), Mistake> {
     let Some(setting) = draft.settings.iter_mut().find(|s| s.slot.key == BACKENDS.name) else {
         return Ok(());
@@ -35,7 +35,7 @@ fn is(alternative: &Alternative, backend: &str) -> bool {
     matches!(&alternative.value, Some(Value::Text(name)) if name == backend)
 }
 
-/// A peer knows of one device only: beside several it would do a part of the work.
+/// A peer runs on one device only: compared with several devices it would do a part of the work.
 fn on_one_device(host: &Alternative) -> bool {
     host.inner.iter().all(|setting| setting.slot.key != COUNT_KEY)
 }
@@ -45,7 +45,7 @@ fn alternative(peer: &Peer, place: Place, host: &Alternative) -> Alternative {
     Alternative { value: Some(Value::Text(peer.backend.to_owned())), place, inner }
 }
 
-/// A case's parameters; of a peer's, without our ways of computing it.
+/// A case's parameters; for a peer, without the choice of our methods.
 pub(super) fn without_ours(mut params: Params) -> Params {
     if params.text(BACKENDS.name).and_then(of_backend).is_some() {
         params.0.retain(|key, _| key != "method" && !key.starts_with("method."));
@@ -74,7 +74,7 @@ chart: {x: tuples, lines: [method, passes]}
         Overrides { set: vec![(key.to_owned(), value.to_owned())], ..Overrides::default() }
     }
 
-    /// Of each peer's case: backend, device and tuples.
+    /// Backend, device and tuples of each peer's case.
     fn peers(plan: &Plan) -> Vec<(&str, u64, u64)> {
         let peers = plan.cases.iter().filter(|case| case.peer().is_some());
         peers.map(|case| (case.backend(), case.device(), case.params.int("tuples").unwrap_or(0))).collect()

@@ -1,4 +1,4 @@
-//! Multiplying what a recipe sweeps into cases.
+//! Expands the sweeps of a recipe to cases.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,22 +15,22 @@ use crate::recipe::{
     Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place, too_many,
 };
 
-/// Everything that a recipe, with these overrides, will do.
+/// The plan of a recipe with these overrides.
 ///
-/// A case that several experiments hold is measured once in each of them: the first
-/// has the plain identity, a later one the identity followed by `-` and the
-/// experiment's number, counted from 1. Within one experiment a repeat is dropped.
+/// A case that belongs to several experiments is measured once in each: the first one has the plain identity,
+/// later ones the identity followed by `-` and the experiment's number, counted from 1. Repetitions within
+/// one experiment are dropped.
 ///
 /// # Errors
-/// The first mistake, with its place in the recipe or the override that made it.
+/// The first mistake, with its place in the recipe or the override that caused it.
 pub fn resolve(recipe: &Recipe, overrides: &Overrides) -> Result<Plan, RecipeError> {
     resolve_with(recipe, overrides, &NoFiles)
 }
 
-/// [`resolve`] for recipes that name files of indices, too.
+/// [`resolve`] for recipes that may name index files.
 ///
 /// # Errors
-/// As for [`resolve`]; and files that `files` cannot read, at the key that names them.
+/// As for [`resolve`]; also files that `files` cannot read, at the key that names them.
 pub fn resolve_with(
     recipe: &Recipe,
     overrides: &Overrides,
@@ -87,7 +87,7 @@ fn experiment(draft: &Draft, catalog: &Catalog, slugs: &mut HashSet<String>) -> 
     })
 }
 
-/// Lower-case words joined by dashes: a title as a file name.
+/// A title as a file name: lower-case words joined by hyphens.
 pub fn slug(title: &str) -> String {
     const LONGEST: usize = 60;
     let mut slug = String::new();
@@ -102,7 +102,7 @@ pub fn slug(title: &str) -> String {
     if slug.is_empty() { "experiment".to_owned() } else { slug }
 }
 
-/// The name, or the first of `name-n`, `name-(n+1)` … that `free` takes.
+/// The name, or the first of `name-n`, `name-(n+1)` … for which `free` holds.
 fn unique(name: &str, mut free: impl FnMut(&str) -> bool, first: usize) -> String {
     if free(name) {
         return name.to_owned();
@@ -164,7 +164,7 @@ fn add_cases(
     Ok(())
 }
 
-/// What the way of sampling adds to every case's parameters.
+/// Parameters that the sampling adds to every case.
 fn fixed(draft: &Draft) -> Params {
     match draft.measure.cache {
         Cache::Hot => Params::default(),
@@ -172,7 +172,7 @@ fn fixed(draft: &Draft) -> Params {
     }
 }
 
-/// Whether this experiment holds the case under a numbered identity already.
+/// Whether this experiment already holds the case under a numbered identity.
 fn repeated(
     ids: &HashMap<String, usize>,
     cases: &[Case],
@@ -184,7 +184,7 @@ fn repeated(
     numbered.is_some_and(|c| c.experiment == experiment && c.params == *params)
 }
 
-/// Every combination, the first setting slowest.
+/// Every combination of values; the first setting varies slowest.
 fn expand(settings: &[&Setting], params: Params, out: &mut Vec<Params>) {
     let Some((setting, rest)) = settings.split_first() else { return out.push(params) };
     for alternative in &setting.alternatives {
@@ -197,7 +197,7 @@ fn expand(settings: &[&Setting], params: Params, out: &mut Vec<Params>) {
     }
 }
 
-/// The primitive's refusal, at the place that set the parameter it names.
+/// The primitive's error, at the place where the parameter was set.
 fn refused(draft: &Draft, catalog: &Catalog, params: &Params, key: &str, message: String) -> Mistake {
     let place = params.get(key).and_then(|value| place_of(&draft.settings, key, value)).unwrap_or_default();
     let place = if place == Place::Nowhere { draft.place } else { place };

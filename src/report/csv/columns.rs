@@ -21,17 +21,17 @@ pub struct Column {
     pub source: Source,
 }
 
-/// Where a column's cells come from.
+/// Source of a column's cells.
 pub enum Source {
     Fixed(Fixed),
-    /// The parameter with this full key, as the recipe says it.
+    /// The parameter with this full key, as written in the recipe.
     Parameter(String),
-    /// What the parameter became when the case ran.
+    /// The resolved value of the parameter when the case ran.
     Resolved(String),
     Annotation(&'static str),
-    /// By the case's identity.
+    /// Cells by case identity.
     Known(BTreeMap<String, Cell>),
-    /// What a model says, in a part of it.
+    /// A part of a model's forecast.
     Predicted(&'static str, Part),
 }
 
@@ -52,7 +52,7 @@ impl Part {
         (Part::Profile, "profile"),
     ];
 
-    /// The limit's column also says why there is no prediction.
+    /// The limit's column also holds the reason why there is no prediction.
     fn cell(self, record: &Record, model: &str) -> Option<Cell> {
         let forecast = record.forecast(model)?;
         match (self, &forecast.outcome) {
@@ -67,7 +67,7 @@ impl Part {
 }
 
 impl Source {
-    /// The cell; `None` where the value does not exist.
+    /// The cell; `None` if the value does not exist.
     pub fn cell(&self, row: &Row) -> Option<Cell> {
         match self {
             Source::Fixed((_, cell)) => cell(row),
@@ -85,11 +85,11 @@ impl Source {
     }
 }
 
-/// All columns of a plan's results, in their order.
+/// All columns of a plan's results, in order.
 pub fn columns(plan: &Plan, records: &[Record]) -> Vec<Column> {
     let fixed = |f: &Fixed| Column { name: f.0.to_owned(), source: Source::Fixed(*f) };
     let mut columns: Vec<Column> = HEAD.iter().map(fixed).collect();
-    // The column `cache` is a fixed one, because hot cases lack the parameter.
+    // The column `cache` is fixed, because hot cases lack the parameter.
     let parameters = records.iter().flat_map(|r| r.case.params.0.keys()).filter(|key| *key != Cache::KEY);
     for (key, name) in parameter_names(plan, parameters) {
         columns.push(Column { name, source: Source::Parameter(key) });
@@ -126,7 +126,7 @@ fn shown(plan: &Plan, records: &[Record]) -> Vec<&'static str> {
     all
 }
 
-/// Of cases whose method was chosen: the best alternative of the run, and the regret.
+/// Columns for cases whose method was chosen: the best alternative of the run, and the regret.
 fn chosen(records: &[Record]) -> Vec<Column> {
     let (mut best, mut regret) = (BTreeMap::new(), BTreeMap::new());
     for choice in choices(records) {
@@ -140,8 +140,8 @@ fn chosen(records: &[Record]) -> Vec<Column> {
     }
 }
 
-/// The speed of light of each case, seconds, and the part of it that its result reached; none where no case
-/// has one.
+/// Columns with the speed of light of each case, seconds, and the share of it that was reached; none if no
+/// case has a speed of light.
 pub fn speeds_of_light(plan: &Plan, records: &[Record], copies: &Copies) -> Vec<Column> {
     let speeds = SpeedsOfLight::new(plan, copies);
     let column = |name: &str, value: &dyn Fn(&Record) -> Option<f64>| {
@@ -170,8 +170,8 @@ fn is_fixed(name: &str) -> bool {
     HEAD.iter().chain(TAIL).any(|(fixed, _)| *fixed == name)
 }
 
-/// Full keys and column names. The name is the key's last word (for a variant's main
-/// parameter the variant's name), with as many words before it as make it unique.
+/// Full keys and column names. The name is the key's last word (for a variant's main parameter, the variant's
+/// name), prefixed with as many words as make it unique.
 fn parameter_names<'a>(plan: &Plan, keys: impl Iterator<Item = &'a String>) -> Vec<(String, String)> {
     let keys: BTreeSet<&String> = keys.collect();
     let words: Vec<(&String, Vec<&str>)> = keys.into_iter().map(|k| (k, spoken(plan, k))).collect();
@@ -186,8 +186,8 @@ fn parameter_names<'a>(plan: &Plan, keys: impl Iterator<Item = &'a String>) -> V
     words.iter().enumerate().map(|(at, (key, words))| ((*key).clone(), name(at, words))).collect()
 }
 
-/// For a key that has no words left to be told from another: `source` beside
-/// `gather.source`, or a fixed column of its name.
+/// The name of a key that no prefix makes unique, such as `source` next to `gather.source`, or a fixed column
+/// of the same name.
 fn parameter(words: &[&str]) -> String {
     let name = words.join(".");
     if is_fixed(&name) { format!("parameter.{name}") } else { name }
@@ -198,7 +198,7 @@ fn ends_with(words: &[&str], name: &str) -> bool {
     joined == name || joined.ends_with(&format!(".{name}"))
 }
 
-/// The words by which a key is called: without the last one for a main parameter.
+/// The words of a key's name; without the last word for a main parameter.
 fn spoken<'a>(plan: &Plan, key: &'a str) -> Vec<&'a str> {
     let mut words: Vec<&str> = key.split('.').collect();
     if words.len() > 2 && is_main(plan, &words) {
@@ -213,7 +213,7 @@ fn is_main(plan: &Plan, words: &[&str]) -> bool {
     params.any(|param| main_of(param, words))
 }
 
-/// Whether `words` lead to the main parameter of one of this parameter's variants.
+/// Whether `words` is the path of the main parameter of one of this parameter's variants.
 fn main_of(param: &Param, words: &[&str]) -> bool {
     let (Kind::Choice(variants) | Kind::Inline(variants)) = param.kind else {
         return false;

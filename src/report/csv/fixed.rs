@@ -9,14 +9,14 @@ use crate::report::svg::device_name;
 use crate::run::Status;
 use crate::stats::Statistics;
 
-/// A column's name and where its cell comes from; `None` is an empty cell.
+/// A column's name and the function that yields its cell; `None` is an empty cell.
 pub type Fixed = (&'static str, fn(&Row) -> Option<Cell>);
 
-/// A timed batch shorter than this, seconds, is flagged `short`: waking the workers
-/// and reading the clock weigh on it.
+/// Timed batches shorter than this, seconds, are flagged `short`: waking the workers and reading the clock
+/// distort them.
 const SHORT: f64 = 100e-6;
 
-/// Before the parameters.
+/// Columns before the parameters.
 pub const HEAD: &[Fixed] = &[
     ("case", |r| Some(Cell::text(&r.record.case.id))),
     ("experiment", |r| experiment(r).map(|e| Cell::text(&e.slug))),
@@ -26,7 +26,7 @@ pub const HEAD: &[Fixed] = &[
     ("cache", |r| Some(Cell::text(cache(r)))),
 ];
 
-/// After the parameters.
+/// Columns after the parameters.
 pub const TAIL: &[Fixed] = &[
     ("samples", |r| stat(r).map(|s| s.samples.into())),
     ("rounds", |r| stat(r).map(|s| s.rounds.into())),
@@ -82,7 +82,7 @@ fn rounds<'a>(row: &Row<'a>) -> impl Iterator<Item = &'a RoundResult> + use<'a> 
     row.record.rounds.iter()
 }
 
-/// What the caches held when a sample started. Hot cases have no parameter that says so.
+/// State of the caches when a sample starts. Hot cases lack the parameter.
 fn cache<'a>(row: &Row<'a>) -> &'a str {
     row.record.case.params.text(Cache::KEY).unwrap_or("hot")
 }
@@ -102,7 +102,7 @@ fn verification(row: &Row) -> Option<Cell> {
     let word = match row.record.verdict.as_ref() {
         Some(Verdict::Certified { .. }) => "certified",
         Some(Verdict::Wrong { .. }) => "wrong",
-        // Said only of times: a case that did not run has none to doubt.
+        // Only for measured cases: a case without times has none to doubt.
         None if row.record.case.peer().is_some() && stat(row).is_some() => "not certified: peer",
         None => return None,
     };
@@ -121,13 +121,13 @@ fn device(row: &Row) -> Option<Cell> {
     (!name.is_empty()).then(|| Cell::text(name))
 }
 
-/// Rounds that were measured, second looks at flagged ones included.
+/// Number of measured rounds, including repetitions of flagged ones.
 fn attempts(row: &Row) -> Option<Cell> {
     let count = row.record.rounds.len() + row.record.set_aside.len();
     (count > 0).then(|| count.into())
 }
 
-/// What a reader should know before trusting the times, joined by `;`.
+/// Reasons to doubt the times, joined by `;`.
 fn flags(row: &Row) -> Option<Cell> {
     let statistics = stat(row)?;
     let short = rounds(row).any(|r| r.samples.iter().any(|s| s * f64::from(r.batch) < SHORT));

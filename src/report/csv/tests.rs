@@ -15,17 +15,17 @@ use crate::run::Ledger;
 
 const DICTIONARY: &str = include_str!("../../../docs/data-dictionary.md");
 
-/// A shipped recipe, every case in one round, and certified but for peers.
+/// A shipped recipe with every case measured in one round, and certified except for peers.
 fn finished(path: &str) -> Ledger {
     finished_in(path, |_| 0.25)
 }
 
-/// The same, with one sample of what `seconds` says of a case and another of twice that.
+/// [`finished`] with two samples per case: `seconds` and twice that.
 pub fn finished_in(path: &str, seconds: impl Fn(&Case) -> f64) -> Ledger {
     finished_with(path, &Overrides::default(), seconds)
 }
 
-/// The same of a changed recipe.
+/// [`finished_in`] with overrides of the recipe.
 pub fn finished_with(path: &str, overrides: &Overrides, seconds: impl Fn(&Case) -> f64) -> Ledger {
     let recipe = shipped().iter().find(|r| r.path == path).expect("a shipped recipe");
     let recipe = recipe::parse(path, recipe.text).expect("it parses");
@@ -95,7 +95,7 @@ fn a_row_holds_parameters_statistics_and_rates() {
     assert!((rate - bytes / 0.375 / 1e9).abs() < 1e-9, "{rate} {bytes}");
 }
 
-/// A share of the speed of light stands in the rows of the backend whose copies are on file.
+/// The share of the speed of light appears in rows of backends whose copies are on file.
 #[test]
 fn the_speed_of_light_has_columns_where_there_is_one() {
     let ledger = finished_in("ashkiani2017/gpu-multisplit.yaml", |_| 1e-3);
@@ -218,7 +218,7 @@ fn every_sample_has_a_row() {
     assert!(lines[6].ends_with(",failed"));
 }
 
-/// Names of the first column of a dictionary row, if it has a type and a unit.
+/// Names in the first cell of each dictionary row that has a type and a unit.
 fn documented() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     let rows = DICTIONARY.lines().filter(|l| l.starts_with("| `"));
     rows.map(|line| {
@@ -252,7 +252,7 @@ fn the_dictionary_knows_every_parameter() {
     }
 }
 
-/// The full keys of a parameter and of what stands below it.
+/// The full keys of a parameter and of its nested parameters.
 fn collect(param: &Param, prefix: &str, keys: &mut Vec<String>) {
     let key = format!("{prefix}{}", param.name);
     if let Kind::Choice(variants) | Kind::Inline(variants) = param.kind {

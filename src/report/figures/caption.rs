@@ -1,13 +1,12 @@
-//! The words around a figure: the paper's claim, which platform is which, and when and by which
-//! version it was measured.
+//! Captions of figures: the paper's claim, the platforms, and the date and version of the measurements.
 
 use super::mark::{Mark, notes};
 use super::platform::Platform;
 use crate::report::svg::Caption;
 use crate::run::folder::Manifest;
 
-/// `paper` is key, figure and claim; `points` says what a point of this figure and of the paper's
-/// is, `lines` how to read it.
+/// The caption. `paper` is key, figure and claim; `points` explains a point of this figure and of the
+/// paper's; `lines` explain how to read it.
 pub fn caption(
     paper: &str,
     points: &str,
@@ -28,7 +27,7 @@ fn manifests<'a>(platforms: &'a [Platform]) -> impl Iterator<Item = &'a Manifest
     platforms.iter().flat_map(|p| &p.runs).map(|run| run.side.manifest)
 }
 
-/// What the command lines changed of the recipes.
+/// Overrides of the recipes on the command line.
 fn changes(platforms: &[Platform]) -> Option<String> {
     let changed = distinct(manifests(platforms).flat_map(|manifest| manifest.plan.overrides.iter().cloned()));
     (!changed.is_empty()).then(|| format!("Some runs changed by {}", changed.join(" ")))

@@ -1,4 +1,4 @@
-//! Finds what a figure shows among the cases of a platform, whichever recipe measured them.
+//! Looks up the cases that a figure shows, whichever recipe measured them.
 
 use super::platform::{self, Platform, is_certified};
 use super::splits::Split;
@@ -14,10 +14,10 @@ use crate::recipe::plan::Quantity;
 use crate::report::series::NoteKind;
 use crate::run::{Record, Status};
 
-/// What a point of a figure is of.
+/// The subject of a figure's point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
-    /// Spatter's UNIFORM, each use beyond the last (lavin2020 §5.1).
+    /// Spatter's UNIFORM pattern without reuse between uses (lavin2020 §5.1).
     Uniform { side: Use, stride: u64 },
     /// A pattern of lavin2020's Table 5.
     App(&'static Application),
@@ -54,18 +54,18 @@ impl Line {
     }
 }
 
-/// What was measured of it, GB/s or, of scans and multisplits, seconds.
+/// The measured value, GB/s or, for scans and multisplits, seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
     pub run: &'a str,
     pub record: &'a Record,
-    /// At the median time.
+    /// The value at the median time.
     pub y: f64,
     pub low: f64,
     pub high: f64,
 }
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     pub kind: NoteKind,
@@ -117,7 +117,7 @@ impl Wanted {
         if self.is_a_time() { Quantity::Time } else { Quantity::Bandwidth }
     }
 
-    /// What its value counts.
+    /// Unit of the value.
     pub fn unit(&self) -> &'static str {
         if self.is_a_time() { "s" } else { "GB/s" }
     }
@@ -126,7 +126,7 @@ impl Wanted {
         matches!(self, Wanted::Scan { .. } | Wanted::Split(_))
     }
 
-    /// Whether nothing speaks against a result: of a peer there is no certificate to ask for.
+    /// Whether the result can be trusted; peers have no certificate.
     fn trusts(&self, record: &Record) -> bool {
         is_certified(record) || matches!(self, Wanted::Split(_)) && record.stands()
     }
@@ -156,8 +156,8 @@ pub fn uniform(record: &Record) -> Option<(Use, u64)> {
     fresh.then_some((side_of(spec.kernel)?, stride))
 }
 
-/// The line of a scan that is computed as in sengupta2007: exclusive sums of 4-byte elements, flags in
-/// stripes, nothing tuned.
+/// The line of a scan that matches sengupta2007: exclusive sums of 4-byte elements, striped flags, default
+/// tuning.
 fn scanned(record: &Record) -> Option<Line> {
     let case = &record.case;
     let segmented = match case.primitive.as_str() {
@@ -181,9 +181,8 @@ fn scanned(record: &Record) -> Option<Line> {
     ordinary.then_some(line)
 }
 
-/// What the case computes, if it is what the paper means: use after use in order, every store
-/// an ordinary one, a single dense tile, caches as the execution before left them, and the
-/// CUDA kernels as they choose to go about it themselves.
+/// The specification of the case if it matches the paper's setup: uses in order, ordinary stores, a single
+/// dense tile, caches as left by the execution before, and default tuning of the CUDA kernels.
 fn plain(record: &Record) -> Option<Spec> {
     let params = &record.case.params;
     let cold = params.text(Cache::KEY) == Some("cold");
@@ -197,9 +196,8 @@ fn plain(record: &Record) -> Option<Spec> {
 }
 
 impl<'a> Platform<'a> {
-    /// The platform's result for it. Of several cases the one with a result counts, then the
-    /// one with the paper's index length (footnotes 2 and 3: 8 on CPUs, 256 on GPUs), then
-    /// the one that moves more.
+    /// The platform's result. Among several cases, one with a result is preferred, then the one with the
+    /// paper's index length (footnotes 2 and 3: 8 on CPUs, 256 on GPUs), then the one that moves more bytes.
     pub fn find(&self, wanted: Wanted) -> Found<'a> {
         let best = self.candidates(wanted).max_by_key(|(_, record)| {
             let bytes = record.work.as_ref().map_or(0, |work| work.effective_bytes);
@@ -209,7 +207,7 @@ impl<'a> Platform<'a> {
         outcome(&run.name, record, wanted)
     }
 
-    /// Results for it that [`find`](Self::find) passes over.
+    /// Number of results that [`find`](Self::find) passes over.
     pub fn passed_over(&self, wanted: Wanted) -> usize {
         let results = self.candidates(wanted).filter(|(_, record)| outcome("", record, wanted).is_ok());
         results.count().saturating_sub(1)
@@ -219,7 +217,7 @@ impl<'a> Platform<'a> {
         self.candidates(wanted).next().is_some()
     }
 
-    /// Every stride that the platform's uniform patterns have, ascending.
+    /// Every stride of the platform's uniform patterns, ascending.
     pub fn strides(&self, side: Use) -> Vec<u64> {
         let own = self.records.iter().filter_map(|(_, record)| uniform(record));
         let mut strides: Vec<u64> = own.filter(|(s, _)| *s == side).map(|(_, stride)| stride).collect();
@@ -228,7 +226,7 @@ impl<'a> Platform<'a> {
         strides
     }
 
-    /// How many elements its scans as in sengupta2007 have, ascending.
+    /// Numbers of elements of the platform's scans that match sengupta2007, ascending.
     pub fn scanned(&self) -> Vec<u64> {
         let own = self.records.iter().filter(|(_, record)| scanned(record).is_some());
         let mut sizes: Vec<u64> = own.filter_map(|(_, record)| record.case.params.int("elements")).collect();
@@ -250,7 +248,7 @@ impl<'a> Platform<'a> {
     }
 }
 
-/// A certified result, or why there is none.
+/// A valid result, or the reason why there is none.
 fn outcome<'a>(run: &'a str, record: &'a Record, wanted: Wanted) -> Found<'a> {
     let missing = |kind, reason: &str| Missing { kind, reason: reason.to_owned() };
     match &record.status {

@@ -1,5 +1,5 @@
-//! The marks of a figure: what is drawn and what is missing, each once. The picture, its notes
-//! and its table are made of the same marks.
+//! Marks of a figure: each point and each missing value, once. The picture, its notes and its table are made
+//! from the same marks.
 
 use super::lookup::{Found, Missing, Value as Bandwidth, Wanted};
 use super::platform::Platform;
@@ -9,33 +9,33 @@ use crate::report::format::{Document, Format, Table};
 use crate::report::series::NoteKind;
 use crate::run::Record;
 
-/// A place of a figure: a point, or why there is none.
+/// A point of a figure, or the reason why it is missing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     pub panel: String,
     /// The platform's label.
     pub platform: String,
-    /// What it is of: `stride 4`, `PENNANT-G0`.
+    /// The subject of the mark: `stride 4`, `PENNANT-G0`.
     pub pattern: String,
-    /// Where it stands, on an axis that has numbers.
+    /// The position on a numeric x axis.
     pub x: Option<f64>,
     pub y: Result<Spread, Missing>,
-    /// What y counts: `GB/s`, `%`, `of stride 1`.
+    /// Unit of y: `GB/s`, `%`, `of stride 1`.
     pub unit: &'static str,
-    /// The run and the case of it; empty where there is none.
+    /// The run and the case of the mark; empty if there is none.
     pub run: String,
     pub case: String,
-    /// The case that it is relative to.
+    /// The baseline's case, for relative values.
     pub baseline: String,
-    /// Results of the same that are not drawn.
+    /// Number of equivalent results that are not drawn.
     pub others: usize,
     /// How often the case uses its pattern.
     pub uses: Option<u64>,
-    /// Whether it is the paper's own number, and measured nowhere here.
+    /// Whether the value is the paper's own number rather than measured here.
     pub published: bool,
 }
 
-/// A value with the values at the slowest and at the fastest sample.
+/// A value at the median, and at the slowest and the fastest sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     pub y: f64,
@@ -56,7 +56,7 @@ impl From<&Bandwidth<'_>> for Spread {
 }
 
 impl Mark {
-    /// The platform's bandwidth of a pattern.
+    /// The platform's value for `wanted`.
     pub fn of(panel: &str, platform: &Platform, pattern: String, x: Option<f64>, wanted: Wanted) -> Mark {
         let found = platform.find(wanted);
         let mark = Mark::missing(panel, platform, pattern, Missing::not_applicable(""));
@@ -69,7 +69,7 @@ impl Mark {
         Mark { x, y, unit: wanted.unit(), run, case, others: platform.passed_over(wanted), uses, ..mark }
     }
 
-    /// A place for which there is nothing.
+    /// A mark without a value.
     pub fn missing(panel: &str, platform: &Platform, pattern: String, why: Missing) -> Mark {
         Mark {
             panel: panel.to_owned(),
@@ -87,7 +87,7 @@ impl Mark {
         }
     }
 
-    /// A number of the paper's.
+    /// A number from the paper.
     pub fn published(
         panel: &str,
         source: &str,
@@ -111,7 +111,7 @@ impl Mark {
         }
     }
 
-    /// The same against a baseline: `change` makes of the ratio what is drawn.
+    /// The mark relative to a baseline; `change` maps the ratio to the drawn value.
     pub fn against(
         mut self,
         base: &Found,
@@ -135,14 +135,14 @@ impl Mark {
     }
 }
 
-/// What is missing in words, a line for each platform and reason.
+/// Notes on missing values, one line for each platform and reason.
 pub fn notes(marks: &[Mark]) -> Vec<String> {
     let mut groups: Vec<(&str, &Missing, Vec<String>)> = Vec::new();
     for mark in marks {
         let Err(missing) = &mark.y else { continue };
-        // Where the panels are the patterns, or the platforms, one of the two says it all.
+        // If the panels are the patterns or the platforms, one of the two names suffices.
         let told = [&mark.pattern, &mark.platform].into_iter().any(|word| *word == mark.panel);
-        // Nor does a panel of one platform's say the platform again.
+        // A panel of a single platform does not repeat the platform's name.
         let panel = mark.panel.strip_prefix(&format!("{}, ", mark.platform)).unwrap_or(&mark.panel);
         let of = if told { mark.pattern.clone() } else { format!("{panel} {}", mark.pattern) };
         match groups.iter_mut().find(|(p, m, _)| *p == mark.platform && *m == missing) {
@@ -161,13 +161,13 @@ pub fn notes(marks: &[Mark]) -> Vec<String> {
     groups.iter().map(line).chain(others).chain(few_uses(marks)).collect()
 }
 
-/// As often as its `count` says; a note of the pattern.
+/// The number of uses: the pattern's `count`, from the record's annotations.
 fn uses(record: &Record) -> Option<u64> {
     let count = record.annotations.iter().find(|(name, _)| *name == "pattern-count");
     count.and_then(|(_, value)| if let Value::Int(uses) = value { Some(*uses) } else { None })
 }
 
-/// Patterns of so few uses that what is timed is not the memory alone.
+/// A note on patterns with so few uses that their times include more than memory accesses.
 fn few_uses(marks: &[Mark]) -> Option<String> {
     const FEW: u64 = 10_000;
     let mut few: Vec<String> = Vec::new();
@@ -180,7 +180,7 @@ fn few_uses(marks: &[Mark]) -> Option<String> {
     (!few.is_empty()).then(|| format!("{why}{}", listed(&few)))
 }
 
-/// Why nothing is drawn, each reason once.
+/// The reasons why nothing is drawn, each once.
 pub fn reasons(marks: &[Mark]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for missing in marks.iter().filter_map(|mark| mark.y.as_ref().err()) {
@@ -205,7 +205,7 @@ fn listed(of: &[String]) -> String {
     if more > 0 { format!(": {words} and {more} more") } else { format!(": {words}") }
 }
 
-/// Exactly what is drawn, and what is missing, as CSV.
+/// Exactly the drawn and the missing values, as CSV.
 pub fn table(figure: &str, marks: &[Mark]) -> anyhow::Result<String> {
     let columns = [
         "figure", "panel", "platform", "pattern", "x", "y", "y_min", "y_max", "unit", "status", "reason",

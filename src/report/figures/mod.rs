@@ -1,8 +1,8 @@
 //! The figures of papers, drawn from stored runs in the papers' own forms.
 //!
-//! [`FIGURES`] lists them. Each looks up what it needs among the cases of the runs, whichever
-//! recipe measured them (`lookup`), makes its marks (`mark`), and draws those; the same
-//! marks are its table. What failed, cannot run or has no certificate is never a point.
+//! [`FIGURES`] lists them. Each figure looks up its values among the cases of the runs, whichever recipe
+//! measured them (`lookup`), creates marks (`mark`), and draws those; its table is made from the same marks.
+//! Cases that failed, cannot run or lack a certificate are never points.
 
 mod ashkiani2017;
 mod caption;
@@ -35,32 +35,31 @@ use platform::Platform;
 pub struct Figure {
     /// `lavin2020/fig03`.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// The content of the figure, in one line.
     pub about: &'static str,
-    /// Recipes whose runs it is drawn from; none where it is the same for everybody.
+    /// Recipes whose runs the figure is drawn from; empty if it needs no runs.
     pub recipes: &'static [&'static str],
-    /// What its document is: `svg` or `md`.
+    /// File extension of the document: `svg` or `md`.
     pub extension: &'static str,
     draw: fn(&[Named]) -> Result<Drawn>,
 }
 
-/// A figure as it is written.
+/// A figure as files.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The picture, or the text in Markdown.
     pub document: String,
-    /// Exactly what is drawn, as CSV.
+    /// Exactly the drawn values, as CSV.
     pub table: String,
-    /// The same for a terminal, where it is a text.
+    /// The document for a terminal, if it is a text.
     pub text: Option<String>,
 }
 
 impl Drawn {
-    /// Writes the document as this file and its table beside it, each whole or not at all, and
-    /// returns their paths.
+    /// Writes the document to `path` and its table beside it, each atomically, and returns their paths.
     ///
     /// # Errors
-    /// A file that cannot be written, and a path without a file name.
+    /// A file that cannot be written, or a path without a file name.
     pub fn write(&self, path: &Path) -> Result<[PathBuf; 2]> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let write = |path: &Path, content: &str| {
@@ -72,7 +71,7 @@ impl Drawn {
     }
 }
 
-/// All of them, in the papers' order.
+/// All figures, in the papers' order.
 pub const FIGURES: &[Figure] = &[
     sengupta2007::fig05::FIGURE,
     ashkiani2017::fig05::FIGURE,
@@ -88,10 +87,10 @@ pub const FIGURES: &[Figure] = &[
     lavin2020::table04::FIGURE,
 ];
 
-/// The figure of this name, which may leave the paper out where only one has such a figure.
+/// The figure with this name; the paper may be omitted if only one paper has such a figure.
 ///
 /// # Errors
-/// A name that not exactly one has, with those that are accepted.
+/// A name that does not match exactly one figure; the error lists the accepted names.
 pub fn find(name: &str) -> Result<&'static Figure> {
     let bare = |figure: &Figure| figure.name.split_once('/').is_some_and(|(_, bare)| bare == name);
     let mut found = FIGURES.iter().filter(|figure| figure.name == name || bare(figure));
@@ -103,10 +102,10 @@ pub fn find(name: &str) -> Result<&'static Figure> {
 }
 
 impl Figure {
-    /// Draws it from these runs.
+    /// Draws the figure from these runs.
     ///
     /// # Errors
-    /// Runs that lack what it shows: what that is, and which recipes measure it.
+    /// Runs that lack the figure's cases; the error names these and the recipes that measure them.
     pub fn draw(&self, runs: &[Named]) -> Result<Drawn> {
         if self.recipes.is_empty() && !runs.is_empty() {
             return Err(anyhow!("{}: it measures nothing and takes no runs", self.name));
@@ -120,7 +119,7 @@ impl Figure {
     }
 }
 
-/// Refuses a figure without a single point: says what it would show and why nothing is there.
+/// Rejects a figure without points; the error describes the figure and the reasons.
 fn some_point(marks: &[Mark], what: &str) -> Result<()> {
     if marks.iter().any(|mark| mark.y.is_ok()) {
         return Ok(());
@@ -134,8 +133,7 @@ fn some_point(marks: &[Mark], what: &str) -> Result<()> {
     Err(anyhow!("there is no result for {what} ({why})"))
 }
 
-/// Puts `A`, `B`, … before the platforms' labels and returns those letters, for where there is
-/// no room for more.
+/// Prefixes the platforms' labels with `A`, `B`, … and returns these letters, for use where space is short.
 fn lettered(platforms: &mut [Platform]) -> Vec<String> {
     let letters: Vec<String> = (0..platforms.len()).map(letter).collect();
     for (platform, letter) in platforms.iter_mut().zip(&letters) {

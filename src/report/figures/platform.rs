@@ -1,5 +1,5 @@
-//! Platforms: what a paper's figure compares. One is a device with its backend's settings, in
-//! one stored run or in several of the same machine that complete each other.
+//! Platforms: the units that a paper's figure compares. A platform is a device with its backend's settings,
+//! in one stored run or in several complementary runs of the same machine.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::report::svg::device_name;
 use crate::report::verdicts::Named;
 use crate::run::Record;
 
-/// Which of the paper's two halves a platform belongs to.
+/// The paper's two kinds of platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Cpu,
@@ -24,13 +24,13 @@ impl Kind {
     }
 }
 
-/// A device with its settings and everything that was stored of it.
+/// A device with its settings and all its stored records.
 #[derive(Clone, Debug)]
 pub struct Platform<'a> {
     /// `Intel Xeon, 16 threads`: unique among the platforms of a figure.
     pub label: String,
     pub kind: Kind,
-    /// `backend` and what stands below it.
+    /// `backend` and the parameters below it.
     pub settings: Params,
     pub runs: Vec<&'a Named<'a>>,
     pub records: Vec<(&'a Named<'a>, &'a Record)>,
@@ -48,18 +48,18 @@ impl<'a> Platform<'a> {
         self.settings.text("backend").unwrap_or("?")
     }
 
-    /// Of its device among those of the backend.
+    /// The device's number among those of the backend.
     fn number(&self) -> u64 {
         self.settings.int("backend.cuda.device").unwrap_or(0)
     }
 
-    /// The device's full name, as its first run has it.
+    /// The device's full name in its first run.
     pub fn device(&self) -> &'a str {
         let manifest = self.runs[0].side.manifest;
         device_name((self.backend(), self.number()), &manifest.environment, &manifest.devices)
     }
 
-    /// Whether another one is of the same machine and settings, and has none of these cases.
+    /// Whether the platforms have the same machine and settings, and no case in common.
     fn completes(&self, other: &Platform) -> bool {
         let cases: HashSet<&str> = self.records.iter().map(|(_, r)| r.case.id.as_str()).collect();
         self.settings == other.settings
@@ -68,13 +68,13 @@ impl<'a> Platform<'a> {
             && other.records.iter().all(|(_, r)| !cases.contains(r.case.id.as_str()))
     }
 
-    /// What tells its machine from others.
+    /// Properties that identify the machine.
     fn machine(&self) -> (&'a str, u64, &'a [usize]) {
         let environment = &self.runs[0].side.manifest.environment;
         (&environment.host, environment.memory, &environment.affinity)
     }
 
-    /// What the engine made of a setting such as `threads`; of `auto`, what it became.
+    /// The resolved value of a setting such as `threads`, also for `auto`.
     fn resolved(&self, name: &str) -> Option<String> {
         let key = format!("backend.{}.{name}", self.backend());
         let rounds = self.records.iter().flat_map(|(_, record)| &record.rounds);
@@ -105,13 +105,13 @@ impl<'a> Platform<'a> {
     }
 }
 
-/// A platform for each run and each of its settings, in the order of the runs and of their plans.
+/// One platform for each run and each of its settings, in the order of the runs and of their plans.
 pub fn separate<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
     labelled(runs.iter().flat_map(of_run).collect())
 }
 
-/// The same, with the runs of a machine put together that have no case in common: one with the
-/// application patterns, say, and one with what they are held against.
+/// The platforms of [`separate`], merging runs of one machine that have no case in common: for example, one
+/// with application patterns and one with their references.
 pub fn joined<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
     let mut platforms: Vec<Platform<'a>> = Vec::new();
     for next in runs.iter().flat_map(of_run) {
@@ -143,7 +143,7 @@ fn settings(record: &Record) -> Params {
     Params(params.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
-/// Names them: by device and threads, with as much more as tells them apart.
+/// Labels the platforms: by device and threads, plus as much as makes them unique.
 fn labelled(mut platforms: Vec<Platform>) -> Vec<Platform> {
     let isa = |p: &Platform| p.resolved("isa").map(|isa| format!("isa {isa}"));
     let number = |p: &Platform| (p.kind == Kind::Gpu).then(|| format!("device {}", p.number()));
@@ -167,7 +167,7 @@ fn labelled(mut platforms: Vec<Platform>) -> Vec<Platform> {
     platforms
 }
 
-/// A device's name without what makers add to all of theirs.
+/// A device's name without generic marketing words.
 fn short(name: &str) -> String {
     let name = name.split(" @ ").next().unwrap_or(name);
     let name = ["(R)", "(r)", "(TM)", "(tm)"].iter().fold(name.to_owned(), |n, mark| n.replace(mark, ""));

@@ -1,4 +1,4 @@
-//! Tables that ship with the program as reference data: 3 and 4 of lavin2020, 5 of ashkiani2017.
+//! Tables that ship with the program as reference data: Tables 3 and 4 of lavin2020, Table 5 of ashkiani2017.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -8,10 +8,10 @@ use super::platform::Kind;
 const TABLE_3: &str = include_str!("../../../experiments/lavin2020/table03.csv");
 const TABLE_4: &str = include_str!("../../../experiments/lavin2020/table04.csv");
 const MULTISPLITS: &str = include_str!("../../../experiments/ashkiani2017/table05.csv");
-/// The platform of Table 4's rows of correlations.
+/// The "platform" of the rows of Table 4 that hold correlations.
 const R: &str = "R";
 
-/// A row of Table 4: harmonic means and STREAM, GB/s; or the correlations as printed.
+/// A row of Table 4: harmonic means and STREAM, GB/s; or the printed correlations.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Row {
     pub platform: String,
@@ -45,7 +45,7 @@ pub fn table_4() -> Result<(Vec<Row>, Vec<Row>)> {
     Ok(rows::<Row>(TABLE_4)?.into_iter().partition(|row| row.platform != R))
 }
 
-/// What Table 3 says of STREAM on a platform, GB/s.
+/// STREAM bandwidth of a platform in Table 3, GB/s.
 pub fn table_3(platform: &str) -> Result<Option<f64>> {
     let found = rows::<System>(TABLE_3)?.into_iter().find(|system| system.platform == platform);
     Ok(found.map(|system| system.stream_mb_s / 1e3))
@@ -55,14 +55,14 @@ pub fn table_3(platform: &str) -> Result<Option<f64>> {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Multisplit {
     pub platform: String,
-    /// As in a recipe: `none`, `4B`.
+    /// The name in recipes: `none`, `4B`.
     pub values: String,
-    /// As a line of Figs. 6 and 7 is called.
+    /// The name of the line in Figs. 6 and 7.
     pub method: String,
     pub buckets: u64,
-    /// 1e9 keys or pairs a second.
+    /// 1e9 keys or pairs per second.
     pub g_per_s: f64,
-    /// Over a radix sort of the whole keys.
+    /// Speed-up over a radix sort of the whole keys.
     pub speed_up: f64,
 }
 
@@ -111,14 +111,15 @@ mod tests {
         assert_eq!((rows.len(), printed.len()), (9, 2));
     }
 
-    /// Table 3's radix sorts of 2^25 keys and pairs: milliseconds, and G a second.
+    /// Table 3's radix sorts of 2^25 keys and pairs: milliseconds, and G per second.
     const SORTS: [(&str, [(f64, f64); 2]); 3] = [
         ("K40c, ECC on", [(25.99, 1.29), (43.70, 0.77)]),
         ("K40c, ECC off", [(19.41, 1.73), (28.60, 1.17)]),
         ("GTX 1080", [(9.84, 3.40), (17.59, 1.90)]),
     ];
 
-    /// All but two speed-ups are those over Table 3's times or rates within what is printed; and the erratum.
+    /// All but two speed-ups agree with Table 3's times or rates within the printed precision; and the
+    /// erratum.
     #[test]
     fn speed_ups_are_those_of_the_rates() {
         let rows = multisplits().expect("readable");
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(pairs(8), pairs(16), "as printed for the K40c with ECC");
     }
 
-    /// What the text says of the table (§6.2.1, §6.2.2).
+    /// Statements of the text about the table (§6.2.1, §6.2.2).
     #[test]
     fn the_text_quotes_the_table() {
         let rows = multisplits().expect("readable");

@@ -1,5 +1,5 @@
-//! Radars: values around a circle, an inner ring at 1. Small multiples of lavin2020's figures 7
-//! and 8.
+//! Radars: values around a circle, with a reference ring at 1. Small multiples of lavin2020's figures 7 and
+//! 8.
 
 mod draw;
 mod geometry;
@@ -16,7 +16,7 @@ pub struct Radar {
     pub spokes: Vec<Spoke>,
 }
 
-/// A direction and how far the value reaches in it; without a value it is only named.
+/// A spoke and its value; a spoke without a value only has its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spoke {
     pub label: String,

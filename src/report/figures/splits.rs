@@ -1,4 +1,4 @@
-//! Which line of ashkiani2017's Figs. 6 and 7 a case belongs to.
+//! Assigns cases to lines of ashkiani2017's Figs. 6 and 7.
 
 use crate::case::Cache;
 use crate::case::tuning::Tuning;
@@ -7,19 +7,19 @@ use crate::primitives::multisplit::spec::{By, Distribution, Method};
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems};
 use crate::run::Record;
 
-/// A method of multisplit, or a sort that would do.
+/// A method of multisplit, or a sort as an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
     Dms,
     Wms,
     Bms,
     RbSort,
-    /// This project's own.
+    /// Methods of this project.
     Fused,
     ScanSplit,
     /// CUB's radix sort by the bits of the bucket.
     Bits,
-    /// CUB's radix sort by the whole key, which speed-ups are against.
+    /// CUB's radix sort by the whole key, the baseline of speed-ups.
     Whole,
 }
 
@@ -49,7 +49,7 @@ impl Line {
     }
 }
 
-/// What a point of these figures is of.
+/// The subject of a point in these figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     pub line: Line,
@@ -60,8 +60,8 @@ pub struct Split {
 }
 
 impl Split {
-    /// That of a case which is computed as in the paper: uniform keys among delta-buckets, the paper's
-    /// subproblems, nothing tuned (§6).
+    /// The split of a case that matches the paper: uniform keys among delta-buckets, the paper's subproblems,
+    /// default tuning (§6).
     pub fn of(record: &Record) -> Option<Split> {
         let case = &record.case;
         if case.primitive != "multisplit"

@@ -1,5 +1,5 @@
-//! Figures over something that was swept, above all the stride of a uniform pattern: a line for each
-//! platform, a panel for each kernel, both axes in powers of two.
+//! Figures over a swept parameter, mainly the stride of a uniform pattern: one line for each platform, one
+//! panel for each kernel, both axes in powers of two.
 
 use super::lookup::{Missing, Wanted, word};
 use super::mark::{Mark, Spread};
@@ -12,13 +12,13 @@ use crate::report::unit::Unit;
 
 pub const SIDES: [Use; 2] = [Use::Gather, Use::Scatter];
 
-/// A bandwidth in powers of two.
+/// A bandwidth axis in powers of two.
 pub fn bandwidth() -> YAxis {
     let (quantity, spacing) = (Quantity::Bandwidth, Some(Spacing::Log2));
     YAxis { quantity, relative_to: None, unit: Unit::GigabytesPerSecond, named: None, spacing }
 }
 
-/// A platform's bandwidth at each of its strides; where it has none of a kernel, that.
+/// A platform's bandwidth at each of its strides; a single missing mark if it has none of a kernel.
 pub fn marks(panel: &str, platform: &Platform, side: Use) -> Vec<Mark> {
     let strides = platform.strides(side);
     if strides.is_empty() {
@@ -38,7 +38,7 @@ pub fn title(side: Use) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 
-/// The marks as lines over the stride, a style for each platform that has a point.
+/// The marks as lines over the stride, with a style for each platform that has a point.
 pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
     let stride = XAxis {
         key: "source.uniform.stride".to_owned(),
@@ -51,7 +51,7 @@ pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
     lines(title, x_axis(marks, stride), y, marks, |mark| &mark.platform)
 }
 
-/// The marks as lines of these names, a style for each name that has a point.
+/// The marks as lines grouped by `name`, with a style for each name that has a point.
 pub fn lines(title: &str, x: XAxis, y: YAxis, marks: &[Mark], name: fn(&Mark) -> &str) -> ChartData {
     let mut data = ChartData {
         title: title.to_owned(),
@@ -74,7 +74,7 @@ pub fn lines(title: &str, x: XAxis, y: YAxis, marks: &[Mark], name: fn(&Mark) ->
     data
 }
 
-/// The axis with the places of the marks.
+/// The axis, extended by the x values of the marks.
 pub fn x_axis(marks: &[Mark], axis: XAxis) -> XAxis {
     let mut values: Vec<f64> = marks.iter().filter_map(|mark| mark.x).collect();
     values.sort_by(f64::total_cmp);

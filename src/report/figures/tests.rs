@@ -1,4 +1,4 @@
-//! The figures from runs of the shipped recipes, with invented times.
+//! Tests of the figures with runs of the shipped recipes and invented times.
 
 use super::lookup::Wanted;
 use super::*;
@@ -12,7 +12,7 @@ use crate::report::svg::tests::{device, environment};
 use crate::run::folder::{Manifest, SCHEMA};
 use crate::run::{Ledger, Record};
 
-/// A run of a shipped recipe, all of it certified.
+/// A run of a shipped recipe with all cases certified.
 struct Run {
     name: String,
     manifest: Manifest,
@@ -65,7 +65,7 @@ impl Run {
     }
 }
 
-/// Some 2 GB/s on one thread, 16 on several, 2000 on the GPU; a third more or less by the case.
+/// About 2 GB/s on one thread, 16 on several, 2000 on the GPU; varied by up to a third from case to case.
 fn seconds(case: &Case) -> f64 {
     let digits = f64::from(u32::from_str_radix(&case.id[..4], 16).expect("hexadecimal")) / 65536.0;
     let work = crate::primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
@@ -87,7 +87,7 @@ fn draw(name: &str, runs: &[&Run]) -> Result<Drawn> {
     Ok(drawn)
 }
 
-/// What the figure's own recipes leave; figure 4 takes two runs of its.
+/// Runs of the figure's own recipes; figure 4 needs two.
 fn own_runs(figure: &Figure) -> Vec<Run> {
     let mut runs: Vec<Run> = figure.recipes.iter().map(|recipe| Run::of(recipe, recipe)).collect();
     if figure.name == "lavin2020/fig04" {
@@ -195,7 +195,7 @@ fn runs_without_the_cases_are_answered_with_the_recipe() {
     assert!(error.contains("no baseline: stride-1 gather: n/a: not in these runs"), "{error}");
 }
 
-/// All five lines in one panel, and what one takes against another at 2^20 elements.
+/// All five lines in one panel, and their ratios at 2^20 elements.
 #[test]
 fn the_five_scans_are_one_picture_with_their_ratios() {
     let run = Run::of("sengupta2007/fig05", "run");
@@ -225,7 +225,7 @@ fn the_five_scans_are_one_picture_with_their_ratios() {
     assert!(drawn.document.contains("(the paper: 1.64)") && drawn.document.contains("GeForce 8800 GTX"));
 }
 
-/// A run of every method beside the sorts: that of whole keys takes five times as long.
+/// A run of every method and of the sorts, in which the sort of whole keys takes five times as long.
 fn splits(overrides: &[(&str, &str)]) -> Run {
     let slow = |case: &Case| {
         let last = case.peer().is_some_and(|peer| peer.name == "cub-sort");
@@ -263,7 +263,7 @@ fn speed_ups_are_the_sorts_times_over_the_methods() {
         assert_eq!((sort.0, sort.1, sort.2), ("peer:cub-sort", own.1, own.2), "of the same keys");
         assert_eq!(row["unit"], "of the sort");
     }
-    // Six methods and one sort, of keys and pairs, among 2 to 256 buckets.
+    // Six methods and one sort, for keys and pairs, with 2 to 256 buckets.
     assert_eq!(of("measured").len(), 7 * 2 * 8);
     let published = of("published");
     assert_eq!(published.len(), 2 * (5 + 5 + 8 + 8));
@@ -290,7 +290,7 @@ fn times_stand_beside_the_papers_of_as_many_keys() {
         (row["status"].as_str(), row["pattern"].as_str(), row["x"].as_str()) == ("published", "BMS", "32")
     });
     let y: f64 = bms.expect("the paper's")["y"].parse().expect("a number");
-    // 2.02 ms in Table 4.
+    // 2.02 ms in Table 4 of the paper.
     assert!((y - 2.02e-3).abs() < 5e-6, "{y}");
     assert_eq!(found.len(), 8 * 2 * 8 + 52);
     let few = splits(&[("keys", "1Mi")]);
@@ -302,7 +302,7 @@ fn times_stand_beside_the_papers_of_as_many_keys() {
     assert!(drawn.document.contains("1,048,576 uniform keys"));
 }
 
-/// Another function, distribution, or other subproblems than the paper's.
+/// Other bucket functions, distributions or subproblems than the paper's.
 #[test]
 fn only_the_papers_splits_are_lines() {
     let run = splits(&[]);
@@ -371,7 +371,7 @@ fn runs_of_a_machine_complete_each_other() {
     assert!(draw("lavin2020/fig07", &[&patterns, &elsewhere]).is_err(), "another machine's stride 1");
 }
 
-/// Twice the same recipe is two platforms, told apart by their runs.
+/// Two runs of the same recipe are two platforms, distinguished by their runs.
 #[test]
 fn a_repeated_run_is_a_platform_of_its_own() {
     let [a, b] = ["a", "b"].map(|name| Run::of("lavin2020/fig03-cpu-stride", name));
@@ -454,7 +454,7 @@ fn the_table_shows_the_papers_rows_beside_and_never_a_mean_of_a_part() {
     assert_eq!(kernels.iter().filter(|kernel| **kernel == "triad").count(), 3, "{kernels:?}");
 }
 
-/// The same pattern, but each time in another way than the paper's, and moving more.
+/// The same pattern, each time in a way that differs from the paper's and moves more bytes.
 #[test]
 fn only_plain_cases_stand_for_a_pattern() {
     let text = |word: &str| Value::Text(word.to_owned());
@@ -484,7 +484,7 @@ fn only_plain_cases_stand_for_a_pattern() {
     }
 }
 
-/// A case with one parameter changed, which moves more than any other.
+/// A case with one changed parameter, which moves more bytes than any other.
 fn with(record: &Record, key: &str, value: Value) -> Record {
     let mut other = record.clone();
     other.case.params = other.case.params.with(key, value);
@@ -492,7 +492,7 @@ fn with(record: &Record, key: &str, value: Value) -> Record {
     other
 }
 
-/// Whether it is found for what is wanted, beside all that the platform has.
+/// Whether `other` is found for `wanted` when added to the platform's records.
 fn is_found(platform: &platform::Platform, wanted: Wanted, other: &Record) -> bool {
     let mut platform = platform.clone();
     platform.records.push((platform.runs[0], other));

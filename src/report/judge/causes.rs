@@ -1,4 +1,4 @@
-//! What is on file that could explain a difference between two runs.
+//! Recorded circumstances that could explain a difference between two runs.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::run::Record;
 use crate::stats::median;
 use crate::stats::noise::{BACKGROUND, CLOCK, Conditions, STEAL};
 
-/// Something that differs between two runs.
+/// A circumstance that differs between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// `kernel`, `transparent huge pages`, `cuda driver` …
     pub what: String,
-    /// Its values; empty where a side does not say.
+    /// The value in each run; empty if a side does not record it.
     pub baseline: String,
     pub other: String,
-    /// Whether it may change times. A host's name does not.
+    /// Whether the difference may change times. A different host name does not.
     pub explains: bool,
-    /// The backend that it concerns; `None`: all.
+    /// The backend concerned; `None`: all.
     pub backend: Option<String>,
 }
 
@@ -34,24 +34,24 @@ impl Difference {
 impl fmt::Display for Difference {
     /// `kernel: 6.1 → 6.8`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // In full: cut, two values that begin alike would read the same.
+        // In full: truncated values with the same beginning would look equal.
         let told = |text: &str| if text.is_empty() { "none".to_owned() } else { units::escaped(text) };
         write!(f, "{}: {} → {}", units::escaped(&self.what), told(&self.baseline), told(&self.other))
     }
 }
 
-/// Memory sizes within so much of each other are the same machine's: kernels keep a
-/// little of it, one more than the other.
+/// Memory sizes within this share of each other may belong to the same machine: kernels reserve different
+/// amounts.
 const MEMORY: f64 = 0.02;
 
-/// What the difference of versions and revisions is called.
+/// Name of a difference of versions and revisions.
 pub(super) const PROGRAM: &str = "scatterlab";
 
-/// What differs between the two machines and programs, as the manifests tell it.
+/// Differences between the machines and programs, according to the manifests.
 pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     let (a, b) = (&baseline.manifest.environment, &other.manifest.environment);
     let mut found = Vec::new();
-    // What only one side tells explains nothing: the other may well be the same.
+    // A value that only one side records explains nothing: the other side may be equal.
     let mut note = |what: &str, a: &str, b: &str, explains: bool| {
         if a != b && !a.is_empty() && !b.is_empty() {
             found.push(Difference { explains, ..Difference::new(what, a, b) });
@@ -71,19 +71,19 @@ pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     let pages = |e: &Environment| e.transparent_huge_pages.clone().unwrap_or_default();
     note("transparent huge pages", &pages(a), &pages(b), true);
     found.extend(facts(&a.facts, &b.facts));
-    // A processor is also a device, and says again how much memory there is.
+    // A processor is also a device, which lists the memory again.
     let known: Vec<(String, String)> = found.iter().map(|d| (d.baseline.clone(), d.other.clone())).collect();
     let devices = devices(&baseline.manifest.devices, &other.manifest.devices);
     found.extend(devices.into_iter().filter(|d| !known.contains(&(d.baseline.clone(), d.other.clone()))));
     found
 }
 
-/// Whether two sizes of memory, in bytes, may be the same machine's.
+/// Whether two memory sizes, in bytes, may belong to the same machine.
 fn alike(a: f64, b: f64) -> bool {
     (a - b).abs() <= MEMORY * a.max(b)
 }
 
-/// Whether a fact's two texts say the same; sizes of memory in them need not be equal.
+/// Whether two texts of a fact agree; memory sizes in them may differ slightly.
 fn same(name: &str, here: &str, there: &str) -> bool {
     let sizes = || {
         let ((words, a), (other, b)) = (with_memory(name, here)?, with_memory(name, there)?);
@@ -92,8 +92,8 @@ fn same(name: &str, here: &str, there: &str) -> bool {
     here == there || sizes().is_some_and(|(a, b)| alike(a, b))
 }
 
-/// The size of memory that a fact ends with, in bytes, and the words before it:
-/// `memory` of a device is `251 GiB`, a NUMA node `CPUs 0-3, memory 126 GiB`.
+/// The memory size at the end of a fact, in bytes, and the words before it: `memory` of a device is `251
+/// GiB`, a NUMA node `CPUs 0-3, memory 126 GiB`.
 fn with_memory<'a>(name: &str, text: &'a str) -> Option<(&'a str, f64)> {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let (words, size) = match name {
@@ -105,8 +105,7 @@ fn with_memory<'a>(name: &str, text: &'a str) -> Option<(&'a str, f64)> {
     Some((words, number.parse::<f64>().ok()? * 1024f64.powi(power as i32)))
 }
 
-/// Facts that differ. A fact that only one side tells explains nothing: an older version
-/// did not write it down.
+/// Facts that differ. A fact that only one side has explains nothing: an older version did not record it.
 fn facts(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let value = |facts: &[(String, String)], name: &str| {
         facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone())
@@ -117,8 +116,8 @@ fn facts(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
         .collect()
 }
 
-/// Devices of the same backend that differ. What several of them say alike is the
-/// machine's, and is said once.
+/// Devices of the same backend that differ. A difference that several backends share belongs to the machine
+/// and is reported once.
 fn devices(a: &[Device], b: &[Device]) -> Vec<Difference> {
     let mut found = Vec::new();
     for (number, here) in listed::numbered(a) {
@@ -147,8 +146,8 @@ fn add_device(found: &mut Vec<Difference>, backend: &str, new: Difference) {
     }
 }
 
-/// What went on around the rounds of one case, by their medians: whatever may have slowed
-/// the slower side down more than the other. `slower` says that the other run is it.
+/// Conditions around the rounds of one case, by their medians: those that may have slowed the slower side
+/// down more than the other. `slower` means that the other run is the slower side.
 pub fn conditions(baseline: &Record, other: &Record, slower: bool) -> Vec<Difference> {
     let (a, b) = (Around::of(baseline), Around::of(other));
     let (fast, slow) = if slower { (&a, &b) } else { (&b, &a) };
@@ -183,14 +182,14 @@ pub fn conditions(baseline: &Record, other: &Record, slower: bool) -> Vec<Differ
     found
 }
 
-/// The medians over a case's rounds of what went on around them.
+/// Medians, over a case's rounds, of their conditions.
 struct Around {
     steal: Option<f64>,
     background: Option<f64>,
     clock: Option<f64>,
     sm_clock: Option<f64>,
     memory_clock: Option<f64>,
-    /// Reasons that most rounds give.
+    /// Throttle reasons of most rounds.
     throttle: Vec<String>,
 }
 

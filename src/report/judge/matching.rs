@@ -1,16 +1,16 @@
-//! Which case of one run answers to which of another.
+//! Matches the cases of one run with those of another.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::case::Case;
 use crate::recipe::plan::Plan;
 
-/// What two matched cases have in common.
+/// Properties that two matched cases share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matched {
-    /// Everything: primitive, seed and all parameters.
+    /// Primitive, seed and all parameters.
     Identity,
-    /// Everything but the backend and its parameters.
+    /// Everything except the backend and its parameters.
     ExceptBackend,
 }
 
@@ -32,7 +32,7 @@ pub struct Pair {
     pub matched: Matched,
 }
 
-/// The cases of two plans: those that match, in the baseline's order, and the others.
+/// Matching of the cases of two plans: pairs in the baseline's order, and unmatched cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matching {
     pub pairs: Vec<Pair>,
@@ -40,9 +40,9 @@ pub struct Matching {
     pub only_other: Vec<usize>,
 }
 
-/// Matches cases by their identity, then the rest by everything but the backend. Where
-/// several cases on both sides differ in nothing but the backend, nobody can say which
-/// belongs to which, and they stay alone; one against several is compared with each.
+/// Matches cases by identity, then the rest by everything except the backend. If several cases on both sides
+/// differ only in the backend, the assignment is ambiguous, and they stay unmatched; one against several is
+/// compared with each.
 pub fn matching(baseline: &Plan, other: &Plan) -> Matching {
     let mut open = Open {
         a: &baseline.cases,
@@ -52,7 +52,7 @@ pub fn matching(baseline: &Plan, other: &Plan) -> Matching {
         pairs: Vec::new(),
     };
     open.one_to_one(|case| case.id.clone());
-    // A case that stands in several experiments: the same in another experiment will do.
+    // A case that belongs to several experiments may match its copy in another experiment.
     open.one_to_one(|case| case.id.split('-').next().unwrap_or_default().to_owned());
     open.across_backends();
     open.pairs.sort_by_key(|pair| (pair.baseline, pair.other));
@@ -68,7 +68,7 @@ struct Open<'a> {
 }
 
 impl Open<'_> {
-    /// Pairs the first with the first, the second with the second … of each name.
+    /// Pairs cases of the same name in order: the first with the first, the second with the second …
     fn one_to_one(&mut self, name: impl Fn(&Case) -> String) {
         let mut named = groups(self.b, &self.free_b, &name);
         named.values_mut().for_each(|places| places.reverse());
@@ -108,7 +108,7 @@ fn groups(cases: &[Case], free: &[usize], name: &impl Fn(&Case) -> String) -> Ha
     groups
 }
 
-/// Everything that decides a case but the backend and its parameters.
+/// A key of everything that determines a case except the backend and its parameters.
 fn without_backend(case: &Case) -> String {
     let others = case.params.0.iter().filter(|(key, _)| *key != "backend" && !key.starts_with("backend."));
     let words: Vec<String> = others.map(|(key, value)| format!("{key} {value:?}")).collect();

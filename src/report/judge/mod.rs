@@ -1,18 +1,15 @@
-//! Whether a run holds when it is measured again: two records of the same case, and an
-//! answer. Pure.
+//! Judges whether a run reproduces: compares two records of the same case. Pure.
 //!
 //! # The rule
 //!
-//! Evidence are the medians of a case's rounds, those that count ([`Record::rounds`]):
-//! rounds have fresh allocations, samples within one do not. Let A be the baseline's and B
-//! the other run's, at least three of each. The change is the ratio B/A of the times, its
-//! interval is Welch's on the logarithms ([`ratio`](ratio::ratio)). With k cases compared,
-//! each interval has the confidence 1 − 0.05/k (Bonferroni), so that with a probability of
-//! 95 % **all** of them hold at once, whatever the cases have to do with each other. k
-//! counts the pairs that have enough rounds, before any time is looked at.
+//! The evidence consists of the medians of a case's rounds that count ([`Record::rounds`]): rounds have fresh
+//! allocations, samples within a round share them. Let A be the baseline's medians and B the other run's, at
+//! least three of each. The change is the ratio B/A of the times; its interval is Welch's on the logarithms
+//! ([`ratio`](ratio::ratio)). With k cases compared, each interval has the confidence 1 − 0.05/k
+//! (Bonferroni), so that **all** of them hold at once with a probability of 95 %, however the cases depend on
+//! each other. k counts the pairs with enough rounds, before any time is looked at.
 //!
-//! With a margin δ (5 % where nothing is said) the interval is compared with
-//! [1/(1+δ), 1+δ]:
+//! With a margin δ (5 % by default) the interval is compared with [1/(1+δ), 1+δ]:
 //!
 //! | the interval lies | answer |
 //! |---|---|
@@ -20,57 +17,50 @@
 //! | wholly outside | `differ`: slower above, faster below; unless one of the two rules below says otherwise |
 //! | on both sides of a limit | `cannot tell` |
 //!
-//! The ratio of the medians of the rounds' medians, which is what tables and charts show,
-//! has to lie on the same side as the interval. Where it does not, a few rounds far from
-//! the others decide, the logarithms are not normal, and the answer is `cannot tell`.
+//! The ratio of the medians of the rounds' medians, shown in tables and charts, has to lie on the same side
+//! as the interval. Otherwise a few outlying rounds decide, the logarithms are not normal, and the answer is
+//! `cannot tell`.
 //!
-//! **What the interval does not see.** Rounds of one run share what that run was dealt:
-//! a place in memory, neighbours, a clock. On the shared machines that this was written
-//! for, five of fifteen pairs of identical copy runs had disjoint 95 % intervals, although
-//! all lay within ±3 % of each other. The margin is for that: it must be wider than what
-//! runs of the same thing differ by there. What does not fit into it is the next rule's.
+//! **Variation between runs.** Rounds of one run share that run's circumstances: placement in memory,
+//! neighbours, a clock. On the shared machines for which this was written, five of fifteen pairs of identical
+//! copy runs had disjoint 95 % intervals, although all lay within ±3 % of each other. The margin covers this:
+//! it must be wider than the difference between identical runs. Larger variation is handled by the next rule.
 //!
-//! **The machine's own pace.** Some machines have two: everything takes 1.6 times as long
-//! for minutes or hours, and nothing that can be read says why. Others wander within a
-//! run, so that five rounds may lie close together by luck. Each run therefore holds what a
-//! plain copy gave between its passes over the cases, by backend. Two logarithms are read
-//! from those: s, the baseline's median copy over the other's (above 0, the other run's
-//! machine copies more slowly), and w, how far the copies of one run range, from the 10 %
-//! quantile to the 90 % one, in the run where they range further. What the machine can have
-//! done to a case is the larger of w and, for a change in its direction, |s|: call it m.
-//! Where **nothing on file explains it**, `differ` stands only where the interval lies
-//! wholly beyond m by the margin once more: above exp(m)·(1+δ) for a slower case, below
-//! exp(−m)/(1+δ) for a faster one. Otherwise the answer is `cannot tell`, because the
-//! machine's own copy changed. The margin always comes on top of m, so that a wider one
-//! never finds a difference that a narrower one does not. A case need not follow the copy
-//! (one that stays in a cache may not): between no change and m everything may be the
-//! machine's.
+//! **The machine's own pace.** Some machines have two paces: everything takes 1.6 times as long for minutes
+//! or hours, and no readable counter shows why. Others drift within a run, so that five rounds may lie close
+//! together by chance. Each run therefore records the rates of plain copies between its passes over the
+//! cases, by backend. Two logarithms are derived from these: s, the baseline's median copy over the other's
+//! (above 0, the other run's machine copies more slowly), and w, the range of the copies within a run, from
+//! the 10 % quantile to the 90 % one, for the run with the larger range. The machine may account for m: the
+//! larger of w and, for a change in its direction, |s|. If **nothing on file explains it**, `differ` stands
+//! only if the interval lies wholly beyond m plus the margin: above exp(m)·(1+δ) for a slower case, below
+//! exp(−m)/(1+δ) for a faster one. Otherwise the answer is `cannot tell`, because the machine's own copy
+//! changed. The margin is always added to m, so that a wider margin never finds a difference that a narrower
+//! one does not. A case need not follow the copy (a case that stays in a cache may not): any change between
+//! none and m may be the machine's.
 //!
-//! What explains, and so leaves `differ` standing, beside the answer: another system,
-//! kernel, processor, affinity mask, amount of memory, setting of transparent huge pages,
-//! device, driver, or other fact of the manifest that both runs tell; and around the case's
-//! own rounds, on the slower side only: more steal time, more background load, a lower
-//! clock, or a GPU that was held down. Another version or revision of this program is shown, but does not explain what
-//! the machine's copy did: two builds on a restless machine are no easier to tell apart.
-//! A host's name explains nothing, nor does the load when the program started. The rule
-//! does not ask whether an explanation is large enough. Pairs that differ in their backend
-//! have no copy in common; for them, and for runs of before there were such copies, only
-//! the margin counts.
+//! Explanations, which let `differ` stand and are reported with it, are: another system, kernel, processor,
+//! affinity mask, amount of memory, setting of transparent huge pages, device, driver, or other fact of the
+//! manifest that both runs record; and around the case's own rounds, on the slower side only: more steal
+//! time, more background load, a lower clock, or a throttled GPU. Another version or revision of this program
+//! is shown, but does not explain a change of the machine's copy: two builds are no easier to distinguish on
+//! an unsteady machine. Neither a host's name nor the load at the start of the program explains anything. The
+//! rule does not check whether an explanation is large enough. Pairs with different backends have no copy in
+//! common; for these, and for runs that predate the recording of copies, only the margin counts.
 //!
-//! **Doubtful on both sides.** Where every round of A *and* every round of B is flagged as
-//! noisy, the medians are not trusted alone: `differ` stands only where the samples
-//! themselves are apart (the 5 % quantile of the slower above the 95 % quantile of the
-//! faster).
+//! **Doubtful on both sides.** If every round of A *and* every round of B is flagged as noisy, the medians
+//! alone are not trusted: `differ` stands only if the samples themselves are disjoint (the 5 % quantile of
+//! the slower side above the 95 % quantile of the faster one).
 //!
-//! # What is assumed
+//! # Assumptions
 //!
-//! That the logarithms of the rounds' medians are about normal and independent within a
-//! run; that the margin covers what differs between runs and not between rounds, unless
-//! the copy or the file shows it; and that a machine's pace, where it changes, changes the
-//! copy at least as much as the case. Runs end when their interval is narrow enough, which
-//! makes intervals hold a little less often than they say; the margin is wide against
-//! that. `src/report/judge/simulations.rs` measures all of it: false `differ` over thousands of
-//! made-up families, the power against a slowdown of 10 %, and how often the intervals hold.
+//! The logarithms of the rounds' medians are approximately normal and independent within a run; the margin
+//! covers variation between runs that does not appear between rounds, unless the copy or the manifest shows
+//! it; and a change of a machine's pace changes the copy at least as much as the case. Runs end when their
+//! interval is narrow enough, which makes intervals cover slightly less often than nominal; the margin is
+//! wide compared with that effect. `src/report/judge/simulations.rs` measures all of it: the rate of false
+//! `differ` over thousands of simulated families, the power against a slowdown of 10 %, and the coverage of
+//! the intervals.
 
 mod causes;
 mod matching;
@@ -88,10 +78,10 @@ use crate::run::{Ledger, Record, Status};
 use crate::stats::comparison::{Answer, Copied, Copies, Direction, Evidence, FEWEST, Machine, Reason, Which};
 use crate::stats::{corrected, interval, median, ratio};
 
-/// The margin where nothing is said.
+/// The default margin.
 pub const MARGIN: f64 = 0.05;
 
-/// What to do about a run with fewer.
+/// Advice for a run with fewer than [`FEWEST`] rounds.
 pub fn anew() -> String {
     format!(
         "run its recipe anew with --set measure.rounds={FEWEST} or more; from Spatter's command line, with --rounds \
@@ -99,7 +89,7 @@ pub fn anew() -> String {
     )
 }
 
-/// One run, as it was stored.
+/// One stored run.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     pub manifest: &'a Manifest,
@@ -113,42 +103,42 @@ impl<'a> From<&'a Stored> for Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// The record at a position in the plan.
+    /// The record at this position in the plan.
     pub fn record(&self, at: usize) -> Option<&'a Record> {
         self.ledger.records().get(at)
     }
 }
 
-/// Two matched cases and what became of them.
+/// Two matched cases and their judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     pub pair: Pair,
-    /// Missing where a side has no result or too few rounds.
+    /// Missing if a side has no result or too few rounds.
     pub evidence: Option<Evidence>,
     pub answer: Answer,
     pub reason: Option<Reason>,
-    /// Of the rounds' own conditions, what may explain a difference.
+    /// Conditions around the rounds that may explain a difference.
     pub causes: Vec<Difference>,
 }
 
 impl Judgement {
-    /// Whether the case is slower than the baseline by more than `limit`: `true` where the
-    /// interval's lower end is, by the same rule as for the margin, and `false` where its
-    /// upper end is not. `None` where nobody can tell.
+    /// Whether the case is slower than the baseline by more than `limit`: `true` if the lower end of the
+    /// interval is, by the same rule as for the margin, and `false` if the upper end is not. `None` if it
+    /// cannot be decided.
     pub fn slower_by(&self, limit: f64) -> Option<bool> {
         let evidence = self.evidence?;
         let below = evidence.ratio.high.max(evidence.typical) <= 1.0 + limit;
         match evidence.answer(limit) {
             (Answer::Differ(Direction::Slower), _) => Some(true),
             (Answer::Differ(Direction::Faster) | Answer::Agree, _) => Some(false),
-            // Too wide to agree, but wholly on this side of the limit.
+            // The interval is too wide to agree, but lies wholly below this limit.
             (_, Some(Reason::Wide)) if below => Some(false),
             _ => None,
         }
     }
 }
 
-/// How one run stands against the baseline.
+/// Comparison of one run with the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// In the baseline's order.
@@ -156,16 +146,16 @@ pub struct Comparison {
     /// Cases without a counterpart, by their positions.
     pub only_baseline: Vec<usize>,
     pub only_other: Vec<usize>,
-    /// What differs between the machines and the programs.
+    /// Differences between the machines and the programs.
     pub differences: Vec<Difference>,
-    /// Of the backends that both runs measured a copy on.
+    /// Copies on the backends that both runs measured.
     pub copies: Vec<Copies>,
     /// The confidence of each interval, corrected for the number of cases.
     pub confidence: f64,
 }
 
 impl Comparison {
-    /// The pairs of which the baseline has a result and the other run failed.
+    /// The pairs for which the baseline has a result and the other run failed.
     pub fn failed<'a>(&'a self, baseline: Side<'a>, other: Side<'a>) -> impl Iterator<Item = Pair> + 'a {
         let pairs = self.judgements.iter().map(|judgement| judgement.pair);
         pairs.filter(move |pair| {
@@ -175,14 +165,14 @@ impl Comparison {
         })
     }
 
-    /// How many cases have this answer, as [`Answer::word`] says it.
+    /// Number of cases with this answer, given as its [`Answer::word`].
     pub fn count(&self, word: &str) -> usize {
         self.judgements.iter().filter(|j| j.answer.word() == word).count()
     }
 }
 
-/// Compares runs with a baseline at a margin, a share above 0. The intervals hold for all
-/// cases of all of them at once.
+/// Compares runs with a baseline at a margin, a share above 0. The intervals hold simultaneously for all
+/// cases of all runs.
 pub fn compare(baseline: Side, others: &[Side], margin: f64) -> Vec<Comparison> {
     let matchings: Vec<Matching> =
         others.iter().map(|other| matching(baseline.ledger.plan(), other.ledger.plan())).collect();
@@ -272,9 +262,9 @@ impl Judge<'_> {
 /// Why a record cannot be judged.
 #[derive(PartialEq, Eq)]
 enum Shortcoming {
-    /// It went wrong; in words.
+    /// The case failed, with this reason.
     Failed(String),
-    /// In words: `n/a: …`.
+    /// There is no result, for this reason: `n/a: …`.
     Nothing(String),
     Few(usize),
 }
@@ -296,7 +286,7 @@ impl Shortcoming {
     }
 }
 
-/// Why neither side can be judged: a failure first, and once where both say the same.
+/// Why neither side can be judged: failures come first, and equal reasons are merged.
 fn both(a: Shortcoming, b: Shortcoming) -> Reason {
     if a == b {
         return a.reason(Which::Both);
@@ -306,8 +296,8 @@ fn both(a: Shortcoming, b: Shortcoming) -> Reason {
     Reason::Each(Box::new(if other_first { [b, a] } else { [a, b] }))
 }
 
-/// Whether a record can be judged at all: a result of at least three rounds, certified unless
-/// it is a peer's.
+/// Whether a record can be judged: it has a result of at least three rounds, and is certified unless it
+/// belongs to a peer.
 pub fn can_be_judged(record: &Record) -> bool {
     shortcoming(record).is_none()
 }
@@ -327,7 +317,7 @@ fn shortcoming(record: &Record) -> Option<Shortcoming> {
     (rounds < FEWEST).then_some(Shortcoming::Few(rounds))
 }
 
-/// Whether no round of either side is free of flags while their samples overlap.
+/// Whether every round of both sides is flagged and their samples overlap.
 fn doubtful(a: &Record, b: &Record) -> bool {
     let flagged = |record: &Record| record.rounds.iter().all(|round| !round.flags.is_empty());
     let apart = a.statistics.as_ref().zip(b.statistics.as_ref());

@@ -1,4 +1,4 @@
-//! The rule against made-up machines: how often it is wrong, and how often it notices.
+//! Simulations of the rule on invented machines: its error rate and its power.
 
 use super::ratio::{corrected, ratio};
 use super::{Answer, Copied, Direction, Evidence, MARGIN, Machine};
@@ -6,7 +6,7 @@ use crate::case::Measure;
 use crate::inputs::mix;
 use crate::stats;
 
-/// Numbers that are the same in every test run.
+/// A deterministic random number generator.
 struct Dice {
     seed: u64,
     thrown: u64,
@@ -18,12 +18,12 @@ impl Dice {
         mix::word64(self.seed, self.thrown) as f64 / 2f64.powi(64)
     }
 
-    /// Nearly normal: twelve uniform numbers add up to one.
+    /// Nearly normal: the sum of twelve uniform numbers.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// The medians of a run: the time `pace`, with this relative noise.
+    /// The medians of a run whose time is `pace`, with this relative noise.
     fn run(&mut self, rounds: usize, pace: f64, noise: f64) -> Vec<f64> {
         (0..rounds).map(|_| pace * (noise * self.normal()).exp()).collect()
     }
@@ -43,14 +43,14 @@ fn differs(answer: Answer) -> bool {
     matches!(answer, Answer::Differ(_))
 }
 
-/// The share of trials of which something holds.
+/// The share of trials for which `holds` is true.
 fn share(trials: usize, seed: u64, mut holds: impl FnMut(&mut Dice) -> bool) -> f64 {
     let mut dice = Dice { seed, thrown: 0 };
     (0..trials).filter(|_| holds(&mut dice)).count() as f64 / trials as f64
 }
 
 const FAMILIES: usize = 2000;
-/// Cases of a family.
+/// Number of cases in a family.
 const CASES: usize = 20;
 
 #[test]
@@ -76,7 +76,7 @@ fn all_intervals_of_a_family_hold_at_once() {
     assert!((0.94..0.97).contains(&held), "{held}");
 }
 
-/// The worst that still is no difference: every case slower by just the margin.
+/// The worst case without a difference: every case is slower by just the margin.
 #[test]
 fn at_the_limit_of_the_margin_a_family_has_a_false_difference_in_one_of_twenty_at_most() {
     let confidence = corrected(0.95, CASES);
@@ -91,8 +91,8 @@ fn at_the_limit_of_the_margin_a_family_has_a_false_difference_in_one_of_twenty_a
     }
 }
 
-/// What a run was dealt shifts all its rounds: here by 1 %, so that identical runs lie
-/// within ±3 % of each other while their 95 % intervals are often disjoint.
+/// The circumstances of a run shift all its rounds, here by 1 %, so that identical runs lie within ±3 % of
+/// each other while their 95 % intervals are often disjoint.
 #[test]
 fn the_margin_absorbs_what_rounds_do_not_see() {
     let confidence = corrected(0.95, CASES);
@@ -107,7 +107,7 @@ fn the_margin_absorbs_what_rounds_do_not_see() {
     assert!(wrong <= 0.01, "{wrong}");
 }
 
-/// A run that ends as soon as its interval looks narrow chooses its moment.
+/// A run that ends as soon as its interval looks narrow chooses its own stopping time.
 #[test]
 fn stopping_at_a_narrow_interval_does_not_make_false_differences() {
     let confidence = corrected(0.95, CASES);
@@ -130,7 +130,7 @@ fn stopping_at_a_narrow_interval_does_not_make_false_differences() {
 
 #[test]
 fn a_slowdown_of_a_tenth_is_noticed() {
-    // Many cases ask for wide intervals, and those for a few more rounds.
+    // Many cases widen the intervals, which then need a few more rounds.
     for (cases, rounds, least) in [(1, 5, 0.99), (CASES, 5, 0.94), (93, 5, 0.7), (93, 8, 0.97)] {
         let confidence = corrected(0.95, cases);
         let noticed = share(FAMILIES, 6, |dice| {
@@ -151,24 +151,23 @@ fn identical_runs_agree_where_their_noise_lets_them() {
     assert!(agreed >= 0.95, "{agreed}");
 }
 
-/// How much longer everything takes in the machine's slow mode.
+/// Slowdown factor of the machine's slow mode.
 const SLOW: f64 = 1.6;
 
-/// A machine with two paces: a run's copy, and its cases, of which some feel the pace
-/// wholly, some partly, some not at all.
+/// A machine with two paces, which affect copies fully, and cases fully, partly or not at all.
 struct Bimodal {
     /// Logarithm of the pace of each of five passes.
     passes: [f64; 5],
 }
 
 impl Bimodal {
-    /// One mode for the whole run.
+    /// A machine with one mode for the whole run.
     fn steady(dice: &mut Dice) -> Bimodal {
         let slow = dice.uniform() < 0.5;
         Bimodal { passes: [if slow { SLOW.ln() } else { 0.0 }; 5] }
     }
 
-    /// A mode for each pass.
+    /// A machine with a mode for each pass.
     fn restless(dice: &mut Dice) -> Bimodal {
         Bimodal { passes: [0; 5].map(|_| if dice.uniform() < 0.5 { SLOW.ln() } else { 0.0 }) }
     }
@@ -182,8 +181,8 @@ impl Bimodal {
     }
 }
 
-/// The answers for a family on two runs of such a machine, the second of which takes
-/// `factor` times as long beside whatever the machine does.
+/// The answers for a family on two runs of such a machine, the second of which takes `factor` times as long
+/// apart from the machine's pace.
 fn bimodal(dice: &mut Dice, machine: fn(&mut Dice) -> Bimodal, factor: f64, cases: usize) -> Vec<Answer> {
     let (a, b) = (machine(dice), machine(dice));
     let shared = between(&a.copies(dice), &b.copies(dice));
@@ -222,18 +221,17 @@ fn what_exceeds_the_machines_pace_is_noticed_on_it() {
     let noticed = share(FAMILIES, 10, |dice| {
         bimodal(dice, Bimodal::steady, 2.5, 1)[0] == Answer::Differ(Direction::Slower)
     });
-    // Where the baseline was in the slow mode and the other run is not, the two cancel
-    // partly, yet 2.5 / 1.6 is still much.
+    // If only the baseline ran in the slow mode, the two effects cancel partly, but 2.5 / 1.6 is still large.
     assert!(noticed >= 0.95, "{noticed}");
 }
 
-/// A machine whose pace wanders: what each pass is dealt depends on the one before, so a
-/// few passes may lie close together by luck.
+/// A machine whose pace wanders: successive passes are correlated, so a few passes may lie close together by
+/// chance.
 struct Wandering {
     pace: f64,
 }
 
-/// How far the pace strays, as a logarithm, and what the next pass keeps of it.
+/// Standard deviation of the pace's logarithm, and its autocorrelation from pass to pass.
 const STRAYS: f64 = 0.15;
 const KEEPS: f64 = 0.8;
 
@@ -242,8 +240,8 @@ impl Wandering {
         Wandering { pace: STRAYS * dice.normal() }
     }
 
-    /// A run of one case that ends as it may, and the copies between the passes of a whole
-    /// run: other cases go on.
+    /// A run of one case that stops by the rule, and the copies between the passes of the whole run, which
+    /// goes on with other cases.
     fn run(mut self, dice: &mut Dice) -> (Vec<f64>, Vec<f64>) {
         let rule = Measure { rounds: 5, max_rounds: 20, ci: Some(0.03), budget: 1e9, ..Measure::default() };
         let (mut medians, mut copies) = (Vec::new(), Vec::new());

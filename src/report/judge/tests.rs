@@ -1,4 +1,4 @@
-//! Runs made by hand, and what is said of them.
+//! Tests with hand-made runs.
 
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ pub fn manifest() -> Manifest {
     }
 }
 
-/// The ledger of a side of which only the manifest counts.
+/// A side of which only the manifest matters; its ledger is empty.
 pub fn side(manifest: &Manifest) -> Side<'_> {
     let ledger = Box::leak(Box::new(Ledger::new(manifest.plan.clone())));
     Side { manifest, ledger }
@@ -56,12 +56,12 @@ impl Run {
         Run::made("cpu", cases, copy, &[])
     }
 
-    /// The same with these flags on every round.
+    /// A run with these flags on every round.
     pub fn flagged(cases: &[Vec<f64>], flags: &[Flag]) -> Run {
         Run::made("cpu", cases, None, flags)
     }
 
-    /// A peer's, which nobody certifies.
+    /// A run of a peer, which has no certificates.
     pub fn of_peer(cases: &[Vec<f64>]) -> Run {
         Run::made("peer:plain", cases, None, &[])
     }
@@ -179,7 +179,7 @@ fn what_is_on_file_leaves_the_difference_standing() {
     assert_eq!(words(&a.against(&b)), ["cannot tell"], "a build does not change the machine");
 }
 
-/// Copies between 30 and 45 GB/s within one run: what is less apart may be the machine's.
+/// Copies between 30 and 45 GB/s within one run: smaller changes may be the machine's.
 #[test]
 fn a_restless_machine_cannot_tell_what_it_does_itself() {
     let mut a = Run::new(&[times(1.0), times(1.0), times(1.0)], Some(30.0));
@@ -256,7 +256,7 @@ fn wholly_below_a_limit_is_not_slower_however_wide() {
     assert_eq!(evidence(0.6, 1.04, 0.8).slower_by(0.03), None);
 }
 
-/// Thirty rounds, a third of them interrupted: their mean is slower, most of them are not.
+/// Thirty rounds, a third of them interrupted: the mean is slower, but most rounds are not.
 #[test]
 fn a_few_rounds_do_not_outvote_the_others() {
     let steady: Vec<f64> = STEADY.iter().copied().cycle().take(30).collect();
@@ -279,7 +279,7 @@ fn a_failed_case_is_never_judged_by_its_times() {
 }
 
 proptest! {
-    /// A wider margin never turns agreement into anything else, nor raises a difference.
+    /// A wider margin never turns agreement into another answer, nor creates a difference.
     #[test]
     fn margins_are_monotonous(
         low in -1.0..1.0f64, width in 0.0..1.0f64, pace in -1.0..1.0f64, range in 0.0..1.0f64,
@@ -295,7 +295,7 @@ proptest! {
                 prop_assert_eq!(tight, Answer::Differ(direction));
             }
         }
-        // The machine can only take a difference back.
+        // The machine's pace can only withdraw a difference.
         let (with, without) = (beside.answer(narrow).0, alone.answer(narrow).0);
         prop_assert!(with == without || with == Answer::CannotTell && matches!(without, Answer::Differ(_)));
     }

@@ -1,4 +1,4 @@
-//! What to do about cases of which nobody can tell.
+//! Advice about cases that cannot be decided.
 
 use super::cases;
 use crate::report::judge::{self, Comparison};
@@ -7,15 +7,15 @@ use crate::run::Record;
 use crate::stats::comparison::{Answer, FEWEST};
 use crate::stats::noise::Flag;
 
-/// What comes from outside of the run, with what it is called among the causes.
+/// External disturbances, with their names among the causes.
 const DISTURBANCES: [(Flag, &str); 2] = [(Flag::Background, "background load"), (Flag::Steal, "steal time")];
-/// Fewer rounds than this are not worth another run.
+/// Least number of rounds worth another run.
 const ROUNDS: usize = 20;
-/// As many as `--rounds` takes.
+/// The maximum that `--rounds` accepts.
 const MOST: usize = 1000;
 
-/// The lines below a table, after an empty one: what disturbed the cases that nobody can
-/// tell, the command that measures them longer, and what to do where rounds are missing.
+/// The lines below a table, after an empty one: disturbances of the undecided cases, the command that
+/// measures them longer, and advice if rounds are missing.
 pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, again: &str) -> Vec<String> {
     let open: Vec<Open> = comparison
         .judgements
@@ -23,7 +23,7 @@ pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, ag
         .filter_map(|judgement| {
             let pair = judgement.pair;
             let (a, b) = (baseline.side.record(pair.baseline)?, other.side.record(pair.other)?);
-            // Without an interval more rounds are not what is missing, or the reason says so.
+            // Without an interval, more rounds would not help, or the reason already says so.
             let is_open = judgement.answer == Answer::CannotTell && judgement.evidence.is_some();
             let told = |name: &str| judgement.causes.iter().any(|cause| cause.what == name);
             let beside =
@@ -45,14 +45,14 @@ pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, ag
     gap.into_iter().chain(lines).collect()
 }
 
-/// Whether none of a run's results can be judged, for want of rounds.
+/// Whether none of a run's results can be judged because of too few rounds.
 fn has_few(run: &Named) -> bool {
     let mut results =
         run.side.ledger.records().iter().filter(|record| record.statistics.is_some()).peekable();
     results.peek().is_some() && results.all(|record| record.medians().len() < FEWEST)
 }
 
-/// A case with an interval of which nobody can tell.
+/// An undecided case that has an interval.
 struct Open {
     beside: Vec<&'static str>,
     rounds: usize,

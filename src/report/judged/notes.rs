@@ -1,22 +1,22 @@
-//! What stands below a table of verdicts about single cases.
+//! Numbered notes below a table of judgements, about single cases.
 
 use super::cases;
 use crate::report::judge::Difference;
 
-/// Reasons and causes below a table, each once.
+/// Reasons and causes below a table, without repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<Note>);
 
 #[derive(Debug)]
 struct Note {
     text: String,
-    /// An instance of it, where each case has another.
+    /// An example, if it differs from case to case.
     such_as: Option<String>,
     cases: usize,
 }
 
 impl Notes {
-    /// The number of a note, which one more case has.
+    /// The number of a note, after adding one case to it.
     pub(super) fn number(&mut self, text: String, such_as: Option<String>) -> usize {
         match self.0.iter_mut().position(|note| note.text == text) {
             Some(at) => {
@@ -30,7 +30,7 @@ impl Notes {
         }
     }
 
-    /// The same for what went on around a case's rounds, if anything did.
+    /// The number of a note on the conditions around a case's rounds, if there are any.
     pub(super) fn causes(&mut self, causes: &[Difference]) -> Option<usize> {
         let names: Vec<&str> = causes.iter().map(|cause| cause.what.as_str()).collect();
         let figures: Vec<String> = causes.iter().map(ToString::to_string).collect();
@@ -38,7 +38,7 @@ impl Notes {
         (!causes.is_empty()).then(|| self.number(text, Some(figures.join("; "))))
     }
 
-    /// After an empty line, each with its number.
+    /// The notes with their numbers, after an empty line.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |(at, note): (usize, &Note)| {
             let such_as = note.such_as.as_ref().map(|text| format!(", such as {text}")).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! How a ratio of times is written.
+//! Formats ratios of times.
 
 use crate::case::units;
 use crate::stats::Ratio;
 
-/// So far from the ratio itself, or from 1, a limit has no digits that mean anything.
+/// Beyond this factor from the ratio or from 1, the digits of a limit are meaningless.
 const FAR: f64 = 10.0;
 
-/// `×1.111 [1.102, 1.120]`: so many times as long, with the interval. A limit that is far
-/// away is only said to be: `×1.300 [< ×0.1, > ×10]`.
+/// `×1.111 [1.102, 1.120]`: the factor of the time, with its interval. A distant limit is only bounded:
+/// `×1.300 [< ×0.1, > ×10]`.
 pub fn change(ratio: Ratio) -> String {
     let Ratio { value, low, high } = ratio;
     let (least, most) = (value.min(1.0) / FAR, value.max(1.0) * FAR);
@@ -16,7 +16,7 @@ pub fn change(ratio: Ratio) -> String {
     format!("×{} [{low}, {high}]", times(value))
 }
 
-/// Three decimals where a per cent counts, elsewhere three digits.
+/// Three decimals near 1, otherwise three significant digits.
 fn times(ratio: f64) -> String {
     match ratio {
         0.1..10.0 => format!("{ratio:.3}"),

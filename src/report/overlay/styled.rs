@@ -1,4 +1,4 @@
-//! What tells the lines of several runs apart on one chart.
+//! Styles that distinguish the lines of several runs on one chart.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use super::{RUN, letter};
 use crate::report::series::ChartData;
 use crate::run::Record;
 
-/// The backend of each run that has only one, and its letter, where that holds for all of
-/// them: then their lines belong together whatever the backend.
+/// Letter and backend of each run, if every run has only one backend: lines then correspond to each other
+/// regardless of the backend.
 pub(super) fn only_backends(records: &[Record]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for record in records {
@@ -21,8 +21,8 @@ pub(super) fn only_backends(records: &[Record]) -> Vec<(String, String)> {
     if runs.len() == found.len() { found } else { Vec::new() }
 }
 
-/// The same line has the same colour and marker in every run; the runs differ by dash and by
-/// whether their markers are filled.
+/// Gives corresponding lines the same colour and marker in every run; runs differ by dash and by whether
+/// markers are filled.
 pub(super) fn styled(mut data: ChartData, runs: usize, backends: &[(String, String)]) -> ChartData {
     let parts: Vec<(usize, String)> = data.labels.iter().map(|label| parts(label, runs, backends)).collect();
     let mut lines: Vec<&String> = Vec::new();
@@ -48,8 +48,8 @@ pub(super) fn styled(mut data: ChartData, runs: usize, backends: &[(String, Stri
     data
 }
 
-/// The run of a label and the rest of it, without a backend that goes without saying:
-/// `B, cpu, random` is the second run's `random` where that has no other backend.
+/// The run of a label and the rest of it, without a run's only backend: `B, cpu, random` is the second run's
+/// `random` if that run has no other backend.
 fn parts(label: &str, runs: usize, backends: &[(String, String)]) -> (usize, String) {
     let (first, rest) = label.split_once(", ").unwrap_or((label, ""));
     let known = |word: &&str| backends.iter().any(|(run, backend)| run == first && backend == word);

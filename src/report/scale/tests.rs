@@ -87,8 +87,8 @@ fn names_stand_in_the_middle_of_their_bands() {
     assert_eq!(axis.label(1.0), "b");
 }
 
-/// Ranges that real data can have, however odd: no panic, no endless loop, positions
-/// inside the axis and no more ticks than were asked for.
+/// Odd ranges that real data may have: no panic, no endless loop, positions inside the axis, and at most as
+/// many ticks as requested.
 #[test]
 fn degenerate_data_still_make_an_axis() {
     let odd: [&[f64]; 9] = [
@@ -145,7 +145,7 @@ fn a_part_of_an_axis_has_ticks_of_its_own() {
 }
 
 proptest::proptest! {
-    /// What a tick says is where it stands, however the axis is spaced and cut.
+    /// The label of a tick matches its position, for any spacing and part of the axis.
     #[test]
     fn a_label_says_where_its_tick_stands(
         values in proptest::collection::vec(0.001f64..1e6, 1..12),
@@ -164,7 +164,7 @@ proptest::proptest! {
         proptest::prop_assert!(ticks.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 != w[1].1));
         for (position, label) in ticks {
             let value: f64 = label.parse().expect("a number");
-            // Four digits are written.
+            // Labels have four digits.
             let low = axis.unbounded(value * (1.0 - 6e-4)).expect("positive");
             let high = axis.unbounded(value * (1.0 + 6e-4)).expect("positive");
             proptest::prop_assert!(value == 0.0 || low - 1e-9 <= position && position <= high + 1e-9, "{label} at {position}");

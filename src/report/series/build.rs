@@ -15,13 +15,13 @@ use crate::run::Record;
 
 /// The chart of one experiment of a plan; `records` are the plan's, in its order.
 ///
-/// A case that cannot run or that failed is never a point: it is in the notes. An
-/// experiment that the plan does not have gives an empty chart.
+/// A case that cannot run or failed is never a point: it is in the notes. An unknown experiment gives an
+/// empty chart.
 pub fn series(plan: &Plan, experiment: usize, records: &[Record]) -> ChartData {
     charted(plan, experiment, records, None)
 }
 
-/// The same, with the ceilings that the chart asks for, where the run's copies are at hand.
+/// [`series`] with the ceilings of the chart, if the run's copies are given.
 pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Option<&Copies>) -> ChartData {
     let Some(wanted) = plan.experiments.get(experiment) else {
         return empty();
@@ -83,7 +83,7 @@ fn empty() -> ChartData {
     }
 }
 
-/// The swept values in the recipe's order, and whatever else the cases hold.
+/// The swept values in the recipe's order, followed by other values of the cases.
 fn x_axis<'a>(experiment: &Experiment, cases: impl Iterator<Item = &'a Case>) -> XAxis {
     let key = &experiment.chart.x;
     let axis = names::axis(experiment, key);
@@ -183,7 +183,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What the models say of a case, whatever became of it.
+    /// Adds the models' predictions for a case, whatever its status.
     fn predict(&mut self, panel: usize, style: usize, x: Option<f64>, case: usize, record: &Record) {
         for rank in 0..self.data.models.len() {
             let model = self.data.models[rank].name;
@@ -197,7 +197,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A prediction in the unit of y: of a change, against the model's own of the baseline.
+    /// A prediction in the unit of y; a change is relative to the model's own prediction of the baseline.
     fn predicted(&self, record: &Record, model: &str, seconds: f64) -> Option<f64> {
         let quantity = self.experiment.chart.y;
         let y = record.quantity_at(quantity, seconds)?;
@@ -212,7 +212,7 @@ impl Builder<'_> {
         y.is_finite().then_some(y)
     }
 
-    /// A case without a value leaves a mark where it would be, unless it may still come.
+    /// Adds a mark for a case without a value, unless it may still be measured.
     fn absent(&mut self, panel: usize, style: usize, x: Option<(f64, String)>, case: usize) {
         let noted = self.data.notes.iter().find(|n| n.cases.last() == Some(&case));
         let kind = noted.map(|n| n.kind).filter(|kind| *kind != NoteKind::Pending);
@@ -221,7 +221,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A baseline is the zero line, not a point; only its misfortunes are told.
+    /// Notes the problems of a baseline, which is the zero line rather than a point.
     fn note_baseline(&mut self, at: usize, record: &Record) {
         if let Some(own) = note::own(record) {
             self.note(own, at, record);
@@ -237,7 +237,7 @@ impl Builder<'_> {
         note::add(&mut self.data.notes, what, record, at, words.join(", "));
     }
 
-    /// The values of these keys in a case, in words; a key that it lacks is left out.
+    /// The values of these keys in a case, in words; missing keys are omitted.
     fn settings(&self, keys: &[String], case: &Case) -> Vec<String> {
         let word = |key: &String| Some(names::setting(self.experiment, key, case.params.get(key)?));
         keys.iter().filter_map(word).collect()
@@ -248,7 +248,7 @@ impl Builder<'_> {
         if words.is_empty() { case.backend().to_owned() } else { words.join(", ") }
     }
 
-    /// A reference also says which variant it is, where the lines do not.
+    /// The label of a reference also names its variant, unless the lines do.
     fn reference_label(&self, case: &Case) -> String {
         let label = self.line_label(case);
         let chart = &self.experiment.chart;
@@ -258,8 +258,8 @@ impl Builder<'_> {
         if variants.is_empty() { label } else { format!("{label}, {}", variants.join(", ")) }
     }
 
-    /// Where a case lies on x, and that in words. Without names or numbers on the axis
-    /// (nothing is swept) there is one place for all.
+    /// The x of a case, and its label. Without values on the axis (nothing is swept) all cases share one
+    /// place.
     fn x_of(&self, case: &Case) -> Option<(f64, String)> {
         let x = &self.data.x;
         let Some(value) = case.params.get(&x.key) else {

@@ -1,4 +1,4 @@
-//! Lines to hold the points against that are no cases themselves.
+//! Reference lines that are not cases themselves.
 
 use super::{ChartData, Panel};
 use crate::case::units::{fmt_bytes, fmt_rate};
@@ -8,34 +8,33 @@ use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::unit::Unit;
 use crate::run::{Record, Status};
 
-/// A reference line across a panel: what something else reached on the same device, or would.
+/// A reference line across a panel: a rate reached by a copy on the same device, or an upper limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
-    /// `copy, cpu`; `speed of speeds, cuda, 12 B`.
+    /// `copy, cpu`; `speed of light, cuda, 12 B`.
     pub label: String,
-    /// A number after those of [`ChartData::labels`], by which it is hidden like a line.
+    /// A style number after those of [`ChartData::labels`], by which the guide can be hidden like a line.
     pub style: usize,
-    /// In the unit of y.
+    /// The level in the unit of y.
     pub level: Option<f64>,
     pub unit: Unit,
-    /// Why there is no level.
+    /// The reason why there is no level.
     pub lacks: &'static str,
-    /// What it is, in a sentence for below the chart.
+    /// A description for the caption.
     pub about: String,
 }
 
-/// A guide farther from the points than this factor would press them together: it is told
-/// in words only.
+/// A guide farther from the points than this factor would compress them: it is only mentioned in the text.
 const REACH: f64 = 4.0;
 
-/// Gives each panel the ceilings of its backends.
+/// Adds the ceilings of its backends to each panel.
 pub(super) struct Ceilings<'a> {
     wanted: Ceiling,
     copies: &'a Copies,
     plan: &'a Plan,
     quantity: Quantity,
     unit: Unit,
-    /// In the order of the plan, which numbers them.
+    /// Labels in the order of the plan; the index is the number of the ceiling.
     labels: Vec<String>,
 }
 
@@ -49,8 +48,8 @@ impl<'a> Ceilings<'a> {
         Ceilings { wanted, copies, plan, quantity, unit, labels: Vec::new() }
     }
 
-    /// A backend that cannot run anything needs none. Its style counts from 0 until all lines
-    /// are known.
+    /// Adds the ceiling of a record's backend, unless the case cannot run. Styles count from 0 until all
+    /// lines are known.
     pub(super) fn add(&mut self, record: &Record, panel: &mut Panel) {
         if matches!(record.status, Status::NotApplicable(_)) {
             return;
@@ -69,12 +68,12 @@ impl<'a> Ceilings<'a> {
         }
     }
 
-    /// How many there are.
+    /// Number of ceilings.
     pub(super) fn count(&self) -> usize {
         self.labels.len()
     }
 
-    /// Its label, which tells it from others, and what it is.
+    /// A unique label, and a description.
     fn words(&self, record: &Record) -> Option<(String, String)> {
         const RATE: &str =
             "median rate of the plain copies between this run's passes, read and written bytes";
@@ -88,7 +87,7 @@ impl<'a> Ceilings<'a> {
         Some((label, format!("speed of light: so many bytes an element, as {}, at the {RATE}", speeds.moves)))
     }
 
-    /// On y.
+    /// The level on y.
     fn level(&self, record: &Record) -> Result<f64, &'static str> {
         let rate = copies::rate(self.plan, self.copies, record.case.place().0)?;
         match self.wanted {
@@ -102,19 +101,19 @@ impl<'a> Ceilings<'a> {
 }
 
 impl Guide {
-    /// `copy, cpu 34.3 GB/s`, or that there is none.
+    /// `copy, cpu 34.3 GB/s`, or the reason why there is none.
     pub fn words(&self) -> String {
         match (self.level, self.unit) {
             (None, _) => format!("{} n/a: {}", self.label, self.lacks),
             (Some(level), Unit::GigabytesPerSecond) => format!("{} {}", self.label, fmt_rate(level)),
             (Some(level), Unit::ElementsPerSecond) => format!("{} {}/s", self.label, self.unit.format(level)),
-            // One that is no measurement has its number in its label.
+            // The label of a guide that is not measured contains its number.
             (Some(_), _) => self.label.clone(),
         }
     }
 }
 
-/// The guides of these panels, each once, though it may be on several.
+/// The guides of these panels without repetitions.
 pub fn guides<'a>(panels: impl Iterator<Item = &'a Panel>) -> Vec<&'a Guide> {
     let mut all: Vec<&Guide> = panels.flat_map(|p| &p.guides).collect();
     all.sort_by_key(|guide| guide.style);
@@ -123,20 +122,19 @@ pub fn guides<'a>(panels: impl Iterator<Item = &'a Panel>) -> Vec<&'a Guide> {
 }
 
 impl ChartData {
-    /// The guides of all panels.
+    /// The guides of all panels, without repetitions.
     pub fn guides(&self) -> Vec<&Guide> {
         guides(self.panels.iter())
     }
 
-    /// How many styles there are: of lines, references, guides and models.
+    /// The number of styles of lines, references, guides and models.
     pub fn styles(&self) -> usize {
         let guides = self.guides().last().map_or(0, |guide| guide.style + 1);
         let models = self.models.last().map_or(0, |model| model.style + 1);
         guides.max(models).max(self.labels.len())
     }
 
-    /// These values and those of the guides and the predictions that an axis of them reaches
-    /// for, of the styles that are shown.
+    /// These values and those of the visible guides and predictions that are close enough for a common axis.
     pub fn with_guides(&self, mut values: Vec<f64>, shows: impl Fn(usize) -> bool) -> Vec<f64> {
         let positive = || values.iter().copied().filter(|v| *v > 0.0);
         let ends = positive().min_by(f64::total_cmp).zip(positive().max_by(f64::total_cmp));

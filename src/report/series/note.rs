@@ -1,21 +1,21 @@
-//! What a chart cannot show as a point, in words.
+//! Notes on cases that a chart cannot show as points.
 
 use std::fmt;
 
 use crate::run::{Record, Status};
 
-/// Why a case is not a point, or not a full one.
+/// Why a case is not a point, or not a certified one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
-    /// It cannot run here.
+    /// The case cannot run here.
     NotApplicable,
-    /// It went wrong, or its result was wrong.
+    /// The case failed, or its result was wrong.
     Failed,
-    /// Its baseline has no valid result, so there is nothing to compare it with.
+    /// The case's baseline has no valid result.
     NoBaseline,
-    /// Measured, but its certificate has not arrived.
+    /// The case is measured, but has no certificate yet.
     Uncertified,
-    /// Not measured.
+    /// The case is not measured yet.
     Pending,
 }
 
@@ -37,11 +37,11 @@ pub struct Note {
     pub kind: NoteKind,
     /// The backend of the cases.
     pub backend: String,
-    /// The reason as the engine gave it; empty where the kind says it all.
+    /// The reason given by the engine; empty if the kind is sufficient.
     pub reason: String,
     /// Positions in the records.
     pub cases: Vec<usize>,
-    /// The one case in words, where there is only one.
+    /// The label of the case, if there is only one.
     pub of: String,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// The kind and the reason of a record that is no full point by its own fault.
+/// The kind and the reason of a record that is not a certified point, regardless of its baseline.
 pub fn own(record: &Record) -> Option<(NoteKind, String)> {
     match &record.status {
         Status::NotApplicable(reason) => Some((NoteKind::NotApplicable, reason.clone())),

@@ -1,4 +1,4 @@
-//! What models predict, line by line.
+//! Model predictions, line by line.
 
 use super::{ChartData, Measured, Panel, Point};
 use crate::model::{self, Forecast};
@@ -8,28 +8,28 @@ use crate::report::judged::cases;
 use crate::report::unit::Unit;
 use crate::run::Record;
 
-/// What a model predicts for the cases of one line, or of the references of one label.
+/// Predictions of a model for the cases of one line, or of the references with one label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelLine {
     pub model: &'static str,
-    /// Number of the model on this chart, from 0.
+    /// Index of the model on this chart.
     pub rank: usize,
-    /// A number after those of the guides, by which all of the model's lines are hidden.
+    /// A style number after those of the guides, by which all lines of the model are hidden.
     pub style: usize,
-    /// Style of the line of these cases.
+    /// Style of the line that these cases belong to.
     pub of: usize,
-    /// From a profile as it was before somebody changed it, beside the changed one.
+    /// Whether the predictions are from the profile before an edit, shown with those after it.
     pub before: bool,
-    /// Ascending in x.
+    /// Predictions, ascending in x.
     pub points: Vec<Predicted>,
 }
 
 /// A prediction for one case, in the unit of y.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
-    /// As of a point; `None` for a reference.
+    /// As in a point; `None` for a reference.
     pub x: Option<f64>,
-    /// Finite.
+    /// The predicted y; finite.
     pub y: f64,
     /// Position in the plan's cases and in the records.
     pub case: usize,
@@ -39,18 +39,18 @@ pub struct Predicted {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelKey {
     pub name: &'static str,
-    /// As of its lines.
+    /// Style of the model's lines.
     pub style: usize,
-    /// Names of the profiles that its predictions come from; empty where there are none.
+    /// Names of the profiles used for its predictions; empty if there are no predictions.
     pub profiles: Vec<String>,
-    /// Of the cases that are on the chart and measured.
+    /// Accuracies for the measured cases on the chart.
     pub accuracies: Vec<f64>,
-    /// Why there is no prediction, each reason with the number of its cases.
+    /// Reasons for missing predictions, with numbers of cases.
     pub lacks: Vec<(String, usize)>,
 }
 
 impl ModelKey {
-    /// Takes in what the model says of a case.
+    /// Adds the model's forecast for a case.
     pub(super) fn take(&mut self, forecast: &Forecast, record: &Record) {
         let profile = || forecast.profile.clone().filter(|profile| !self.profiles.contains(profile));
         match &forecast.outcome {
@@ -66,7 +66,7 @@ impl ModelKey {
         }
     }
 
-    /// Whether it predicts anything on the chart.
+    /// Whether the model predicts anything on the chart.
     pub fn predicts(&self) -> bool {
         !self.profiles.is_empty()
     }
@@ -88,15 +88,15 @@ impl ModelKey {
         Some(format!("{}, profile {}: {words}", self.name, self.profiles.join(", ")))
     }
 
-    /// The whole of what it does not predict, for where there is room.
+    /// All missing predictions in words, where space allows.
     pub fn gaps(&self) -> Vec<String> {
         let gap = |(why, n): &(String, usize)| format!("{} n/a: {why} ({})", self.name, cases(*n));
         self.lacks.iter().map(gap).collect()
     }
 }
 
-/// The models of a chart: those that the recipe names, or the usual one where it predicts
-/// anything of these records.
+/// The models of a chart: those named by the recipe, or the usual one if it predicts anything for these
+/// records.
 pub fn models<'a>(chart: &Chart, records: impl Iterator<Item = &'a Record>) -> Vec<&'static str> {
     match &chart.models {
         Some(names) => names.iter().filter_map(|name| model::find(name)).map(|m| m.name()).collect(),
@@ -109,7 +109,7 @@ pub fn models<'a>(chart: &Chart, records: impl Iterator<Item = &'a Record>) -> V
 }
 
 impl Panel {
-    /// Takes in a prediction.
+    /// Adds a prediction.
     pub(super) fn predict(&mut self, (rank, model): (usize, &'static str), of: usize, point: Predicted) {
         let found = self.models.iter().position(|line| (line.rank, line.of) == (rank, of));
         let at = found.unwrap_or_else(|| {
@@ -122,7 +122,7 @@ impl Panel {
 }
 
 impl ChartData {
-    /// Every prediction of the models that are shown.
+    /// Every prediction of the visible models.
     pub fn predicted(&self, shows: impl Fn(usize) -> bool) -> impl Iterator<Item = Predicted> {
         let lines = self.panels.iter().flat_map(|panel| &panel.models);
         lines
@@ -130,14 +130,14 @@ impl ChartData {
             .flat_map(|line| line.points.iter().copied())
     }
 
-    /// The prediction of a case by the model with this number.
+    /// The prediction of a case by the model with this index.
     pub fn prediction(&self, rank: usize, case: usize) -> Option<f64> {
         let lines = self.panels.iter().flat_map(|panel| &panel.models);
         let mut points = lines.filter(|line| line.rank == rank && !line.before).flat_map(|line| &line.points);
         points.find(|point| point.case == case).map(|point| point.y)
     }
 
-    /// Puts the model's lines of the same chart before a change behind these.
+    /// Puts the model lines of the chart before an edit behind the current ones.
     pub fn lay_before(&mut self, before: &ChartData) {
         for (panel, old) in self.panels.iter_mut().zip(&before.panels) {
             let old = old.models.iter().map(|line| super::ModelLine { before: true, ..line.clone() });
@@ -145,8 +145,8 @@ impl ChartData {
         }
     }
 
-    /// How far the points are from what the first model that predicts any says, per cent of its
-    /// prediction, as a chart of its own; `None` where nothing is both.
+    /// A chart of deviations from the first model with predictions, in per cent of the prediction; `None` if
+    /// no case is both measured and predicted.
     pub fn residual(&self) -> Option<ChartData> {
         let (rank, key) = self.models.iter().enumerate().find(|(_, key)| key.predicts())?;
         if self.y.relative_to.is_some() {

@@ -1,4 +1,4 @@
-//! Plans and records made by hand, which the other tests of the report use too.
+//! Hand-made plans and records, also used by other tests of the report.
 
 use super::*;
 use crate::case::{Case, Measure, Params, Value, Verdict, Work};
@@ -82,7 +82,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
     }
 }
 
-/// A record that has no result.
+/// A record without a result.
 pub fn without_result(case: Case, status: Status) -> Record {
     Record { status, statistics: None, verdict: None, rounds: vec![], ..record(case, 1.0) }
 }
@@ -162,7 +162,7 @@ fn what_did_not_work_is_a_note_and_never_a_point() {
     assert_eq!(absent(&data.panels[0].lines[1]), cuda);
     assert_eq!(data.note_of(5).map(|n| n.reason.as_str()), Some("no CUDA driver"));
     assert_eq!(data.note_of(1), None);
-    // The sweep's range and the lines' styles do not depend on what has arrived.
+    // The range of the sweep and the styles of lines do not depend on the results so far.
     assert_eq!(data.labels, series(&plan, 0, &passes().1).labels);
     assert_eq!(data.x.values, [1.0, 2.0, 4.0]);
 }
@@ -295,7 +295,7 @@ fn a_ceiling_is_the_median_copy_of_each_backend_of_a_panel() {
     assert_eq!(labels.collect::<Vec<_>>(), [["copy, cpu"], ["copy, cuda"]]);
 }
 
-/// Nobody knows which of them a copy on file is of.
+/// The device of a copy on file is ambiguous.
 #[test]
 fn several_devices_have_no_ceiling() {
     let (mut plan, records) = passes();
@@ -315,7 +315,7 @@ fn several_devices_have_no_ceiling() {
     assert_eq!(words(&plan)[1], "copy, cuda n/a: several devices", "one GPU's is no ceiling for two");
 }
 
-/// 320 GB/s over 12 and 20 bytes, as the paper's GTX 1080 (ashkiani2017 §6.2.2), in each panel its own.
+/// 320 GB/s over 12 and 20 bytes, as on the paper's GTX 1080 (ashkiani2017 §6.2.2), with one guide per panel.
 #[test]
 fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
     let drawn = |words: &str, copies: &Copies| {
@@ -344,7 +344,7 @@ fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
     let data = drawn("y: throughput, lines: values, panels: method", &copies);
     assert!(data.panels.iter().all(|panel| panel.guides.len() == 2), "both sizes are in every panel");
     let data = drawn("y: bandwidth, lines: method, panels: values", &copies);
-    // 8 of 12 bytes count, and 16 of 20.
+    // 8 of 12 bytes count as effective, and 16 of 20.
     assert_eq!(
         words(&data),
         ["speed of speeds, cuda, 12 B 213 GB/s", "speed of speeds, cuda, 20 B 256 GB/s"]
@@ -367,7 +367,7 @@ fn the_axis_reaches_for_a_guide_that_is_near() {
     assert_eq!((axis(460.0), axis(0.4)), (alone.clone(), alone));
 }
 
-/// Our cases of two methods, and a peer's, which has none.
+/// Our cases with two methods, and a peer's, which have none.
 fn beside_a_peer() -> (Plan, Vec<Record>) {
     let recipe = "title: Beside a peer\ngather: {method: [direct, {multipass: {passes: 2}}], tuples: [1Ki, 4Ki]}\n\
         backend: cuda\npeers: plain\nchart: {x: tuples, lines: method, ceiling: copy}\n";

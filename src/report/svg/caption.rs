@@ -1,4 +1,4 @@
-//! The words around a chart.
+//! Text around a chart.
 
 use crate::case::gpus::taking_part;
 use crate::case::{Case, Device, Place, listed};
@@ -7,25 +7,25 @@ use crate::recipe::plan::{Experiment, Paper, Plan};
 use crate::report::{Origin, names};
 use crate::run::Record;
 
-/// What stands under the title and under the chart.
+/// Text below the title and below the chart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caption {
-    /// The recipe's title, where the experiment's is another.
+    /// The recipe's title, if the experiment's title differs.
     pub recipe: Option<String>,
-    /// What the command line changed, close to the title, which may not fit any more.
+    /// Changes made on the command line; next to the title, which may no longer fit.
     pub changes: Option<String>,
-    /// Paper, figure and claim; `None` for an experiment of one's own.
+    /// Paper, figure and claim; `None` for experiments without a paper.
     pub paper: Option<String>,
-    /// Which run is which, where there are several.
+    /// Descriptions of the runs, if there are several.
     pub runs: Vec<String>,
-    /// What is not a point, and why, where the chart's own notes do not say it.
+    /// Notes on missing points, besides the chart's own notes.
     pub notes: Vec<String>,
-    /// How to read the points, where they were measured, and how to replay them.
+    /// How to read the points, where they were measured, and how to reproduce them.
     pub lines: Vec<String>,
 }
 
 impl Caption {
-    /// Of one experiment of the origin's plan.
+    /// The caption of one experiment of the origin's plan.
     pub fn new(origin: &Origin, experiment: usize, records: &[Record]) -> Caption {
         let plan = origin.plan;
         let found = plan.experiments.get(experiment);
@@ -42,7 +42,7 @@ impl Caption {
         Caption { recipe, changes, paper, lines, ..Caption::default() }
     }
 
-    /// Of one experiment of which nothing is measured.
+    /// The caption of one experiment with predictions only.
     pub fn predicted(origin: &Origin, experiment: usize) -> Caption {
         let plan = origin.plan;
         let found = plan.experiments.get(experiment);
@@ -56,7 +56,7 @@ impl Caption {
         Caption { recipe, changes, paper, lines, ..Caption::default() }
     }
 
-    /// Of several runs on one chart: `runs` says which is which.
+    /// The caption of several runs on one chart, described by `runs`.
     pub fn overlay(plan: &Plan, runs: Vec<String>, notes: Option<String>) -> Caption {
         let found = plan.experiments.first();
         let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
@@ -75,17 +75,16 @@ fn paper(paper: &Paper) -> String {
     format!("{}{figure}{table}{claim}", paper.key)
 }
 
-/// How to read a point, and the bar through it.
+/// Explanation of a point, and of the bar through it.
 pub const POINTS: &str = "Points: median of the rounds' medians; bars: fastest to slowest sample";
-/// How to read a point without a bar.
+/// Explanation of a point without a bar.
 pub const BARE_POINTS: &str = "Points: median of the rounds' medians";
 
 fn sampling(experiment: &Experiment) -> String {
     format!("{POINTS} ({})", names::sampling(&experiment.measure))
 }
 
-/// `Fixed: index 4 B · tuples 16Mi`: what all cases have in common, for a reader who has
-/// only the picture.
+/// `Fixed: index 4 B · tuples 16Mi`: parameters that all cases share, for readers who have only the picture.
 fn fixed<'a>(experiment: &Experiment, mut cases: impl Iterator<Item = &'a Case>) -> Option<String> {
     let mut common = cases.next()?.params.clone();
     for case in cases {
@@ -104,7 +103,7 @@ fn fixed<'a>(experiment: &Experiment, mut cases: impl Iterator<Item = &'a Case>)
     (!words.is_empty()).then(|| format!("Fixed: {}", words.join(" · ")))
 }
 
-/// Devices of the experiment that have a result, in the plan's order.
+/// Devices of the experiment with a result, in the plan's order.
 fn places(records: &[Record], experiment: usize) -> Vec<Place<'_>> {
     let mut found: Vec<Place> = Vec::new();
     for record in records.iter().filter(|r| r.case.experiment == experiment && r.statistics.is_some()) {
@@ -117,14 +116,14 @@ fn places(records: &[Record], experiment: usize) -> Vec<Place<'_>> {
     found
 }
 
-/// A case's device, and the others that took part.
+/// Devices of a case: the first one, and the others that take part.
 fn all_places(record: &Record) -> impl Iterator<Item = Place<'_>> {
     let (backend, first) = record.case.place();
     let resolved = record.rounds.last().map(|round| round.resolved.as_slice()).unwrap_or_default();
     (first..first + taking_part(&record.case.params, resolved)).map(move |number| (backend, number))
 }
 
-/// `scalar, cpu: INTEL … · cuda: NVIDIA H200`; `None` where nothing was measured.
+/// `scalar, cpu: INTEL … · cuda: NVIDIA H200`; `None` if nothing was measured.
 fn machine(places: &[Place], environment: &Environment, devices: &[Device]) -> Option<String> {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for &place in places {
@@ -144,8 +143,8 @@ fn group(name: &str, backends: &[String]) -> String {
     format!("{}: {name}", backends.join(", "))
 }
 
-/// The name of the device of a backend that has this number; the processor's for the CPU
-/// backends where the device has none.
+/// The name of a backend's device with this number; for CPU backends without a device, the name of the
+/// processor.
 pub fn device_name<'a>(
     (backend, number): Place,
     environment: &'a Environment,

@@ -1,4 +1,4 @@
-//! Puts a chart together, from the title down to the caption.
+//! Layout of a chart, from the title down to the caption.
 
 use super::caption::Caption;
 use super::page::{Entry, GAP, LABEL, MARGIN, Page, Sample, TICK};
@@ -14,7 +14,7 @@ const ROW: f64 = 21.0;
 
 /// The whole picture.
 pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
-    // Several panels would be as many again.
+    // Only for a single panel: residuals of several would double their number.
     let residual = data.residual().filter(|_| data.panels.len() == 1);
     match residual {
         Some(residual) => stacked(&[data.clone(), residual], caption),
@@ -22,7 +22,7 @@ pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
     }
 }
 
-/// Several charts under one another, with the title and the legend of the first.
+/// Several charts below one another, with the title and the legend of the first.
 pub fn stacked(charts: &[ChartData], caption: &Caption) -> Scene {
     let columns = charts.iter().map(|data| columns(data.panels.len())).max().unwrap_or(1);
     let width = if columns > 2 { 1200.0 } else { 900.0 };
@@ -37,14 +37,14 @@ pub fn stacked(charts: &[ChartData], caption: &Caption) -> Scene {
     page.end(notes.chain(charts.iter().filter_map(guides)).chain(models), caption)
 }
 
-/// How many predictions have no place on the axes, which reach for what is near the points.
+/// The number of predictions beyond the axes, which only reach near the points.
 fn beyond(data: &ChartData) -> Option<String> {
     let y = data.y_scale();
     let count = data.predicted(|_| true).filter(|point| y.position(point.y).is_none()).count();
     (count > 0).then(|| format!("predictions beyond the axis: {count}"))
 }
 
-/// What the grey lines are, and which are not there.
+/// Descriptions of the grey guides, and of the missing ones.
 fn guides(data: &ChartData) -> Option<String> {
     let (there, missing): (Vec<_>, Vec<_>) = data.guides().into_iter().partition(|g| g.level.is_some());
     let missing: Vec<String> = missing.into_iter().map(Guide::words).collect();
@@ -90,7 +90,7 @@ impl Page {
         self.y = bottom + 44.0;
     }
 
-    /// Space on the left for the labels of the vertical axis and for its title.
+    /// Space on the left for the labels and the title of the vertical axis.
     fn gutter(&self, view: &View, data: &ChartData) -> f64 {
         let height = panel_height(view, data);
         let widest = |l: f64, (_, label): &(f64, String)| l.max(text_width(label, TICK));
@@ -105,7 +105,7 @@ impl Page {
         self.scene.text(across.anchored(Anchor::Middle));
         let words = view.vertical_title(data);
         if !words.is_empty() {
-            // A long title shrinks rather than run over the legend and the caption.
+            // A long title shrinks, so that it does not overlap the legend and the caption.
             let fit = (bottom - top) / text_width(&words, LABEL);
             let text = Text::new(MARGIN + 6.0, (top + bottom) / 2.0, &words, LABEL * fit.min(1.0), INK);
             self.scene.text(Text { upright: true, ..text.anchored(Anchor::Middle) });
@@ -126,7 +126,7 @@ fn panel_height(view: &View, data: &ChartData) -> f64 {
     }
 }
 
-/// Samples of the lines, references and guides with a value in some panel.
+/// Legend entries of the lines, references and guides with a value in some panel.
 fn legend_entries(data: &ChartData) -> Vec<Entry> {
     let line = if data.x.scale == Scale::Category { Sample::Marker } else { Sample::Line };
     let kind = |style: usize| {
@@ -159,7 +159,7 @@ fn legend_entries(data: &ChartData) -> Vec<Entry> {
     measured.chain(guides.map(guide)).chain(models.map(model)).collect()
 }
 
-/// A measured axis' title, which says when its steps are ratios.
+/// The title of a measured axis, which mentions a log scale.
 pub fn measured_title(data: &ChartData, axis: &AxisScale) -> String {
     let log = if axis.spacing.is_log() { ", log scale" } else { "" };
     format!("{}{log}", data.y.title())

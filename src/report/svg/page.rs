@@ -1,4 +1,4 @@
-//! A page that fills from the top: title, words, legend, whatever is drawn, notes, caption.
+//! A page that is filled from the top: title, text, legend, picture, notes, caption.
 
 use super::caption::Caption;
 use super::scene::{Color, GREY, INK, Scene, Shape, Text, text_width, wrap};
@@ -13,32 +13,32 @@ pub const GAP: f64 = 18.0;
 
 pub struct Page {
     pub scene: Scene,
-    /// Where what follows begins.
+    /// Vertical position of the next element.
     pub y: f64,
 }
 
-/// A line of the legend.
+/// An entry of the legend.
 pub struct Entry {
     pub label: String,
     pub sample: Sample,
     pub look: Look,
 }
 
-/// What a legend shows of a style.
+/// The sample of a style in the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// A stroke with a marker on it.
     Line,
     Marker,
     Reference,
-    /// With its dash; grey, whatever the style.
+    /// A grey stroke with this dash, whatever the style.
     Guide((i32, i32)),
-    /// The same of a model's line, which is thin.
+    /// A thin stroke with this dash, for a model.
     Model((i32, i32)),
 }
 
 impl Page {
-    /// A page with its title and what stands under that.
+    /// Begins a page with its title and the text below it.
     pub fn begin(width: f64, title: &str, caption: &Caption) -> Page {
         let mut page = Page { scene: Scene { width, ..Scene::default() }, y: MARGIN };
         page.paragraph(title, TITLE, INK, true);
@@ -52,7 +52,7 @@ impl Page {
         page
     }
 
-    /// The picture, with what is not a point, and the caption.
+    /// Ends the page with notes on missing points and the caption.
     pub fn end(mut self, notes: impl Iterator<Item = String>, caption: &Caption) -> Scene {
         self.y += 6.0;
         for note in notes.chain(caption.notes.iter().cloned()) {
@@ -71,7 +71,7 @@ impl Page {
     }
 
     pub fn paragraph(&mut self, words: &str, size: f64, color: Color, bold: bool) {
-        // Bold letters are about an eighth wider than the regular ones that are measured.
+        // Bold letters are about an eighth wider than the regular ones that `text_width` measures.
         let width = if bold { self.inner_width() / 1.13 } else { self.inner_width() };
         for line in wrap(words, size, width) {
             let height = size * 1.4;
@@ -81,7 +81,7 @@ impl Page {
         }
     }
 
-    /// Rows of samples of the lines that have something to show, above the plot.
+    /// Draws the legend above the plot, in rows.
     pub fn legend(&mut self, entries: &[Entry]) {
         let mut x = MARGIN;
         for entry in entries {

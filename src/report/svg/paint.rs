@@ -1,4 +1,4 @@
-//! Draws a scene as SVG, by plotters.
+//! Renders a scene as SVG with plotters.
 
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
@@ -10,10 +10,10 @@ use super::scene::{Anchor, Color as Rgb, Scene, Shape, Text as Words};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// plotters writes a font's size divided by this into the SVG.
+/// plotters divides a font's size by this factor in the SVG.
 const FONT_FACTOR: f64 = 1.24;
 
-/// The scene as an SVG document; its text stays text.
+/// The scene as an SVG document; text remains text.
 pub fn svg(scene: &Scene) -> Result<String> {
     let mut document = String::new();
     {

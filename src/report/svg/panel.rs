@@ -8,25 +8,25 @@ use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{ChartData, Guide, Line, Measured, ModelLine, Panel};
 
-/// More names than this stand in rows instead of columns.
+/// With more names than this, categories are rows instead of columns.
 const MOST_COLUMNS: usize = 8;
-/// The part of a category's band over which its lines' points are spread.
+/// The share of a category's band over which the points of its lines are spread.
 const SPREAD: f64 = 0.7;
 
 /// Pixels between the points of one run and those of the next.
 const ASIDE: f64 = 7.0;
-/// Pixels from the middle of a prediction at a name to its ends.
+/// Half the length in pixels of a prediction's stroke at a category.
 const STROKE: f64 = 8.0;
-/// Pixels between a guide and the middle of its name.
+/// Pixels between a guide and the middle of its label.
 const NAME: f64 = 9.0;
-/// Pixels between two labels of a logarithmic vertical axis, whose ticks lie unevenly.
+/// Least distance in pixels between two labels of a logarithmic vertical axis, whose ticks are uneven.
 const APART: f64 = 22.0;
 
-/// The axes that all panels share.
+/// The axes shared by all panels.
 pub struct View {
     pub x: AxisScale,
     pub y: AxisScale,
-    /// Names down the left side and the measured axis along the bottom.
+    /// Whether names run down the left side, with the measured axis along the bottom.
     pub horizontal: bool,
     relative: bool,
     /// Styles with points, for spreading them within a category.
@@ -34,21 +34,21 @@ pub struct View {
     lines_per_run: Option<usize>,
 }
 
-/// Where a panel lies.
+/// Position of a panel.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     pub left: f64,
     pub top: f64,
     pub width: f64,
     pub height: f64,
-    /// Nothing to its left: it carries the labels of the vertical axis.
+    /// Leftmost panel: has the labels of the vertical axis.
     pub outer_left: bool,
-    /// Nothing below it: it carries the labels of the horizontal axis.
+    /// Bottom panel: has the labels of the horizontal axis.
     pub outer_bottom: bool,
 }
 
 impl View {
-    /// `width` is about what a panel will get.
+    /// `width` is the approximate width of a panel.
     pub fn new(data: &ChartData, width: f64) -> View {
         let x = data.x_scale();
         let n = x.names().len();
@@ -79,7 +79,7 @@ impl View {
             return self.x.ticks(usize::MAX);
         }
         let axis = if self.horizontal { &self.y } else { &self.x };
-        // As many labels as fit beside each other.
+        // As many labels as fit side by side.
         let fits = |n: &usize| {
             let ticks = axis.ticks(*n);
             let widest = ticks.iter().map(|(_, label)| text_width(label, TICK)).fold(0.0, f64::max);
@@ -119,7 +119,7 @@ impl View {
         panel.lines.iter().for_each(|line| self.draw_line(scene, line, frame));
     }
 
-    /// Shades every other row of names, so that the eye stays in its row.
+    /// Shades every other row of names to guide the eye.
     fn draw_bands(&self, scene: &mut Scene, frame: &Frame) {
         let rows = self.x.names().len();
         let height = frame.height / rows.max(1) as f64;
@@ -155,7 +155,7 @@ impl View {
         }
     }
 
-    /// A line across the panel at a measured value.
+    /// Draws a line across the panel at a measured value.
     fn draw_level(
         &self,
         scene: &mut Scene,
@@ -172,8 +172,9 @@ impl View {
         scene.push(Shape::Path { points, color, width, dash });
     }
 
-    /// A line across the panel with its name at the right: below it at the foot of the panel, where points
-    /// are rather above it, else above it where there is room. Where names go down the side the legend alone has it.
+    /// Draws a line across the panel with its label at the right: below the line at the foot of the panel,
+    /// where points tend to lie above it, otherwise above the line if there is room. With horizontal
+    /// categories only the legend has the label.
     fn draw_guide(&self, scene: &mut Scene, guide: &Guide, frame: &Frame) {
         let Some(level) = guide.level.filter(|_| !self.present.is_empty()) else { return };
         self.draw_level(scene, frame, level, GREY, Some(Look::guide(guide.style)));
@@ -186,8 +187,8 @@ impl View {
         scene.text(text.anchored(Anchor::End));
     }
 
-    /// A thin line through a model's predictions; where x has names, a stroke at each, and
-    /// across the panel where x does not apply. What lies beyond the axes is not drawn.
+    /// Draws a thin line through a model's predictions; for categories a stroke at each, and a line across
+    /// the panel for a prediction without x. Predictions beyond the axes are omitted.
     fn draw_model(&self, scene: &mut Scene, line: &ModelLine, frame: &Frame) {
         let color = if line.before { FRAME } else { self.look(line.of).color };
         let dash = Some(Look::model(line.rank));
@@ -225,7 +226,7 @@ impl View {
             line.points.iter().filter_map(|p| Some((spot(p.x, &p.value)?, &p.value))).collect();
         let look = self.look(line.style);
         let color = look.color;
-        // Names have no order, so nothing lies between two of them.
+        // Categories are unordered, so their points are not joined.
         if self.x.spacing != Spacing::Category && spots.len() > 1 {
             let points = spots.iter().map(|((x, y), _)| self.pixel(frame, *x, *y)).collect();
             scene.push(Shape::Path { points, color, width: 2, dash: look.dash });
@@ -243,8 +244,8 @@ impl View {
         Look::of(style, self.lines_per_run)
     }
 
-    /// How far a line's points stand aside, as a part of the axis, so that equal values of
-    /// several lines of a category, or of several runs, do not cover each other.
+    /// The offset of a line's points, as a share of the axis, which keeps equal values of several lines of a
+    /// category, or of several runs, from covering each other.
     fn shift(&self, style: usize, frame: &Frame) -> f64 {
         if self.x.spacing != Spacing::Category {
             let lines = self.lines_per_run.unwrap_or(usize::MAX).max(1);
@@ -265,7 +266,7 @@ impl View {
     }
 }
 
-/// Ends a stretch of a line; one of a single place is no line.
+/// Ends a stretch of a line; a single point is not drawn as a line.
 fn push_line(stretch: &mut Vec<(f64, f64)>, push: &mut impl FnMut(Vec<(f64, f64)>)) {
     let points = std::mem::take(stretch);
     if points.len() > 1 {

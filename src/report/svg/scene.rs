@@ -1,6 +1,6 @@
-//! A picture as a list of shapes, before anything is drawn: what a test can look at.
+//! A picture as a list of shapes before rendering, for inspection in tests.
 
-/// Where a text lies against its position.
+/// Horizontal alignment of a text relative to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -24,12 +24,12 @@ pub struct Text {
     pub x: f64,
     pub y: f64,
     pub text: String,
-    /// Height of the letters' em, pixels.
+    /// Height of the em, pixels.
     pub size: f64,
     pub color: Color,
     pub bold: bool,
     pub anchor: Anchor,
-    /// Reads from bottom to top.
+    /// Whether the text reads from bottom to top.
     pub upright: bool,
 }
 
@@ -70,7 +70,7 @@ pub enum Shape {
         fill: Color,
         stroke: Color,
     },
-    /// A circle through which one sees what is below it.
+    /// An unfilled circle.
     Ring {
         center: (f64, f64),
         radius: f64,
@@ -85,7 +85,7 @@ impl Shape {
     }
 }
 
-/// All shapes of a picture, the lowest first.
+/// All shapes of a picture, from back to front.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
     pub width: f64,
@@ -103,8 +103,8 @@ impl Scene {
     }
 }
 
-/// About how wide a text is in a generic sans-serif font, pixels; rather more than
-/// less, because the reader's font is not known here.
+/// Approximate width of a text in a generic sans-serif font, pixels; rather too large, because the reader's
+/// font is not known.
 pub fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'l' | 'j' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' => 0.3,
@@ -116,8 +116,8 @@ pub fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// Breaks a text at spaces so that each line fits into `width` pixels; a single word
-/// that does not fit stands on a line of its own.
+/// Breaks a text at spaces so that each line fits into `width` pixels; a word that is too long gets a line of
+/// its own.
 pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

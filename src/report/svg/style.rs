@@ -1,12 +1,10 @@
-//! What tells one line from another: colour, marker and dash, so that neither colour
-//! vision nor a colour printer is needed.
+//! Styles of lines: colour, marker and dash, so that neither colour vision nor a colour printer is needed.
 
 use super::scene::{Color, Shape, WHITE};
 
 const COLORS: usize = 7;
 
-/// Okabe and Ito's palette for all kinds of colour vision, without its yellow, which
-/// is too light on white.
+/// Okabe and Ito's palette for all kinds of colour vision, without its yellow, which is too light on white.
 const PALETTE: [Color; COLORS] = [
     (0x00, 0x72, 0xb2),
     (0xd5, 0x5e, 0x00),
@@ -17,16 +15,16 @@ const PALETTE: [Color; COLORS] = [
     (0x22, 0x22, 0x22),
 ];
 
-/// Dashes of the lines' second and third use of the palette, or of further runs.
+/// Dashes of lines after the first use of the palette, or of further runs.
 const DASHES: [Option<(i32, i32)>; 3] = [None, Some((9, 4)), Some((4, 3))];
 
-/// Dashes of references, which are no sweeps, run after run.
+/// Dashes of references, by run.
 const REFERENCES: [Option<(i32, i32)>; 3] = [Some((4, 4)), Some((12, 4)), Some((2, 5))];
 
 /// Dashes of guides, which all have the same colour.
 const GUIDES: [(i32, i32); 3] = [(2, 3), (8, 3), (14, 5)];
 
-/// Dashes of models' lines, which are thin and have the colours of what they predict.
+/// Dashes of model lines, which are thin and have the colour of the predicted line.
 const MODELS: [(i32, i32); 3] = [(5, 2), (1, 2), (9, 2)];
 
 /// Outlines of the markers around (0, 0) with radius 1; the first is a circle.
@@ -52,22 +50,22 @@ const OUTLINES: [&[(f64, f64)]; 6] = [
     ],
 ];
 
-/// What a style looks like.
+/// The appearance of a style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     pub color: Color,
-    /// Of a line.
+    /// Dash of a line.
     pub dash: Option<(i32, i32)>,
-    /// Of a reference.
+    /// Dash of a reference.
     pub reference: Option<(i32, i32)>,
     outline: usize,
     hollow: bool,
 }
 
 impl Look {
-    /// Of a style on a chart of one run, or of several with so many lines each: there colour
-    /// and marker tell the lines apart, dash and filling the runs. A single line has another
-    /// colour in each run.
+    /// The look of a style on a chart of one run, or of several runs with this many lines each. With several
+    /// runs, colour and marker distinguish the lines; dash and filling distinguish the runs. A single line
+    /// has a different colour in each run.
     pub fn of(style: usize, lines_per_run: Option<usize>) -> Look {
         let (color, outline, dash, run) = match lines_per_run {
             None => (style, style, style / COLORS, 0),
@@ -90,12 +88,12 @@ impl Look {
         GUIDES[style % GUIDES.len()]
     }
 
-    /// The dash of the model with this number.
+    /// The dash of the model with this index.
     pub fn model(rank: usize) -> (i32, i32) {
         MODELS[rank % MODELS.len()]
     }
 
-    /// The marker; hollow also for what is not certified.
+    /// The marker; hollow also if the point is not certified.
     pub fn marker(&self, at: (f64, f64), radius: f64, certified: bool) -> Shape {
         let stroke = self.color;
         let fill = if certified && !self.hollow { stroke } else { WHITE };

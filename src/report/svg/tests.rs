@@ -22,7 +22,7 @@ fn draw(plan: &Plan, records: &[Record]) -> String {
     document
 }
 
-/// To look at: `SCATTERLAB_CHARTS=/tmp/charts cargo test svg`.
+/// Saves charts for inspection: `SCATTERLAB_CHARTS=/tmp/charts cargo test svg`.
 fn keep(plan: &Plan, document: &str) {
     if let Some(folder) = std::env::var_os("SCATTERLAB_CHARTS") {
         let name = format!("{}.svg", plan.experiments[0].slug);
@@ -37,7 +37,7 @@ fn named(mut plan: Plan, title: &str) -> Plan {
     plan
 }
 
-/// A sweep over three backends, cuda not there for the last two values.
+/// A sweep over three backends; cuda has no results for the last two values.
 fn strides() -> (Plan, Vec<Record>) {
     let strides: Vec<Value> = (0..8).map(|i| Value::Int(1 << i)).collect();
     let backends = ["scalar", "cpu", "cuda"];
@@ -85,7 +85,7 @@ fn applications() -> (Plan, Vec<Record>) {
     (named(plan(axes, "source.app.name", &["backend"]), "The application patterns"), records)
 }
 
-/// Tuple sizes by method, one panel for each kind of locations.
+/// Tuple sizes by method, with one panel for each kind of locations.
 fn panels() -> (Plan, Vec<Record>) {
     let tuples: Vec<Value> = [4, 8, 16, 32].map(Value::Int).to_vec();
     let (methods, locations) = (["direct", "multipass"], ["sequential", "random", "partitions"]);
@@ -211,7 +211,7 @@ fn references_are_drawn_across() {
     assert!(draw(&plan, &records).contains("cuda, direct"));
 }
 
-/// Three backends of a sweep, with copies of two of them.
+/// Three backends of a sweep, two of them with copies.
 fn ceilings() -> ChartData {
     let (plan, records) = strides();
     let mut plan = named(plan, "Uniform stride under ceilings");
@@ -235,7 +235,7 @@ fn ceilings_are_grey_lines_with_their_values_in_the_legend() {
     insta::assert_snapshot!("ceilings", document);
 }
 
-/// Nothing of the legend may cover a point: it ends above the first panel.
+/// The legend must not cover points: it ends above the first panel.
 #[test]
 fn the_legend_stands_outside_the_plot() {
     for (plan, records) in [strides(), applications(), panels(), per_cent(), passes()] {
@@ -278,9 +278,9 @@ fn every_shape_lies_on_the_page() {
     }
 }
 
-/// Pairs of texts of which one covers the other.
+/// Pairs of overlapping texts.
 pub fn covered(scene: &scene::Scene) -> Vec<(String, String)> {
-    // The widths are rather too large, because the reader's font is not known.
+    // `text_width` is rather too large, because the reader's font is not known.
     const TIGHT: f64 = 0.88;
     let bounds = |text: &scene::Text| {
         let (long, high) = (scene::text_width(&text.text, text.size) * TIGHT, text.size * 0.8);
@@ -314,8 +314,8 @@ fn texts_on_texts_are_found() {
     assert_eq!(covered(&scene(80.0)), []);
 }
 
-/// What real runs can leave: nothing, one point, equal points, odd times, an x of 0 on
-/// a log axis, a name instead of a number. Each is still a chart.
+/// Degenerate runs: nothing, one point, equal points, odd times, an x of 0 on a log axis, a name instead of a
+/// number. Each still gives a chart.
 #[test]
 fn degenerate_runs_still_make_a_chart() {
     let at = |stride: Value| case(&[("backend", text("cpu")), ("source.uniform.stride", stride)]);
@@ -343,7 +343,7 @@ fn degenerate_runs_still_make_a_chart() {
     }
 }
 
-/// Times that differ from case to case as a hash of the case says.
+/// Times that vary by a hash of the case.
 fn scattered(case: &crate::case::Case) -> f64 {
     let digits = u32::from_str_radix(&case.id[..4], 16).expect("hexadecimal");
     let work = crate::primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
@@ -393,7 +393,7 @@ fn captions_name_paper_machine_recipe_and_date() {
     assert_eq!(caption.lines[2], "Recipe 0123456789ab · 2026-11-20 · scatterlab 0.0.7");
 }
 
-/// Measured by a version that is not this one.
+/// An origin with a version other than this one.
 pub fn origin<'a>(
     plan: &'a Plan,
     environment: &'a crate::engine::protocol::Environment,

@@ -1,4 +1,4 @@
-//! The first words of an engine, and what is on file before them.
+//! The engine's hello, and the state of the run before it.
 
 use anyhow::{Context, bail};
 
@@ -10,23 +10,21 @@ use crate::model::Profile;
 use crate::run::folder::{Manifest, SCHEMA};
 use crate::run::interrupted::{differences, missing};
 
-/// What there is before the first engine says hello.
+/// State of a run before its first engine says hello.
 pub(super) enum Beginning {
-    /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC, and the profiles that a
-    /// person gave.
+    /// A new run: its start time, `YYYY-MM-DD HH:MM:SS` UTC, and the profiles given by the user.
     Fresh { started: String, profiles: Vec<Profile> },
-    /// A run on disk, and what is said of the cases that get another try or further rounds.
+    /// A stored run, and the events that reopen cases for another try or further rounds.
     Again { manifest: Box<Manifest>, retried: Vec<Event> },
 }
 
-/// This program's command line. A word need not be UTF-8: a path may be anything.
+/// This program's command line, lossily converted: a path need not be UTF-8.
 fn command_line() -> Vec<String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 impl Drive {
-    /// The manifest keeps the first engine's machine; whatever is different later stands
-    /// in the events.
+    /// The manifest describes the first engine's machine; later differences are recorded as events.
     pub(super) fn greet(&mut self, mut hello: Hello) -> anyhow::Result<()> {
         let (manifest, retried) = match self.beginning.take() {
             Some(Beginning::Fresh { started, profiles }) => {
@@ -54,8 +52,8 @@ impl Drive {
             environment: hello.environment,
             profiles: hello.profiles,
         })?;
-        // Before the engine is told to run: it would say `n/a`, for good, of cases that a
-        // machine with the device can still measure.
+        // Fail before the engine starts the run: it would report `n/a`, permanently, for cases that a machine
+        // with the device can still measure.
         if let Some(missing) = missing {
             bail!(missing);
         }

@@ -1,4 +1,4 @@
-//! What is kept of a run: first on disk, then in the ledger, then told.
+//! Recording a run: each event goes first to disk, then to the ledger, then to the user interface.
 
 use super::Drive;
 use crate::engine::client::{Client, EngineCommand};
@@ -6,8 +6,8 @@ use crate::engine::protocol::{Command, Event, Level, Stage};
 use crate::run::folder::{ENGINE_DIED, EVENTS, Urgency};
 use crate::run::runner::{Message, advice};
 
-/// How soon an event of an engine must be in the file. Its progress never is: the engine
-/// may be timing by the time that it is read. `sampling` says whether it was.
+/// How soon an event must be in the file. Progress is always held back: the engine may already be timing when
+/// the event is read. `sampling` states whether it was timing before a log line.
 fn urgency(event: &Event, sampling: bool) -> Urgency {
     match event {
         _ if event.seq().is_some() => Urgency::Durable,
@@ -18,14 +18,14 @@ fn urgency(event: &Event, sampling: bool) -> Urgency {
 }
 
 impl Drive {
-    /// Leaves the folder with tables and charts of everything that was measured.
+    /// Finishes the folder with tables and charts of everything measured.
     pub(super) fn complete(&mut self, broken: bool) {
         match self.folder.flush().and_then(|()| self.write_reports()) {
             Ok(()) => self.tell(Message::Reported(self.folder.path().to_owned())),
             Err(error) => {
                 let report = advice("report", self.folder.path(), &EngineCommand::Own);
                 let text = format!("{error:#}; what was measured is in {EVENTS}: {report}");
-                // One trouble is enough to end a run; the other is good to know.
+                // The run is already broken by another error; this one is only a warning.
                 self.tell(match broken {
                     true => Message::Event(Event::Log { level: Level::Warn, text }),
                     false => Message::Broken(text),
@@ -34,11 +34,11 @@ impl Drive {
         }
     }
 
-    /// Puts an event on disk, passes it on, and only then acknowledges it.
+    /// Puts an event on disk, forwards it, and only then acknowledges it.
     pub(super) fn take(&mut self, event: &Event, client: &mut Client) -> anyhow::Result<()> {
         match event {
             Event::Progress { case, round, .. } => self.current = Some((case.clone(), *round)),
-            // Another case may be skipped in the middle of this one.
+            // Another case may be skipped while this one is measured.
             Event::Skipped { case, .. } if self.current.as_ref().is_some_and(|(id, _)| id != case) => {}
             _ if event.seq().is_some() => self.current = None,
             _ => {}
@@ -64,7 +64,7 @@ impl Drive {
         Ok(())
     }
 
-    /// The engine is gone: the case it was working on has failed; the rest may go on.
+    /// Handles an engine's death: its current case fails; the others may continue.
     pub(super) fn bury(&mut self, reason: &str) -> anyhow::Result<()> {
         let lost = self.current.take();
         if let Some((case, round)) = lost.clone() {
@@ -76,8 +76,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Along the way, tables and charts that cannot be written are worth a warning: the
-    /// results are safe in the events, and the next attempt may succeed.
+    /// A failed write of tables or charts during the run is only a warning: the results are safe in the event
+    /// log, and the next attempt may succeed.
     fn refresh_reports(&mut self) -> anyhow::Result<()> {
         if !self.derived.is_due() {
             return Ok(());
@@ -99,7 +99,7 @@ impl Drive {
     }
 
     pub(super) fn tell(&self, message: Message) {
-        // A user interface that is gone has nothing to be told; the files are complete.
+        // Ignore a disconnected user interface; the files are complete.
         let _ = self.messages.send(message);
     }
 }

@@ -1,5 +1,5 @@
-//! When an engine counts as hung: nothing came from it for far longer than what it does can
-//! take. A kernel that never ends leaves nothing else to notice it by.
+//! Detection of a hung engine: one that stays silent for far longer than its current stage can take. A kernel
+//! that never terminates shows no other symptom.
 
 use std::time::Duration;
 
@@ -7,26 +7,26 @@ use super::LONG;
 use crate::engine::protocol::{Event, Stage};
 use crate::run::{Ledger, estimate};
 
-/// One stage of a round may take so many times what the whole round is estimated to. The
-/// estimate knows accesses, not latencies: off by ten is no fault.
+/// A stage may take this many times the estimated time of its whole round. The estimate counts accesses, not
+/// latencies, so an error of 10x is normal.
 const GENEROUS: f64 = 30.0;
 
-/// The pace of a copy where none was measured, GB/s.
+/// Assumed copy bandwidth where none was measured, GB/s.
 const SLOW_COPY: f64 = 5.0;
 
-/// How often the silence is looked at before it has lasted too long. A program that was
-/// stopped, by Ctrl-Z or a batch system, wakes hours later: a look counts for what it should
-/// have lasted, so that a few are left to hear what was said meanwhile.
+/// Number of timed waits (looks) into which the limit is divided. A program suspended by Ctrl-Z or a batch
+/// system may wake hours later; each look counts with its nominal length only, so that some remain in which to
+/// receive events queued meanwhile.
 const LOOKS: u32 = 8;
 
-/// Of one engine.
+/// Tracks the silence of one engine.
 pub(super) struct Silence {
     least: Duration,
     limit: Duration,
     lasted: Duration,
-    /// What the engine last said that it was doing.
+    /// The stage of the engine's latest progress event.
     stage: Option<Stage>,
-    /// It waits, because somebody told it to.
+    /// Whether the engine is paused on request.
     held: bool,
 }
 
@@ -35,12 +35,12 @@ impl Silence {
         Silence { least, limit: least, lasted: Duration::ZERO, stage: None, held: false }
     }
 
-    /// How long to wait for the next word.
+    /// How long to wait for the next event.
     pub fn look(&self) -> Duration {
         if self.held { LONG } else { self.limit / LOOKS }
     }
 
-    /// Something was said.
+    /// Resets the silence on an event.
     pub fn ends(&mut self, event: &Event, ledger: &Ledger) {
         self.lasted = Duration::ZERO;
         match event {
@@ -50,14 +50,14 @@ impl Silence {
                 self.stage = Some(*stage);
                 self.limit = self.least.max(generous(case, ledger));
             }
-            // Said in the middle of something.
+            // A log line does not end the stage.
             Event::Log { .. } => {}
             _ => (self.stage, self.limit) = (None, self.least),
         }
     }
 
-    /// Nothing was said for the time of a look: `Some` where that is too long, with what the
-    /// engine was doing.
+    /// Counts one look without an event. Returns `Some` with an error text that names the stage once the limit
+    /// is reached.
     pub fn goes_on(&mut self) -> Option<String> {
         if self.held {
             return None;
@@ -70,7 +70,7 @@ impl Silence {
     }
 }
 
-/// How long a stage of one of this case's rounds may take.
+/// How long a stage of a round of this case may take.
 fn generous(case: &str, ledger: &Ledger) -> Duration {
     let plan = ledger.plan();
     let case = ledger.position(case).and_then(|at| plan.cases.get(at));
@@ -79,7 +79,7 @@ fn generous(case: &str, ledger: &Ledger) -> Duration {
         let copy = copies.and_then(|copies| copies.last()).copied().unwrap_or(SLOW_COPY);
         estimate::round_of(plan, case, copy)
     });
-    // What nobody can estimate may take an hour.
+    // A round without an estimate may take an hour.
     seconds.map_or(LONG, |seconds| Duration::try_from_secs_f64(GENEROUS * seconds).unwrap_or(LONG))
 }
 

@@ -6,7 +6,7 @@ use crate::engine::protocol::{Event, Level};
 use crate::run::folder::Urgency;
 use crate::run::stored::{each_event, each_event_until};
 
-/// A folder with so many events in it, and half a one.
+/// Creates a run folder with `count` events and a torn last line.
 fn written(run: &Path, count: usize) -> Folder {
     let mut folder = Folder::create(run).expect("fresh folder");
     for number in 0..count {
@@ -73,7 +73,7 @@ fn the_same_events_give_the_same_file_with_the_time_of_the_plain_one() {
     assert_eq!(packed[0][4..8], [0; 4], "no time is in it");
 }
 
-/// A program that ends in the middle of its work leaves both files.
+/// A program killed halfway leaves both files.
 #[test]
 fn of_two_files_the_plain_one_counts_and_neither_is_lost() {
     let run = tempfile::tempdir().expect("temporary folder");
@@ -118,7 +118,7 @@ fn a_damaged_file_is_one_error_that_names_it() {
         assert!(Folder::reopen(run.path()).is_err() && !run.path().join(EVENTS).exists(), "{bytes:?}");
         assert_eq!(fs::read(&file).expect("a file"), bytes, "it stays as it is");
     }
-    // A wrong bit in the middle may be met as a line that is none before the sum is looked at.
+    // A flipped bit in the middle may surface as an invalid line before the checksum is verified.
     for at in (10..whole.len() - 8).step_by(7) {
         fs::write(&file, flipped(at)).expect("written");
         assert!(fails(run.path()).contains("events.ndjson.gz:"), "{at}: {}", fails(run.path()));

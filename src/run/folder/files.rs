@@ -1,11 +1,10 @@
-//! Files that are complete or not there, whatever happens while they are written.
+//! Atomic file writes: a file is either complete or absent, even after a crash.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes beside the file and renames, so that nobody ever reads half of it, and brings
-/// content and name to the disk.
+/// Writes a draft and renames it, so that no reader sees half of it; syncs both content and name to disk.
 pub(crate) fn write_durably(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let draft = draft(folder, &path.file_name().unwrap_or_default().to_string_lossy());
@@ -13,23 +12,22 @@ pub(crate) fn write_durably(path: &Path, content: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
-        // The draft may not even exist; the first error is the one to tell.
+        // The draft may not exist; report the first error.
         let _ = fs::remove_file(&draft);
     }
     written.inspect(|()| keep_names(folder))
 }
 
-/// Brings the names of a folder's files, and its own, to the disk: a file that was synced
-/// is lost in a crash when its name was not.
+/// Syncs the directory and its parent: a synced file is lost in a crash if its directory entry was not synced.
 pub(super) fn keep_names(folder: &Path) {
     for folder in [Some(folder), folder.parent()].into_iter().flatten() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        // Some file systems cannot; they have no better way either.
+        // Some file systems cannot sync a directory and offer no alternative.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 
-/// The name under which a file is written until it is complete. Two programs may write
+/// The temporary name of a file until it is complete. It contains the process id because two programs may write
 /// the same report.
 pub(crate) fn draft(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".{name}.{}{DRAFT}", std::process::id()))
@@ -37,17 +35,17 @@ pub(crate) fn draft(folder: &Path, name: &str) -> PathBuf {
 
 const DRAFT: &str = ".part";
 
-/// Drafts of programs that were killed. One that still runs may be writing a report.
+/// Removes drafts of killed programs. A live process may still be writing its draft.
 pub(super) fn remove_drafts(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         if entry.file_name().to_str().and_then(author).is_some_and(|process| !is_alive(process)) {
-            // It is hidden and does no harm.
+            // A leftover draft is hidden and harmless.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// The process that was writing a draft; `None` for a file that is none of ours.
+/// The process that was writing a draft; `None` if the file is not one of our drafts.
 fn author(name: &str) -> Option<i32> {
     let (name, process) = name.strip_prefix('.')?.strip_suffix(DRAFT)?.rsplit_once('.')?;
     let digits = !name.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
@@ -55,8 +53,8 @@ fn author(name: &str) -> Option<i32> {
 }
 
 fn is_alive(process: i32) -> bool {
-    // SAFETY: asks whether a signal could be sent, and sends none.
+    // SAFETY: signal 0 only checks whether the process could be signalled.
     let asked = unsafe { libc::kill(process, 0) };
-    // Somebody else's process may not be signalled, and is there.
+    // EPERM means that the process exists but belongs to another user.
     asked == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }

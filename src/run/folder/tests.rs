@@ -54,7 +54,7 @@ fn a_folder_that_is_gone_takes_no_results() {
 fn drafts_of_killed_programs_are_removed() {
     let root = tempfile::tempdir().expect("temporary folder");
     Folder::create(root.path()).expect("fresh folder").append(&log("x"), Urgency::Written).expect("written");
-    // A process that has been waited for: its number is free.
+    // A process that has exited and was waited for, so its id is free.
     let mut gone = std::process::Command::new("true").spawn().expect("starts");
     gone.wait().expect("ends");
     let left = root.path().join(format!(".results.csv.{}.part", gone.id()));
@@ -87,7 +87,7 @@ fn a_file_system_without_locks_takes_runs_all_the_same() {
     assert!(!is_without_locks(&io::Error::from_raw_os_error(libc::EIO)));
 }
 
-/// A plan with one index array, from a file in this folder.
+/// A plan with one index array, read from a file in this folder.
 fn plan_with_indices(folder: &Path) -> Plan {
     fs::write(folder.join("a.csv"), "3,1,2").expect("written");
     let text = "gather: {locations: {file: a.csv}}\nbackend: scalar\nchart: {x: file}\n";

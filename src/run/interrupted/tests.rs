@@ -91,7 +91,7 @@ fn a_device_that_is_gone_is_one_difference() {
     assert_eq!(lines, ["not as when the run began: cuda device is n/a: no CUDA driver, was NVIDIA H200"]);
 }
 
-/// A GPU of several.
+/// One of several GPUs.
 fn gpu(number: usize, name: &str) -> Device {
     let mut gpu = Device { name: name.into(), ..device("cuda", "580.65.06") };
     gpu.facts.insert(0, ("number".into(), number.to_string()));
@@ -109,7 +109,7 @@ fn each_of_several_devices_is_held_against_its_own() {
     assert_eq!(differences(&manifest, &other), [line]);
 }
 
-/// A manifest and a ledger of four cases that are to run on the GPU, and a hello without it.
+/// A manifest and a ledger of four cases that need the GPU, and a hello from an engine without it.
 fn on_a_gpu() -> (Manifest, Ledger, Hello) {
     let mut plan = crate::run::tests::plan("rounds: 1, ci: none");
     for case in &mut plan.cases {

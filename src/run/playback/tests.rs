@@ -133,9 +133,9 @@ fn a_run_that_was_interrupted_says_so() {
 
 #[test]
 fn it_can_be_held_and_ended() {
-    // An hour lies between the two.
+    // There is an hour between the two rounds.
     let events = [log("a"), round(1000.0), log("b"), round(5000.0), Event::Finished { cancelled: false }];
-    // What comes after the end that somebody put to it is not read.
+    // Events after the user's cancellation are not read.
     let folder = folder(&events, "nonsense\n");
     let running = start(&folder, Speed::Times(1.0));
     let next = || running.messages.recv_timeout(Duration::from_secs(20)).expect("a message");
@@ -147,7 +147,7 @@ fn it_can_be_held_and_ended() {
     assert_eq!(next(), Message::Over, "also while it is held");
 }
 
-/// As slow as that, the next event lies beyond what a clock can tell.
+/// At such speeds the next event lies beyond the range of `Instant`.
 #[test]
 fn the_slowest_speeds_wait_and_can_be_ended() {
     for speed in [1e-3, 1e-16, 1e-300] {

@@ -1,4 +1,4 @@
-//! What a person asks of a run on its way, and what the file says of it afterwards.
+//! Requests of the user during a run, and what the event log holds of them afterwards.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use crate::inputs::mix;
 use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Status};
 
-/// What happens next to a run.
+/// A step in the simulation of a run.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A turn, which finds something doubtful in a quarter of the cases.
+    /// A turn, flagged in a quarter of the cases.
     Measure,
-    /// A turn that is left before its end.
+    /// A turn that is abandoned before its end.
     Leave,
     Fail,
     Skip(usize),
     Again(usize),
-    /// The engine dies, and a fresh one goes on with what is on file.
+    /// The engine dies, and a new one continues from the event log.
     Cut,
-    /// The client does: the run is resumed.
+    /// The client dies, and the run is resumed.
     Resume,
 }
 
@@ -39,8 +39,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A run without a machine: the schedule of its engine, what is on file and what was folded
-/// from it.
+/// A run without a machine: the engine's schedule, the event log, and the ledger folded from it.
 struct Run {
     plan: Plan,
     schedule: Schedule,
@@ -63,7 +62,7 @@ impl Run {
         self.file.push(event);
     }
 
-    /// `false` when nothing is left to measure.
+    /// Executes one turn; `false` if nothing is left to measure.
     fn measure(&mut self) -> bool {
         let Some(turn) = self.schedule.next() else { return false };
         let key = (turn.case as u64) << 32 | u64::from(turn.round) << 1 | u64::from(turn.attempt);
@@ -104,7 +103,7 @@ impl Run {
         }
     }
 
-    /// From the file alone.
+    /// Resumes from the event log alone.
     fn resume(&mut self) {
         self.ledger = self.stored();
         for case in self.ledger.retry() {
@@ -113,7 +112,7 @@ impl Run {
         self.schedule = Schedule::new(&self.plan, &self.ledger.finished());
     }
 
-    /// What a report, a watch or another program folds from the file.
+    /// The ledger that a report, a watch or another program folds from the log.
     fn stored(&self) -> Ledger {
         let mut stored = Ledger::new(self.plan.clone());
         for event in &self.file {
@@ -124,7 +123,7 @@ impl Run {
         stored
     }
 
-    /// Which cases have a round to come, for the engine and for one that reads the file.
+    /// Which cases have rounds left, according to the engine and to a reader of the log.
     fn due(&self) -> [Vec<bool>; 2] {
         let all = |schedule: &Schedule| (0..self.plan.cases.len()).map(|at| schedule.due(at)).collect();
         [all(&self.schedule), all(&Schedule::new(&self.plan, &self.ledger.finished()))]
@@ -138,9 +137,8 @@ const MEASURES: [&str; 3] = [
 ];
 
 proptest! {
-    /// Whatever is asked and wherever the run is cut: the file tells what the engine and the
-    /// screen know, nothing is measured twice, and what was skipped is measured by a resumed
-    /// run.
+    /// For all requests and interruptions: the log agrees with the engine and the screen, nothing is measured
+    /// twice, and a resumed run measures the skipped cases.
     #[test]
     fn the_file_tells_what_was_asked(
         seed in 0u64..1000,

@@ -10,17 +10,17 @@ use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::run::eta::Eta;
 
-/// Every attempt at every round, by position of its case.
+/// Every attempt at every round, as (position of the case, round, attempt).
 type Measured = Vec<(usize, u32, u32)>;
 
-/// What a turn finds, always the same: seconds around one, and whether it is doubtful.
+/// The deterministic outcome of a turn: seconds around one, and whether it is flagged.
 fn found(seed: u64, turn: Turn) -> (f64, bool) {
     let key = (turn.case as u64) << 32 | u64::from(turn.round) << 1 | u64::from(turn.attempt);
     let word = mix::word64(seed, key);
     (1.0 + (word % 1000) as f64 / 5000.0, (word >> 32).is_multiple_of(4))
 }
 
-/// An engine's part of a run: at most so many results, all of them on file.
+/// One engine's part of a run: at most `most` results, all of them in the log.
 fn measure(plan: &Plan, ledger: &mut Ledger, seed: u64, most: usize, measured: &mut Measured) {
     let mut schedule = Schedule::new(plan, &ledger.finished());
     for _ in 0..most {
@@ -45,8 +45,8 @@ const ORDERS: [&str; 3] = [
 ];
 
 proptest! {
-    /// Wherever a run is cut off, and however often: nothing is measured twice, and in the
-    /// end it holds what it would have held without.
+    /// However often and wherever a run is interrupted, nothing is measured twice and the final results equal
+    /// those of an uninterrupted run.
     #[test]
     fn interruptions_change_nothing(seed in 0u64..1000, order in 0..3usize, parts in prop::collection::vec(0..9usize, 0..8)) {
         let plan = plan(ORDERS[order]);
@@ -72,7 +72,7 @@ proptest! {
         prop_assert!(ledger.is_complete());
     }
 
-    /// The sums that are kept up to date are those of adding everything up anew.
+    /// The incremental sums equal sums computed from scratch.
     #[test]
     fn progress_is_that_of_the_records(seed in 0u64..1000, most in 0..40usize) {
         let plan = plan(ORDERS[0]);
@@ -87,7 +87,7 @@ proptest! {
             eta.finish(turn.case, &ledger, Duration::from_secs(second));
             let now = Duration::from_secs(second);
             prop_assert_eq!(eta.progress(), Eta::new(&ledger).progress());
-            // Every turn took a second, so each round left is taken to need one.
+            // Every turn took one second, so each remaining round is expected to take one.
             let (done, all) = eta.progress();
             let left = eta.remaining(now).expect("a round is over").as_secs_f64();
             prop_assert!((left - f64::from(all - done)).abs() < 1e-6, "{} s for {} rounds", left, all - done);

@@ -1,4 +1,4 @@
-//! Whole runs without an engine: what is on file decides what is measured next.
+//! Whole runs without an engine: the event log decides what is measured next.
 
 mod controls;
 mod interruptions;
@@ -21,7 +21,7 @@ pub fn plan(measure: &str) -> Plan {
     resolve(&recipe, &Overrides::default()).expect("a plan")
 }
 
-/// An attempt of so many seconds; the first one of the first round certifies.
+/// An attempt of this many seconds; the first attempt at round 0 certifies.
 pub fn attempt(plan: &Plan, case: usize, round: u32, attempt: u32, seconds: f64, flagged: bool) -> Event {
     let certifies = (round, attempt) == (0, 0);
     let result = RoundResult {

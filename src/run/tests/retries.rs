@@ -75,7 +75,7 @@ fn a_case_that_fails_after_its_last_round_has_no_reason_to_stop_any_more() {
     let mut ledger = Ledger::new(plan.clone());
     ledger.apply(&attempt(&plan, 0, 0, 0, 1.0, true));
     assert!(ledger.records()[0].stop.is_some());
-    // The engine died in the second look at the flagged round.
+    // The engine died during the second attempt at the flagged round.
     ledger.apply(&failed(&plan, 0, true));
     assert_eq!(ledger.records()[0].stop, None);
     ledger.retry();

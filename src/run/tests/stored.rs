@@ -22,7 +22,7 @@ fn manifest(plan: Plan) -> Manifest {
     }
 }
 
-/// A run on disk with these events.
+/// Writes a stored run with these events.
 fn write(path: &Path, plan: &Plan, events: &[Event]) {
     let mut folder = Folder::create(path).expect("a folder");
     folder.write_recipe("title: Test\n").expect("written");
@@ -96,7 +96,7 @@ fn a_torn_last_line_is_cut_off_and_nothing_else() {
     let plan = plan("rounds: 1, ci: none");
     write(root.path(), &plan, &[attempt(&plan, 0, 0, 0, 1.0, false)]);
     let whole = fs::read(root.path().join(EVENTS)).expect("events");
-    // Even a whole event is torn without its end of line: it was never acknowledged.
+    // Without its newline even a complete event is torn: it was never acknowledged.
     for torn in [&b"{\"event\":\"rou"[..], b"\0\0\0\0", b"{\"event\":\"finished\",\"cancelled\":false}"] {
         append(root.path(), torn);
         let stored = Stored::open(root.path()).expect("a run");

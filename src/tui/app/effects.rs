@@ -1,4 +1,4 @@
-//! What the home screen asks of the world.
+//! Effects of the home screen.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl App {
         self.apply(input, now);
     }
 
-    /// Sends somebody out, where there is somebody.
+    /// Starts the lookup in the background, if lookups are available.
     fn send(&mut self, errand: Errand) {
         let Some(background) = &mut self.background else { return };
         match errand {

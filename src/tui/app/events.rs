@@ -1,4 +1,4 @@
-//! What comes in: keys, and what a run and the others say.
+//! Incoming events: keys, and messages from a run and from background threads.
 
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::tui::mouse;
 use crate::tui::runs::{Answer, IoWorker};
 use crate::tui::update::Input;
 
-/// Messages taken in before keys are looked at again.
+/// Maximum number of messages processed before keys are read again.
 const BURST: usize = 500;
 
 impl App {
-    /// Takes in what the terminal says.
+    /// Processes an event from the terminal.
     pub fn take(&mut self, incoming: Incoming, now: Duration) {
-        // A terminal that was made smaller and larger again between two frames has its old
-        // size, and not all of what it showed.
+        // A terminal that shrank and grew back between two frames has its old size, but has lost part of the
+        // frame.
         self.torn |= incoming == Incoming::Resized;
         let input = match incoming {
             Incoming::Key(key) if key.kind == KeyEventKind::Release => return,
@@ -38,15 +38,14 @@ impl App {
         self.apply(input, now);
     }
 
-    /// A key of the text that is being typed, or a command.
+    /// A key for the text being typed, or a command.
     fn meaning(&self, key: KeyEvent) -> Input {
         let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
         let act = || command::action(&self.state, key).map_or(Input::OtherKey(key), Input::Act);
         typed.unwrap_or_else(act)
     }
 
-    /// Takes in what the run has said, and what others have found out, without waiting for
-    /// more.
+    /// Processes everything that the run and the background lookups have sent, without waiting for more.
     pub fn receive(&mut self, now: Duration) {
         while let Some(news) = self.background.as_ref().and_then(BackgroundLookups::next) {
             self.apply(Input::Home(news), now);
@@ -81,7 +80,7 @@ impl App {
                 answer => self.apply(Input::Answer(ticket, answer), now),
             }
         }
-        // Nobody wakes the loop again for those that have come already.
+        // The messages that are already here will not wake the loop again.
         self.behind = true;
     }
 }

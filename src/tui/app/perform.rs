@@ -1,4 +1,4 @@
-//! What the state asks of the world.
+//! Carries out the effects that the state requests.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,15 +48,14 @@ impl App {
         }
     }
 
-    /// Starts a recipe: resolved anew, because the world may have changed since its
-    /// preview was made.
+    /// Starts a recipe. Resolves it again, because the world may have changed since the preview.
     pub(super) fn start(
         &mut self,
         index: usize,
         entry: &RecipeEntry,
         overrides: &Overrides,
     ) -> Result<Input, String> {
-        // Its thread would go on beside what is timed.
+        // The old run's thread would disturb the timing.
         if self.running.is_some() {
             return Err("the run before it still writes its files".to_owned());
         }
@@ -76,7 +75,7 @@ impl App {
         Ok(Input::Played { plan, folder, times })
     }
 
-    /// Hears what a run says from now on; returns its folder.
+    /// Receives the messages of a run from now on; returns its folder.
     pub(super) fn listen(&mut self, running: Running) -> Result<PathBuf, String> {
         let running = match &self.waker {
             Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,
@@ -89,7 +88,7 @@ impl App {
 
     fn ask(&mut self, ticket: u64, job: Job, now: Duration) {
         let waker = self.waker.clone();
-        // Patterns can be asked for where there are no stored runs.
+        // Access patterns can be requested without a folder of stored runs.
         let io_worker = self.io_worker.get_or_insert_with(|| IoWorker::new(PathBuf::new()));
         if let Err(error) = io_worker.ask(ticket, job, waker) {
             self.apply(Input::Answer(ticket, Answer::Refused(format!("no thread: {error}"))), now);

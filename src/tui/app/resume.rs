@@ -1,4 +1,4 @@
-//! Going on with a run on disk.
+//! Resuming a run on disk.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::tui::runs::IoWorker;
 use crate::tui::update::Input;
 
 impl App {
-    /// A run that is to go on has been read, unless nobody waits for it any more: something
-    /// may have been started since.
+    /// Takes a run that was read in order to be resumed, unless nothing waits for it any more: something may
+    /// have been started since.
     pub(super) fn reopened(&mut self, ticket: u64, run: Interrupted, now: Duration) {
         if self.state.runs.awaited(ticket) && !self.state.busy() {
             self.state.notice = None;
@@ -19,7 +19,7 @@ impl App {
         }
     }
 
-    /// Goes on with a run in its own folder.
+    /// Resumes a run in its own folder.
     fn go_on(&mut self, run: Interrupted) -> Result<Input, String> {
         if self.running.is_some() {
             return Err("the run before it still writes its files".to_owned());

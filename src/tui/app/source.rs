@@ -1,41 +1,41 @@
-//! What the terminal tells the event loop, and what it is asked to do.
+//! Events from the terminal to the event loop, and requests to the terminal.
 
 use std::io;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
-/// What the terminal can tell.
+/// Events from the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incoming {
     Key(KeyEvent),
     Mouse(MouseEvent),
-    /// Its size changed.
+    /// The terminal's size changed.
     Resized,
-    /// The process was asked to stop for a while.
+    /// The process was asked to suspend.
     Suspend,
-    /// It was stopped and goes on.
+    /// The process continues after a suspension.
     Continued,
     /// The process was asked to end.
     Terminate,
 }
 
-/// Where keys come from.
+/// A source of terminal events.
 pub trait Source {
     /// Waits for at most `timeout`.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// If the terminal is gone.
     fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>>;
 
     /// Time since the program started.
     fn now(&self) -> Duration;
 
-    /// Gives the terminal back, says `note` on it, and stops until somebody lets the
-    /// program go on; then takes the terminal again.
+    /// Gives the terminal back, prints `note` on it, and suspends the program until it is continued; then takes
+    /// the terminal again.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// If the terminal is gone.
     fn suspend(&mut self, _note: &str) -> io::Result<()> {
         Ok(())
     }
@@ -43,15 +43,15 @@ pub trait Source {
     /// Asks the terminal to copy a text.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// If the terminal is gone.
     fn copy(&mut self, _text: &str) -> io::Result<()> {
         Ok(())
     }
 
-    /// Takes the terminal again after somebody else has stopped the program.
+    /// Takes the terminal again after another process has suspended the program.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// If the terminal is gone.
     fn take_back(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What each key of the chart does.
+//! The effect of each chart key.
 
 use super::cursor::{self, Stop};
 use super::scales::{self, Scales, seen};
@@ -8,17 +8,17 @@ use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::ModelKey;
 use crate::tui::session::Session;
 
-/// Each step shows half or twice as much.
+/// One zoom step shows half or twice as much.
 const ZOOM: f64 = 0.5;
-/// The smallest part: a label has four digits.
+/// The smallest visible part of an axis: labels have four digits.
 const SMALLEST_PART: f64 = 1.0 / 64.0;
-/// A step of panning, as a share of what is shown.
+/// One panning step, as a share of the visible part.
 const PAN: f64 = 0.25;
-/// Nearer to an edge than this share of what is shown, the cursor takes the part along.
+/// If the cursor is nearer to an edge than this share of the visible part, the view moves with it.
 const MARGIN: f64 = 0.08;
 
 impl Session {
-    /// Does what was asked of the chart; returns why not where it cannot.
+    /// Carries out a request of the user; returns the reason if it is impossible.
     pub fn ask(&mut self, ask: Ask) -> Option<String> {
         self.refresh();
         match ask {
@@ -48,7 +48,7 @@ impl Session {
         None
     }
 
-    /// Moves the cursor between the series at its x, or further along its line.
+    /// Moves the cursor between the series at its x, or along its line.
     pub fn move_cursor(&mut self, across: isize, along: isize) {
         self.refresh();
         let stops = self.stops();
@@ -59,7 +59,7 @@ impl Session {
         self.put_cursor(to, &stops);
     }
 
-    /// Goes to another panel of the chart, with the cursor if there is one.
+    /// Goes to another panel of the chart, together with the cursor if there is one.
     pub fn go_to_panel(&mut self, panel: usize) {
         let here = cursor::at(&self.stops(), self.selected);
         self.panel = panel;
@@ -68,7 +68,7 @@ impl Session {
         self.put_cursor(to, &stops);
     }
 
-    /// Puts the cursor on a case that is seen on this panel.
+    /// Puts the cursor on a case that this panel shows.
     pub fn point_at(&mut self, panel: usize, case: usize) {
         self.view.cursor = true;
         self.panel = panel;
@@ -116,8 +116,8 @@ impl Session {
         Scales::new(self.chart(), look, self.view.bars, self.view.overlay())
     }
 
-    /// Around the cursor, or around the middle without one. An axis on which the cursor has
-    /// no place is not zoomed into: there would be no point in what remains.
+    /// Zooms around the cursor, or around the middle if there is none. An axis on which the cursor has no
+    /// position is not zoomed into: the remaining part would contain no point.
     fn zoom(&mut self, factor: f64) {
         let scales = self.scales();
         let stop = self.stops().into_iter().find(|s| self.view.cursor && s.case == self.selected);
@@ -130,8 +130,8 @@ impl Session {
         look.y_part = axis(stop.map(|s| s.y), &scales.y, &scales.whole_y, look.y_part);
     }
 
-    /// Around a place, whose distances from the left and from below are given as shares of
-    /// what is shown.
+    /// Zooms around a place, given by its distances from the left and from the bottom as shares of the visible
+    /// part.
     pub fn zoom_at(&mut self, (x, y): (f64, f64), factor: f64) {
         self.refresh();
         let scales = self.scales();
@@ -152,7 +152,7 @@ impl Session {
         (look.x_part, look.y_part) = (x, y);
     }
 
-    /// Moves the shown part so that a stop is in it.
+    /// Pans so that a stop becomes visible.
     fn uncover(&mut self, stop: Stop) {
         let scales = self.scales();
         let by = |value: Option<f64>, part: &AxisScale| {
@@ -238,7 +238,7 @@ fn next(spacing: Spacing) -> Spacing {
     }
 }
 
-/// The part after zooming around a position of the whole axis.
+/// The visible part after zooming around a position of the whole axis.
 fn zoomed(part: &AxisScale, whole: &AxisScale, centre: Option<f64>, factor: f64) -> Option<(f64, f64)> {
     let (from, to) = seen(part, whole);
     let width = ((to - from) * factor).max(SMALLEST_PART);
@@ -247,13 +247,13 @@ fn zoomed(part: &AxisScale, whole: &AxisScale, centre: Option<f64>, factor: f64)
     ends(whole, centre - share * width, width)
 }
 
-/// The part after moving it by a share of itself.
+/// The visible part after moving it by a share of its width.
 fn moved(part: &AxisScale, whole: &AxisScale, by: f64) -> Option<(f64, f64)> {
     let (from, to) = seen(part, whole);
     ends(whole, from + by * (to - from), to - from)
 }
 
-/// `None` for the whole axis.
+/// The ends of the visible part; `None` for the whole axis.
 fn ends(whole: &AxisScale, from: f64, width: f64) -> Option<(f64, f64)> {
     if width.is_nan() || width > 1.0 - 1e-9 {
         return None;

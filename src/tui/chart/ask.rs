@@ -1,40 +1,40 @@
-//! What a person can ask of the chart, by key.
+//! Requests about the chart, each bound to a key.
 
-/// What a person can ask of the chart.
+/// A request about the chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Put the cursor on the selected case, or take it away.
+    /// Show or hide the cursor on the selected case.
     Cursor,
-    /// Give the chart the whole screen, or take it back.
+    /// Enter or leave full screen.
     Full,
-    /// Along the line, or the shown part further to the left.
+    /// Move along the line, or move the visible part to the left.
     Left,
     Right,
     ZoomIn,
     ZoomOut,
-    /// Show everything again.
+    /// Show the whole chart again.
     ZoomReset,
     PanLeft,
     PanRight,
     PanUp,
     PanDown,
-    /// The next spacing of an axis.
+    /// Select the next spacing of an axis.
     ScaleX,
     ScaleY,
-    /// The next kind of bars.
+    /// Select the next kind of error bars.
     Bars,
-    /// The next kind of dots.
+    /// Select the next kind of dots.
     Canvas,
     /// Hide or show the line with this number, counted from 1.
     Line(usize),
-    /// Lay the run before under this one, or take away what lies there.
+    /// Lay the previous run under this one, or remove the run that lies there.
     Before,
     /// Show or hide the pane of differences.
     Differences,
 }
 
 impl Ask {
-    /// Its name in the configuration. It stays, whatever becomes of the rest.
+    /// Name in the configuration. Stable: configuration files depend on it.
     pub fn name(self) -> &'static str {
         match self {
             Ask::Cursor => "cursor",

@@ -1,4 +1,4 @@
-//! Another run that can be laid under a chart, and which one that is.
+//! Another run that can be laid under a chart.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::case::units::escaped;
 use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Record};
 
-/// The results of another run. Its samples are not kept: runs are long.
+/// The results of another run, without its samples: runs are long.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     pub folder: PathBuf,
@@ -21,12 +21,12 @@ impl Baseline {
         Baseline { folder: folder.to_owned(), plan: ledger.plan().clone(), records }
     }
 
-    /// Its folder's name, without control characters.
+    /// The name of the run's folder, without control characters.
     pub fn name(&self) -> String {
         escaped(&self.folder.file_name().unwrap_or_default().to_string_lossy())
     }
 
-    /// Whether there is anything to lay under a chart.
+    /// Whether the run has any results to lay under a chart.
     pub fn is_measured(&self) -> bool {
         self.records.iter().any(|record| record.statistics.is_some())
     }

@@ -1,5 +1,4 @@
-//! Where the cursor can be, and where it goes. The cursor stands on a case: the
-//! selected one.
+//! Positions of the cursor and its moves. The cursor stands on the selected case.
 
 use super::Look;
 use crate::report::series::Panel;
@@ -9,13 +8,13 @@ use crate::report::series::Panel;
 pub struct Stop {
     pub case: usize,
     pub style: usize,
-    /// `None` for a reference, which is everywhere.
+    /// `None` for a reference, which applies at every x.
     pub x: Option<f64>,
-    /// `None` for what is no point.
+    /// `None` for a case without a value.
     pub y: Option<f64>,
 }
 
-/// Every case of a panel that is drawn, line by line, ascending in x.
+/// Every case that the panel shows, line by line, ascending in x.
 pub fn stops(panel: &Panel, look: &Look) -> Vec<Stop> {
     let mut stops = Vec::new();
     for line in panel.lines.iter().filter(|l| look.shows(l.style)) {
@@ -36,7 +35,7 @@ pub fn stops(panel: &Panel, look: &Look) -> Vec<Stop> {
     stops
 }
 
-/// The stop of a case, or of the one that stands nearest to it in the plan.
+/// The stop of a case, or the stop nearest to it in the order of the plan.
 pub fn at(stops: &[Stop], case: usize) -> Option<Stop> {
     stops.iter().copied().min_by_key(|stop| stop.case.abs_diff(case))
 }
@@ -49,11 +48,10 @@ pub fn along(stops: &[Stop], case: usize, by: isize) -> Option<usize> {
     line.get(place.saturating_add_signed(by).min(line.len() - 1)).copied()
 }
 
-/// The case `by` series further up (negative) or down at the same x; what is no point
-/// stands at the foot.
+/// The case `by` series further up (negative) or down at the same x; cases without a value are at the foot.
 pub fn across(stops: &[Stop], case: usize, by: isize) -> Option<usize> {
     let here = at(stops, case)?;
-    // From a reference it goes to the first x.
+    // A reference has no x, so the cursor goes to the first x.
     let first = stops.iter().filter_map(|s| s.x).min_by(f64::total_cmp);
     let x = here.x.or(first);
     let mut column: Vec<&Stop> = stops.iter().filter(|s| s.x.is_none() || s.x == x).collect();
@@ -63,7 +61,7 @@ pub fn across(stops: &[Stop], case: usize, by: isize) -> Option<usize> {
     column.get(place.saturating_add_signed(by).min(column.len() - 1)).map(|s| s.case)
 }
 
-/// The case of another panel that corresponds to one of this panel.
+/// The case of another panel that corresponds to a stop of this panel.
 pub fn counterpart(stops: &[Stop], of: Stop) -> Option<usize> {
     let same = stops.iter().find(|s| s.style == of.style && s.x == of.x);
     let near = || stops.iter().find(|s| s.style == of.style);

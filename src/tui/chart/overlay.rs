@@ -1,5 +1,4 @@
-//! Another series behind the measured one: a run of before, and whatever else has a
-//! value for each case.
+//! Another series behind the measured one: an earlier run, or any other source with a value for each case.
 
 use std::collections::HashMap;
 
@@ -10,18 +9,18 @@ use crate::report::judge::matching;
 use crate::report::series::{ChartData, Panel, series};
 use crate::run::{Record, Status};
 
-/// Values of the same cases from elsewhere, and what they are called.
+/// Values of the same cases from another source, and the name of that source.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     pub name: String,
-    /// One for each case of the plan; pending where there is nothing to compare with.
+    /// One record for each case of the plan; pending where there is nothing to compare with.
     records: Vec<Record>,
     experiment: usize,
     chart: ChartData,
 }
 
-/// A difference of one case to the overlay, per cent of the overlay's value; in
-/// percentage points where y is a change itself.
+/// The difference of one case from the overlay, in per cent of the overlay's value, or in percentage points if
+/// y itself is a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     pub x: f64,
@@ -31,8 +30,8 @@ pub struct Difference {
 }
 
 impl Overlay {
-    /// Finds for each case of `plan` the baseline's record that matches it, as where runs are
-    /// judged. Of several the first counts, in the order of the baseline's plan.
+    /// Finds the baseline's record that matches each case of `plan`, by the same rule as for judging runs. Of
+    /// several matches the first in the order of the baseline's plan counts.
     pub fn new(baseline: &Baseline, plan: &Plan) -> Overlay {
         let mut found: HashMap<usize, usize> = HashMap::new();
         for pair in matching(&baseline.plan, plan).pairs {
@@ -43,23 +42,23 @@ impl Overlay {
         Overlay::of_records(&baseline.name(), plan, records)
     }
 
-    /// `records` are one for each case of `plan`, in its order.
+    /// `records` has one entry for each case of `plan`, in the same order.
     pub fn of_records(name: &str, plan: &Plan, records: Vec<Record>) -> Overlay {
         let chart = series(plan, 0, &records);
         Overlay { name: name.to_owned(), records, experiment: 0, chart }
     }
 
-    /// How many cases have a value.
+    /// Number of cases with a value.
     pub fn matched(&self) -> usize {
         self.records.iter().filter(|r| r.statistics.is_some()).count()
     }
 
-    /// Its values on the chart of the shown experiment: the same panels and lines.
+    /// The overlay's chart of the shown experiment, with the same panels and lines.
     pub fn chart(&self) -> &ChartData {
         &self.chart
     }
 
-    /// Goes to another experiment.
+    /// Switches to another experiment.
     pub fn show(&mut self, plan: &Plan, experiment: usize) {
         if self.experiment != experiment {
             self.chart = series(plan, experiment, &self.records);
@@ -67,12 +66,12 @@ impl Overlay {
         }
     }
 
-    /// Its value for a case, in the unit of y.
+    /// The overlay's value for a case, in the unit of y.
     pub fn value(&self, case: usize) -> Option<f64> {
         self.chart.measured().find(|m| m.case == case).map(|m| m.y)
     }
 
-    /// The differences of a panel's points to it, line by line.
+    /// The differences of a panel's points from the overlay, line by line.
     pub fn differences(&self, data: &ChartData, panel: usize) -> Vec<Difference> {
         let of = |panel: &Panel| -> HashMap<usize, f64> {
             panel.lines.iter().flat_map(|l| &l.points).map(|p| (p.value.case, p.value.y)).collect()
@@ -88,7 +87,7 @@ impl Overlay {
     }
 }
 
-/// How far `value` is from `base`; `None` where there is no such share.
+/// Difference of `value` from `base`; `None` if it is not finite.
 pub fn per_cent(data: &ChartData, value: f64, base: f64) -> Option<f64> {
     let difference = match data.y.relative_to {
         Some(_) => value - base,
@@ -97,7 +96,7 @@ pub fn per_cent(data: &ChartData, value: f64, base: f64) -> Option<f64> {
     difference.is_finite().then_some(difference)
 }
 
-/// The other record's result under our case; its samples are not needed.
+/// The other record's result under our case, without its samples.
 fn adopted(case: &Case, other: Option<&Record>) -> Record {
     let nothing = Record {
         case: case.clone(),

@@ -1,4 +1,4 @@
-//! What stands under the chart about the case that the cursor is on.
+//! The text under the chart about the case under the cursor.
 
 use super::Shown;
 use super::overlay::{Overlay, per_cent};
@@ -12,16 +12,16 @@ use crate::tui::session::Session;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// What is known of the case that the cursor is on.
+/// Facts about the case under the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOut {
-    /// `passes 16`, `cpu`, `212 GB/s`, or why there is no value: always said.
+    /// `passes 16`, `cpu`, `212 GB/s`, or why there is no value; always shown.
     pub first: Vec<String>,
-    /// `[205–219]`, `n 30` …: the most important first, said where there is room.
+    /// `[205–219]`, `n 30` …, the most important first; shown as far as there is room.
     pub more: Vec<String>,
 }
 
-/// The selected case in words.
+/// The facts about the selected case, as text.
 pub fn readout(session: &Session) -> ReadOut {
     let shown = session.shown();
     let Some(record) = session.ledger.records().get(session.selected) else { return ReadOut::default() };
@@ -41,7 +41,7 @@ pub fn readout(session: &Session) -> ReadOut {
     ReadOut { first, more }
 }
 
-/// The case by its x, its line and its panel.
+/// Identifies the case by its x, its line and its panel.
 fn place(session: &Session, record: &Record, shown: Shown) -> Vec<String> {
     let data = shown.data;
     let plan = session.ledger.plan();
@@ -55,7 +55,7 @@ fn place(session: &Session, record: &Record, shown: Shown) -> Vec<String> {
     x.into_iter().chain(line).chain(panel).filter(|word| !word.is_empty()).collect()
 }
 
-/// The label of the line or the reference that a case is on.
+/// The label of the line or the reference that contains a case.
 fn label(data: &ChartData, case: usize) -> Option<String> {
     for panel in &data.panels {
         let on = |l: &&crate::report::series::Line| {
@@ -80,7 +80,7 @@ fn reason(record: &Record, data: &ChartData, case: usize) -> String {
     }
 }
 
-/// `[205–219]`: the smallest and the largest.
+/// `[205–219]`: the smallest and the largest value.
 fn range(data: &ChartData, m: &Measured) -> String {
     let (low, high) = match data.y.relative_to {
         Some(_) => (data.y.unit.format(m.y_min), data.y.unit.format(m.y_max)),
@@ -101,7 +101,7 @@ pub fn number(data: &ChartData, value: f64) -> String {
     }
 }
 
-/// The same where the unit is clear.
+/// A value of y without its unit, if the context makes the unit clear.
 fn short(data: &ChartData, value: f64) -> String {
     match data.y.quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::three_digits(value),
@@ -116,7 +116,7 @@ fn against(data: &ChartData, overlay: &Overlay, m: &Measured) -> Option<String> 
     Some(format!("{} {} ({difference})", overlay.name, short(data, base)))
 }
 
-/// `sector 230 (−7.8 %)` of each model.
+/// `sector 230 (−7.8 %)` for each model.
 fn models(data: &ChartData, m: &Measured) -> Vec<String> {
     let words = |(rank, key): (usize, &ModelKey)| {
         let predicted = data.prediction(rank, m.case)?;
@@ -147,7 +147,7 @@ fn verdict(record: &Record) -> &'static str {
     }
 }
 
-/// The fifth percentile of the quantity on y: for a rate, that of the slow end.
+/// The low end of the y quantity: its fifth percentile. For a rate this is the 95th percentile of the time.
 fn low_end(data: &ChartData, record: &Record) -> Option<String> {
     let statistics = record.statistics.as_ref()?;
     let seconds = match data.y.quantity {
@@ -160,8 +160,8 @@ fn low_end(data: &ChartData, record: &Record) -> Option<String> {
 }
 
 impl ReadOut {
-    /// On one line, without what there is no room for after the first parts. What is in
-    /// brackets belongs to what stands before it.
+    /// Joins the parts on one line, dropping later parts that do not fit. A part in brackets attaches to the
+    /// part before it.
     pub fn in_line(&self, columns: usize, theme: Theme) -> String {
         let mut line = self.first.join(theme.separator());
         for part in &self.more {

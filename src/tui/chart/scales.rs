@@ -1,4 +1,4 @@
-//! Both axes of a chart as a person wants them.
+//! Both axes of a chart with the user's settings.
 
 use super::overlay::Overlay;
 use super::{Bars, Look};
@@ -6,7 +6,7 @@ use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{ChartData, Measured};
 
-/// The whole axes, and the parts of them that are shown.
+/// The whole axes, and their visible parts.
 #[derive(Clone, Debug)]
 pub struct Scales {
     pub x: AxisScale,
@@ -16,7 +16,7 @@ pub struct Scales {
 }
 
 impl Scales {
-    /// Everything that is not hidden has a place on the whole axes.
+    /// The whole axes have room for everything that is not hidden.
     pub fn new(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Scales {
         let whole_x = match look.x.filter(|s| x_allows(data, *s).is_ok()) {
             Some(spacing) if data.x.scale != Scale::Category => {
@@ -44,7 +44,7 @@ impl Scales {
         names.into_iter().flatten().collect::<Vec<_>>().join(separator)
     }
 
-    /// How often the shown part of the more enlarged axis fits into the whole; 1 for all.
+    /// Zoom factor of the more enlarged axis; 1 if everything is visible.
     pub fn zoom(&self) -> f64 {
         let share = |part: &AxisScale, whole: &AxisScale| {
             let (from, to) = seen(part, whole);
@@ -54,14 +54,14 @@ impl Scales {
     }
 }
 
-/// Where the shown part begins and ends on the whole axis, 0 to 1.
+/// Ends of the visible part on the whole axis, from 0 to 1.
 pub fn seen(part: &AxisScale, whole: &AxisScale) -> (f64, f64) {
     let (low, high) = part.ends();
     let place = |end: f64, missing: f64| whole.place_of_end(end).unwrap_or(missing).clamp(0.0, 1.0);
     (place(low, 0.0), place(high, 1.0))
 }
 
-/// Whether x can be spaced so, or why not.
+/// Whether x supports this spacing, or why not.
 pub fn x_allows(data: &ChartData, spacing: Spacing) -> Result<(), String> {
     if data.x.scale == Scale::Category {
         return Err(format!("{} has names, which no scale spaces", data.x.name));
@@ -69,7 +69,7 @@ pub fn x_allows(data: &ChartData, spacing: Spacing) -> Result<(), String> {
     positive("x", data.x.values.iter().copied(), spacing)
 }
 
-/// Whether y can be spaced so, or why not.
+/// Whether y supports this spacing, or why not.
 pub fn y_allows(data: &ChartData, values: &[f64], spacing: Spacing) -> Result<(), String> {
     if data.y.relative_to.is_some() && spacing.is_log() {
         return Err("y stays linear: a change may be 0 or less, which has no logarithm".to_owned());
@@ -84,7 +84,7 @@ fn positive(axis: &str, mut values: impl Iterator<Item = f64>, spacing: Spacing)
     }
 }
 
-/// Every value that y must have room for.
+/// Every value that the y axis must include.
 pub fn values(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Vec<f64> {
     let mut values = Vec::new();
     let mut add = |m: &Measured, style: usize| {

@@ -1,4 +1,4 @@
-//! What the keys of the chart do to how it is looked at.
+//! Effects of the chart's keys on its view settings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::run::Ledger;
 use crate::tui::session::Session;
 use crate::tui::tests::{fixture, script};
 
-/// A run of the plan in which these cases have every round.
+/// A run of the plan in which these cases have all their rounds.
 fn session(plan: Plan, measured: impl Iterator<Item = usize>) -> Session {
     let mut ledger = Ledger::new(plan.clone());
     for at in measured {
@@ -23,7 +23,7 @@ fn session(plan: Plan, measured: impl Iterator<Item = usize>) -> Session {
     Session::new(0, ledger, PathBuf::from("run"), Duration::ZERO)
 }
 
-/// Passes 1 to 64 on cpu (even cases) beside cuda (odd ones); passes 4 went wrong.
+/// Passes 1 to 64 on cpu (even cases) and cuda (odd cases); passes 4 failed.
 fn passes() -> Session {
     let mut session = session(fixture::passes(), [0, 2, 6, 8, 10, 12].into_iter());
     session.ledger.fail(4, "wrong result: out[7] = 3, not 4".to_owned());
@@ -115,7 +115,7 @@ fn names_and_panels_have_a_cursor_too() {
     session.step_panel(1);
     assert_eq!((session.panel, kernel(&session).as_deref()), (1, Some("copy")));
     assert_eq!(elements(&session), Some(2 << 20), "at the same x");
-    // And the other way round: a case that is chosen elsewhere brings its panel.
+    // Conversely, a case that is selected elsewhere brings up its panel.
     session.step(-12);
     session.refresh();
     assert_eq!((session.panel, kernel(&session).as_deref()), (0, Some("read")));

@@ -1,4 +1,4 @@
-//! What a person can ask for, and its name.
+//! User actions and their names.
 
 use crate::tui::chart;
 use crate::tui::controls;
@@ -7,7 +7,7 @@ use crate::tui::pattern::Look;
 use crate::tui::runs;
 use crate::tui::whatif;
 
-/// What a person can ask for with a key.
+/// An action that the user can trigger with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Quit,
@@ -17,7 +17,7 @@ pub enum Action {
     FocusPrevious,
     /// Start the selected recipe.
     Start,
-    /// Something about the run that is on its way.
+    /// A request about the run in progress.
     Control(controls::Ask),
     Up,
     Down,
@@ -29,28 +29,28 @@ pub enum Action {
     NextPanel,
     PreviousExperiment,
     NextExperiment,
-    /// Show or hide the panel of the devices.
+    /// Show or hide the devices panel.
     Devices,
     /// Let the selection follow the running case.
     Follow,
-    /// Look at the chart in another way.
+    /// A request about the view of the chart.
     Chart(chart::Ask),
-    /// Give the terminal back and stop, until the shell lets the program go on.
+    /// Give the terminal back and suspend until the shell continues the program.
     Suspend,
     /// Close the help.
     CloseHelp,
-    /// Something before a run.
+    /// A request about recipes, before a run.
     Home(home::Ask),
-    /// Something about stored runs.
+    /// A request about stored runs.
     Runs(runs::Ask),
-    /// Something about the lines that a case touches.
+    /// A request about the lines that a case touches.
     Pattern(Look),
-    /// Something about a profile that is being changed.
+    /// A request about a profile that is being changed.
     WhatIf(whatif::Ask),
 }
 
 impl Action {
-    /// Its name in the configuration. It stays, whatever becomes of the rest.
+    /// Name in the configuration. Stable: configuration files depend on it.
     pub fn name(self) -> &'static str {
         match self {
             Action::Quit => "quit",

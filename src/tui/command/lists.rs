@@ -6,7 +6,7 @@ use super::{Action, Command, char, control, key};
 use crate::tui::chart;
 use crate::tui::controls;
 
-/// Commands that every panel knows.
+/// Commands available in every panel.
 pub const GLOBAL: &[Command] = &[
     RESUME,
     Command {
@@ -43,7 +43,7 @@ pub const GLOBAL: &[Command] = &[
     SUSPEND,
 ];
 
-/// The same where a stored run is watched: there is nothing to cancel.
+/// Like [`GLOBAL`], while a stored run is watched: there is nothing to cancel.
 pub const WATCHING: &[Command] = &[
     Command {
         bindings: &[(char(' '), Action::Control(controls::Ask::Pause))],
@@ -73,7 +73,7 @@ pub const WATCHING: &[Command] = &[
     SUSPEND,
 ];
 
-/// The same where a recipe's values are changed, whose letters are taken.
+/// Like [`GLOBAL`], while a recipe's values are changed: the editor uses the letters itself.
 pub const EDITING: &[Command] = &[
     TAB,
     BACK,
@@ -87,8 +87,7 @@ pub const EDITING: &[Command] = &[
     SUSPEND,
 ];
 
-/// While results are invented there is nothing to do but to stop; who invents them looks for
-/// the key.
+/// While a rehearsal runs, its only command is to stop. The rehearsal itself looks for the key.
 pub(super) const REHEARSING: &[Command] = &[Command {
     bindings: &[(char('q'), Action::Quit), (key(KeyCode::Esc), Action::Quit)],
     hinted: 2,
@@ -138,7 +137,7 @@ const TAB: Command = Command {
     help: "go to the next or the previous panel",
 };
 
-/// Everywhere, the help not excepted.
+/// Available everywhere, including the help.
 pub const SUSPEND: Command = Command {
     bindings: &[(control('z'), Action::Suspend)],
     hinted: 0,
@@ -160,7 +159,7 @@ const HELP: Command = Command {
     help: "show or hide this help",
 };
 
-/// Moving in a list or a text: the same keys everywhere.
+/// Moves in a list or a text, with the same keys everywhere.
 pub const MOVE: Command = Command {
     bindings: &[
         (char('j'), Action::Down),
@@ -173,7 +172,7 @@ pub const MOVE: Command = Command {
     help: "one down or up",
 };
 
-/// To the ends of a list or a text.
+/// Moves to the ends of a list or a text.
 pub const ENDS: Command = Command {
     bindings: &[
         (char('g'), Action::First),
@@ -186,7 +185,7 @@ pub const ENDS: Command = Command {
     help: "to the first or the last",
 };
 
-/// By pages.
+/// Moves by pages.
 pub const PAGES: Command = Command {
     bindings: &[(key(KeyCode::PageUp), Action::PageUp), (key(KeyCode::PageDown), Action::PageDown)],
     hinted: 0,
@@ -194,7 +193,7 @@ pub const PAGES: Command = Command {
     help: "a page up or down",
 };
 
-/// No more rounds of the selected case.
+/// Cancels the remaining rounds of the selected case.
 pub const SKIP: Command = Command {
     bindings: &[(char('s'), Action::Control(controls::Ask::Skip))],
     hinted: 1,
@@ -202,7 +201,7 @@ pub const SKIP: Command = Command {
     help: "measure the selected case no further; a resumed run takes it up again",
 };
 
-/// Another try or more rounds of it.
+/// Retries the selected case, or measures further rounds of it.
 pub const AGAIN: Command = Command {
     bindings: &[(char('R'), Action::Control(controls::Ask::Again))],
     hinted: 1,
@@ -210,7 +209,7 @@ pub const AGAIN: Command = Command {
     help: "the selected case: another try after a failure or a skip, else further rounds; all count",
 };
 
-/// Which of several small charts is shown.
+/// Selects one of several small charts.
 pub const PANELS: Command = Command {
     bindings: &[(char('['), Action::PreviousPanel), (char(']'), Action::NextPanel)],
     hinted: 2,
@@ -218,7 +217,7 @@ pub const PANELS: Command = Command {
     help: "the previous or next of several chart panels",
 };
 
-/// Which experiment of the recipe is shown.
+/// Selects the experiment of the recipe to show.
 pub const EXPERIMENTS: Command = Command {
     bindings: &[(char('{'), Action::PreviousExperiment), (char('}'), Action::NextExperiment)],
     hinted: 2,
@@ -226,7 +225,7 @@ pub const EXPERIMENTS: Command = Command {
     help: "the previous or next experiment of the recipe",
 };
 
-/// Back to the running case.
+/// Returns the selection to the running case.
 pub const FOLLOW: Command = Command {
     bindings: &[(char('f'), Action::Follow)],
     hinted: 1,

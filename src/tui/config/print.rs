@@ -1,5 +1,5 @@
-//! The configuration in force, as a file that can be saved: what differs from the
-//! defaults as settings, the rest as comments.
+//! The configuration in force, as a file that can be saved: settings that differ from the defaults as settings,
+//! the others as comments.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,8 +9,8 @@ use super::read::{SYMBOLS, THEMES};
 use crate::tui::command::{self, Action, Command};
 use crate::tui::key::Key;
 
-/// YAML that [`parse`](super::parse) reads as the same configuration. `place` is where
-/// the file would be looked for, `found` whether it is there.
+/// YAML that [`parse`](super::parse) reads as the same configuration. `place` is the path that the file is
+/// looked for at, and `found` is whether it exists.
 pub fn print(config: &Config, place: Option<&Path>, found: bool) -> String {
     let mut text = heading(place, found);
     let default = Config::default();
@@ -80,7 +80,7 @@ fn listed(keys: &[Key]) -> String {
     }
 }
 
-/// A key's name as YAML takes it for a text.
+/// A key's name, quoted if YAML would not read it as a string otherwise.
 fn quoted(name: &str) -> String {
     match name {
         "\"" | "\\" => format!("'{name}'"),

@@ -1,5 +1,5 @@
-//! The configuration as written, to what it means. It is read with the recipe's parser,
-//! so that mistakes have their places.
+//! Converts the text of a configuration to its settings. The recipe's parser reads the text, so that mistakes
+//! have their places.
 
 use super::Config;
 use crate::recipe::{Content, Key as Word, Mistake, Node, Place, Problem, RecipeError, locate_place, read};
@@ -17,10 +17,10 @@ pub(super) const THEMES: [(&str, Wanted); 4] =
 pub(super) const SYMBOLS: [(&str, Symbols); 3] =
     [("auto", Symbols::Auto), ("unicode", Symbols::Unicode), ("ascii", Symbols::Ascii)];
 
-/// Reads a configuration; `origin` stands in messages.
+/// Reads a configuration; messages name `origin`.
 ///
 /// # Errors
-/// The first mistake, in one line with its place, the key and what is accepted.
+/// The first mistake, in one line with its place, the key and the accepted values.
 pub fn parse(origin: &str, text: &str) -> Result<Config, RecipeError> {
     let root = read(origin, text).map_err(of_the_configuration)?;
     interpret(&root).map_err(|mistake| RecipeError {
@@ -30,7 +30,7 @@ pub fn parse(origin: &str, text: &str) -> Result<Config, RecipeError> {
     })
 }
 
-/// The recipe's parser calls what it reads a recipe.
+/// The recipe's parser refers to its input as a recipe; renames that in its messages.
 fn of_the_configuration(mut error: RecipeError) -> RecipeError {
     match &mut *error.problem {
         Problem::DuplicateKey { at, .. } if at == "the recipe" => *at = "the configuration".to_owned(),
@@ -54,7 +54,7 @@ fn interpret(root: &Node) -> Result<Config, Mistake> {
     Ok(config)
 }
 
-/// The entries of a map; none where everything in it is a comment.
+/// The entries of a map; none if the file contains only comments.
 fn entries<'a>(node: &'a Node, at: &str) -> Result<&'a [(Word, Node)], Mistake> {
     match node.content {
         Content::Null => Ok(&[]),
@@ -96,7 +96,7 @@ fn keys(node: &Node, config: &mut Config) -> Result<(), Mistake> {
     }
 }
 
-/// One key or a list; an empty one takes the action's keys away.
+/// One key or a list of keys; an empty list leaves the action without a key.
 fn bound(action: Action, node: &Node) -> Result<Vec<Key>, Mistake> {
     let at = format!("keys.{}", action.name());
     let keys = match &node.content {
@@ -122,7 +122,7 @@ fn one(node: &Node, at: &str) -> Result<Key, Mistake> {
     Key::parse(&text).map_err(no_key)
 }
 
-/// Blames the binding that stands last in the file.
+/// Reports the clash at the binding that comes last in the file.
 fn clashing(clash: &Clash, places: &[(Action, Place)]) -> Mistake {
     let written = places.iter().rev().find(|(action, _)| clash.actions.contains(action));
     let (blamed, place) = written.copied().unwrap_or((clash.actions[1], Place::Nowhere));

@@ -1,4 +1,4 @@
-//! Configurations, right and wrong.
+//! Valid and invalid configurations.
 
 use std::collections::HashMap;
 
@@ -129,7 +129,7 @@ fn key() -> impl Strategy<Value = Key> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is in force, what is printed means the same, with and without its `#`.
+    /// Every configuration survives printing and parsing, with and without the `#` before its defaults.
     #[test]
     fn what_is_printed_is_read_as_the_same(
         bound in proptest::collection::vec((0usize..30, proptest::collection::vec(key(), 1..3)), 0..4),
@@ -169,7 +169,7 @@ fn the_defaults_without_their_signs_are_the_defaults_too() {
             .collect();
     let read = parse("c.yaml", &settings.join("\n")).expect("a configuration");
     assert_eq!(read.keymap.clash(), None);
-    // Over the panels there are fewer keys that quit.
+    // Overlays have fewer keys that quit.
     let over = ["Help", "Typing", "Export"];
     for (_, command) in command::listed().into_iter().filter(|(title, _)| !over.contains(title)) {
         assert_eq!(read.keymap.bindings(command), command.bindings, "{}", command.name);

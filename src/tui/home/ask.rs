@@ -1,4 +1,4 @@
-//! What a person can ask for before a run.
+//! Requests of the user before a run.
 
 use super::entering::{abandon, accept};
 use super::{Entering, editor, queue, save};
@@ -12,30 +12,30 @@ use crate::tui::update::{Effect, start};
 pub enum Ask {
     /// Type a filter.
     Filter,
-    /// Open the form of the recipe.
+    /// Open the recipe's form.
     Edit,
     /// Type the value of the form's line.
     Change,
-    /// Run the recipe as it is changed.
+    /// Run the recipe with its changes.
     Run,
-    /// Let the recipe wait for its turn.
+    /// Add the recipe to the queue.
     Enqueue,
-    /// Take the selected run out of the queue.
+    /// Remove the selected run from the queue.
     Remove,
     /// Save the recipe as a file.
     SaveAs,
-    /// Take back what was changed of the form's line.
+    /// Undo the change of the form's line.
     Undo,
-    /// Take back everything that was changed of the recipe.
+    /// Undo all changes of the recipe.
     UndoAll,
-    /// In a text field: take what was typed.
+    /// Accept the text of a text field.
     Accept,
-    /// In a text field: throw it away.
+    /// Discard the text of a text field.
     Abandon,
 }
 
 impl Ask {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Ask::Filter => "filter",
@@ -53,7 +53,7 @@ impl Ask {
     }
 }
 
-/// Whether it would do something now.
+/// Whether the request is possible now.
 pub fn allows(state: &State, ask: Ask) -> bool {
     let whole = matches!(state.recipes.plan(), Some(Ok(_)));
     let edited = state.recipes.selected().is_some_and(|index| state.home.edits.any(index));
@@ -61,7 +61,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
         Ask::Accept | Ask::Abandon => Entering::now(state).is_some(),
         _ if state.mode != Mode::Run => false,
         Ask::Filter => state.recipes.entries().len() > 1,
-        // A change may be what is wrong.
+        // The mistake may be in a change, so an edited recipe stays editable.
         Ask::Edit => whole || edited,
         Ask::Change => state.home.editor.line().is_some(),
         Ask::Run | Ask::Enqueue | Ask::SaveAs => whole,
@@ -70,7 +70,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
     }
 }
 
-/// Does it, or says in a notice why not.
+/// Carries out a request, or explains in a notice why it cannot.
 pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     if state.mode != Mode::Run {
         return None;
@@ -94,8 +94,8 @@ pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     None
 }
 
-/// What waits behind a dead engine's run must not wait for somebody to come back: the run
-/// goes on as it would without a terminal.
+/// Queues the recipe. If the engine of the current run is dead, continues that run as it would without a
+/// terminal: the queue must not wait for the user to come back.
 fn enqueue(state: &mut State) -> Option<Effect> {
     queue::add(state);
     let dead = state.run().is_some_and(|run| matches!(run.phase, Phase::Dead { .. }));

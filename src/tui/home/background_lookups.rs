@@ -1,4 +1,4 @@
-//! Finds things out in threads of its own, so that the screen never waits.
+//! Looks things up in background threads, so that the screen never waits.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,19 +13,19 @@ use crate::recipe::plan::Plan;
 use crate::run::estimate::Paces;
 use crate::tui::wake::Waker;
 
-/// How fast the backends copy; `None` once the flag says that nobody wants to know.
+/// Measures how fast the backends copy; `None` if the flag stopped the measurement.
 pub type FindPaces = dyn Fn(&AtomicBool) -> Result<Option<Paces>, String> + Send + Sync;
-/// The newest stored run of a plan's recipe, unless the flag says that nobody wants to know.
+/// Finds the newest stored run of a plan's recipe; may stop early once the flag is set.
 pub type FindLast = dyn Fn(&Plan, &AtomicBool) -> Option<LastRun> + Send + Sync;
 
-/// Where things are found out.
+/// The functions that look things up.
 #[derive(Clone)]
 pub struct Lookups {
     pub paces: Arc<FindPaces>,
     pub last: Arc<FindLast>,
 }
 
-/// Which recipe's last run is wanted.
+/// A request for a recipe's last run.
 struct Question {
     number: u64,
     recipe: usize,
@@ -39,28 +39,28 @@ impl Question {
         if stopped() {
             return News::Last(self.recipe, Known::Unknown);
         }
-        // A strange folder that brings a mistake of ours to light has no run to show.
+        // A malformed folder that triggers a bug in this program counts as no run.
         let found = catch_unwind(AssertUnwindSafe(|| find(&self.plan, &self.stop))).unwrap_or_default();
         let found = if stopped() { Known::Unknown } else { Known::Is(found.map(Arc::new)) };
         News::Last(self.recipe, found)
     }
 }
 
-/// Sends others out and takes in what they find.
+/// Starts lookups in the background and receives their results.
 pub struct BackgroundLookups {
     lookups: Lookups,
     sender: Sender<(u64, News)>,
     news: Receiver<(u64, News)>,
     waker: Option<Waker>,
-    /// To the one thread that looks for last runs, once there was a question.
+    /// Sends to the thread that looks for last runs; `None` until the first question.
     questions: Option<Sender<Question>>,
-    /// Questions for last runs so far: the newest one's number.
+    /// Number of questions so far, which is the number of the newest one.
     asked: u64,
     /// The number of the newest question for each recipe's last run.
     awaited: BTreeMap<usize, u64>,
-    /// Ends the newest question, all older ones being ended already.
+    /// Stops the newest question; all older ones have been stopped already.
     stop: Arc<AtomicBool>,
-    /// The engine that is asked for its paces, and the word that ends it.
+    /// The thread that measures the paces, and the flag that stops it.
     probe: Option<(JoinHandle<()>, Arc<AtomicBool>)>,
 }
 
@@ -80,12 +80,12 @@ impl BackgroundLookups {
         }
     }
 
-    /// From now on what is found ends the event loop's sleep.
+    /// From now on, results end the event loop's sleep.
     pub fn wake_by(&mut self, waker: Waker) {
         self.waker = Some(waker);
     }
 
-    /// The next thing that was found, but for answers to what was asked anew since.
+    /// The next result, skipping answers to superseded questions.
     pub fn next(&self) -> Option<News> {
         self.news.try_iter().find(|found| self.is_awaited(found)).map(|(_, news)| news)
     }
@@ -101,7 +101,7 @@ impl BackgroundLookups {
         self.probe = self.send("paces", job).map(|thread| (thread, stop));
     }
 
-    /// Asks for a last run; who asks for another one no longer waits for those before.
+    /// Asks for a recipe's last run, and stops the search for any other one.
     pub fn find_last(&mut self, recipe: usize, plan: &Plan) {
         self.stop.store(true, Ordering::Relaxed);
         self.stop = Arc::default();
@@ -112,19 +112,19 @@ impl BackgroundLookups {
         if self.questions.is_none() {
             self.questions = self.librarian();
         }
-        // Where there is no thread the answer never comes, and the preview says so.
+        // If the thread could not be started, the answer never comes, and the preview stays without a last run.
         if let Some(questions) = &self.questions {
             let _ = questions.send(question);
         }
     }
 
-    /// Answers questions for last runs, one after another: the disk is one.
+    /// Starts the thread that answers questions for last runs. One after another, because they share the disk.
     fn librarian(&self) -> Option<Sender<Question>> {
         let (questions, asked) = channel::<Question>();
         let (find, sender, waker) = (self.lookups.last.clone(), self.sender.clone(), self.waker.clone());
         let work = move || {
             for question in asked {
-                // Nobody listens after the end.
+                // After the end of the program nothing receives the answer.
                 let _ = sender.send((question.number, question.answer(&*find)));
                 waker.iter().for_each(Waker::wake);
             }
@@ -132,21 +132,22 @@ impl BackgroundLookups {
         thread::Builder::new().name("last run".into()).spawn(work).ok().map(|_| questions)
     }
 
-    /// Ends what would disturb a measurement, and waits until the probe has ended.
+    /// Stops everything that would disturb a measurement, and waits until the probe has ended.
     pub fn hush(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some((thread, stop)) = self.probe.take() {
             stop.store(true, Ordering::Relaxed);
-            // One that panicked has ended, too.
+            // A probe that panicked has ended, too.
             let _ = thread.join();
         }
     }
 
-    /// Where no thread can be started the answer never comes, and the preview says so.
+    /// Runs a job in a thread. If the thread cannot be started, the answer never comes, and the preview goes on
+    /// showing that the backends are being measured.
     fn send(&self, name: &str, job: impl FnOnce() -> News + Send + 'static) -> Option<JoinHandle<()>> {
         let (sender, waker) = (self.sender.clone(), self.waker.clone());
         let work = move || {
-            // Nobody listens after the end.
+            // After the end of the program nothing receives the result.
             let _ = sender.send((0, job()));
             waker.inspect(Waker::wake);
         };
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn only_the_newest_question_is_answered_and_only_once() {
         let paces = |_: &AtomicBool| Ok(None);
-        // The first plan is looked for until somebody says stop.
+        // The search for the first plan continues until it is stopped.
         let last = |plan: &Plan, stop: &AtomicBool| {
             while plan.cases.is_empty() && !stop.load(Ordering::Relaxed) {
                 thread::yield_now();

@@ -17,11 +17,11 @@ pub struct Editor {
     pub selected: usize,
     /// The value of the selected line, while it is being typed.
     pub field: Option<Field>,
-    /// Why that value was not taken.
+    /// Why the typed value was not accepted.
     pub error: Option<String>,
-    /// Index of the recipe whose form it is.
+    /// Index of the recipe that the form shows.
     recipe: usize,
-    /// By recipe, the key of the line that was selected when its form was left.
+    /// For each recipe, the key of the line that was selected when its form was left.
     left_at: BTreeMap<usize, String>,
 }
 
@@ -39,7 +39,7 @@ impl Editor {
         self.selected = line.min(self.lines.len().saturating_sub(1));
     }
 
-    /// Shows the lines of a recipe, at the one that was selected in its form last.
+    /// Shows the lines of a recipe, and selects the line that was last selected in its form.
     fn show(&mut self, recipe: usize, lines: Vec<FormLine>) {
         if let Some(key) = self.line().map(|line| line.key.clone()) {
             self.left_at.insert(self.recipe, key);
@@ -50,7 +50,7 @@ impl Editor {
         self.close();
     }
 
-    /// Ends typing, without taking the value.
+    /// Closes the text field without accepting its value.
     pub fn close(&mut self) {
         self.field = None;
         self.error = None;
@@ -63,7 +63,7 @@ fn lines(entry: &RecipeEntry, overrides: &Overrides) -> Result<Vec<FormLine>, St
     form(&recipe, overrides).map_err(|error| error.problem.to_string())
 }
 
-/// Brings the focus to the form of the selected recipe.
+/// Opens the form of the selected recipe and focuses it.
 pub fn open(state: &mut State) {
     let (Some(index), Some(entry)) = (state.recipes.selected(), state.recipes.entry()) else { return };
     match lines(entry, &state.home.edits.of(index)) {
@@ -75,16 +75,16 @@ pub fn open(state: &mut State) {
     }
 }
 
-/// Starts to type the value of the selected line in place of what it is.
+/// Opens a text field in place of the selected line's value.
 pub fn change(state: &mut State) {
     let editor = &mut state.home.editor;
-    // Values that differ have no one text to start from.
+    // Differing values have no single text to start from.
     let text = |line: &FormLine| if line.differs { Field::default() } else { Field::offer(&line.value) };
     editor.field = editor.line().map(text);
 }
 
-/// Takes the typed value, or says why not and lets it be corrected. An empty one stands
-/// for what the recipe says.
+/// Accepts the typed value, or shows the error and leaves the field open. An empty text restores the recipe's
+/// own value.
 pub fn accept(state: &mut State) {
     let Some(field) = &state.home.editor.field else { return };
     let (text, line) = (field.text(), state.home.editor.line().cloned());
@@ -95,14 +95,14 @@ pub fn accept(state: &mut State) {
     set(state, &line.key, (!text.is_empty()).then_some(text));
 }
 
-/// Takes back what was changed of the selected line.
+/// Undoes the change of the selected line.
 pub fn undo(state: &mut State) {
     if let Some(key) = state.home.editor.line().map(|line| line.key.clone()) {
         set(state, &key, None);
     }
 }
 
-/// Takes back everything that was changed.
+/// Undoes all changes.
 pub fn undo_all(state: &mut State) {
     if let Some(index) = state.recipes.selected() {
         put(state, index, Overrides::default());
@@ -117,20 +117,20 @@ fn set(state: &mut State, key: &str, value: Option<&str>) {
         state.recipes.entries().get(index).is_some_and(|entry| lines(entry, overrides).is_ok())
     };
     let plain = changed(value);
-    // Who types `cpu, scalar` means a list, where there may be one.
+    // `cpu, scalar` stands for a list if the key accepts one.
     let list = value.filter(|value| value.contains(',') && !possible(&plain));
     let list = list.map(|value| changed(Some(&format!("[{value}]")))).filter(possible);
     put(state, index, list.unwrap_or(plain));
 }
 
-/// What the recipe itself says of a key.
+/// The recipe's own value of a key.
 fn original(state: &State, key: &str) -> Option<String> {
     let lines = lines(state.recipes.entry()?, &Overrides::default()).ok()?;
     lines.into_iter().find(|line| line.key == key).map(|line| line.value)
 }
 
-/// Changes the recipe so, if each change by itself is possible. What they mean together is
-/// found out when the plan is made.
+/// Applies the overrides to the recipe if each of them is valid by itself. Their combination is checked when
+/// the plan is made.
 fn put(state: &mut State, index: usize, overrides: Overrides) {
     let Some(entry) = state.recipes.entries().get(index) else { return };
     match lines(entry, &overrides) {

@@ -1,20 +1,20 @@
-//! Changes to recipes, which nobody has saved yet.
+//! Unsaved changes to recipes.
 
 use std::collections::BTreeMap;
 
 use crate::recipe::plan::Overrides;
 
-/// By the recipe's index.
+/// The overrides of each recipe, by its index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits(BTreeMap<usize, Overrides>);
 
 impl Edits {
-    /// What is changed of a recipe.
+    /// The changes of a recipe.
     pub fn of(&self, recipe: usize) -> Overrides {
         self.0.get(&recipe).cloned().unwrap_or_default()
     }
 
-    /// Whether anything is.
+    /// Whether the recipe has any changes.
     pub fn any(&self, recipe: usize) -> bool {
         self.0.contains_key(&recipe)
     }
@@ -32,8 +32,8 @@ impl Edits {
     }
 }
 
-/// With a key set to a text, or as the recipe has it. What was set of its parts is no
-/// longer: it may not even exist beside the new value.
+/// Sets a key to a value, or restores the recipe's own value. Settings of the key's parts are dropped: the
+/// parts may not exist beside the new value.
 pub fn with(mut overrides: Overrides, key: &str, value: Option<&str>) -> Overrides {
     let part = |other: &str| other.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
     overrides.set.retain(|(other, _)| other != key && !part(other));

@@ -1,5 +1,5 @@
-//! Text fields: while one is open, characters go into it, and a few fixed keys are
-//! commands. The configuration does not change those: a letter would be typed.
+//! Text fields: while one is open, characters go into the field, and a few fixed keys are commands. The
+//! configuration cannot change those keys, because a letter must be typed.
 
 use ratatui::crossterm::event::KeyCode;
 
@@ -12,20 +12,20 @@ use crate::tui::state::State;
 use crate::tui::update::Effect;
 use crate::tui::whatif::{self, WhatIf};
 
-/// What is being typed.
+/// The text field that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entering {
     Filter,
     Value,
     FileName,
-    /// What stored runs are searched for, or a note on one.
+    /// A search of stored runs, or a note on one.
     OfRuns,
-    /// Under which name a profile is saved.
+    /// The name under which a profile is saved.
     ProfileName,
 }
 
 impl Entering {
-    /// The open field; the help lies over it.
+    /// The open field; `None` while an overlay covers it.
     pub fn now(state: &State) -> Option<Entering> {
         let home = &state.home;
         match state.focus {
@@ -39,7 +39,7 @@ impl Entering {
         }
     }
 
-    /// What its keys do, besides typing.
+    /// The commands of the field's keys, besides typing.
     pub fn commands(self) -> &'static [Command] {
         match self {
             Entering::Filter => FILTER,
@@ -72,7 +72,7 @@ const fn escape(name: &'static str, help: &'static str) -> Command {
     Command { bindings: ESCAPE, hinted: 1, name, help }
 }
 
-/// While the filter is typed.
+/// Commands while a filter is typed.
 pub const FILTER: &[Command] = &[
     enter("keep", "keep the filter and go back to the list"),
     escape("clear", "show all recipes again"),
@@ -84,27 +84,27 @@ pub const FILTER: &[Command] = &[
     },
 ];
 
-/// While a value is typed.
+/// Commands while a value is typed.
 pub const VALUE: &[Command] = &[
     enter("set", "take the value; an empty one is that of the recipe"),
     escape("leave", "leave the value as it was"),
 ];
 
-/// While a file's name is typed.
+/// Commands while a file name is typed.
 pub const FILE_NAME: &[Command] =
     &[enter("save", "save the recipe; a file that exists is asked about"), escape("cancel", "do not save")];
 
-/// While a search of stored runs, or a note on one, is typed.
+/// Commands while a search of stored runs, or a note on one, is typed.
 pub const OF_RUNS: &[Command] =
     &[enter("keep", "keep the search or the note"), escape("leave", "leave it as it was")];
 
-/// While a profile's name is typed.
+/// Commands while a profile's name is typed.
 pub const PROFILE_NAME: &[Command] = &[
     enter("save", "save the profile under this name; one of yours that has it is replaced"),
     escape("cancel", "do not save"),
 ];
 
-/// In every text field.
+/// Commands in every text field.
 pub const FIELD: &[Command] = &[
     Command {
         bindings: &[(control('c'), Action::Quit)],
@@ -120,7 +120,7 @@ pub const FIELD: &[Command] = &[
     },
 ];
 
-/// A key of a text.
+/// Applies an editing key to the open field.
 pub fn typed(state: &mut State, stroke: Stroke) {
     let Some(entering) = Entering::now(state) else { return };
     if let Some(field) = entering.field(state) {
@@ -135,7 +135,7 @@ pub fn typed(state: &mut State, stroke: Stroke) {
     }
 }
 
-/// Enter in a text.
+/// Handles Enter in the open field.
 pub fn accept(state: &mut State) -> Option<Effect> {
     match Entering::now(state)? {
         Entering::Filter => state.home.filter.typing = false,
@@ -147,7 +147,7 @@ pub fn accept(state: &mut State) -> Option<Effect> {
     None
 }
 
-/// Esc in a text.
+/// Handles Esc in the open field.
 pub fn abandon(state: &mut State) {
     match Entering::now(state) {
         Some(Entering::Filter) => clear_filter(state),
@@ -159,7 +159,7 @@ pub fn abandon(state: &mut State) {
     }
 }
 
-/// Shows all recipes again.
+/// Clears the filter, so that all recipes are shown.
 pub fn clear_filter(state: &mut State) {
     state.home.filter = super::filter::Filter::default();
     state.home.filter.apply(&mut state.recipes);

@@ -1,5 +1,5 @@
-//! What is known of a recipe before it runs. It is found out by others, off the way of
-//! drawing, and kept.
+//! Facts about a recipe before it runs. Background threads look them up, so that drawing never waits; the
+//! results are kept here.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use crate::run::estimate::{Estimate, Paces};
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::recipes::Recipes;
 
-/// What somebody else finds out.
+/// A result of a background lookup.
 #[derive(Clone, Debug, Default)]
 pub enum Known<T> {
-    /// Nobody was asked.
+    /// Not requested.
     #[default]
     Unknown,
-    /// Somebody is at it.
+    /// Requested, but not answered yet.
     Asked,
     Is(T),
 }
@@ -28,13 +28,13 @@ pub struct LastRun {
     pub folder: PathBuf,
     /// `YYYY-MM-DD HH:MM:SS` UTC.
     pub started: String,
-    /// What the command line changed of the recipe.
+    /// Overrides of the recipe on the command line.
     pub overrides: Vec<String>,
-    /// Cases with a result, and all.
+    /// Number of cases with a result, and of all cases.
     pub done: (usize, usize),
     /// The chart of the first experiment.
     pub chart: ChartData,
-    /// What lies under the chart of the next run.
+    /// The baseline to lay under the chart of the next run.
     pub baseline: Arc<Baseline>,
 }
 
@@ -43,17 +43,17 @@ pub type Last = Option<Arc<LastRun>>;
 
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Whether there is somebody who finds things out.
+    /// Whether background lookups are available.
     pub found_out: bool,
-    /// How fast each backend copies, or why nobody can tell.
+    /// Copy bandwidth of each backend, or why it is unknown.
     pub paces: Known<Result<Paces, String>>,
-    /// By the recipe's index.
+    /// Indexed by recipe.
     estimates: BTreeMap<usize, Estimate>,
     last: BTreeMap<usize, Known<Last>>,
 }
 
 impl Facts {
-    /// What a recipe costs, once its plan and the paces are known.
+    /// The cost of a recipe, once its plan and the paces are known.
     pub fn estimate(&self, recipe: usize) -> Option<&Estimate> {
         self.estimates.get(&recipe)
     }
@@ -62,7 +62,7 @@ impl Facts {
         self.last.get(&recipe).unwrap_or(&Known::Unknown)
     }
 
-    /// The results of the newest run, where they are known.
+    /// The results of the newest run, if they are known.
     pub fn baseline(&self, recipe: usize) -> Option<Arc<Baseline>> {
         match self.last(recipe) {
             Known::Is(last) => last.as_ref().map(|last| Arc::clone(&last.baseline)),
@@ -74,14 +74,14 @@ impl Facts {
         self.last.insert(recipe, last);
     }
 
-    /// A recipe means this now.
+    /// Updates the estimate of a recipe that was resolved to this plan.
     pub fn resolved(&mut self, recipe: usize, plan: &Plan) {
         if let Known::Is(Ok(paces)) = &self.paces {
             self.estimates.insert(recipe, Estimate::of(plan, paces));
         }
     }
 
-    /// The backends are this fast.
+    /// Stores the measured paces, and estimates every recipe that has a plan.
     pub fn measured(&mut self, paces: Result<Paces, String>, recipes: &Recipes) {
         self.paces = Known::Is(paces);
         for index in 0..recipes.entries().len() {
@@ -91,13 +91,13 @@ impl Facts {
         }
     }
 
-    /// A recipe no longer means what it meant.
+    /// Forgets the facts about a recipe that has changed.
     pub fn forget(&mut self, recipe: usize) {
         self.estimates.remove(&recipe);
         self.last.remove(&recipe);
     }
 
-    /// A recipe has been run again.
+    /// Forgets the last run of a recipe that has run again.
     pub fn ran(&mut self, recipe: usize) {
         self.last.remove(&recipe);
     }

@@ -4,30 +4,30 @@ use crate::recipe::Recipe;
 use crate::tui::field::Field;
 use crate::tui::recipes::{RecipeEntry, Recipes};
 
-/// What was typed after the slash.
+/// The text typed after the slash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     pub field: Field,
-    /// Whether keys go into it.
+    /// Whether keys go into the filter.
     pub typing: bool,
 }
 
 impl Filter {
-    /// Whether it has a row of the list.
+    /// Whether the filter occupies a row of the list.
     pub fn shows(&self) -> bool {
         self.typing || !self.field.is_empty()
     }
 
-    /// Keeps of the list what has every word.
+    /// Keeps the recipes that contain every word.
     pub fn apply(&self, recipes: &mut Recipes) {
         let text = self.field.text().to_lowercase();
         recipes.keep(|haystack| text.split_whitespace().all(|word| haystack.contains(word)));
     }
 }
 
-/// What a recipe is found by: its titles, its file, the paper's key, figure and table, and
-/// its primitives; in lower case. Of one with a mistake, which was not read, only what its
-/// file's name says.
+/// The text that the filter searches, in lower case: the recipe's titles, its file, the paper's key, figure and
+/// table, and its primitives. A recipe that cannot be parsed is found only by the title, path and group of its
+/// list entry.
 pub fn haystack(entry: &RecipeEntry, read: Option<&Recipe>) -> String {
     let mut words = vec![entry.title.clone(), entry.path.clone(), entry.group.clone()];
     if let Some(recipe) = read {

@@ -1,4 +1,4 @@
-//! What others find out or have done, and what is to be asked of them.
+//! Results of background work, and requests for more of it.
 
 use super::facts::{Known, Last};
 use super::queue;
@@ -10,38 +10,37 @@ use crate::tui::runs;
 use crate::tui::state::{Leaving, Mode, State};
 use crate::tui::update::Effect;
 
-/// Something that needs the world.
+/// A request that needs the outside world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errand {
     /// Take the first run out of the queue.
     Next,
-    /// Start what was taken out of the queue.
+    /// Start the run that was taken out of the queue.
     Begin,
-    /// Save the recipe under the name that was given.
+    /// Save the recipe under the given name.
     Save,
-    /// Find out how fast the backends copy.
+    /// Measure how fast the backends copy.
     Paces,
     /// Find the newest run of the recipe at this index.
     Last(usize),
 }
 
-/// Something that came of it.
+/// The result of an [`Errand`].
 #[derive(Debug)]
 pub enum News {
     /// The first run of the queue is about to start.
     Next,
-    /// Somebody is at it.
+    /// The lookup was requested.
     Asked(Errand),
-    /// The backends are this fast; `None` where somebody had to stop before he knew.
+    /// The backends' copy bandwidths; `None` if the measurement was stopped.
     Paces(Option<Result<Paces, String>>),
-    /// The newest run of the recipe at this index; unknown where somebody had to stop before
-    /// he knew.
+    /// The newest run of the recipe at this index; unknown if the search was stopped.
     Last(usize, Known<Last>),
     /// The recipe was saved, or why not.
     Saved(Result<RecipeEntry, NotSaved>),
 }
 
-/// Takes in what came.
+/// Applies a result to the state.
 pub fn take(state: &mut State, news: News) -> Option<Effect> {
     match news {
         News::Next => {
@@ -54,7 +53,7 @@ pub fn take(state: &mut State, news: News) -> Option<Effect> {
         News::Asked(Errand::Next | Errand::Begin | Errand::Save) => {}
         News::Paces(None) => state.home.facts.paces = Known::Unknown,
         News::Paces(Some(paces)) => state.home.facts.measured(paces, &state.recipes),
-        // Of a recipe that was changed meanwhile it is asked for again.
+        // If the recipe has changed in the meantime, it is looked up again, and this answer is dropped.
         News::Last(recipe, last) if matches!(state.home.facts.last(recipe), Known::Asked) => {
             state.home.facts.put_last(recipe, last);
         }
@@ -64,8 +63,8 @@ pub fn take(state: &mut State, news: News) -> Option<Effect> {
     None
 }
 
-/// What is to be done next: the next run, else what the preview lacks. Nothing is looked up
-/// while something runs: it would disturb what is measured.
+/// The next request: the next queued run, or else a lookup that the preview lacks. There are no lookups during
+/// a run, because they would disturb the measurement.
 pub fn wanted(state: &State) -> Option<Errand> {
     if state.mode != Mode::Run || state.busy() || state.leaving != Leaving::No {
         return None;
@@ -82,7 +81,7 @@ pub fn wanted(state: &State) -> Option<Errand> {
     }
 }
 
-/// A recipe means this, as it is changed now.
+/// Stores the plan of a recipe with its current changes.
 pub fn resolved(state: &mut State, index: usize, plan: Result<Plan, String>) {
     if let Ok(plan) = &plan {
         state.home.facts.resolved(index, plan);
@@ -90,8 +89,8 @@ pub fn resolved(state: &mut State, index: usize, plan: Result<Plan, String>) {
     state.recipes.resolved(index, plan);
 }
 
-/// Says why a run was not started, for which others were stopped; one that was queued is named, because it is not what is
-/// selected.
+/// Explains why a run was not started, after lookups were stopped for it. A queued run is named, because it is
+/// not the selected recipe.
 pub fn not_started(state: &mut State, reason: &str) {
     runs::stopped(&mut state.runs);
     let queued = state.home.queue.starting.take().map(|item| format!(": {}", item.label()));

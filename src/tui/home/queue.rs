@@ -1,4 +1,4 @@
-//! Runs that wait for the one before them.
+//! The queue of runs that wait for the current one to end.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,15 @@ use crate::tui::panel::Focus;
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::state::State;
 
-/// Most that wait: a key held down must not fill the memory.
+/// Maximum length of the queue: a key held down must not fill the memory.
 const MOST: usize = 100;
 
-/// A recipe as it was when somebody queued it.
+/// A recipe as it was when it was queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// Index of the recipe.
     pub recipe: usize,
-    /// The recipe: its file may be saved over meanwhile.
+    /// The recipe's text: the file may be overwritten in the meantime.
     pub entry: RecipeEntry,
     pub overrides: Overrides,
 }
@@ -28,12 +28,12 @@ impl Item {
     }
 }
 
-/// What waits, in its order.
+/// The waiting runs, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     items: VecDeque<Item>,
     pub selected: usize,
-    /// The one that was taken out and is being started.
+    /// The run that was taken out of the queue and is being started.
     pub starting: Option<Item>,
 }
 
@@ -54,14 +54,14 @@ impl Queue {
         self.selected = at.min(self.items.len().saturating_sub(1));
     }
 
-    /// The first is about to start.
+    /// Takes out the first run, which is about to start.
     pub fn next(&mut self) {
         self.starting = self.items.pop_front();
         self.selected = self.selected.saturating_sub(1);
     }
 }
 
-/// Lets the selected recipe, as it is changed now, wait for its turn.
+/// Queues the selected recipe with its current changes.
 pub fn add(state: &mut State) {
     let (Some(recipe), Some(entry)) = (state.recipes.selected(), state.recipes.entry()) else { return };
     if let Some(Err(_)) = state.recipes.plan() {
@@ -81,7 +81,7 @@ pub fn add(state: &mut State) {
     queue.items.push_back(item);
 }
 
-/// Takes the selected one out.
+/// Removes the selected run.
 pub fn remove(state: &mut State) {
     let queue = &mut state.home.queue;
     queue.items.remove(queue.selected);
@@ -89,13 +89,13 @@ pub fn remove(state: &mut State) {
     leave_empty(state);
 }
 
-/// Takes all of them out.
+/// Removes all runs.
 pub fn clear(state: &mut State) {
     state.home.queue = Queue::default();
     leave_empty(state);
 }
 
-/// An empty queue has no panel to be in.
+/// Moves the focus away from an empty queue, which has no panel.
 pub fn leave_empty(state: &mut State) {
     if state.home.queue.is_empty() && state.focus == Focus::Queue {
         state.focus = Focus::Recipes;

@@ -1,4 +1,4 @@
-//! Writing a changed recipe to a file of its own.
+//! Saves a changed recipe to a new file.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -12,15 +12,15 @@ use crate::tui::field::Field;
 use crate::tui::recipes::{OWN, RecipeEntry};
 use crate::tui::state::State;
 
-/// The question under which name a recipe is to be saved.
+/// The dialog for the file name under which a recipe is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
     /// Index of the recipe.
     pub recipe: usize,
     pub field: Field,
-    /// The file that exists, once somebody was told that it would be overwritten.
+    /// The existing file, once the user has been warned that it would be overwritten.
     pub exists: Option<Existing>,
-    /// Why it was not saved under this name.
+    /// Why the recipe was not saved under this name.
     pub error: Option<String>,
 }
 
@@ -28,12 +28,12 @@ pub struct Saving {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Existing {
     pub path: PathBuf,
-    /// Whether the new text lacks comments of the recipe.
+    /// Whether comments of the recipe are missing from the new text.
     pub loses: bool,
 }
 
 impl Saving {
-    /// The file, with `.yaml` after its name if nothing like that is there.
+    /// The file's path, with `.yaml` appended unless it has a YAML ending.
     pub fn path(&self) -> PathBuf {
         let text = self.field.text();
         let text = text.trim();
@@ -41,7 +41,7 @@ impl Saving {
         PathBuf::from(if ends { text.to_owned() } else { format!("{text}.yaml") })
     }
 
-    /// What stands under the panels meanwhile.
+    /// The dialog's text, shown under the panels.
     pub fn question(&self) -> String {
         let name = self.field.shown(usize::MAX, crate::tui::theme::Theme::PLAIN);
         match (&self.error, &self.exists) {
@@ -61,13 +61,13 @@ impl Saving {
 /// Why nothing was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotSaved {
-    /// The file exists, and nobody has said that it may go.
+    /// The file exists, and the user has not confirmed that it may be overwritten.
     Exists(Existing),
-    /// In one line.
+    /// The reason in one line.
     Because(String),
 }
 
-/// Asks for the file's name.
+/// Opens the dialog for the file name.
 pub fn ask(state: &mut State) {
     let (Some(recipe), Some(entry)) = (state.recipes.selected(), state.recipes.entry()) else { return };
     if let Some(Err(_)) = state.recipes.plan() {
@@ -78,12 +78,12 @@ pub fn ask(state: &mut State) {
     state.home.saving = Some(Saving { recipe, field, exists: None, error: None });
 }
 
-/// The recipe with its changes written into its text, in a file; it means the same.
+/// Writes the recipe with its changes to a file. The new text has the same meaning.
 ///
 /// # Errors
-/// A file that exists, a change that the recipe language has no place for, a text that would
-/// not mean the same, a file that cannot be written, and another folder where the recipe
-/// names files of indices: they are looked for beside it.
+/// If the file exists, if the recipe language cannot express a change, if the text would have another meaning,
+/// if the file cannot be written, or if it would lie outside the current folder although the recipe names index
+/// files by relative paths, which are relative to the recipe.
 pub fn save(
     entry: &RecipeEntry,
     overrides: &Overrides,
@@ -109,7 +109,7 @@ pub fn save(
     Ok(RecipeEntry { group: OWN.to_owned(), path: path.display().to_string(), title, text })
 }
 
-/// A file of indices that a recipe of this folder would not find from that file.
+/// An index file that the recipe would not find from its new path.
 fn left_behind<'p>(plan: &'p Plan, recipe: &Path) -> Option<&'p str> {
     let absolute = std::path::absolute(recipe).ok();
     let here = std::env::current_dir().ok();
@@ -118,8 +118,7 @@ fn left_behind<'p>(plan: &'p Plan, recipe: &Path) -> Option<&'p str> {
     relative.filter(|_| !stays).map(|file| file.path.as_str())
 }
 
-/// The text that says by itself what the recipe and its changes say together, and what that
-/// is.
+/// The text that means by itself what the recipe and its overrides mean together, and its plan.
 fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result<(String, Plan), String> {
     let plan = resolve(entry, overrides)?;
     let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
@@ -132,43 +131,42 @@ fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result
     Ok((titled(&again.text, &title(&plan.title, overrides))?, means))
 }
 
-/// A title that tells the copy from the recipe: with what was changed, as in `(tuples=1Ki)`.
+/// A title that distinguishes the copy from the recipe: the changes are appended, as in `(tuples=1Ki)`.
 fn title(title: &str, overrides: &Overrides) -> String {
     let changes: Vec<String> = overrides.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
     if changes.is_empty() { title.to_owned() } else { format!("{title} ({})", changes.join(", ")) }
 }
 
-/// Writes a text to a file; the flag says whether one that exists may go.
+/// Writes a text to a file; the flag allows overwriting an existing file.
 pub type Write = fn(&Path, &str, bool) -> io::Result<()>;
 
-/// The file is there complete or not at all: the disk may be full, and nobody is to read half
-/// of it.
+/// Writes the file atomically: the disk may be full, and no reader must see half a file.
 pub fn write(path: &Path, text: &str, overwrite: bool) -> io::Result<()> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let draft = folder::draft(path.parent().unwrap_or(Path::new("")), &name);
     let written = fs::write(&draft, text).and_then(|()| put(&draft, path, overwrite));
     if written.is_err() {
-        // It may not even exist; the first error is the one to tell.
+        // The draft may not exist; the first error is the one to report.
         let _ = fs::remove_file(&draft);
     }
     written
 }
 
-/// Gives the draft its name. A rename takes the place of any file; an empty one of ours keeps
-/// it free of others'.
+/// Renames the draft to its final name. A rename replaces any existing file, so without `overwrite` an empty
+/// file is created first: this fails if the name is taken, and reserves it otherwise.
 fn put(draft: &Path, path: &Path, overwrite: bool) -> io::Result<()> {
     if !overwrite {
         File::create_new(path)?;
     }
     fs::rename(draft, path).inspect_err(|_| {
         if !overwrite {
-            // Nobody has written to it; the first error is the one to tell.
+            // The reserved file is still empty; the first error is the one to report.
             let _ = fs::remove_file(path);
         }
     })
 }
 
-/// What came of saving.
+/// Processes the outcome of saving.
 pub fn saved(state: &mut State, outcome: Result<RecipeEntry, NotSaved>) {
     let Some(saving) = &mut state.home.saving else { return };
     match outcome {
@@ -186,7 +184,7 @@ pub fn saved(state: &mut State, outcome: Result<RecipeEntry, NotSaved>) {
     }
 }
 
-/// Puts the new recipe into the list and selects it; the changes are in it now.
+/// Adds the new recipe to the list and selects it. Its text contains the changes now.
 fn add(state: &mut State, from: usize, entry: RecipeEntry) {
     state.home.edits.forget(from);
     state.recipes.forget(from);

@@ -43,7 +43,7 @@ const PROTANOPIA: Matrix =
 const DEUTERANOPIA: Matrix =
     [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]];
 
-/// Ottosson's Oklab, in which distances are roughly those that are seen.
+/// Ottosson's Oklab, in which distances approximate perceived differences.
 fn oklab(c: Rgb) -> Rgb {
     let cones = times(
         &[
@@ -63,7 +63,7 @@ fn oklab(c: Rgb) -> Rgb {
     )
 }
 
-/// The smallest distance of two colours to any of the three kinds of eyes.
+/// The smallest distance between two colours over the three kinds of colour vision.
 fn distance(a: Rgb, b: Rgb) -> f64 {
     let seen = |eye: &Matrix, c: Rgb| oklab(times(eye, c).map(|v| v.clamp(0.0, 1.0)));
     let apart = |eye: &Matrix| {
@@ -88,7 +88,7 @@ fn texts_and_series_stand_out_from_their_background() {
     }
 }
 
-/// Okabe and Ito's own seven are 0.076 apart by this measure.
+/// Okabe and Ito's own seven colours are 0.076 apart by this measure.
 #[test]
 fn colour_blind_people_can_tell_the_series_apart() {
     for palette in [Palette::Dark, Palette::Light] {

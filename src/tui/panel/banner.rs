@@ -1,5 +1,4 @@
-//! What must not be missed: a dead engine, a broken run, the question before
-//! quitting, a notice.
+//! Important messages: a dead engine, a broken run, the question before quitting, a notice.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,13 +14,13 @@ use crate::tui::state::{Leaving, Mode, State};
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// The most rows it takes.
+/// Maximum number of rows.
 pub const MOST_ROWS: usize = 3;
 
 /// Columns of a text that is being typed.
 const TYPED: usize = 120;
 
-/// The banner's text and whether it is about something bad.
+/// The banner's text and whether it reports a problem.
 pub fn text(state: &State) -> Option<(String, bool)> {
     if let Some(saving) = &state.home.saving {
         return Some((saving.question(), false));
@@ -51,7 +50,7 @@ pub fn text(state: &State) -> Option<(String, bool)> {
     state.run().and_then(|run| of_session(run, &state.keymap)).or_else(|| cut_short(state))
 }
 
-/// How to go on with a run that was cancelled just now.
+/// How to resume a run that was just cancelled.
 fn cut_short(state: &State) -> Option<(String, bool)> {
     let ours = state.focus.is_run() && state.run().is_some_and(|run| run.mode == Mode::Run);
     resume::cut_short(state).filter(|_| ours)?;
@@ -78,8 +77,7 @@ fn dead(session: &Session, keymap: &Keymap, reason: &str, case: Option<usize>) -
     format!("Engine died{at}: {reason}. {resume}: go on in a fresh engine, {cancel}: end the run.")
 }
 
-/// How many rows the banner needs on a screen of this width; none where there is nothing to
-/// say.
+/// Number of rows that the banner needs on a screen of this width; 0 if there is no message.
 pub fn rows_needed(state: &State, columns: u16) -> u16 {
     text(state).map_or(0, |(text, _)| wrapped(&text, columns).len().min(MOST_ROWS) as u16)
 }
@@ -93,7 +91,7 @@ fn room(columns: u16) -> usize {
     usize::from(columns).saturating_sub(4).max(1)
 }
 
-/// The first rows, with a sign at their end where more would follow.
+/// The first rows, with an ellipsis if more would follow.
 fn first(mut rows: Vec<String>, area: Rect, theme: Theme) -> Vec<String> {
     if rows.len() > usize::from(area.height) {
         rows.truncate(usize::from(area.height));

@@ -1,5 +1,5 @@
-//! Every case of the run with its state: what cannot run or went wrong is here with
-//! its reason, and nowhere on the chart.
+//! Every case of the run with its state. Cases that cannot run or have failed appear here with their reasons,
+//! which the chart omits.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub const COMMANDS: &[Command] = &[
     command::PAGES,
 ];
 
-/// Symbols of the states, in Unicode and in ASCII, and what they mean.
+/// Symbols of the states, in Unicode and in ASCII, and their meanings.
 pub const MARKS: &[(&str, &str, &str)] = &[
     ("·", ".", "pending"),
     ("▶", ">", "running"),
@@ -82,8 +82,7 @@ pub fn click(state: &mut State, area: Rect, row: u16) {
     }
 }
 
-/// How many there are of each kind and, where there is room, how long the running one still
-/// takes.
+/// The number of cases of each kind and, if there is room, the remaining time of the running case.
 fn title(session: &Session, now: Duration, columns: usize, theme: Theme) -> String {
     let records = session.ledger.records();
     let done = records.iter().filter(|r| r.status == Status::Done).count();
@@ -92,12 +91,12 @@ fn title(session: &Session, now: Duration, columns: usize, theme: Theme) -> Stri
     let title = format!("Cases {done}/{}{rest}", records.len() - absent);
     let left = session.case_remaining(now).map(words::wait);
     let left = left.map(|left| format!("{}{} {left}", theme.separator(), theme.symbol("▶", ">")));
-    // The heading has a margin of three columns, and a sign where it has the focus.
+    // The heading has a margin of three columns, and a marker if it has the focus.
     let fits = |left: &String| words::width(&title) + words::width(left) + 6 <= columns;
     format!("{title}{}", left.filter(fits).unwrap_or_default())
 }
 
-/// Cases, under the names of the axes and the unit whose values they show.
+/// The cases, grouped by experiment under a row with the names of the axes and the unit.
 fn rows(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut experiment = None;
@@ -140,7 +139,7 @@ fn case(session: &Session, index: usize, focused: bool, theme: Theme, area: Rect
     }
 }
 
-/// The state's symbol and its style.
+/// The symbol of a case's state, and its style.
 pub fn mark(record: &Record, running: bool, theme: Theme) -> (&'static str, Style) {
     let (index, style) = match record.status {
         Status::NotApplicable(_) => (6, theme.dim()),
@@ -155,7 +154,7 @@ pub fn mark(record: &Record, running: bool, theme: Theme) -> (&'static str, Styl
     (theme.symbol(utf8, ascii), style)
 }
 
-/// The case and its value on the chart's y axis, or why there is none.
+/// A case's name and its value on the chart's y axis, or the reason why it has none.
 fn outcome(session: &Session, record: &Record, name: &str, room: usize, theme: Theme) -> String {
     let experiment = session.ledger.plan().experiments.get(record.case.experiment);
     let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);

@@ -15,7 +15,7 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::whatif;
 
-/// A notch of the wheel shows this share of what was shown.
+/// One notch of the wheel zooms to this share of the visible part.
 const NOTCH: f64 = 0.8;
 
 pub const COMMANDS: &[Command] = &[
@@ -140,7 +140,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Draws ahead what does not depend on the selection, unless it is at hand.
+/// Draws the part that does not depend on the selection, unless it is cached.
 pub fn paint(session: &mut Session, theme: Theme, area: Rect) {
     session.paint(theme, below_heading(area));
 }
@@ -152,18 +152,18 @@ fn read_out(session: &Session, theme: Theme, columns: usize) -> String {
     format!("{NAME}{line}")
 }
 
-/// Puts the cursor on what stands nearest to a cell of the screen.
+/// Puts the cursor on the point nearest to a cell of the screen.
 pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
     let Some(session) = &mut state.session else { return };
     session.refresh();
-    // Colours and symbols do not move a point.
+    // Point positions do not depend on colours and symbols.
     let plot = session.view.plot(session.shown(), Theme::PLAIN);
     if let Some((panel, case)) = plot.nearest(below_heading(area), at) {
         session.point_at(panel, case);
     }
 }
 
-/// Zooms around a cell of the screen: in where the wheel turns upwards.
+/// Zooms around a cell of the screen; turning the wheel upwards zooms in.
 pub fn wheel(state: &mut State, area: Rect, at: (u16, u16), by: isize) {
     let Some(session) = &mut state.session else { return };
     session.refresh();
@@ -174,7 +174,7 @@ pub fn wheel(state: &mut State, area: Rect, at: (u16, u16), by: isize) {
     }
 }
 
-/// The experiment, and which of several panels and experiments this is.
+/// The experiment's title, and its number among several experiments and panels.
 fn title(session: &Session, theme: Theme) -> String {
     let chart = session.chart();
     let mut parts = vec![chart.title.clone()];

@@ -14,9 +14,9 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// Between two columns.
+/// Columns between two cells of the table.
 const GAP: usize = 2;
-/// A name has at least so many columns before the rates go.
+/// Minimum columns of the name; the rate columns are dropped first.
 const NAME: usize = 16;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -42,7 +42,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Which runs are compared, and what came out.
+/// The compared runs, and the summary of the comparison.
 fn above(sheet: &Sheet, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let key = sheet.key.iter().map(|line| Line::raw(format!(" {}", words::fit(line, columns, theme))));
     let summary = words::wrap(&sheet.judged.summary, columns.max(1)).into_iter().take(2);
@@ -50,7 +50,7 @@ fn above(sheet: &Sheet, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     key.chain(summary).chain([Line::default()]).collect()
 }
 
-/// What `area` leaves for the rows of the table, below its head.
+/// The area of the table's rows, below its head.
 fn table(sheet: &Sheet, area: Rect) -> Rect {
     let columns = usize::from(area.width).saturating_sub(2);
     let summary = words::wrap(&sheet.judged.summary, columns.max(1)).len().min(2);
@@ -69,7 +69,7 @@ pub fn click(state: &mut State, area: Rect, row: u16) {
     }
 }
 
-/// Columns of each cell: where they do not fit, the name is cut, and then the rates go.
+/// Column widths. If the columns do not fit, the name is shortened, and then the rates are dropped.
 fn widths(sheet: &Sheet, columns: usize) -> [usize; 5] {
     let cells = |column: usize| sheet.judged.rows.iter().map(move |row| words::width(&row.cells[column]));
     let mut widths = std::array::from_fn(|column| {

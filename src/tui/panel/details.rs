@@ -1,4 +1,4 @@
-//! What is known about the selected run.
+//! Facts about the selected run.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// Facts' names have this many columns.
+/// Columns for the names of facts.
 const NAMES: usize = 9;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -22,7 +22,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     super::lines(lines.into_iter().skip(state.runs.details_scroll), area, buffer);
 }
 
-/// The furthest that the panel can be scrolled in `area`.
+/// The last scroll position of the panel in `area`.
 pub fn last_scroll(runs: &Runs, theme: Theme, area: Rect) -> usize {
     let rows = usize::from(area.height).saturating_sub(1);
     lines(runs, usize::from(area.width), theme).len().saturating_sub(rows)
@@ -78,7 +78,7 @@ fn cases(tally: Tally) -> String {
     parts.join(", ")
 }
 
-/// `Kernels, cpu: 3.40 GB/s to 34.3 GB/s (6 cases)`.
+/// `cpu: 3.40 GB/s to 34.3 GB/s · 6 cases · Kernels`.
 fn result(outcome: &Outcome, theme: Theme) -> String {
     let [low, high] = outcome.range.map(|value| words::value(outcome.quantity, value));
     let range = if low == high { low } else { format!("{low} to {high}") };

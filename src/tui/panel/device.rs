@@ -1,4 +1,4 @@
-//! The machine around the newest rounds: clocks, power, temperature, who else is there.
+//! The machine during the newest rounds: clocks, power, temperature, other load.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,7 +13,7 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// Rows that it needs in so many columns, with its heading.
+/// Rows that the panel needs for a width of `columns`, including its heading.
 pub fn rows_needed(session: &Session, columns: u16) -> u16 {
     lines(session, Theme::PLAIN, usize::from(columns)).len() as u16 + 1
 }
@@ -24,7 +24,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     super::lines(lines(session, theme, usize::from(area.width)), area, buffer);
 }
 
-/// A figure's name, the figure, and whether it is one to worry about.
+/// The name of a figure, its value, and whether it is a cause for concern.
 type Figure = (&'static str, Option<String>, bool);
 
 fn lines(session: &Session, theme: Theme, columns: usize) -> Vec<Line<'static>> {
@@ -34,7 +34,7 @@ fn lines(session: &Session, theme: Theme, columns: usize) -> Vec<Line<'static>> 
     lines.extend(of_cpu(&machine.newest).iter().flat_map(|figures| rows(figures, theme, columns)));
     if let Some(gpu) = machine.gpu_conditions() {
         lines.push(name(machine.gpu().unwrap_or_default(), "GPU", theme, columns));
-        // What explains a slow round stands first, should there be no room for all.
+        // The reason for a slow round comes first, in case there is no room for everything.
         lines.extend(rows(&[throttle(&gpu)], theme, columns));
         lines.extend(of_gpu(&gpu, theme).iter().flat_map(|figures| rows(figures, theme, columns)));
     }
@@ -71,14 +71,14 @@ fn of_gpu(seen: &GpuConditions, theme: Theme) -> [Vec<Figure>; 3] {
     ]
 }
 
-/// An empty list says that nothing holds the clocks down only where the driver tells of them.
+/// An empty list means that nothing throttles the clocks only if the driver reports throttling at all.
 fn throttle(seen: &GpuConditions) -> Figure {
     let told = seen.sm_clock.is_some() || !seen.throttle.is_empty();
     let words = if seen.throttle.is_empty() { "none".to_owned() } else { seen.throttle.join(", ") };
     ("throttle", told.then_some(words), !seen.throttle.is_empty())
 }
 
-/// Figures side by side, or under each other where there is no room for that.
+/// Figures side by side, or one per row if they do not fit.
 fn rows(figures: &[Figure], theme: Theme, columns: usize) -> Vec<Line<'static>> {
     let beside = row(figures, theme, usize::MAX);
     if figures.len() == 1 || beside.width() > columns + 1 {

@@ -1,4 +1,4 @@
-//! The values of the selected recipe, each with what it accepts.
+//! The values of the selected recipe, each with the values it accepts.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
@@ -51,9 +51,10 @@ pub const COMMANDS: &[Command] = &[
     command::PAGES,
 ];
 
-/// Rows for what the selected line accepts, and what is wrong with it.
+/// Maximum rows below the list: a mistake in the recipe or its cost, and the accepted values of the selected
+/// line.
 const MOST_UNDER: usize = 6;
-/// Widest column of names.
+/// Maximum width of the names.
 const NAMES: usize = 22;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -73,7 +74,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     heading(&title, state.focus == Focus::Editor, theme, area, buffer);
 }
 
-/// Draws the values from the line `first` on, and returns the first line without room.
+/// Draws the values from the line `first` on, and returns the index of the first line that does not fit.
 fn values(editor: &Editor, first: usize, theme: Theme, list: Rect, buffer: &mut Buffer) -> usize {
     let names = editor.lines.iter().map(|line| words::width(&line.name)).max().unwrap_or(0).min(NAMES);
     let wrong = wrong(editor, usize::from(list.width), theme);
@@ -97,14 +98,14 @@ fn values(editor: &Editor, first: usize, theme: Theme, list: Rect, buffer: &mut 
     editor.lines.len()
 }
 
-/// How many lines there is no room for: `3 above, 19 below`; empty where all are shown.
+/// The number of lines that do not fit: `3 above, 19 below`; empty if all lines are shown.
 fn more(above: usize, below: usize) -> String {
     let counts = [(above, "above"), (below, "below")];
     let words = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What the list leaves to what stands under it.
+/// The area that is left for the list above `under` rows.
 fn list(area: Rect, under: usize) -> Rect {
     let under = u16::try_from(under).unwrap_or(u16::MAX).min(area.height / 2);
     Rect { height: area.height - under, ..area }
@@ -141,7 +142,8 @@ fn row_of(
     buffer.set_line(area.x, area.y, &Line::from(spans.to_vec()), area.width);
 }
 
-/// Why the typed value was not taken, under its line; which key it is stands there.
+/// The reason why the typed value was not accepted, shown under its line. The line names the key, so it is
+/// stripped from the message.
 fn wrong(editor: &Editor, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let Some(error) = &editor.error else { return Vec::new() };
     let path = |lead: &str| !lead.contains([' ', '`']);
@@ -152,8 +154,8 @@ fn wrong(editor: &Editor, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     rows.map(|(at, row)| Line::styled(format!("  {} {row}", sign(at)), theme.bad())).collect()
 }
 
-/// What is wrong with the whole, or what it costs; then what the selected line accepts and
-/// means.
+/// The mistake in the recipe as a whole, or its cost; then the accepted values and the meaning of the selected
+/// line.
 fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let editor = &state.home.editor;
     let Some(line) = editor.line() else { return Vec::new() };
@@ -185,7 +187,7 @@ fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
 
 /// Selects the value at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
-    // Colours and symbols do not change where lines break.
+    // Line breaks do not depend on colours and symbols.
     let under = under(state, usize::from(area.width), Theme::PLAIN).len();
     let list = list(below_heading(area), under);
     if let Some(below) = row.checked_sub(list.y).filter(|_| row < list.bottom()) {

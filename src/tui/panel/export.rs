@@ -1,4 +1,4 @@
-//! The dialog that says what was written of a run, and how to run it again.
+//! The dialog that lists the files written for a run, and the commands that repeat it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,12 +10,12 @@ use crate::tui::runs::Exported;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// Widest dialog.
+/// Maximum width of the dialog.
 const WIDEST: u16 = 100;
-/// Most rows of file names.
+/// Maximum rows of file names.
 const FILES: usize = 4;
 
-/// Draws the dialog in the middle of `body`, with this of its lines selected.
+/// Draws the dialog in the middle of `body`, with line `selected` selected.
 pub fn draw(exported: &Exported, selected: usize, theme: Theme, body: Rect, buffer: &mut Buffer) {
     let width = body.width.min(WIDEST);
     let lines = lines(exported, selected, usize::from(width).saturating_sub(4), theme);
@@ -26,7 +26,7 @@ pub fn draw(exported: &Exported, selected: usize, theme: Theme, body: Rect, buff
     let block = Block::bordered().border_set(theme.border()).title(" Written ").border_style(theme.dim());
     let inner = block.inner(area);
     block.render(area, buffer);
-    // Where it is tight, what can be selected matters most.
+    // If space is tight, the selectable lines matter most.
     let skip = lines.len().saturating_sub(usize::from(inner.height));
     super::lines(lines.into_iter().skip(skip), inner, buffer);
 }

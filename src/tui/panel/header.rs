@@ -1,4 +1,4 @@
-//! The first row: what runs where, and how far it is.
+//! The first row: recipe, engine, backends and progress.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -28,14 +28,14 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), theme));
 }
 
-/// The program's name, unless it takes the room of what runs where.
+/// The program's name, unless it takes up room that the subject needs.
 fn name(subject: &str, state: &State, room: usize) -> &'static str {
     const NAME: &str = "scatterlab";
     let cut = words::width(NAME) + words::width(subject) > room;
     if cut && state.session.is_some() { "" } else { NAME }
 }
 
-/// How many runs wait.
+/// Number of queued runs.
 fn waiting(state: &State, theme: Theme) -> String {
     match state.home.queue.items().len() {
         0 => String::new(),
@@ -43,7 +43,7 @@ fn waiting(state: &State, theme: Theme) -> String {
     }
 }
 
-/// The recipe and what it runs on.
+/// The recipe and its backends.
 fn subject(state: &State, theme: Theme) -> String {
     let Some(session) = &state.session else {
         return format!("{}{}{}", engine(state, theme), theme.separator(), state.devices);
@@ -57,7 +57,7 @@ fn subject(state: &State, theme: Theme) -> String {
     format!("{separator}{recipe}{}{separator}{}{host}", engine(state, theme), backends(session).join(", "))
 }
 
-/// `engine: ssh gpuhost · 23 ms`, where it is not our own.
+/// `engine: ssh gpuhost · 23 ms`; empty for the local engine.
 fn engine(state: &State, theme: Theme) -> String {
     let Some(remote) = &state.remote else { return String::new() };
     let separator = theme.separator();
@@ -76,7 +76,7 @@ fn backends(session: &Session) -> Vec<&str> {
     names
 }
 
-/// State, progress, time left and time spent.
+/// State, progress, remaining time and elapsed time.
 pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
     let (done, all) = session.progress();
     let spent = words::clock(session.elapsed(state.now));
@@ -113,8 +113,8 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
     }
 }
 
-/// What the run behind a frozen screen does where it does not simply go on: a run that is
-/// held must not be forgotten there.
+/// The state of the run behind a frozen screen, unless it simply continues: a paused run must not be forgotten
+/// there.
 fn meanwhile(shown: &Session, state: &State, theme: Theme) -> String {
     let Some(live) = &state.live else { return String::new() };
     let word = match &live.phase {
@@ -129,7 +129,7 @@ fn meanwhile(shown: &Session, state: &State, theme: Theme) -> String {
     format!("{}{word}", theme.separator())
 }
 
-/// Whether a run, or what is shown of it, is held.
+/// Whether a run, or the view of it, stands still.
 pub fn stands(session: &Session) -> bool {
     session.frozen.is_some() || session.paused().is_some() || session.pausing()
 }
@@ -147,7 +147,7 @@ fn failures(session: &Session, theme: Theme) -> String {
     if failed == 0 { String::new() } else { format!("{}{failed} failed", theme.separator()) }
 }
 
-/// The style of how far the run is.
+/// The style of the progress text.
 pub fn style(session: Option<&Session>, theme: Theme) -> Style {
     if session.is_some_and(stands) {
         return theme.warning();

@@ -13,7 +13,7 @@ use crate::tui::state::Mode;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// While the help is open.
+/// Commands while the help is open.
 pub const COMMANDS: &[Command] = &[
     MOVE,
     command::ENDS,
@@ -32,15 +32,15 @@ pub const COMMANDS: &[Command] = &[
     command::SUSPEND,
 ];
 
-/// What no command says.
+/// Facts that belong to no command.
 const ELSEWHERE: &str = "A click selects what is under the pointer, on a hint it is its key; the wheel scrolls. \
     Selecting text in the terminal needs Shift while the mouse is used here. `scatterlab config` prints the \
     file in which keys, colours, symbols and the mouse can be set.";
 
-/// Keys have this many columns.
+/// Columns for the keys.
 const KEYS: usize = 14;
 
-/// The help's lines, headings among them, wrapped to `columns`.
+/// The help's lines, including headings, wrapped to `columns`.
 pub fn text(mode: Mode, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines = legend(columns, theme);
     for (title, commands) in command::every(mode) {
@@ -60,7 +60,7 @@ pub fn text(mode: Mode, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Li
 
 fn legend(columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let marks = super::cases::MARKS.iter();
-    // A mark stays with its word where the line is broken.
+    // Non-breaking spaces keep a mark with its word when the line is wrapped.
     let word = |(utf8, ascii, word): &(&'static str, &'static str, &str)| {
         format!("{}\u{a0}{} ", theme.symbol(utf8, ascii), word.replace(' ', "\u{a0}"))
     };
@@ -85,12 +85,12 @@ fn entry(command: &Command, keymap: &Keymap, columns: usize, theme: Theme) -> Ve
 pub fn section(focus: Focus, mode: Mode, keymap: &Keymap, theme: Theme, area: Rect) -> usize {
     let inner = Block::bordered().inner(area);
     let lines = text(mode, keymap, usize::from(inner.width), theme);
-    // The marks of cases stand above all commands, under the same word.
+    // The legend of the case marks comes before all commands and has the same heading.
     let headed = |line: &Line| line.style == theme.title() && line.to_string() == focus.title();
     lines.iter().rposition(headed).unwrap_or(0)
 }
 
-/// The furthest that the help can be scrolled in `area`.
+/// The last scroll position of the help in `area`.
 pub fn last_scroll(mode: Mode, keymap: &Keymap, theme: Theme, area: Rect) -> usize {
     let inner = Block::bordered().inner(area);
     text(mode, keymap, usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))

@@ -1,4 +1,4 @@
-//! The last row: what the keys do here and now. A click on a hint is its key.
+//! The last row: the keys that are useful now. A click on a hint acts like its key.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,14 +15,14 @@ use crate::tui::theme::Theme;
 use crate::tui::update::shows_run;
 use crate::tui::words;
 
-/// A command that the bar shows, with the keys that it shows of it.
+/// A command in the bar, with the keys that the bar shows for it.
 pub type Hint = (&'static Command, Vec<(Key, Action)>);
 
-/// The commands that the bar shows, by importance: those that would do something, before
-/// all others those that end an unusual state.
+/// The commands in the bar, by importance: only those that are possible now, starting with those that end an
+/// unusual state.
 pub fn hints(state: &State) -> Vec<Hint> {
     let useful = |(command, bindings): &Hint| {
-        // More of a case that is done is seldom wanted; the help tells of it.
+        // Repeating a case that is done is rarely useful, so only the help mentions it.
         let seldom = !state.active() && command.actions().contains(&Action::Control(Ask::Again));
         command.hinted > 0 && !seldom && !bindings.is_empty() && command.enabled(state)
     };
@@ -31,8 +31,7 @@ pub fn hints(state: &State) -> Vec<Hint> {
     hints
 }
 
-/// What a command is called by which a run that stands still goes on, or a chart gives the
-/// screen back.
+/// The name of a command that continues a halted run, unfreezes the screen or leaves full screen.
 fn release(command: &Command, state: &State) -> Option<&'static str> {
     let held = |run: &Session| run.paused().is_some() || run.pausing();
     let full = |shown: &Session| shown.view.full && state.focus == Focus::Chart;
@@ -46,7 +45,7 @@ fn release(command: &Command, state: &State) -> Option<&'static str> {
     there.then_some(name)
 }
 
-/// Those that fit into `columns`.
+/// The hints that fit into `columns`.
 fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
     let text = |hint: Hint| {
         let text = format!(" {} {} ", keys(&hint, state, theme), name(hint.0, state));
@@ -54,7 +53,7 @@ fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
     };
     let mut shown: Vec<(Hint, String)> = hints(state).into_iter().map(text).collect();
     let width = |shown: &[(Hint, String)]| -> usize { shown.iter().map(|(_, t)| words::width(t)).sum() };
-    // The ways out and the help stand last and stay; what does not fit before them goes.
+    // The ways out and the help come last and stay; other hints are dropped to make room.
     let stays = |((command, _), _): &(Hint, String)| {
         command.actions().iter().any(|a| matches!(a, Action::Back | Action::Help | Action::Quit))
     };
@@ -65,8 +64,8 @@ fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
     shown
 }
 
-/// The keys of a hint, and what stands between them. Lines of the chart have one each: the
-/// first and the last are told.
+/// The keys of a hint, and their separator. Each line of the chart has a key; only the first and the last are
+/// shown.
 fn told<'h>((command, bindings): &'h Hint, state: &State) -> (Vec<&'h (Key, Action)>, &'static str) {
     let lines = state.session.as_ref().map_or(0, |session| session.chart().labels.len());
     match bindings.first() {
@@ -83,8 +82,7 @@ fn keys(hint: &Hint, state: &State, theme: Theme) -> String {
     keys.iter().map(|(key, _)| key.label(theme)).collect::<Vec<_>>().join(between)
 }
 
-/// What a command is called where it would do something else than elsewhere, or take back what
-/// it did.
+/// The name of a command, including names for when it does something different from usual or undoes its effect.
 fn name(command: &'static Command, state: &State) -> &'static str {
     let Some((_, action)) = command.bindings.first() else { return command.name };
     let view = state.session.as_ref().map(|session| &session.view);
@@ -112,8 +110,8 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x, area.y, &Line::from(spans.collect::<Vec<_>>()), area.width);
 }
 
-/// What a click in this column of the bar asks for: on a key its action, on the words
-/// the first action that would do something.
+/// The action of a click in this column of the bar: on a key the key's action, on the name the first action
+/// that is possible now.
 pub fn at(state: &State, theme: Theme, area: Rect, column: u16) -> Option<Action> {
     let mut left = area.x;
     for (hint, text) in shown(state, theme, usize::from(area.width)) {
@@ -128,7 +126,7 @@ pub fn at(state: &State, theme: Theme, area: Rect, column: u16) -> Option<Action
     None
 }
 
-/// The action of the key whose label stands at this column of the labels.
+/// The action of the key whose label covers this column of the labels.
 fn key_at(bindings: &[&(Key, Action)], theme: Theme, column: u16) -> Option<Action> {
     let mut right = 0;
     bindings.iter().find_map(|(key, action)| {

@@ -28,7 +28,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     super::lines(rows.into_iter().map(|row| line(row, theme)), area, buffer);
 }
 
-/// What the times and signs leave of so many columns.
+/// Columns that remain for the text beside times and signs.
 pub fn room(columns: u16) -> usize {
     usize::from(columns).saturating_sub(TIME + 3).max(1)
 }

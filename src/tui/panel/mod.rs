@@ -1,4 +1,4 @@
-//! The panels: each in a file of its own, with its drawing and its commands.
+//! The panels, each in its own file with its drawing and its commands.
 
 pub mod banner;
 pub mod cases;
@@ -30,13 +30,13 @@ use super::command::Command;
 use super::theme::Theme;
 use super::words;
 
-/// The panel that keys go to.
+/// The panel that receives the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     Recipes,
     /// The values of the selected recipe.
     Editor,
-    /// The runs that wait.
+    /// The queued runs.
     Queue,
     Cases,
     Chart,
@@ -44,7 +44,7 @@ pub enum Focus {
     Log,
     /// The list of stored runs.
     Runs,
-    /// What is known about the selected one.
+    /// Facts about the selected stored run.
     Details,
     Comparison,
     Pattern,
@@ -53,7 +53,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    /// In the order of the Tab key, and then those aside.
+    /// All panels: first in the order of the Tab key, then those with a screen of their own.
     pub const ALL: [Focus; 12] = [
         Focus::Recipes,
         Focus::Editor,
@@ -69,8 +69,8 @@ impl Focus {
         Focus::WhatIf,
     ];
 
-    /// The panels of a screen of their own, apart from recipes and the run, that this one is
-    /// on; none for the others.
+    /// All panels on the same screen as this one, if that screen is separate from the recipes and the run;
+    /// empty for the other panels.
     pub fn aside(self) -> &'static [Focus] {
         match self {
             Focus::Runs | Focus::Details => &[Focus::Runs, Focus::Details],
@@ -85,17 +85,17 @@ impl Focus {
         !self.aside().is_empty()
     }
 
-    /// Whether the list of stored runs or its details are looked at.
+    /// Whether this is the list of stored runs or its details.
     pub fn is_runs(self) -> bool {
         matches!(self, Focus::Runs | Focus::Details)
     }
 
-    /// Whether a run is looked at.
+    /// Whether this is a panel of the run screen.
     pub fn is_run(self) -> bool {
         matches!(self, Focus::Cases | Focus::Chart | Focus::Samples | Focus::Log)
     }
 
-    /// Heading of its commands in the help.
+    /// Heading of the panel's commands in the help.
     pub fn title(self) -> &'static str {
         match self {
             Focus::Recipes => "Recipes",
@@ -113,7 +113,7 @@ impl Focus {
         }
     }
 
-    /// What its keys do.
+    /// The panel's commands.
     pub fn commands(self) -> &'static [Command] {
         match self {
             Focus::Recipes => recipes::COMMANDS,
@@ -131,7 +131,7 @@ impl Focus {
         }
     }
 
-    /// The next or previous of the panels that there are.
+    /// The next or previous panel among those present.
     pub fn neighbour(self, by: isize, present: &[Focus]) -> Focus {
         let count = present.len().max(1) as isize;
         let at = present.iter().position(|f| *f == self).unwrap_or(0) as isize;
@@ -139,8 +139,8 @@ impl Focus {
     }
 }
 
-/// Draws a panel's heading on the first row of `area` and returns the rest. The panel
-/// with the focus has a heavy rule and, where colours are off, a marker as well.
+/// Draws a panel's heading on the first row of `area` and returns the rest. The panel with the focus has a
+/// heavy rule, and also a marker if there are no colours.
 pub fn heading(title: &str, focused: bool, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
     if area.is_empty() {
         return area;
@@ -161,7 +161,7 @@ pub fn heading(title: &str, focused: bool, theme: Theme, area: Rect, buffer: &mu
     below_heading(area)
 }
 
-/// What a panel's heading leaves of its area.
+/// The area below a panel's heading.
 pub fn below_heading(area: Rect) -> Rect {
     let heading = area.height.min(1);
     Rect { y: area.y + heading, height: area.height - heading, ..area }
@@ -174,15 +174,15 @@ pub fn lines<'a>(lines: impl IntoIterator<Item = Line<'a>>, area: Rect, buffer: 
     }
 }
 
-/// Fills the rest of a selected row with its style, so that the bar reaches the edge.
+/// Extends a selected row's style to the edge of the area.
 pub fn bar(area: Rect, y: u16, style: Style, buffer: &mut Buffer) {
     if y < area.bottom() {
         buffer.set_style(Rect { y, height: 1, ..area }, style);
     }
 }
 
-/// First row to show so that row `selected` of `count` is visible in `height` rows,
-/// in the middle where the list allows it.
+/// First row to show so that row `selected` of `count` is visible in `height` rows, centred if the list allows
+/// it.
 pub fn first_row(selected: usize, count: usize, height: usize) -> usize {
     selected.saturating_sub(height / 2).min(count.saturating_sub(height))
 }

@@ -1,5 +1,5 @@
-//! Which lines and sectors the first iterations of a case touch: a row for each iteration, a
-//! column for each line, and in it the elements that lie in each sector.
+//! The lines and sectors that the first iterations of a case touch: a row for each iteration, a column for each
+//! line, and in each column the number of elements per sector.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -38,13 +38,13 @@ fn above(view: &PatternView, side: &Side, columns: usize, theme: Theme) -> Vec<L
     facts.chain(totals.map(|row| Line::raw(format!(" {row}")))).chain([legend]).collect()
 }
 
-/// What stands in the grid.
+/// The key to the symbols of the grid.
 fn legend(view: &PatternView, theme: Theme) -> String {
     let cell = if view.whole { "line" } else { "sector" };
     format!("1-9, + for more: elements in a {cell}; {} leaves lines out", theme.symbol("┊", ":"))
 }
 
-/// What is moved, and how much of it is used.
+/// The amount of data moved, and the share of it that is used.
 fn totals(view: &PatternView, side: &Side, theme: Theme) -> String {
     let touched = &side.touched;
     let (lines, bytes) = (touched.distinct_lines[view.line], LINE_SIZES[view.line]);
@@ -72,12 +72,12 @@ struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// Sectors of a line, or 1 where lines are drawn whole.
+    /// Cells per line: its sectors, or 1 if lines are drawn whole.
     fn cells(&self) -> u64 {
         if self.view.whole { 1 } else { LINE_SIZES[self.view.line] / SECTOR }
     }
 
-    /// What each iteration touches, cell by cell.
+    /// The cells that each iteration touches.
     fn rows(&self) -> &[Vec<Touch>] {
         let touched = &self.side.touched;
         if self.view.whole { &touched.lines[self.view.line] } else { &touched.sectors }
@@ -116,7 +116,7 @@ impl Grid<'_> {
         }
     }
 
-    /// One line in one iteration; lines in between are missing where `gap` is set.
+    /// One line in one iteration; `gap` marks that lines before it are left out.
     fn line(&self, row: &[Touch], line: u64, gap: bool, (x, y): (u16, u16), buffer: &mut Buffer) {
         let rule = if gap { self.theme.symbol("┊", ":") } else { self.theme.symbol("│", "|") };
         buffer.set_string(x, y, rule, self.theme.dim());
@@ -136,7 +136,7 @@ impl Grid<'_> {
     }
 }
 
-/// Elements of an iteration in the cell with this number.
+/// Number of elements that an iteration touches in the cell with this number.
 fn elements(row: &[Touch], number: u64) -> u32 {
     let at = row.binary_search_by_key(&number, |touch| touch.unit);
     at.map_or(0, |at| row[at].elements)

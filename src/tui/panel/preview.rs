@@ -1,4 +1,4 @@
-//! What the selected recipe means, or what is wrong with it.
+//! A summary of the selected recipe's plan, or the mistake in the recipe.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,10 +17,10 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// The fewest rows in which a chart says anything, and the most that it gets.
+/// Minimum and maximum height of the chart of the last run.
 const LEAST_THUMBNAIL: u16 = 8;
 const MOST_THUMBNAIL: u16 = 16;
-/// Facts' names have this many columns.
+/// Columns for the names of facts.
 const NAMES: usize = 10;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -55,8 +55,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     super::lines(lines, area, buffer);
 }
 
-/// `about 1 min 20 s, largest case 2.1 GiB`, or why nobody can tell; nothing where nobody
-/// finds it out.
+/// `about 1 min 20 s, largest case 2.1 GiB`, or why there is no estimate; `None` if lookups are not available.
 pub fn estimate(state: &State, theme: Theme) -> Option<String> {
     let facts = &state.home.facts;
     if !facts.found_out {
@@ -79,12 +78,12 @@ pub fn estimate(state: &State, theme: Theme) -> Option<String> {
     Some(format!("about {time}, largest case {memory}{absent}"))
 }
 
-/// What was changed of the recipe, as the chart will say it.
+/// The overrides of the recipe, as the chart will show them.
 fn changes(plan: &Plan) -> Option<String> {
     (!plan.overrides.is_empty()).then(|| plan.overrides.join(" "))
 }
 
-/// The last run of the recipe as a small chart at the bottom of `area`; returns the rest.
+/// Draws the recipe's last run as a small chart at the bottom of `area`; returns the rest.
 fn thumbnail(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
     let last = state.recipes.selected().map(|index| state.home.facts.last(index));
     let Some(Known::Is(Some(run))) = last else { return area };
@@ -123,7 +122,7 @@ fn meaning(plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
         if plan.experiments.len() > 1 {
             facts.push(("experiment", experiment.title.clone()));
         }
-        // Experiments mostly share it.
+        // Most experiments share one paper, so it is shown only when it changes.
         let news = experiment.paper.as_ref().filter(|paper| told != Some(*paper));
         told = news.or(told);
         facts.extend(news.map(|p| ("paper", paper(p))));
@@ -153,7 +152,7 @@ fn paper(paper: &Paper) -> String {
     format!("{}{figure}{table}", paper.key)
 }
 
-/// Cases, rounds and samples, the backends, and what the plan knows cannot run.
+/// Cases, rounds and samples, the backends, and the cases that the plan knows cannot run.
 fn cases(plan: &Plan, experiment: usize, theme: Theme) -> String {
     let own: Vec<_> = plan.cases.iter().filter(|c| c.experiment == experiment).collect();
     let mut backends: Vec<&str> = own.iter().map(|c| c.backend()).collect();

@@ -1,4 +1,4 @@
-//! The runs that wait for the one before them.
+//! The runs that wait for the current one to end.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
@@ -27,7 +27,7 @@ pub const COMMANDS: &[Command] = &[
     command::PAGES,
 ];
 
-/// Rows of the whole queue, its heading included; none where nothing waits.
+/// Rows of the whole queue, including its heading; 0 if the queue is empty.
 pub fn rows_needed(state: &State) -> u16 {
     let waiting = state.home.queue.items().len();
     if waiting == 0 { 0 } else { u16::try_from(waiting + 1).unwrap_or(u16::MAX) }

@@ -56,7 +56,7 @@ pub const COMMANDS: &[Command] = &[
     command::PAGES,
 ];
 
-/// Rows that the whole list needs, its heading included.
+/// Rows that the whole list needs, including its heading.
 pub fn rows_needed(state: &State) -> u16 {
     let filter = usize::from(state.home.filter.shows());
     u16::try_from(state.recipes.rows().len() + 1 + filter).unwrap_or(u16::MAX)
@@ -84,7 +84,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// `/ scatter fig`, and how many of the recipes have these words.
+/// `/ scatter fig`, and how many of the recipes match.
 fn filter(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let filter = &state.home.filter;
     if !filter.shows() || area.is_empty() {
@@ -102,7 +102,7 @@ fn filter(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(area.x, area.y, text, columns, style);
 }
 
-/// What the filter's row leaves to the list.
+/// The area of the list below the filter's row.
 fn list(state: &State, area: Rect) -> Rect {
     let filter = u16::from(state.home.filter.shows()).min(area.height);
     Rect { y: area.y + filter, height: area.height - filter, ..area }

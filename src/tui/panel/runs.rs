@@ -12,8 +12,7 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// Columns that there is room for from this width on: what it is, and how many columns it
-/// takes at most.
+/// Optional columns: the minimum width of the screen, the content, and the column's maximum width.
 const COLUMNS: &[(u16, Column, usize)] =
     &[(0, Column::Cases, 9), (110, Column::Host, 12), (90, Column::Backends, 15), (130, Column::Revision, 9)];
 
@@ -25,10 +24,9 @@ enum Column {
     Revision,
 }
 
-/// Columns of a date with seconds, by which runs of a recipe that follow each other can be
-/// told apart, and without a year where it is tight.
+/// Columns of a date, with and without the year. Seconds tell apart successive runs of a recipe.
 const DATE: (usize, usize) = (19, 14);
-/// From this width on, years are shown.
+/// Minimum width for dates with years.
 const WITH_YEAR: u16 = 70;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -90,7 +88,7 @@ fn nothing(runs: &Runs) -> &'static str {
     }
 }
 
-/// Mark, date, what was run with its note, and the columns.
+/// Draws the mark, the date, the name with the note, and the columns.
 fn draw_entry(runs: &Runs, entry: &Entry, selected: bool, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let marker = if selected { ">" } else { " " };
     let baseline = runs.baseline.as_ref() == Some(&entry.path);
@@ -108,7 +106,7 @@ fn draw_entry(runs: &Runs, entry: &Entry, selected: bool, theme: Theme, area: Re
     buffer.set_stringn(x, area.y, right, width, Style::default());
 }
 
-/// `2026-11-20 22:37:58`, or `11-20 22:37:58`; blanks where nobody knows.
+/// `2026-11-20 22:37:58`, or `11-20 22:37:58`; blanks if unknown.
 fn date(entry: &Entry, width: u16) -> String {
     let (long, short) = DATE;
     let seconds: String = entry.when.chars().take(long).collect();
@@ -118,8 +116,7 @@ fn date(entry: &Entry, width: u16) -> String {
     }
 }
 
-/// The baseline is marked `A`, as where runs are compared; the others as their worst case is
-/// among the cases.
+/// The baseline is marked `A`, as in a comparison; another run has the mark of its worst case.
 fn mark(entry: &Entry, baseline: bool, theme: Theme) -> (&'static str, Style) {
     match entry.summary() {
         _ if baseline => ("A", theme.focus()),
@@ -131,8 +128,8 @@ fn mark(entry: &Entry, baseline: bool, theme: Theme) -> (&'static str, Style) {
     }
 }
 
-/// The recipe with its changes, the note, and where it is not the recipe's name already the
-/// title, as far as there is room; of a broken folder its name and what is wrong.
+/// The recipe with its changes, the note, and the title unless it already stands for the recipe, as far as
+/// there is room. For a broken folder, its name and the error.
 fn name(entry: &Entry, room: usize, theme: Theme) -> String {
     let mut parts = Vec::new();
     match &entry.content {
@@ -152,7 +149,7 @@ fn name_style(entry: &Entry, theme: Theme) -> Style {
     if entry.content.is_ok() { Style::default() } else { theme.bad() }
 }
 
-/// Everything that stands at the right edge.
+/// The cells at the right edge.
 fn columns(entry: &Entry, width: u16, theme: Theme) -> String {
     let Some(summary) = entry.summary() else { return String::new() };
     let all = COLUMNS.iter().filter(|(from, ..)| width >= *from);
@@ -176,7 +173,7 @@ fn padded(text: &str, columns: usize, theme: Theme) -> String {
     format!("{text}{}", " ".repeat(gap))
 }
 
-/// `12/14`, `12/14 1✗`: cases that are done, of those that could run, and how many failed.
+/// `12/14`, `12/14 1✗`: number of cases done, of cases that could run, and of failed cases.
 fn cases(tally: Tally, theme: Theme) -> String {
     let failed = match tally.failed {
         0 => String::new(),

@@ -47,28 +47,28 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     super::lines(lines.into_iter().skip(session.samples_scroll), area, buffer);
 }
 
-/// The furthest that the panel can be scrolled in `area`.
+/// The last scroll position of the panel in `area`.
 pub fn last_scroll(session: &Session, theme: Theme, area: Rect) -> usize {
     let Some(record) = session.ledger.records().get(session.selected) else { return 0 };
     let rows = usize::from(area.height).saturating_sub(1);
     lines(session, record, None, usize::from(area.width), theme).len().saturating_sub(rows)
 }
 
-/// Everything that the panel says of the selected case, as text to copy.
+/// The panel's content for the selected case, as text to copy.
 pub fn text(session: &Session) -> Option<String> {
     let record = session.ledger.records().get(session.selected)?;
     let title = format!("{}: {}", session.chart().title, session.name(session.selected));
     let theme = Theme { utf8: true, ..Theme::PLAIN };
-    // So wide that nothing is wrapped, but for lists that nobody reads in one line.
+    // Wide enough that nothing wraps except very long lists.
     let lines = lines(session, record, None, 1000, theme).into_iter().map(|line| line.to_string());
     let lines = std::iter::once(title).chain(lines).map(|line| units::escaped(line.trim()));
     Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Facts: a name and a value.
+/// A name and a value.
 type Fact = (&'static str, String);
 
-/// Of a case that is being measured, it may still take the time `left`.
+/// `left` is the remaining time of a case that is being measured.
 fn lines(
     session: &Session,
     record: &Record,
@@ -117,7 +117,7 @@ fn status(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     rows.map(|row| Line::styled(format!(" {row}"), style)).collect()
 }
 
-/// What is doubtful about its rounds, and which of them were measured twice.
+/// The doubts about the case's rounds, and the rounds that were measured twice.
 fn doubts(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let words = |flags: &[Flag]| flags.iter().map(|flag| flag.word()).collect::<Vec<_>>().join(", ");
     let rounds = |rounds: Vec<u32>| {
@@ -143,7 +143,7 @@ fn doubts(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     lines.into_iter().flat_map(wrapped).collect()
 }
 
-/// Why no more rounds follow, where the recipe does not fix their number.
+/// Why no more rounds follow, if the recipe does not fix their number.
 fn ending(stop: Stop) -> Option<&'static str> {
     match stop {
         Stop::Fixed => None,
@@ -153,7 +153,7 @@ fn ending(stop: Stop) -> Option<&'static str> {
     }
 }
 
-/// What the engine is doing with the case.
+/// The engine's current activity for the case.
 fn doing(
     session: &Session,
     record: &Record,
@@ -196,8 +196,8 @@ fn rates(record: &Record) -> impl Fn(&Statistics) -> Vec<Fact> + '_ {
     }
 }
 
-/// The rounds of a case that was skipped, each by itself: it has no result, which these would
-/// look like together.
+/// The individual rounds of a skipped case: the case has no result, and its rounds taken together would look
+/// like one.
 fn left_off(session: &Session, record: &Record) -> Vec<Fact> {
     if !matches!(&record.status, Status::NotApplicable(reason) if reason == SKIPPED) {
         return Vec::new();
@@ -232,13 +232,13 @@ fn spread(session: &Session, record: &Record, theme: Theme) -> Vec<Fact> {
     facts
 }
 
-/// What the models of the chart say of it; of one without a profile, nothing.
+/// The forecasts of the chart's models for this case, without those that have no profile.
 fn forecasts<'a>(session: &'a Session, record: &'a Record) -> impl Iterator<Item = &'a Forecast> {
     let shown = session.chart().models.iter();
     shown.filter_map(|key| record.forecast(key.name))
 }
 
-/// `sector 1.02 ms`, how near it came, what limits, and what each limit alone would take.
+/// `sector 1.02 ms`, the accuracy, the limiting term, and the time of each term alone.
 fn facts(record: &Record, forecast: &Forecast) -> Vec<Fact> {
     let prediction = match &forecast.outcome {
         Ok(prediction) => prediction,
@@ -253,8 +253,8 @@ fn facts(record: &Record, forecast: &Forecast) -> Vec<Fact> {
     facts
 }
 
-/// Every parameter by its key's last words, then what open ones became, then what the
-/// primitive says of the case.
+/// Every parameter under the last part of its key, then the values of open parameters, then the primitive's own
+/// annotations of the case.
 fn parameters(session: &Session, record: &Record) -> Vec<String> {
     let experiment = session.ledger.plan().experiments.get(record.case.experiment);
     let value = |key: &str, v: &crate::case::Value| {
@@ -270,12 +270,12 @@ fn parameters(session: &Session, record: &Record) -> Vec<String> {
     all
 }
 
-/// `method.multipass.passes` is known by its last word.
+/// The last part of a key, as in `method.multipass.passes`.
 fn short(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// Facts side by side, as many on a line as fit.
+/// Facts side by side, as many per line as fit.
 fn flow(facts: Vec<Fact>, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines: Vec<Line> = Vec::new();
     for (name, value) in facts {

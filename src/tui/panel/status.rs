@@ -1,5 +1,5 @@
-//! A run in one line, where there is no room for panels: how far it is, the case, the
-//! time left. The most important comes first, because the rest may be cut.
+//! A run in one line, if there is no room for panels: progress, the case, the remaining time. The most
+//! important part comes first, because the rest may be cut.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,11 +10,11 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// Below this size the header is this line.
+/// Below this size, this line replaces the header.
 pub const BELOW: (u16, u16) = (60, 15);
 
-/// The status line on the first row of `area`, and below it what must not be missed. On a
-/// single row that comes instead.
+/// Draws the status line on the first row of `area`, and the banner below it. If there is only one row, the
+/// banner replaces the status line.
 pub fn draw(session: &Session, state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let urgent = banner::rows_needed(state, area.width).min(area.height);
     if urgent < area.height {
@@ -31,8 +31,8 @@ pub fn line(session: &Session, state: &State, theme: Theme, area: Rect, buffer: 
     buffer.set_string(area.x, area.y, text, header::style(Some(session), theme));
 }
 
-/// `▶ 14/32 ETA 1m10s · passes 16 cpu`: the case is cut first, and left out where nothing
-/// of it would stand.
+/// `▶ 14/32 ETA 1m10s · passes 16 cpu`: the case is shortened first, and left out if nothing of it would
+/// remain.
 fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> String {
     if session.phase != Phase::Running || header::stands(session) {
         return header::progress(session, state, theme);

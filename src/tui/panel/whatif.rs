@@ -1,4 +1,4 @@
-//! A profile's values in a list, and beside it the chart of what they lead to.
+//! A list of a profile's values, and beside it the chart of the resulting predictions.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,11 +13,11 @@ use crate::tui::theme::Theme;
 use crate::tui::whatif::{Knob, WhatIf};
 use crate::tui::words;
 
-/// Fewest columns of the list beside a chart, and most: those of the longest name and its value.
+/// Minimum and maximum width of the list beside a chart; the maximum fits the longest name and its value.
 const LIST: (u16, u16) = (38, 50);
-/// From this width on, list and chart stand side by side.
+/// Minimum width for list and chart side by side.
 const BESIDE: u16 = 76;
-/// From this height on, the chart has room under the list.
+/// Minimum height for the chart under the list.
 const UNDER: u16 = 16;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -47,7 +47,7 @@ fn title(view: &WhatIf, theme: Theme) -> String {
     parts.join(theme.separator())
 }
 
-/// The list and the chart, if there is room for one.
+/// The areas of the list and of the chart, if there is room for one.
 fn parts(area: Rect) -> (Rect, Option<Rect>) {
     if area.width >= BESIDE {
         let width = (area.width * 2 / 5).clamp(LIST.0, LIST.1);
@@ -64,7 +64,7 @@ fn parts(area: Rect) -> (Rect, Option<Rect>) {
     (area, None)
 }
 
-/// The name that is typed, or how near the models come; returns what is above.
+/// Draws the name being typed, or the accuracy of the models; returns the area above.
 fn foot(view: &WhatIf, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
     let columns = usize::from(area.width).saturating_sub(2);
     let lines: Vec<Line> = match (&view.field, &view.error) {
@@ -81,7 +81,7 @@ fn foot(view: &WhatIf, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
             told.map(|text| Line::styled(format!(" {text}"), theme.dim())).collect()
         }
     };
-    // The values come first.
+    // The values take precedence.
     let rows = (lines.len() as u16).min(area.height.saturating_sub(if view.field.is_some() { 0 } else { 3 }));
     let above = Rect { height: area.height - rows, ..area };
     super::lines(lines, Rect { y: above.bottom(), height: rows, ..area }, buffer);

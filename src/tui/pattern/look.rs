@@ -1,4 +1,4 @@
-//! What a person can ask for about the lines that a case touches.
+//! Requests about the lines that a case touches.
 
 use ratatui::crossterm::event::KeyCode;
 
@@ -17,23 +17,23 @@ use crate::tui::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// Show it of the selected case.
+    /// Show the pattern of the selected case.
     Show,
     Left,
     Right,
-    /// Of the case before, or behind.
+    /// Show the previous or next case.
     Previous,
     Next,
-    /// Lines of another length.
+    /// Switch to another line size.
     Length,
-    /// Whole lines, or their sectors.
+    /// Switch between whole lines and their sectors.
     Sectors,
-    /// The other side of a case that gathers and scatters.
+    /// Switch to the other side of a case that gathers and scatters.
     Side,
 }
 
 impl Look {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Look::Show => "pattern",
@@ -48,7 +48,7 @@ impl Look {
     }
 }
 
-/// On a recipe, or a case of a run.
+/// Available on a recipe, or on a case of a run.
 pub const SHOW: Command = Command {
     bindings: &[(char('p'), Action::Pattern(Look::Show))],
     hinted: 1,
@@ -56,7 +56,7 @@ pub const SHOW: Command = Command {
     help: "which cache lines and sectors the first iterations of a gather or scatter touch",
 };
 
-/// The same where the row of hints is needed for a run.
+/// [`SHOW`] without a hint, because a run needs the row of hints.
 pub const SHOW_ASIDE: Command = Command { hinted: 0, ..SHOW };
 
 pub const COMMANDS: &[Command] = &[
@@ -100,7 +100,7 @@ pub const COMMANDS: &[Command] = &[
     command::ENDS,
 ];
 
-/// Whether it would do something now.
+/// Whether the request is possible now.
 pub fn allows(state: &State, look: Look) -> bool {
     let view = state.pattern.as_ref().filter(|_| state.focus == Focus::Pattern);
     match look {
@@ -138,7 +138,7 @@ pub fn apply(state: &mut State, look: Look) -> Option<Effect> {
     None
 }
 
-/// Whether the cases are those of the run, and not those of a recipe.
+/// Whether the cases belong to the run rather than to a recipe.
 fn of_run(state: &State) -> bool {
     let focus = match (state.focus, &state.pattern) {
         (Focus::Pattern, Some(view)) => view.back,
@@ -147,7 +147,7 @@ fn of_run(state: &State) -> bool {
     state.session.is_some() && focus.is_run()
 }
 
-/// The plan whose cases are looked at.
+/// The plan whose cases are shown.
 fn plan(state: &State) -> Option<&Plan> {
     match of_run(state) {
         true => Some(state.session.as_ref()?.ledger.plan()),
@@ -160,7 +160,7 @@ fn has_indices(plan: &Plan, at: usize) -> bool {
     primitive.is_some_and(|primitive| primitive.has_walks())
 }
 
-/// The selected case of the run, or the first one of the recipe.
+/// The selected case of the run, or the recipe's first case with indices.
 fn selected(state: &State) -> Option<usize> {
     let plan = plan(state)?;
     let mut all = 0..plan.cases.len();
@@ -177,7 +177,7 @@ fn neighbour(state: &State, at: usize, forward: bool) -> Option<usize> {
     if forward { (at + 1..plan.cases.len()).find(wanted) } else { (0..at).rev().find(wanted) }
 }
 
-/// Indices take a core, so none are made while something is timed.
+/// Generating indices takes a core, so it waits while something is timed.
 fn ask(state: &mut State, at: usize) -> Option<Effect> {
     if state.measuring() {
         state.notice = Some("a run is active: indices are made when it is over".to_owned());
@@ -192,7 +192,7 @@ fn ask(state: &mut State, at: usize) -> Option<Effect> {
     Some(Effect::Ask(state.runs.ticket(), Job::Touch(Box::new(question))))
 }
 
-/// Shows what was worked out, with the settings of what was shown before.
+/// Shows the result, with the settings of the previous view.
 pub fn show(state: &mut State, touches: Touches) {
     let before = state.pattern.as_ref();
     let (line, whole) = before.map_or((1, false), |view| (view.line, view.whole));

@@ -1,4 +1,4 @@
-//! Which lines and sectors of memory the first iterations of a case touch.
+//! The lines and sectors of memory that the first iterations of a case touch.
 
 mod look;
 mod question;
@@ -8,22 +8,21 @@ pub use question::{Question, Side, Touches};
 
 use super::panel::Focus;
 
-/// What is shown, and from where.
+/// The pattern view and its settings.
 #[derive(Clone, Debug)]
 pub struct PatternView {
     pub touches: Touches,
-    /// Which of its sides.
+    /// Index of the shown side.
     pub side: usize,
-    /// Bytes of a line: one of [`LINE_SIZES`](crate::inputs::locality::LINE_SIZES), by
-    /// position.
+    /// Index of the line size in [`LINE_SIZES`](crate::inputs::locality::LINE_SIZES).
     pub line: usize,
-    /// Whether lines are drawn whole, and not sector by sector.
+    /// Whether lines are drawn whole rather than sector by sector.
     pub whole: bool,
     /// First iteration on the screen.
     pub row: usize,
-    /// First line on the screen, among those that are touched.
+    /// First line on the screen, among the lines touched.
     pub column: usize,
-    /// Where it was asked for.
+    /// The panel to return to.
     pub back: Focus,
 }
 
@@ -32,13 +31,13 @@ impl PatternView {
         self.touches.sides.get(self.side)
     }
 
-    /// Moves down, or up; drawing it stops at the end.
+    /// Moves down, or up if negative; stops at the end.
     pub fn step(&mut self, by: isize) {
         let last = self.side().map_or(0, |side| side.touched.sectors.len().saturating_sub(1));
         self.row = self.row.saturating_add_signed(by).min(last);
     }
 
-    /// Moves to the right, or left.
+    /// Moves to the right, or to the left if negative.
     fn shift(&mut self, by: isize) {
         let last = self.side().map_or(0, |side| side.lines[self.line].len().saturating_sub(1));
         self.column = self.column.saturating_add_signed(by).min(last);

@@ -1,4 +1,4 @@
-//! What is asked about a case, and worked out by a thread.
+//! A question about a case's access pattern, answered in a thread.
 
 use anyhow::{anyhow, bail};
 
@@ -6,17 +6,17 @@ use crate::case::{Case, IndexFile, Value};
 use crate::inputs::locality::Touched;
 use crate::primitives;
 
-/// Most iterations that are looked at.
+/// Maximum number of iterations that are examined.
 const ITERATIONS: u64 = 64;
-/// Most indices of all of them.
+/// Maximum number of indices over all iterations.
 const MOST: u64 = 1 << 16;
-/// Elements of an iteration, where the primitive has no pattern: what a warp does at once.
+/// Elements per iteration if the primitive has no pattern: those of one warp instruction.
 const WARP: u64 = 32;
 
-/// Which case, and the files of its plan.
+/// A case, and the index files of its plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Position in its plan.
+    /// Position of the case in its plan.
     pub at: usize,
     /// The case in words.
     pub name: String,
@@ -24,32 +24,32 @@ pub struct Question {
     pub files: Vec<IndexFile>,
 }
 
-/// What a case touches.
+/// The memory that a case touches.
 #[derive(Clone, Debug)]
 pub struct Touches {
     pub at: usize,
     pub name: String,
-    /// One, or two where the case gathers and scatters.
+    /// One side, or two if the case gathers and scatters.
     pub sides: Vec<Side>,
 }
 
-/// One side of it.
+/// One side of a case.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// In the definition's own letters: `L`, `p` …
+    /// Name of the side's indices in the primitive's definition: `L`, `p` …
     pub name: &'static str,
     /// Facts about the indices.
     pub facts: Vec<String>,
     pub touched: Touched,
-    /// The lines that are touched, for each of [`LINE_SIZES`](crate::inputs::locality::LINE_SIZES).
+    /// The lines touched, for each of [`LINE_SIZES`](crate::inputs::locality::LINE_SIZES).
     pub lines: [Vec<u64>; 2],
 }
 
 impl Question {
-    /// Works the answer out.
+    /// Computes the answer.
     ///
     /// # Errors
-    /// A case without indices, or whose indices cannot be had.
+    /// If the case has no indices, or its indices are not available.
     pub fn answer(&self) -> anyhow::Result<Touches> {
         let pattern = self.annotation("pattern-length");
         let each = pattern.unwrap_or(WARP).clamp(1, MOST);

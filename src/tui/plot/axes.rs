@@ -9,26 +9,26 @@ use crate::tui::chart::scales::seen;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-/// Rows for each label of the y axis, so that there is an empty one between two.
+/// Rows per label of the y axis, so that labels are separated by an empty row.
 const ROWS_PER_LABEL: u16 = 2;
-/// Most labels of the x axis.
+/// Maximum number of labels on the x axis.
 const MOST_LABELS: usize = 24;
 
-/// Where ticks of an axis are, 0 to 1, and their labels.
+/// Positions of an axis's ticks, from 0 to 1, and their labels.
 pub type Ticks = Vec<(f64, String)>;
 
-/// Columns of the widest label of a y axis, with the rule.
+/// Columns of a y axis: its widest label and the rule.
 pub fn gutter(ticks: &Ticks) -> u16 {
     ticks.iter().map(|(_, label)| words::width(label)).max().unwrap_or(0) as u16 + 1
 }
 
-/// The ticks of a y axis on so many rows.
+/// The ticks of a y axis that is this many rows high.
 pub fn ticks(y: &AxisScale, rows: u16) -> Ticks {
     y.ticks(usize::from((rows / ROWS_PER_LABEL).max(2)))
 }
 
-/// The rule left of the frame with its ticks. Where only a part of the whole axis is
-/// shown, the rule is heavy where that part lies.
+/// Draws the rule left of the frame with its ticks. If only a part of the whole axis is visible, the
+/// corresponding part of the rule is heavy.
 pub fn left(frame: &Frame, whole: &AxisScale, ticks: Ticks, theme: Theme, buffer: &mut Buffer) {
     let inner = frame.area;
     let rule = inner.x.saturating_sub(1);
@@ -59,8 +59,7 @@ fn y_ticks(frame: &Frame, ticks: Ticks, theme: Theme, buffer: &mut Buffer) {
     }
 }
 
-/// The rule under the frame with its ticks, and their labels in the row below, within
-/// `area`.
+/// Draws the rule under the frame with its ticks, and their labels in the row below, within `area`.
 pub fn bottom(frame: &Frame, whole: &AxisScale, area: Rect, theme: Theme, buffer: &mut Buffer) {
     let (inner, row) = (frame.area, frame.rule_row());
     let heavy = heavy(&frame.x, whole, inner.width);
@@ -79,8 +78,8 @@ pub fn bottom(frame: &Frame, whole: &AxisScale, area: Rect, theme: Theme, buffer
     }
 }
 
-/// Says of each of `cells` cells along an axis whether the shown part lies there; of none
-/// where all is shown.
+/// A predicate on the `cells` cells along an axis: whether the visible part of the axis lies there. Always
+/// false if the whole axis is visible.
 fn heavy(part: &AxisScale, whole: &AxisScale, cells: u16) -> impl Fn(usize) -> bool {
     let (from, to) = seen(part, whole);
     let all = to - from > 1.0 - 1e-9;
@@ -100,8 +99,8 @@ pub fn labels(frame: &Frame, area: Rect) -> Vec<(u16, String)> {
     labels.find(|labels| fits(labels, area)).unwrap_or_default()
 }
 
-/// The axis with numbers in place of its names, where those do not fit side by side and
-/// are longer than their numbers; else a number would say less than the name.
+/// The axis with numbers in place of its names, if the names do not fit side by side and are longer than their
+/// numbers; otherwise a number would convey less than the name.
 pub fn numbered(frame: &Frame, area: Rect) -> Option<AxisScale> {
     let names = frame.x.names();
     let widest = names.iter().map(|name| words::width(name)).max()?;
@@ -111,7 +110,7 @@ pub fn numbered(frame: &Frame, area: Rect) -> Option<AxisScale> {
     (!named).then(|| AxisScale::categories(numbers()).part(frame.x.ends()))
 }
 
-/// Columns and labels of at most so many ticks of a scale.
+/// Columns and labels of at most `most` ticks of a scale.
 fn placed(frame: &Frame, scale: &AxisScale, most: usize) -> Vec<(u16, String)> {
     scale.ticks(most).into_iter().map(|(position, label)| (frame.column_at(position), label)).collect()
 }

@@ -1,4 +1,4 @@
-//! Lines in dots: eight, two or one to a cell.
+//! Lines made of dots, with eight, two or one dots per cell.
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
@@ -6,9 +6,9 @@ use ratatui::style::Style;
 
 use crate::tui::chart::Canvas;
 
-/// Bits of Unicode's braille patterns, by row and column of the dot.
+/// Bits of Unicode's braille patterns, indexed by row and column of the dot.
 const BRAILLE: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
-/// By the bits of the upper and the lower half.
+/// Symbols indexed by the bits of the upper and the lower half.
 const HALVES: [char; 4] = [' ', '▀', '▄', '█'];
 
 impl Canvas {
@@ -52,8 +52,8 @@ impl Dots {
         Dots { area, canvas, cells: vec![0; usize::from(area.width) * usize::from(area.height)] }
     }
 
-    /// A straight line between two places, in cells from the area's upper left corner; as
-    /// much of it as lies inside.
+    /// Adds the part inside the area of a straight line between two places, given in cells from the area's
+    /// upper left corner.
     pub fn stroke(&mut self, from: (f64, f64), to: (f64, f64)) {
         let size = (f64::from(self.area.width), f64::from(self.area.height));
         let Some((from, to)) = clipped(from, to, size) else { return };
@@ -78,14 +78,14 @@ impl Dots {
         }
     }
 
-    /// Writes the cells that have a dot, over whatever is there.
+    /// Writes the cells that contain a dot, over their previous contents.
     pub fn draw(&self, style: Style, buffer: &mut Buffer) {
         self.each(buffer, |bits, cell| {
             cell.set_char(self.canvas.symbol(bits)).set_style(style);
         });
     }
 
-    /// The same, with this symbol instead of dots.
+    /// Like [`draw`](Self::draw), with this symbol instead of dots.
     pub fn draw_as(&self, symbol: &str, style: Style, buffer: &mut Buffer) {
         self.each(buffer, |_, cell| {
             cell.set_symbol(symbol).set_style(style);
@@ -101,7 +101,7 @@ impl Dots {
     }
 }
 
-/// A place in cells.
+/// A position in cells.
 type Place = (f64, f64);
 
 /// The part of a straight line inside a rectangle at the origin (Liang and Barsky 1984).

@@ -1,4 +1,4 @@
-//! Where values lie in cells.
+//! Maps values to cells.
 
 use ratatui::layout::Rect;
 
@@ -8,24 +8,24 @@ use crate::report::scale::AxisScale;
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub area: Rect,
-    /// Whether the row under the area is kept for what is no point.
+    /// Whether the row under the area is reserved for cases without a value.
     pub foot: bool,
     pub x: AxisScale,
     pub y: AxisScale,
 }
 
 impl Frame {
-    /// The column of an x value; `None` where the axis cannot show it.
+    /// The column of an x value; `None` if the axis cannot show it.
     pub fn column(&self, x: f64) -> Option<u16> {
         Some(self.column_at(self.x.position(x)?))
     }
 
-    /// The row of a y value; `None` where the axis cannot show it.
+    /// The row of a y value; `None` if the axis cannot show it.
     pub fn row(&self, y: f64) -> Option<u16> {
         Some(self.row_at(self.y.position(y)?))
     }
 
-    /// The rows from a larger to a smaller y value, as far as they are shown.
+    /// The rows from a larger to a smaller y value, as far as they are visible.
     pub fn rows(&self, high: f64, low: f64) -> Option<(u16, u16)> {
         let (high, low) = (self.y.unbounded(high)?, self.y.unbounded(low)?);
         let shown = high >= 0.0 && low <= 1.0;
@@ -42,7 +42,7 @@ impl Frame {
         self.area.y + cell(1.0 - position, self.area.height) as u16
     }
 
-    /// The row of what is no point.
+    /// The row for cases without a value.
     pub fn foot_row(&self) -> Option<u16> {
         self.foot.then(|| self.area.bottom())
     }
@@ -52,16 +52,15 @@ impl Frame {
         self.area.bottom() + u16::from(self.foot)
     }
 
-    /// A point in cells and parts of them, from the upper left corner of the area, inside
-    /// or not; inside, its integer part is the cell that [`column`](Self::column) and
-    /// [`row`](Self::row) say.
+    /// A point in fractional cells from the upper left corner of the area; it may lie outside. Inside, its
+    /// integer part is the cell of [`column`](Self::column) and [`row`](Self::row).
     pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.unbounded(x)?, self.y.unbounded(y)?);
         Some((cell(x, self.area.width), cell(1.0 - y, self.area.height)))
     }
 }
 
-/// A position in cells, counted so that 0 and 1 are the middles of the outer cells.
+/// A position in cells, scaled so that 0 and 1 are the middles of the outer cells.
 fn cell(position: f64, cells: u16) -> f64 {
     position * f64::from(cells.saturating_sub(1)) + 0.5
 }

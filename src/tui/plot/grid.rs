@@ -2,15 +2,14 @@
 
 use ratatui::layout::Rect;
 
-/// The smallest panel that is worth looking at.
+/// The smallest useful panel.
 const SMALLEST: (u16, u16) = (36, 9);
-/// A cell is about twice as high as wide.
+/// Height of a cell relative to its width.
 const CELL: u32 = 2;
 /// Columns between two panels.
 const GAP: u16 = 2;
 
-/// Where each of `count` panels goes, row by row; `None` where there is only one or where
-/// they would be too small.
+/// The areas of `count` panels, row by row; `None` if there is only one panel or the panels would be too small.
 pub fn cells(area: Rect, count: usize) -> Option<Vec<Rect>> {
     let count = u16::try_from(count).ok().filter(|c| *c > 1)?;
     let size = |columns: u16| {
@@ -21,7 +20,7 @@ pub fn cells(area: Rect, count: usize) -> Option<Vec<Rect>> {
         let (width, height) = size(*columns);
         width.saturating_sub(GAP) >= SMALLEST.0 && height >= SMALLEST.1
     };
-    // As square as they can be.
+    // The panels are to be as square as possible.
     let narrowest = |columns: &u16| {
         let (width, height) = size(*columns);
         u32::from(width).min(CELL * u32::from(height))

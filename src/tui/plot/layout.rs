@@ -1,4 +1,4 @@
-//! The rows of a chart, from its title down to what the cursor reads.
+//! The rows of a chart, from its title down to the cursor's readout.
 
 use ratatui::layout::Rect;
 
@@ -7,14 +7,14 @@ use super::legend::Legend;
 
 /// Rows around a grid of panels besides the legend: title, name of x, note or cursor.
 pub const AROUND_GRID: u16 = 3;
-/// From this height on, the first note has a row.
+/// Minimum height for a row with the first note.
 const WITH_NOTE: u16 = 14;
-/// From this height on, x has its name.
+/// Minimum height for the name of x.
 const WITH_X_TITLE: u16 = 7;
-/// From this height on, differences have a pane.
+/// Minimum height for a pane with differences.
 const WITH_RESIDUAL: u16 = 18;
 
-/// Where each part goes; parts that there is no room for have no height.
+/// The areas of the chart's parts; a part without room has height 0.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub title: Rect,
@@ -26,7 +26,7 @@ pub struct Rows {
     pub read_out: Rect,
 }
 
-/// The most rows that a legend may take.
+/// Maximum number of rows of a legend.
 pub fn legend_rows(area: Rect) -> u16 {
     (area.height / 4).clamp(1, 6)
 }
@@ -56,7 +56,7 @@ impl Rows {
     }
 }
 
-/// The first `rows` rows of an area and the others.
+/// Splits an area into its first `rows` rows and the others.
 pub fn split(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     let top = Rect { height: rows, ..area };

@@ -1,5 +1,5 @@
-//! What each line is called: over the chart, never on it. Every line has its number,
-//! which hides and shows it.
+//! The names of the lines: above the chart, never on it. The number of a line is the key that hides and shows
+//! it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,32 +9,32 @@ use super::Plot;
 use crate::report::series::{Guide, ModelKey, guides};
 use crate::tui::words;
 
-/// An entry takes at least this many columns, where there are many.
+/// Minimum width of an entry if there are many.
 const NARROWEST: usize = 9;
-/// Between two entries.
+/// Columns between two entries.
 const GAP: usize = 2;
 
-/// One line of the legend.
+/// One entry of the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     text: String,
     style: Style,
-    /// Columns before the marker, which alone has the colour of its line: texts need more
-    /// contrast than that has.
+    /// The column of the marker, and its style. Only the marker has the colour of the line: text needs more
+    /// contrast than that colour has.
     marker: Option<(u16, Style)>,
 }
 
-/// Entries with the columns of each and the rows that they take.
+/// The entries, with their maximum width and the rows they take.
 #[derive(Clone, Debug)]
 pub struct Legend {
     entries: Vec<Entry>,
-    /// Widest entry; longer ones are cut.
+    /// Maximum width of an entry; longer ones are cut.
     widest: usize,
     pub rows: u16,
 }
 
-/// The lines of these panels that have something to show, as on the SVG, and what lies
-/// behind them. It takes at most `most` rows: entries are cut before any is left out.
+/// The visible lines of these panels, in the order of the SVG, and the overlay. The legend takes at most `most`
+/// rows: entries are shortened before any is left out.
 pub fn legend(plot: &Plot, panels: &[usize], columns: usize, most: u16) -> Legend {
     let entries = entries(plot, panels);
     let widths = (NARROWEST..=columns.max(NARROWEST)).rev();
@@ -64,8 +64,7 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     entries
 }
 
-/// `1 ● cpu`, and `(1 ● cpu)` where it is hidden; there are no keys for lines after the
-/// ninth.
+/// `1 ● cpu`, or `(1 ● cpu)` if the line is hidden; lines after the ninth have no key.
 fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
     let number = before(style);
     let text = format!("{number}{} {label}", plot.theme.marker(style));
@@ -85,7 +84,7 @@ fn guide(plot: &Plot, guide: &Guide) -> Entry {
     Entry { text, style: plot.theme.dim(), marker: None }
 }
 
-/// `4 ⣀ sector, h200`.
+/// `4 · sector, h200`.
 fn model(plot: &Plot, rank: usize, key: &ModelKey) -> Entry {
     let text = format!("{}{} {}", before(key.style), plot.theme.model(rank), key.words());
     let text = if plot.look.shows(key.style) { text } else { format!("({text})") };
@@ -96,12 +95,12 @@ fn before(style: usize) -> String {
     number(style).map(|number| format!("{number} ")).unwrap_or_default()
 }
 
-/// The number that hides and shows a style, where it has one.
+/// The number that hides and shows a style, if it has one.
 pub fn number(style: usize) -> Option<String> {
     (style < 9).then(|| (style + 1).to_string())
 }
 
-/// Rows that the entries take when they flow and none is wider than `widest`.
+/// Rows of the wrapped entries if each entry is at most `widest` columns wide.
 fn rows(entries: &[Entry], widest: usize, columns: usize) -> u16 {
     let (mut rows, mut used) = (u16::from(!entries.is_empty()), 0);
     for entry in entries {
@@ -115,7 +114,7 @@ fn rows(entries: &[Entry], widest: usize, columns: usize) -> u16 {
 }
 
 impl Legend {
-    /// Draws it from the top of `area`.
+    /// Draws the legend from the top of `area`.
     pub fn draw(&self, plot: &Plot, area: Rect, buffer: &mut Buffer) {
         let mut at = (area.x, area.y);
         for (index, entry) in self.entries.iter().enumerate() {
@@ -135,7 +134,7 @@ impl Legend {
         }
     }
 
-    /// How many entries had no room at all.
+    /// Draws the number of entries that do not fit.
     fn more(&self, plot: &Plot, count: usize, area: Rect, buffer: &mut Buffer) {
         let text = format!(" +{count} more");
         let width = words::width(&text) as u16;

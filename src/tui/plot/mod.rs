@@ -1,11 +1,11 @@
-//! The chart on a terminal: cells, drawn directly, over the axes that the SVG has too.
+//! The chart on a terminal, drawn directly into cells, over the same axes as the SVG.
 //!
-//! Ticks and points go through the same mapping, so a tick stands exactly in the
-//! column of the points that it names. What is drawn later overwrites: references, lines,
-//! bars, another run's points, markers, marks of what is no point, the selection.
+//! Ticks and points use the same mapping, so a tick is exactly in the column of the points that it labels.
+//! Later layers overwrite earlier ones: references, lines, bars, another run's points, markers, marks of cases
+//! without a value, the selection.
 //!
-//! All but the selection and its words is a [`Picture`], which is kept until something
-//! in it changes: moving the cursor or a tick of the clock costs a copy of its cells.
+//! Everything except the selection and its text is a [`Picture`], which is kept until something in it changes:
+//! moving the cursor or a tick of the clock costs a copy of its cells.
 
 mod axes;
 mod canvas;
@@ -32,7 +32,7 @@ use legend::legend;
 use pane::Pane;
 use residual::Residual;
 
-/// A chart, to be drawn.
+/// A chart to be drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Plot<'a> {
     pub data: &'a ChartData,
@@ -41,18 +41,18 @@ pub struct Plot<'a> {
     pub look: &'a Look,
     pub bars: Bars,
     pub canvas: Canvas,
-    /// What lies behind the points.
+    /// The results behind the points.
     pub overlay: Option<&'a Overlay>,
-    /// Whether the differences to it, or to what a model predicts, have a pane.
+    /// Whether a pane shows the differences to the overlay or to a model's prediction.
     pub differences: bool,
-    /// Whether all panels are shown where there is room for them.
+    /// Whether all panels are shown if there is room for them.
     pub every_panel: bool,
-    /// Whether a row is kept for what the cursor reads.
+    /// Whether a row is reserved for the cursor's readout.
     pub read_out: bool,
     pub theme: Theme,
 }
 
-/// A drawn chart, without what the selection adds.
+/// A drawn chart without the selection.
 #[derive(Clone, Debug)]
 pub struct Picture {
     cells: Buffer,
@@ -60,21 +60,21 @@ pub struct Picture {
     rows: Rows,
 }
 
-/// What the selection adds to a picture.
+/// The selection, drawn on top of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection<'a> {
     /// Position of the selected case.
     pub case: usize,
-    /// What the cursor reads, where there is one.
+    /// The text of the cursor's readout, if there is a cursor.
     pub cursor: Option<&'a str>,
 }
 
-/// Smallest area that can show anything.
+/// Smallest area for a chart.
 const SMALLEST: (u16, u16) = (16, 5);
 
 #[cfg(test)]
 impl Picture {
-    /// How the axes of each panel are spaced, x and y.
+    /// The spacings of each panel's axes, x and y.
     pub fn spacings(&self) -> Vec<(crate::report::scale::Spacing, crate::report::scale::Spacing)> {
         self.panes.iter().map(|p| (p.frame.x.spacing, p.frame.y.spacing)).collect()
     }
@@ -123,7 +123,7 @@ impl Plot<'_> {
         }
     }
 
-    /// The panels that are drawn: all of them where they are asked for and fit.
+    /// The panels to draw: all of them if requested and if they fit.
     fn panels(&self, area: Rect) -> Vec<usize> {
         let count = self.data.panels.len();
         let all: Vec<usize> = (0..count).collect();
@@ -180,7 +180,7 @@ impl Plot<'_> {
         own.max(below)
     }
 
-    /// The title of the y axis, and how both axes are spaced.
+    /// Draws the title of the y axis, and the spacings of both axes.
     fn title(&self, scales: &Scales, row: Rect, buffer: &mut Buffer) {
         let columns = usize::from(row.width);
         let separator = self.theme.separator();
@@ -199,7 +199,7 @@ impl Plot<'_> {
         buffer.set_string(row.x, row.y, text, self.theme.dim());
     }
 
-    /// The first note with a reason.
+    /// Draws the first note with a reason.
     fn note(&self, row: Rect, buffer: &mut Buffer) {
         if let Some(note) = self.data.notes.iter().find(|n| !n.reason.is_empty()) {
             self.centred(&note.to_string(), row, buffer);
@@ -214,8 +214,8 @@ impl Plot<'_> {
         }
     }
 
-    /// The name of the x axis; on an axis of names, the selected one as well, with its tick
-    /// where that is a number.
+    /// The name of the x axis. On an axis of names, also the selected name, with the number of its tick if the
+    /// ticks are numbers.
     fn x_title(&self, case: usize, numbered: bool) -> String {
         let x = &self.data.x;
         if x.scale != Scale::Category {
@@ -233,7 +233,7 @@ impl Plot<'_> {
         }
     }
 
-    /// The title of one of several panels.
+    /// Draws the title of one of several panels.
     fn name(&self, pane: &Pane, count: usize, buffer: &mut Buffer) {
         let (Some(row), Some(panel)) = (pane.title, self.data.panels.get(pane.panel)) else { return };
         let current = count > 1 && pane.panel == self.panel;
@@ -243,8 +243,8 @@ impl Plot<'_> {
         buffer.set_string(row.x, row.y, text, style);
     }
 
-    /// The selected case's marker, in brackets and once more, so that no other series
-    /// hides it; under the cursor with a line down to its tick.
+    /// Draws the selected case's marker again, in brackets, so that no other series hides it; under the cursor
+    /// also a line down to its tick.
     fn highlight(&self, pane: &Pane, selection: Selection, buffer: &mut Buffer) {
         let Some(panel) = self.data.panels.get(pane.panel) else { return };
         let frame = &pane.frame;
@@ -262,7 +262,7 @@ impl Plot<'_> {
         }
     }
 
-    /// Where the selected case is, and its symbol.
+    /// The position and the symbol of the selected case.
     fn selected(&self, panel: &Panel, frame: &Frame, case: usize) -> Option<Spot> {
         for line in panel.lines.iter().filter(|l| self.look.shows(l.style)) {
             if let Some(point) = line.points.iter().find(|p| p.value.case == case) {
@@ -279,7 +279,7 @@ impl Plot<'_> {
         Some((at, self.theme.marker(reference.style), self.theme.series(reference.style)))
     }
 
-    /// A line through the empty cells of a column.
+    /// Draws a line through the empty cells of a column.
     fn guide(&self, at: (u16, u16), frame: &Frame, buffer: &mut Buffer) {
         for y in frame.area.top()..frame.rule_row() {
             let cell = &mut buffer[(at.0, y)];

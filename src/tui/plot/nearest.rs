@@ -1,24 +1,23 @@
-//! What stands nearest to a cell of a picture.
+//! Finds the point nearest to a cell of a picture.
 
 use ratatui::layout::Rect;
 
 use super::pane::{self, Pane};
 use super::{Picture, Plot};
 
-/// What a cell is near to: how far away, whether only a line, the panel and the case.
+/// A candidate near a cell: squared distance, whether the candidate is a line across the panel, panel and case.
 type Near = (u32, bool, usize, usize);
 
 impl Plot<'_> {
-    /// The panel and the case of the marker, the mark or the reference nearest to a cell
-    /// when the chart is drawn on `area`.
+    /// The panel and the case of the marker, mark or reference nearest to a cell of the chart drawn on `area`.
     pub fn nearest(&self, area: Rect, at: (u16, u16)) -> Option<(usize, usize)> {
         let Picture { panes, .. } = self.picture(area);
         let all = panes.iter().flat_map(|pane| self.near(pane, at));
         all.min().map(|(_, _, panel, case)| (panel, case))
     }
 
-    /// How far a cell is from the left and from the bottom of the panel that it is on, as
-    /// shares of what the axes show; `None` beside the panels.
+    /// The distances of a cell from the left and from the bottom of its panel, as shares of the visible part of
+    /// the axes; `None` outside the panels.
     pub fn share(&self, area: Rect, (column, row): (u16, u16)) -> Option<(f64, f64)> {
         let Picture { panes, .. } = self.picture(area);
         let mut frames = panes.into_iter().map(|pane| pane.frame.area);
@@ -51,7 +50,7 @@ impl Plot<'_> {
     }
 }
 
-/// The square of the distance; cells are about twice as high as wide.
+/// The squared distance; cells are about twice as high as wide.
 fn distance(a: (u16, u16), b: (u16, u16)) -> u32 {
     let (dx, dy) = (u32::from(a.0.abs_diff(b.0)), 2 * u32::from(a.1.abs_diff(b.1)));
     dx * dx + dy * dy

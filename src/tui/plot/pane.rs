@@ -1,4 +1,4 @@
-//! One panel of a chart: its axes and what lies between them.
+//! One panel of a chart: its axes and everything between them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,18 +14,18 @@ use crate::report::series::{Absent, Line, Measured, ModelLine, NoteKind, Panel, 
 use crate::tui::chart::{Bars, Canvas, Scales};
 use crate::tui::words;
 
-/// From this height on, a row is kept for what is no point.
+/// Minimum height for the row of cases without a value.
 const WITH_FOOT: u16 = 5;
 
-/// Where a panel was drawn.
+/// The position of a drawn panel.
 #[derive(Clone, Debug)]
 pub struct Pane {
-    /// Its index in the chart.
+    /// Index of the panel in the chart.
     pub panel: usize,
     pub frame: Frame,
-    /// Whether its ticks are numbers that stand for names.
+    /// Whether the panel's ticks are numbers that stand for names.
     pub numbered: bool,
-    /// The row of its title, where there are several.
+    /// The row of the panel's title, if there are several panels.
     pub title: Option<Rect>,
 }
 
@@ -38,7 +38,7 @@ pub fn frame(panel: &Panel, scales: &Scales, left: u16, area: Rect) -> Frame {
     Frame { area: inner, foot, x: scales.x.clone(), y: scales.y.clone() }
 }
 
-/// Draws a panel with its axes; `area` is the frame's and that of its labels.
+/// Draws a panel with its axes; `area` contains the frame and the axis labels.
 pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rect, buffer: &mut Buffer) {
     let Some(shown) = plot.data.panels.get(panel) else { return };
     let empty = plot.data.is_empty();
@@ -66,8 +66,8 @@ fn is_empty(panel: &Panel) -> bool {
     panel.references.is_empty() && panel.models.is_empty() && panel.lines.iter().all(|l| l.points.is_empty())
 }
 
-/// A faint line over the whole width for each guide, with its number in the legend. Without
-/// a point there is nothing to hold against it, nor numbers on the axis.
+/// Draws a faint line over the whole width for each guide, with its number in the legend. Without points there
+/// is nothing to compare a guide with, and the axis has no numbers.
 fn guides(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     let shown = panel.guides.iter().filter(|g| plot.look.shows(g.style) && !plot.data.is_empty());
     for guide in shown {
@@ -80,9 +80,9 @@ fn guides(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// What models predict, under everything that was measured: a fine line in the colour of the
-/// line of these cases, a short stroke at each name, and one over the whole width where x does
-/// not apply. What was predicted before a change is faint.
+/// Draws the predictions of the models, under everything measured: a fine line in the colour of the line of the
+/// same cases, a short stroke at each name, and a line over the whole width for cases to which x does not
+/// apply. Predictions from before a change are faint.
 fn models(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     let shown = |line: &&ModelLine| plot.look.shows(line.style) && plot.look.shows(line.of);
     for line in panel.models.iter().filter(shown) {
@@ -102,7 +102,7 @@ fn models(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// Over the whole width at a value.
+/// Draws a line over the whole width at a value.
 fn across(y: f64, frame: &Frame, dots: &mut Dots) {
     if let Some(row) = frame.row(y) {
         let row = f64::from(row - frame.area.y) + 0.5;
@@ -110,7 +110,7 @@ fn across(y: f64, frame: &Frame, dots: &mut Dots) {
     }
 }
 
-/// Three cells around the column of a name.
+/// Draws a stroke of three cells around the column of a name.
 fn at_name(plot: &Plot, line: &ModelLine, point: &Predicted, frame: &Frame, dots: &mut Dots) {
     let column = point.x.and_then(|x| column(plot, Some(x), line.of, frame));
     if let (Some(column), Some(row)) = (column, frame.row(point.y)) {
@@ -119,7 +119,7 @@ fn at_name(plot: &Plot, line: &ModelLine, point: &Predicted, frame: &Frame, dots
     }
 }
 
-/// From prediction to prediction; a single one is a point.
+/// Connects the predictions; a single one is a point.
 fn along(line: &ModelLine, frame: &Frame, dots: &mut Dots) {
     let place = |point: &Predicted| frame.place(point.x?, point.y);
     let places: Vec<_> = line.points.iter().filter(|p| p.x.is_some()).map(place).collect();
@@ -133,7 +133,7 @@ fn along(line: &ModelLine, frame: &Frame, dots: &mut Dots) {
     }
 }
 
-/// A dashed line for each case that x does not apply to.
+/// Draws a dashed line for each case to which x does not apply.
 fn references(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     for reference in panel.references.iter().filter(|r| plot.look.shows(r.style)) {
         let Some(y) = frame.row(reference.value.y) else { continue };
@@ -142,7 +142,7 @@ fn references(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// A dashed line over the whole width.
+/// Draws a dashed line over the whole width.
 pub fn dashes(plot: &Plot, row: u16, style: Style, frame: &Frame, buffer: &mut Buffer) {
     let dash = plot.theme.symbol("╌", "-");
     for x in (frame.area.left()..frame.area.right()).step_by(2) {
@@ -150,8 +150,8 @@ pub fn dashes(plot: &Plot, row: u16, style: Style, frame: &Frame, buffer: &mut B
     }
 }
 
-/// The points of the overlay, all with one marker and in the colours of their lines: behind the
-/// other points, and not hidden by their lines and bars.
+/// Draws the points of the overlay, all with one marker and in the colours of their lines: behind the other
+/// points, but over their lines and bars.
 pub fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
     let shown = plot.overlay.and_then(|o| o.chart().panels.get(panel));
     for line in shown.iter().flat_map(|p| &p.lines).filter(|l| plot.look.shows(l.style)) {
@@ -163,7 +163,7 @@ pub fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// Dots between the points; names have no order that a line could show.
+/// Draws dots between the points, except on an axis of names, which has no order that a line could show.
 fn line(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
     if plot.data.x.scale == Scale::Category {
         return;
@@ -206,8 +206,7 @@ fn markers(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// A mark under the frame for each case that is no point; where several share a place, a
-/// failure is on top.
+/// Draws a mark under the frame for each case without a value. If several share a cell, a failure is on top.
 fn foot(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     let lines = || panel.lines.iter().filter(|l| plot.look.shows(l.style));
     let all = || lines().flat_map(|l| l.absent.iter().map(move |a| (l.style, a)));
@@ -220,7 +219,7 @@ fn foot(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// The mark of what is no point: the one that it has among the cases.
+/// The mark of a case without a value, the same as in the list of cases.
 pub fn mark(plot: &Plot, absent: &Absent) -> (&'static str, Style) {
     match absent.kind {
         NoteKind::Failed => (plot.theme.failed(), plot.theme.bad()),
@@ -228,12 +227,12 @@ pub fn mark(plot: &Plot, absent: &Absent) -> (&'static str, Style) {
     }
 }
 
-/// Where a mark is under the frame.
+/// The position of a mark under the frame.
 pub fn foot_place(plot: &Plot, style: usize, absent: &Absent, frame: &Frame) -> Option<(u16, u16)> {
     Some((column(plot, Some(absent.x), style, frame)?, frame.foot_row()?))
 }
 
-/// Where a point's marker is.
+/// The position of a point's marker.
 pub fn place(
     plot: &Plot,
     x: Option<f64>,
@@ -244,8 +243,8 @@ pub fn place(
     Some((column(plot, x, style, frame)?, frame.row(value.y)?))
 }
 
-/// The column of a point: series share the band of a name side by side, and what is
-/// everywhere has the left edge.
+/// The column of a point. On an axis of names, the series share a name's band side by side. A reference, which
+/// has no x, is at the left edge.
 pub fn column(plot: &Plot, x: Option<f64>, style: usize, frame: &Frame) -> Option<u16> {
     let Some(x) = x else { return Some(frame.area.left()) };
     let column = frame.column(x)?;
@@ -261,7 +260,7 @@ pub fn column(plot: &Plot, x: Option<f64>, style: usize, frame: &Frame) -> Optio
     Some(shifted.clamp(frame.area.left().into(), (frame.area.right() - 1).into()) as u16)
 }
 
-/// A few words in the middle.
+/// Draws a short text in the middle.
 pub fn say(plot: &Plot, text: &str, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! How far the measured points are from what lies behind them, in a pane of its own
-//! under the chart, column under column.
+//! Differences of the measured points from the overlay or a prediction, in a separate pane under the chart with
+//! the same columns.
 
 use std::collections::HashMap;
 
@@ -25,8 +25,8 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// The differences of a panel to what lies behind it, or else to what the first model that
-    /// is shown predicts; `None` where there are none.
+    /// The differences of a panel from the overlay, or else from the first visible model that predicts
+    /// anything; `None` if there are no differences.
     pub fn new(plot: &Plot, panel: usize) -> Option<Residual> {
         match plot.overlay {
             Some(overlay) => Residual::of(plot, overlay.name.clone(), overlay.differences(plot.data, panel)),
@@ -46,8 +46,8 @@ impl Residual {
         (!differences.is_empty()).then_some(Residual { differences, name, scale })
     }
 
-    /// The ticks on so many rows. Where there is room for two at most, which may leave zero
-    /// alone, they are zero and both ends.
+    /// The ticks for this many rows. If there is room for at most two, which may leave only zero, the ticks are
+    /// zero and both ends.
     pub fn ticks(&self, rows: u16) -> Ticks {
         let ticks = axes::ticks(&self.scale, rows);
         let (low, high) = self.scale.ends();
@@ -56,7 +56,7 @@ impl Residual {
         if ticks.len() > 2 { ticks } else { ends.filter_map(tick).collect() }
     }
 
-    /// Draws it into `area`, whose columns are those of the chart's `above`.
+    /// Draws the pane into `area`, with the columns of the chart's frame `above`.
     pub fn draw(&self, plot: &Plot, above: &Frame, area: Rect, buffer: &mut Buffer) {
         let unit = if plot.data.y.relative_to.is_some() { "percentage points" } else { "%" };
         let title = format!("difference to {}, {unit}", self.name);
@@ -73,7 +73,7 @@ impl Residual {
         }
     }
 
-    /// A stem from zero with the line's marker at its end.
+    /// Draws a stem from zero with the line's marker at its end.
     fn stem(&self, plot: &Plot, d: &Difference, frame: &Frame, buffer: &mut Buffer) {
         let value = d.per_cent;
         let column = super::pane::column(plot, Some(d.x), d.style, frame);
@@ -87,7 +87,7 @@ impl Residual {
     }
 }
 
-/// How far a panel's points are from what the model with this number predicts.
+/// The differences of a panel's points from the predictions of model `rank`.
 fn predicted(data: &ChartData, panel: usize, rank: usize) -> Vec<Difference> {
     let Some(panel) = data.panels.get(panel) else { return Vec::new() };
     let own = panel.models.iter().filter(|line| line.rank == rank && !line.before);

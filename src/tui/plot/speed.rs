@@ -1,11 +1,11 @@
-//! What a frame costs: `cargo test --release --lib tui::plot::speed -- --ignored --nocapture`.
+//! The cost of a frame: `cargo test --release --lib tui::plot::speed -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
 
 use super::tests::{eight, plot};
 use super::*;
 
-/// The fastest of many goes.
+/// The shortest of many repetitions.
 fn fastest(mut go: impl FnMut()) -> Duration {
     let times = (0..200).map(|_| {
         let start = Instant::now();

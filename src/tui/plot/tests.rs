@@ -1,4 +1,4 @@
-//! Where ticks, points and notes end up.
+//! Positions of ticks, points and notes.
 
 use proptest::prelude::*;
 use ratatui::style::Color;
@@ -86,7 +86,7 @@ fn labels_are_centred_under_their_ticks() {
     let ticks = cells(&buffer, "┴");
     let label = |column: u16, row: u16| buffer[(column, row + 1)].symbol().to_owned();
     let labels: Vec<String> = ticks.iter().map(|(x, y)| label(*x, *y)).collect();
-    // The second digit of 16, 32 and 64 stands under the tick.
+    // The second digit of 16, 32 and 64 is under the tick.
     assert_eq!(labels, ["1", "2", "4", "8", "6", "2", "4"]);
 }
 
@@ -200,7 +200,7 @@ fn no_place_is_too_small_and_no_chart_too_empty() {
     assert!(text.contains("no result yet") && text.contains("64"), "the swept axis is there from the start");
 }
 
-/// Eight lines over these places; y in a decade above `low`.
+/// Eight lines at these x values; y spans a decade above `low`.
 pub fn eight(xs: &[f64], low: f64) -> ChartData {
     let mut data = chart(&ledger(fixture::passes(), &CPU));
     let mut point = data.panels[0].lines[0].points[0].clone();
@@ -302,12 +302,12 @@ fn bars_are_of_the_kind_that_was_asked_for() {
     assert_eq!(cells(&buffer, "●").len(), 1, "one round has no interval, and still a point");
 }
 
-/// The fixture's run, and the same a fifth faster.
+/// The fixture's run, and an overlay whose times are shorter by a fifth.
 fn two_runs() -> (Ledger, Overlay) {
     runs_apart(|_| 1.25)
 }
 
-/// The case at each position was so many times as fast before.
+/// The fixture's run, and an overlay in which the times of the case at each position are divided by `factor`.
 fn runs_apart(factor: impl Fn(usize) -> f64) -> (Ledger, Overlay) {
     let now = ledger(fixture::passes(), &CPU);
     let mut before = now.records().to_vec();
@@ -374,7 +374,7 @@ fn points_of_another_run_have_the_colours_of_their_lines() {
     let overlay = Overlay::new(&baseline, now.plan());
     let (data, look) = (chart(&now), Look::default());
     let hidden = Plot { overlay: Some(&overlay), differences: false, ..plot(&data, &look, colour) };
-    // Behind its own points nothing of it is seen; the lines alone are looked at.
+    // The run's own points would cover the overlay, so only the overlay is drawn.
     let mut frames = hidden.picture(Rect::new(0, 0, 80, 30)).panes;
     let frame = frames.remove(0).frame;
     let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 30));
@@ -424,7 +424,7 @@ proptest::proptest! {
         ..proptest::prelude::ProptestConfig::default()
     })]
 
-    /// What a label says is what the column or row of its tick means.
+    /// A label states the value that belongs to the column or row of its tick.
     #[test]
     fn every_label_sits_on_the_cell_of_its_value(
         xs in proptest::collection::btree_set(1u16..999, 1..14),
@@ -512,7 +512,7 @@ fn guided(values: &[f64], level: Option<f64>) -> ChartData {
     data
 }
 
-/// The rows of guides between the axes, by one that no marker hides.
+/// The rows of guides between the axes, read at a column that no marker covers.
 fn guide_rows(buffer: &Buffer, column: u16) -> Vec<u16> {
     let rows = cells(buffer, "┄").into_iter().filter(|(x, _)| *x == column).map(|(_, y)| y);
     rows.collect()
@@ -521,8 +521,8 @@ fn guide_rows(buffer: &Buffer, column: u16) -> Vec<u16> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A point of the same value is in the same row; far away there is none, and no axis that
-    /// reaches for it.
+    /// A guide is in the same row as a point of the same value; a guide far away is not drawn, and the axis
+    /// does not extend to it.
     #[test]
     fn a_guide_is_in_the_row_of_its_value(
         values in proptest::collection::vec(0.01f64..1e4, 2..7),

@@ -1,4 +1,4 @@
-//! What a run would say, with invented times.
+//! The messages of a run, with invented times.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::run::runner::Message;
 
-/// What comes before the first result.
+/// The messages before the first result.
 pub fn opening(plan: &Plan, environment: Environment) -> Vec<Message> {
     let (version, revision) = (crate::VERSION.to_owned(), crate::REVISION.to_owned());
     let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
@@ -28,7 +28,7 @@ pub fn opening(plan: &Plan, environment: Environment) -> Vec<Message> {
     events.into_iter().map(Message::Event).collect()
 }
 
-/// Every result, round by round, each followed by the start of the next one's samples.
+/// All results, round by round, each followed by the message that the next case's samples have begun.
 pub fn results(plan: &Plan) -> VecDeque<[Message; 2]> {
     let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
     let turns = || (0..rounds).flat_map(|round| plan.cases.iter().map(move |case| (case, round)));
@@ -44,12 +44,12 @@ fn timed(case: &Case, round: u32) -> Event {
     Event::Progress { case: case.id.clone(), round, stage: Stage::Sample }
 }
 
-/// Five samples.
+/// A result with five samples.
 fn invented(case: &Case, round: u32) -> RoundResult {
     let work = primitives::work(case, &[]);
     let seconds = work.map_or(1e-3, |work| work.system_bytes.max(1) as f64 / 10e9);
     let uniform = |i: u64| mix::word64(u64::from(round), i) as f64 / 2f64.powi(64);
-    // Each case has a pace of its own, so that lines cross as they do in a run.
+    // Each case has its own speed, so that lines cross as they do in a run.
     let pace = 0.3 + case.id.bytes().map(u64::from).sum::<u64>() as f64 % 17.0;
     let samples = (0..5).map(|i| seconds / pace * (1.0 + 0.1 * uniform(i))).collect();
     RoundResult {

@@ -9,7 +9,7 @@ fn it_is_drawn_as_often_as_a_run_and_not_while_it_rests() {
     let mut rehearsal = opened.expect("a pseudo-terminal");
     rehearsal.notify("pair 1 of 20");
     rehearsal.draw_for(Duration::from_millis(600)).expect("drawn");
-    // How many depends on the machine; the pacer's own tests count them.
+    // The exact number depends on the machine; the pacer's own tests check it.
     let drawn = rehearsal.frames();
     assert!((1..=3).contains(&drawn), "{drawn} frames");
     rehearsal.rest_for(Duration::from_millis(300)).expect("rested");

@@ -1,4 +1,4 @@
-//! What each wish and each answer does to the state.
+//! Effects of requests and answers on the state.
 
 use super::io_worker::{Answer, Job};
 use super::{Ask, Listing, Purpose, Runs, Typing, chart};
@@ -11,7 +11,7 @@ use crate::tui::panel::{Focus, samples};
 use crate::tui::state::{Mode, Overlay, State};
 use crate::tui::update::{Effect, begin};
 
-/// Whether it would do something now.
+/// Whether the request is possible now.
 pub fn allows(state: &State, ask: Ask) -> bool {
     let (runs, readable) = (&state.runs, state.runs.selected().is_some_and(|entry| entry.content.is_ok()));
     let on_runs = state.focus.is_runs();
@@ -33,7 +33,7 @@ fn is_baseline(runs: &Runs) -> bool {
     runs.selected().is_some_and(|entry| runs.baseline.as_ref() == Some(&entry.path))
 }
 
-/// Does what was asked for.
+/// Carries out a request.
 pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     if !allows(state, ask) {
         state.notice = missing(state, ask);
@@ -56,7 +56,7 @@ pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     None
 }
 
-/// Why a key that is shown elsewhere does nothing here.
+/// Explains why a key that is shown elsewhere has no effect here.
 fn missing(state: &State, ask: Ask) -> Option<String> {
     let runs = &state.runs;
     let broken = runs.selected().is_some_and(|entry| entry.content.is_err());
@@ -87,7 +87,7 @@ pub fn list(state: &mut State) -> Option<Effect> {
     Some(Effect::Ask(0, Job::List { known: state.runs.known() }))
 }
 
-/// Asks for something that is read from the selected run.
+/// Requests a job that reads the selected run.
 fn read(state: &mut State, ask: Ask) -> Option<Effect> {
     let replaces = matches!(ask, Ask::Open | Ask::Watch);
     if state.measuring() || (replaces && state.busy()) {
@@ -111,7 +111,7 @@ fn read(state: &mut State, ask: Ask) -> Option<Effect> {
 }
 
 fn search(runs: &mut Runs) {
-    // Who types does not want to be taken away by an answer.
+    // An answer must not take the user away from typing.
     runs.give_up();
     let before = runs.search().to_owned();
     runs.typing = Some(Typing { field: Field::new(&before), purpose: Purpose::Search { before } });
@@ -137,14 +137,14 @@ fn notes_wait(state: &mut State) -> bool {
     measuring
 }
 
-/// The text has changed.
+/// Applies the changed text to the search.
 pub fn typed(runs: &mut Runs) {
     let Some(Typing { field, purpose: Purpose::Search { .. } }) = &runs.typing else { return };
     let text = field.text();
     runs.set_search(&text);
 }
 
-/// What was typed is meant.
+/// Accepts the typed text.
 pub fn keep(state: &mut State) -> Option<Effect> {
     let note = matches!(&state.runs.typing, Some(Typing { purpose: Purpose::Note(_), .. }));
     if note && notes_wait(state) {
@@ -158,14 +158,14 @@ pub fn keep(state: &mut State) -> Option<Effect> {
     }
 }
 
-/// What was typed is not meant.
+/// Discards the typed text.
 pub fn discard(runs: &mut Runs) {
     if let Some(Typing { purpose: Purpose::Search { before }, .. }) = runs.typing.take() {
         runs.set_search(&before);
     }
 }
 
-/// Makes the selected run the baseline, or none.
+/// Marks the selected run as the baseline, or removes the mark.
 fn mark(state: &mut State) {
     let Some(entry) = state.runs.selected() else { return };
     let (path, name) = (entry.path.clone(), entry.name.clone());
@@ -185,8 +185,8 @@ fn copy(state: &mut State) -> Option<Effect> {
     Some(Effect::Copy(text))
 }
 
-/// What is under the cursor: in words, and the text to copy. What folders say is escaped: it
-/// may be pasted into a shell.
+/// A description of the item under the cursor, and the text to copy. Text from folders is escaped: it may be
+/// pasted into a shell.
 fn copied(state: &State) -> Option<(String, String)> {
     if let Some(Overlay::Export { selected }) = state.overlay {
         let (what, text) = *state.runs.exported.as_ref()?.lines().get(selected)?;
@@ -206,7 +206,7 @@ fn copied(state: &State) -> Option<(String, String)> {
     }
 }
 
-/// Takes an answer in. One that nobody waits for any more does nothing.
+/// Processes an answer. An answer that is no longer awaited has no effect.
 pub fn take(state: &mut State, ticket: u64, answer: Answer) -> Option<Effect> {
     match answer {
         Answer::Found(entry) => state.runs.insert(entry.named_by(&state.recipes)),
@@ -235,7 +235,7 @@ pub fn take(state: &mut State, ticket: u64, answer: Answer) -> Option<Effect> {
 
 fn show(state: &mut State, answer: Answer) -> Option<Effect> {
     match answer {
-        // Something may have been started since it was asked for.
+        // Something may have been started since the request.
         Answer::Opened(opened) if !state.busy() => {
             begin(state, opened.session());
         }
@@ -258,7 +258,7 @@ fn show(state: &mut State, answer: Answer) -> Option<Effect> {
     None
 }
 
-/// The list is not read any more: a run begins.
+/// Cancels the reading of the list, because a run begins.
 pub fn stopped(runs: &mut Runs) {
     if runs.listing == Listing::Reading {
         runs.listing = Listing::Never;
@@ -266,7 +266,7 @@ pub fn stopped(runs: &mut Runs) {
     runs.give_up();
 }
 
-/// A stored run is played from now on.
+/// Marks the session as a stored run that is being played.
 pub fn playing(state: &mut State, times: f64) {
     let Some(session) = &mut state.session else { return };
     session.mode = Mode::Watch;

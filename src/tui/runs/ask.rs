@@ -1,4 +1,4 @@
-//! What a person can ask for about stored runs.
+//! Requests about stored runs.
 
 use ratatui::crossterm::event::KeyCode;
 
@@ -8,32 +8,32 @@ use crate::tui::command::{self, Action, Command, char, control, key};
 pub enum Ask {
     /// Show the list.
     Browse,
-    /// Read the list anew.
+    /// Read the list again.
     Reload,
     /// Show the selected run in the run screen.
     Open,
-    /// Play it.
+    /// Play the selected run.
     Watch,
-    /// Type what to search for.
+    /// Type a search.
     Search,
-    /// Type a note on it.
+    /// Type a note on the selected run.
     Note,
-    /// Compare others with it.
+    /// Mark the selected run as the baseline of comparisons.
     Mark,
-    /// Lay it under the chart.
+    /// Lay the selected run under the chart.
     Lay,
-    /// Compare it with the one that is marked.
+    /// Compare the selected run with the marked one.
     Compare,
-    /// Write its tables and charts.
+    /// Write the run's tables and charts.
     Export,
-    /// Copy what is under the cursor.
+    /// Copy the item under the cursor.
     Copy,
     /// Close the dialog.
     Close,
 }
 
 impl Ask {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Ask::Browse => "runs",
@@ -67,7 +67,7 @@ pub const COPY: Command = command!(
     "copy",
     "copy what is under the cursor: a folder, a case's values, a command line (by OSC 52)"
 );
-/// The same where the row of hints is needed for a run.
+/// [`COPY`] without a hint, because a run needs the row of hints.
 pub const COPY_ASIDE: Command = Command { hinted: 0, ..COPY };
 pub const EXPORT_ASIDE: Command = Command { hinted: 0, ..EXPORT };
 const OPEN: Command =
@@ -95,7 +95,7 @@ const WATCH: Command = command!(char('w'), Watch, "watch", "play the run as it w
 const NOTE: Command = command!(char('n'), Note, "note", "write a line about it, into its folder's note.txt");
 const RELOAD: Command = command!(char('R'), Reload, "reload", "read the list anew");
 
-/// On the list.
+/// Commands in the list.
 pub const LIST: &[Command] = &[
     OPEN,
     SEARCH,
@@ -112,14 +112,14 @@ pub const LIST: &[Command] = &[
     command::ENDS,
 ];
 
-/// Beside it, on the details of the selected one.
+/// Commands in the details of the selected run.
 pub const DETAILS: &[Command] =
     &[OPEN, COPY, EXPORT, WATCH, NOTE, MARK, COMPARE, LAY, command::MOVE, command::PAGES, command::ENDS];
 
-/// On a comparison.
+/// Commands in a comparison.
 pub const SHEET: &[Command] = &[command::MOVE, COPY, command::PAGES, command::ENDS];
 
-/// While the dialog of an export is open.
+/// Commands while the export dialog is open.
 pub const DIALOG: &[Command] = &[
     command::MOVE,
     COPY,

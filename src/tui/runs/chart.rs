@@ -1,4 +1,4 @@
-//! A stored run that lies under the charts, because a person chose it.
+//! A stored run that the user laid under the charts.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::words::number_of;
 
-/// Whether this is the run that lies there already, so that choosing it takes it away.
+/// Whether the selected run is already under the charts; choosing it again removes it.
 pub(super) fn is_laid(runs: &Runs) -> bool {
     let laid = runs.laid.as_ref().map(|baseline| &baseline.folder);
     laid.is_some_and(|folder| runs.selected().is_some_and(|entry| entry.path == *folder))
 }
 
-/// Lays this run under the chart that is shown and under those to come.
+/// Lays this run under the current chart and the charts of later runs.
 pub(super) fn choose(state: &mut State, baseline: Arc<Baseline>) {
     let name = baseline.name();
     state.runs.laid = Some(baseline);
@@ -25,7 +25,7 @@ pub(super) fn choose(state: &mut State, baseline: Arc<Baseline>) {
     });
 }
 
-/// Lays no run under charts any more.
+/// Removes the chosen run from under the charts.
 pub(super) fn withdraw(state: &mut State) {
     let laid = state.runs.laid.take();
     let lies = |session: &&mut Session| {
@@ -39,8 +39,8 @@ pub(super) fn withdraw(state: &mut State) {
     state.notice = Some("no baseline under the chart any more".to_owned());
 }
 
-/// Lays the chosen run under a session, and says how many cases match. Where none does, what
-/// could be laid there before still can.
+/// Lays the chosen run under a session, and returns a message with the number of matching cases. If no case
+/// matches, restores the previous overlay.
 pub fn lay_chosen(runs: &Runs, session: &mut Session) -> Option<String> {
     let baseline = runs.laid.as_ref().filter(|baseline| baseline.folder != session.folder)?;
     let (before, name) = (session.view.overlay().cloned(), baseline.name());

@@ -1,4 +1,4 @@
-//! A folder in the list.
+//! An entry in the list of stored runs.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -15,28 +15,28 @@ use crate::tui::recipes::Recipes;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub path: PathBuf,
-    /// Its path below the root, without control characters.
+    /// Path below the root, without control characters.
     pub name: String,
-    /// The recipe that it is a run of, where that is listed as it was then.
+    /// The run's recipe, if an unchanged version of it is listed.
     pub recipe: Option<String>,
-    /// What it holds, or why that cannot be read.
+    /// A summary of the run, or why it cannot be read.
     pub content: Result<Box<Summary>, String>,
     pub note: Option<String>,
     pub stamp: Stamp,
-    /// `YYYY-MM-DD HH:MM:SS` UTC: when the run started, or the manifest was written.
+    /// `YYYY-MM-DD HH:MM:SS` UTC: the start of the run, or the time of the manifest if the run cannot be read.
     pub when: String,
-    /// What it is found by.
+    /// The text that the search looks in.
     haystack: String,
 }
 
 impl Entry {
-    /// Reads a folder below `root`, whatever it holds, as long as that is `wanted`.
+    /// Reads a folder below `root`, whatever its content, as long as `wanted` returns true.
     pub fn read(root: &Path, path: PathBuf, wanted: &dyn Fn() -> bool) -> Entry {
         let stamp = Stamp::of(&path);
         let content = index::check(&path).map_err(anyhow::Error::msg);
         let content = content.and_then(|()| Stored::open_while(&path, wanted));
         let content = content.map(|stored| Box::new(Summary::of(&stored)));
-        // Which folder it is stands beside it.
+        // The entry already shows the folder's name.
         let within = format!("{}/", path.display());
         let content = content.map_err(|error| escaped(&format!("{error:#}").replace(&within, "")));
         Entry::new(root, path, stamp, content)
@@ -58,7 +58,7 @@ impl Entry {
         entry
     }
 
-    /// Calls it by the recipe that it is a run of, if that is among these.
+    /// Names the entry after its recipe, if that is among these.
     pub fn named_by(mut self, recipes: &Recipes) -> Entry {
         let recipe = self.summary().and_then(|summary| recipes.by_hash(&summary.recipe_hash));
         self.recipe = recipe.map(|entry| escaped(&entry.path));
@@ -79,13 +79,13 @@ impl Entry {
         [&self.name, &recipe, &self.when, &rest].map(String::as_str).join("\n")
     }
 
-    /// Whether it has all of these words, in lower case.
+    /// Whether the entry contains all of these words, which are in lower case.
     pub fn has(&self, words: &[String]) -> bool {
         let note = self.note.as_deref().unwrap_or_default().to_lowercase();
         words.iter().all(|word| self.haystack.contains(word) || note.contains(word))
     }
 
-    /// Newer ones come first; of the same second, by their names.
+    /// Newer entries come first; entries of the same second are ordered by name.
     pub fn order(&self, other: &Entry) -> Ordering {
         let names = || (&self.name, &self.path).cmp(&(&other.name, &other.path));
         other.when.cmp(&self.when).then_with(names)

@@ -1,5 +1,4 @@
-//! Where the runs are read and written: each request has a thread of its own, so that the
-//! screen never waits for a disk.
+//! Reads and writes stored runs. Each request has its own thread, so that the screen never waits for a disk.
 
 use std::collections::HashSet;
 use std::io;
@@ -22,50 +21,50 @@ use crate::tui::pattern::{Question, Touches};
 use crate::tui::resume::Unfinished;
 use crate::tui::wake::Waker;
 
-/// Something to read or write.
+/// A request to read or write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Job {
-    /// Find all runs; those whose stamps have not changed are not read again.
+    /// Find all runs; runs with an unchanged stamp are not read again.
     List {
         known: Vec<(PathBuf, Stamp)>,
     },
     Open(PathBuf),
     Watch(PathBuf),
-    /// Read a run, to go on with it.
+    /// Read a run in order to resume it.
     Reopen(Unfinished),
     Compare {
         baseline: PathBuf,
         other: PathBuf,
     },
-    /// Its results, for the chart.
+    /// Read a run's results for the chart.
     Lay(PathBuf),
     Export(PathBuf),
     Note {
         path: PathBuf,
         text: String,
     },
-    /// Work out which lines a case touches.
+    /// Find the lines that a case touches.
     Touch(Box<Question>),
 }
 
-/// What became of it.
+/// The answer to a [`Job`].
 #[derive(Debug)]
 pub enum Answer {
-    /// One of several of a list.
+    /// One entry of a list; more may follow.
     Found(Box<Entry>),
-    /// The list is whole: these are there, and so many more that are not listed.
+    /// The list is complete: the runs with these paths exist, and `more` runs are not listed.
     Listed {
         paths: HashSet<PathBuf>,
         more: usize,
     },
     Opened(Box<Opened>),
-    /// A run that can be played, so many times faster than it ran.
+    /// A run that can be played, `times` times faster than it ran.
     Playable {
         path: PathBuf,
         plan: Box<Plan>,
         times: f64,
     },
-    /// A run that can go on.
+    /// A run that can be resumed.
     Reopened(Box<Interrupted>),
     Laid(Arc<Baseline>),
     Compared(Box<Sheet>),
@@ -75,27 +74,27 @@ pub enum Answer {
         note: Option<String>,
     },
     Touched(Box<Touches>),
-    /// It did not work: why.
+    /// The request failed, for this reason.
     Refused(String),
 }
 
-/// Takes requests in and answers them, with their numbers.
+/// Accepts requests, and returns answers with the requests' numbers.
 #[derive(Debug)]
 pub struct IoWorker {
     root: PathBuf,
     sender: Sender<(u64, Answer)>,
     answers: Receiver<(u64, Answer)>,
-    /// Ends the list that is being read.
+    /// Stops the thread that reads the list.
     list: Weak<AtomicBool>,
-    /// Ends what is being read, each a job.
+    /// The stop flags of all reading jobs.
     stops: Vec<Weak<AtomicBool>>,
-    /// Whether the caller waits for each answer, as tests do.
+    /// Whether `ask` runs the job synchronously, for tests.
     #[cfg(test)]
     pub at_once: bool,
 }
 
 impl IoWorker {
-    /// For the runs below `root`.
+    /// A worker for the runs below `root`.
     pub fn new(root: PathBuf) -> IoWorker {
         let (sender, answers) = channel();
         IoWorker {
@@ -109,10 +108,10 @@ impl IoWorker {
         }
     }
 
-    /// Begins with a job; its answers wake the loop.
+    /// Starts a job; its answers wake the loop.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// If no thread can be started.
     pub fn ask(&mut self, ticket: u64, job: Job, waker: Option<Waker>) -> io::Result<()> {
         let stop = self.stop_of(&job);
         let (root, sender) = (self.root.clone(), self.sender.clone());
@@ -132,8 +131,8 @@ impl IoWorker {
         thread::Builder::new().name("runs".into()).spawn(work).map(drop)
     }
 
-    /// What ends this job. A note is a line that is written at once, and an older list is
-    /// worth nothing.
+    /// Creates the stop flag of a job. A new list stops an older one, which is useless now. A note is a single
+    /// line, written at once, and is never stopped.
     fn stop_of(&mut self, job: &Job) -> Arc<AtomicBool> {
         let stop: Arc<AtomicBool> = Arc::default();
         if matches!(job, Job::List { .. }) {
@@ -147,25 +146,25 @@ impl IoWorker {
         stop
     }
 
-    /// The next answer that has come.
+    /// The next answer, if one has arrived.
     pub fn next(&self) -> Option<(u64, Answer)> {
         self.answers.try_recv().ok()
     }
 
-    /// Nothing is read any more: something is going to be timed.
+    /// Stops all reading, because something is about to be timed.
     pub fn stop(&self) {
         self.stops.iter().for_each(raise);
     }
 }
 
-/// What has ended already needs no word.
+/// Sets a stop flag, unless the job has already ended.
 fn raise(stop: &Weak<AtomicBool>) {
     if let Some(stop) = stop.upgrade() {
         stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// A mistake of ours that a strange folder brings to light must not leave anybody waiting.
+/// Performs a job. If a malformed folder triggers a bug in this program, the answer is still sent.
 fn perform(
     root: &std::path::Path,
     job: Job,

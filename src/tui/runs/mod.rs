@@ -1,7 +1,7 @@
-//! The stored runs: a list of what is known about each, and what can be done with one.
+//! The stored runs: a list with a summary of each, and the operations on a run.
 //!
-//! Reading them is the work of threads ([`io_worker`]); the state holds summaries only, and one
-//! run at most that was opened, as the session of the run screen.
+//! Threads read the runs ([`io_worker`]); the state holds only summaries, and at most one opened run, as the
+//! session of the run screen.
 
 mod apply;
 pub mod ask;
@@ -28,10 +28,10 @@ use super::chart::baseline::Baseline;
 use super::field::Field;
 use crate::run::index::Stamp;
 
-/// What a text is typed for.
+/// The purpose of a text field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// What the list is searched for; what it was searched for before.
+    /// A search of the list; `before` is the previous search.
     Search { before: String },
     /// A note on this run.
     Note(PathBuf),
@@ -44,43 +44,43 @@ pub struct Typing {
     pub field: Field,
 }
 
-/// How far the list is.
+/// State of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listing {
     #[default]
     Never,
-    /// A thread reads.
+    /// A thread is reading the list.
     Reading,
-    /// Whole, but for so many older runs than are listed.
+    /// The list is complete, except for `more` older runs.
     Done { more: usize },
 }
 
-/// The list, and what is going on beside it.
+/// The list of stored runs, and the operations in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    /// Whether there is a folder to look for runs in.
+    /// Whether there is a folder of stored runs.
     pub there: bool,
     /// Newest first.
     entries: Vec<Entry>,
-    /// Read and not yet among them, by their folders.
+    /// Entries that were read but are not listed yet, by folder.
     arrived: HashMap<PathBuf, Entry>,
-    /// Positions in the list of those that are shown.
+    /// Positions of the shown entries in the list.
     shown: Vec<usize>,
-    /// Of those that are shown.
+    /// Position of the selected entry among the shown ones.
     selected: usize,
-    /// What is searched for.
+    /// The text of the search.
     search: String,
     pub listing: Listing,
     /// The run that others are compared with.
     pub baseline: Option<PathBuf>,
-    /// The run that lies under charts, by a person's choice.
+    /// The run under the charts that the user chose.
     pub laid: Option<Arc<Baseline>>,
     pub typing: Option<Typing>,
-    /// The request whose answer is waited for.
+    /// The request whose answer is awaited.
     waiting: Option<u64>,
-    /// The last request for a run that is to go on.
+    /// The last request for a run to be resumed.
     reopening: Option<u64>,
-    /// Requests so far.
+    /// Number of requests so far.
     asked: u64,
     pub sheet: Option<Sheet>,
     pub exported: Option<Exported>,
@@ -89,12 +89,12 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The entries that are shown, in their order.
+    /// The shown entries in their order.
     pub fn shown(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.shown.iter().map(|at| &self.entries[*at])
     }
 
-    /// How many there are, shown or not.
+    /// Number of all entries, shown or not.
     pub fn count(&self) -> usize {
         self.entries.len()
     }
@@ -103,7 +103,7 @@ impl Runs {
         self.entries.get(*self.shown.get(self.selected)?)
     }
 
-    /// Position of the selected one among those that are shown.
+    /// Position of the selected entry among the shown ones.
     pub fn position(&self) -> usize {
         self.selected
     }
@@ -125,13 +125,13 @@ impl Runs {
         &self.search
     }
 
-    /// Shows what has all these words, in any order and case.
+    /// Shows the entries that contain all these words, in any order and case.
     pub fn set_search(&mut self, text: &str) {
         text.clone_into(&mut self.search);
         self.filter();
     }
 
-    /// Keeps the selected run selected, where it is still shown.
+    /// Applies the search, and keeps the selected run selected if it is still shown.
     fn filter(&mut self) {
         let before = self.selected().map(|entry| entry.path.clone());
         let words: Vec<String> = self.search.split_whitespace().map(str::to_lowercase).collect();
@@ -145,18 +145,18 @@ impl Runs {
         self.select(at.unwrap_or(self.selected));
     }
 
-    /// What need not be read again while its stamp stays.
+    /// The entries that need not be read again while their stamps stay the same.
     fn known(&self) -> Vec<(PathBuf, Stamp)> {
         self.entries.iter().map(|entry| (entry.path.clone(), entry.stamp)).collect()
     }
 
-    /// Takes an entry in, in the place of an older one of the same folder; it is listed by
-    /// [`settle`](Self::settle), once for all that come together.
+    /// Accepts an entry, which replaces an older entry of the same folder. [`settle`](Self::settle) lists all
+    /// entries that arrive together at once.
     fn insert(&mut self, entry: Entry) {
         self.arrived.insert(entry.path.clone(), entry);
     }
 
-    /// Lists what has arrived.
+    /// Lists the entries that have arrived.
     pub fn settle(&mut self) {
         if self.arrived.is_empty() {
             return;
@@ -166,7 +166,7 @@ impl Runs {
         self.entries.retain(|known| !arrived.contains_key(&known.path));
         self.entries.extend(arrived.into_values());
         self.entries.sort_by(Entry::order);
-        // Who has not moved looks at the newest.
+        // A user who has not moved the selection sees the newest run.
         let before = before.filter(|_| self.selected > 0 || self.listing != Listing::Reading);
         self.filter();
         match before {
@@ -175,7 +175,7 @@ impl Runs {
         }
     }
 
-    /// Forgets what is no longer there.
+    /// Drops the entries whose folders no longer exist.
     fn keep(&mut self, paths: &HashSet<PathBuf>) {
         self.entries.retain(|entry| paths.contains(&entry.path));
         self.baseline = self.baseline.take().filter(|path| paths.contains(path));
@@ -190,31 +190,31 @@ impl Runs {
         self.filter();
     }
 
-    /// The number of a request whose answer will be waited for.
+    /// The number of a request whose answer will be awaited.
     pub fn ticket(&mut self) -> u64 {
         self.asked += 1;
         self.waiting = Some(self.asked);
         self.asked
     }
 
-    /// The same, of a run that is to go on.
+    /// The number of a request for a run that is to be resumed.
     pub fn reopening_ticket(&mut self) -> u64 {
         let ticket = self.ticket();
         self.reopening = Some(ticket);
         ticket
     }
 
-    /// Whether a run is being read that is to go on.
+    /// Whether a run that is to be resumed is being read.
     pub fn reopens(&self) -> bool {
         self.waiting.is_some() && self.waiting == self.reopening
     }
 
-    /// No answer is waited for any more.
+    /// Stops waiting for an answer.
     pub fn give_up(&mut self) {
         self.waiting = None;
     }
 
-    /// Whether this answer is waited for; it is then no longer.
+    /// Whether this answer is awaited; if so, stops waiting for it.
     pub fn awaited(&mut self, ticket: u64) -> bool {
         self.waiting == Some(ticket) && self.waiting.take().is_some()
     }

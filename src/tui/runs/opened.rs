@@ -1,4 +1,4 @@
-//! A stored run as the run screen shows it: as it was when it ended.
+//! A stored run on the run screen, in its final state.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::tui::log::Log;
 use crate::tui::session::{Phase, Session};
 use crate::tui::state::Mode;
 
-/// A run that was read, with what its engine logged.
+/// A stored run, with the log of its engine.
 #[derive(Debug)]
 pub struct Opened {
     stored: Stored,
@@ -19,7 +19,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Reads a run and its log, as long as somebody wants them.
+    /// Reads a run and its log, as long as `wanted` returns true.
     ///
     /// # Errors
     /// As for [`Stored::open_while`].
@@ -38,7 +38,7 @@ impl Opened {
         Ok(Opened { stored, log })
     }
 
-    /// Its session, which is over.
+    /// The run's session, which is over.
     pub fn session(self) -> Session {
         let Opened { stored: Stored { path, manifest, ledger, .. }, log } = self;
         let took = summary::took(ledger.records()).unwrap_or_default();
@@ -56,7 +56,7 @@ impl Opened {
     }
 }
 
-/// What an event puts into the log.
+/// The log line for an event, if it has one.
 fn said(event: &Event) -> Option<(Level, String)> {
     match event {
         Event::Hello { version, environment, .. } => {

@@ -1,4 +1,4 @@
-//! What was read or written of runs, ready to be drawn.
+//! Results of reading or writing runs, ready to be drawn.
 
 use crate::report::judged::Judged;
 use crate::run::repeat::Repeat;
@@ -7,7 +7,7 @@ use crate::stats::comparison::Answer;
 /// A comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
-    /// Which run each letter stands for.
+    /// The run that each letter stands for.
     pub key: Vec<String>,
     pub judged: Judged,
     /// Line under the cursor.
@@ -17,14 +17,14 @@ pub struct Sheet {
 /// A line of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part<'a> {
-    /// An experiment begins.
+    /// The title of an experiment.
     Title(&'a str),
     Case(&'a [String; 5], Answer),
     Remark(&'a str),
 }
 
 impl Sheet {
-    /// Its lines below the head of the table.
+    /// The lines below the head of the table.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let rows = self.judged.rows.iter().flat_map(|row| {
             let title = row.title.as_deref().map(Part::Title);
@@ -33,7 +33,7 @@ impl Sheet {
         rows.chain(self.judged.remarks.iter().map(|remark| Part::Remark(remark)))
     }
 
-    /// How many lines there are.
+    /// Number of lines.
     pub fn count(&self) -> usize {
         let titles = self.judged.rows.iter().filter(|row| row.title.is_some()).count();
         self.judged.rows.len() + titles + self.judged.remarks.len()
@@ -56,18 +56,18 @@ impl Sheet {
     }
 }
 
-/// What was written of a run.
+/// The files written for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// Where the files are.
+    /// The folder of the files.
     pub folder: String,
-    /// Their names.
+    /// The names of the files.
     pub files: Vec<String>,
     pub repeat: Repeat,
 }
 
 impl Exported {
-    /// What can be copied, and what it is.
+    /// The lines that can be copied, each with a description.
     pub fn lines(&self) -> [(&'static str, &str); 3] {
         [
             ("judge it again", &self.repeat.replay),

@@ -1,4 +1,4 @@
-//! What the threads do.
+//! The work of the I/O threads.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -23,16 +23,16 @@ use crate::shell::quoted;
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::resume::Unfinished;
 
-/// Most runs that are listed, the newest: each keeps some kilobytes.
+/// Maximum number of listed runs, the newest ones: each takes a few kilobytes.
 const MOST: usize = 5000;
 
-/// A watched run takes at most so long, seconds.
+/// Maximum duration of a watched run in seconds.
 const WATCHED: f64 = 60.0;
 
-/// Whether somebody waits for a job still: if not, it ends as soon as it can.
+/// Whether the job's answer is still wanted; if not, the job ends as soon as it can.
 type Wanted<'a> = &'a dyn Fn() -> bool;
 
-/// Does a job while it is `wanted`; `tell` says whether anybody listens still.
+/// Performs a job while it is `wanted`; `tell` returns whether its answers still reach a receiver.
 pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answer) -> bool) {
     let answer = match job {
         Job::List { known } => return list(root, &known.into_iter().collect(), wanted, tell),
@@ -50,7 +50,7 @@ pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answe
     tell(answer.unwrap_or_else(|error| Answer::Refused(escaped(&format!("{error:#}")))));
 }
 
-/// The newest first, by what can be told without reading: nobody waits for the old ones.
+/// Lists the newest runs first, by their stamps, which need no reading: the old runs matter least.
 fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, wanted: Wanted, tell: &mut dyn FnMut(Answer) -> bool) {
     let stamped = |path: PathBuf| (Stamp::of(&path), path);
     let mut found: Vec<(Stamp, PathBuf)> = index::folders(root).into_iter().map(stamped).collect();
@@ -81,7 +81,7 @@ fn playable(path: PathBuf, wanted: Wanted) -> anyhow::Result<Answer> {
     Ok(Answer::Playable { path, plan: Box::new(stored.manifest.plan), times })
 }
 
-/// The folder may have changed since it was looked at.
+/// The folder may have changed since the list was read.
 fn reopen(run: &Unfinished, wanted: Wanted) -> anyhow::Result<Answer> {
     let mut interrupted = Interrupted::open_while(&run.folder, wanted)?;
     run.case.into_iter().for_each(|case| interrupted.repeat(case));
@@ -105,7 +105,7 @@ fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow
     Ok(Answer::Compared(Box::new(Sheet { key: judged::key(&[&before, &after]), judged, selected: 0 })))
 }
 
-/// A run by its folder's name below the root.
+/// A run, named by its folder's path below the root.
 fn named<'a>(root: &Path, stored: &'a Stored) -> Named<'a> {
     let name = stored.path.strip_prefix(root).unwrap_or(&stored.path);
     Named { name: name.display().to_string(), side: stored.into() }

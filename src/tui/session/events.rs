@@ -1,4 +1,4 @@
-//! What becomes of a run as it tells of itself.
+//! Effects of a run's messages on its session.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::tui::state::Mode;
 use crate::tui::words::number_of;
 
 impl Session {
-    /// Takes in what the run says.
+    /// Processes a message of the run.
     pub fn receive(&mut self, message: Message, now: Duration) {
         match message {
             Message::Event(event) => self.event(&event, now),
             Message::Died { reason, case } => self.died(reason, case.as_deref(), now),
-            // It concerns the engine, which outlives the run.
+            // The latency is a property of the engine, which outlives the run.
             Message::Latency(_) => {}
             Message::Reported(path) => self.say(now, Level::Info, &format!("written: {}", path.display())),
             Message::Broken(reason) => self.broken(reason, now),
@@ -23,8 +23,8 @@ impl Session {
         }
     }
 
-    /// The run's thread is gone. Before its last word that is a mistake of ours, which
-    /// the person must see.
+    /// The run's thread has ended. If it has not sent its final message, that is a bug, which the user must
+    /// see.
     pub fn disconnected(&mut self, now: Duration) {
         self.told_all = true;
         if self.active() {
@@ -100,13 +100,13 @@ impl Session {
 
     fn settled(&mut self, case: Option<usize>, word: &str, reason: &str, level: Level, now: Duration) {
         let Some(case) = case else { return };
-        // Another case may be skipped in the middle of this one.
+        // A different case may be skipped while this one is running.
         if self.current.is_none_or(|current| current.case == case) {
             self.eta.begin(now);
             self.current = None;
         }
         let text = match word {
-            // A missing driver concerns many cases; once in the log is enough.
+            // A missing driver affects many cases; one log line is enough.
             "n/a" => format!("{}: n/a: {reason}", self.ledger.plan().cases[case].backend()),
             SKIPPED => format!("{}: {}", self.name(case), self.skipped(case)),
             _ => format!("{}: {word}: {reason}", self.name(case)),
@@ -117,7 +117,7 @@ impl Session {
         self.say(now, level, &text);
     }
 
-    /// A case that had enough before a person wanted further rounds keeps its result.
+    /// A case that had enough rounds before the user requested more keeps its result.
     fn skipped(&self, case: usize) -> &'static str {
         match self.ledger.records()[case].status {
             Status::NotApplicable(_) => SKIPPED,

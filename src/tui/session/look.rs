@@ -1,4 +1,4 @@
-//! What of a run is looked at: the selected case, the chart and its panels.
+//! The view of a run: the selected case, the chart and its panels.
 
 use std::sync::Arc;
 
@@ -17,8 +17,7 @@ impl Session {
         &self.chart
     }
 
-    /// Makes the chart agree with the ledger: once before a frame, however many
-    /// messages have arrived since the last one.
+    /// Updates the chart from the ledger. Called once before a frame, however many messages have arrived.
     pub fn refresh(&mut self) {
         if std::mem::take(&mut self.stale) {
             let experiment = self.experiment();
@@ -31,21 +30,21 @@ impl Session {
         }
     }
 
-    /// The chart with what says how to draw it.
+    /// The chart's data, with the experiment and the panel to show.
     pub fn shown(&self) -> Shown<'_> {
         let last = self.chart.panels.len().saturating_sub(1);
         Shown { data: &self.chart, experiment: self.experiment(), panel: self.panel.min(last) }
     }
 
-    /// Has the chart's picture at hand.
+    /// Makes sure that the chart's picture is cached.
     pub fn paint(&mut self, theme: Theme, area: Rect) {
         let last = self.chart.panels.len().saturating_sub(1);
         let (experiment, panel) = (self.experiment(), self.panel.min(last));
         self.view.paint(Shown { data: &self.chart, experiment, panel }, theme, area);
     }
 
-    /// Lays another run under this one; returns how many cases it has a value for. One that
-    /// has none is not laid.
+    /// Lays another run under this one; returns the number of cases with a value. A run without any is not
+    /// laid.
     pub fn lay(&mut self, baseline: &Baseline) -> usize {
         self.refresh();
         let mut overlay = Overlay::new(baseline, self.ledger.plan());
@@ -55,9 +54,9 @@ impl Session {
         matched
     }
 
-    /// What suits the terminal stays, and results can be laid under the new ones: those of the
-    /// run before if it is of the same recipe, else the newest stored ones of that, else those
-    /// of the run before whatever it was.
+    /// Keeps the settings that suit the terminal, and chooses the results that can be laid under the new ones:
+    /// those of the previous run if it has the same recipe, else the newest stored ones of this recipe, else
+    /// those of the previous run whatever its recipe.
     pub fn come_after(&mut self, before: Option<&Session>, stored: Option<Arc<Baseline>>) {
         before.iter().for_each(|before| self.view.keep_from(&before.view));
         let before = before.map(|before| Arc::new(Baseline::new(&before.folder, &before.ledger)));
@@ -66,18 +65,18 @@ impl Session {
         self.view.baseline = before.as_ref().filter(same).cloned().or(stored).or(before);
     }
 
-    /// Takes it away.
+    /// Removes the run that lies under this one.
     pub fn clear_baseline(&mut self) {
         self.view.set_overlay(None);
     }
 
-    /// Shows the next or previous of the chart's panels.
+    /// Shows the next or previous panel of the chart.
     pub fn step_panel(&mut self, by: isize) {
         let last = self.chart.panels.len().saturating_sub(1);
         self.go_to_panel(self.panel.min(last).saturating_add_signed(by).min(last));
     }
 
-    /// Shows the panel that the selected case is on.
+    /// Shows the panel that contains the selected case.
     pub fn reveal_selected(&mut self) {
         let holds = |panel: &Panel| panel.cases().any(|case| case == self.selected);
         if let Some(panel) = self.chart.panels.iter().position(holds) {
@@ -85,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Experiment of the selected case: the one whose chart is shown.
+    /// Experiment of the selected case, whose chart is shown.
     pub fn experiment(&self) -> usize {
         self.ledger.records().get(self.selected).map_or(0, |r| r.case.experiment)
     }
@@ -95,7 +94,7 @@ impl Session {
         self.selected == case
     }
 
-    /// Selects a case, and with it the experiment on the chart.
+    /// Selects a case, and with it the experiment whose chart is shown.
     pub fn select(&mut self, case: usize) {
         let before = self.experiment();
         self.selected = case.min(self.ledger.records().len().saturating_sub(1));
@@ -106,18 +105,18 @@ impl Session {
         }
     }
 
-    /// Selects another case by hand, and shows the panel that it is on.
+    /// Selects another case by hand, and shows its panel.
     pub fn step(&mut self, by: isize) {
         self.pick(self.selected.saturating_add_signed(by));
     }
 
-    /// Selects this case by hand, and shows the panel that it is on.
+    /// Selects this case by hand, and shows its panel.
     pub fn pick(&mut self, case: usize) {
         self.choose(case);
         self.reveal = true;
     }
 
-    /// Selects this case by hand: the selection no longer follows the running one.
+    /// Selects this case by hand: the selection no longer follows the running case.
     pub fn choose(&mut self, case: usize) {
         self.follow = false;
         self.select(case);
@@ -133,7 +132,7 @@ impl Session {
         }
     }
 
-    /// Takes the selection to the running case from now on.
+    /// Moves the selection to the running case from now on.
     pub fn follow(&mut self) {
         self.follow = true;
         if let Some(current) = self.current {
@@ -141,12 +140,12 @@ impl Session {
         }
     }
 
-    /// Scrolls the samples panel; drawing it stops at its end.
+    /// Scrolls the samples panel; the position is limited before it is drawn.
     pub fn scroll_samples(&mut self, by: isize) {
         self.samples_scroll = self.samples_scroll.saturating_add_signed(by);
     }
 
-    /// Shows what the other one showed, and how.
+    /// Takes over the view of another session of the same run.
     pub fn look_as(&mut self, other: Session) {
         if !other.follow {
             self.choose(other.selected);

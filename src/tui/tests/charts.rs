@@ -1,4 +1,4 @@
-//! The chart in the states that a person brings it into.
+//! The chart after various requests of the user.
 
 use ratatui::crossterm::event::KeyCode;
 
@@ -13,7 +13,7 @@ use crate::tui::app::App;
 use crate::tui::session::Session;
 use crate::tui::theme::Theme;
 
-/// The same recipe again, in which everything went right.
+/// The same recipe again, without failures.
 fn again(theme: Theme) -> App {
     let (mut app, runner) = played(theme, 1, Some(4), usize::MAX);
     runner.say(Message::Over);
@@ -37,7 +37,7 @@ fn again(theme: Theme) -> App {
     app
 }
 
-/// With these keys pressed, an arrow for one case along the line.
+/// Presses these keys; an arrow moves one case along the line.
 fn looked_at(mut app: App, text: &str) -> App {
     for key in text.chars() {
         let code = if key == '→' { KeyCode::Right } else { KeyCode::Char(key) };
@@ -55,17 +55,17 @@ pub fn cursor_on_a_failure(theme: Theme) -> App {
     looked_at(finished(theme, 1), "gv→→")
 }
 
-/// With other scales and a line hidden.
+/// With other scales and a hidden line.
 pub fn zoomed(theme: Theme) -> App {
     looked_at(finished(theme, 1), "gv→→→→++aaA2bi")
 }
 
-/// To the run before.
+/// With the differences from the previous run.
 pub fn differences(theme: Theme) -> App {
     looked_at(again(theme), "zogv→→→→")
 }
 
-/// The same recipe with a ceiling; `copies` GB/s were copied before its passes.
+/// The same recipe with a ceiling, for reference copies that reached `copies` GB/s.
 fn under_a_ceiling(theme: Theme, copies: &[f64]) -> App {
     let mut plan = fixture::passes();
     plan.experiments[0].chart.ceiling = Some(Ceiling::Copy);
@@ -81,17 +81,17 @@ fn under_a_ceiling(theme: Theme, copies: &[f64]) -> App {
     app
 }
 
-/// What a copy reached lies across the points.
+/// The ceiling, at the copies' bandwidth, crosses the points.
 pub fn ceiling(theme: Theme) -> App {
     looked_at(under_a_ceiling(theme, &[13.0, 14.5, 14.0]), "gv")
 }
 
-/// And is only told where it is far from them, here hidden as well.
+/// A ceiling far from the points is stated only in the legend; here it is also hidden.
 pub fn ceiling_far_away(theme: Theme) -> App {
     looked_at(under_a_ceiling(theme, &[2900.0]), "z3")
 }
 
-/// No run has a copy on file that is older than they are.
+/// A run without reference copies.
 pub fn ceiling_missing(theme: Theme) -> App {
     looked_at(under_a_ceiling(theme, &[]), "z")
 }

@@ -1,4 +1,4 @@
-//! What a person asks of a run on its way.
+//! Requests of the user about the run in progress.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn at(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The multi-pass recipe on its way.
+/// The multi-pass recipe, running.
 fn running() -> (App, script::Scripted) {
     let runner = script::Scripted::default();
     let mut app = app(&runner, Theme::PLAIN);
@@ -80,7 +80,7 @@ fn a_pause_is_asked_for_held_and_ended_and_its_time_does_not_count() {
     said(&mut app, &runner, at(104), Event::Continued);
     assert_eq!(session(&app).elapsed(at(105)), at(5));
     said(&mut app, &runner, at(106), round(2, 0));
-    // Of the two rounds each took two and four seconds: the rest take three.
+    // The finished rounds took two and four seconds, so the rest take three on average.
     assert_eq!(session(&app).remaining(at(106)), Some(at(2 + 4 + 10 * 3)));
 }
 
@@ -125,7 +125,7 @@ fn a_pause_that_is_asked_for_before_the_engine_says_hello_is_ended_by_one_key() 
     assert_eq!(runner.told(), [Control::Pause, Control::Continue]);
 }
 
-/// A stored run tells of its pauses, and can be held besides.
+/// A stored run reports its own pauses, and its playback can be paused as well.
 #[test]
 fn a_watched_pause_and_one_of_our_own_are_two() {
     let (mut app, runner) = running();
@@ -166,7 +166,7 @@ fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     said(&mut app, &runner, at(3), script::progress(&fixture::passes(), 4, 0, Stage::Sample));
     said(&mut app, &runner, at(3), Event::Skipped { seq: 1, case: id(6) });
     assert_eq!(session(&app).current.map(|current| current.case), Some(4), "it goes on");
-    // What the plan knows cannot run is neither.
+    // A case that the plan knows cannot run can be neither skipped nor repeated.
     app.state.session.as_mut().expect("a run").pick(1);
     assert_eq!(allowed(&app), [false, false]);
 }
@@ -206,7 +206,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     said(&mut app, &runner, at(3), script::progress(&fixture::passes(), 4, 0, Stage::Sample));
     assert_eq!(screen(&mut app, at(3)), frozen);
     assert!(app.state.timing(), "drawing must not disturb what is timed behind it");
-    // It can be looked at, and what is asked concerns the run as it is.
+    // The selection still moves, and requests apply to the live run.
     key(&mut app, 'j', at(3));
     key(&mut app, 'j', at(3));
     assert!(app.state.allows(Action::Control(Ask::Skip)));
@@ -252,7 +252,7 @@ fn cancelling_everything_drops_what_waits_too() {
     assert_eq!((waiting(&app), runner.told()), (0, vec![Control::Cancel]));
     assert_eq!(session(&app).phase, Phase::Cancelling);
     assert!(!app.state.allows(Action::Control(Ask::CancelAll)));
-    // Also while the run is on its way out.
+    // Also while the run is being cancelled.
     key(&mut app, 'a', at(2));
     key(&mut app, 'X', at(2));
     assert_eq!((waiting(&app), runner.told()), (0, Vec::new()));

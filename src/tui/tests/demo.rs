@@ -1,5 +1,5 @@
-//! The user interface on a real terminal, with a run that is played slowly:
-//! `cargo test --lib tui::tests::demo -- --ignored --nocapture`.
+//! The user interface on a real terminal, with a run that is played slowly: `cargo test --lib tui::tests::demo
+//! -- --ignored --nocapture`.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,4 +1,4 @@
-//! The panel of the devices.
+//! The devices panel.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn gpu() -> Device {
     }
 }
 
-/// A run whose engine has these devices and whose rounds saw these conditions.
+/// A run whose engine has these devices and whose rounds reported these conditions.
 fn seen(theme: Theme, with: Vec<Device>, conditions: Vec<Conditions>) -> App {
     let runner = script::Scripted::default();
     let mut app = app(&runner, theme);
@@ -66,7 +66,7 @@ fn on_gpu() -> Conditions {
     Conditions { steal: Some(0.0), background: Some(0.3), gpu: Some(gpu), ..Conditions::default() }
 }
 
-/// Asked for, so that it is there on a small screen too.
+/// The panel was requested, so it is shown on a small screen too.
 pub fn shown(theme: Theme) -> App {
     let mut app = seen(theme, vec![gpu()], vec![on_cpu(), on_gpu()]);
     app.state.devices_panel.wanted = Some(true);
@@ -79,7 +79,7 @@ fn screen(app: &mut App, (width, height): (u16, u16)) -> String {
     terminal.backend().to_string()
 }
 
-/// The rows of the panel, as wide as it is.
+/// The rows of the panel.
 fn panel(app: &mut App, size: (u16, u16)) -> Vec<String> {
     let text = screen(app, size);
     let own =

@@ -1,4 +1,4 @@
-//! The keys in the documentation are those of the commands.
+//! The keys in the documentation agree with the commands.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ const FIELDS: [(&str, &[Command]); 6] = [
     ("Typing", entering::FIELD),
 ];
 
-/// The table, from the lists that dispatch the keys.
+/// The table, generated from the lists that dispatch the keys.
 fn table() -> String {
     let mut text =
         String::from("\n| where | keys | what they do | names in the configuration |\n|---|---|---|---|\n");

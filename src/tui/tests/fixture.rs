@@ -1,4 +1,4 @@
-//! Recipes and plans, made by hand.
+//! Handmade recipes and plans.
 
 use crate::case::{Case, Measure, Params, Value};
 use crate::recipe::plan::{Axis, Chart, Experiment, Overrides, Paper, Plan, Quantity, Scale};
@@ -35,7 +35,7 @@ pub fn recipes() -> Vec<RecipeEntry> {
     ]
 }
 
-/// What the user interface resolves by: changes are words over the same plan.
+/// Resolver of the tests: overrides only add their words to the plan.
 pub fn changed(entry: &RecipeEntry, overrides: &Overrides) -> Result<Plan, String> {
     Ok(Plan { overrides: overrides.words(), ..resolve(entry)? })
 }
@@ -97,7 +97,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// The product of the axes; what is on `cuda` cannot run.
+    /// The product of the axes; cases on `cuda` cannot run.
     fn cases(&self, experiment: usize, first: usize) -> Vec<Case> {
         let mut all = vec![self.fixed.clone()];
         for axis in &self.axes {

@@ -1,4 +1,4 @@
-//! The recipes before a run: the filter, the form, saving, the queue.
+//! The home screen before a run: the filter, the form, saving, the queue.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ use crate::tui::update::{Input, update};
 const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
 const NOW: Duration = Duration::ZERO;
 
-/// Recipes that mean what they say.
+/// Recipes that resolve to their real plans.
 fn recipes() -> Vec<RecipeEntry> {
     let own = "# Mine.\ntitle: Gather by size\ngather: {tuples: [1Ki, 2Ki], locations: random} # sizes\nbackend: cpu\n\
         chart: {x: tuples, y: time}\nmeasure: {rounds: 2, samples: 2}\n";
@@ -62,7 +62,7 @@ pub fn open(theme: Theme) -> (App, Scripted) {
     (app, runner)
 }
 
-/// Types the letters; between `<` and `>` the name of a key.
+/// Types the letters; `<name>` stands for a key.
 fn keys(app: &mut App, text: &str) {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -90,13 +90,13 @@ fn named(name: &str) -> KeyCode {
     }
 }
 
-/// Brings the form's selection to a line.
+/// Selects a line of the form.
 fn line(app: &mut App, name: &str) {
     let at = app.state.home.editor.lines.iter().position(|line| line.name == name).expect("the line");
     app.state.home.editor.select(at);
 }
 
-/// Replaces the value of a line by another one.
+/// Replaces the value of a line.
 fn set(app: &mut App, name: &str, value: &str) {
     line(app, name);
     keys(app, "<enter>");
@@ -120,7 +120,7 @@ fn selected(app: &App) -> Option<&str> {
     app.state.recipes.entry().map(|entry| entry.path.as_str())
 }
 
-/// Every backend copies, but for the GPU, which is not there; the recipe was run before.
+/// Reports copy rates for every backend but the missing GPU, and an earlier run of the recipe.
 fn tell(app: &mut App) {
     let paces = Paces::from([
         ("scalar".to_owned(), Ok(Pace { copy: 8.0, free: None })),

@@ -1,4 +1,4 @@
-//! The event loop, with a clock and keys of the test's own.
+//! The event loop, with the test's own clock and keys.
 
 use std::collections::VecDeque;
 use std::io;
@@ -30,7 +30,7 @@ pub fn press(app: &mut App, code: KeyCode, now: Duration) {
 
 const PLAIN: Theme = Theme::PLAIN;
 
-/// Types keys at their times; a wait takes as long as it may.
+/// Types keys at given times; each wait takes as long as it may.
 struct Typist {
     keys: VecDeque<(Duration, KeyCode)>,
     now: Duration,
@@ -60,7 +60,7 @@ impl Source for Typist {
     }
 }
 
-/// Frames that a second of typing costs, in this stage of a case.
+/// Number of frames for a second of typing, in this stage of a case.
 fn frames(stage: Stage) -> usize {
     let runner = script::Scripted::default();
     let mut app = app(&runner, PLAIN);
@@ -85,7 +85,7 @@ fn typing_while_a_case_is_timed_costs_at_most_four_frames_a_second() {
     assert!(frames(Stage::Generate) > 20);
 }
 
-/// A run of cases that take a few milliseconds, for a second, and then a person who leaves.
+/// A run of cases that take a few milliseconds each, for a second; then the user leaves.
 struct ShortCases {
     runner: script::Scripted,
     typist: Typist,
@@ -122,7 +122,7 @@ fn short_cases_are_not_drawn_in_between() {
     assert!((3..=6).contains(&frames), "{frames} frames in a second");
 }
 
-/// What a terminal shows after it was small between two frames.
+/// A terminal that shrinks and grows back between two frames loses part of its content.
 #[test]
 fn a_terminal_that_has_its_old_size_again_is_drawn_anew() {
     let mut app = app(&script::Scripted::default(), PLAIN);

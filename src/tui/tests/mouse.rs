@@ -24,7 +24,7 @@ fn screen(app: &mut App) -> Vec<String> {
     text.lines().map(|line| line.trim_matches('"').to_owned()).collect()
 }
 
-/// The cell where a text begins, the last one of several.
+/// The cell at which a text begins, in the last row that contains it.
 fn find(app: &mut App, text: &str) -> (u16, u16) {
     let rows = screen(app);
     let place = |(row, line): (usize, &String)| {
@@ -88,7 +88,7 @@ fn a_click_in_the_chart_selects_the_nearest_point() {
         let (column, row) = find(&mut app, "[●]");
         app.state.session.as_mut().expect("a run").pick(0);
         assert!(!session(&app).view.cursor);
-        // One cell beside the marker is nearer to it than to any other.
+        // A cell beside the marker is nearer to it than to any other marker.
         mouse(&mut app, MouseEventKind::Down(MouseButton::Left), (column + 2, row));
         assert_eq!((session(&app).selected, app.state.focus), (case, Focus::Chart));
         assert!(session(&app).view.cursor, "which arrows move on");

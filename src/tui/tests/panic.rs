@@ -1,5 +1,5 @@
-//! A panic of the user interface on a real terminal. The program under test is this test
-//! binary, which plays the user interface itself: the real one has no way to panic.
+//! A panic of the user interface on a real terminal. The program under test is this test binary, which runs the
+//! user interface itself: the real program has no way to panic.
 
 use std::path::Path;
 use std::process;
@@ -13,7 +13,7 @@ use crate::tui::{Mode, Options, RecipeEntry, run};
 #[path = "../../../tests/terminal/screen.rs"]
 mod screen;
 
-/// The user interface, whose second recipe cannot be resolved without a panic.
+/// The user interface with a second recipe that panics when it is resolved.
 #[test]
 #[ignore = "started by the test below, on a terminal of its own"]
 fn panics() {
@@ -54,12 +54,12 @@ fn a_panic_gives_the_terminal_back_and_is_one_line_that_names_the_folder() {
     screen.wait("quickstart");
     screen.assert_taken();
     screen.keys("\r");
-    // The header comes first: until all is drawn, the recipe's text is still there.
+    // The header is drawn first, so the recipe's text remains until everything is drawn.
     screen.until("the run is drawn", || {
         let text = screen.text();
         text.contains("RUN ") && !text.contains("stream: {")
     });
-    // Back to the recipes, and on to the one that cannot be resolved.
+    // Back to the recipes, and on to the recipe that panics.
     screen.keys("\x1b");
     screen.wait("stream: {");
     screen.keys("j");

@@ -1,4 +1,4 @@
-//! Whatever is typed, said and resized, nothing panics.
+//! No sequence of keys, messages and sizes causes a panic.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::tui::theme::Theme;
 #[derive(Clone, Debug)]
 enum Step {
     Key(KeyCode, bool),
-    /// This message of the selected recipe's script, after the ones before it or not.
+    /// A message of the selected recipe's script, whether or not the messages before it were sent.
     Say(usize),
     Died(Option<usize>),
     Over,
@@ -62,7 +62,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message of one of the recipes' scripts; unknown cases are among them.
+/// A message of one of the recipes' scripts, possibly about an unknown case.
 fn message(index: usize) -> Message {
     let plan = [fixture::passes, fixture::stream, fixture::applications][index % 3]();
     let messages = script::messages(&plan, Some(index % 7));
@@ -73,7 +73,7 @@ fn message(index: usize) -> Message {
     }
 }
 
-/// Keys of somebody who is at home: the form is open more often than chance would have it.
+/// Keys of a user on the home screen, with a higher probability of opening the form.
 fn at_home() -> impl Strategy<Value = Step> {
     let key = |c| Step::Key(KeyCode::Char(c), false);
     prop_oneof![

@@ -1,4 +1,4 @@
-//! Keys that do nothing say why, and hints say what keys do now.
+//! A key without an effect explains why, and hints name the current effects of keys.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::tui::theme::Theme;
 
 const PLAIN: Theme = Theme::PLAIN;
 
-/// What is said after these keys.
+/// The notice after these keys.
 fn said(app: &mut App, keys: &str) -> String {
     keys.chars().for_each(|c| press(app, KeyCode::Char(c), at(10)));
     app.state.notice.clone().unwrap_or_default()

@@ -1,5 +1,4 @@
-//! Every screen that a person can reach, on terminals of every size and kind: its letters
-//! and, where there are colours, its colours.
+//! Every reachable screen, on terminals of every size and kind: its text and, if there are colours, its styles.
 
 mod picture;
 mod reach;
@@ -17,7 +16,7 @@ use crate::tui::runs::tests::screens as stored;
 use crate::tui::theme::Theme;
 use crate::tui::whatif::tests as whatif;
 
-/// What must be readable, and below it what a run is where there is no room for panels.
+/// Sizes at which panels must be readable, and below them sizes with only a status line.
 const SIZES: [(u16, u16); 8] =
     [(200, 60), (120, 40), (80, 24), (60, 15), (59, 14), (40, 10), (39, 4), (20, 1)];
 
@@ -27,8 +26,7 @@ const THEMES: [(&str, Theme); 3] = [
     ("ascii", Theme { utf8: false, ..Theme::PLAIN }),
 ];
 
-/// A screen before it is drawn. The folder of its stored runs, where it has one, stays as
-/// long as it does.
+/// A screen before it is drawn. The scene owns the temporary folder of its stored runs, if it has one.
 struct Scene {
     app: App,
     _root: Option<TempDir>,
@@ -46,7 +44,7 @@ impl From<(App, TempDir)> for Scene {
     }
 }
 
-/// Each scene is a test of its own, and one of the table that `reach` looks through.
+/// Each scene is a test, and an entry of the table that `reach` searches.
 macro_rules! scenes {
     ($($name:ident: $make:path,)+) => {
         const SCENES: &[(&str, fn(Theme) -> Scene)] =
@@ -130,7 +128,7 @@ scenes! {
     what_if_saved_as: whatif::saving,
 }
 
-/// One snapshot for each kind of terminal, with all sizes.
+/// Records one snapshot for each kind of terminal, with all sizes.
 fn record(name: &str, make: impl Fn(Theme) -> Scene) {
     for (word, theme) in THEMES {
         let mut app = make(theme).app;
@@ -155,7 +153,7 @@ fn draw(app: &mut App, (width, height): (u16, u16)) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-/// Without colour every cell has the terminal's own style; ASCII is ASCII.
+/// Checks that every cell has the default style without colour, and that ASCII is ASCII.
 fn holds(buffer: &Buffer, theme: Theme) {
     for cell in buffer.content() {
         assert!(theme.utf8 || cell.symbol().is_ascii(), "{}", cell.symbol());

@@ -1,4 +1,4 @@
-//! A run on the screen, in the states that it comes into.
+//! A run on the screen in all its states.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn shown(app: &mut App, size: (u16, u16), now: Duration) -> String {
     draw(app, size, now).backend().to_string()
 }
 
-/// What stands at a recipe after `messages` of its run, one every quarter of a second.
+/// The app after starting a recipe and receiving `messages` of its messages, one every quarter of a second.
 pub fn played(theme: Theme, recipe: usize, fails: Option<usize>, messages: usize) -> (App, script::Scripted) {
     let runner = script::Scripted::default();
     let mut app = app(&runner, theme);
@@ -66,19 +66,19 @@ pub fn died(theme: Theme) -> App {
     seen(app, at(5))
 }
 
-/// As it is looked at then.
+/// The app after a tick at `now`.
 fn seen(mut app: App, now: Duration) -> App {
     app.tick(now);
     app
 }
 
-/// With these keys pressed, a space for the pause.
+/// Presses these keys; a space pauses.
 fn pressed(mut app: App, keys: &str) -> App {
     keys.chars().for_each(|key| press(&mut app, KeyCode::Char(key), at(4)));
     app
 }
 
-/// On its way, after these keys and what the run says then.
+/// A running app after these keys and these messages.
 fn asked(theme: Theme, keys: &str, says: impl IntoIterator<Item = Message>) -> App {
     let (app, runner) = played(theme, 1, Some(4), 11);
     let mut app = pressed(app, keys);
@@ -95,7 +95,7 @@ pub fn running(theme: Theme) -> App {
     asked(theme, "", [])
 }
 
-/// On a machine far away, after changes on the command line.
+/// On a remote machine, with overrides on the command line.
 pub fn elsewhere(theme: Theme) -> App {
     let mut app = running(theme);
     let latency = Some(Duration::from_millis(23));
@@ -177,7 +177,7 @@ pub fn help_to_its_end(theme: Theme) -> App {
     asked(theme, "?G", [])
 }
 
-/// Thirty-four names on an axis.
+/// An axis with thirty-four names.
 pub fn names(theme: Theme) -> App {
     let mut app = finished(theme, 3);
     (0..6).for_each(|_| press(&mut app, KeyCode::Char('k'), at(9)));
@@ -192,7 +192,7 @@ pub fn small_multiples(theme: Theme) -> App {
     seen(app, at(10))
 }
 
-/// A stored run of the passes, watched for `messages`.
+/// A stored run of the passes, watched for `messages` messages.
 fn watched(theme: Theme, messages: usize) -> (App, script::Scripted) {
     let runner = script::Scripted::default();
     let mut app = app(&runner, theme);
@@ -236,7 +236,7 @@ pub fn watching_help(theme: Theme) -> App {
     pressed(watching(theme), "?")
 }
 
-/// Results are invented, so that what drawing costs can be measured.
+/// A rehearsal, with invented results.
 pub fn rehearsing(theme: Theme) -> App {
     let runner = script::Scripted::default();
     let mut app = app(&runner, theme);
@@ -248,7 +248,7 @@ pub fn rehearsing(theme: Theme) -> App {
     seen(app, at(4))
 }
 
-/// One case had every trouble that a machine can make, another a wrong result.
+/// One case has every kind of noise flag, another a wrong result.
 pub fn doubtful(theme: Theme) -> App {
     let (mut app, runner) = played(theme, 1, Some(2), 2);
     let plan = fixture::passes();
@@ -304,7 +304,7 @@ fn the_help_opens_where_the_panel_has_its_keys() {
     assert_eq!(opened(&mut app), "Recipes");
 }
 
-/// Down to twenty columns and one row, a run is one line.
+/// Down to twenty columns and one row, a run is shown as one line.
 #[test]
 fn a_run_in_one_line() {
     let line = |app: &mut App, size| shown(app, size, at(4)).lines().next().map(str::to_owned);

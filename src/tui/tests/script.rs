@@ -1,4 +1,4 @@
-//! Runs that are played from a script.
+//! Scripted runs.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::recipe::plan::Plan;
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Interrupted, Ledger};
 
-/// Where the script's results seem to go.
+/// The nominal folder of the script's results.
 pub const FOLDER: &str = "reports/scripted";
 
 pub fn hello() -> Event {
@@ -38,8 +38,8 @@ pub fn progress(plan: &Plan, at: usize, round: u32, stage: Stage) -> Event {
     Event::Progress { case: plan.cases[at].id.clone(), round, stage }
 }
 
-/// Five samples of a case, the slower the later it stands in the plan, around a
-/// minimum in the middle.
+/// Five samples of a case, which vary with its place in the plan and slightly with the round, with the minimum
+/// in the middle.
 pub fn result(plan: &Plan, at: usize, round: u32) -> RoundResult {
     let place = at as f64 / plan.cases.len() as f64;
     let base = 0.02 * (1.2 + (place * 9.0).sin() + 0.03 * f64::from(round));
@@ -58,8 +58,7 @@ pub fn result(plan: &Plan, at: usize, round: u32) -> RoundResult {
     }
 }
 
-/// The messages of a whole run, without [`Message::Over`]. The case at `fails` goes
-/// wrong.
+/// The messages of a whole run, without [`Message::Over`]. The case at `fails` fails.
 pub fn messages(plan: &Plan, fails: Option<usize>) -> Vec<Message> {
     let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
     let mut events = vec![hello(), Event::Started { cases: plan.cases.len(), rounds: rounds as usize }];
@@ -93,7 +92,7 @@ pub fn played(plan: &Plan) -> Ledger {
     ledger
 }
 
-/// What a run says when its engine dies at a case.
+/// The messages of a run whose engine dies at a case.
 pub fn died(plan: &Plan, at: usize, reason: &str) -> [Message; 2] {
     let case = plan.cases[at].id.clone();
     let error = format!("the engine died: {reason}");
@@ -101,7 +100,7 @@ pub fn died(plan: &Plan, at: usize, reason: &str) -> [Message; 2] {
     [Message::Event(failed), Message::Died { reason: reason.to_owned(), case: Some(case) }]
 }
 
-/// What a test holds of a run that it plays.
+/// The test's ends of a run's channels.
 pub struct Ends {
     pub messages: Sender<Message>,
     pub control: Receiver<Control>,
@@ -116,21 +115,21 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Sends to the newest run.
+    /// Sends a message from the newest run.
     pub fn say(&self, message: Message) {
         let runs = self.runs.borrow();
         let run = runs.last().expect("a run was started");
         run.messages.send(message).expect("the app listens");
     }
 
-    /// Sends to the newest run, if anybody listens.
+    /// Sends a message from the newest run, if anything still listens.
     pub fn try_say(&self, message: Message) {
         if let Some(run) = self.runs.borrow().last() {
             let _ = run.messages.send(message);
         }
     }
 
-    /// What the newest run was told since the last time.
+    /// The requests that the newest run has received since the last call.
     pub fn told(&self) -> Vec<Control> {
         self.runs.borrow().last().map(|s| s.control.try_iter().collect()).unwrap_or_default()
     }
@@ -139,17 +138,17 @@ impl Scripted {
         self.runs.borrow().len()
     }
 
-    /// The texts of the recipes that were started.
+    /// The texts of the started recipes.
     pub fn recipes(&self) -> Vec<String> {
         self.recipes.borrow().clone()
     }
 
-    /// So many starts will fail.
+    /// Makes the next `starts` starts fail.
     pub fn refuse(&self, starts: usize) {
         *self.refused.borrow_mut() = starts;
     }
 
-    /// The newest run's thread ends.
+    /// Ends the newest run's thread.
     pub fn hang_up(&self) {
         self.runs.borrow_mut().pop();
     }

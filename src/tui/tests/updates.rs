@@ -1,4 +1,4 @@
-//! What each action and message does to the state.
+//! Effects of each action and message on the state.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn at(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The multi-pass recipe has been started.
+/// The state after starting the multi-pass recipe.
 fn started() -> State {
     let mut state = home();
     state.recipes.select(1);

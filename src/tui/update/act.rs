@@ -1,4 +1,4 @@
-//! What a person asks for with a key.
+//! Actions that the user triggers with a key.
 
 use super::Effect;
 use super::leave::quit;
@@ -27,7 +27,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// Any other key withdraws the question and the notice.
+/// Withdraws the notice, and the question whether to quit.
 pub(super) fn dismiss(state: &mut State) {
     state.notice = None;
     if state.leaving == Leaving::Asked {
@@ -83,13 +83,13 @@ fn toggle_help(state: &mut State) {
     };
 }
 
-/// The last thing that was opened closes first.
+/// Closes whatever was opened last.
 fn back(state: &mut State) -> Option<Effect> {
     if state.overlay.take().is_some() || leave_chart(state) {
         return None;
     }
     let before = state.focus;
-    // Who goes away does not want to be taken back by an answer.
+    // An answer must not bring back a user who has moved on.
     state.runs.give_up();
     let stored = state.runs.there && state.session.as_ref().is_some_and(|s| s.recipe.is_none());
     state.focus = match state.focus {
@@ -107,13 +107,12 @@ fn back(state: &mut State) -> Option<Effect> {
         }
         _ => Focus::Recipes,
     };
-    // A run that went on is no longer what the list says.
+    // The list may be outdated after a run was resumed.
     let stale = before.is_run() && state.focus == Focus::Runs && !state.measuring();
     if stale { runs::list(state) } else { None }
 }
 
-/// Takes the cursor or the whole screen away from the chart, if it has the focus and one of
-/// them.
+/// Removes the cursor or leaves full screen, if the chart has the focus and either is active.
 fn leave_chart(state: &mut State) -> bool {
     let Some(session) = state.session.as_mut().filter(|_| state.focus == Focus::Chart) else { return false };
     let ask = match &session.view {
@@ -125,7 +124,7 @@ fn leave_chart(state: &mut State) -> bool {
     true
 }
 
-/// Looks at the chart in another way, and at nothing else.
+/// Changes the view of the chart, and nothing else.
 fn look(state: &mut State, ask: Ask) {
     let Some(session) = state.session.as_mut().filter(|_| !state.focus.is_aside()) else { return };
     let elsewhere = state.focus != Focus::Chart;
@@ -135,13 +134,13 @@ fn look(state: &mut State, ask: Ask) {
         Ask::Full => session.view.full,
         _ => false,
     };
-    // From another panel, what is there already is only gone to.
+    // From another panel, a cursor or full screen that is already active is only focused, not switched off.
     if !(elsewhere && there) {
         state.notice = session.ask(ask);
     }
 }
 
-/// Moves in whatever has the focus; the extremes go to the ends.
+/// Moves in whatever has the focus; extreme values go to the ends.
 pub(super) fn step(state: &mut State, by: isize) {
     match &mut state.overlay {
         Some(Overlay::Help { scroll }) => *scroll = Some(scroll.unwrap_or(0).saturating_add_signed(by)),
@@ -177,7 +176,7 @@ pub(super) fn step_in(state: &mut State, panel: Focus, by: isize) {
     }
 }
 
-/// Whether the run that is active is that of the selected recipe with its changes.
+/// Whether the active run is a run of the selected recipe with its current changes.
 pub fn shows_run(state: &State) -> bool {
     let (Some(selected), Some(run)) = (state.recipes.selected(), state.run().filter(|run| run.active()))
     else {
@@ -187,8 +186,8 @@ pub fn shows_run(state: &State) -> bool {
     run.recipe == Some(selected) && (same || state.mode == Mode::Watch)
 }
 
-/// Starts the selected recipe, or lets it wait for the run that is active; where it is that
-/// run, shows it.
+/// Starts the selected recipe, or queues it behind the active run. If the recipe is the one running, shows that
+/// run.
 pub fn start(state: &mut State) -> Option<Effect> {
     let selected = state.recipes.selected()?;
     if shows_run(state) {

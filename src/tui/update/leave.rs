@@ -1,4 +1,4 @@
-//! On the way out, and what is seen to while nobody is there.
+//! Leaving the program, and decisions made while the user is away.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::tui::state::{Leaving, State};
 
 /// How long to wait for a cancelled run before leaving without it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The same after a signal.
+/// How long to wait for a cancelled run after a signal.
 pub(super) const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
 
 pub(super) fn quit(state: &mut State) -> Option<Effect> {
@@ -23,7 +23,7 @@ pub(super) fn quit(state: &mut State) -> Option<Effect> {
     None
 }
 
-/// Cancels what is active and leaves when that is done, or after `patience`.
+/// Cancels the active run, and leaves when that is done or after `patience`.
 pub(super) fn leave(state: &mut State, patience: Duration) -> Option<Effect> {
     state.leaving = Leaving::Waiting { until: state.now + patience };
     let effect = controls::cancel(state);
@@ -31,8 +31,8 @@ pub(super) fn leave(state: &mut State, patience: Duration) -> Option<Effect> {
     effect
 }
 
-/// What is done with a dead engine without asking: who leaves does not want another one, and
-/// what waits must not wait for somebody to come back.
+/// Decides about a dead engine without asking: a user who is leaving needs no new engine, and the queue must
+/// not wait for the user to come back.
 pub(super) fn unattended(state: &mut State) -> Option<Effect> {
     let waits = !state.home.queue.is_empty();
     match (state.run().and_then(Session::hopeful), state.leaving) {
@@ -45,7 +45,7 @@ pub(super) fn unattended(state: &mut State) -> Option<Effect> {
     None
 }
 
-/// The run makes room for the next one.
+/// Gives up the run in favour of the next one.
 fn give_up(state: &mut State) -> Option<Effect> {
     let now = state.now;
     let run = state.run_mut()?;

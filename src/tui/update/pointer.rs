@@ -1,4 +1,4 @@
-//! What a person asks for with the mouse.
+//! Requests of the user with the mouse.
 
 use ratatui::layout::Rect;
 
@@ -6,7 +6,7 @@ use super::act::{dismiss, step, step_in};
 use crate::tui::panel::{self, Focus};
 use crate::tui::state::State;
 
-/// Brings the focus to the panel, and what stands under the pointer into the selection.
+/// Focuses the panel and selects the item under the pointer.
 pub(super) fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) {
     if state.runs.typing.is_some() {
         return;
@@ -34,7 +34,7 @@ pub(super) fn turn(state: &mut State, panel: Focus, area: Rect, at: (u16, u16), 
         Focus::Chart => panel::chart::wheel(state, area, at, by),
         _ => step_in(state, panel, by),
     }
-    // The form is that of the selected recipe.
+    // The form belongs to the selected recipe, which has just changed.
     if panel == Focus::Recipes && state.focus == Focus::Editor {
         state.home.stop_typing();
         state.focus = Focus::Recipes;

@@ -1,4 +1,4 @@
-//! What a person can ask for while a profile is changed.
+//! Requests while a profile is changed.
 
 use std::path::PathBuf;
 
@@ -16,15 +16,15 @@ use crate::tui::update::Effect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Open it over the run that is shown, or the selected recipe.
+    /// Open the view over the shown run, or over the selected recipe.
     Open,
     /// Change the selected value by a step.
     Less,
     More,
-    /// Take back what was changed of it, or of all.
+    /// Undo the changes of the selected value, or of all values.
     Undo,
     UndoAll,
-    /// Another profile that is known.
+    /// Switch to another known profile.
     Previous,
     Next,
     PreviousChart,
@@ -36,7 +36,7 @@ pub enum Ask {
 }
 
 impl Ask {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Ask::Open => "what-if",
@@ -55,7 +55,7 @@ impl Ask {
     }
 }
 
-/// On a recipe, or a run.
+/// Available on a recipe, or on a run.
 pub const OPEN: Command = Command {
     bindings: &[(char('m'), Action::WhatIf(Ask::Open))],
     hinted: 1,
@@ -116,7 +116,7 @@ pub const COMMANDS: &[Command] = &[
     command::ENDS,
 ];
 
-/// Whether it would do something now.
+/// Whether the request is possible now.
 pub fn allows(state: &State, ask: Ask) -> bool {
     let view = state.whatif.as_ref().filter(|_| state.focus == Focus::WhatIf);
     match ask {
@@ -133,7 +133,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
     }
 }
 
-/// Whether there are cases, and a profile that says anything of their backends.
+/// Whether there are cases, and a profile that covers any of their backends.
 fn concerned(state: &State) -> bool {
     let knows = |backend: &str| state.profiles.iter().any(|profile| profile.knows(backend));
     match of_run(state) {
@@ -146,7 +146,7 @@ fn concerned(state: &State) -> bool {
     }
 }
 
-/// Whether the cases are those of the run, and not those of the selected recipe.
+/// Whether the cases belong to the run rather than to the selected recipe.
 fn of_run(state: &State) -> bool {
     state.session.is_some() && state.focus.is_run()
 }
@@ -170,7 +170,7 @@ pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
         Ask::NextChart => view.step_panel(1),
         Ask::PreviousExperiment => view.step_experiment(-1),
         Ask::NextExperiment => view.step_experiment(1),
-        // A text is not taken in where a stored run is watched.
+        // While a stored run is watched, text fields are disabled.
         Ask::Save if state.mode != Mode::Run => {}
         Ask::Save => {
             view.error = None;
@@ -180,7 +180,7 @@ pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     None
 }
 
-/// Predicting takes a core, and none is taken while something is timed.
+/// Predicting takes a core, so it waits while something is timed.
 fn open(state: &mut State) {
     if !allows(state, Ask::Open) {
         return;
@@ -210,7 +210,7 @@ fn cases(state: &State) -> Option<Cases> {
     Some(Cases { plan, records: ledger.records().to_vec(), selected: 0, profiles })
 }
 
-/// The name is typed: writes the profile under it.
+/// Accepts the typed name, and requests the profile to be saved under it.
 pub fn accept(state: &mut State) -> Option<Effect> {
     let view = state.whatif.as_mut()?;
     let name = view.field.as_ref()?.text().trim().to_owned();
@@ -223,7 +223,7 @@ pub fn accept(state: &mut State) -> Option<Effect> {
     Some(Effect::SaveProfile(Box::new(profile)))
 }
 
-/// What came of saving: the profile is one of the known from now on.
+/// Processes the outcome of saving; a saved profile is a known one from now on.
 pub fn saved(state: &mut State, profile: Profile, outcome: Result<PathBuf, String>) {
     let Some(view) = &mut state.whatif else { return };
     match outcome {

@@ -1,5 +1,4 @@
-//! The values of a profile, one by one: what each is called, and the profile with some of
-//! them changed.
+//! The values of a profile as individual knobs, and the profile with some of them changed.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +6,7 @@ use super::resized::Resized;
 use crate::case::{Direction, units};
 use crate::model::{Cache, Curve, He2007, Profile, Rates};
 
-/// Changes by name of the value, in steps.
+/// The number of steps by which each value is changed, by the value's name.
 pub type Steps = BTreeMap<String, i32>;
 
 /// A value of a profile that can be changed.
@@ -15,21 +14,20 @@ pub type Steps = BTreeMap<String, i32>;
 pub struct Knob {
     /// `L2 capacity`, `cuda random read 8 B` …
     pub name: String,
-    /// With its unit.
+    /// The value with its unit.
     pub value: String,
 }
 
-/// What one step does to a value.
+/// The size of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Sizes are powers of two.
+    /// For sizes, which are powers of two.
     Double,
-    /// Times and rates.
+    /// For times and rates: a quarter of a doubling.
     Quarter,
 }
 
-/// What a change of so many steps multiplies a value by: a step of a size by two, of a time
-/// or a rate by the fourth root of that.
+/// The factor for a number of steps: 2 per step of a size, 2^(1/4) per step of a time or a rate.
 fn factor(step: Step, steps: i32) -> f64 {
     match step {
         Step::Double => f64::from(steps).exp2(),
@@ -37,8 +35,7 @@ fn factor(step: Step, steps: i32) -> f64 {
     }
 }
 
-/// Every value of a profile that concerns one of these backends, in the profile's order, and
-/// the profile after these changes.
+/// The profile with these changes, and every value that concerns one of these backends, in the profile's order.
 pub fn turned(base: &Profile, backends: &[String], steps: &Steps) -> (Profile, Vec<Knob>) {
     let mut profile = base.clone();
     let mut turn = Turn { steps, knobs: Vec::new(), sizes: Resized::default() };
@@ -56,7 +53,7 @@ pub fn turned(base: &Profile, backends: &[String], steps: &Steps) -> (Profile, V
 struct Turn<'s> {
     steps: &'s Steps,
     knobs: Vec<Knob>,
-    /// What the caches' capacities became.
+    /// The changes of the cache capacities.
     sizes: Resized,
 }
 
@@ -87,18 +84,18 @@ impl Turn<'_> {
         self.told(name, value);
     }
 
-    /// All of a curve; its value is how much it is multiplied by.
+    /// A curve as a whole; its value is the factor it is multiplied by.
     fn curve(&mut self, name: String, curve: &mut Curve) {
         let by = self.by(&name, Step::Quarter);
         let points = curve.points().iter().map(|(x, y)| (*x, y * by)).collect();
-        // A factor leaves what is positive and finite so, but for one beyond all numbers.
+        // Scaling keeps values positive and finite, unless the factor overflows.
         if let Ok(scaled) = Curve::new(points) {
             *curve = scaled;
         }
         self.told(name, format!("× {}", units::three_digits(by)));
     }
 
-    /// All of a curve over footprints, which moves along with the caches' capacities.
+    /// A curve over footprints, which also moves along with the cache capacities.
     fn by_footprint(&mut self, name: String, curve: &mut Curve) {
         *curve = self.sizes.moved(curve);
         self.curve(name, curve);

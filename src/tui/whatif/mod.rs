@@ -1,5 +1,5 @@
-//! What if the device were another: a profile's values changed by hand, and what the models
-//! then say beside what was measured. Pure but for the saving, which the loop does.
+//! What-if analysis of another device: the user changes a profile's values by hand and sees the models' new
+//! predictions beside the measurements. Pure except for saving, which the loop does.
 
 mod ask;
 mod knobs;
@@ -21,42 +21,42 @@ use crate::recipe::plan::Plan;
 use crate::report::series::{ChartData, ModelKey, charted, models};
 use crate::run::Record;
 
-/// Writes a profile under its name into the folder of the user's.
+/// Writes a profile under its name into the user's folder of profiles.
 pub type SaveProfile = fn(&Profile) -> Result<PathBuf, String>;
 
 /// A profile being changed, over the cases of a run or of a recipe.
 #[derive(Clone, Debug)]
 pub struct WhatIf {
     plan: Plan,
-    /// Without their samples.
+    /// The records without their samples.
     records: Vec<Record>,
     pub experiment: usize,
     pub panel: usize,
-    /// The case that is selected.
+    /// The selected case.
     pub case: usize,
-    /// What the cases are predicted from without changes.
+    /// The profiles that the unchanged predictions are based on.
     own: Profiles,
-    /// The profile under change, as it is without.
+    /// The profile being changed, without the changes.
     base: Profile,
-    /// By how many steps each value is changed.
+    /// The number of steps by which each value is changed.
     steps: Steps,
-    /// The changes of the other profiles that were looked at, by their names.
+    /// The changes of other profiles shown earlier, by the profiles' names.
     others: BTreeMap<String, Steps>,
-    /// The profile as it is changed.
+    /// The profile with its changes.
     changed: Profile,
     pub knobs: Vec<Knob>,
     pub selected: usize,
     chart: ChartData,
     before: ChartData,
-    /// Under which name it is to be saved, while that is typed.
+    /// The name under which the profile is to be saved, while it is being typed.
     pub field: Option<Field>,
-    /// Why it was not saved.
+    /// Why the profile was not saved.
     pub error: Option<String>,
-    /// Where it was asked for.
+    /// The panel to return to.
     pub back: Focus,
 }
 
-/// Cases, and what is known of them.
+/// Cases, with their records and profiles.
 #[derive(Clone, Debug)]
 pub struct Cases {
     pub plan: Plan,
@@ -66,8 +66,8 @@ pub struct Cases {
 }
 
 impl WhatIf {
-    /// `None` where no profile concerns the cases: of the run's own the first that does, or
-    /// else of those that are known.
+    /// `None` if no profile concerns the cases. Otherwise starts with the first of the run's own profiles that
+    /// does, or else with a known profile.
     pub fn new(cases: Cases, known: &[Profile], back: Focus) -> Option<WhatIf> {
         let Cases { plan, records, selected, profiles } = cases;
         let concerns = |profile: &&Profile| records.iter().any(|r| profile.knows(r.case.place().0));
@@ -107,12 +107,12 @@ impl WhatIf {
         Some(view)
     }
 
-    /// The chart with the predictions of the changed profile over those without the changes.
+    /// The chart with the predictions of the changed profile over those without changes.
     pub fn chart(&self) -> &ChartData {
         &self.chart
     }
 
-    /// The profile as it is changed.
+    /// The profile with its changes.
     pub fn profile(&self) -> &Profile {
         &self.changed
     }
@@ -121,7 +121,7 @@ impl WhatIf {
         !self.steps.is_empty()
     }
 
-    /// How near the models come with the changes and without them.
+    /// The accuracy of the models with the changes and without them.
     pub fn accuracies(&self) -> Vec<String> {
         let words = |key: &ModelKey| key.accuracy();
         let (now, before) = (self.chart.models.iter(), self.before.models.iter());
@@ -129,14 +129,14 @@ impl WhatIf {
         now.filter_map(words).chain(without.filter(|_| self.is_changed())).collect()
     }
 
-    /// Goes to an experiment; without changes its predictions are those of the run.
+    /// Switches to an experiment; without changes its predictions are those of the run.
     fn show(&mut self, experiment: usize) {
         (self.experiment, self.panel) = (experiment, 0);
         self.before = self.predicted(&self.own.clone());
         self.turn();
     }
 
-    /// The chart of what these profiles predict.
+    /// The chart of the predictions from these profiles.
     fn predicted(&mut self, profiles: &Profiles) -> ChartData {
         let at = self.experiment;
         for record in self.records.iter_mut().filter(|record| record.case.experiment == at) {
@@ -150,7 +150,7 @@ impl WhatIf {
             shown = MODELS.into_iter().filter(says).collect();
         }
         if shown.is_empty() {
-            // Each then says why it predicts nothing.
+            // Each model then explains why it predicts nothing.
             shown = MODELS.to_vec();
         }
         let mut plan = self.plan.clone();
@@ -158,7 +158,7 @@ impl WhatIf {
         charted(&plan, at, &self.records, None)
     }
 
-    /// Brings everything up to date with the changes.
+    /// Updates everything that depends on the changes.
     fn turn(&mut self) {
         let mut backends: Vec<String> =
             self.records.iter().map(|record| record.case.place().0.to_owned()).collect();
@@ -172,7 +172,7 @@ impl WhatIf {
         }
     }
 
-    /// Changes the selected value by so many steps.
+    /// Changes the selected value by `by` steps.
     fn change(&mut self, by: i32) {
         let Some(knob) = self.knobs.get(self.selected) else { return };
         let steps = self.steps.entry(knob.name.clone()).or_insert(0);
@@ -181,7 +181,7 @@ impl WhatIf {
         self.turn();
     }
 
-    /// Takes the changes of the selected value back.
+    /// Undoes the changes of the selected value.
     fn undo(&mut self) {
         let Some(knob) = self.knobs.get(self.selected) else { return };
         self.steps.remove(&knob.name);
@@ -198,8 +198,7 @@ impl WhatIf {
         self.steps.contains_key(&knob.name)
     }
 
-    /// Goes to the next or the previous of the profiles that concern the cases. Each keeps its
-    /// changes.
+    /// Switches to the next or previous profile that concerns the cases. Each profile keeps its changes.
     fn cycle(&mut self, known: &[Profile], by: isize) {
         let all = self.choices(known);
         let at = all.iter().position(|profile| *profile == self.base).unwrap_or(0) as isize;
@@ -212,7 +211,7 @@ impl WhatIf {
         }
     }
 
-    /// The run's own profiles and those that are known, as far as they concern the cases.
+    /// The run's own profiles and the known ones, as far as they concern the cases.
     fn choices(&self, known: &[Profile]) -> Vec<Profile> {
         let mut all: Vec<Profile> = Vec::new();
         for profile in self.own.all().chain(known) {
@@ -224,12 +223,12 @@ impl WhatIf {
         all
     }
 
-    /// Leaves the question for a name.
+    /// Closes the text field for the name.
     pub fn keep_unsaved(&mut self) {
         (self.field, self.error) = (None, None);
     }
 
-    /// Moves along the values.
+    /// Moves the selection along the values.
     pub fn step(&mut self, by: isize) {
         self.selected = self.selected.saturating_add_signed(by).min(self.knobs.len().saturating_sub(1));
     }
@@ -248,5 +247,5 @@ impl WhatIf {
     }
 }
 
-/// Steps that a value can be changed by, in each direction.
+/// Maximum number of steps in each direction.
 const MOST: i32 = 40;

@@ -1,4 +1,4 @@
-//! What becomes of curves over footprints when caches are made larger or smaller.
+//! Moves curves over footprints when caches grow or shrink.
 
 use crate::model::{Cache, Curve};
 
@@ -7,7 +7,7 @@ use crate::model::{Cache, Curve};
 pub struct Resized(Vec<(f64, f64)>);
 
 impl Resized {
-    /// Of caches in the same order.
+    /// Pairs up two lists of caches in the same order.
     pub fn between(before: &[Cache], after: &[Cache]) -> Resized {
         let capacities =
             before.iter().zip(after).map(|(old, new)| (old.capacity as f64, new.capacity as f64));
@@ -16,10 +16,10 @@ impl Resized {
         Resized(pairs)
     }
 
-    /// The curve with each capacity's place where the changed capacity is, so that as much of a
-    /// footprint hits as did of one in the same proportion to the cache: between two capacities
-    /// the places move in proportion in log scale, beyond them like the nearest. A curve stays as
-    /// it is where the caches change places.
+    /// Moves the curve along with the capacities, so that a footprint has the hit rate that a footprint of the
+    /// same proportion to the cache had before. Between two capacities the footprints are interpolated on a log
+    /// scale; beyond them they scale like the nearest capacity. If the caches change places, the curve stays as
+    /// it is.
     pub fn moved(&self, curve: &Curve) -> Curve {
         if self.0.iter().all(|(old, new)| old == new) {
             return curve.clone();

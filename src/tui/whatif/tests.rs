@@ -1,4 +1,4 @@
-//! Predictions on the chart, and the profile that is changed under them.
+//! Predictions on the chart, while the profile behind them is changed.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ fn known() -> Vec<Profile> {
     vec![profile("bench", 150e9, 32 << 20), profile("g80", 63.9e9, 392 << 10)]
 }
 
-/// What the engine of the script says first, with a profile.
+/// The script's hello, with a profile.
 fn hello() -> Message {
     let mut hello = script::hello();
     if let Event::Hello { profiles, .. } = &mut hello {
@@ -36,7 +36,7 @@ fn hello() -> Message {
     Message::Event(hello)
 }
 
-/// A run whose chart asks for he2007's predictions.
+/// A run whose chart requests he2007's predictions.
 fn run(theme: Theme, recipe: usize, messages: usize) -> App {
     let mut plan = [fixture::stream, fixture::passes, fixture::passes, fixture::applications][recipe]();
     plan.experiments.iter_mut().for_each(|e| e.chart.models = Some(vec!["he2007".to_owned()]));
@@ -44,7 +44,7 @@ fn run(theme: Theme, recipe: usize, messages: usize) -> App {
     played(theme, recipe, &plan, all, messages)
 }
 
-/// So many of a run's messages, the first of which says a profile.
+/// The first `messages` of a run's messages, starting with a hello that contains a profile.
 fn played(theme: Theme, recipe: usize, plan: &Plan, all: Vec<Message>, messages: usize) -> App {
     let mut session = Session::new(recipe, Ledger::new(plan.clone()), script::FOLDER.into(), at(0));
     let started = Message::Event(script::progress(plan, 0, 0, Stage::WarmUp));
@@ -61,8 +61,8 @@ fn played(theme: Theme, recipe: usize, plan: &Plan, all: Vec<Message>, messages:
     app
 }
 
-/// A sweep of the number of buckets, half-way: points, what the model says of all of them, and the speed of
-/// light, which is lower for pairs.
+/// A sweep of the number of buckets, half-way: points, the model's predictions for all of them, and the speed
+/// of light, which is lower for pairs.
 pub fn bucket_sweep(theme: Theme) -> App {
     let recipe = "title: Multisplit, by number of buckets\nmultisplit: {keys: 128Mi, values: [none, 4B], \
         buckets: 2..256 x2, method: [direct, write-combining]}\nbackend: cpu\n\
@@ -103,12 +103,12 @@ fn looked_at(mut app: App, keys: &str) -> App {
     app
 }
 
-/// Before anything is measured, the chart has the model's line.
+/// Before anything is measured, the chart shows the model's line.
 pub fn predicted_first(theme: Theme) -> App {
     looked_at(run(theme, 1, 2), "")
 }
 
-/// Then the measurements over it, and how far they are from it.
+/// The measurements over the model's line, and their differences from it.
 pub fn predicted(theme: Theme) -> App {
     looked_at(run(theme, 1, usize::MAX), "zv→")
 }
@@ -122,12 +122,12 @@ pub fn changed(theme: Theme) -> App {
     looked_at(run(theme, 1, usize::MAX), "vmll←lllj←←←←")
 }
 
-/// Where x has names, each has a stroke.
+/// If x has names, each prediction is a short stroke.
 pub fn of_names(theme: Theme) -> App {
     looked_at(run(theme, 3, usize::MAX), "vml")
 }
 
-/// Without a run: another device.
+/// Without a run, on another device.
 pub fn of_a_recipe(theme: Theme) -> App {
     let mut app = finished(theme, 1);
     app.state.profiles = known();

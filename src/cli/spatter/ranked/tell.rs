@@ -1,5 +1,4 @@
-//! What rank 0 prints: a row of all ranks together, or in CSV and JSON a row of each rank
-//! and one of all.
+//! Rank 0's output: one row for all ranks together, or in CSV and JSON one row per rank and one for all.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +16,9 @@ use crate::spatter::{Config, Job};
 use crate::stats;
 use crate::stats::noise::Flag;
 
-/// Columns of CSV and keys of JSON. `rank` is a number, or `all`: the sums of bytes and
-/// bandwidths and the averages of times. `time_s` and `bw_mb_s` are those of the run with
-/// the smallest sum of times, `run`, from 0. Times are seconds of one run, bandwidths MB/s.
+/// Columns of CSV and keys of JSON. `rank` is a number, or `all` for sums of bytes and bandwidths and averages
+/// of times. `time_s` and `bw_mb_s` belong to run number `run` (from 0), the one with the smallest sum of
+/// times. Times are seconds of one run, bandwidths are in MB/s.
 const COLUMNS: [&str; 15] = [
     "config",
     "rank",
@@ -38,18 +37,18 @@ const COLUMNS: [&str; 15] = [
     "times_s",
 ];
 
-/// Rank 0's voice.
+/// Prints the results on rank 0.
 pub struct Teller {
     job: Job,
     rows: Rows,
-    /// MB/s of all ranks together.
+    /// Bandwidths of all ranks together, in MB/s.
     bandwidths: Vec<f64>,
-    /// Of each configuration.
+    /// Flags of each configuration.
     flags: Vec<Vec<Flag>>,
 }
 
 impl Teller {
-    /// Prints what stands before the rows.
+    /// Prints everything that precedes the rows.
     pub fn begin(ready: Ready, places: &[Place]) -> Teller {
         let Ready { job, machine, .. } = ready;
         let cuda = job.settings.backend.on_gpus();
@@ -64,7 +63,7 @@ impl Teller {
         Teller { job, rows, bandwidths: Vec::new(), flags: Vec::new() }
     }
 
-    /// A configuration's rows, or why it has none.
+    /// Prints a configuration's rows, or the reason why it has none.
     pub fn tell(&mut self, at: usize, outcome: Outcome) {
         let shares = match outcome {
             Outcome::Measured(shares) => shares,
@@ -89,7 +88,7 @@ impl Teller {
         }
     }
 
-    /// Prints what stands below the rows.
+    /// Prints everything that follows the rows.
     pub fn end(mut self) {
         self.rows.end();
         let settings = &self.job.settings;
@@ -98,7 +97,7 @@ impl Teller {
     }
 }
 
-/// Whether two ranks of a host have the same GPU, as far as the driver tells.
+/// Whether two ranks on one host use the same GPU, as far as the driver reports.
 fn shared(places: &[Place]) -> bool {
     let bus = |place: &Place| {
         let (_, id) = place.device.facts.iter().find(|(name, _)| name == "PCI bus id")?;
@@ -121,7 +120,7 @@ fn rows(config: &Config, shares: &[Share], together: &Together) -> Vec<Vec<Json>
     rows
 }
 
-/// What the ranks measured together, which have all the same certificate or none.
+/// The ranks' shares merged into one. Either all have the same certificate or none has one.
 fn all(shares: &[Share]) -> Share {
     let times: Vec<&[f64]> = shares.iter().map(|share| share.seconds.as_slice()).collect();
     let verdicts: Option<Vec<&Verdict>> = shares.iter().map(|share| share.verdict.as_ref()).collect();
@@ -132,7 +131,7 @@ fn all(shares: &[Share]) -> Share {
     }
 }
 
-/// What is doubtful of any share.
+/// The union of the shares' flags.
 fn flags(shares: &[Share]) -> Vec<Flag> {
     let all: BTreeSet<Flag> = shares.iter().flat_map(|share| share.flags.iter().copied()).collect();
     all.into_iter().collect()

@@ -1,4 +1,4 @@
-//! Four words at a time. AVX2 has gathers and no scatter.
+//! Vectors of four words. AVX2 has gathers but no scatters.
 
 use std::arch::x86_64::*;
 
@@ -8,19 +8,19 @@ use super::{Fold, Index, Lanes, Simd};
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2;
 
-/// All bits set in the first `n` of four 64-bit lanes.
+/// A mask of the first `n` of four 64-bit lanes.
 #[inline(always)]
 unsafe fn first(n: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
 }
 
-/// All bits set in the first `n` of four 32-bit lanes.
+/// A mask of the first `n` of four 32-bit lanes.
 #[inline(always)]
 unsafe fn first_halves(n: usize) -> __m128i {
     unsafe { _mm_cmpgt_epi32(_mm_set1_epi32(n as i32), _mm_setr_epi32(0, 1, 2, 3)) }
 }
 
-/// The numbers of the set bits, packed to the front, for each mask of four bits.
+/// For each 4-bit mask, the indices of its set bits, packed to the front.
 const PACKED: [[u32; 4]; 16] = packed();
 
 const fn packed() -> [[u32; 4]; 16] {
@@ -88,7 +88,7 @@ impl Simd for Avx2 {
         queue: *mut u32,
     ) -> usize {
         unsafe {
-            // Comparisons are signed: flip the sign bits of both sides.
+            // Comparisons are signed, so flip the sign bits of both sides.
             let sign = _mm256_set1_epi64x(i64::MIN);
             let low = _mm256_xor_si256(_mm256_set1_epi64x(low as i64), sign);
             let width = _mm256_xor_si256(_mm256_set1_epi64x(width as i64), sign);

@@ -1,4 +1,4 @@
-//! Eight words at a time, tails by masks.
+//! Vectors of eight words, with masked tails.
 
 use std::arch::x86_64::*;
 
@@ -8,7 +8,7 @@ use super::{Fold, Index, Lanes, Scatter, Simd};
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512;
 
-/// The first `n` lanes.
+/// A mask of the first `n` lanes.
 #[inline(always)]
 fn first(n: usize) -> __mmask8 {
     ((1u32 << n) - 1) as __mmask8
@@ -71,7 +71,7 @@ impl Simd for Avx512 {
                     _ => (Self::at(locations.add(k)), 0xFF),
                 };
                 let mine = _mm512_mask_cmplt_epu64_mask(valid, _mm512_sub_epi64(at, low), width);
-                // In a register and then stored: compressing to memory is microcode on some.
+                // Compress in a register, then store: compressing to memory is microcoded on some CPUs.
                 let packed = _mm256_maskz_compress_epi32(mine, positions);
                 _mm256_storeu_si256(queue.add(found).cast(), packed);
                 found += mine.count_ones() as usize;

@@ -1,5 +1,5 @@
-//! One word at a time. Accesses are volatile, which keeps the compiler from joining
-//! them to vectors; order and addresses are the same otherwise.
+//! One word at a time. Accesses are volatile, which prevents vectorization by the compiler; order and addresses
+//! are otherwise unchanged.
 
 use std::ptr::{read_volatile, write_volatile};
 
@@ -43,7 +43,7 @@ impl Simd for Scalar {
     ) -> usize {
         let mut found = 0;
         for k in 0..n {
-            // Appends without a branch: which tuples belong to a pass is random.
+            // Append without a branch: the selection is random and would be mispredicted.
             unsafe {
                 write_volatile(queue.add(found), k as u32);
                 found += usize::from((Self::at(locations.add(k)) as u64).wrapping_sub(low) < width);

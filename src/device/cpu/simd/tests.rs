@@ -6,7 +6,7 @@ macro_rules! select {
     ($name:ident, $simd:ty $(, $feature:literal)?) => {
         $(#[target_feature(enable = $feature)])?
         unsafe fn $name<I: Index>(l: &[I], low: u64, width: u64, queue: &mut [u32]) -> usize {
-            // SAFETY: the caller checks the processor and gives 16 entries to spare.
+            // SAFETY: the caller checks the CPU and provides 16 spare entries.
             unsafe { <$simd>::select(l.as_ptr(), l.len(), low, width, queue.as_mut_ptr()) }
         }
     };

@@ -1,10 +1,10 @@
-//! Kernels compiled before a case asks for them.
+//! Compilation of kernels ahead of their use.
 //!
-//! The driver takes about a tenth of a second for a kernel, on one of the host's processors, and a case
-//! asks for some ten of them. Those of the cases to come are compiled by threads of their own while the
-//! case at hand makes its inputs or is certified, and never while anything is [timed](alone::timing).
-//! A case that asks for a kernel waits for nothing but that kernel: it compiles it at once, unless one
-//! of these threads already does. What fails here is for the case to report that asks for it again.
+//! The driver takes about a tenth of a second per kernel, on one host CPU, and a case needs about ten kernels.
+//! The kernels of upcoming cases are compiled by separate threads while the current case generates its inputs
+//! or is certified, but never while anything is [timed](alone::timing). A case waits only for the kernels that
+//! it requests: it compiles them itself, unless one of these threads is already doing so. Errors are ignored
+//! here, because the case that needs the kernel will report them.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,21 +14,21 @@ use std::thread::{self, JoinHandle};
 use super::gpu::Gpu;
 use crate::device::alone;
 
-/// Most threads. Each takes a processor from whoever makes inputs there.
+/// Most threads. Each takes a CPU from the generation of inputs.
 const MOST: usize = 4;
 
-/// Threads that compile. They end when there is nothing left, and when this is dropped, which waits for
-/// the kernels that are being compiled. Not to be dropped by who times something.
+/// Compiler threads. They end when no kernels are left, or when this is dropped, which waits for the kernels in
+/// progress. Must not be dropped while the same thread is timing.
 pub struct Ahead {
     ended: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Kernels to come: their GPU, their module and their name.
+/// The upcoming kernels, as GPU, module and name.
 type Coming = Mutex<Box<dyn Iterator<Item = (Gpu, &'static str, String)> + Send>>;
 
 impl Ahead {
-    /// Begins with the first of these kernels. The threads run the iterator, too.
+    /// Starts compiling these kernels in order. The iterator is evaluated by the compiler threads.
     pub fn new(kernels: impl Iterator<Item = (Gpu, &'static str, String)> + Send + 'static) -> Ahead {
         let coming: Arc<Coming> = Arc::new(Mutex::new(Box::new(kernels)));
         let ended = Arc::new(AtomicBool::new(false));
@@ -37,7 +37,7 @@ impl Ahead {
             let (coming, ended) = (coming.clone(), ended.clone());
             thread::Builder::new().name("compiler".into()).spawn(move || compile(&coming, &ended)).ok()
         };
-        // Without a thread, each case compiles its own kernels.
+        // If no thread can be started, each case compiles its own kernels.
         let threads = (0..spare.clamp(1, MOST)).map_while(|_| begun()).collect();
         Ahead { ended, threads }
     }
@@ -47,13 +47,13 @@ impl Drop for Ahead {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // One that panicked has ended as well.
+            // A thread that panicked has ended as well.
             let _ = thread.join();
         }
     }
 }
 
-/// What a thread does: one kernel after another.
+/// The loop of a compiler thread.
 fn compile(coming: &Coming, ended: &AtomicBool) {
     loop {
         let _working = alone::working();

@@ -20,14 +20,14 @@ pub struct DeviceBuffer<T: Plain> {
     address: DevicePtr<T>,
     len: usize,
     gpu: Arc<Inner>,
-    /// The range that it lies in, where that is on several GPUs.
+    /// The address range of a buffer that spans several GPUs.
     span: Option<Span>,
 }
 
-// SAFETY: the memory is the device's; the driver may be called from any thread, and
-// each call makes the context current first.
+// SAFETY: the memory belongs to the device; the driver may be called from any thread, and each call makes the
+// context current first.
 unsafe impl<T: Plain> Send for DeviceBuffer<T> {}
-// SAFETY: as above; through a shared reference the host only reads.
+// SAFETY: see `Send` above; through a shared reference the host only reads.
 unsafe impl<T: Plain> Sync for DeviceBuffer<T> {}
 
 impl<T: Plain> Drop for DeviceBuffer<T> {
@@ -35,8 +35,8 @@ impl<T: Plain> Drop for DeviceBuffer<T> {
         if self.span.is_some() {
             return;
         }
-        // Kernels that use the memory may still be queued. Errors were, or will be,
-        // reported by the next call that waits; here there is nobody to tell.
+        // Queued kernels may still use the memory. Errors are reported by another call that waits; here there
+        // is no one to report them to.
         let _ = self.gpu.synchronize();
         // SAFETY: allocated by `alloc` with the same context, freed once.
         let _ = unsafe { cuda_free(DevicePointer::<u8>::from_raw(self.address.0)) };
@@ -45,22 +45,22 @@ impl<T: Plain> Drop for DeviceBuffer<T> {
 }
 
 impl<T: Plain> DeviceBuffer<T> {
-    /// Elements at the start of a range that spans GPUs, of which `gpu` is the first.
+    /// A buffer at the start of a range that spans several GPUs, of which `gpu` is the first.
     pub(super) fn spanning(address: u64, len: usize, gpu: Arc<Inner>, span: Span) -> DeviceBuffer<T> {
         DeviceBuffer { address: DevicePtr(address, PhantomData), len, gpu, span: Some(span) }
     }
 
-    /// Elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no elements.
+    /// Whether the buffer has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of its elements.
+    /// Size in bytes.
     pub fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }
@@ -70,23 +70,23 @@ impl<T: Plain> DeviceBuffer<T> {
         self.address
     }
 
-    /// The address of the element `index`; one past the last is allowed.
+    /// The address of element `index`; one past the last is allowed.
     pub fn pointer_at(&self, index: usize) -> Result<DevicePtr<T>, Failure> {
         self.check(&(index..self.len))?;
         Ok(DevicePtr(self.address.0 + (index * size_of::<T>()) as u64, PhantomData))
     }
 
-    /// The argument of a launch.
+    /// The address, as the argument of a launch.
     pub(super) fn address(&self) -> &DevicePtr<T> {
         &self.address
     }
 
-    /// All elements, copied to the host after everything that was queued.
+    /// Copies all elements to the host, after all queued work.
     pub fn to_host(&self) -> Result<Vec<T>, Failure> {
         self.range_to_host(0..self.len)
     }
 
-    /// Some elements, copied to the host after everything that was queued.
+    /// Copies a range of elements to the host, after all queued work.
     pub fn range_to_host(&self, range: Range<usize>) -> Result<Vec<T>, Failure> {
         let from = self.pointer_at(range.start)?;
         self.check(&range)?;
@@ -95,8 +95,8 @@ impl<T: Plain> DeviceBuffer<T> {
         host.try_reserve_exact(range.len()).map_err(|_| host_memory(bytes))?;
         let to = host.as_mut_ptr().cast::<u8>();
         self.piecewise(&range, |gpu, at, piece| {
-            // SAFETY: `bytes` are reserved at `to`, and lie inside the buffer at `from`; the
-            // piece is one of them.
+            // SAFETY: `bytes` are reserved at `to` and lie inside the buffer at `from`; the piece is part of
+            // them.
             let result = unsafe {
                 let to = to.add(at).cast::<c_void>();
                 sys::cuMemcpyDtoHAsync_v2(to, from.0 + at as u64, piece, gpu.stream.as_inner())
@@ -104,14 +104,14 @@ impl<T: Plain> DeviceBuffer<T> {
             check_raw("cuMemcpyDtoHAsync", result)
         })?;
         self.synchronize()?;
-        // SAFETY: the copy is done, and every bit pattern is a value of a `Plain` type.
+        // SAFETY: the copy is complete, and every bit pattern is valid for a `Plain` type.
         unsafe { host.set_len(range.len()) };
         Ok(host)
     }
 
-    /// Queues what `each` does with every part of some elements that lies in one GPU's memory:
-    /// on that GPU, with the first byte of the part, from that of the elements on, and its
-    /// bytes. What other GPUs have queued is done before.
+    /// Calls `each` to queue an operation for every piece of `range` that lies in the memory of one GPU, with
+    /// that GPU, the offset of the piece from the start of the range in bytes, and its length in bytes. Work
+    /// queued on other GPUs is completed first.
     fn piecewise(
         &self,
         range: &Range<usize>,
@@ -134,12 +134,12 @@ impl<T: Plain> DeviceBuffer<T> {
         })
     }
 
-    /// Waits for everything that was queued on its GPUs.
+    /// Waits for all queued work on the buffer's GPUs.
     fn synchronize(&self) -> Result<(), Failure> {
         self.span.as_ref().map_or_else(|| self.gpu.synchronize(), Span::synchronize)
     }
 
-    /// `Failed` if the range does not lie inside the buffer.
+    /// `Failed` unless the range is inside the buffer.
     fn check(&self, range: &Range<usize>) -> Result<(), Failure> {
         if range.start <= range.end && range.end <= self.len {
             return Ok(());
@@ -150,7 +150,7 @@ impl<T: Plain> DeviceBuffer<T> {
 }
 
 impl Gpu {
-    /// `len` elements, uninitialised. Too large for the free memory: `NotApplicable`.
+    /// Allocates `len` uninitialised elements. `NotApplicable` if they exceed the free memory.
     pub fn alloc<T: Plain>(&self, len: usize) -> Result<DeviceBuffer<T>, Failure> {
         const { assert!(size_of::<T>() > 0) };
         self.inner.bind()?;
@@ -158,7 +158,7 @@ impl Gpu {
             return Err(too_large(u64::MAX, self.free_memory().ok()));
         };
         // The driver refuses empty allocations.
-        // SAFETY: freed by the buffer's drop; `Plain` types may be read uninitialised.
+        // SAFETY: freed when the buffer is dropped; `Plain` types may be read uninitialised.
         match code(unsafe { cuda_malloc::<u8>(bytes.max(1)) }) {
             Ok(address) => Ok(DeviceBuffer {
                 address: DevicePtr(address.as_raw(), PhantomData),
@@ -171,21 +171,20 @@ impl Gpu {
         }
     }
 
-    /// A copy of `data` in device memory.
+    /// Copies `data` to a new buffer.
     pub fn upload<T: Plain>(&self, data: &[T]) -> Result<DeviceBuffer<T>, Failure> {
         let mut buffer = self.alloc(data.len())?;
         self.put(data, &mut buffer)?;
         Ok(buffer)
     }
 
-    /// Copies `data` to the first elements of a buffer.
+    /// Copies `data` to the start of a buffer.
     pub fn put<T: Plain>(&self, data: &[T], buffer: &mut DeviceBuffer<T>) -> Result<(), Failure> {
         let range = 0..data.len();
         buffer.check(&range)?;
         let (from, to) = (data.as_ptr().cast::<u8>(), buffer.address.0);
         buffer.piecewise(&range, |gpu, at, piece| {
-            // SAFETY: the piece lies inside both sides, and `data` is borrowed until the
-            // copy is done.
+            // SAFETY: the piece is inside both sides, and `data` is borrowed until the copy is complete.
             let result = unsafe {
                 let from = from.add(at).cast();
                 sys::cuMemcpyHtoDAsync_v2(to + at as u64, from, piece, gpu.stream.as_inner())
@@ -204,12 +203,12 @@ impl Gpu {
         let to = buffer.address.0;
         buffer.piecewise(&(0..buffer.len), |gpu, at, piece| {
             let stream = gpu.stream.as_inner();
-            // SAFETY: the words lie inside the buffer.
+            // SAFETY: the words are inside the buffer.
             check_raw("cuMemsetD32Async", unsafe {
                 sys::cuMemsetD32Async(to + at as u64, word, piece / 4, stream)
             })
         })?;
-        // Those who use it next may be others than those who filled it.
+        // Another GPU than the ones that filled the buffer may use it next.
         if buffer.span.is_some() { buffer.synchronize() } else { Ok(()) }
     }
 
@@ -229,19 +228,19 @@ impl Gpu {
         self.inner.bind()?;
         let (from, to) = (from.pointer_at(range.start)?, to.pointer_at(at)?);
         let (bytes, stream) = (range.len() * size_of::<T>(), self.inner.stream.as_inner());
-        // SAFETY: both ranges lie inside their buffers, which are different.
+        // SAFETY: both ranges are inside their buffers, which are distinct.
         check_raw("cuMemcpyDtoDAsync", unsafe { sys::cuMemcpyDtoDAsync_v2(to.0, from.0, bytes, stream) })
     }
 }
 
-/// What a case that does not fit says.
+/// The failure of a case that does not fit.
 pub(super) fn too_large(bytes: u64, free: Option<u64>) -> Failure {
     let free = free.map_or("unknown".to_owned(), fmt_bytes);
     Failure::NotApplicable(format!("needs {} of device memory, {free} free", fmt_bytes(bytes)))
 }
 
-/// What is said where the driver has no memory for an array. With enough free bytes it is no
-/// case too large: they lie in pieces, or were somebody else's a moment ago.
+/// The failure of an allocation by the driver. If enough bytes are free, the case is not too large: the memory
+/// is fragmented, or was in use by another process a moment ago.
 fn refused(bytes: u64, free: Option<u64>) -> Failure {
     match free {
         Some(free) if free >= bytes => {
@@ -252,7 +251,7 @@ fn refused(bytes: u64, free: Option<u64>) -> Failure {
     }
 }
 
-/// What a copy to a host without memory says.
+/// The failure of a copy for lack of host memory.
 fn host_memory(bytes: usize) -> Failure {
     Failure::Failed(format!("no host memory for a copy of {}", fmt_bytes(bytes as u64)))
 }

@@ -1,4 +1,4 @@
-//! The driver's result codes as failures of a case.
+//! Conversion of the driver's result codes to failures of a case.
 
 use cust::error::{CudaError, CudaResult};
 use cust::sys::cudaError_enum;
@@ -6,21 +6,20 @@ use cust::sys::cudaError_enum;
 use super::driver;
 use crate::case::Failure;
 
-/// Codes after which the context answers nothing but errors (CUDA driver API,
-/// `CUresult`: "the process must be terminated and relaunched"), or after which the
-/// device is gone.
+/// Codes after which the context returns only errors (CUDA driver API, `CUresult`: "the process must be
+/// terminated and relaunched"), or after which the device is gone.
 const STICKY: &[u32] =
     &[4, 46, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999];
 
 /// The code for "out of memory".
 pub(super) const OUT_OF_MEMORY: u32 = 2;
 
-/// An error as the driver gave it: `cust` and its closed enum know fewer codes.
+/// An unmodified error code of the driver; `cust`'s closed enum knows fewer of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code(pub u32);
 
 impl Code {
-    /// The code behind an error that a call through our shims has just returned.
+    /// The code behind an error that was just returned by a call through our shims.
     fn of(error: CudaError) -> Code {
         match error {
             CudaError::UnknownError => Code(driver::last_code()),
@@ -29,24 +28,24 @@ impl Code {
         }
     }
 
-    /// The failure of `call`.
+    /// The failure with this code in a call of `call`.
     pub fn failure(self, call: &str) -> Failure {
         let text = format!("{call}: {} ({})", driver::name(self.0), self.0);
         if STICKY.contains(&self.0) { Failure::Lost(text) } else { Failure::Failed(text) }
     }
 }
 
-/// The result of a function of `cust`, its error as a code.
+/// Converts the result of a function of `cust` to one with a code.
 pub(super) fn code<T>(result: CudaResult<T>) -> Result<T, Code> {
     result.map_err(Code::of)
 }
 
-/// The result of a function of `cust` that calls `call`.
+/// Converts the result of a function of `cust` that calls `call`.
 pub(super) fn check<T>(call: &str, result: CudaResult<T>) -> Result<T, Failure> {
     code(result).map_err(|code| code.failure(call))
 }
 
-/// The result of a driver function that is called directly.
+/// Converts the result of a driver function that was called directly.
 pub(super) fn raw(result: cudaError_enum) -> Result<(), Code> {
     match result {
         cudaError_enum::CUDA_SUCCESS => Ok(()),
@@ -55,7 +54,7 @@ pub(super) fn raw(result: cudaError_enum) -> Result<(), Code> {
     }
 }
 
-/// The result of the driver function `call`, called directly.
+/// Converts the result of the driver function `call`, which was called directly.
 pub(super) fn check_raw(call: &str, result: cudaError_enum) -> Result<(), Failure> {
     raw(result).map_err(|code| code.failure(call))
 }

@@ -1,8 +1,8 @@
-//! Holding the stream back until all that is to be timed has been queued.
+//! A gate that holds back the stream until all work to be timed is queued.
 //!
-//! A launch takes the host some microseconds, more than many a kernel takes the device, and how
-//! many changes with whatever else the host does. So a kernel of one thread goes ahead that waits
-//! for a word in page-locked memory, as NVBench has it, and what follows is timed without gaps.
+//! A launch takes the host several microseconds, longer than many kernels run, and that time varies with the
+//! host's load. As in NVBench, a single-thread kernel is therefore queued first, which waits for a word in
+//! page-locked memory; the work behind it then runs without gaps.
 
 use std::sync::PoisonError;
 
@@ -13,13 +13,13 @@ use super::gpu::Gpu;
 use crate::case::Failure;
 use crate::device::cuda::GATE;
 
-/// Nanoseconds after which the kernel gives up: time for some thousand launches. The driver holds
-/// about a thousand, and whoever queues more waits for the device.
+/// Nanoseconds after which the gate kernel gives up: enough for about a thousand launches. The driver's queue
+/// holds about a thousand, and whoever queues more waits for the device.
 const LIMIT: u64 = 5_000_000;
 
 impl Gpu {
-    /// Queues what `work` queues as if all of it had come at once. Nothing of it begins before `work`
-    /// has returned, unless that takes longer than the limit.
+    /// Runs `work`, whose queued operations start only after `work` has returned, unless it takes longer than
+    /// the limit.
     pub(super) fn at_once<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let gate = self.module(GATE.0)?.kernel(GATE.1)?;
         let mut word = self.inner.gate.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,7 +29,7 @@ impl Gpu {
         };
         let mut set = |value| {
             let word: *mut u32 = word.as_mut_slice().as_mut_ptr();
-            // SAFETY: the word is ours while the lock is held, and the device only reads it.
+            // SAFETY: the lock gives exclusive access on the host, and the device only reads the word.
             unsafe { word.write_volatile(value) };
             word as u64
         };

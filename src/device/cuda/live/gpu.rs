@@ -1,4 +1,4 @@
-//! The device: opening it, its facts, its stream, and timing on it.
+//! The device: opening it, its facts, its stream, and timing.
 
 use std::sync::{Arc, Mutex};
 
@@ -24,36 +24,35 @@ use crate::stats::noise::GpuConditions;
 
 /// A device with its primary context and one stream. Clones share both.
 ///
-/// Every method makes the context current on the calling thread first, so a `Gpu` may
-/// be used from any thread. The context lives until the last clone, buffer and module
-/// are gone.
+/// Every method first makes the context current on the calling thread, so a `Gpu` may be used from any thread.
+/// The context lives until the last clone, buffer and module are dropped.
 #[derive(Clone)]
 pub struct Gpu {
     pub(super) inner: Arc<Inner>,
 }
 
-/// What clones of a [`Gpu`], its buffers and its modules share. Fields are dropped in
-/// this order: the context last.
+/// State shared by the clones of a [`Gpu`], its buffers and its modules. Fields are dropped in declaration
+/// order, so the context comes last.
 pub(super) struct Inner {
     pub kernels: Kernels,
     pub stream: Stream,
     pub facts: GpuFacts,
-    /// The driver's number of the device.
+    /// The driver's handle of the device.
     pub number: sys::CUdevice,
     pub scrub: Scrub,
-    /// The word that the stream waits for while what is timed is queued, from the first time on.
+    /// The word on which the gate kernel waits, allocated at the first timing.
     pub gate: Mutex<Option<LockedBuffer<u32>>>,
     management: Option<Management>,
     context: Context,
 }
 
 impl Inner {
-    /// Makes the context current on this thread.
+    /// Makes the context current on the calling thread.
     pub fn bind(&self) -> Result<(), Failure> {
         check("cuCtxSetCurrent", CurrentContext::set_current(&self.context))
     }
 
-    /// Waits for everything that was queued.
+    /// Waits for all queued work.
     pub fn synchronize(&self) -> Result<(), Failure> {
         self.bind()?;
         check("cuStreamSynchronize", self.stream.synchronize())
@@ -62,19 +61,19 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // The stream and the kernels are destroyed in the current context; without a
-        // current one their destruction fails, and nothing more can be done.
+        // Streams and kernels are destroyed in the current context; if it cannot be made current, their
+        // destruction fails, and nothing can be done about it.
         let _ = self.bind();
     }
 }
 
 impl Gpu {
-    /// Loads the driver and opens its device 0.
+    /// Loads the driver and opens device 0.
     pub fn open() -> Result<Gpu, Unavailable> {
         Gpu::open_device(0)
     }
 
-    /// Loads the driver and opens the device that it gives this number.
+    /// Loads the driver and opens the device with this number.
     pub fn open_device(number: u32) -> Result<Gpu, Unavailable> {
         let count = count()?;
         if number >= count {
@@ -104,12 +103,12 @@ impl Gpu {
         open().map_err(failed)
     }
 
-    /// How many devices the driver has.
+    /// Number of the driver's devices.
     pub fn count() -> Result<u32, Unavailable> {
         count()
     }
 
-    /// What is known of every device of the driver, none of which is opened for that.
+    /// The facts of all devices, without opening any of them.
     pub fn all() -> Result<Vec<GpuFacts>, Unavailable> {
         let facts = |number| {
             let device = code(Device::get_device(number)).map_err(step("cuDeviceGet"))?;
@@ -118,65 +117,65 @@ impl Gpu {
         (0..count()?).map(|number| facts(number).map_err(failed)).collect()
     }
 
-    /// What the driver says about the device.
+    /// The facts of the device.
     pub fn device(&self) -> &GpuFacts {
         &self.inner.facts
     }
 
-    /// Its clocks, power, temperature and throttling right now.
+    /// Current clocks, power, temperature and throttling of the device.
     pub fn conditions(&self) -> GpuConditions {
         self.inner.management.as_ref().map(Management::conditions).unwrap_or_default()
     }
 
-    /// Bytes of device memory that nobody holds, now.
+    /// Bytes of device memory that are currently free.
     pub fn free_memory(&self) -> Result<u64, Failure> {
         self.inner.bind()?;
         let (free, _total) = check("cuMemGetInfo", cust::memory::mem_get_info())?;
         Ok(free as u64)
     }
 
-    /// `NotApplicable` unless `bytes` of device memory are free: to be asked once for
-    /// all arrays of a case, before the first of them is allocated.
+    /// `NotApplicable` unless `bytes` of device memory are free. Called once with the total of a case, before
+    /// its first allocation.
     pub fn require(&self, bytes: u64) -> Result<(), Failure> {
         let free = self.free_memory()?;
         if bytes <= free { Ok(()) } else { Err(super::buffer::too_large(bytes, Some(free))) }
     }
 
-    /// The kernels of `kernels/NAME.cu`, of which the driver compiles each that is asked for.
+    /// The kernels of `kernels/NAME.cu`, each compiled by the driver when it is requested.
     ///
     /// # Errors
-    /// `Failed` where this build has no such module, `NotApplicable` where the driver or the device is
-    /// too old for it.
+    /// `Failed` if this build has no such module, `NotApplicable` if the driver or the device is too old for
+    /// it.
     pub fn module(&self, name: &str) -> Result<Module, Failure> {
         Module::new(self.inner.clone(), name)
     }
 
-    /// Waits for everything that was queued, and reports what went wrong in it.
+    /// Waits for all queued work and reports its errors.
     pub fn synchronize(&self) -> Result<(), Failure> {
         self.inner.synchronize()
     }
 
-    /// Waits until nothing that was queued or freed before is in the way of what is timed.
+    /// Waits until earlier queued work and freed memory no longer interfere with timing.
     pub fn wait_for_own_work(&self) -> Result<(), Failure> {
         self.synchronize()?;
         self.inner.scrub.wait();
         Ok(())
     }
 
-    /// Seconds between two events on the stream, around what `work` queues. Waits for
-    /// all of it; what was queued before is finished first and not counted.
+    /// Seconds between two events on the stream, around the operations queued by `work`. Waits for all of them;
+    /// operations queued earlier are completed first and not counted.
     ///
-    /// The device begins when all of it has been queued, so that the host's time for a launch is no
-    /// part of the result: only of more launches than the driver holds, about a thousand, does the host
-    /// still queue the last while the first run.
+    /// The device starts after everything is queued, so that the host's launch overhead is excluded. Only if
+    /// there are more launches than the driver's queue holds, about a thousand, does the host still queue the
+    /// last ones while the first ones run.
     ///
-    /// Waits first until the driver has cleared the memory that was freed before, and until nothing is
-    /// [compiled ahead](super::Ahead), which also waits for the end of this.
+    /// First waits until the driver has cleared previously freed memory, and until no kernel is being [compiled
+    /// ahead](super::Ahead); compilation in turn waits for the end of the timing.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
         Ok(self.timed_parts(1, &mut |_| work())?.into_iter().sum())
     }
 
-    /// As [`timed`](Gpu::timed), but the seconds of each of `count` parts, which `work` queues one
+    /// Like [`timed`](Gpu::timed), but returns the seconds of each of `count` parts, which `work` queues one
     /// after another.
     pub fn timed_parts(
         &self,
@@ -209,7 +208,7 @@ fn step(call: &'static str) -> impl Fn(Code) -> Step {
     move |code| (call, code)
 }
 
-/// Loads the driver and asks how many devices it has, at least one.
+/// Loads the driver and returns its number of devices, at least one.
 fn count() -> Result<u32, Unavailable> {
     driver::library().map_err(|why| unavailable("no CUDA driver", why))?;
     let ask = || {
@@ -238,12 +237,12 @@ fn known(device: Device) -> Result<(GpuFacts, Option<Management>), Step> {
     Ok((facts, management))
 }
 
-/// An [`Unavailable`] of these words.
+/// An [`Unavailable`] with this text.
 fn unavailable(reason: &str, detail: &str) -> Unavailable {
     Unavailable { reason: reason.to_owned(), detail: detail.to_owned() }
 }
 
-/// Asks the driver for the facts of a device.
+/// Queries the facts of a device.
 fn facts(device: Device) -> CudaResult<GpuFacts> {
     let number = |attribute| device.get_attribute(attribute).map(|v| u32::try_from(v).unwrap_or(0));
     let version = cust::CudaApiVersion::get()?;
@@ -276,8 +275,7 @@ fn facts(device: Device) -> CudaResult<GpuFacts> {
     })
 }
 
-/// `00000000:19:00.0`: domain, bus, device and function, as the management library
-/// writes them.
+/// `00000000:19:00.0`: domain, bus, device and function, in NVML's format.
 fn pci_bus_id(device: Device) -> Option<String> {
     let number = |attribute| device.get_attribute(attribute).ok();
     let (domain, bus) = (number(DeviceAttribute::PciDomainId)?, number(DeviceAttribute::PciBusId)?);
@@ -285,16 +283,16 @@ fn pci_bus_id(device: Device) -> Option<String> {
     Some(format!("{domain:08X}:{bus:02X}:{slot:02X}.0"))
 }
 
-/// A positive attribute that `cust` has no name for.
+/// A positive attribute for which `cust` has no name.
 fn unnamed(device: Device, attribute: Unnamed) -> Option<u32> {
     let mut value = 0;
-    // SAFETY: `value` outlives the call, which writes one integer there.
+    // SAFETY: `value` outlives the call, which writes one integer to it.
     let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
     super::error::raw(result).ok()?;
     u32::try_from(value).ok().filter(|&value| value > 0)
 }
 
-/// The driver's release, which its kernel module tells.
+/// The driver's release, as reported by its kernel module.
 fn driver_release() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
     let dotted = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');

@@ -17,23 +17,23 @@ use super::ptx;
 use crate::case::Failure;
 use crate::device::cuda::{GpuFacts, Plain};
 
-/// Dynamic shared memory that every kernel may have without asking, bytes (CUDA C++
-/// Programming Guide, "Shared Memory").
+/// Dynamic shared memory available to every kernel without opt-in, bytes (CUDA C++ Programming Guide, "Shared
+/// Memory").
 const SHARED_WITHOUT_OPT_IN: u32 = 48 << 10;
 
-/// A kernel that the driver has compiled, alone in a library of the driver's.
+/// A compiled kernel, alone in a library of the driver.
 struct Compiled {
     name: &'static str,
-    /// Bytes of each parameter.
+    /// Size of each parameter, bytes.
     sizes: Vec<usize>,
     function: Handle,
-    /// Dynamic shared memory that the driver has been told to allow.
+    /// Current limit of dynamic shared memory, bytes.
     allowed: Mutex<u32>,
     _library: Library,
 }
 
 impl Compiled {
-    /// Has the driver compile a kernel.
+    /// Compiles a kernel.
     fn new(gpu: &Inner, entry: Entry) -> Result<Compiled, Failure> {
         let Entry { module, name, text } = entry;
         gpu.bind()?;
@@ -53,12 +53,12 @@ impl Compiled {
     }
 }
 
-/// The kernels that the driver has compiled for a GPU, each once.
+/// The kernels compiled for a GPU, each once.
 #[derive(Default)]
 pub(super) struct Kernels(Mutex<HashMap<(&'static str, &'static str), Slot>>);
 
-/// A kernel's place. Who compiles it holds the lock, and others wait for it; one that could not be
-/// compiled is tried again by the next who asks.
+/// The slot of a kernel. The thread that compiles it holds the lock, and others wait for it; a failed
+/// compilation is retried at the next request.
 type Slot = Arc<Mutex<Option<Arc<Compiled>>>>;
 
 impl Kernels {
@@ -68,7 +68,7 @@ impl Kernels {
     }
 }
 
-/// Fills a kernel's place, if nobody has.
+/// The kernel in a slot; compiles it if the slot is empty.
 fn fill(place: &mut Option<Arc<Compiled>>, gpu: &Inner, entry: Entry) -> Result<Arc<Compiled>, Failure> {
     match place {
         Some(compiled) => Ok(compiled.clone()),
@@ -84,18 +84,18 @@ pub struct Module {
 }
 
 impl Module {
-    /// The module of this name, if driver and device can take it.
+    /// The module with this name, if the driver and the device support it.
     pub(super) fn new(gpu: Arc<Inner>, name: &str) -> Result<Module, Failure> {
         let text = packed::module(name)?;
         ptx::check(&text.shared, &gpu.facts)?;
         Ok(Module { text, gpu })
     }
 
-    /// The `extern "C"` kernel of this name. The driver compiles it when it is first asked for, which
-    /// takes about a tenth of a second; of two who ask at a time one waits for the other.
+    /// The `extern "C"` kernel with this name. The driver compiles it at the first request, which takes about a
+    /// tenth of a second; concurrent requests wait for each other.
     ///
     /// # Errors
-    /// `Failed` where the module has none of this name; what the driver reports.
+    /// `Failed` if the module has no such kernel; errors reported by the driver.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Failure> {
         let entry = self.text.entry(name)?;
         let slot = self.gpu.kernels.slot(&entry);
@@ -103,17 +103,17 @@ impl Module {
         Ok(Kernel { compiled: fill(&mut place, &self.gpu, entry)?, _gpu: self.gpu.clone() })
     }
 
-    /// Several of its kernels.
+    /// Several kernels of the module.
     ///
     /// # Errors
-    /// As of [`kernel`](Module::kernel).
+    /// As for [`kernel`](Module::kernel).
     pub fn kernels<const N: usize>(&self, names: [impl AsRef<str>; N]) -> Result<[Kernel; N], Failure> {
         let kernels = names.iter().map(|name| self.kernel(name.as_ref())).collect::<Result<Vec<_>, _>>()?;
         let number = |kernels: Vec<Kernel>| Failure::Failed(format!("{} kernels of {N}", kernels.len()));
         kernels.try_into().map_err(number)
     }
 
-    /// Compiles a kernel for whoever will ask for it, unless somebody already does.
+    /// Compiles a kernel in advance, unless another thread is already doing so.
     pub(super) fn compile(&self, name: &str) -> Result<(), Failure> {
         let entry = self.text.entry(name)?;
         let slot = self.gpu.kernels.slot(&entry);
@@ -132,24 +132,24 @@ struct Handle(sys::CUfunction);
 
 // SAFETY: the driver may be called with a handle from any thread.
 unsafe impl Send for Handle {}
-// SAFETY: as above.
+// SAFETY: see `Send` above.
 unsafe impl Sync for Handle {}
 
 /// One kernel, ready to be launched.
 #[derive(Clone)]
 pub struct Kernel {
-    // Dropped before the context.
+    // Declared first, so that it is dropped before the context.
     compiled: Arc<Compiled>,
     _gpu: Arc<Inner>,
 }
 
 impl Kernel {
-    /// Its name in the PTX.
+    /// Name of the kernel in the PTX.
     pub fn name(&self) -> &'static str {
         self.compiled.name
     }
 
-    /// `Failed` if the arguments are not as many and as large as the kernel's.
+    /// `Failed` unless the number and sizes of the arguments match the kernel's parameters.
     fn check(&self, args: &[Arg]) -> Result<(), Failure> {
         let given = args.iter().map(|arg| arg.size);
         let Compiled { name, sizes, .. } = &*self.compiled;
@@ -160,7 +160,7 @@ impl Kernel {
         Err(Failure::Failed(format!("kernel {name} takes arguments of {sizes:?} bytes, not {given:?}")))
     }
 
-    /// Raises the kernel's limit of dynamic shared memory where it is too low.
+    /// Raises the kernel's limit of dynamic shared memory if necessary.
     fn allow_shared(&self, bytes: u32, facts: &GpuFacts) -> Result<(), Failure> {
         if bytes > facts.shared_per_block {
             return Err(Failure::NotApplicable(format!(
@@ -173,7 +173,7 @@ impl Kernel {
             return Ok(());
         }
         let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the handle lives as long as the library that this kernel holds.
+        // SAFETY: the handle lives as long as the library held by this kernel.
         let result =
             unsafe { sys::cuFuncSetAttribute(self.compiled.function.0, attribute, bytes.cast_signed()) };
         check_raw("cuFuncSetAttribute(max dynamic shared size)", result)?;
@@ -216,13 +216,12 @@ impl<'a, T: Plain> From<&'a mut DeviceBuffer<T>> for Arg<'a> {
 }
 
 impl Gpu {
-    /// Queues a kernel on `grid` blocks of `block` threads, with `shared_bytes` of
-    /// dynamic shared memory each.
+    /// Queues a kernel with `grid` blocks of `block` threads, and `shared_bytes` of dynamic shared memory per
+    /// block.
     ///
-    /// The number of arguments and their sizes are checked; their meaning, and that
-    /// the kernel stays inside its buffers, are the caller's to get right: wrap each
-    /// kernel once in a typed function. An access outside of all allocations is
-    /// reported as `Lost` by the next call that waits.
+    /// The number and sizes of the arguments are checked. Their meaning, and that the kernel stays inside its
+    /// buffers, are up to the caller: wrap each kernel once in a typed function. An access outside all
+    /// allocations is reported as `Lost` by the next call that waits.
     pub fn launch(
         &self,
         kernel: &Kernel,
@@ -256,12 +255,12 @@ impl Gpu {
         raw(result).map_err(|code| code.failure(&format!("cuLaunchKernel({})", kernel.name())))
     }
 
-    /// Blocks of this kernel that the whole device can hold at once.
+    /// Blocks of this kernel that can be resident on the whole device.
     pub fn max_blocks(&self, kernel: &Kernel, block: u32, shared_bytes: u32) -> Result<u32, Failure> {
         self.inner.bind()?;
         kernel.allow_shared(shared_bytes, &self.inner.facts)?;
         let mut per_sm = 0;
-        // SAFETY: `per_sm` outlives the call; the handle is alive.
+        // SAFETY: `per_sm` outlives the call, and the handle is alive.
         let result = unsafe {
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &mut per_sm,

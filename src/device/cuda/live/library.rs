@@ -1,11 +1,12 @@
-//! Machine code that the driver makes of PTX, apart from any context.
+//! Libraries of machine code, compiled by the driver from PTX independently of any context.
 //!
-//! The driver's older call, `cuModuleLoadDataEx`, holds the context while it compiles, so that threads compile one
-//! after another. Libraries are compiled side by side: sixteen kernels that take one thread 0.7 s take four 0.17 s
-//! (H200, driver 580), and the driver's cache serves both. Its linker compiles side by side as well, but each text for
-//! being linked to others: functions are called that would be inlined, and kernels come out slower by up to a half.
+//! The driver's older call, `cuModuleLoadDataEx`, holds the context while it compiles, which serializes
+//! threads. Libraries are compiled in parallel: sixteen kernels that take one thread 0.7 s take four threads
+//! 0.17 s (H200, driver 580), and the driver's cache serves both calls. Its linker compiles in parallel as
+//! well, but treats each text as one to be linked: functions are called instead of inlined, and kernels run up
+//! to a half slower.
 //!
-//! `cust` does not know these functions, which came with CUDA 12.0; the kernels need a newer driver than that.
+//! `cust` lacks these functions, which were added in CUDA 12.0; the kernels require an even newer driver.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
@@ -16,16 +17,16 @@ use cust::sys::CUfunction;
 use super::driver;
 use super::error::Code;
 
-/// A PTX text, compiled.
+/// A compiled PTX text.
 pub(super) struct Library(*mut c_void);
 
 // SAFETY: the driver may be called with a handle from any thread.
 unsafe impl Send for Library {}
-// SAFETY: as above.
+// SAFETY: see `Send` above.
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Has the driver compile a text. Of several threads none waits for another.
+    /// Compiles a text. Concurrent calls do not wait for each other.
     pub fn new(text: &CStr) -> Result<Library, Code> {
         type Load = unsafe extern "C" fn(
             *mut *mut c_void,
@@ -42,7 +43,7 @@ impl Library {
         let load: Load = unsafe { transmute(address) };
         let mut library = ptr::null_mut();
         let (none, nothing) = (ptr::null_mut::<c_void>(), ptr::null_mut::<*mut c_void>());
-        // SAFETY: the text ends with a zero, and there are no options.
+        // SAFETY: the text is null-terminated, and there are no options.
         let answer = unsafe { load(&mut library, text.as_ptr().cast(), none, nothing, 0, none, nothing, 0) };
         done(answer).map(|()| Library(library))
     }
@@ -54,12 +55,12 @@ impl Library {
         let find: unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> u32 =
             unsafe { transmute(address) };
         let address = driver::symbol(c"cuKernelGetFunction").map_err(Code)?;
-        // SAFETY: as above.
+        // SAFETY: as for `cuLibraryGetKernel`.
         let get: unsafe extern "C" fn(*mut CUfunction, *mut c_void) -> u32 = unsafe { transmute(address) };
         let (mut handle, mut function) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: the library is loaded, and both results outlive the calls.
         done(unsafe { find(&mut handle, self.0, kernel.as_ptr()) })?;
-        // SAFETY: as above.
+        // SAFETY: `handle` was just returned by the driver.
         done(unsafe { get(&mut function, handle) }).map(|()| function)
     }
 }
@@ -69,7 +70,7 @@ impl Drop for Library {
         let Ok(address) = driver::symbol(c"cuLibraryUnload") else { return };
         // SAFETY: the driver's function of this name has this type (CUDA driver API).
         let unload: unsafe extern "C" fn(*mut c_void) -> u32 = unsafe { transmute(address) };
-        // SAFETY: nobody has a kernel of it any more. One that cannot be unloaded stays.
+        // SAFETY: no kernel of the library is in use any more. If unloading fails, the library stays loaded.
         let _ = unsafe { unload(self.0) };
     }
 }

@@ -1,5 +1,5 @@
-//! What a case sets of the context and of its stream. All of it is put back when it is
-//! dropped, for the next case shares both.
+//! Settings of the context and its stream for one case. They are restored on drop, because the next case shares
+//! both.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::gpu::{Gpu, Inner};
 use crate::case::Failure;
 use crate::device::cuda::Plain;
 
-/// A limit of the context that is another one until this is dropped.
+/// A changed limit of the context, restored when this is dropped.
 pub struct Limit {
     gpu: Arc<Inner>,
     which: CUlimit,
@@ -32,7 +32,7 @@ impl Limit {
         Ok(changed)
     }
 
-    /// What the driver made of it.
+    /// The limit that the driver actually set.
     pub fn bytes(&self) -> u64 {
         self.now as u64
     }
@@ -40,19 +40,19 @@ impl Limit {
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        // There is nobody to tell of an error; a lost device fails at the next case.
+        // There is no one to report an error to; a lost device fails the next case.
         let _ = self.gpu.bind().and_then(|()| set_limit(self.which, self.before));
     }
 }
 
-/// A part of L2 that is kept for an array until this is dropped.
+/// A part of L2 reserved for an array until this is dropped.
 pub struct Persisting {
     gpu: Arc<Inner>,
     part: Limit,
 }
 
 impl Persisting {
-    /// What the driver set aside.
+    /// Bytes of L2 that the driver actually set aside.
     pub fn bytes(&self) -> u64 {
         self.part.bytes()
     }
@@ -60,7 +60,7 @@ impl Persisting {
 
 impl Drop for Persisting {
     fn drop(&mut self) {
-        // As above. The lines that were kept are given up, too.
+        // Errors are ignored as above. The persisting lines are released, too.
         let _ = self.gpu.synchronize();
         let _ = set_window(&self.gpu, window(0, 0, 0.0));
         // SAFETY: the context is current.
@@ -69,16 +69,16 @@ impl Drop for Persisting {
 }
 
 impl Gpu {
-    /// Has L2 fetch so many bytes from memory at a miss, which the driver takes for a wish.
+    /// Sets the number of bytes that L2 fetches from memory on a miss, which the driver treats as a hint.
     pub fn fetching(&self, bytes: u32) -> Result<Limit, Failure> {
         Limit::new(&self.inner, CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY, bytes as usize)
     }
 
-    /// Sets `bytes` of L2 aside for accesses of the stream to `array`, or to the part of it that
-    /// a window may have, as many of them (chosen by the device) as fit there.
+    /// Sets `bytes` of L2 aside for the stream's accesses to `array`, or to as much of it as a window can
+    /// cover. If that exceeds `bytes`, the device chooses a matching share of the accesses.
     ///
     /// # Errors
-    /// `NotApplicable` where L2 cannot be divided, or not so far.
+    /// `NotApplicable` if the GPU cannot set L2 aside, or not this much.
     pub fn persisting<T: Plain>(&self, array: &DeviceBuffer<T>, bytes: u64) -> Result<Persisting, Failure> {
         let facts = self.device();
         if bytes > facts.persisting_l2 {
@@ -98,12 +98,12 @@ impl Gpu {
     }
 }
 
-/// The code of a limit that the device does not have.
+/// The error code for a limit that the device does not have.
 const UNSUPPORTED: Code = Code(215);
 
 fn limit(which: CUlimit) -> Result<usize, Failure> {
     let mut value = 0;
-    // SAFETY: `value` outlives the call, which writes one number there.
+    // SAFETY: `value` outlives the call, which writes one number to it.
     match raw(unsafe { sys::cuCtxGetLimit(&mut value, which) }) {
         Ok(()) => Ok(value),
         Err(UNSUPPORTED) => Err(Failure::NotApplicable("this GPU has no such limit of its L2".to_owned())),
@@ -112,11 +112,11 @@ fn limit(which: CUlimit) -> Result<usize, Failure> {
 }
 
 fn set_limit(which: CUlimit, value: usize) -> Result<(), Failure> {
-    // SAFETY: a number for the current context.
+    // SAFETY: sets a number of the current context.
     check_raw("cuCtxSetLimit", unsafe { sys::cuCtxSetLimit(which, value) })
 }
 
-/// Accesses to `bytes` at `address`: a `share` of them persists, the others are ordinary.
+/// An access window of `bytes` at `address`: a `share` of its accesses persists, the others are normal.
 fn window(address: u64, bytes: u64, share: f32) -> Window {
     let hit =
         if bytes > 0 { Property::CU_ACCESS_PROPERTY_PERSISTING } else { Property::CU_ACCESS_PROPERTY_NORMAL };
@@ -129,7 +129,7 @@ fn window(address: u64, bytes: u64, share: f32) -> Window {
     }
 }
 
-/// The value of an attribute as drivers since CUDA 11.8 have it: 64 bytes.
+/// The value of a stream attribute in the size expected by drivers since CUDA 11.8: 64 bytes.
 #[repr(C)]
 struct Attribute {
     value: CUstreamAttrValue,

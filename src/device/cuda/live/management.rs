@@ -1,5 +1,5 @@
-//! NVIDIA's management library (NVML): what the driver's programming interface does not
-//! tell. Loaded at run time; where it is missing, so is what it would have told.
+//! NVIDIA's management library (NVML): facts that the CUDA driver API does not provide. It is loaded at run
+//! time and optional.
 
 use std::time::Instant;
 
@@ -10,18 +10,18 @@ use nvml_wrapper::{Device, Nvml};
 use crate::device::cuda::ManagedFacts;
 use crate::stats::noise::{GpuConditions, GpuCounters};
 
-/// The library, and the device that CUDA uses.
+/// The library, and the device used by CUDA.
 pub(super) struct Management {
     nvml: Nvml,
-    /// CUDA numbers devices in an order of its own, and hides some: only the place where
-    /// one is plugged in means the same to both. Under MIG that is the whole GPU's.
+    /// PCI bus id of the device. CUDA numbers devices in its own order and may hide some, so only the bus id
+    /// identifies a device to both libraries. Under MIG it is that of the whole GPU.
     bus_id: String,
-    /// `GPU-` or `MIG-` and a UUID, where the driver tells the latter.
+    /// `GPU-` or `MIG-` followed by the UUID, if the driver reports one.
     uuid: Option<String>,
 }
 
-/// What holds clocks down, in words. Not among them: that the GPU has nothing to do, and
-/// that somebody set the clocks; the one is no slowdown, the other a fact of the device.
+/// Throttle reasons in words, except for idleness, which is not a slowdown, and application clocks, which are a
+/// fact of the device.
 const REASONS: [(ThrottleReasons, &str); 6] = [
     (ThrottleReasons::SW_POWER_CAP, "power cap"),
     (ThrottleReasons::HW_SLOWDOWN, "hardware slowdown"),
@@ -31,7 +31,7 @@ const REASONS: [(ThrottleReasons, &str); 6] = [
     (ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN, "power brake"),
 ];
 
-/// What the library counts the time of, in the same words as far as they say the same.
+/// Policies whose throttling time NVML counts, in the words used above where the meaning is the same.
 const POLICIES: [(PerformancePolicy, &str); 5] = [
     (PerformancePolicy::Power, "power cap"),
     (PerformancePolicy::Thermal, "thermal slowdown"),
@@ -41,8 +41,8 @@ const POLICIES: [(PerformancePolicy, &str); 5] = [
 ];
 
 impl Management {
-    /// Of the device at this PCI bus id, and the instance of it that has this UUID where it
-    /// is cut up; `None` without the library or the device.
+    /// Opens the device with this PCI bus id, or its MIG instance with this UUID; `None` without the library or
+    /// the device.
     pub fn open(bus_id: &str, uuid: Option<String>) -> Option<Management> {
         let nvml = Nvml::init().ok()?;
         nvml.device_by_pci_bus_id(bus_id).ok()?;
@@ -53,14 +53,13 @@ impl Management {
         Some(Management { nvml, bus_id: bus_id.to_owned(), uuid })
     }
 
-    /// The instance that CUDA sees, of a device that is cut up.
+    /// The MIG instance that CUDA sees, if there is one.
     fn instance(&self) -> Option<Device<'_>> {
         let uuid = self.uuid.as_deref().filter(|uuid| uuid.starts_with("MIG-"))?;
         self.nvml.device_by_uuid(uuid).ok()
     }
 
-    /// What stays as it is: clocks in MHz, power in mW, modes. What the library does not
-    /// tell is missing.
+    /// Constant facts: clocks in MHz, power in mW, modes. Those that NVML does not report are missing.
     pub fn facts(&self) -> ManagedFacts {
         let Ok(device) = self.nvml.device_by_pci_bus_id(self.bus_id.as_str()) else {
             return ManagedFacts::default();
@@ -78,12 +77,12 @@ impl Management {
         }
     }
 
-    /// The device right now.
+    /// The current conditions of the device.
     pub fn conditions(&self) -> GpuConditions {
         let Ok(device) = self.nvml.device_by_pci_bus_id(self.bus_id.as_str()) else {
             return GpuConditions::default();
         };
-        // First what changes soonest once the device has nothing to do.
+        // Start with the values that change first once the device is idle.
         let throttle = device.current_throttle_reasons().map(words).unwrap_or_default();
         let (sm_clock, memory_clock) =
             (device.clock_info(Clock::SM).ok(), device.clock_info(Clock::Memory).ok());
@@ -105,7 +104,7 @@ impl Management {
     }
 }
 
-/// What has come together since the driver was loaded.
+/// Counters accumulated since the driver was loaded.
 fn counters(device: &Device) -> GpuCounters {
     let energy = device.total_energy_consumption().ok();
     let held = |(policy, word): (PerformancePolicy, &'static str)| {

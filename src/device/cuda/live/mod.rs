@@ -1,4 +1,4 @@
-//! The CUDA backend where it is built: on `cust`, over a driver loaded at run time.
+//! The CUDA backend, based on `cust`, with the driver loaded at run time.
 
 mod ahead;
 mod buffer;

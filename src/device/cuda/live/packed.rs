@@ -1,8 +1,8 @@
-//! The PTX that the binary carries: a module's text is packed by the build script, and is unpacked
-//! and cut into its kernels when the module is first asked for.
+//! The PTX embedded in the binary: the build script compresses the text of each module, which is decompressed
+//! and split into its kernels at the first request.
 //!
-//! The driver compiles all that it is given, a tenth of a second for each kernel. So it gets one
-//! kernel at a time: what the module's text has outside of its kernels, and the one that is asked for.
+//! The driver compiles everything that it is given, at a tenth of a second per kernel. It is therefore given
+//! one kernel at a time: the requested one, with the parts of the module's text outside of kernels.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,24 +10,24 @@ use std::sync::OnceLock;
 use super::ptx;
 use crate::case::Failure;
 
-// The build script's list `MODULES` of every module of `kernels/ptx`.
+// Includes the build script's list `MODULES` of all modules in `kernels/ptx`.
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-/// A module as the binary carries it.
+/// A compressed module.
 struct Packed {
     name: &'static str,
     bytes: &'static [u8],
-    /// Bytes of its text.
+    /// Size of the decompressed text, bytes.
     length: usize,
     text: OnceLock<Option<Text>>,
 }
 
-/// The text of a module, in pieces.
+/// The text of a module, split into kernels.
 #[derive(Debug)]
 pub(super) struct Text {
     /// The module's name.
     pub name: &'static str,
-    /// What its kernels share: versions, declarations, and the functions that they call.
+    /// Text shared by the kernels: versions, declarations, and the functions that they call.
     pub shared: String,
     /// The kernels by their names.
     entries: HashMap<&'static str, &'static str>,
@@ -41,10 +41,10 @@ pub(super) struct Entry {
     pub text: &'static str,
 }
 
-/// The text of a module.
+/// The text of the module with this name.
 ///
 /// # Errors
-/// `Failed` if this build has none of this name.
+/// `Failed` if this build has no such module.
 pub(super) fn module(name: &str) -> Result<&'static Text, Failure> {
     let missing = || Failure::Failed(format!("no CUDA module `{name}` in this build"));
     let packed = MODULES.iter().find(|packed| packed.name == name).ok_or_else(missing)?;
@@ -59,17 +59,17 @@ impl Packed {
 
     fn unpacked(&self) -> Option<Text> {
         let text = zstd::bulk::decompress(self.bytes, self.length).ok()?;
-        // A module stays for as long as the process, as the packed one does.
+        // Leaked: a module lives as long as the process, like its compressed form.
         let (shared, entries) = ptx::cut(String::from_utf8(text).ok()?.leak());
         Some(Text { name: self.name, shared, entries })
     }
 }
 
 impl Text {
-    /// The kernel of this name.
+    /// The kernel with this name.
     ///
     /// # Errors
-    /// `Failed` if the module has none.
+    /// `Failed` if the module has no such kernel.
     pub fn entry(&'static self, name: &str) -> Result<Entry, Failure> {
         let missing = || Failure::Failed(format!("no kernel `{name}` in {}.ptx", self.name));
         let (name, text) = self.entries.get_key_value(name).ok_or_else(missing)?;
@@ -78,7 +78,7 @@ impl Text {
 }
 
 impl Entry {
-    /// What the driver compiles.
+    /// The PTX image for the driver to compile.
     pub fn image(&self) -> String {
         format!("{}\n{}", self.module.shared, self.text)
     }

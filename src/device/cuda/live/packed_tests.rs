@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::*;
 
-/// A committed PTX file and its module in the binary.
+/// All modules, each with the text of its committed PTX file.
 fn all() -> Vec<(String, &'static Text)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/ptx");
     let text = |packed: &Packed| fs::read_to_string(folder.join(format!("{}.ptx", packed.name))).unwrap();
@@ -12,8 +12,8 @@ fn all() -> Vec<(String, &'static Text)> {
     MODULES.iter().map(|packed| (text(packed), module(packed.name).unwrap())).collect()
 }
 
-/// Names of kernels, functions, variables, parameters and labels: words that are no registers, no numbers
-/// and no instructions.
+/// Names of kernels, functions, variables, parameters and labels: words other than registers, numbers and
+/// instructions.
 fn names(line: &str) -> impl Iterator<Item = &str> {
     let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || "_$.%:".contains(c)));
     let words = words.map(|word| word.trim_end_matches(':'));
@@ -21,7 +21,7 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
     words.filter(first).filter(|word| !word.contains('.') && !["ret", "exit", "trap", "bra"].contains(word))
 }
 
-/// Lines without comments: those that declare something, and those that do something.
+/// The lines without comments, split into declarations and instructions.
 fn lines(text: &str) -> (Vec<&str>, Vec<&str>) {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default().trim());
     let declares = |line: &&str| line.starts_with('.') || line.ends_with(':');
@@ -74,7 +74,7 @@ fn the_parameters_of_every_kernel_are_read() {
     }
 }
 
-/// What lies in a module's own memory would be another one for each kernel that is compiled by itself.
+/// Module variables would be duplicated, because each kernel is compiled separately.
 #[test]
 fn kernels_share_no_memory() {
     for (_, module) in all() {

@@ -1,11 +1,11 @@
-//! What a PTX text says about itself, and the kernels in it. Pure.
+//! Parsing of PTX: its version and target, and its kernels. Pure.
 
 use std::collections::HashMap;
 
 use crate::case::Failure;
 use crate::device::cuda::GpuFacts;
 
-/// The driver's code for PTX that is newer than it.
+/// The driver's error code for PTX that is too new.
 pub(super) const UNSUPPORTED_VERSION: u32 = 222;
 
 /// `NotApplicable` if the driver or the device is too old for this PTX.
@@ -27,7 +27,7 @@ pub(super) fn check(text: &str, facts: &GpuFacts) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is said of PTX that is newer than the driver.
+/// The failure for PTX that is newer than the driver.
 pub(super) fn too_new(text: &str, facts: &GpuFacts) -> Failure {
     let (major, minor) = match version(text) {
         Ok(version) => version,
@@ -41,8 +41,8 @@ pub(super) fn too_new(text: &str, facts: &GpuFacts) -> Failure {
     ))
 }
 
-/// The newest PTX that a driver of this CUDA version takes (PTX ISA, "Release Notes").
-/// 11.x takes 7.x; 12.x lags behind from 12.6 on; 13.x takes 9.x.
+/// The newest PTX version supported by a driver for this CUDA version (PTX ISA, "Release Notes"): 7.x for 11.x;
+/// 8.x for 12.x, but one minor version behind from 12.6 on; 9.x for 13.x.
 fn newest_for((major, minor): (u32, u32)) -> (u32, u32) {
     match (major, minor) {
         (12, 6..) => (8, minor - 1),
@@ -51,7 +51,7 @@ fn newest_for((major, minor): (u32, u32)) -> (u32, u32) {
     }
 }
 
-/// The version that `.version` declares.
+/// The version declared by `.version`.
 fn version(text: &str) -> Result<(u32, u32), Failure> {
     let parse = |words: &str| {
         let (major, minor) = words.split_once('.')?;
@@ -60,7 +60,7 @@ fn version(text: &str) -> Result<(u32, u32), Failure> {
     directive(text, ".version").and_then(parse).ok_or_else(|| Failure::Failed("PTX without a version".into()))
 }
 
-/// The compute capability that `.target` declares, times ten.
+/// The compute capability declared by `.target`, times ten.
 fn target(text: &str) -> Result<u32, Failure> {
     let parse = |word: &str| {
         let digits = word.strip_prefix("sm_")?;
@@ -75,10 +75,10 @@ fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     rest.split([',', ' ', '\t']).find(|word| !word.is_empty())
 }
 
-/// How a kernel begins. It ends with a brace that has a line for itself.
+/// Start of a kernel. It ends with a closing brace on a line of its own.
 const ENTRY: &str = ".visible .entry ";
 
-/// What a module's text has outside of its kernels, without comments, and its kernels by their names.
+/// Splits a module's text into the part outside of kernels, without comments, and its kernels by name.
 pub(super) fn cut(text: &str) -> (String, HashMap<&str, &str>) {
     let (mut outside, mut entries) = (String::new(), HashMap::new());
     let mut rest = text;
@@ -95,14 +95,14 @@ pub(super) fn cut(text: &str) -> (String, HashMap<&str, &str>) {
     (outside.lines().filter(told).flat_map(|line| [line, "\n"]).collect(), entries)
 }
 
-/// The bytes of each parameter of a kernel.
+/// Size of each parameter of a kernel, bytes.
 pub(super) fn parameters(entry: &str) -> Vec<usize> {
     let list = entry.split_once('(').map_or("", |(_, rest)| rest);
     let list = list.split_once(')').map_or(list, |(list, _)| list);
     list.split(',').filter(|p| p.contains(".param")).filter_map(parameter).collect()
 }
 
-/// Bytes of a parameter: `.param .u64 x`, or `.param .align 8 .b8 x[24]`.
+/// Size of a parameter, bytes: `.param .u64 x`, or `.param .align 8 .b8 x[24]`.
 fn parameter(declaration: &str) -> Option<usize> {
     let kind = declaration
         .split_whitespace()

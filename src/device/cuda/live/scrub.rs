@@ -1,33 +1,32 @@
-//! Waiting for the driver to clear what was freed.
+//! Waiting until the driver has cleared freed memory.
 //!
-//! Memory that goes back to the driver is overwritten in the background before anybody gets
-//! it again, and whatever runs meanwhile has less of the memory's bandwidth: on an H200
-//! (driver 580) a write that reaches 4.66 TB/s reached 4.23 for 2.7 ms after each GiB that
-//! was freed (1, 4, 16, 32 and 64 GiB: 3, 11, 42, 80 and 175 ms), touched or not. An
-//! allocation costs nothing of the kind. A lab that allocates anew for every round would
-//! measure that for its first samples.
+//! The driver overwrites freed memory in the background before it is reused, which takes bandwidth from
+//! concurrent work: on an H200 (driver 580), a write that otherwise reaches 4.66 TB/s reached 4.23 TB/s for 2.7
+//! ms after each GiB freed (3, 11, 42, 80 and 175 ms for 1, 4, 16, 32 and 64 GiB), whether the memory was
+//! touched or not. Allocation has no such effect. Because scatterlab allocates anew in every round, its first
+//! samples would measure this.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the wait allows for each GiB: half as much again as was measured.
+/// Waiting time per GiB: 1.5 times the measured one.
 const PER_GIB: Duration = Duration::from_millis(4);
 
-/// When the memory that was freed so far is clear.
+/// When all memory freed so far is clear.
 #[derive(Default)]
 pub(super) struct Scrub {
     clear: Mutex<Option<Instant>>,
 }
 
 impl Scrub {
-    /// `bytes` were freed just now.
+    /// Records that `bytes` were just freed.
     pub fn freed(&self, bytes: u64) {
         let mut clear = self.clear.lock().unwrap_or_else(PoisonError::into_inner);
         *clear = Some(clear_at(*clear, Instant::now(), bytes));
     }
 
-    /// Returns when all of it is clear.
+    /// Waits until all freed memory is clear.
     pub fn wait(&self) {
         let clear = self.clear.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(left) = clear.and_then(|at| at.checked_duration_since(Instant::now())) {
@@ -36,7 +35,7 @@ impl Scrub {
     }
 }
 
-/// What was freed before is cleared first.
+/// Memory is cleared in the order in which it was freed.
 fn clear_at(before: Option<Instant>, now: Instant, bytes: u64) -> Instant {
     let takes = PER_GIB.mul_f64(bytes as f64 / f64::from(1 << 30));
     before.unwrap_or(now).max(now) + takes

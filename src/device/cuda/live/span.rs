@@ -1,5 +1,5 @@
-//! One range of addresses over the memory of several GPUs, each of which reaches all of it:
-//! the driver's virtual memory management (CUDA driver API, "Virtual Memory Management").
+//! A single address range over the memory of several GPUs, all of which can access it: the driver's virtual
+//! memory management (CUDA driver API, "Virtual Memory Management").
 
 use std::ops::Range;
 use std::ptr;
@@ -14,11 +14,11 @@ use super::gpu::{Gpu, Inner};
 use crate::case::Failure;
 use crate::device::cuda::Plain;
 
-/// A range of addresses, with what is mapped there; given back when dropped.
+/// An address range and the memory mapped there, released on drop.
 pub(super) struct Span {
     address: u64,
     bytes: usize,
-    /// All that reach it.
+    /// All GPUs with access to the range.
     gpus: Vec<Arc<Inner>>,
     parts: Vec<Part>,
 }
@@ -31,11 +31,10 @@ struct Part {
 
 impl Drop for Span {
     fn drop(&mut self) {
-        // As for a buffer's own memory: whoever uses it still is waited for, and there is
-        // nobody to tell of an error.
+        // As for a buffer's own memory: wait for queued users; there is no one to report an error to.
         let _ = self.synchronize();
         for part in &self.parts {
-            // SAFETY: mapped as this range, once, and unmapped once.
+            // SAFETY: mapped as this range once, and unmapped once.
             let _ = raw(unsafe { sys::cuMemUnmap(self.at(part.bytes.start), part.bytes.len()) });
             part.gpu.scrub.freed(part.bytes.len() as u64);
         }
@@ -47,42 +46,42 @@ impl Drop for Span {
 impl Span {
     fn reserve(gpus: Vec<Arc<Inner>>, bytes: usize) -> Result<Span, Failure> {
         let mut address = 0;
-        // SAFETY: `address` outlives the call, which writes an address there.
+        // SAFETY: `address` outlives the call, which writes an address to it.
         done("cuMemAddressReserve", unsafe { sys::cuMemAddressReserve(&mut address, bytes, 0, 0, 0) })?;
         Ok(Span { address, bytes, gpus, parts: Vec::new() })
     }
 
-    /// Backs some of the range with a GPU's memory.
+    /// Maps memory of a GPU to a part of the range.
     fn back(&mut self, gpu: &Arc<Inner>, bytes: Range<usize>) -> Result<(), Failure> {
         let mut memory = 0;
         let properties = properties(gpu);
-        // SAFETY: both outlive the call, which reads the one and writes a handle to the other.
+        // SAFETY: both outlive the call, which reads one and writes a handle to the other.
         let created = raw(unsafe { sys::cuMemCreate(&mut memory, bytes.len(), &properties, 0) });
         if created == Err(Code(OUT_OF_MEMORY)) {
             return Err(too_large(bytes.len() as u64, Gpu { inner: gpu.clone() }.free_memory().ok()));
         }
         answered("cuMemCreate", created)?;
-        // SAFETY: the bytes lie inside the reserved range, and nothing is mapped there yet.
+        // SAFETY: the bytes are inside the reserved range, and nothing is mapped there yet.
         let mapped = raw(unsafe { sys::cuMemMap(self.at(bytes.start), bytes.len(), 0, memory, 0) });
-        // SAFETY: created above; once mapped, the memory stays until it is unmapped.
+        // SAFETY: created above; mapped memory stays allocated until it is unmapped.
         let released = raw(unsafe { sys::cuMemRelease(memory) });
         answered("cuMemMap", mapped)?;
         self.parts.push(Part { gpu: gpu.clone(), bytes });
         answered("cuMemRelease", released)
     }
 
-    /// Lets all GPUs read and write all of it.
+    /// Grants all GPUs read and write access to the whole range.
     fn open(&self) -> Result<(), Failure> {
         let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         let access: Vec<sys::CUmemAccessDesc> =
             self.gpus.iter().map(|gpu| sys::CUmemAccessDesc { location: place(gpu), flags }).collect();
-        // SAFETY: as many descriptions as are told, and the whole range is mapped.
+        // SAFETY: the count matches the descriptors, and the whole range is mapped.
         done("cuMemSetAccess", unsafe {
             sys::cuMemSetAccess(self.address, self.bytes, access.as_ptr(), access.len())
         })
     }
 
-    /// Waits for everything that any of the GPUs has queued.
+    /// Waits for all work queued on any of the GPUs.
     pub fn synchronize(&self) -> Result<(), Failure> {
         self.gpus.iter().try_for_each(|gpu| gpu.synchronize())
     }
@@ -100,14 +99,14 @@ impl Span {
 }
 
 impl Gpu {
-    /// `len` elements, uninitialised, one contiguous part on this GPU and each of `others` in
-    /// turn, equally large but for what the driver maps at a time (2 MiB on an H200). All of
-    /// them read and write all of it. Copies and fills wait for everything that is queued on
-    /// any of them, and are done when they return.
+    /// Allocates `len` uninitialised elements in contiguous parts, one on this GPU and on each of `others` in
+    /// turn, of equal size up to the mapping granularity (2 MiB on an H200). All of these GPUs can read and
+    /// write the whole range. Copies and fills wait for all work queued on any of them, and are complete on
+    /// return.
     ///
     /// # Errors
-    /// `NotApplicable` where a part does not fit, where a GPU cannot access another's memory,
-    /// and where a GPU or the driver cannot map memory so.
+    /// `NotApplicable` if a part does not fit, if a GPU cannot access another's memory, or if a GPU or the
+    /// driver lacks virtual memory management.
     pub fn alloc_across<T: Plain>(&self, others: &[Gpu], len: usize) -> Result<DeviceBuffer<T>, Failure> {
         let gpus: Vec<Arc<Inner>> = [self].into_iter().chain(others).map(|gpu| gpu.inner.clone()).collect();
         gpus.iter().try_for_each(|gpu| maps(gpu))?;
@@ -128,8 +127,8 @@ impl Gpu {
     }
 }
 
-/// `count` contiguous parts of `bytes` bytes in whole grains, cut at the grain that is
-/// nearest to an equal share.
+/// Splits `bytes` bytes, in whole grains, into `count` contiguous parts, cut at the grains nearest to equal
+/// shares.
 fn parts(bytes: usize, grain: usize, count: usize) -> Vec<Range<usize>> {
     let grains = bytes.max(1).div_ceil(grain);
     let nearest = |k: usize| {
@@ -140,11 +139,11 @@ fn parts(bytes: usize, grain: usize, count: usize) -> Vec<Range<usize>> {
     (0..count).map(|k| cut(k)..cut(k + 1)).collect()
 }
 
-/// `NotApplicable` unless the GPU's memory can be mapped where one wants it.
+/// `NotApplicable` unless the GPU supports virtual memory management.
 fn maps(gpu: &Inner) -> Result<(), Failure> {
     let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED;
     let mut supported = 0;
-    // SAFETY: `supported` outlives the call, which writes one integer there.
+    // SAFETY: `supported` outlives the call, which writes one integer to it.
     done("cuDeviceGetAttribute", unsafe {
         sys::cuDeviceGetAttribute(&mut supported, attribute, gpu.number)
     })?;
@@ -154,12 +153,12 @@ fn maps(gpu: &Inner) -> Result<(), Failure> {
     Err(Failure::NotApplicable(format!("GPU {} has no virtual memory management", gpu.number)))
 }
 
-/// `NotApplicable` unless each of them can access the memory of all others.
+/// `NotApplicable` unless each GPU can access the memory of all others.
 fn peers(gpus: &[Arc<Inner>]) -> Result<(), Failure> {
     let pairs = gpus.iter().flat_map(|from| gpus.iter().map(move |to| (from.number, to.number)));
     for (from, to) in pairs.filter(|(from, to)| from != to) {
         let mut can = 0;
-        // SAFETY: `can` outlives the call, which writes one integer there.
+        // SAFETY: `can` outlives the call, which writes one integer to it.
         done("cuDeviceCanAccessPeer", unsafe { sys::cuDeviceCanAccessPeer(&mut can, from, to) })?;
         if can == 0 {
             return Err(Failure::NotApplicable(format!("GPU {from} cannot access the memory of GPU {to}")));
@@ -168,12 +167,12 @@ fn peers(gpus: &[Arc<Inner>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Bytes that all of them map at a time.
+/// A mapping granularity in bytes that suits all GPUs.
 fn granularity(gpus: &[Arc<Inner>]) -> Result<usize, Failure> {
     let least = sys::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
     gpus.iter().try_fold(1, |largest: usize, gpu| {
         let (mut grain, properties) = (0, properties(gpu));
-        // SAFETY: both outlive the call, which reads the one and writes a size to the other.
+        // SAFETY: both outlive the call, which reads one and writes a size to the other.
         done("cuMemGetAllocationGranularity", unsafe {
             sys::cuMemGetAllocationGranularity(&mut grain, &properties, least)
         })?;
@@ -181,7 +180,7 @@ fn granularity(gpus: &[Arc<Inner>]) -> Result<usize, Failure> {
     })
 }
 
-/// Memory of this GPU.
+/// Properties of an allocation on this GPU.
 fn properties(gpu: &Inner) -> sys::CUmemAllocationProp {
     sys::CUmemAllocationProp {
         type_: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -200,7 +199,7 @@ fn done(call: &str, result: sys::cudaError_enum) -> Result<(), Failure> {
     answered(call, raw(result))
 }
 
-/// A driver that is too old for a function is no error of the case.
+/// A driver that is too old for a function makes the case not applicable.
 fn answered(call: &str, result: Result<(), Code>) -> Result<(), Failure> {
     result.map_err(|code| match code {
         Code(SYMBOL_NOT_FOUND) => Failure::NotApplicable(format!("this driver has no {call}")),

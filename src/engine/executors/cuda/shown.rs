@@ -1,9 +1,9 @@
-//! A GPU's facts for people.
+//! A GPU's facts, formatted for display.
 
 use crate::case::units;
 use crate::device::cuda::{GpuFacts, ManagedFacts};
 
-/// What is known of the device, in the order to show it.
+/// The known facts of a device, in display order.
 pub fn shown(gpu: &GpuFacts, free: Option<u64>) -> Vec<(String, String)> {
     let (major, minor) = gpu.compute_capability;
     let (cuda_major, cuda_minor) = gpu.driver_cuda;
@@ -27,7 +27,7 @@ pub fn shown(gpu: &GpuFacts, free: Option<u64>) -> Vec<(String, String)> {
     all.into_iter().chain(managed).filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// What only the management library tells.
+/// Facts available only from the management library.
 fn managed(facts: &ManagedFacts) -> [(&'static str, Option<String>); 8] {
     let megahertz = |clock: Option<u32>| clock.map(|mhz| format!("{mhz} MHz"));
     let switch = |on: Option<bool>| on.map(|on| if on { "on" } else { "off" }.to_owned());

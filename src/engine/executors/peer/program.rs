@@ -1,4 +1,4 @@
-//! A peer's process, and the lines that it is asked and answers.
+//! A peer's process and its line protocol.
 //!
 //! | order | answer |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `sample BATCH` | `seconds X`, of all executions together |
 //! | `release` | `released` |
 //!
-//! `failed REASON` answers any of them, and ends it. The end of its input ends it too.
+//! Any order may be answered by `failed REASON`, which ends the program. So does the end of its input.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -18,40 +18,41 @@ use std::time::{Duration, Instant};
 use crate::case::units::shown;
 use crate::case::{Cancel, Failure};
 
-/// Longest line that is an answer, bytes.
+/// Longest answer, bytes.
 const LONGEST: u64 = 4096;
-/// Answers that may wait; a program that says more waits itself.
+/// Capacity of the queue of answers; a program that sends more blocks.
 const BACKLOG: usize = 16;
-/// How often a wait asks whether it is still wanted.
+/// How often a wait checks for cancellation.
 const POLL: Duration = Duration::from_millis(20);
-/// How long it may take to end once its input is closed.
+/// How long a program may take to exit once its input is closed.
 const END: Duration = Duration::from_millis(500);
 
-/// How long a program that was killed may take to go: a driver may hold it.
+/// How long a killed program may take to exit: a driver may hold it.
 const KILLED: Duration = Duration::from_secs(30);
 
-/// What a program answers, where nothing went wrong.
+/// A successful answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
-    /// Bytes that it holds on the device.
+    /// Bytes allocated on the device.
     Ready(u64),
     Seconds(f64),
     Released,
 }
 
-/// A running peer.
+/// A running peer process.
 #[derive(Debug)]
 pub struct Program {
     name: &'static str,
     child: Child,
-    /// Lines for its input, which a thread writes: one that reads nothing cannot block us.
+    /// Lines for its standard input. A thread writes them, so that a program that does not read cannot block
+    /// us.
     orders: Option<Sender<String>>,
     answers: Receiver<String>,
     patience: Duration,
 }
 
 impl Program {
-    /// Starts it. What it says on its standard error goes where ours goes.
+    /// Starts the program. It inherits our standard error.
     pub fn start(name: &'static str, file: &Path, patience: Duration) -> Result<Program, Failure> {
         let piped = || Stdio::piped();
         let child = Command::new(file).stdin(piped()).stdout(piped()).spawn();
@@ -69,14 +70,14 @@ impl Program {
         Ok(Program { name, child, orders, answers, patience })
     }
 
-    /// Its answer to an order. After a failure other than `n/a` it is of no more use.
+    /// Sends an order and returns the answer. After any failure except `n/a` the program is unusable.
     pub fn ask(&mut self, order: &str, cancel: &Cancel) -> Result<Answer, Failure> {
         let verb = order.split(' ').next().unwrap_or(order);
         if let Ok(line) = self.answers.try_recv() {
             return Err(self.failed(&format!("said `{}` unasked", shown(&line))));
         }
         if let Some(orders) = &self.orders {
-            // One that is gone is noticed where it does not answer.
+            // A dead program is detected by its missing answer.
             let _ = orders.send(format!("{order}\n"));
         }
         let line = self.listen(verb, cancel)?;
@@ -106,7 +107,7 @@ impl Program {
         }
     }
 
-    /// Process number.
+    /// Process id.
     #[cfg(test)]
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -116,13 +117,13 @@ impl Program {
         Failure::Failed(format!("the peer {} {what}", self.name))
     }
 
-    /// Closes its input, ends it where that does not, and says how it ended.
+    /// Closes the program's input, kills it if it does not exit, and describes how it ended.
     fn ending(&mut self) -> String {
         self.orders = None;
         if let Some(status) = self.ended(END) {
             return status.to_string();
         }
-        // Fails only where it has ended by itself.
+        // Fails only if the program has already exited.
         let _ = self.child.kill();
         match self.ended(KILLED) {
             Some(_) => "killed".to_owned(),
@@ -130,7 +131,7 @@ impl Program {
         }
     }
 
-    /// How it ended, within this time.
+    /// The exit status, if the program exits within this time.
     fn ended(&mut self, limit: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
@@ -149,7 +150,7 @@ impl Drop for Program {
     }
 }
 
-/// What a line says in answer to an order.
+/// Parses the answer to an order.
 fn answer(verb: &str, line: &str) -> Option<Answer> {
     match (verb, line.split_once(' ')) {
         ("prepare", Some(("ready", bytes))) => bytes.parse().ok().map(Answer::Ready),
@@ -167,7 +168,7 @@ fn write_lines(mut input: ChildStdin, lines: &Receiver<String>) {
     }
 }
 
-/// Up to the end, or to a line that is too long to be an answer and is passed on cut off.
+/// Reads lines until the end, or until a line exceeds [`LONGEST`]; that one is forwarded truncated.
 fn read_lines(output: ChildStdout, sender: &SyncSender<String>) {
     let mut output = BufReader::new(output);
     loop {

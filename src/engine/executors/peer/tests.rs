@@ -1,5 +1,4 @@
-//! The protocol against `tests/fixtures/peers/plain`, which does what the number of tuples
-//! says.
+//! Tests the protocol with `tests/fixtures/peers/plain`, whose behaviour is selected by the number of tuples.
 
 use std::thread;
 use std::time::Instant;
@@ -7,7 +6,7 @@ use std::time::Instant;
 use super::*;
 use crate::case::{Params, Value};
 
-/// Long for a shell on a busy machine, short for whoever waits for a hang.
+/// Long enough for a shell on a busy machine, short enough to wait for a hang in a test.
 const SHORT: Duration = Duration::from_secs(2);
 
 fn fixture() -> PathBuf {
@@ -31,7 +30,7 @@ fn prepare(executor: &PeerExecutor, tuples: u64) -> Result<Box<dyn Prepared>, Fa
     executor.prepare(&case(tuples), None, &Cancel::default())
 }
 
-/// Preparation, and a sample of three.
+/// Prepares a case and takes a sample of three executions.
 fn sample(executor: &PeerExecutor, tuples: u64) -> Result<f64, Failure> {
     prepare(executor, tuples)?.sample(3)
 }
@@ -77,7 +76,7 @@ fn whatever_it_does_wrong_is_one_line_and_the_next_case_gets_a_fresh_one() {
     }
 }
 
-/// Whether the second answer is there before the next question or after it.
+/// The superfluous answer may arrive before or after the next order is sent.
 #[test]
 fn an_answer_too_many_is_no_answer_to_the_next_question() {
     let executor = executor(PATIENCE);

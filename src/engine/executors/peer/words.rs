@@ -1,19 +1,18 @@
-//! A case in the words that a peer is told: its parameters by their full keys.
+//! Encodes a case for a peer: its parameters by their full keys.
 
 use crate::case::{Case, Failure, Params, Refusal, Value};
 use crate::primitives::pattern::Spec;
 use crate::primitives::pattern::spec::Kernel;
 
-/// What is no part of what a peer computes: its own name, what the engine does to the caches,
-/// and a name for charts.
+/// Parameters that do not affect the computation of a peer: its own name, the cache state, which the engine
+/// sets up, and the label for charts.
 const ASIDE: [&str; 3] = ["backend", "cache", "label"];
 
-/// How a recipe says which pattern is used how often.
+/// Parameters by which a recipe describes a pattern and its repetitions.
 const RESOLVED: [&str; 5] = ["source", "delta", "count", "footprint", "traffic"];
 
-/// `primitive=gather seed=1 index=4 locations=random tuple=8 tuples=1024`: words without
-/// spaces in them. A pattern is told as `source.custom.indices`, with its delta and its count
-/// as numbers.
+/// `primitive=gather seed=1 index=4 locations=random tuple=8 tuples=1024`: words without whitespace. A pattern
+/// is sent as explicit `source.custom.indices`, with numeric delta and count.
 pub fn of(case: &Case) -> Result<String, Failure> {
     let mut params = case.params.clone();
     params.0.retain(|key, _| !ASIDE.contains(&key.as_str()));
@@ -32,7 +31,7 @@ fn resolved(mut params: Params, seed: u64) -> Result<Params, Refusal> {
     let spec = Spec::from_params(&params, seed)?;
     let kernel = Value::Text(spec.kernel.name().to_owned());
     params.0.insert("kernel".to_owned(), kernel);
-    // Of the others the parameters stay as they are: a peer that knows them says so.
+    // Other kernels keep their parameters: a peer that does not support them reports it.
     if !matches!(spec.kernel, Kernel::Gather | Kernel::Scatter) {
         return Ok(params);
     }
@@ -45,7 +44,7 @@ fn resolved(mut params: Params, seed: u64) -> Result<Params, Refusal> {
         .with("count", Value::Int(spec.count)))
 }
 
-/// What would end a word stands as its bytes, `%20`.
+/// Percent-encodes the characters that would end a word, such as `%20`.
 fn escaped(text: &str) -> String {
     let mut words = String::new();
     for c in text.chars() {

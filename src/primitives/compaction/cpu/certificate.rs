@@ -1,4 +1,4 @@
-//! The proofs of the primitives atop scan.
+//! The certificates of the primitives atop scan.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use crate::case::{Cancel, Failure};
 use crate::device::cpu::{POISON, Pool, check};
 use crate::primitives::compaction::Operation;
 
-/// The first mistake in words, `None` without one.
+/// Describes the first mistake; `None` if there is none.
 pub fn first_mistake(case: &Compaction, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
     let (spec, number) = (&case.spec, case.number.0.load(Ordering::Relaxed));
     if spec.operation == Operation::Compact && number != spec.trues {
@@ -41,7 +41,7 @@ fn equal(k: u64, found: u64, wanted: u64) -> Result<(), String> {
     require(found == wanted, || format!("out[{k}] is {found:#x}, not {wanted:#x}"))
 }
 
-/// out\[k\] by its bits.
+/// out\[k\] as bits.
 fn found(case: &Compaction, k: u64) -> u64 {
     // SAFETY: nobody writes while this is checked.
     unsafe {
@@ -53,11 +53,11 @@ fn found(case: &Compaction, k: u64) -> u64 {
 }
 
 fn word(case: &Compaction, w: u64) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: nobody writes while this is checked.
     unsafe { case.beside.ptr::<u32>().add(w as usize).read() }
 }
 
-/// 0 where a segment begins, else one more than before if that one is true.
+/// out\[k\] is 0 where a segment begins; otherwise out\[k − 1\], plus one if flag k − 1 is true.
 fn number_at(case: &Compaction, k: u64) -> Result<(), String> {
     let begins = case.inputs.segments.head(k);
     let wanted = if begins { 0 } else { found(case, k - 1) + u64::from(case.inputs.flag(k - 1)) };
@@ -70,7 +70,7 @@ fn copied(case: &Compaction, k: u64) -> Result<(), String> {
     equal(k, found(case, k), case.inputs.value(from))
 }
 
-/// The element of in that out\[k\] is.
+/// The index in in of the element at out\[k\].
 fn source(case: &Compaction, k: u64) -> Result<u64, String> {
     let found = found(case, k);
     let i = case.inputs.index(found);
@@ -78,7 +78,8 @@ fn source(case: &Compaction, k: u64) -> Result<u64, String> {
     Ok(i)
 }
 
-/// Those kept are true and rise; of as many as there are trues none is missing then.
+/// The kept elements are true and their indices rise; since as many as there are trues are kept, none is
+/// missing.
 fn kept(case: &Compaction, k: u64) -> Result<(), String> {
     let i = source(case, k)?;
     require(case.inputs.flag(i), || format!("out[{k}] is in[{i}], which is false"))?;
@@ -86,15 +87,15 @@ fn kept(case: &Compaction, k: u64) -> Result<(), String> {
     require(before < i, || format!("out[{k}] is in[{i}], after in[{before}]"))
 }
 
-/// Behind those kept nothing is written.
+/// Nothing is written behind the kept elements.
 fn untouched(case: &Compaction, k: u64) -> Result<(), String> {
     let poison = if case.spec.out_element() == 4 { POISON & u64::from(u32::MAX) } else { POISON };
     let found = found(case, k);
     require(found == poison, || format!("out[{k}] holds {found:#x}, but nothing is written there"))
 }
 
-/// In the places of a segment are elements of it, falses that rise and then trues that rise: so
-/// many different ones that none is missing.
+/// The places of a segment hold elements of that segment, falses with rising indices and then trues with rising
+/// indices: all differ, so none is missing.
 fn split(case: &Compaction, k: u64) -> Result<(), String> {
     let (segment, i) = (case.inputs.segment(k), source(case, k)?);
     require(segment.contains(&i), || format!("out[{k}] is in[{i}] of another segment"))?;
@@ -103,7 +104,7 @@ fn split(case: &Compaction, k: u64) -> Result<(), String> {
     require(key(before) < key(i), || format!("out[{k}] is in[{i}], after in[{before}]"))
 }
 
-/// Segment j begins behind all that is kept of those before it.
+/// Segment j begins behind all kept elements of the segments before it.
 fn pointer(case: &Compaction, j: u64) -> Result<(), String> {
     let at = u64::from(word(case, j));
     let head = case.inputs.segments.pointer(j).unwrap_or(0);
@@ -113,7 +114,8 @@ fn pointer(case: &Compaction, j: u64) -> Result<(), String> {
     require(right, || format!("segment {j} begins at out[{at}]"))
 }
 
-/// A segment begins where one did, and at its first true; behind the last element nothing does.
+/// A segment begins where one began before and at each segment's first true; the bits behind the last element
+/// are 0.
 fn new_head(case: &Compaction, k: u64) -> Result<(), String> {
     let flag = |k: u64| source(case, k).is_ok_and(|i| case.inputs.flag(i));
     let wanted = case.inputs.segments.head(k) || flag(k) && !flag(k - 1);
@@ -130,7 +132,7 @@ mod tests {
     use crate::primitives::compaction::Spec;
     use crate::primitives::compaction::tests::spec;
 
-    /// A case that ran, and what the certificate says when its output was tampered with.
+    /// A case that has run, so that its output can be tampered with and certified again.
     struct Tampered {
         case: Compaction,
         pool: Pool,
@@ -158,11 +160,11 @@ mod tests {
         }
 
         fn beside(&mut self) -> &mut [u32] {
-            // SAFETY: as above.
+            // SAFETY: the workers are done, and each test has one of these at a time.
             unsafe { self.case.beside.write::<u32>(0..self.case.beside.holds::<u32>()) }
         }
 
-        /// The mistake that `tamper` makes is found; it is undone by doing it again.
+        /// `tamper` makes a mistake that the certificate finds; applying it twice undoes it.
         fn catches(&mut self, tamper: impl Fn(&mut Tampered)) {
             tamper(self);
             assert!(self.mistake().is_some(), "{:?}", self.case.spec);
@@ -176,7 +178,7 @@ mod tests {
         let mut job = Tampered::new(spec(Operation::Compact, 1000, 30, 5));
         job.catches(|job| job.out().swap(17, 18));
         job.catches(|job| job.out().swap(0, 499));
-        // One that is false in the place of one that is true.
+        // A false element in the place of a true one.
         let (at, inputs) = (40, job.case.inputs);
         let kept = inputs.index(found(&job.case, at));
         let next = (kept + 1..1000).find(|&i| !inputs.flag(i)).expect("a false one");
@@ -196,7 +198,7 @@ mod tests {
         for mean in [0, 40] {
             let operation = if mean == 0 { Operation::Split } else { Operation::SplitAndSegment };
             let mut job = Tampered::new(spec(operation, 1000, mean, 5));
-            // Not stable, then not split, then across segments, then one of them twice.
+            // Not stable, then not split, then across segments, then an element twice.
             let flags: Vec<bool> =
                 (0..1000).map(|k| job.case.inputs.flag(job.case.inputs.index(found(&job.case, k)))).collect();
             let two = |first, second| flags.windows(2).position(|pair| pair == [first, second]);
@@ -223,7 +225,7 @@ mod tests {
             let mut job = Tampered::new(spec(operation, 1000, mean, 5));
             job.catches(|job| job.out()[0] ^= 1);
             job.catches(|job| job.out()[999] ^= 1);
-            // All of a segment, or its rest, by the same: only where it begins it shows.
+            // If a segment, or its rest, has the same error throughout, the error shows only where it begins.
             job.catches(|job| job.out()[500..520].iter_mut().for_each(|word| *word ^= 1 << 20));
         }
     }

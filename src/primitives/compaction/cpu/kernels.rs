@@ -5,16 +5,16 @@ use std::ops::Range;
 use crate::device::cpu::Isa;
 use crate::primitives::scan::cpu::heads;
 
-/// Copies the elements of `from` whose bits are set side by side to `to`.
+/// Copies the elements of `from` whose bits are set contiguously to `to`.
 ///
 /// # Safety
-/// `from` has an element for each set bit, `to` room for so many, and the processor has the
+/// `from` has an element for each set bit, `to` has room for as many elements, and the processor has the
 /// instruction set.
 pub type Keep<T> = unsafe fn(from: *const T, to: *mut T, bits: u64);
 
 /// An element of in.
 pub trait Element: Copy + Sync {
-    /// The kernel with an instruction set that is present.
+    /// The kernel for an available instruction set.
     fn keep(isa: Isa) -> Keep<Self>;
 }
 
@@ -35,7 +35,7 @@ macro_rules! element {
 element!(u32, keep32);
 element!(u64, keep64);
 
-/// One element after the other.
+/// Keeps one element after the other.
 #[inline(never)]
 unsafe fn keep<T: Copy>(from: *const T, mut to: *mut T, mut bits: u64) {
     while bits != 0 {
@@ -48,7 +48,7 @@ unsafe fn keep<T: Copy>(from: *const T, mut to: *mut T, mut bits: u64) {
     }
 }
 
-/// In vectors whose lanes are compressed.
+/// Keeps elements by compressing the lanes of vectors.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use std::arch::x86_64::*;
@@ -77,28 +77,28 @@ mod avx512 {
     keep!(keep64, u64, u8, _mm512_maskz_loadu_epi64, _mm512_maskz_compress_epi64, _mm512_mask_storeu_epi64);
 }
 
-/// Whether there are kernels for an instruction set: of `keep` only.
+/// Whether kernels exist for an instruction set; only operations that move elements have AVX-512 kernels.
 pub fn has(isa: Isa, moves: bool) -> bool {
     isa == Isa::Scalar || moves && isa == Isa::Avx512
 }
 
-/// The pieces of a range that lie in one word of flags each.
+/// Splits a range into pieces, each within one word of flags.
 pub fn pieces(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let words = range.start / 64..range.end.div_ceil(64);
     let pieces = words.map(move |w| (64 * w).max(range.start)..(64 * w + 64).min(range.end));
     pieces.filter(|piece| !piece.is_empty())
 }
 
-/// The flags of one piece, of its first element in the lowest bit.
+/// The flags of a piece, with its first element in the lowest bit.
 #[inline(always)]
 pub fn flags(bits: *const u8, piece: &Range<usize>) -> u64 {
     heads::within(bits, piece.start / 64, piece) >> (piece.start % 64)
 }
 
-/// Numbers each element of a range with the flags that are set before it, from `count` on.
+/// Writes to each element of a range `count` plus the number of flags set before it in the range.
 ///
 /// # Safety
-/// The arrays have the range, and nobody else has that of `out`.
+/// The range lies inside the arrays, and nobody else accesses that range of `out`.
 #[inline(never)]
 pub unsafe fn number(bits: *const u8, range: Range<usize>, out: *mut u32, mut count: u32) {
     for piece in pieces(range) {
@@ -112,10 +112,10 @@ pub unsafe fn number(bits: *const u8, range: Range<usize>, out: *mut u32, mut co
     }
 }
 
-/// Copies the elements of a range whose flags are set, or those whose are not, to `to`.
+/// Copies to `to` the elements of a range whose flags equal `class`.
 ///
 /// # Safety
-/// As for [`Keep`], for all of them.
+/// The conditions of [`Keep`], for all pieces of the range.
 pub unsafe fn keep_range<T>(
     keep: Keep<T>,
     bits: *const u8,
@@ -136,7 +136,7 @@ pub unsafe fn keep_range<T>(
 /// Fills a range with one element.
 ///
 /// # Safety
-/// `out` has the range, and nobody else has it.
+/// The range lies inside `out`, and nobody else accesses it.
 #[inline(never)]
 pub unsafe fn fill<T: Copy>(out: *mut T, range: Range<usize>, element: T) {
     // SAFETY: by the caller's promise.
@@ -150,7 +150,7 @@ mod tests {
 
     fn kept<T: Element + Default>(isa: Isa, input: &[T], bits: u64) -> Vec<T> {
         let mut out = vec![T::default(); bits.count_ones() as usize];
-        // SAFETY: as long as the bits say, and the instruction set is there.
+        // SAFETY: `out` is as long as the number of set bits, and the instruction set is present.
         unsafe { T::keep(isa)(input.as_ptr(), out.as_mut_ptr(), bits) };
         out
     }
@@ -179,7 +179,8 @@ mod tests {
             let input: Vec<u32> = (0..320).collect();
             let wanted: Vec<u32> = range.clone().filter(|&i| set(i) == class).map(|i| i as u32).collect();
             let (mut out, mut numbers) = (vec![0; wanted.len()], vec![9; 320]);
-            // SAFETY: as long as there are elements of the class, and inside.
+            // SAFETY: the output is as long as the number of elements of the class, and the range lies inside
+            // the arrays.
             unsafe {
                 keep_range(keep, at, range.clone(), class, input.as_ptr(), out.as_mut_ptr());
                 number(at, range.clone(), numbers.as_mut_ptr(), 7);

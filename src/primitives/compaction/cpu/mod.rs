@@ -1,9 +1,9 @@
-//! The primitives atop scan on the CPU: each worker sums up the bits of its part, all meet, and each
-//! goes over its part from what comes before it, and what is behind it.
+//! The primitives atop scan on the CPU: each worker sums the bits of its part, all meet, and each places the
+//! elements of its part, given the totals of the parts before and behind it.
 //!
-//! A part is cut into runs, at the heads: a segment, or as much of one as lies in the part. Within a
-//! run an element's place depends on the flags alone. Where a segment has to be known to its end,
-//! as by a split, its part's flags are counted first; they are in the cache when it is moved.
+//! A part is cut into runs at the heads: a run is a segment, or as much of one as lies in the part. Within a
+//! run the place of an element depends on the flags alone. If the whole segment must be known, as for a split,
+//! its flags in this part are counted first; they are still in the cache when the elements are moved.
 
 mod certificate;
 pub mod kernels;
@@ -25,24 +25,24 @@ pub struct Compaction {
     spec: Spec,
     inputs: Inputs,
     isa: Isa,
-    /// Elements that are handled.
+    /// The number of elements handled.
     n: usize,
     input: Buffer,
-    /// A bit an element, in words of 8 bytes.
+    /// One bit per element, in words of 8 bytes.
     flags: Buffer,
     heads: Option<Buffer>,
     output: Buffer,
-    /// How many elements of out there are.
+    /// The number of elements of out.
     number: Slot,
-    /// Where segments begin in out, or the new heads.
+    /// The starts of the segments in out, or the new heads.
     beside: Buffer,
     before: Chain,
     behind: Chain,
     fault: Option<Fault>,
 }
 
-/// What an element's place depends on: where its segment begins or ends, and the trues from there
-/// to it. Of a compaction: the segments and trues before it.
+/// The values that determine an element's place: the start or end of its segment, and the number of trues
+/// between there and the element. For compact: the numbers of segments and of trues before the element.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reach {
     at: usize,
@@ -50,8 +50,8 @@ struct Reach {
 }
 
 impl Reach {
-    /// With what parts come to, from those farther away to the nearest: a part in which a segment begins says all,
-    /// others say what they add.
+    /// Combines this reach with the totals of parts, from the farthest to the nearest: a part in which a
+    /// segment begins replaces the reach, any other part adds to it.
     fn joined(self, parts: impl Iterator<Item = Total>) -> Reach {
         parts.fold(self, |reach, Total { value, begun }| {
             let [at, trues] = value.map(|word| word as usize);
@@ -85,7 +85,7 @@ impl Compaction {
         })
     }
 
-    /// The flags and heads of those elements that are not handled are clear.
+    /// Fills the inputs; the flags and heads of elements that are not handled stay clear.
     fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         let (n, inputs, element) = (self.n, &self.inputs, self.spec.element);
         let bits = |buffer: &mut Buffer, bit: &(dyn Fn(u64) -> bool + Sync)| {
@@ -103,7 +103,7 @@ impl Compaction {
         self.clear(pool, cancel)
     }
 
-    /// The elements of this worker: whole words of flags.
+    /// This worker's elements, in whole words of flags.
     fn part(&self, worker: Worker) -> Range<usize> {
         part(self.n, worker.index, worker.count)
     }
@@ -112,7 +112,7 @@ impl Compaction {
         if self.spec.operation.flagged() { heads::count(self.flags.ptr(), range) } else { 0 }
     }
 
-    /// The first or last head of a range, whichever `find` looks for; of all elements as one segment the first.
+    /// The first or last head of a range, as `find` selects; one segment of all elements has its head at 0.
     fn head(
         &self,
         find: fn(*const u8, Range<usize>) -> Option<usize>,
@@ -124,7 +124,7 @@ impl Compaction {
         }
     }
 
-    /// What a part is to those behind it.
+    /// The total of a part, as the parts behind it see it.
     fn before_others(&self, part: Range<usize>) -> Total {
         if self.spec.operation == Operation::Compact {
             let segments = self.heads.as_ref().map_or(0, |heads| heads::count(heads.ptr(), part.clone()));
@@ -135,14 +135,14 @@ impl Compaction {
         Reach { at: head.unwrap_or(0), trues }.total(head.is_some())
     }
 
-    /// What a part is to those before it.
+    /// The total of a part, as the parts before it see it.
     fn behind_others(&self, part: Range<usize>) -> Total {
         let head = self.head(heads::first, &part);
         let trues = self.trues(part.start..head.unwrap_or(part.end));
         Reach { at: head.unwrap_or(0), trues }.total(head.is_some())
     }
 
-    /// Sums up the own part for the others.
+    /// Sums this worker's part for the others.
     fn leave(&self, worker: Worker) {
         let part = self.part(worker);
         if self.spec.operation == Operation::SplitAndSegment {
@@ -158,10 +158,10 @@ impl Compaction {
         }
     }
 
-    /// Goes over the own part.
+    /// Places the elements of this worker's part.
     fn place<T: Element>(&self, worker: Worker) {
         let part = self.part(worker);
-        // Where nothing has to be known, nothing was left.
+        // Directions that are not needed have left no totals.
         let mut reach = Reach::default().joined(self.before.before(worker));
         let ahead = Reach { at: self.n, trues: 0 }.joined(self.behind.behind(worker));
         let mut start = part.start;
@@ -177,8 +177,8 @@ impl Compaction {
         }
     }
 
-    /// Goes over a run, which may begin a segment, between what is before and what behind it in
-    /// its segment; what comes before the next one.
+    /// Places the elements of a run, which may begin a segment, between `before` and `behind` in its segment.
+    /// Returns the reach before the next run.
     fn run<T: Element>(&self, run: Range<usize>, begins: bool, before: Reach, behind: Reach) -> Reach {
         let (from, to) = (self.input.ptr::<T>(), self.out::<T>());
         if self.spec.operation == Operation::Compact {
@@ -186,8 +186,8 @@ impl Compaction {
         }
         let before = if begins { Reach { at: run.start, trues: 0 } } else { before };
         let own = self.trues(run.clone());
-        // SAFETY: runs and the places of their elements are disjoint, and inside the arrays but for a
-        // fault, which is one element beside, in the guard.
+        // SAFETY: runs are disjoint and so are the places of their elements, which lie inside the arrays or,
+        // with a fault, one element behind, in the guard.
         unsafe {
             match self.spec.operation {
                 Operation::Enumerate => {
@@ -210,13 +210,13 @@ impl Compaction {
         Reach { trues: before.trues + own, ..before }
     }
 
-    /// Marks where the falses and the trues of a segment begin, if those of this run are the first.
+    /// Marks where the falses and the trues of a segment begin, if this run holds the first of them.
     fn begin_segments(&self, run: &Range<usize>, before: Reach, falses: usize, trues: usize, own: usize) {
         if self.spec.operation != Operation::SplitAndSegment {
             return;
         }
         let mark = |at: usize| {
-            // SAFETY: inside the words, which are only accessed as atomic ones meanwhile.
+            // SAFETY: inside the array, whose words are only accessed atomically meanwhile.
             let word = unsafe { &*self.beside.ptr::<AtomicU32>().add(at / 32) };
             word.fetch_or(1 << (at % 32), Ordering::Relaxed);
         };
@@ -228,7 +228,7 @@ impl Compaction {
         }
     }
 
-    /// Keeps the elements of a run that are true.
+    /// Keeps the elements of a run whose flags are true.
     fn keep<T: Element>(&self, run: Range<usize>, begins: bool, before: Reach) -> Reach {
         let mut behind = before;
         if begins && self.heads.is_some() {
@@ -272,7 +272,7 @@ impl PoolJob for Compaction {
         worker.meet();
         if let Some(at) = injected_fault::skipped(&self.spec, self.fault).filter(|_| worker.index == 0) {
             let size = self.spec.out_element() as usize;
-            // SAFETY: all workers have met, and only this one goes on to write.
+            // SAFETY: all workers have met, and only this one writes from here on.
             unsafe { self.output.write::<u8>(at as usize * size..(at as usize + 1) * size) }.fill(0xDE);
         }
     }

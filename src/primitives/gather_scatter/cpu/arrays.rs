@@ -1,4 +1,4 @@
-//! What is written before anything is timed: L and R_in, made where they will be used.
+//! The arrays written before the timed region, L and R_in, generated where they will be used.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,8 +8,8 @@ use crate::device::cpu::{Blocks, Buffer, Context, part};
 use crate::inputs::partition_of;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
 
-/// Writes L and returns, for random partitions, where each partition starts (and n at
-/// the end); otherwise nothing.
+/// Writes L. For random partitions, returns where each partition starts, followed by n; otherwise an empty
+/// vector.
 pub fn generate(
     spec: &Spec,
     source: &Source,
@@ -31,9 +31,9 @@ pub fn generate(
     Ok(Vec::new())
 }
 
-/// Each worker counts the tuples of each partition in its part; a scan over partitions,
-/// and within one over workers, gives each worker its first place in each partition;
-/// each worker then hands out places in the order of its tuples. So L is stable.
+/// Each worker counts the tuples of each partition in its part; a scan over partitions and, within a partition,
+/// over workers gives each worker its first place in each partition; each worker then hands out places in the
+/// order of its tuples. L is therefore stable.
 fn partitions<I: Index>(
     (n, count, seed): (usize, u64, u64),
     to: &Buffer,

@@ -1,17 +1,17 @@
-//! The loops, generic over tuple, index and instruction set. They are inlined into the
-//! named kernels of `kernels`, which enable the instruction set.
+//! The loops, generic over tuple, index and instruction set. They are inlined into the named kernels of
+//! `kernels`, which enable the instruction set.
 
 use std::mem::MaybeUninit;
 
 use crate::device::cpu::simd::{Index, Lanes, Scalar, Scatter, Simd};
 use crate::primitives::cpu::tuple::Tuple;
 
-/// One launch: `n` locations and what lies beside them.
+/// One launch: `n` locations and the tuples next to them.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
-    /// R_out; of a gather, from the first of the `n` tuples on.
+    /// R_out; for a gather, from the first of the `n` tuples on.
     pub to: *mut u8,
-    /// R_in; of a scatter, from the first of the `n` tuples on.
+    /// R_in; for a scatter, from the first of the `n` tuples on.
     pub from: *const u8,
     /// L, from the first of the `n` tuples on.
     pub locations: *const u8,
@@ -22,10 +22,10 @@ pub struct Move {
     pub width: u64,
 }
 
-/// Tuples in one turn of a loop.
+/// Tuples per iteration of an unrolled loop.
 const UNROLL: usize = 8;
 
-/// Locations that are filtered before the first of them is handled.
+/// Locations that are filtered before the first tuple is moved.
 const BLOCK: usize = 1024;
 
 /// Moves tuple `i` of the launch, whose location is `at`.
@@ -62,8 +62,7 @@ pub unsafe fn moves<T: Tuple, I: Index, const SCATTER: bool, const NT: bool>(m: 
     }
 }
 
-/// The tuples whose location is in the pass: filters a block of L, then moves those
-/// found.
+/// Moves the tuples whose location is in the pass: filters a block of L, then moves the tuples found.
 #[inline(always)]
 pub unsafe fn filtered<S: Simd, T: Tuple, I: Index, const SCATTER: bool>(m: &Move) {
     let mut queue = [MaybeUninit::<u32>::uninit(); BLOCK + 16];

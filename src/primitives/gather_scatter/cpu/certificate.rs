@@ -1,5 +1,5 @@
-//! The proof of a gather or scatter: every tuple of R_out is what the definition says,
-//! and L is what the generator says.
+//! The certificate of a gather or scatter: every tuple of R_out matches the definition, and L matches its
+//! generator.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use crate::device::cpu::{Buffer, POISON, Pool};
 use crate::inputs::partition_of;
 use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_word, tuple_word};
 
-/// The first mistake, in words.
+/// The description of the first mistake, if there is one.
 type Mistake = Result<Option<String>, Failure>;
 
 impl Moves {
@@ -36,10 +36,9 @@ impl Moves {
         })
     }
 
-    /// Whether each tuple's location lies in the range of its partition and they are
-    /// distinct; then L is a permutation, and every partition holds exactly its own. Also
-    /// checks, within each block of tuples, that locations ascend in a partition (the rank is
-    /// stable).
+    /// Checks that each tuple's location lies in the range of its partition and that locations are distinct: L
+    /// is then a permutation, and every partition holds exactly its own tuples. Also checks, within each block
+    /// of tuples, that locations ascend in a partition (the rank is stable).
     fn wrong_partition(&self, count: u64, seed: u64, pool: &Pool, cancel: &Cancel) -> Mistake {
         let (n, starts) = (self.spec.moves() as usize, &self.starts);
         let taken = Bitmap::new(n)?;
@@ -66,8 +65,8 @@ impl Moves {
         Ok(mistake.or_else(|| descent.map(|i| format!("L[{i}] precedes an earlier tuple of its partition"))))
     }
 
-    /// The tuple of R_in that belongs at a place of R_out: (place, tuple) for the `k`th
-    /// check. Over all k every place comes once.
+    /// The place of R_out and the tuple of R_in that belongs there, for the `k`th check. Over all k, every
+    /// place occurs once.
     #[inline(always)]
     fn pair(&self, k: usize) -> (usize, u64) {
         match (self.spec.kernel, self.source.inverse(k as u64)) {
@@ -91,8 +90,8 @@ impl Moves {
         })
     }
 
-    /// Of a scatter that overwrites: each word to which tuples go is that of one of them,
-    /// which its value tells, and all others are untouched. L has been checked.
+    /// For a scatter that overwrites: each word of a destination must be that of one of its tuples, which the
+    /// word's value identifies, and all other words must be untouched. L has been checked before.
     pub(super) fn wrong_landing(&self, pool: &Pool, cancel: &Cancel) -> Mistake {
         let spec = &self.spec;
         let touched = Bitmap::new(spec.tuples as usize)?;
@@ -120,7 +119,7 @@ impl Moves {
         })
     }
 
-    /// The words of a tuple of R_out, each with its number.
+    /// The words of a tuple of R_out, each with its index in the tuple.
     #[inline(always)]
     fn words(&self, place: usize) -> impl Iterator<Item = (u64, u64)> {
         let words = self.spec.words();
@@ -128,7 +127,7 @@ impl Moves {
     }
 }
 
-/// An element of 4 bytes, or else one of 8.
+/// An element of 4 or 8 bytes.
 #[inline(always)]
 fn element(buffer: &Buffer, bytes: u64, at: usize) -> u64 {
     // SAFETY: nobody writes L or R_out while they are checked.

@@ -1,5 +1,5 @@
-//! The timed kernels by name: `gather`, `gather_streaming`, `scatter`, `gather_pass`
-//! and `scatter_pass` in a module for each instruction set.
+//! The timed kernels by name: `gather`, `gather_streaming`, `scatter`, `gather_pass` and `scatter_pass`, in one
+//! module per instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m256i;
@@ -15,11 +15,10 @@ use crate::primitives::gather_scatter::spec::{Kernel, Method, Spec};
 /// A timed kernel.
 ///
 /// # Safety
-/// The launch's pointers are valid for what the definition accesses, and the processor
-/// has the instruction set.
+/// The launch's pointers are valid for all accesses of the definition, and the processor has the instruction set.
 pub type Timed = unsafe fn(&Move);
 
-/// A kernel with a body for each size of tuple, chosen when it is compiled.
+/// A kernel with one body per tuple size, selected at compile time.
 macro_rules! kernel {
     ([$($feature:literal)?] $name:ident: $four:expr, $eight:expr, $sixteen:expr, $thirty_two:expr) => {
         $(#[target_feature(enable = $feature)])?
@@ -37,7 +36,7 @@ macro_rules! kernel {
     };
 }
 
-/// The five kernels of an instruction set: `$wide` moves 32 bytes.
+/// The five kernels of an instruction set; `$wide` is the type that moves 32 bytes.
 macro_rules! kernels {
     ($isa:ident, $features:tt, $simd:ty, $wide:ty,
      gather: [$g4:expr, $g8:expr], streaming: [$n4:expr, $n8:expr], scatter: [$s4:expr, $s8:expr]) => {
@@ -77,8 +76,7 @@ kernels!(scalar, [], Scalar, Halves,
     streaming: [body::moves::<u32, I, false, true>, body::moves::<u64, I, false, true>],
     scatter: [body::moves::<u32, I, true, false>, body::moves::<u64, I, true, false>]);
 
-// AVX2 has no scatter instruction; what stands in its place is never selected, because
-// such a case is `n/a`.
+// AVX2 has no scatter instruction; the substitute below is never selected, because such a case is `n/a`.
 #[cfg(target_arch = "x86_64")]
 kernels!(avx2, ["avx2,popcnt"], Avx2, __m256i,
     gather: [body::gather::<Avx2, u32, I, false>, body::gather::<Avx2, u64, I, false>],

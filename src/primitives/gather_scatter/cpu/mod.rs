@@ -1,4 +1,4 @@
-//! gather and scatter on the CPU: their job.
+//! The CPU job of gather and scatter.
 
 mod arrays;
 mod body;
@@ -29,19 +29,18 @@ pub struct Moves {
     locations: Buffer,
     /// Where each random partition starts; empty without partitions.
     starts: Vec<u64>,
-    /// L as it was brought, for the certificate.
+    /// A user-provided L, for the certificate.
     user_indices: Option<Arc<Vec<u64>>>,
     timed: Timed,
-    /// What the method `partitioned` needs beside them.
+    /// The additional state of the method `partitioned`.
     partition: Option<Partition>,
     fault: Option<Fault>,
 }
 
-/// Tuples of 4 and 8 bytes move by gather and scatter instructions in a single pass;
-/// longer ones, and those found by a filter of L, one after another, where the widest
-/// registers and comparisons are best (measured on Zen 5: 16 passes over 2^24 tuples run
-/// 1.5 times as fast with AVX-512's filter as with the scalar one). Partitioning stores whole
-/// lines, for which the widest registers are best.
+/// Tuples of 4 and 8 bytes move by gather and scatter instructions in a single pass. Longer tuples, and tuples
+/// selected by a filter of L, move one by one, for which the widest registers and comparisons are best
+/// (measured on Zen 5: 16 passes over 2^24 tuples run 1.5 times as fast with AVX-512's filter as with the
+/// scalar one). Partitioning stores whole lines, for which the widest registers are best, too.
 fn auto(spec: &Spec) -> Isa {
     if spec.cut.is_some() {
         return if Isa::widest() == Isa::Avx512 { Isa::Avx512 } else { Isa::Scalar };
@@ -55,8 +54,7 @@ fn auto(spec: &Spec) -> Isa {
     }
 }
 
-/// Bytes of the bitmap that the certificate of random partitions needs, or that of a
-/// scatter that overwrites.
+/// Bytes of the bitmap that the certificate needs for random partitions, or for a scatter that overwrites.
 fn bitmap(spec: &Spec) -> u64 {
     let needed = matches!(spec.locations, Locations::Partitions { .. }) || spec.overwrites();
     if needed { spec.tuples / 8 } else { 0 }
@@ -90,9 +88,9 @@ impl Moves {
         let fault = if wrong { None } else { self.fault };
         for piece in pieces(segment.len(), 64, worker, fault) {
             let range = segment.start + piece.start..segment.start + piece.end;
-            // SAFETY: ranges lie inside the arrays and locations are below n (one more
-            // with a fault: the guard). Workers write disjoint tuples, or with locations
-            // that somebody brought the same one by volatile stores, any of which is right.
+            // SAFETY: ranges lie inside the arrays and locations are below n (one more with a fault: the
+            // guard). Workers write disjoint tuples; with a user-provided L they may write the same tuple by
+            // volatile stores, any of which is right.
             unsafe { (self.timed)(&self.launch(&range, low, high - low)) };
         }
     }
@@ -121,7 +119,7 @@ impl PoolJob for Moves {
         let mut locations = Buffer::new(indices as usize)?;
         let brought = user_indices.as_deref().map(Vec::as_slice);
         let starts = arrays::generate(&spec, &source, brought, &mut locations, context)?;
-        // Words of longer tuples are numbered through: word k of all is word k of the stream.
+        // Words of longer tuples are numbered consecutively: word k overall is word k of the stream.
         let word = |k| tuple_word(spec.seed, spec.tuple.min(8), k as u64, 0);
         let words = (spec.input() * spec.words()) as usize;
         context.pool.fill_words(&mut from, spec.tuple, words, context.cancel, word)?;

@@ -1,9 +1,9 @@
-//! The method `partitioned`: what it holds beside R_in, R_out and L, and its passes.
+//! The method `partitioned` on CPUs: its state besides R_in, R_out and L, and its passes.
 //!
-//! In each pass every worker counts the values of its part of L; exclusive sums over values,
-//! and within one over workers, say where each worker's pairs of each value begin, so the
-//! pass is stable; then every worker moves its part. The last pass scatters the pairs as
-//! they lie, each worker its part, while it asks for the lines of the next chunk.
+//! In each pass every worker counts the digit values of its part of L. Exclusive sums over values and, within a
+//! value, over workers give the start of each worker's pairs of each value, so the pass is stable; then every
+//! worker moves its part. The last pass scatters the pairs in their final order, each worker its part, and
+//! prefetches the lines of the next chunk meanwhile.
 
 use std::ops::Range;
 
@@ -19,17 +19,17 @@ use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
 use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;
 
-/// What partitioning needs.
+/// The state that partitioning needs.
 pub struct Partition {
     cut: Cut,
     loops: Loops,
     /// L and R between the passes.
     pairs: Vec<(Buffer, Buffer)>,
-    /// Of each worker.
+    /// The tables of each worker.
     own: Vec<WorkerTables>,
 }
 
-/// The tables and groups of a worker.
+/// Allocates the tables and groups of a worker.
 fn own(spec: &Spec, digits: &[Digit]) -> Result<WorkerTables, Failure> {
     let values = digits.iter().map(|digit| digit.values() as usize);
     let pair = (spec.tuple + spec.index) as usize;
@@ -38,8 +38,7 @@ fn own(spec: &Spec, digits: &[Digit]) -> Result<WorkerTables, Failure> {
 }
 
 impl Partition {
-    /// For a case that is cut so. The pairs' memory is first touched by the workers that read
-    /// it.
+    /// Allocates the state for a case with this cut. The pairs' memory is first touched by the workers that read it.
     pub fn new(spec: &Spec, cut: Cut, isa: Isa, context: &Context) -> Result<Partition, Failure> {
         let buffer = |bytes: u64| {
             let buffer = Buffer::new((spec.moves() * bytes) as usize)?;
@@ -53,7 +52,7 @@ impl Partition {
         Ok(Partition { loops: loops(spec, isa), cut, pairs, own })
     }
 
-    /// Bytes that it holds.
+    /// Bytes of the pairs and tables.
     pub fn memory(&self) -> u64 {
         let pairs = self.pairs.iter().flat_map(|(locations, tuples)| [locations, tuples]);
         pairs.map(|buffer| buffer.bytes() as u64).chain(self.own.iter().map(WorkerTables::bytes)).sum()
@@ -91,8 +90,8 @@ impl Moves {
             staging: own.staging.ptr(),
             group: group(&self.spec, values),
         };
-        // SAFETY: the arrays are as long as the case, the tables as long as a digit has values,
-        // and parts of workers are disjoint, before and, by their counts, after.
+        // SAFETY: the arrays are as long as the case, the tables have one entry per digit value, and the parts
+        // of workers are disjoint, in the input and, by their counts, in the output.
         unsafe {
             own.counts.write::<u64>(0..values).fill(0);
             (partition.loops.count)(digit, &part);
@@ -105,7 +104,7 @@ impl Moves {
         worker.meet();
     }
 
-    /// Writes R_out from the pairs as they lie.
+    /// Writes R_out from the pairs in their final order.
     fn write(&self, partition: &Partition, (locations, tuples): Pairs, worker: Worker) {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.tuple as usize } else { 0 };
         for range in pieces(self.spec.moves() as usize, 64, worker, self.fault) {
@@ -126,23 +125,23 @@ impl Moves {
 /// A loop over a part.
 ///
 /// # Safety
-/// The pointers are valid for what their fields say, locations and values are in range, and
-/// the processor has the instruction set.
+/// The pointers are valid as described by their fields, locations and values are in range, and the processor has the
+/// instruction set.
 type Loop = unsafe fn(Digit, &Part);
 
 /// One worker's part of the last pass.
 #[derive(Clone, Debug)]
 struct Last {
-    /// The pairs that it writes.
+    /// The pairs that the worker writes.
     range: Range<usize>,
-    /// The pairs, all of them.
+    /// All pairs.
     locations: *const u8,
     tuples: *const u8,
     /// R_out.
     to: *mut u8,
-    /// Tuples of R_out.
+    /// Number of tuples in R_out.
     places: usize,
-    /// Tuples of a chunk.
+    /// Tuples per chunk.
     chunk: usize,
 }
 
@@ -165,9 +164,9 @@ unsafe fn count_pairs<I: Index + Tuple>(digit: Digit, part: &Part) {
     unsafe { count::<I>(&digit, part) }
 }
 
-/// Writes every tuple of the part to its place. The pairs of a permutation lie so that pair i
-/// goes to chunk ⌊i/chunk⌋: while it does, one place after another of the next chunk is asked
-/// for. Of other locations that is a guess.
+/// Writes every tuple of the part to its place. The pairs of a permutation are ordered so that pair i goes to
+/// chunk ⌊i/chunk⌋; meanwhile the lines of the next chunk are prefetched one after another. For other
+/// locations, that is a guess.
 unsafe fn write<T: Tuple, I: Index + Tuple>(last: &Last) {
     let (locations, tuples) = (last.locations.cast::<I>(), last.tuples.cast::<T>());
     let to = last.to.cast::<T>();
@@ -184,7 +183,7 @@ unsafe fn write<T: Tuple, I: Index + Tuple>(last: &Last) {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Asks for a line that will be written.
+/// Prefetches a line that will be written.
 #[inline(always)]
 fn ask<T>(at: *const T) {
     #[cfg(target_arch = "x86_64")]

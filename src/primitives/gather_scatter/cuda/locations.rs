@@ -1,5 +1,4 @@
-//! L on the device: the closed forms, random partitions by a stable count, and what
-//! somebody brought.
+//! L on the device: closed forms, random partitions by a stable count, and user-provided arrays.
 
 use crate::case::{Cancel, Failure};
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args, device_struct};
@@ -29,19 +28,19 @@ const ZIPF: u32 = 2;
 /// No closed form.
 const PARTITIONS: u32 = 3;
 
-/// L and what its certificate needs of it.
+/// L, and the data that its certificate needs.
 pub struct Locations {
     /// Locations of 4 or 8 bytes.
     pub values: DeviceBuffer<u32>,
-    /// Random partitions: where each begins, and n.
+    /// For random partitions: where each begins, then n.
     pub starts: Option<DeviceBuffer<u64>>,
     pub closed: ClosedForm,
-    /// Of an L that was brought.
+    /// The checksum of a user-provided L.
     pub checksum: Option<u64>,
     table: Option<ZipfTable>,
 }
 
-/// The kernels that make L: by its closed form, or in random partitions.
+/// The kernels that generate L, by its closed form or in random partitions.
 pub fn kernels(spec: &Spec) -> [String; 5] {
     let [closed, place] = ["fill_locations", "partition_place"].map(|name| format!("{name}_i{}", spec.index));
     let [count, sum, starts] = ["partition_count", "exclusive_sum", "partition_starts"].map(str::to_owned);
@@ -53,14 +52,14 @@ pub fn counters(tuples: u64, partitions: u64) -> u64 {
     8 * (partitions * Chunks::of(tuples).count + partitions + 1)
 }
 
-/// How the input is cut for counting: chunks, and tuples of each but the last.
+/// Division of the input for counting: the number of chunks, and the tuples of each but the last.
 struct Chunks {
     count: u64,
     length: u64,
 }
 
 impl Chunks {
-    /// At most [`COUNTING_CHUNKS`], of whole warps each but the last.
+    /// At most [`COUNTING_CHUNKS`] chunks; each but the last has a multiple of 32 tuples.
     fn of(n: u64) -> Chunks {
         let length = n.div_ceil(COUNTING_CHUNKS).next_multiple_of(32).max(32);
         Chunks { count: n.div_ceil(length).max(1), length }
@@ -68,7 +67,7 @@ impl Chunks {
 }
 
 impl Locations {
-    /// Generates L in `values`, or takes it there where somebody brought it.
+    /// Generates L in `values`, or copies a user-provided L there.
     pub fn new(
         gpu: &Gpu,
         module: &Module,
@@ -107,7 +106,7 @@ impl Locations {
     }
 }
 
-/// Locations as the kernels read them, in 4-byte words, the lower first.
+/// Locations in the kernels' format: 4-byte words, the lower one first.
 fn words(all: &[u64], index: u64) -> Vec<u32> {
     match index {
         4 => all.iter().map(|&at| at as u32).collect(),
@@ -134,9 +133,8 @@ fn closed_form(source: &Source, table: Option<&ZipfTable>) -> Result<ClosedForm,
     })
 }
 
-/// Counts each of `count` partitions in each chunk of the input, adds up, and places each tuple at
-/// the next place of its partition, in the order of the input. Returns where each
-/// partition begins, and n.
+/// Counts the tuples of each of `count` partitions in each chunk of the input, sums the counts, and places each
+/// tuple at the next place of its partition, in input order. Returns where each partition begins, then n.
 fn partitions(
     gpu: &Gpu,
     [counted, summed, started, placed]: &[Kernel; 4],
@@ -148,7 +146,7 @@ fn partitions(
     let (n, key, Chunks { count: chunks, length: size }) =
         (spec.tuples, key64(spec.seed), Chunks::of(spec.tuples));
     let counters = count * chunks;
-    // Of each chunk's tuples in each partition, then where they go.
+    // First each chunk's number of tuples in each partition, then where they go.
     let mut counts = gpu.alloc::<u64>(length(counters)?)?;
     let starts = gpu.alloc(length(count + 1)?)?;
     gpu.memset32(&mut counts, 0)?;
@@ -175,7 +173,7 @@ mod tests {
         }
     }
 
-    /// As the static assertions of the kernels' struct: 40 bytes and a permutation's 40.
+    /// Must match the static assertions of the kernels' struct: 40 bytes and a permutation's 40.
     #[test]
     fn the_layout_is_the_kernels() {
         assert_eq!((size_of::<Permutation>(), size_of::<ClosedForm>()), (40, 80));

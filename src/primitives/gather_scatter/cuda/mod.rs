@@ -1,10 +1,10 @@
-//! gather and scatter on a GPU (`kernels/gather_scatter.cu`). A pass is a launch, so it
-//! ends before the next begins.
+//! gather and scatter on a GPU (`kernels/gather_scatter.cu`). Each pass is a launch, so it ends before the next
+//! begins.
 //!
-//! The certificate: each L\[i\] is its closed form, and each moved tuple the one that L says. Random partitions have no
-//! closed form: there each L\[i\] lies inside its partition and a bitmap proves that L is a permutation. An L that
-//! somebody brought is known by a checksum; where it scatters, each word of R_out is that of a tuple that goes there,
-//! or untouched where a bitmap says that none does.
+//! The certificate checks that each L\[i\] equals its closed form, and that each tuple is moved as L requires.
+//! Random partitions have no closed form: there each L\[i\] must lie inside its partition, and a bitmap proves
+//! that L is a permutation. A user-provided L is verified by a checksum; after a scatter through it, each word
+//! of R_out must be that of a tuple that goes there, or untouched if a bitmap shows that no tuple goes there.
 
 mod locations;
 mod partitioned;
@@ -28,44 +28,44 @@ use locations::{ClosedForm, Locations};
 use partitioned::{Pairs, Partitioned};
 use spans::Span;
 
-/// The module of both primitives.
+/// The module that contains the kernels of both primitives.
 const MODULE: &str = "gather_scatter";
 
-/// Tuples of 4 bytes; `Fill` makes the others.
+/// Fills tuples of 4 bytes; `Fill` handles the other sizes.
 const FILL32: &str = "fill_words32";
 
 /// `EVERYTHING` in the kernels.
 const EVERYTHING: u64 = u64::MAX;
 
-/// A case in place. R_in and R_out have a guard tuple behind their last one, which the
-/// deliberately wrong implementations may touch.
+/// A prepared case. R_in and R_out have a guard tuple behind their last one, which the deliberately wrong
+/// implementations may touch.
 pub struct Move {
     spec: Spec,
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
     locations: Locations,
     certify: [cuda::Kernel; 3],
-    /// On each GPU.
+    /// One per GPU.
     persisting: Vec<Persisting>,
-    /// Of the method of this name, which does so with each span.
+    /// State of the method `partitioned`, which handles each span.
     partitioned: Option<Partitioned>,
-    /// Of the GPU that generates and certifies, then of the others that the arrays span.
+    /// The share of the GPU that generates and certifies, then those of the other GPUs that the arrays span.
     shares: Vec<Share>,
     /// Tuples by which the randomly accessed array is misplaced.
     shift: u64,
 }
 
-/// The part of an execution that a GPU has.
+/// One GPU's share of an execution.
 struct Share {
     gpu: Gpu,
     timed: cuda::Kernel,
     tiles: Tiles,
-    /// What it launches.
+    /// The launches of the GPU.
     spans: Vec<Span>,
 }
 
 device_struct! {
-    /// What a certificate goes by: `Claim` in the kernels.
+    /// The definition that a certificate checks against: `Claim` in the kernels.
     struct Claim: 144 {
         output: DevicePtr<u32>,
         key: u64,
@@ -86,18 +86,18 @@ fn arrays(spec: &Spec) -> u64 {
     tuples * spec.tuple + spec.moves() * spec.index + partitioned::workspace(spec)
 }
 
-/// Bytes of the certificate's bitmap, 0 where there is none.
+/// Bytes of the certificate's bitmap, or 0 if it has none.
 fn bitmap(spec: &Spec) -> u64 {
     let counted = matches!(spec.locations, Distribution::Partitions { .. });
     if counted || spec.overwrites() { 4 * spec.tuples.div_ceil(32) } else { 0 }
 }
 
-/// The kernels that certify, for the size of a case's locations.
+/// The certificate's kernels for the size of a case's locations.
 fn certifying(spec: &Spec) -> [String; 3] {
     ["certify_move", "certify_given", "certify_landed"].map(|name| format!("{name}_i{}", spec.index))
 }
 
-/// The address of a byte that begins a word.
+/// The address of a byte that is the first of a word.
 fn at(buffer: &DeviceBuffer<u32>, byte: u64) -> Result<DevicePtr<u32>, Failure> {
     buffer.pointer_at(length(byte / 4)?)
 }
@@ -119,7 +119,7 @@ impl GpuJob for Move {
         Ok([named(MODULE, Fill::KERNELS), named(MODULE, own), partitioned::asked(spec)].concat())
     }
 
-    /// With the counters of the partitions or the certificate's bitmap, which are on the first alone.
+    /// Includes the counters of the partitions or the certificate's bitmap, which only the first GPU holds.
     fn needed(spec: &Spec, gpus: u64) -> u64 {
         let counters = match spec.locations {
             Distribution::Partitions { count } => locations::counters(spec.tuples, count),
@@ -128,13 +128,13 @@ impl GpuJob for Move {
         arrays(spec).div_ceil(gpus) + counters.max(bitmap(spec))
     }
 
-    /// One part: the spans know what a mistake makes of them, once L is known.
+    /// A single part: `spans` applies a fault once L is known.
     fn plan(spec: &Spec, _fault: Option<Fault>) -> Plan {
         Plan::whole(spec.moves())
     }
 
-    /// With other GPUs, R_in, R_out and L lie across all of them, and each moves the tuples of the part of L that it
-    /// holds: those with i in [k·n/N, (k+1)·n/N). The first generates and certifies.
+    /// With several GPUs, R_in, R_out and L span all of them, and each GPU moves the tuples of the part of L
+    /// that it holds: those with i in [k·n/N, (k+1)·n/N). The first GPU generates and certifies.
     fn prepare(spec: Spec, setup: &Setup) -> Result<Move, Failure> {
         let Setup { gpu, others, fault, cancel, stored } = *setup;
         let (tuned, user_indices) = (Tuned::of(&spec), user_indices::load(&spec, stored)?);
@@ -187,12 +187,12 @@ impl GpuJob for Move {
         self.shares.iter().try_for_each(|share| self.launch(share))
     }
 
-    /// Waits for the further GPUs: what follows on the first sees what they have written.
+    /// Waits for the other GPUs, so that subsequent work on the first GPU sees what they have written.
     fn synchronize_others(&mut self) -> Result<(), Failure> {
         self.shares.iter().skip(1).try_for_each(|share| share.gpu.synchronize())
     }
 
-    /// Several GPUs at the same time, from the first start to the last end.
+    /// Several GPUs run at the same time; the time is measured from the first start to the last end.
     fn time(&mut self, _gpu: &Gpu, _plan: &Plan, batch: u32) -> Result<f64, Failure> {
         let this = &*self;
         let timed = |share: &Share| share.gpu.timed(&mut || (0..batch).try_for_each(|_| this.launch(share)));
@@ -249,7 +249,7 @@ impl GpuJob for Move {
 }
 
 impl Move {
-    /// Queues what one GPU does of an execution.
+    /// Queues one GPU's share of an execution.
     fn launch(&self, share: &Share) -> Result<(), Failure> {
         share.spans.iter().try_for_each(|span| self.launch_span(share, span))
     }
@@ -268,7 +268,7 @@ impl Move {
             return partitioned.execute(gpu, spec, Pairs { tuples: input, locations }, output, count);
         }
         let ((full, tiled), blocks) = (tiles.full(count), tiles.blocks(count));
-        // No location lies outside of the chunk, and every tuple has a block.
+        // No location lies outside the chunk, and every tuple has a thread.
         let every = low == 0 && high == spec.tuples && tiles.one_each(count);
         let width = if every { EVERYTHING } else { high - low };
         let args = args![output, input, locations, full, tiled, count, low, width];
@@ -304,7 +304,7 @@ impl Move {
     }
 }
 
-/// R_in, and its guard, which is poison.
+/// Generates R_in; its guard is poison.
 fn tuples(
     gpu: &Gpu,
     module: &cuda::Module,
@@ -325,7 +325,7 @@ mod tests {
     use super::super::tests::spec;
     use super::*;
 
-    /// The kernels' struct: 64 bytes and the locations' 80.
+    /// The size of the kernels' struct: 64 bytes and the locations' 80.
     #[test]
     fn the_layout_is_the_kernels() {
         assert_eq!((size_of::<Claim>(), std::mem::offset_of!(Claim, locations)), (144, 64));

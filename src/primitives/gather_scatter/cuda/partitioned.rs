@@ -1,6 +1,6 @@
-//! The method `partitioned` on a GPU (`kernels/partitioned.cuh`): what it holds besides the case's arrays, and one
-//! execution ([`levels`](crate::primitives::gather_scatter::levels)). Nothing waits for the
-//! host in between, and all of it is timed.
+//! The method `partitioned` on a GPU (`kernels/partitioned.cuh`): its state besides the case's arrays, and one
+//! execution ([`levels`](crate::primitives::gather_scatter::levels)). No step waits for the host, and
+//! everything is timed.
 
 use super::MODULE;
 use crate::case::Failure;
@@ -11,10 +11,10 @@ use crate::primitives::cuda::{grid, launch_over, length};
 use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
 use crate::primitives::gather_scatter::spec::Spec;
 
-/// How profilers are told of all of its kernels.
+/// The pattern by which profilers select all of the method's kernels.
 const KERNELS: &str = "regex:^partitioned_";
 
-/// Those for tuples and locations of any size.
+/// The kernels that are independent of the sizes of tuples and locations.
 const OTHERS: [&str; 3] = ["partitioned_clear", "partitioned_sum", "partitioned_coarsen"];
 
 /// Threads of the blocks that do not divide.
@@ -23,15 +23,15 @@ const THREADS: u32 = 1024;
 /// The workspace of a case and its kernels.
 pub struct Partitioned {
     levels: Levels,
-    /// Of each pass, as many as it makes partitions.
+    /// The counters of all passes; each pass has one per partition that it makes.
     counters: DeviceBuffer<u64>,
-    /// Tuples and locations, to which the passes write in turn.
+    /// Buffers of tuples and locations, to which the passes write in turn.
     between: Vec<(DeviceBuffer<u32>, DeviceBuffer<u32>)>,
     others: [Kernel; 3],
     sized: [Kernel; 5],
 }
 
-/// Pairs in order: tuples, and their locations.
+/// Tuples and their locations, in the same order.
 #[derive(Clone, Copy)]
 pub struct Pairs {
     pub tuples: DevicePtr<u32>,
@@ -39,7 +39,7 @@ pub struct Pairs {
 }
 
 device_struct! {
-    /// What a pass divides: `Divided` in the kernels.
+    /// The input of a pass: `Divided` in the kernels.
     struct Divided: 32 {
         ends: DevicePtr<u64>,
         segments: u64,
@@ -48,20 +48,20 @@ device_struct! {
     }
 }
 
-/// Bytes of the workspace of a case, 0 for other methods.
+/// Bytes of a case's workspace; 0 for other methods.
 pub fn workspace(spec: &Spec) -> u64 {
     Levels::of(spec).map_or(0, |levels| levels.workspace(spec))
 }
 
-/// What an execution launches; `None` for other methods.
+/// The launches of an execution; `None` for other methods.
 pub fn launched(spec: &Spec, spans: u64) -> Option<Launched> {
     let passes = Levels::of(spec)?.levels.len() as u64;
-    // Cleared, counted, added up; a further pass takes its sums from the last one's.
+    // Clear, count and sum; every further pass derives its sums from those of the last pass.
     let launches = spans * (3 + (passes - 1) + passes + 1);
     Some(Launched { kernel: KERNELS.to_owned(), launches })
 }
 
-/// The kernels that a case asks for; none for other methods.
+/// The kernels that a case needs; none for other methods.
 pub fn asked(spec: &Spec) -> Vec<Named> {
     match spec.cut {
         Some(_) => [named(MODULE, OTHERS), named(MODULE, sized(spec))].concat(),
@@ -69,8 +69,8 @@ pub fn asked(spec: &Spec) -> Vec<Named> {
     }
 }
 
-/// Kernels for the sizes of a case's tuples and locations: a count, the passes that divide and leave whole locations
-/// or 16 bits of each, and those that move to chunks in shared memory or anywhere.
+/// The kernels for the sizes of a case's tuples and locations: one that counts, two that divide and keep whole
+/// locations or 16 bits of each, and two that move tuples to chunks in shared memory or directly to R_out.
 fn sized(spec: &Spec) -> [String; 5] {
     let (z, x) = (spec.tuple, spec.index);
     let n = items(z, x);
@@ -102,7 +102,7 @@ impl Partitioned {
         self.counters.bytes() + pairs.sum::<u64>()
     }
 
-    /// Queues one execution over `n` pairs, to the places at `out`.
+    /// Queues one execution over `n` pairs; R_out begins at `out`.
     pub fn execute(
         &self,
         gpu: &Gpu,
@@ -126,8 +126,8 @@ impl Partitioned {
         self.counters.pointer_at(length(level.first)?)
     }
 
-    /// Queues the count of all chunks, and its sums: the counters of all passes become
-    /// where the pairs of each of their bins begin.
+    /// Queues the count of all chunks and its sums: the counters of all passes become the starts of the pairs
+    /// of their bins.
     fn count(&self, gpu: &Gpu, locations: DevicePtr<u32>, n: u64) -> Result<(), Failure> {
         let Levels { shift, chunks, ref levels, .. } = self.levels;
         let Some((last, coarser)) = levels.split_last() else { return Ok(()) };
@@ -145,7 +145,7 @@ impl Partitioned {
         })
     }
 
-    /// Queues pass k over `n` pairs. The counters of its bins move on to where these end.
+    /// Queues pass k over `n` pairs. The counters of its bins advance to the ends of the bins' pairs.
     fn divide(
         &self,
         gpu: &Gpu,
@@ -169,7 +169,7 @@ impl Partitioned {
         gpu.launch(kernel, blocks, DIVIDERS, shared, args)
     }
 
-    /// Queues what writes `n` pairs to their places in `out`, one chunk after another.
+    /// Queues the kernel that writes `n` pairs to their places in `out`, one chunk after another.
     fn place(
         &self,
         gpu: &Gpu,
@@ -194,7 +194,8 @@ impl Partitioned {
     }
 }
 
-/// The size of tiles, at most `most`, with which each of `blocks` has as many of n elements.
+/// The tile size, at most `most`, with which each of `blocks` blocks has the same number of tiles of n
+/// elements.
 fn even(n: u64, most: u64, blocks: u32) -> u64 {
     let rounds = n.div_ceil(most * u64::from(blocks)).max(1);
     n.div_ceil(rounds * u64::from(blocks)).next_multiple_of(32).min(most)

@@ -1,10 +1,10 @@
-//! What a method launches, and what a fault makes of it. Pure.
+//! The launches of a method, and the changes that a fault makes to them. Pure.
 
 use crate::case::{Failure, Fault};
 use crate::primitives::gather_scatter::spec::{Spec, part};
 use crate::primitives::range::Range;
 
-/// Most launches of one execution.
+/// Maximum number of launches per execution.
 const MAX_LAUNCHES: u64 = 1 << 20;
 
 /// One launch: the tuples i in [first, first + count) whose location is in [low, high).
@@ -17,7 +17,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// What part `k` of `parts` of all `moves` locations has of it.
+    /// The intersection of the span with part `k` of `parts` of all `moves` locations.
     fn share(self, k: u64, parts: u64, moves: u64) -> Span {
         let whole = Range { first: self.first, count: self.count };
         let Range { first, count } = whole.within(part(k, parts, moves), part(k + 1, parts, moves));
@@ -25,20 +25,19 @@ impl Span {
     }
 }
 
-/// What each of `parts` devices launches of these spans: those of its contiguous part of all
-/// `moves` locations, in their order.
+/// The launches of each of `parts` devices: the spans restricted to its contiguous part of all `moves`
+/// locations, in order.
 pub fn shares(spans: &[Span], moves: u64, parts: u64) -> Vec<Vec<Span>> {
     let of = |k| spans.iter().map(|span| span.share(k, parts, moves)).filter(|span| span.count > 0).collect();
     (0..parts).map(of).collect()
 }
 
-/// The launches of an execution, in their order, none of them empty: segment after
-/// segment, pass after pass (he2007 §3.4 and Fig. 10). `fault` with the value of L[0]
-/// makes them deliberately wrong, so that at least one tuple is left out;
-/// [`Fault::OffByOne`] is the pointers' affair.
+/// The launches of an execution in order, none of them empty: segment by segment, pass by pass (he2007 §3.4 and
+/// Fig. 10). `fault`, given with the value of L[0], makes them deliberately wrong, so that at least one tuple
+/// is left out; [`Fault::OffByOne`] is applied to the pointers instead.
 ///
 /// # Errors
-/// `NotApplicable` where they are too many.
+/// `NotApplicable` if there are too many launches.
 pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Failure> {
     let (segments, passes) = spec.method.segments_and_passes();
     let launches = segments.saturating_mul(passes);
@@ -61,9 +60,9 @@ pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Fail
 
 #[derive(Clone, Copy)]
 struct Scheme {
-    /// Locations, of which each segment has a part.
+    /// Locations; each segment has a part of them.
     moves: u64,
-    /// Tuples that they address, of which each pass has a part.
+    /// Tuples that the locations address; each pass has a part of them.
     tuples: u64,
     segments: u64,
     passes: u64,
@@ -80,9 +79,9 @@ impl Scheme {
         (0..self.segments).flat_map(|s| (0..self.passes).map(move |k| pass(s, k))).collect()
     }
 
-    /// The launch that moves tuple 0, whose location is given, takes its neighbour's
-    /// chunk instead: of the locations, else of the tuples. With neither, the first half
-    /// of the tuples is taken twice.
+    /// The launch that moves tuple 0, whose location is given, takes its neighbour's chunk of the locations or,
+    /// with a single pass, its neighbour's segment of the tuples. With neither, the first half of the tuples is
+    /// taken twice.
     fn exchange(self, spans: &mut Vec<Span>, location: u64) {
         let Some(mine) = spans.iter().position(|s| (s.low..s.high).contains(&location)) else { return };
         if self.passes > 1 {

@@ -1,10 +1,9 @@
-//! The timed loops: one generic body for each way to count, and a named function of it for
-//! each instruction set.
+//! The timed loops: one generic body for each way to count, and a named function of it for each instruction
+//! set.
 //!
-//! A few bins are counted in registers, by a comparison with each splitter. Beyond, vectors
-//! compute places, and the counts of these are incremented one by one, those of neighbouring
-//! values in different copies: an increment waits for the store of the one before it to the
-//! same place, which in skewed inputs is the usual case.
+//! A few bins are counted in registers, by a comparison with each splitter. With more bins, vectors compute
+//! places whose counts are incremented one by one, with neighbouring values in different copies: an increment
+//! waits for the previous store to the same place, which is the usual case for skewed inputs.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m512};
@@ -14,8 +13,8 @@ use crate::device::cpu::Isa;
 use crate::primitives::histogram::spec::By;
 use crate::primitives::histogram::table::{Cell, bin};
 
-/// Most bins that are counted in registers: each takes two instructions for every vector. Places
-/// that are counted one by one take a few for every value, and cells several times as many.
+/// Upper limit on the bins that are counted in registers: each bin takes two instructions per vector. Places
+/// counted one by one take a few instructions per value, and cells several times as many.
 fn few_bins(by: By, isa: Isa) -> usize {
     match (isa, by) {
         (Isa::Scalar, By::Even) => 2,
@@ -24,24 +23,24 @@ fn few_bins(by: By, isa: Isa) -> usize {
     }
 }
 
-/// Most values of a call: a 32-bit count holds them.
+/// Upper limit on the values per call: a 32-bit count holds this many.
 pub const MOST: usize = 1 << 30;
 
 /// Bytes of all copies of the counts, within a first-level cache.
 const ROOM: usize = 32 << 10;
 
-/// Copies of the counts of so many bins.
+/// The number of copies of the counts of `bins` bins.
 pub fn replicas(bins: usize) -> usize {
     1 << (ROOM / 4 / bins).clamp(1, 8).ilog2()
 }
 
-/// One call: values, and what is known of the bins.
+/// The arguments of a call: values, and a description of the bins.
 pub struct Call<'a> {
     pub from: *const f32,
     pub n: usize,
     /// The least value of each bin from the second on.
     pub bounds: &'a [f32],
-    /// m / 1024, or the cells of a table over 1024.
+    /// m / 1024, or the number of table cells divided by 1024.
     pub scale: f32,
     /// The table, where bins lie between random splitters.
     pub cells: *const Cell,
@@ -52,11 +51,11 @@ pub struct Call<'a> {
 /// Adds the values of a call to its counts.
 ///
 /// # Safety
-/// `n` values in the domain, at most [`MOST`], are at `from`, the table is that of the bounds,
-/// and the processor has the instruction set.
+/// `from` points to `n` values in the domain, at most [`MOST`]; the table was built from the bounds; and the
+/// processor has the instruction set.
 pub type Timed = unsafe fn(&mut Call);
 
-/// Counts the values that are not below each of the splitters, at most `S`.
+/// Counts the values that are at least each of the splitters, of which there are at most `S`.
 #[inline(always)]
 unsafe fn few<V: Lanes, const S: usize>(call: &mut Call) {
     let mut splitters = [f32::INFINITY; S];
@@ -110,7 +109,7 @@ unsafe fn few_any<V: Lanes>(call: &mut Call) {
 unsafe fn many<V: Lanes, const C: usize, const RANGE: bool>(call: &mut Call) {
     let bins = call.bounds.len() + 1;
     let counts = call.counts.as_mut_ptr();
-    // SAFETY: places are bins or cells of values in the domain; the copies are `C`.
+    // SAFETY: places are bins or cells of values in the domain; there are `C` copies.
     unsafe {
         let one = |place: u32, at: usize| {
             let bin = match RANGE {
@@ -177,7 +176,7 @@ named!(avx2, __m256, "avx2");
 #[cfg(target_arch = "x86_64")]
 named!(avx512, __m512, "avx512f");
 
-/// The timed kernel of an instruction set that is present.
+/// The timed kernel for an available instruction set.
 pub fn timed(by: By, bins: usize, isa: Isa) -> Timed {
     macro_rules! of {
         ($isa:ident) => {

@@ -1,17 +1,17 @@
-//! Vectors of f32 values, once for each instruction set: their products cut off to integers,
-//! and counts of those that are not below a splitter.
+//! Vectors of f32 values for each instruction set: their products truncated to integers, and counts of the
+//! values that are at least a splitter.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::ptr::read_volatile;
 
-/// Most values of a vector.
+/// The most values that a vector has.
 pub const WIDEST: usize = 16;
 
 /// A vector of values.
 ///
 /// # Safety
-/// The functions use the instruction set without asking whether it is there.
+/// The functions use the instruction set without checking that it is present.
 pub trait Lanes: Copy {
     const N: usize;
     /// A 32-bit count for each lane.
@@ -19,15 +19,15 @@ pub trait Lanes: Copy {
 
     unsafe fn load(from: *const f32) -> Self;
     unsafe fn splat(value: f32) -> Self;
-    /// Writes ⌊self · scale⌋ of each lane, of products below 2^31 and without rounding them.
+    /// Writes ⌊self · scale⌋ of each lane, computed without rounding; the products must be below 2^31.
     unsafe fn floors(self, scale: f32, to: *mut u32);
     unsafe fn none() -> Self::Counts;
-    /// One more in the lanes that are not below `splitter`'s.
+    /// Adds one to the counts of the lanes that are at least `splitter`'s.
     unsafe fn count(self, splitter: Self, counts: Self::Counts) -> Self::Counts;
     unsafe fn total(counts: Self::Counts) -> u64;
 }
 
-/// One value: a volatile load keeps the compiler from making vectors of several.
+/// A single value: the volatile load keeps the compiler from vectorising.
 impl Lanes for f32 {
     const N: usize = 1;
     type Counts = u32;
@@ -44,7 +44,7 @@ impl Lanes for f32 {
 
     #[inline(always)]
     unsafe fn floors(self, scale: f32, to: *mut u32) {
-        // Two f32 have an exact product in f64.
+        // The product of two f32 is exact in f64.
         unsafe { *to = (f64::from(self) * f64::from(scale)).to_int_unchecked::<i32>() as u32 };
     }
 
@@ -127,7 +127,7 @@ impl Lanes for __m512 {
     #[inline(always)]
     unsafe fn floors(self, scale: f32, to: *mut u32) {
         unsafe {
-            // Towards zero: a product that is cut off has the integer part of the exact one.
+            // The product is rounded towards zero, so it keeps the integer part of the exact product.
             const CUT: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
             let product = _mm512_mul_round_ps::<CUT>(self, _mm512_set1_ps(scale));
             _mm512_storeu_si512(to.cast(), _mm512_cvttps_epi32(product));

@@ -1,5 +1,5 @@
-//! histogram on the CPU: each worker counts its part, and when all have, sums its part of the
-//! bins over the workers.
+//! histogram on the CPU: each worker counts its part; when all have finished, each sums its part of the bins
+//! over all workers.
 
 pub mod kernels;
 mod lanes;
@@ -21,7 +21,7 @@ pub struct Histogram {
     values: Values,
     splitters: Vec<u32>,
     bounds: Vec<f32>,
-    /// The values and one more, which a case without a fault does not read.
+    /// The values and one extra value, which only a case with a fault reads.
     input: Buffer,
     counts: Buffer,
     private: Vec<Private>,
@@ -29,13 +29,13 @@ pub struct Histogram {
     fault: Option<Fault>,
 }
 
-/// What only one worker writes.
+/// Arrays that only one worker writes.
 struct Private {
-    /// Copies of its counts.
+    /// Copies of the worker's counts.
     replicas: Buffer,
-    /// Its counts, 64 bits a bin.
+    /// The worker's counts, 64 bits per bin.
     counts: Buffer,
-    /// Its table of the splitters.
+    /// The worker's table of the splitters.
     cells: Buffer,
 }
 
@@ -54,7 +54,7 @@ impl Private {
     }
 }
 
-/// Cells of the table of a case, 0 where bins are even.
+/// Cells of the table of a case; 0 for even bins.
 fn cells(spec: &Spec) -> usize {
     match spec.by {
         By::Range => table::cells(spec.bins as usize),
@@ -70,10 +70,10 @@ impl Histogram {
     fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         let n = self.n();
         pool.fill(&mut self.input, n, cancel, |i| real(self.values.at(i as u64)))?;
-        // In another bin than the first value, for which a fault would take it.
+        // A value in another bin than the first value, instead of which a fault would count it.
         let first = oracle::bin(&self.spec, &self.splitters, self.values.at(0));
         let behind = if first == 0 { DOMAIN.next_down() } else { 0.0 };
-        // SAFETY: the workers are done, and the buffer has one value more.
+        // SAFETY: the workers are done, and the buffer has one extra value.
         unsafe { self.input.ptr::<f32>().add(self.n()).write(behind) };
         check::poison(pool, &self.counts, 8, cancel)
     }
@@ -81,7 +81,7 @@ impl Histogram {
     /// Adds the values of `range` to a worker's counts.
     ///
     /// # Safety
-    /// Only one worker has `private`, and the range lies inside the input.
+    /// Only one worker uses `private`, and the range lies inside the input.
     unsafe fn count(&self, range: Range<usize>, private: &Private) {
         let bins = self.bounds.len() + 1;
         for start in range.clone().step_by(MOST) {
@@ -97,7 +97,7 @@ impl Histogram {
             let cells = private.cells.holds::<Cell>();
             let scale = if cells > 0 { cells as f32 } else { bins as f32 } / DOMAIN;
             let cells = private.cells.ptr();
-            // SAFETY: as above; the table is that of the bounds.
+            // SAFETY: by the caller's promise; the table was built from the bounds.
             unsafe {
                 (self.timed)(&mut Call { from, n, bounds: &self.bounds, scale, cells, counts: replicas })
             };
@@ -123,7 +123,7 @@ impl Histogram {
         }
     }
 
-    /// Counts again, by the integers that the values are made of.
+    /// Counts again, using the integers from which the values are made.
     fn recount(&self, pool: &Pool, cancel: &Cancel) -> Result<Vec<u64>, Failure> {
         let counts: Vec<AtomicU64> = (0..self.spec.bins).map(|_| AtomicU64::new(0)).collect();
         pool.for_blocks(self.n(), cancel, |block| {
@@ -172,8 +172,8 @@ impl PoolJob for Histogram {
 
     fn execute(&self, worker: Worker) {
         let private = &self.private[worker.index];
-        // SAFETY: each worker has its own, and all meet before and after they are summed; a
-        // fault reads one value further, which the input has.
+        // SAFETY: each worker has its own arrays, and all meet before and after the sums; a fault reads one
+        // value further, which the input has.
         unsafe {
             let cells = private.cells.write::<Cell>(0..private.cells.holds::<Cell>());
             table::build(&self.bounds, cells, DOMAIN);

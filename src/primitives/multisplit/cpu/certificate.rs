@@ -1,5 +1,5 @@
-//! The certificate: the definition once more. Each worker counts its part of the keys, made anew,
-//! and then looks for each of them, and its value, where it belongs.
+//! The certificate evaluates the definition independently. Each worker counts its part of the keys, regenerated
+//! from the seed, and then looks for each key, and its value, in its place.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::device::cpu::{Blocks, Pool, part};
 use crate::primitives::multisplit::buckets::Buckets;
 use crate::primitives::multisplit::keys::Keys;
 
-/// The first mistake in words, `None` without one.
+/// Describes the first mistake; `None` if there is none.
 ///
 /// # Safety
 /// The workers are done with the case.
@@ -35,7 +35,7 @@ pub unsafe fn judge(case: &Multisplit, pool: &Pool, cancel: &Cancel) -> Result<O
         each(of(worker.index, worker.count), cancel, |i| {
             let place = &mut next[bucket(i)];
             *place += 1;
-            // SAFETY: by the caller's promise; each key has a place of its own below their number.
+            // SAFETY: by the caller's promise; each key has a place of its own below the number of keys.
             let left = unsafe { case.left(*place as usize - 1) };
             mistake(left, [keys.at(i).into(), keys.value(i, spec.value)], i, *place - 1)
         })
@@ -43,8 +43,7 @@ pub unsafe fn judge(case: &Multisplit, pool: &Pool, cancel: &Cancel) -> Result<O
     Ok(found.into_iter().flatten().next())
 }
 
-/// Counts become the places of each worker's first key of each bucket; the first offset that is
-/// wrong in words.
+/// Turns counts into the places of each worker's first key of each bucket; describes the first wrong offset.
 fn begin(counts: &mut [Vec<u64>], offsets: &[u32]) -> Option<String> {
     let (mut place, mut mistake) = (0, None);
     let mut compare = |b: usize, wanted: u64| {
@@ -63,7 +62,7 @@ fn begin(counts: &mut [Vec<u64>], offsets: &[u32]) -> Option<String> {
     mistake
 }
 
-/// Looks at every key of a range until one has a mistake.
+/// Calls `look` with the keys of a range until it finds a mistake.
 fn each(
     range: Range<usize>,
     cancel: &Cancel,
@@ -78,7 +77,7 @@ fn each(
     Ok(None)
 }
 
-/// What is wrong with key `i`, or its value, which belong to this place.
+/// Describes the mistake if key `i` or its value is not in this place.
 fn mistake(found: [u64; 2], wanted: [u64; 2], i: u64, place: u64) -> Option<String> {
     let at = found.iter().zip(&wanted).position(|(found, wanted)| found != wanted)?;
     let (what, found, wanted) = (["keys", "values"][at], found[at], wanted[at]);

@@ -1,5 +1,5 @@
-//! The timed loops: one generic body for each, and named functions of it for each size of a value
-//! and instruction set, in which the bucket function is chosen before the loop.
+//! The timed loops: one generic body per method, and named functions of it for each size of a value and
+//! instruction set, in which the bucket function is selected before the loop.
 
 use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
@@ -14,8 +14,8 @@ use crate::primitives::multisplit::spec::Method;
 /// A loop over a part of the keys.
 ///
 /// # Safety
-/// The pointers are valid for what their fields say, the buckets of the keys are in range, nobody
-/// else writes to the places of the part, and the processor has the instruction set.
+/// The pointers are valid as documented for their fields, the buckets of the keys are in range, nobody else
+/// writes to the places of the part, and the processor has the instruction set.
 pub type Loop = unsafe fn(&Buckets, &Part);
 
 impl<F: Function> Labels<u32> for F {
@@ -25,13 +25,13 @@ impl<F: Function> Labels<u32> for F {
     }
 }
 
-/// Adds up in `next` how many keys each bucket has, as a [`Loop`].
+/// Counts the keys of each bucket in `next`, as a [`Loop`].
 pub unsafe fn count(buckets: &Buckets, part: &Part) {
     // SAFETY: by the caller's promise.
     by_function!(buckets, |function| unsafe { combine::count::<u32>(function, part) })
 }
 
-/// Stores every key and value where it belongs as it comes.
+/// Stores every key and value in its place immediately.
 #[inline(always)]
 unsafe fn scatter<V: Tuple>(labels: &impl Labels<u32>, part: &Part) {
     let (keys, values) = (part.from.0.cast::<u32>(), part.from.1.cast::<V>());
@@ -72,7 +72,8 @@ unsafe fn combined_avx512<V: Tuple>(buckets: &Buckets, part: &Part) {
     unsafe { combined::<Avx512, V>(buckets, part) }
 }
 
-/// Moves every key, and its value, to the place that `next` says, by an instruction set that is present.
+/// The loop that moves every key, and its value, to the place given by `next`, for an available instruction
+/// set.
 pub fn sort(spec: &Spec, isa: Isa) -> Loop {
     match spec.value {
         4 => of::<u32>(spec, isa),

@@ -1,5 +1,5 @@
-//! multisplit on the CPU: each worker counts the keys of each bucket in its part; where its first
-//! key of each bucket belongs follows from the counts of all; then it moves its keys there.
+//! multisplit on the CPU: each worker counts the keys of each bucket in its part; the counts of all workers
+//! give the place of its first key of each bucket; then it moves its keys there.
 
 mod certificate;
 mod kernels;
@@ -19,21 +19,21 @@ use kernels::Loop;
 pub struct Multisplit {
     spec: Spec,
     buckets: Buckets,
-    /// Keys and values, and one more of each, which a case without a fault does not read.
+    /// Keys and values, and one extra element of each, which only a case with a fault reads.
     keys: Buffer,
     values: Buffer,
     keys_out: Buffer,
     values_out: Buffer,
     offsets: Buffer,
-    /// Of each worker.
+    /// The tables of each worker.
     own: Vec<WorkerTables>,
-    /// Keys that are gathered before they are stored.
+    /// Keys that are gathered per bucket before they are stored.
     group: usize,
     sort: Loop,
     fault: Option<Fault>,
 }
 
-/// Keys of a group, and bytes of all groups.
+/// Keys per group, and bytes of all groups.
 fn staging(spec: &Spec) -> (usize, usize) {
     let (buckets, pair) = (spec.buckets as usize, (KEY + spec.value) as usize);
     let group = groups::group(buckets, KEY.max(spec.value) as usize, pair);
@@ -52,7 +52,7 @@ impl Multisplit {
             // SAFETY: blocks are disjoint and nobody else has the buffers yet.
             unsafe { self.fill_block(&source, block.start, block.len()) };
         })?;
-        // SAFETY: the workers are done, and the buffers have one element more.
+        // SAFETY: the workers are done, and the buffers have one extra element.
         unsafe {
             self.fill_block(&source, self.n(), 1);
             self.keys.ptr::<u32>().add(self.n()).write(source.behind());
@@ -60,14 +60,14 @@ impl Multisplit {
         self.clear(pool, cancel)
     }
 
-    /// Writes keys and values from `first` on.
+    /// Writes `count` keys and values from `first` on.
     ///
     /// # Safety
-    /// Nobody else touches them.
+    /// Nobody else accesses these elements.
     unsafe fn fill_block(&self, source: &Keys, first: usize, count: usize) {
         for i in first..first + count {
             let at = i as u64;
-            // SAFETY: by the caller's promise; the buffers are as long.
+            // SAFETY: by the caller's promise; the buffers are long enough.
             unsafe {
                 self.keys.ptr::<u32>().add(i).write(source.at(at));
                 match self.spec.value {
@@ -79,9 +79,9 @@ impl Multisplit {
         }
     }
 
-    /// A worker's part with its tables, but for its range.
+    /// A worker's part with its tables; the caller sets the range.
     fn part(&self, own: &WorkerTables) -> Part {
-        // A fault reads one element further, which the input has.
+        // With this fault a worker reads one element further, which the input has.
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
         let from = |buffer: &Buffer, element: u64| {
             buffer.ptr::<u8>().wrapping_add(beside * element as usize).cast_const()
@@ -100,11 +100,11 @@ impl Multisplit {
         }
     }
 
-    /// The offsets follow from where the first worker's keys of each bucket begin, and from how
-    /// many keys there are.
+    /// Writes the offsets, which follow from where the first worker's keys of each bucket begin and from the
+    /// number of keys.
     ///
     /// # Safety
-    /// All workers have counted, and the first one does this alone.
+    /// All workers have counted, and only the first worker calls this.
     unsafe fn write_offsets(&self) {
         let m = self.spec.buckets as usize;
         // SAFETY: by the caller's promise.
@@ -116,10 +116,10 @@ impl Multisplit {
         }
     }
 
-    /// Key and value at a place of the output; 0 where there are no values.
+    /// Key and value at a place of the output; the value is 0 if there are none.
     ///
     /// # Safety
-    /// The workers are done, and there is such a place.
+    /// The workers are done, and the place exists.
     unsafe fn left(&self, place: usize) -> [u64; 2] {
         let range = place..place + 1;
         // SAFETY: by the caller's promise.
@@ -164,9 +164,9 @@ impl PoolJob for Multisplit {
         let own = &self.own[worker.index];
         let (m, mut part) = (self.spec.buckets as usize, self.part(own));
         let pieces = pieces(self.n(), 64, worker, self.fault);
-        // SAFETY: the tables are as long as there are buckets, the arrays as the case; parts of
-        // workers are disjoint, before and, by their counts, after; the counts stay until all
-        // have used them.
+        // SAFETY: the tables have an entry per bucket, and the arrays are as long as the case; the workers'
+        // parts of the input are disjoint, and so are, by their counts, their places in the output; the counts
+        // stay unchanged until all workers have used them.
         unsafe {
             own.counts.write::<u64>(0..m).fill(0);
             for piece in &pieces {

@@ -1,5 +1,5 @@
-//! The certificate: the definition once more, by warps that count their parts of the keys and
-//! then look for each of them where it belongs.
+//! The certificate evaluates the definition independently: warps count their parts of the keys and then look
+//! for each key in its place.
 
 use super::input::Input;
 use crate::case::Failure;
@@ -8,9 +8,9 @@ use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::multisplit::Spec;
 
-/// Most counters, one for each bucket and warp.
+/// Upper limit on the counters, one per bucket and warp.
 const COUNTERS: u64 = 1 << 22;
-/// Most warps: enough to fill a device.
+/// Upper limit on the warps: enough to fill a device.
 const WARPS: u64 = 1 << 13;
 
 device_struct! {
@@ -35,40 +35,40 @@ pub fn bytes(spec: &Spec) -> u64 {
     4 * spec.buckets * Parts::new(spec).warps
 }
 
-/// Its kernels and counters.
+/// The kernels and counters of the certificate.
 pub struct Certificate {
     parts: Parts,
     kernels: [Kernel; 4],
     next: DeviceBuffer<u32>,
 }
 
-/// What an execution leaves.
+/// The arrays that an execution writes.
 pub struct Output {
-    /// With room for one key or value more.
+    /// The n keys.
     pub keys: DeviceBuffer<u32>,
     pub values: DeviceBuffer<u32>,
-    /// m + 1 of them.
+    /// The m + 1 offsets.
     pub offsets: DeviceBuffer<u32>,
 }
 
 impl Certificate {
-    /// Their names.
+    /// The names of the kernels.
     pub const KERNELS: [&str; 4] =
         ["multisplit_count", "multisplit_sum", "multisplit_offsets", "multisplit_certify"];
 
-    /// That of a case.
+    /// Allocates the certificate of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Certificate, Failure> {
         let parts = Parts::new(spec);
         let next = gpu.alloc(length(spec.buckets * parts.warps)?)?;
         Ok(Certificate { parts, kernels: module.kernels(Certificate::KERNELS)?, next })
     }
 
-    /// Bytes on the device.
+    /// Bytes of device memory that the counters occupy.
     pub fn bytes(&self) -> u64 {
         self.next.bytes()
     }
 
-    /// The first mistake in words, `None` without one.
+    /// Describes the first mistake; `None` if there is none.
     pub fn judge(
         &mut self,
         gpu: &Gpu,
@@ -102,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Parts cover the keys, and their counters are few.
+        /// Parts cover all keys, and their counters stay within the limit.
         #[test]
         fn parts_cover_the_keys(keys in 0u64..=1 << 31, buckets in 2u64..=65_536) {
             let parts = Parts::new(&spec(&format!("keys={keys} buckets={buckets}")));

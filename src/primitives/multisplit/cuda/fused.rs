@@ -1,6 +1,6 @@
-//! fused (`kernels/multisplit_fused.cuh`). A split by up to 8 bits is a count of each tile, sums over groups of tiles,
-//! and a single pass over the keys; above 256 buckets there are two by digits of the buckets' numbers, the lower one
-//! first (ashkiani2017 §6.3), and a search for where buckets begin.
+//! fused (`kernels/multisplit_fused.cuh`). A split by up to 8 bits is a count of each tile, sums over groups of
+//! tiles, and a single pass over the keys. Above 256 buckets there are two splits by digits of the buckets'
+//! numbers, the lower digit first (ashkiani2017 §6.3), and a search for where buckets begin.
 
 use super::input::Function;
 use super::{MODULE, Pair, Split, Splitter, bytes_of, pointers, words};
@@ -16,19 +16,19 @@ use crate::primitives::multisplit::tiles::{GROUP, KernelVariant, Shape, field, w
 /// The module of the passes with bulk copies.
 const BULK_MODULE: &str = "multisplit_bulk";
 
-/// The compute capability from which on bulk copies take runs out of shared memory.
+/// The lowest compute capability at which bulk copies take runs out of shared memory.
 const BULK: (u32, u32) = (9, 0);
 
-/// The steps of a split: a count of each tile, sums over groups of them, the pass.
+/// The steps of a split: a count of each tile, sums over groups of tiles, the pass.
 const COUNT: usize = 0;
 const SUM: usize = 1;
 const PASS: usize = 2;
 
-/// Threads of a block that counts, and of one that sums up.
+/// Threads per block in the counting and in the summing kernel.
 const COUNT_THREADS: u32 = 512;
 const SUM_THREADS: u32 = 256;
 
-/// The kernel that sums up counts, and the one that seeks the offsets.
+/// The kernel that sums counts, and the kernel that searches for the offsets.
 const SCAN: &str = "fused_scan";
 const OFFSETS: &str = "fused_offsets";
 
@@ -49,44 +49,45 @@ device_struct! {
     }
 }
 
-/// What a split goes by.
+/// The number that a split orders keys by.
 #[derive(Clone, Copy)]
 pub struct Digit {
     pub function: Function,
-    /// A key of the last number, for kernels of digits of delta-buckets: what the last tile has behind its keys.
+    /// A key with the highest number, for kernels with digits of delta-buckets: padding behind the keys of the
+    /// last tile.
     pub behind: u32,
 }
 
-/// Kernels and counts of splits.
+/// The kernels and counts of splits.
 pub struct Passes {
     way: KernelVariant,
     shape: Shape,
-    /// Of the three steps.
+    /// The kernels of the three steps.
     kernels: Vec<Kernel>,
-    /// Dynamic shared memory of a block of the pass.
+    /// Bytes of dynamic shared memory per block of the pass.
     shared: u32,
-    /// Blocks of the pass that are at work at once.
+    /// Resident blocks of the pass.
     resident: u32,
-    /// Of tiles in their group, of groups, before groups and of all keys; and a ticket.
+    /// Counts of tiles in their group, of groups, before groups and of all keys; and a ticket.
     counts: [DeviceBuffer<u32>; 5],
 }
 
-/// Whether a GPU copies runs in bulk.
+/// Whether a GPU supports bulk copies of runs.
 pub fn bulk(gpu: &GpuFacts) -> bool {
     gpu.compute_capability >= BULK
 }
 
-/// The kernels of the three steps of splits of a way.
+/// The kernels of the three steps of a split.
 pub fn kernels(way: KernelVariant, bulk: bool) -> Vec<Named> {
     let [count, pass] = way.names(bulk);
     vec![(MODULE, count), (MODULE, SCAN.to_owned()), (if bulk { BULK_MODULE } else { MODULE }, pass)]
 }
 
 impl Passes {
-    /// Those for up to `n` keys.
+    /// Allocates the counts for up to `n` keys.
     ///
     /// # Errors
-    /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
+    /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
     pub fn new(gpu: &Gpu, way: KernelVariant, n: u64) -> Result<Passes, Failure> {
         let bulk = bulk(gpu.device());
         let shape = Shape::of(way.bits, way.value);
@@ -105,17 +106,17 @@ impl Passes {
         })
     }
 
-    /// Bytes that it holds.
+    /// Bytes of device memory that the counts occupy.
     pub fn bytes(&self) -> u64 {
         bytes_of(&self.counts)
     }
 
-    /// Queues a split. Where offsets are not null, there is one more of them than the function has buckets.
+    /// Queues a split. If offsets are not null, there is one more of them than the function has buckets.
     pub fn split(&self, gpu: &Gpu, what: &Split, digit: Digit) -> Result<(), Failure> {
         [COUNT, SUM, PASS].into_iter().try_for_each(|step| self.step(gpu, what, digit, step))
     }
 
-    /// Queues one of its steps.
+    /// Queues one step of a split.
     fn step(&self, gpu: &Gpu, what: &Split, digit: Digit, step: usize) -> Result<(), Failure> {
         let launch = self.launch(what, digit);
         let (blocks, threads, shared) = match step {
@@ -145,7 +146,7 @@ impl Passes {
     }
 }
 
-/// What an execution launches, and the kernels that a case asks for, with bulk copies or without.
+/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
 pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
     let (steps, mut kernels) = (way(spec).launched(), kernels(way(spec), bulk));
     if Rounds::of(spec).is_none() {
@@ -155,10 +156,10 @@ pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
     (Launched { kernel: format!("regex:^({steps}|{OFFSETS})$"), launches: 7 }, kernels)
 }
 
-/// That of a case, at once or in rounds.
+/// The splitter of a case, in a single pass or in rounds.
 ///
 /// # Errors
-/// What [`Passes::new`] says.
+/// The errors of [`Passes::new`].
 pub fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitter>, Failure> {
     let passes = Passes::new(gpu, way(spec), spec.keys)?;
     let Some(rounds) = Rounds::of(spec) else {
@@ -187,7 +188,7 @@ impl Splitter for Fused {
         self.passes.bytes()
     }
 
-    /// The paper's names of the same stages (ashkiani2017 §4.1).
+    /// The paper's names for the corresponding stages (ashkiani2017 §4.1).
     fn stages(&self) -> &'static [&'static str] {
         &["pre-scan", "scan", "post-scan"]
     }
@@ -197,10 +198,10 @@ impl Splitter for Fused {
     }
 }
 
-/// Two splits, and what lies between them.
+/// Two splits, and the arrays between them.
 struct InRounds {
     buckets: u64,
-    /// The whole one.
+    /// The function of the whole bucket number.
     function: Function,
     digits: [Digit; 2],
     passes: Passes,
@@ -208,7 +209,7 @@ struct InRounds {
     between: [DeviceBuffer<u32>; 2],
 }
 
-/// The bits of the number from the lowest on, and those above them.
+/// The low bits of the bucket's number, and the bits above them.
 fn digits(spec: &Spec, function: Function, rounds: &Rounds) -> [Digit; 2] {
     let (low, high) = (rounds.bits, spec.bits() - rounds.bits);
     let [low, high] = match field(spec) {
@@ -218,7 +219,7 @@ fn digits(spec: &Spec, function: Function, rounds: &Rounds) -> [Digit; 2] {
         None => [(0, low), (low, high)].map(|(shift, bits)| function.digit(shift, bits)),
     };
     let behind = (((1 << rounds.bits) - 1) * spec.delta()) as u32;
-    // No key is of a higher super-bucket than the greatest.
+    // No key is in a higher super-bucket than the greatest key.
     [Digit { function: low, behind }, Digit { function: high, behind: u32::MAX }]
 }
 

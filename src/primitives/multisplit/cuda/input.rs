@@ -1,4 +1,4 @@
-//! Keys and values on the device, and what kernels need to make them again and to tell their
+//! Keys and values on the device, and the arguments from which kernels regenerate them and compute their
 //! buckets (`kernels/multisplit_inputs.cuh`).
 
 use super::words;
@@ -39,22 +39,23 @@ device_struct! {
 }
 
 impl Function {
-    /// The field of `bits` bits from bit `shift` on, of which `buckets` values occur.
+    /// The function whose bucket is the key's field of `bits` bits from bit `shift` on; only `buckets` values
+    /// occur.
     pub fn field(shift: u32, bits: u32, buckets: u64) -> Function {
         let splitters = DevicePtr::null();
         Function { reciprocal: 0, splitters, by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1 }
     }
 
-    /// The same buckets, of whose numbers a split looks at `bits` bits from bit `shift` on.
+    /// The same function restricted to `bits` bits of the bucket's number, from bit `shift` on.
     pub fn digit(self, shift: u32, bits: u32) -> Function {
         Function { shift, mask: (1 << bits) - 1, ..self }
     }
 }
 
-/// The keys and values, and one more of each, which only a deliberate mistake reads.
+/// The keys and values, and one extra element of each, which only a deliberate mistake reads.
 pub struct Input {
     pub keys: DeviceBuffer<u32>,
-    /// As words; of one element where there are no values.
+    /// The values as words; one element if there are no values.
     pub values: DeviceBuffer<u32>,
     pub source: KeySource,
     pub function: Function,
@@ -62,11 +63,11 @@ pub struct Input {
     first: DeviceBuffer<u64>,
 }
 
-/// The kernel that makes keys and values.
+/// The kernel that generates keys and values.
 pub const FILL: &str = "multisplit_fill";
 
 impl Input {
-    /// Makes those of a case.
+    /// Generates the keys and values of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Input, Failure> {
         let keys = Keys::new(spec);
         let (splitters, function) = function(gpu, spec)?;
@@ -85,13 +86,13 @@ impl Input {
         Ok(input)
     }
 
-    /// Bytes on the device.
+    /// Bytes of device memory that the input occupies.
     pub fn bytes(&self) -> u64 {
         self.keys.bytes() + self.values.bytes() + self.splitters.bytes() + self.first.bytes()
     }
 }
 
-/// The function of a case with its splitters.
+/// The bucket function of a case with its splitters.
 fn function(gpu: &Gpu, spec: &Spec) -> Result<(DeviceBuffer<u32>, Function), Failure> {
     let buckets = Buckets::new(spec);
     let splitters = match &buckets {

@@ -1,4 +1,4 @@
-//! multisplit on a GPU: what all methods share (`kernels/multisplit.cu`).
+//! multisplit on a GPU: the parts that all methods share (`kernels/multisplit.cu`).
 
 pub mod certify;
 mod fused;
@@ -20,13 +20,14 @@ use input::{Function, Input};
 use paper::{Localised, ScanSplit};
 use rb_sort::RbSort;
 
-/// The module of all kernels but the passes with bulk copies.
+/// The module of all kernels except the passes with bulk copies.
 const MODULE: &str = "multisplit";
 
-/// Executions whose stages are timed.
+/// Number of executions over which the stages are timed.
 const STAGED: usize = 5;
 
-/// Keys, and values as words, one or two each; of no meaning where there are none.
+/// Pointers to keys and to values, the values as one or two words each; the second is unused if there are no
+/// values.
 type Pair = [DevicePtr<u32>; 2];
 
 /// One multisplit to be queued. Addresses are aligned to an element.
@@ -35,24 +36,24 @@ struct Split {
     from: Pair,
     n: u64,
     to: Pair,
-    /// m + 1 of them.
+    /// The m + 1 offsets.
     offsets: DevicePtr<u32>,
 }
 
 impl Split {
-    /// Keys and values, each where they are and where they go.
+    /// Source and destination of the keys, then source and destination of the values.
     fn arrays(&self) -> [DevicePtr<u32>; 4] {
         [self.from[0], self.to[0], self.from[1], self.to[1]]
     }
 
-    /// Queues a search for the offsets among the keys in order: a warp for each bucket, and one for the end.
+    /// Queues a search for the offsets among the ordered keys: a warp for each bucket, and one for the end.
     fn seek(&self, gpu: &Gpu, kernel: &Kernel, function: Function, buckets: u64) -> Result<(), Failure> {
         let args = args![self.to[0], self.n, self.offsets, function];
         gpu.launch(kernel, grid(32 * (buckets + 1), u64::from(BLOCK)), BLOCK, 0, args)
     }
 }
 
-/// Room for so many words, at least one.
+/// A buffer of `n` words, at least one.
 fn words(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
     gpu.alloc(length(n.max(1))?)
 }
@@ -62,40 +63,40 @@ fn pointers<const N: usize>(arrays: &[DeviceBuffer<u32>; N]) -> [DevicePtr<u32>;
     arrays.each_ref().map(DeviceBuffer::pointer)
 }
 
-/// Bytes of arrays.
+/// Total bytes of the arrays.
 fn bytes_of(arrays: &[DeviceBuffer<u32>]) -> u64 {
     arrays.iter().map(DeviceBuffer::bytes).sum()
 }
 
 /// A method with its kernels and temporary arrays.
 trait Splitter: Send {
-    /// Bytes that it holds on the device.
+    /// Bytes of device memory that the method occupies.
     fn bytes(&self) -> u64;
 
-    /// Queues a whole multisplit, all that it needs included.
+    /// Queues a whole multisplit with all its stages.
     fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
         (0..self.stages().len()).try_for_each(|stage| self.stage(gpu, what, stage))
     }
 
-    /// The names of its stages, whose times are recorded; none where nobody asks for them.
+    /// The names of the stages whose times are recorded; empty if no stages are timed.
     fn stages(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Queues one of the stages.
+    /// Queues a single stage.
     fn stage(&mut self, _gpu: &Gpu, _what: &Split, _stage: usize) -> Result<(), Failure> {
         Ok(())
     }
 }
 
-/// A case in place.
+/// A case in device memory.
 pub struct Multisplit {
     spec: Spec,
     splitter: Box<dyn Splitter>,
     certificate: Certificate,
     input: Input,
     output: Output,
-    /// Seconds of each stage, once they were timed.
+    /// Seconds of each stage, once they have been timed.
     stages: Vec<f64>,
 }
 
@@ -110,7 +111,7 @@ fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitt
     })
 }
 
-/// What an execution launches, and the kernels that its method asks for, with bulk copies or without.
+/// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
 fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<Named>), Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
@@ -206,7 +207,7 @@ impl GpuJob for Multisplit {
         stages.map(|(name, &seconds)| (format!("stages.{name}"), Value::Float(seconds))).collect()
     }
 
-    /// The stages are timed by themselves, beside the samples, which have no events between them.
+    /// Times the stages separately from the samples, which have no events between stages.
     fn certified(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         let what = self.split(Part { first: 0, count: self.spec.keys, shift: 0 })?;
         let count = self.splitter.stages().len();
@@ -220,7 +221,7 @@ impl GpuJob for Multisplit {
 }
 
 impl Multisplit {
-    /// The first keys, as many as a part has.
+    /// The multisplit of the first `part.count` keys, with the input shifted by `part.shift`.
     fn split(&self, part: Part) -> Result<Split, Failure> {
         Ok(Split {
             from: [

@@ -1,6 +1,6 @@
-//! The methods that ashkiani2017 has beside sorts (`kernels/multisplit_paper.cuh`): scan-split, a stable split in two
-//! by each bit of the buckets' numbers, from the lowest on (§3.2); and dms, wms and bms, a pre-scan, the scan of its
-//! counts, a post-scan (§5).
+//! The methods of ashkiani2017 other than sorts (`kernels/multisplit_paper.cuh`): scan-split, a stable split in
+//! two by each bit of the bucket's number, from the lowest on (§3.2); and dms, wms and bms, with a pre-scan,
+//! the scan of its counts and a post-scan (§5).
 
 use super::input::Function;
 use super::{MODULE, Split, Splitter, bytes_of, pointers};
@@ -14,7 +14,7 @@ use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WIND
 use crate::primitives::scan;
 use crate::primitives::scan::cuda::one_pass::{self, OnePass, Variant};
 
-/// Keys of a block of scan-split: `EACH` of a thread in the kernels.
+/// Keys per block of scan-split; the 4 keys per thread are `EACH` in the kernels.
 const KEYS: u64 = 4 * BLOCK as u64;
 
 /// The kernels of scan-split.
@@ -23,7 +23,7 @@ const SCAN_SPLIT: [&str; 3] = ["scan_split_flags", "scan_split_move", "scan_spli
 device_struct! {
     /// `Halves` in the kernels.
     struct Halves: 56 {
-        /// Keys and values, each where they are and where they go.
+        /// Source and destination of the keys, then source and destination of the values.
         arrays: [DevicePtr<u32>; 4],
         ones: DevicePtr<u32>,
         n: u64,
@@ -33,7 +33,7 @@ device_struct! {
 
     /// `Split` in the kernels.
     struct Launch: 72 {
-        /// As of [`Halves`].
+        /// The arrays as in [`Halves`].
         arrays: [DevicePtr<u32>; 4],
         counts: DevicePtr<u32>,
         offsets: DevicePtr<u32>,
@@ -45,24 +45,24 @@ device_struct! {
     }
 }
 
-/// 32-bit counts for up to so many, their exclusive sums, and the lab's own scan.
+/// 32-bit counts up to a fixed number, their exclusive sums, and the lab's own scan.
 struct Summed {
     given: DeviceBuffer<u32>,
     sums: DeviceBuffer<u32>,
     scan: OnePass,
 }
 
-/// Bytes that the scan of `n` counts holds beside them.
+/// Bytes that the scan of `n` counts allocates beside them.
 pub fn scan_bytes(n: u64) -> u64 {
     Variant::COUNTS.bytes(n)
 }
 
-/// The name of its kernel, which is the primitive scan's.
+/// The name of the scan kernel, which belongs to the primitive scan.
 fn scan_kernel() -> String {
     Variant::COUNTS.name()
 }
 
-/// The kernels of these names, and that of the scan.
+/// The kernels of these names and the scan kernel.
 fn with_scan(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<Named> {
     [named(MODULE, names), named(scan::cuda::MODULE, [scan_kernel()])].concat()
 }
@@ -80,13 +80,13 @@ impl Summed {
         self.given.bytes() + self.sums.bytes() + self.scan.bytes()
     }
 
-    /// Queues the sums of the counts before each of the first `n`.
+    /// Queues the exclusive scan of the first `n` counts.
     fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
         self.scan.execute(gpu, one_pass::Launch::new(self.given.pointer(), self.sums.pointer(), n))
     }
 }
 
-/// A case's kernels, flags and what lies between the rounds.
+/// The kernels of a case, its flags, and the arrays between the rounds.
 pub struct ScanSplit {
     spec: Spec,
     function: Function,
@@ -94,21 +94,21 @@ pub struct ScanSplit {
     split: Kernel,
     offsets: Kernel,
     ones: Summed,
-    /// Of no elements where one round is enough.
+    /// Empty if one round is enough.
     between: [DeviceBuffer<u32>; 2],
 }
 
 impl ScanSplit {
-    /// What an execution launches, and the kernels that it asks for.
+    /// The launches of an execution, and the kernels that it needs.
     pub fn launches(spec: &Spec) -> (Launched, Vec<Named>) {
         let kernel = format!("regex:^(scan_split_.*|{})$", scan_kernel());
         (Launched { kernel, launches: 3 * u64::from(spec.bits()) + 1 }, with_scan(SCAN_SPLIT))
     }
 
-    /// That of a case.
+    /// Allocates the arrays of a case.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors of the driver.
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<ScanSplit, Failure> {
         let [flags, split, offsets] = gpu.module(MODULE)?.kernels(SCAN_SPLIT)?;
         let between = |bytes: u64| gpu.alloc(length(if spec.bits() > 1 { bytes / 4 } else { 0 })?);
@@ -142,7 +142,7 @@ impl Splitter for ScanSplit {
         let bits = self.spec.bits();
         let mut from = what.from;
         for bit in (0..bits).filter(|_| what.n > 0) {
-            // So that the last round ends in the output.
+            // Destinations alternate so that the last round writes the output.
             let to = if (bits - bit) % 2 == 1 { what.to } else { pointers(&self.between) };
             self.halve(gpu, &Split { from, to, ..*what }, bit)?;
             from = to;
@@ -151,7 +151,7 @@ impl Splitter for ScanSplit {
     }
 }
 
-/// A case's kernels, and the counts of its subproblems.
+/// The kernels of a case, and the counts of its subproblems.
 pub struct Localised {
     spec: Spec,
     shape: Subproblems,
@@ -162,7 +162,7 @@ pub struct Localised {
     counts: Summed,
 }
 
-/// The kernels of the pre-scan and of the post-scan.
+/// The names of the pre-scan and post-scan kernels.
 fn names(spec: &Spec, shape: &Subproblems) -> [String; 2] {
     let (prescan, postscan) = match shape.localisation {
         Localisation::Direct => ("warps", "dms"),
@@ -172,8 +172,8 @@ fn names(spec: &Spec, shape: &Subproblems) -> [String; 2] {
     [format!("prescan_{prescan}_{}", spec.bits()), format!("{postscan}_{}", spec.bits())]
 }
 
-/// Dynamic shared memory of a block in the pre-scan and in the post-scan, bytes
-/// (`kernels/subproblems.cuh`, `kernels/reordering.cuh`).
+/// Bytes of dynamic shared memory per block in the pre-scan and in the post-scan (`kernels/subproblems.cuh`,
+/// `kernels/reordering.cuh`).
 fn shared(spec: &Spec, shape: &Subproblems) -> [u64; 2] {
     let (buckets, warps) = (1u64 << spec.bits(), shape.warps);
     let cells = 4 * (buckets * warps + buckets * warps / WINDOW + 1);
@@ -186,24 +186,24 @@ fn shared(spec: &Spec, shape: &Subproblems) -> [u64; 2] {
 }
 
 impl Localised {
-    /// What an execution launches, and the kernels that it asks for.
+    /// The launches of an execution, and the kernels that it needs.
     pub fn launches(spec: &Spec, shape: &Subproblems) -> (Launched, Vec<Named>) {
         let [prescan, postscan] = names(spec, shape);
         let kernel = format!("regex:^({prescan}|{}|{postscan})$", scan_kernel());
         (Launched { kernel, launches: 3 }, with_scan([prescan, postscan]))
     }
 
-    /// That of a case.
+    /// Allocates the arrays of a case.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors of the driver.
     pub fn new(gpu: &Gpu, spec: &Spec, shape: Subproblems, function: Function) -> Result<Localised, Failure> {
         let kernels = gpu.module(MODULE)?.kernels(names(spec, &shape))?;
         let counts = Summed::new(gpu, shape.counts(spec))?;
         Ok(Localised { spec: *spec, shape, function, kernels, counts })
     }
 
-    /// Queues the pre-scan, which stores counts, or the post-scan, which takes their sums.
+    /// Queues the pre-scan, which stores counts, or the post-scan, which reads their sums.
     fn launch(&self, gpu: &Gpu, what: &Split, scan: usize) -> Result<(), Failure> {
         let shape = &self.shape;
         let subproblems = shape.count(what.n);
@@ -220,7 +220,7 @@ impl Localised {
             tiles: shape.tiles as u32,
             value: self.spec.value as u32,
         };
-        // Without keys a block of the post-scan stores the offsets.
+        // Without keys, one block of the post-scan still stores the offsets.
         let blocks = subproblems.div_ceil(each).max(1) as u32;
         let (threads, args) = ((shape.warps * WINDOW) as u32, args![launch, self.function]);
         gpu.launch(&self.kernels[scan], blocks, threads, shared, args)
@@ -239,7 +239,7 @@ impl Splitter for Localised {
 
     fn stage(&mut self, gpu: &Gpu, what: &Split, stage: usize) -> Result<(), Failure> {
         match stage {
-            // There is no room for counts of nothing.
+            // Without keys the pre-scan has no counts to store.
             0 if what.n == 0 => Ok(()),
             1 => self.counts.scan(gpu, self.spec.buckets * self.shape.count(what.n)),
             _ => self.launch(gpu, what, stage / 2),

@@ -1,7 +1,7 @@
-//! rb-sort: a reduced-bit sort (ashkiani2017 §3.3). Every key gets its bucket's number as a label, and
-//! labels are sorted, from their lowest digit on, with what goes along: the key; key and value in
-//! one word of 64 bits; or where values have 8 bytes the pair's number, by which pairs are permuted
-//! at the end. A digit is a split by up to 8 bits (`fused`).
+//! rb-sort: a reduced-bit sort (ashkiani2017 §3.3). Every key gets its bucket's number as a label, and labels
+//! are sorted from their lowest digit on, together with a load: the key; key and value in one 64-bit word; or,
+//! if values have 8 bytes, the pair's number, by which pairs are permuted at the end. Sorting by a digit is a
+//! split by up to 8 bits (`fused`).
 
 use super::fused::{self, Digit, Passes};
 use super::input::Function;
@@ -12,10 +12,10 @@ use crate::primitives::cuda::launch_over;
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::labels::{Load, digits, loads, way};
 
-/// Its own kernels: those that label, unpack and permute, and that of the offsets.
+/// The kernels of rb-sort itself: labelling, unpacking, permuting and offsets.
 const KERNELS: [&str; 4] = ["rb_label", "rb_unpack", "rb_permute", "rb_offsets"];
 
-/// What an execution launches, and the kernels that a case asks for, with bulk copies or without.
+/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
 pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
     let count = digits(spec.bits()).0;
     let more = u64::from(count > 1) + u64::from(spec.value > 0);
@@ -24,7 +24,7 @@ pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
     (Launched { kernel, launches: 1 + 3 * u64::from(count) + more }, kernels)
 }
 
-/// A case's kernels and what lies between them.
+/// The kernels of a case and the arrays between them.
 pub struct RbSort {
     spec: Spec,
     function: Function,
@@ -35,10 +35,10 @@ pub struct RbSort {
 }
 
 impl RbSort {
-    /// Those of a case.
+    /// Allocates the arrays of a case.
     ///
     /// # Errors
-    /// What [`Passes::new`] says.
+    /// The errors of [`Passes::new`].
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<RbSort, Failure> {
         let [one, other] = loads(spec);
         Ok(RbSort {
@@ -51,12 +51,12 @@ impl RbSort {
         })
     }
 
-    /// Where the loads of the digit's input are, counted up to one past the last digit.
+    /// The loads that the split by `digit` reads; one past the last digit gives the sorted loads.
     fn load(&self, what: &Split, digit: u32) -> DevicePtr<u32> {
         match (Load::of(&self.spec), digit) {
             (Load::Key, 0) => what.from[0],
             (Load::Key, digit) if digit == digits(self.spec.bits()).0 => what.to[0],
-            // There are two digits at most.
+            // There are at most two digits.
             (Load::Key, _) => self.loads[0].pointer(),
             (_, digit) => self.loads[digit as usize % 2].pointer(),
         }
@@ -69,8 +69,8 @@ impl RbSort {
         launch_over(gpu, label, what.n, args)
     }
 
-    /// The digits from the lowest on; the offsets are those of a single one, or sought among the
-    /// sorted labels.
+    /// Sorts by the digits from the lowest on. The offsets come from the split if there is a single digit;
+    /// otherwise they are searched for among the sorted labels.
     fn sort(&self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
         let (count, bits) = digits(self.spec.bits());
         let (offsets, buckets) = match count {
@@ -92,7 +92,7 @@ impl RbSort {
         launch_over(gpu, offsets, what.n + 1, args![labels, n, buckets, what.offsets])
     }
 
-    /// Takes pairs apart, or permutes them.
+    /// Unpacks the pairs, or permutes them.
     fn unpack(&self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
         let [_, unpack, permute, _] = &self.kernels;
         let (n, words) = (what.n as u32, (self.spec.value / 4) as u32);
@@ -114,7 +114,7 @@ impl Splitter for RbSort {
         bytes_of(&self.labels) + bytes_of(&self.loads) + self.passes.bytes()
     }
 
-    /// The paper's names (Table 4); unpacking is also what a permutation takes.
+    /// The paper's names (Table 4); a permutation counts as unpacking.
     fn stages(&self) -> &'static [&'static str] {
         &["labelling", "sorting", "unpacking"]
     }

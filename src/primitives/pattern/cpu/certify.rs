@@ -1,15 +1,15 @@
-//! The certificates of pattern on the CPU. Windows of uses are executed by the kernel that keeps everything, then
-//! all uses as the clock does.
+//! The certificates of pattern on the CPU. Windows of uses are executed by the kernel that keeps everything;
+//! then all uses are executed as in the timed region.
 //!
-//! gather: each word is compared with its closed form. scatter: what lies where, and that nothing lies elsewhere.
-//! Every word of the source is a bijection of its place, so a word of the destination
-//! tells who wrote it, and it is checked that this writer writes there. Where several
-//! do, any of them may be the last: a lost store that another one overwrites is not
-//! visible in the result.
+//! gather: each word is compared with its closed form. scatter: every word of the destination must be right,
+//! and no other word may be written. Every word of the source is a bijection of its index, so a word of the
+//! destination identifies its writer, and the certificate checks that this writer writes there. If several uses
+//! write a word, any of them may be the last: a lost store that another one overwrites is not visible in the
+//! result.
 //!
-//! Of a scatter whose uses start anywhere, and of gs, who may write a word is not
-//! computed from its place, where many entries of a pattern would have to be tried; instead,
-//! each writer looks whether the word is the one that it stores.
+//! For gs, and for a scatter whose uses start anywhere, the writers of a word are not computed from its place,
+//! because many entries of the pattern would have to be tried; instead, each writer checks whether the word is
+//! the one that it stores.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::{MADE, window};
 
 impl Patterns {
-    /// Judges the case; executes it itself, poisoned.
+    /// Judges the case; executes it on poisoned arrays.
     pub(super) fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = match (self.spec.kernel.scatters(), self.spec.method) {
             (true, _) => self.wrong_scatter(pool, cancel)?,
@@ -34,8 +34,8 @@ impl Patterns {
         Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
     }
 
-    /// Keeps every gathered word and compares it; then executes as the
-    /// clock does, and checks that every worker's dense side holds its last tiles.
+    /// Keeps every gathered word and compares it; then executes the case as in the timed region, and checks
+    /// that every worker's dense side holds its last tiles.
     fn wrong_gather(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let clear = |kept: &Buffer, _: &Range<usize>| poison(pool, kept, 8, cancel);
         let wrong = |kept: &Buffer, window: &Range<usize>, i| self.wrong_tile(kept, i, i - window.start);
@@ -45,8 +45,8 @@ impl Patterns {
         }
     }
 
-    /// Window by window: what `made` puts into the memory for everything that a window keeps is executed with, and
-    /// the first use is told that is `wrong`.
+    /// Executes window by window with a dense side that `made` initializes, and reports the first use for which
+    /// `wrong` finds a mistake.
     fn wrong_use(
         &self,
         pool: &Pool,
@@ -70,7 +70,7 @@ impl Patterns {
         Ok(None)
     }
 
-    /// What of use `i`'s tile in `dense` is not what it gathers.
+    /// Describes the first entry in which use `i`'s tile of `dense` differs from the definition.
     fn wrong_tile(&self, dense: &Buffer, i: usize, tile: usize) -> Option<String> {
         let first = tile * self.length();
         // SAFETY: nobody writes while this is checked.
@@ -97,7 +97,7 @@ impl Patterns {
         Ok(found.into_iter().flatten().next())
     }
 
-    /// Executes as the clock does and compares the fold of everything that was read.
+    /// Executes the case as in the timed region and compares the fold of everything read.
     fn wrong_fold(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let expected = AtomicU64::new(0);
         self.for_uses(pool, cancel, |uses| {
@@ -119,8 +119,7 @@ impl Patterns {
         Scattered { case: self, pattern, touched, pool, cancel }.wrong()
     }
 
-    /// Calls `work` with ranges of uses, together all of them; looks for a request to
-    /// stop after 2^18 entries.
+    /// Calls `work` with ranges that together cover all uses; checks for cancellation after every 2^18 entries.
     fn for_uses(
         &self,
         pool: &Pool,
@@ -139,7 +138,7 @@ impl Patterns {
     }
 }
 
-/// The proof of a scatter.
+/// The certificate of a scatter.
 struct Scattered<'a> {
     case: &'a Patterns,
     /// The pattern of the destination.
@@ -151,8 +150,8 @@ struct Scattered<'a> {
 }
 
 impl Scattered<'_> {
-    /// Scatters words that tell their place and decodes them; then
-    /// executes as the clock does and checks every word of the destination.
+    /// Scatters words that identify their source and decodes them; then executes the case as in the timed
+    /// region and checks every word of the destination.
     fn wrong(&self) -> Result<Option<String>, Failure> {
         self.for_entries(|i, j| _ = self.touched.set(self.place(i, j) as usize))?;
         if self.case.spec.kernel != Kernel::Gs {
@@ -169,13 +168,13 @@ impl Scattered<'_> {
         }
     }
 
-    /// Where entry `j` of visit `i` writes.
+    /// The place to which entry `j` of visit `i` writes.
     fn place(&self, i: u64, j: u64) -> u64 {
         self.pattern[j as usize] + self.case.starts.at(i)
     }
 
-    /// The use that writes `place` through entry `j`, if one does: for δ = 0 all of them,
-    /// which is `Some(None)`. Only where uses start at δ·i.
+    /// The use that writes `place` through entry `j`, if there is one; `Some(None)` for δ = 0, where all uses
+    /// do. Only valid if uses start at δ·i.
     fn user(&self, place: u64, j: u64) -> Option<Option<u64>> {
         let far = place.checked_sub(self.pattern[j as usize])?;
         let delta = self.case.starts.total;
@@ -204,26 +203,26 @@ impl Scattered<'_> {
             })
         };
         match self.case.wrong_use(self.pool, self.cancel, made, wrong)? {
-            // Each written word was decoded in its window: what is left is what lies elsewhere.
+            // Each written word was decoded in its window; only words written elsewhere remain to be found.
             None => self.wrong_word(|_, _| true),
             mistake => Ok(mistake),
         }
     }
 
-    /// Whether a word that the definition writes is one that a writer of its place stores in an execution as the
-    /// clock does it.
+    /// Whether `found`, a word that the definition writes, is stored by one of the writers of `place` in a
+    /// timed execution.
     fn written_by_one(&self, place: u64, found: u64) -> bool {
         let (spec, k) = (&self.case.spec, index_of_word64(self.case.spec.seed, found));
-        // A division costs more than all the rest, and with one tile there is none.
+        // A division costs more than everything else here, and with one tile it is not needed.
         let length = spec.length();
         let (tile, entry) = if k < length { (0, k) } else { (k / length, k % length) };
-        // For δ = 0 the tiles of the last `wrap` uses of some part: any tile in use.
+        // For δ = 0, the tiles of the last `wrap` uses of some part: any tile in use.
         let right = |i: Option<u64>| i.is_none_or(|i| spec.wrap == 1 || i % spec.wrap == tile);
         tile < spec.wrap.min(spec.count) && self.user(place, entry).is_some_and(right)
     }
 
-    /// The first word that the definition writes and that holds none that one of its writers stores, or that it does
-    /// not write and that is no poison.
+    /// The first word that the definition writes but that holds no value of its writers, or that it does not
+    /// write but that is not poison.
     fn unexplained(&self) -> Result<Option<String>, Failure> {
         let explained = Bitmap::new(self.case.destination().holds::<u64>())?;
         self.for_entries(|i, j| {
@@ -235,7 +234,7 @@ impl Scattered<'_> {
         self.wrong_word(|place, _| explained.get(place as usize))
     }
 
-    /// Which word of its source entry `j` of visit `i` stores.
+    /// The index of the source word that entry `j` of visit `i` stores.
     fn stored(&self, i: u64, j: u64) -> u64 {
         let spec = &self.case.spec;
         match spec.kernel {
@@ -272,7 +271,7 @@ impl Scattered<'_> {
         )
     }
 
-    /// Calls `work` with each use and, of each, every entry of the pattern.
+    /// Calls `work` with each use and each entry of the pattern.
     fn for_entries(&self, work: impl Fn(u64, u64) + Sync) -> Result<(), Failure> {
         let entries = 0..self.pattern.len() as u64;
         let all = |uses: Range<u64>| uses.for_each(|i| entries.clone().for_each(|j| work(i, j)));

@@ -1,6 +1,5 @@
-//! The timed loops: one generic body, and a named function for each kernel and
-//! instruction set. The same functions run for the clock and for the certificate; only
-//! the size of the dense side differs.
+//! The timed loops: one generic body, and a named function for each kernel and instruction set. The same
+//! functions run in the timed region and for the certificate; only the size of the dense side differs.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +9,16 @@ use crate::device::cpu::simd::{Avx2, Avx512};
 use crate::device::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter, Simd};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 
-/// One launch: consecutive uses of a pattern. Pointers to patterns are to indices of
-/// the case's width.
+/// One launch: consecutive uses of a pattern. Pointers to patterns point to indices of the case's width.
 #[derive(Clone, Copy, Debug)]
 pub struct Uses {
     /// The sparse array at this launch's first use; the source of gs.
     pub sparse: *mut u64,
-    /// Words by which it moves from use to use (δ, or δ_g of gs).
+    /// Words by which the sparse array advances from use to use (δ, or δ_g of gs).
     pub step: usize,
     /// The sparse destination of gs.
     pub target: *mut u64,
-    /// Words by which that moves (δ_s).
+    /// Words by which the destination of gs advances (δ_s).
     pub target_step: usize,
     /// The dense side: P·wrap words.
     pub dense: *mut u64,
@@ -36,10 +34,10 @@ pub struct Uses {
     pub phase: usize,
     /// Tiles of the dense side.
     pub wrap: usize,
-    /// Where arrays say where this launch's uses start: those of the sparse array, and of the destination of gs (of
-    /// other kernels anything that may be read). The steps are not used then.
+    /// Where this launch's uses start, if that is read from arrays: in the sparse array, and in the destination of gs
+    /// (for other kernels any readable memory). The steps are then unused.
     pub starts: [*const u8; 2],
-    /// Whether a start has 8 bytes, and not 4.
+    /// Whether a start has 8 bytes instead of 4.
     pub wide: bool,
 }
 
@@ -56,23 +54,23 @@ impl Uses {
     }
 }
 
-/// A timed kernel. Those that store nothing return the fold of what they read.
+/// A timed kernel. Kernels that store nothing return the fold of the words read.
 ///
 /// # Safety
-/// The launch's pointers are valid for what the definition accesses, its arrays of starts, where they are read,
-/// for `count` of them, and the processor has the instruction set.
+/// The launch's pointers are valid for all accesses of the definition, its arrays of starts, if read, hold
+/// `count` starts, and the processor has the instruction set.
 pub type Timed = unsafe fn(&Uses) -> u64;
 
-/// Where a use stands: the launch's pointers, moved on.
+/// The position of a use: the launch's pointers, advanced.
 struct Cursor {
     sparse: *mut u64,
     target: *mut u64,
     dense: *mut u64,
 }
 
-/// What a kernel does with the lanes of one vector, and with the first `n` of them.
+/// A kernel's action on all lanes of one vector, and on the first `n` lanes.
 trait Step<S: Lanes<u64>> {
-    /// What it carries from vector to vector.
+    /// The state carried from vector to vector.
     type State;
     unsafe fn start() -> Self::State;
     unsafe fn all<I: Index>(u: &Uses, c: &Cursor, j: usize, at: S::At, s: &mut Self::State);
@@ -80,13 +78,13 @@ trait Step<S: Lanes<u64>> {
     unsafe fn end(state: Self::State) -> u64;
 }
 
-/// The elements of the sparse array; with `MULTI` an index goes through the second pattern.
+/// The positions in the sparse array; with `MULTI` an index goes through the second pattern.
 #[inline(always)]
 unsafe fn through<S: Simd, I: Index, const MULTI: bool>(u: &Uses, at: S::At) -> S::At {
     if MULTI { unsafe { S::through(u.second.cast::<I>(), at) } } else { at }
 }
 
-/// `step!` writes a [`Step`] without state: its two moves.
+/// `step!` defines a stateless [`Step`] by its two moves.
 macro_rules! step {
     ($name:ident, $bound:ident, |$u:ident, $c:ident, $j:ident, $at:ident| $all:expr, |$n:ident| $some:expr) => {
         struct $name<const MULTI: bool>;
@@ -141,7 +139,7 @@ step!(
     }
 );
 
-/// Folds what it gathers.
+/// Folds the gathered words.
 struct ReadOnly<const MULTI: bool>;
 
 impl<S: Fold, const MULTI: bool> Step<S> for ReadOnly<MULTI> {
@@ -171,21 +169,19 @@ impl<S: Fold, const MULTI: bool> Step<S> for ReadOnly<MULTI> {
     }
 }
 
-/// Entries in one turn of the inner loop over a long pattern.
+/// Entries per iteration of the inner loop over a long pattern.
 const GROUP: usize = 8;
 
-/// Bytes by which a gather asks ahead of its loads: far enough to hide the latency of
-/// memory, near enough to stay in the first cache. Of UNIFORM:8:1 from memory, 1 KiB was
-/// too near, and 2 to 8 KiB were alike.
+/// Prefetch distance of a gather in bytes: far enough to hide the latency of memory, near enough to stay in the
+/// L1 cache. For UNIFORM:8:1 from memory, 1 KiB was too near, and 2 to 8 KiB were alike.
 const AHEAD: usize = 4096;
 
-/// All uses of a launch. `P` is the pattern's length where it is fixed (8 or 16: the
-/// indices then stay in registers), otherwise 0. With `FETCH` it asks for memory ahead
-/// of its loads: once for each [`GROUP`] of entries, for the line of the first of them
-/// (in kernels that go through one pattern only).
+/// All uses of a launch. `P` is the pattern's length if it is fixed (8 or 16: the indices then stay in
+/// registers), otherwise 0. With `FETCH` the loop prefetches: once per [`GROUP`] of entries, for the line of
+/// the group's first entry (only in kernels that go through one pattern).
 ///
-/// Uses are not unrolled: the compiler then keeps an address for each entry of each of
-/// them, which are more than there are registers.
+/// Uses are not unrolled, because the compiler would then keep an address for each entry of each use, which
+/// exceeds the registers.
 #[inline(always)]
 unsafe fn run<S: Lanes<u64>, K: Step<S>, I: Index, const P: usize, const FETCH: bool>(u: &Uses) -> u64 {
     unsafe {
@@ -196,7 +192,7 @@ unsafe fn run<S: Lanes<u64>, K: Step<S>, I: Index, const P: usize, const FETCH: 
         let mut c = Cursor { sparse: u.sparse, target: u.target, dense: u.dense.add(turn * length) };
         let mut left = u.count;
         while left > 0 {
-            // A lap ends where the dense side does; with one tile it never moves.
+            // A lap ends at the end of the dense side; with one tile the dense pointer never moves.
             let (lap, tile) = if u.wrap == 1 { (left, 0) } else { (left.min(u.wrap - turn), length) };
             let mut uses = lap;
             while uses > 0 {
@@ -234,7 +230,7 @@ impl<S: Lanes<u64>, const P: usize> Fixed<S, P> {
         }
     }
 
-    /// One use.
+    /// Executes one use.
     #[inline(always)]
     unsafe fn entries<K: Step<S>, I: Index, const FETCH: bool>(
         &self,
@@ -255,9 +251,8 @@ impl<S: Lanes<u64>, const P: usize> Fixed<S, P> {
     }
 }
 
-/// Asks for the line [`AHEAD`] of a word, which later uses will load. It moves no data to
-/// a register, so it belongs to every instruction set; past the end of the array it does
-/// nothing.
+/// Prefetches the line [`AHEAD`] bytes after a word, which later uses will load. A prefetch moves no data to a
+/// register, so it belongs to every instruction set; past the end of the array it has no effect.
 #[inline(always)]
 fn fetch(sparse: *mut u64, at: usize) {
     let word = sparse.wrapping_add(at).wrapping_byte_add(AHEAD);
@@ -302,7 +297,7 @@ unsafe fn entries<S: Lanes<u64>, K: Step<S>, I: Index, const FETCH: bool>(
     }
 }
 
-/// All uses of a launch where an array says where each starts: a list of deltas, or uses in an order of their own.
+/// All uses of a launch whose starts are read from an array: a list of deltas, or uses in shuffled order.
 #[inline(always)]
 unsafe fn run_visits<S: Lanes<u64>, K: Step<S>, I: Index>(u: &Uses) -> u64 {
     unsafe {
@@ -321,7 +316,7 @@ unsafe fn run_visits<S: Lanes<u64>, K: Step<S>, I: Index>(u: &Uses) -> u64 {
     }
 }
 
-/// Named kernels of an instruction set, and which of them a case takes.
+/// Named kernels of an instruction set, and the selection of a case's kernel.
 macro_rules! kernels {
     (@fn [$($feature:literal)?], $name:ident [$($generic:tt)+] $run:expr) => {
         $(#[target_feature(enable = $feature)])?
@@ -341,7 +336,7 @@ macro_rules! kernels {
             $(kernels!(@fn $features, $name [I: Index, const P: usize, const FETCH: bool]
                 run::<$simd, $step, I, P, FETCH>);)+
 
-            /// Those of uses that start where arrays say.
+            /// The kernels of uses whose starts are read from arrays.
             pub mod visited {
                 use super::*;
 
@@ -362,7 +357,7 @@ macro_rules! kernels {
     };
 }
 
-/// The kernels of an instruction set that gathers.
+/// The kernels of an instruction set with gathers only.
 macro_rules! gathering {
     ($isa:ident, $simd:ty, $features:tt, $($scattering:tt)*) => {
         kernels! { $isa, $simd, $features,
@@ -375,7 +370,7 @@ macro_rules! gathering {
     };
 }
 
-/// The kernels of one that scatters, too.
+/// The kernels of an instruction set that also has scatters.
 macro_rules! complete {
     ($isa:ident, $simd:ty, $features:tt) => {
         gathering! { $isa, $simd, $features,
@@ -392,8 +387,8 @@ complete!(avx512, Avx512, ["avx512f,avx512vl,avx512bw,avx512dq,popcnt"]);
 #[cfg(target_arch = "x86_64")]
 gathering!(avx2, Avx2, ["avx2,popcnt"],);
 
-/// The timed kernel of a case, for an instruction set that is present; `None` where
-/// that cannot scatter.
+/// The timed kernel of a case, for an instruction set that is present; `None` if the instruction set cannot
+/// scatter.
 pub fn timed(spec: &Spec, isa: Isa) -> Option<Timed> {
     if spec.index == 4 { by_length::<u32>(spec, isa) } else { by_length::<u64>(spec, isa) }
 }
@@ -419,11 +414,11 @@ fn selected<I: Index, const P: usize, const FETCH: bool>(spec: &Spec, isa: Isa) 
     }
 }
 
-/// Whether asking ahead pays: where each use moves on by half a line or more, so that its
-/// lines are new, and its entries lie close together, so that one line asked for serves
-/// several. A loop in the cache has no cycle to spare for it, and where every entry has a
-/// line of its own the processor finds them better alone: of UNIFORM:8:8 from memory, a
-/// Zen 4 server gathered 2.6 GB/s without and 1.4 with it; of UNIFORM:8:1, 20 and 28.
+/// Whether prefetching pays: if each use advances by half a line or more, so that its lines are new, and its
+/// entries lie close together, so that one prefetched line serves several. A loop in the cache has no cycle to
+/// spare for it, and if every entry has its own line, the hardware finds the lines better by itself: for
+/// UNIFORM:8:8 from memory, a Zen 4 server gathered 2.6 GB/s without and 1.4 with prefetching; for UNIFORM:8:1,
+/// 20 and 28.
 fn worth_fetching(spec: &Spec) -> bool {
     let lines = |group: &[u64]| group.iter().map(|p| p / 8).collect::<BTreeSet<_>>().len();
     let close = spec.pattern.chunks(GROUP).all(|group| lines(group) <= 2);
@@ -434,7 +429,7 @@ fn worth_fetching(spec: &Spec) -> bool {
 mod tests {
     use super::*;
 
-    /// Starts of 8 bytes are for arrays that no test allocates.
+    /// Starts of 8 bytes occur only in arrays that no other test allocates.
     #[test]
     fn starts_have_4_bytes_or_8() {
         let words: Vec<u64> = (100..140).collect();
@@ -457,8 +452,7 @@ mod tests {
                 starts: [starts; 2],
                 wide,
             };
-            // SAFETY: the largest start and index are inside the words, and the tiles of D
-            // are two.
+            // SAFETY: the largest start and index are inside the words, and D has two tiles.
             unsafe { scalar::visited::gather::<u32>(&uses) };
             assert_eq!(dense, [108, 107, 109, 108, 107, 109], "wide: {wide}");
         }

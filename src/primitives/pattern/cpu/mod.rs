@@ -1,8 +1,8 @@
-//! pattern on the CPU: its job.
+//! The CPU job of pattern.
 //!
-//! Every worker has a dense side of its own, in pages of its own. The certificate runs
-//! the same kernels in an instantiation that keeps everything: a dense side as long as
-//! a window of consecutive uses, which is never written twice.
+//! Every worker has its own dense side, in its own pages. The certificate runs the same kernels in an
+//! instantiation that keeps everything: a dense side as long as a window of consecutive uses, in which
+//! no word is written twice.
 
 mod certify;
 pub mod kernels;
@@ -29,20 +29,21 @@ pub struct Patterns {
     target: Option<Buffer>,
     /// D, one for each worker.
     dense: Vec<Buffer>,
-    /// The pattern that the kernel walks, and the one that it goes through or the
-    /// scatter side of gs.
+    /// The pattern that the kernel walks, followed by the outer pattern of the multi-kernels or the scatter
+    /// side of gs.
     indices: [Buffer; 2],
-    /// Where uses start in the sparse array (of gs the destination), and in gs's source.
+    /// Where uses start in the sparse array (for gs the destination), and in gs's source.
     starts: Starts,
     sources: Starts,
-    /// The same, of gs the source's first, as the kernels read it, where they do; and whether a start has 8 bytes.
+    /// The starts in the kernels' format, if read from arrays (for gs the source's first); and whether a start
+    /// has 8 bytes.
     arrays: Vec<Buffer>,
     wide: bool,
     timed: Timed,
-    /// The kernel that keeps everything: `timed` unless that stores nothing.
+    /// The kernel that keeps everything: `timed`, unless `timed` stores nothing.
     keeping: Timed,
     fault: Option<Fault>,
-    /// Each worker's fold in its last execution, in a cache line of its own.
+    /// Each worker's fold of its last execution, in a separate cache line.
     folds: Vec<Slot>,
 }
 
@@ -50,7 +51,7 @@ fn auto(spec: &Spec) -> Isa {
     if spec.kernel.scatters() { Isa::for_scatters() } else { Isa::for_gathers() }
 }
 
-/// Bytes of the arrays and of what the certificate adds.
+/// Bytes of the arrays and of the certificate's scratch memory.
 fn need(spec: &Spec, threads: u64) -> u64 {
     let words = spec.sparse_words() + spec.source_words();
     let arrays = spec.dense_words().saturating_mul(threads).saturating_add(words).saturating_mul(8);
@@ -61,16 +62,15 @@ fn need(spec: &Spec, threads: u64) -> u64 {
     arrays.saturating_add(kept).saturating_add(bitmaps).saturating_add(spec.bases_bytes())
 }
 
-/// Where indices begin in their buffer. The dense side begins with a page: a processor
-/// that tells addresses apart by their low 12 bits at first would take the load of an
-/// index for one of what it has just stored there, and wait. On a Zen 4 server that cost
-/// cached gathers of 27 to 64 entries a twentieth.
+/// Offset of the indices in their buffer. The dense side begins at a page boundary: a processor that first
+/// compares only the low 12 bits of addresses would take the load of an index for a load of data that it has
+/// just stored there, and wait. On a Zen 4 server this cost cached gathers of 27 to 64 entries a twentieth.
 const SKEW: usize = 2048;
 
-/// Makes `value` the `at`th number from `start` on, of `bytes` bytes each, 4 or 8.
+/// Writes `value` as the `at`th number from `start`; numbers have `bytes` bytes, 4 or 8.
 ///
 /// # Safety
-/// There is room for it, which nobody else uses.
+/// The number lies in memory that nobody else uses.
 unsafe fn put(start: *mut u8, at: usize, bytes: u64, value: u64) {
     unsafe {
         match bytes {
@@ -80,7 +80,7 @@ unsafe fn put(start: *mut u8, at: usize, bytes: u64, value: u64) {
     }
 }
 
-/// Indices as the kernel reads them, [`SKEW`] bytes into a buffer.
+/// Indices in the kernel's format, [`SKEW`] bytes into a buffer.
 fn narrow(indices: &[u64], bytes: u64) -> Result<Buffer, Failure> {
     let buffer = Buffer::new(SKEW + indices.len() * bytes as usize)?;
     let start = buffer.ptr::<u8>().wrapping_add(SKEW);
@@ -91,7 +91,7 @@ fn narrow(indices: &[u64], bytes: u64) -> Result<Buffer, Failure> {
     Ok(buffer)
 }
 
-/// Where uses start, as the kernels read it.
+/// The starts of uses in the kernels' format.
 fn array(starts: &Starts, spec: &Spec, pool: &Pool, cancel: &Cancel) -> Result<Buffer, Failure> {
     let (count, bytes) = (spec.count as usize, spec.base_bytes());
     let buffer = Buffer::new(count * bytes as usize)?;
@@ -102,7 +102,7 @@ fn array(starts: &Starts, spec: &Spec, pool: &Pool, cancel: &Cancel) -> Result<B
     Ok(buffer)
 }
 
-/// Writes words `first`, first + 1, … of a seed's stream to `buffer`, by all workers.
+/// Writes words `first`, first + 1, … of a seed's stream to `buffer`, using all workers.
 fn fill(
     buffer: &Buffer,
     n: usize,
@@ -144,7 +144,7 @@ impl Patterns {
         self.fill_dense(pool, cancel)
     }
 
-    /// Word k of every worker's dense side becomes word k of the seed's stream.
+    /// Sets word k of every worker's dense side to word k of the seed's stream.
     fn fill_dense(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         pool.try_run(|worker| {
             let dense = &self.dense[worker.index];
@@ -161,9 +161,9 @@ impl Patterns {
         Ok(())
     }
 
-    /// The launch of uses `range` with a dense side of `wrap` tiles, from tile `phase` on. The spec bounds every index
-    /// and start (one more with a fault: the guard). Where arrays say where uses start, they count from the
-    /// beginning.
+    /// The launch of uses `range` with a dense side of `wrap` tiles, starting at tile `phase`. The spec bounds
+    /// every index and start (one more with a fault: the guard). Starts that are read from arrays are relative
+    /// to the beginning of the sparse array.
     fn launch(&self, range: &Range<usize>, dense: *mut u64, phase: usize, wrap: usize) -> Uses {
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
         let gs = self.spec.kernel == Kernel::Gs;
@@ -193,14 +193,14 @@ impl Patterns {
         }
     }
 
-    /// This worker's share of uses `window`, everything kept in `kept`, whose first tile
-    /// belongs to the first use of the window.
+    /// Executes this worker's share of the uses `window`, keeping everything in `kept`, whose first tile
+    /// belongs to the window's first use.
     fn keep(&self, worker: Worker, window: &Range<usize>, kept: &Buffer) {
         for piece in pieces(window.len(), 1, worker, self.fault) {
             let range = window.start + piece.start..window.start + piece.end;
             let dense = kept.ptr::<u64>().wrapping_add(piece.start * self.length());
-            // SAFETY: as in `execute`; the tiles of different workers are disjoint. More
-            // tiles than uses: the kernel never returns to the first.
+            // SAFETY: as in `execute`; the tiles of different workers are disjoint. There are more tiles than
+            // uses, so the kernel never returns to the first tile.
             unsafe { (self.keeping)(&self.launch(&range, dense, 0, window.len() + 1)) };
         }
     }
@@ -259,8 +259,8 @@ impl PoolJob for Patterns {
         let mut fold = 0u64;
         for piece in pieces(self.count(), 1, worker, self.fault) {
             let uses = self.launch(&piece, dense, piece.start % wrap, wrap);
-            // SAFETY: the dense side is this worker's own. Where uses of different workers
-            // write the same sparse word, the definition leaves open which is last.
+            // SAFETY: the dense side is this worker's own. If uses of different workers write the same sparse
+            // word, the definition leaves open which one is last.
             fold = fold.wrapping_add(unsafe { (self.timed)(&uses) });
         }
         if self.spec.fenced {
@@ -269,12 +269,12 @@ impl PoolJob for Patterns {
         self.folds[worker.index].0.store(fold, Ordering::Relaxed);
     }
 
-    /// The certificate clears what it judges.
+    /// Does nothing: the certificate clears the arrays that it judges.
     fn clear(&self, _pool: &Pool, _cancel: &Cancel) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Executes itself, poisoned, in an instantiation that keeps everything.
+    /// Executes the case on poisoned arrays, in an instantiation that keeps everything.
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         self.prove(pool, cancel)
     }
@@ -306,7 +306,7 @@ mod tests {
     use crate::case::{Params, Value};
     use crate::primitives::Problem;
 
-    /// One thread needs what `work` declares, all but the indices.
+    /// One thread needs as many bytes as `work` declares, except for the indices.
     #[test]
     fn what_is_needed_is_what_is_declared() {
         for (kernel, method) in [("gather", "direct"), ("gather", "read-only"), ("scatter", "direct")] {

@@ -1,11 +1,10 @@
-//! The certificates of pattern, in windows of iterations whose scratch is bounded.
+//! The certificates of pattern, in windows of iterations with bounded scratch memory.
 //!
-//! gather: an instantiation of the kernel keeps every word, and each is compared with
-//! its closed form; then the timed kernel runs, and what its blocks leave in their dense
-//! sides, or in the one that they share, is decoded. scatter: the words to be written are poisoned, and each word that
-//! the definition touches must hold what one of its writers stores, each other one
-//! poison; once for the instantiation with a word of its own for each (i, j), once for
-//! the timed kernel. read-only: the sum of all words.
+//! gather: an instantiation of the kernel keeps every word, and each word is compared with its closed form;
+//! then the timed kernel runs, and the contents of its blocks' dense sides, or of the shared one, are decoded.
+//! scatter: the destination is poisoned, each word that the definition touches must then hold a value of one of
+//! its writers, and each other word poison; once for the instantiation with a distinct word for each (i, j),
+//! once for the timed kernel. read-only: the sum of all words.
 
 use super::{Launch, Patterns};
 use crate::case::{Cancel, Failure, Verdict};
@@ -18,23 +17,23 @@ use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
 use crate::primitives::range::{Range, windows};
 
-/// Words that the timed kernel's blocks may leave: 64 MiB.
+/// Maximum number of words that the timed kernel's blocks may leave: 64 MiB.
 const LEFT_WORDS: u64 = 1 << 23;
-/// (i, j) of a window of a scatter's certificate.
+/// (i, j) per window of a scatter's certificate.
 const MARKED: u64 = 1 << 24;
 
-/// What a scatter's certificate expects: the codes of `pattern_mark`.
+/// The words that a scatter's certificate expects: the codes of `pattern_mark`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
     /// The timed scatter: the dense word j + P·(i mod wrap).
     Dense,
     /// The keeping scatter: word i·P + j.
     Computed,
-    /// gs: the word of its sparse source.
+    /// gs: the word of the sparse source.
     Sparse,
 }
 
-/// Bitmaps of words that are to be written, and of those that hold what one of their writers stores.
+/// Bitmaps of the words that must be written, and of the words that hold a value of one of their writers.
 type Bitmaps = [DeviceBuffer<u32>; 2];
 
 /// Bytes that the certificate allocates at its peak.
@@ -55,8 +54,8 @@ fn kept_window(spec: &Spec) -> u64 {
     window(spec, KEPT) / (8 * spec.length())
 }
 
-/// Iterations of a window of a scatter's certificate; `span` is max(p) − min(p) + 1. Where
-/// uses start anywhere, a window's words are no part of the destination: it is one window.
+/// Iterations per window of a scatter's certificate; `span` is max(p) − min(p) + 1. If uses start anywhere, the
+/// words of a window are not a contiguous part of the destination, so there is only one window.
 fn marked_window(spec: &Spec, span: u64) -> u64 {
     if spec.based() {
         return spec.count;
@@ -67,7 +66,7 @@ fn marked_window(spec: &Spec, span: u64) -> u64 {
     by_marks.min(by_words).clamp(1, spec.count)
 }
 
-/// Words of the destination that a window touches at most.
+/// Maximum number of words of the destination that a window touches.
 fn largest_region(spec: &Spec, span: u64) -> u64 {
     match marked_window(spec, span) {
         all if all == spec.count => spec.sparse_words(),
@@ -75,7 +74,7 @@ fn largest_region(spec: &Spec, span: u64) -> u64 {
     }
 }
 
-/// Room for the marks of so many words.
+/// Allocates the bitmaps for `words` words.
 fn bitmaps(gpu: &Gpu, words: u64) -> Result<Bitmaps, Failure> {
     let room = length(words.div_ceil(32))?;
     Ok([gpu.alloc(room)?, gpu.alloc(room)?])
@@ -86,7 +85,7 @@ fn clear(gpu: &Gpu, bitmaps: &mut Bitmaps) -> Result<(), Failure> {
 }
 
 impl Patterns {
-    /// Judges the case; executes it itself, poisoned.
+    /// Judges the case; executes it on poisoned arrays.
     pub(super) fn prove(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
         for starts in &self.starts {
             if let Some(mistake) = starts.mistake(gpu, &self.kernels, self.spec.seed)? {
@@ -114,7 +113,7 @@ impl Patterns {
         }
     }
 
-    /// Every word, by the instantiation that keeps them.
+    /// Checks every word, by the instantiation that keeps them.
     fn kept(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (count, window, p) = (self.spec.count, kept_window(&self.spec), self.spec.length());
         let (side, key) = (self.pattern.side, key64(self.spec.seed));
@@ -131,7 +130,7 @@ impl Patterns {
         Ok(finding.mistake("kept").or_else(|| finding.unchecked(count * p, "words")))
     }
 
-    /// The timed gather's own words, after the others were found right.
+    /// Checks the words that the timed gather leaves, after the kept words were found right.
     fn left(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (timed, side) = (&self.kernels.timed, self.executed());
         let finding = find(gpu, |report| {
@@ -148,7 +147,7 @@ impl Patterns {
         Ok(finding.mistake("dense words of all blocks").or_else(none))
     }
 
-    /// The words of the dense side that all blocks share: each holds what one of its writers stores.
+    /// Checks the dense side that all blocks share: each word must hold a value of one of its writers.
     fn stored(&mut self, gpu: &Gpu) -> Result<Option<String>, Failure> {
         if let Some(shared) = &mut self.shared {
             poison(gpu, shared)?;
@@ -162,9 +161,9 @@ impl Patterns {
         Ok(finding.mistake("D").or_else(|| (finding.touched != wanted).then(missed)))
     }
 
-    /// Queues the check of what the timed gather's blocks left; the launch was theirs. Where uses start anywhere,
-    /// which one put a word there is not computed from the word: what the blocks store is marked and compared with
-    /// what is left.
+    /// Queues the check of the words that the timed gather's blocks left; `launch` is that of the gather. If
+    /// uses start anywhere, the writer of a word is not computed from the word: all stores of the blocks are
+    /// marked and compared with the words left.
     fn check_left(
         &self,
         gpu: &Gpu,
@@ -188,7 +187,7 @@ impl Patterns {
         self.check_region(gpu, left, (0, words), &bitmaps, report)
     }
 
-    /// Queues the check of a region, its first word and their number, against its marks.
+    /// Queues the check of a region, given as its first word and its number of words, against its marks.
     fn check_region(
         &self,
         gpu: &Gpu,
@@ -214,7 +213,7 @@ impl Patterns {
         Ok(Verdict::of((found != expected.sum).then(mistake), expected.checked))
     }
 
-    /// First word and number of the words that a window touches; one window for all is the
+    /// The first word and the number of words that a window touches; a window of all iterations touches the
     /// whole array.
     fn region(&self, window: Range) -> (u64, u64) {
         if window.count == self.spec.count {

@@ -3,11 +3,11 @@ use crate::primitives::pattern::spec::tests::spec_of;
 
 fn spec(kernel: Kernel, length: u64, delta: u64, count: u64) -> Spec {
     let pattern: Vec<u64> = (0..length).collect();
-    // A list that is longer than a recipe may have is put in its place.
+    // Replaces the pattern, because the list may be longer than a recipe allows.
     Spec { pattern, ..spec_of(kernel.name(), &[0], delta, count) }
 }
 
-/// The device is told what the kernels call it.
+/// The codes passed to the device are those of the kernels.
 #[test]
 fn the_codes_are_the_kernels() {
     assert_eq!([Expect::Dense, Expect::Computed, Expect::Sparse].map(|e| e as u32), [0, 1, 2]);
@@ -41,7 +41,7 @@ fn regions_hold_their_windows() {
     assert!(largest_region(&spec, 8) <= MAPPED);
 }
 
-/// Up to the words that blocks leave, what is asked of the device is what `work` declares.
+/// Apart from the words that blocks leave, the memory requested on the device is at most what `work` declares.
 #[test]
 fn the_declared_scratch_is_enough() {
     for kernel in [Kernel::Gather, Kernel::Scatter] {

@@ -1,30 +1,27 @@
-//! What the deliberately wrong implementations launch. Pure.
+//! The launches of the deliberately wrong implementations. Pure.
 //!
-//! A gather is certified with every word kept, so an iteration that is left out shows.
-//! A word of a scatter's destination may have many writers, and a missing one shows only
-//! if it was the only one: that is so for the first word, which iteration 0 alone
-//! writes, and for the last one, which the last iteration alone writes, where δ > 0.
-//! With δ = 0 all iterations write the same words, so there the largest index is
-//! replaced; also where an array says where uses start, for which of them writes alone is
-//! not known.
+//! A gather is certified with every word kept, so an omitted iteration shows. A word of a scatter's destination
+//! may have many writers, and a missing writer shows only if it was the only one. For δ > 0 this holds for the
+//! first word, which only iteration 0 writes, and for the last word, which only the last iteration writes. With
+//! δ = 0 all iterations write the same words, so the largest index is replaced instead; so it is if starts are
+//! read from an array, because the single writers are then unknown.
 
 use crate::case::Fault;
 use crate::device::cuda::{Part, Plan};
 use crate::primitives::pattern::spec::{Method, Spec};
 
-/// The iterations of a case, launch by launch, and the words by which the sparse array (of a gather the source, else
-/// the destination) is misplaced.
+/// The iterations of a case, launch by launch, and the number of words by which the sparse array (the source of
+/// a gather, else the destination) is misplaced.
 pub fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
     let mut plan = Plan::ranges(spec.count, fault);
     match fault {
-        // The words are others instead.
+        // All iterations are launched; their words are wrong instead.
         Some(_) if replaced(spec, fault, 0).is_some() => return Plan::whole(spec.count),
         Some(Fault::SkippedStore) if spec.kernel.scatters() => {
             plan.parts = vec![Part { first: 1, count: spec.count - 1, shift: 0 }];
             plan.parts.retain(|part| part.count > 0);
         }
-        // With δ = 0 both halves read the same words, and the sum of one half twice is
-        // right.
+        // With δ = 0 both halves read the same words, so the sum of one half twice would be right.
         Some(Fault::WrongChunk) if spec.method == Method::ReadOnly => {
             plan.parts.truncate(if spec.starts().of(spec.count - 1) == 0 { 1 } else { 2 });
         }
@@ -33,15 +30,15 @@ pub fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
     plan
 }
 
-/// The entries of the applied pattern (gs: of the scatter side) that are replaced, and by what: those that are
-/// `largest`, the largest one.
+/// The entry of the applied pattern (gs: of the scatter side) that is replaced, and its replacement: entries
+/// equal to `largest`, the largest entry.
 pub fn replaced(spec: &Spec, fault: Option<Fault>, largest: u64) -> Option<(u64, u64)> {
     let hidden = spec.kernel.scatters() && (spec.based() || spec.starts().total == 0);
     let wrong = fault.is_some_and(|fault| fault != Fault::OffByOne);
     (hidden && wrong).then(|| (largest, beside(spec, largest)))
 }
 
-/// A neighbouring word: the guard behind the array, unless the index cannot hold it.
+/// A neighbouring index: the guard behind the array, unless the index type cannot hold it.
 fn beside(spec: &Spec, index: u64) -> u64 {
     if spec.index == 4 && index >= u64::from(u32::MAX) { index - 1 } else { index + 1 }
 }
@@ -67,8 +64,8 @@ mod tests {
             .collect()
     }
 
-    /// Each fault of a scatter leaves a word unwritten, whatever overlaps, and touches no
-    /// word behind the guard.
+    /// Each fault of a scatter leaves a word unwritten, regardless of overlaps, and touches no word behind the
+    /// guard.
     #[test]
     fn every_fault_of_a_scatter_shows() {
         for pattern in [&[0][..], &[0, 1, 2, 3], &[5, 0, 5, 9], &[3, 3]] {

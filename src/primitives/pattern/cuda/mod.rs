@@ -1,5 +1,5 @@
-//! pattern on a GPU (`kernels/pattern.cu`): one launch an execution, the dense side of
-//! each block in its shared memory.
+//! pattern on a GPU (`kernels/pattern.cu`): one launch per execution, with the dense side of each block in its
+//! shared memory.
 
 mod certify;
 mod fault;
@@ -21,7 +21,7 @@ use starts::Array;
 
 const MODULE: &str = "pattern";
 
-/// Sums that the blocks of a gather without a destination share: `PARTIALS` in the kernels.
+/// Partial sums shared by the blocks of a gather without a destination: `PARTIALS` in the kernels.
 const PARTIALS: usize = 1024;
 
 plain_struct!(Walk: 56);
@@ -44,10 +44,10 @@ struct Pattern {
     indices: Vec<DeviceBuffer<u32>>,
 }
 
-/// Says once how the kernels are called that are not timed, behind `pattern_`.
+/// Lists the names of the untimed kernels once, without the prefix `pattern_`.
 macro_rules! kernels {
     ($($other:ident),+ $(,)?) => {
-        /// Kernels that are not timed.
+        /// The untimed kernels.
         const OTHERS: [&str; [$(stringify!($other)),+].len()] =
             [$(concat!("pattern_", stringify!($other))),+];
 
@@ -59,7 +59,7 @@ macro_rules! kernels {
         }
 
         impl Kernels {
-            /// Those of a case, the timed one with so many items.
+            /// Loads the kernels of a case; `items` selects the timed one.
             fn new(gpu: &Gpu, spec: &Spec, items: u32) -> Result<Kernels, Failure> {
                 let module = gpu.module(MODULE)?;
                 let timed = module.kernel(&timed_name(spec, items))?;
@@ -80,40 +80,40 @@ kernels! {
 struct Launch {
     walk: Walk,
     threads: u32,
-    /// Shared memory of a block, bytes.
+    /// Shared memory per block, in bytes.
     shared: u32,
 }
 
-/// A case in place.
+/// A prepared case.
 pub struct Patterns {
     spec: Spec,
     kernels: Kernels,
     shape: Shape,
     steps: Steps,
-    /// The dense side of a block; `None` for the kernels that have none of their own.
+    /// The dense side of a block; `None` for kernels without a private one.
     dense: Option<Dense>,
-    /// What an execution launches.
+    /// The launches of an execution.
     plan: Plan,
-    /// p, or q and p; of gs p_s.
+    /// p, or q and p; for gs p_s.
     pattern: Pattern,
-    /// What is executed in its place by a deliberately wrong implementation.
+    /// The pattern executed instead by a deliberately wrong implementation.
     wrong_pattern: Option<Pattern>,
-    /// Where uses start in S, of gs then in S_g, where that is read from an array.
+    /// Where uses start in S, and for gs also in S_g, if starts are read from arrays.
     starts: Vec<Array>,
-    /// S; of gs S_s. It has a guard word behind its last one.
+    /// S; for gs S_s. A guard word follows its last one.
     sparse: DeviceBuffer<u64>,
     /// p_g and S_g of gs.
     source: Option<(Pattern, DeviceBuffer<u64>)>,
-    /// The dense side that all blocks share.
+    /// The dense side shared by all blocks.
     shared: Option<DeviceBuffer<u64>>,
-    /// The sum of read-only, in parts.
+    /// The partial sums of read-only.
     partials: DeviceBuffer<u64>,
     /// Smallest and largest entry of the pattern as applied to S.
     smallest: u64,
     largest: u64,
 }
 
-/// The timed kernel's name in the PTX, of those of so many items.
+/// The name in the PTX of the timed kernel with `items` items.
 fn timed_name(spec: &Spec, items: u32) -> String {
     let name = match (spec.kernel, spec.method) {
         (Kernel::Gs, _) => "gs",
@@ -160,7 +160,7 @@ impl Pattern {
         Ok(Pattern { side: starts.map_or(side, |starts| starts.of(side)), indices })
     }
 
-    /// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.
+    /// The pattern as applied to S, with entries equal to `replace.0` replaced by `replace.1`.
     fn applied(
         gpu: &Gpu,
         spec: &Spec,
@@ -243,7 +243,7 @@ impl GpuJob for Patterns {
         })
     }
 
-    /// The certificate clears what it judges.
+    /// Does nothing: the certificate clears the arrays that it judges.
     fn clear(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
         Ok(())
     }
@@ -252,7 +252,7 @@ impl GpuJob for Patterns {
         self.execute_part(gpu, part)
     }
 
-    /// Executes itself, poisoned, window by window, in an instantiation that keeps everything.
+    /// Executes the case on poisoned arrays, window by window, in an instantiation that keeps everything.
     fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
         self.prove(gpu, cancel)
     }
@@ -288,7 +288,7 @@ impl GpuJob for Patterns {
     }
 }
 
-/// S: word k of a gather's is word64(seed, k), a scatter's holds poison.
+/// S: word64(seed, k) as word k for a gather, poison for a scatter.
 fn sparse(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<DeviceBuffer<u64>, Failure> {
     let words = spec.sparse_words();
     let mut sparse = gpu.alloc(length(words + 1)?)?;
@@ -299,7 +299,7 @@ fn sparse(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<DeviceBuffer<u64>
     Ok(sparse)
 }
 
-/// p_g and S_g of gs: word k is word64(seed, k).
+/// p_g and S_g of gs; word k of S_g is word64(seed, k).
 fn source(
     gpu: &Gpu,
     spec: &Spec,
@@ -315,19 +315,19 @@ fn source(
     Ok(Some((pattern, source)))
 }
 
-/// What a case launches: timed, and for its certificate.
+/// Launches of a case: timed ones and those of its certificate.
 impl Patterns {
-    /// The side that is executed, right or wrong.
+    /// The side that is executed, which may be deliberately wrong.
     fn executed(&self) -> Side {
         self.wrong_pattern.as_ref().unwrap_or(&self.pattern).side
     }
 
-    /// S as it is executed on, misplaced or not.
+    /// S as passed to the kernels, possibly misplaced by a fault.
     fn base(&self, part: Part) -> Result<DevicePtr<u64>, Failure> {
         self.sparse.pointer_at(length(part.shift)?)
     }
 
-    /// What is executed of a window's iterations.
+    /// The executed parts of a window's iterations.
     fn parts(&self, window: Range) -> impl Iterator<Item = Part> {
         let inside = move |part: &Part| {
             let Range { first, count } = range(*part).within(window.first, window.first + window.count);
@@ -336,13 +336,13 @@ impl Patterns {
         self.plan.parts.iter().map(inside).filter(|part| part.count > 0)
     }
 
-    /// A launch over some iterations without a dense side.
+    /// A launch over `range` without a dense side.
     fn launch(&self, gpu: &Gpu, range: Range, steps: Steps) -> Launch {
         let walk = self.shape.walk(range, steps, gpu.device().sms);
         Launch { walk, threads: self.shape.threads(), shared: 0 }
     }
 
-    /// A launch of the timed kernel over some iterations.
+    /// A launch of the timed kernel over `range`.
     fn timed_launch(&self, gpu: &Gpu, range: Range) -> Launch {
         let launch = self.launch(gpu, range, self.steps);
         match self.dense {
@@ -352,12 +352,12 @@ impl Patterns {
         }
     }
 
-    /// Queues all of an execution.
+    /// Queues a whole execution.
     fn execute_planned(&self, gpu: &Gpu) -> Result<(), Failure> {
         self.plan.parts.iter().try_for_each(|part| self.execute_part(gpu, *part))
     }
 
-    /// Queues a part of an execution.
+    /// Queues one part of an execution.
     fn execute_part(&self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
         let (timed, launch) = (&self.kernels.timed, self.timed_launch(gpu, range(part)));
         let (side, base) = (self.executed(), self.base(part)?);
@@ -370,14 +370,14 @@ impl Patterns {
             _ if self.spec.kernel.scatters() => self.launch_scatter(gpu, &launch, part, false),
             (_, Method::ReadOnly) => launch.start(gpu, timed, args![launch.walk, side, base, self.partials]),
             _ => {
-                // Null where each block has a dense side of its own, which nobody looks at.
+                // Null if each block has a dense side of its own; it is then not written out.
                 let left = self.shared.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
                 launch.start(gpu, timed, args![launch.walk, side, base, left])
             }
         }
     }
 
-    /// The timed scatter, or with `keep` the one with a word of its own for each (i, j).
+    /// Launches the timed scatter or, with `keep`, the one with a distinct word for each (i, j).
     fn launch_scatter(&self, gpu: &Gpu, launch: &Launch, part: Part, keep: bool) -> Result<(), Failure> {
         let kernel = if keep { &self.kernels.scatter_keep } else { &self.kernels.timed };
         let (side, base, key) = (self.executed(), self.base(part)?, key64(self.spec.seed));
@@ -386,13 +386,13 @@ impl Patterns {
         launch.start(gpu, kernel, &args[..4 + usize::from(keep || self.takes_atomic())])
     }
 
-    /// Whether the timed kernel takes as an argument whether stores are atomic.
+    /// Whether the timed kernel has an argument that makes its stores atomic.
     fn takes_atomic(&self) -> bool {
         self.spec.kernel.scatters() && (self.spec.based() || self.spec.atomic())
     }
 
-    /// Queues the gather of a window's iterations that keeps every word: the word of
-    /// (i, j) at (i − window.first)·P + j.
+    /// Queues the gather of a window's iterations that keeps every word: that of (i, j) at (i − window.first)·P
+    /// + j.
     fn keep(&self, gpu: &Gpu, kept: &DeviceBuffer<u64>, window: Range) -> Result<(), Failure> {
         self.parts(window).try_for_each(|part| {
             let to = kept.pointer_at(length((part.first - window.first) * self.spec.length())?)?;
@@ -401,8 +401,8 @@ impl Patterns {
         })
     }
 
-    /// Queues the scatter or gs of a window's iterations; `keep`: the instantiation with a
-    /// word of its own for each (i, j).
+    /// Queues the scatter or gs of a window's iterations; `keep` selects the instantiation with a distinct word
+    /// for each (i, j).
     fn scatter(&self, gpu: &Gpu, window: Range, keep: bool) -> Result<(), Failure> {
         self.parts(window).try_for_each(|part| match keep {
             true => self.launch_scatter(gpu, &self.launch(gpu, range(part), KEPT), part, true),

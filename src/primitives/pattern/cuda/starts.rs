@@ -1,4 +1,4 @@
-//! Where the uses of a case start, in memory of the device.
+//! Arrays of starts of a case's uses, in device memory.
 
 use super::{Kernels, Side};
 use crate::case::Failure;
@@ -10,7 +10,7 @@ use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::pattern::{Spec, Starts};
 use crate::primitives::range::Range;
 
-/// Entries in a run that the host compares, and how many such runs lie anywhere.
+/// Length of a run of entries that the host compares, and the number of such runs at random positions.
 const SAMPLE: u64 = 64;
 const SAMPLES: u64 = 64;
 
@@ -33,12 +33,12 @@ pub struct Array {
     bytes: u32,
     count: u64,
     form: Form,
-    /// As the host computes them.
+    /// The starts as the host computes them.
     function: Starts,
 }
 
 impl Array {
-    /// Allocates it and queues its making.
+    /// Allocates the array and queues the kernel that fills it.
     pub fn new(gpu: &Gpu, kernels: &Kernels, spec: &Spec, function: Starts) -> Result<Array, Failure> {
         let none = || Failure::Failed("no permutation of 1".to_owned());
         let (bytes, count) = (spec.base_bytes() as u32, spec.count);
@@ -56,8 +56,8 @@ impl Array {
         Ok(Array { starts, sums, bytes, count, form, function })
     }
 
-    /// The first mistake: all entries are compared with the kernels' own function, and some
-    /// with the host's, because the kernel that made them used the former, too.
+    /// The first mistake: all entries are compared with the kernels' own function, and some with the host's,
+    /// because the kernel that filled the array used the same function as the check.
     pub fn mistake(&self, gpu: &Gpu, kernels: &Kernels, seed: u64) -> Result<Option<String>, Failure> {
         let finding = find(gpu, |report| {
             let args = args![self.starts, self.bytes, self.form, self.count, report];
@@ -81,7 +81,7 @@ impl Array {
         Ok(None)
     }
 
-    /// The side, its uses starting where the array says.
+    /// The side, with uses that start where the array states.
     pub fn of(&self, side: Side) -> Side {
         Side { starts: self.starts.pointer(), start_bytes: self.bytes, ..side }
     }
@@ -91,14 +91,14 @@ impl Array {
     }
 }
 
-/// Runs of entries: the first, the last, and some anywhere, which may overlap.
+/// Runs of entries: the first, the last, and some at random positions, which may overlap.
 fn samples(count: u64, seed: u64) -> impl Iterator<Item = Range> {
     let last = count.saturating_sub(SAMPLE);
     let anywhere = (0..SAMPLES).map(move |k| scale(word64(seed, k), last + 1));
     [0, last].into_iter().chain(anywhere).map(move |first| Range { first, count: count.min(SAMPLE) })
 }
 
-/// The first of these entries, each of one or two 32-bit words, that is not the function's.
+/// The first of these entries, each of one or two 32-bit words, that differs from the function.
 fn mistaken(starts: &Starts, first: u64, found: &[u32], words: usize) -> Option<String> {
     let value = |entry: &[u32]| entry.iter().rev().fold(0, |high, word| high << 32 | u64::from(*word));
     (first..).zip(found.chunks(words).map(value)).find_map(|(i, found)| {

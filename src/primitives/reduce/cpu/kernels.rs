@@ -1,18 +1,18 @@
-//! The timed loops: one generic body, and instances of it for each instruction set.
+//! The timed loops: one generic body, and instances for each instruction set.
 
 use std::ptr::read_volatile;
 
 use crate::device::cpu::Isa;
 use crate::primitives::reduce::{Operator, Spec, Type, key32, key64};
 
-/// The word of `n` terms.
+/// Reduces `n` terms to a word.
 ///
 /// # Safety
-/// The arrays hold as many elements of the case's type, and the processor has the instruction set.
+/// The arrays hold `n` elements of the case's type, and the processor has the instruction set.
 pub type Timed = unsafe fn(x: *const u8, y: *const u8, n: usize) -> u64;
 
-/// How terms of a type, x · y, become words, and two words one. Without products y is [`ONE`](Fold::ONE), which
-/// the compiler removes.
+/// Conversion of terms x · y of a type to words, and the combination of two words. Without products y is
+/// [`ONE`](Fold::ONE), and the compiler removes the multiplication.
 trait Fold {
     type Element: Copy;
     type Word: Copy;
@@ -79,10 +79,10 @@ folds! {
     MaxF64: Max F64, f64 => u64, !(0xFFF0 << 48), |x, y| key64(x * y, true), |a, b| a.max(b), |w| w;
 }
 
-/// Words that are kept apart, so that one join need not wait for the one before.
+/// Number of independent words, so that a join need not wait for the previous one.
 const WORDS: usize = 8;
 
-/// One after another: volatile loads keep the compiler from making vectors of several.
+/// Element by element: volatile loads keep the compiler from vectorizing.
 #[inline(always)]
 unsafe fn one_by_one<F: Fold, const PRODUCTS: bool>(
     x: *const F::Element,
@@ -99,7 +99,7 @@ unsafe fn one_by_one<F: Fold, const PRODUCTS: bool>(
     words.into_iter().fold(F::NONE, |all, word| F::join(all, word))
 }
 
-/// In blocks of all lanes, which the compiler makes vectors of.
+/// In blocks of all lanes, which the compiler vectorizes.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn in_vectors<F: Fold, const PRODUCTS: bool>(
@@ -108,16 +108,17 @@ unsafe fn in_vectors<F: Fold, const PRODUCTS: bool>(
     n: usize,
 ) -> F::Word {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-    /// Whole vectors, as many as hide what each waits for. With half of them the compiler shuffles.
+    /// Elements per block: enough whole vectors to hide latencies. With half as many the compiler emits
+    /// shuffles.
     const LANES: usize = 64;
-    /// Bytes from a load to the lines that are fetched with it. Processors fetch ahead within a page of 4 KiB; at
-    /// the next one they would wait, the longer the fewer terms they have in flight.
+    /// Prefetch distance in bytes. Hardware prefetches within a page of 4 KiB; at the next page it would stall,
+    /// and longer the fewer terms are in flight.
     const AHEAD: usize = 8192;
     let (mut lanes, whole) = ([F::NONE; LANES], n / LANES * LANES);
-    // What lies in a first or second cache is read faster alone.
+    // Data in an L1 or L2 cache are read faster without prefetching.
     let far = n * size_of::<F::Element>() > 1 << 20;
     for first in (0..whole).step_by(LANES) {
-        // SAFETY: by the caller's promise; a line behind the array may be asked for.
+        // SAFETY: by the caller's promise; prefetching a line behind the array is harmless.
         let block = |array: *const F::Element| unsafe {
             let block = array.add(first).cast::<[F::Element; LANES]>();
             for line in (0..size_of_val(&*block)).step_by(64).filter(|_| far) {

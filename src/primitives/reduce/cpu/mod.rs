@@ -1,4 +1,5 @@
-//! reduce on the CPU: each worker reduces its part in many lanes; when all have, one joins what they have left.
+//! reduce on the CPU: each worker reduces its part in many lanes; when all are done, one worker combines their
+//! words.
 
 pub mod kernels;
 
@@ -13,11 +14,11 @@ use kernels::Timed;
 /// A case with its arrays.
 pub struct Reduce {
     spec: Spec,
-    /// x, and y where there are products; each with one element more, which a case without a fault does not read.
+    /// x, and y if there are products; each has an extra element, which is read only with a fault.
     arrays: Vec<Buffer>,
     timed: Timed,
     fault: Option<Fault>,
-    /// The word of each worker, and that of all.
+    /// The word of each worker, and the combined word.
     parts: Vec<Slot>,
     all: Slot,
 }
@@ -52,7 +53,7 @@ impl PoolJob for Reduce {
             let first = (part.start + beside) * self.spec.element() as usize;
             let at = |array: &Buffer| array.ptr::<u8>().wrapping_add(first).cast_const();
             let y = self.arrays.get(1).map_or(std::ptr::null(), at);
-            // SAFETY: the part lies inside the arrays, a fault's one element further.
+            // SAFETY: the part lies inside the arrays; with a fault it extends at most to the extra element.
             unsafe { (self.timed)(at(&self.arrays[0]), y, part.len()) }
         };
         let words = pieces(self.spec.elements as usize, 64, worker, self.fault).map(word);

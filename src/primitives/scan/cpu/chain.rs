@@ -1,4 +1,4 @@
-//! How workers learn what comes before their tiles.
+//! How workers receive the prefixes of their tiles.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::device::cpu::Worker;
 use crate::primitives::scan::operator::Bits;
 
-/// Turns before a waiting worker offers its CPU to others.
+/// Spins before a waiting worker yields its CPU.
 const SPINS: u32 = 1 << 14;
 
-/// What a range comes to, and whether nothing before it matters any more.
+/// The total of a range, and whether a segment begins in it, so that no prefix matters any more.
 #[derive(Clone, Copy, Debug)]
 pub struct Total {
     pub value: Bits,
     pub begun: bool,
 }
 
-/// An element that one worker leaves for others, in a cache line of its own, and what it is.
+/// An element that one worker leaves for others, in a cache line of its own, with a mark that identifies it.
 #[repr(align(128))]
 #[derive(Default)]
 struct Place {
@@ -43,17 +43,17 @@ impl Place {
 
 /// The prefixes on their way from tile to tile, and the totals of the workers' parts.
 pub struct Chain {
-    /// Prefix p of all executions is in place p mod 4. Whoever passes on prefix p has taken
-    /// p − 1, whose maker had taken p − 2, so no place is overwritten before it was read.
+    /// Prefix p, counted over all executions, is in place p mod 4. The worker that passes on prefix p has taken
+    /// p − 1, whose maker had taken p − 2, so no place is overwritten before it is read.
     passed: [Place; 4],
-    /// What each worker leaves for all.
+    /// The total that each worker leaves for the others.
     left: Vec<Place>,
-    /// How many prefixes each worker has seen go by in executions before.
+    /// Prefixes that have gone by in earlier executions, for each worker.
     seen: Vec<Place>,
 }
 
 impl Chain {
-    /// For so many workers.
+    /// A chain for `workers` workers.
     pub fn new(workers: usize) -> Chain {
         let places = || (0..workers).map(|_| Place::default()).collect();
         Chain { passed: Default::default(), left: places(), seen: places() }
@@ -64,7 +64,7 @@ impl Chain {
         self.seen[worker.index].mark.load(Ordering::Relaxed) as usize
     }
 
-    /// Ends an execution of so many tiles, before the workers meet.
+    /// Ends an execution of `tiles` tiles, before the workers meet.
     pub fn end(&self, worker: Worker, tiles: usize) {
         let seen = &self.seen[worker.index].mark;
         seen.store(seen.load(Ordering::Relaxed) + tiles as u64 + 1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Chain {
         self.passed[p % 4].put(p as u64, prefix);
     }
 
-    /// Waits for prefix `p`, which the worker before passes on.
+    /// Waits for prefix `p`, which the previous worker passes on.
     pub fn take(&self, p: usize) -> Bits {
         let place = &self.passed[p % 4];
         let mut spins = 0;
@@ -86,17 +86,17 @@ impl Chain {
         place.get()
     }
 
-    /// Leaves what a worker's part comes to, for when the workers have met.
+    /// Leaves the total of a worker's part, which others read after the workers have met.
     pub fn leave(&self, worker: Worker, total: Total) {
         self.left[worker.index].put(total.begun.into(), total.value);
     }
 
-    /// What the parts of the workers before this one come to.
+    /// The totals of the parts of the workers before this one.
     pub fn before(&self, worker: Worker) -> impl Iterator<Item = Total> {
         self.left[..worker.index].iter().map(Place::total)
     }
 
-    /// What the parts of the workers behind this one come to, from the last one on.
+    /// The totals of the parts of the workers behind this one, starting with the last.
     pub fn behind(&self, worker: Worker) -> impl Iterator<Item = Total> {
         self.left[worker.index + 1..].iter().rev().map(Place::total)
     }

@@ -1,4 +1,4 @@
-//! What tells where segments begin, as it lies in memory, and as a bit an element for a tile.
+//! The segment heads as they lie in memory, and their conversion to one bit per element for a tile.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,15 +15,15 @@ pub struct Array {
     segments: usize,
     /// Elements of a tile, a power of two.
     tile: usize,
-    /// For [`Heads::Lengths`]: the first segment that begins in a tile or behind it, and where it
-    /// does.
+    /// For [`Heads::Lengths`]: the first segment that begins in a tile or behind it, and the element at which
+    /// it begins.
     starts: Vec<[AtomicU64; 2]>,
-    /// What each worker's lengths add up to.
+    /// The sum of each worker's lengths.
     sums: Vec<Slot>,
 }
 
 impl Array {
-    /// In memory, made by the workers of `pool`.
+    /// Allocates the heads and fills them with the workers of `pool`.
     pub fn new(
         heads: Heads,
         segments: &Segments,
@@ -48,7 +48,7 @@ impl Array {
         Ok(array)
     }
 
-    /// Bytes that it holds.
+    /// Bytes of memory that the heads occupy.
     pub fn bytes(&self) -> usize {
         self.buffer.bytes()
     }
@@ -81,8 +81,8 @@ impl Array {
         pool.fill(&mut self.buffer, words, cancel, word)
     }
 
-    /// A worker's share of what must be known before tiles are looked at: of lengths, which
-    /// segments begin in each tile. All workers come here.
+    /// A worker's share of the preparation before tiles are read: for lengths, finds the segments that begin in
+    /// each tile. All workers must call this.
     pub fn begin(&self, worker: Worker) {
         if self.heads != Heads::Lengths {
             return;
@@ -102,7 +102,7 @@ impl Array {
         unsafe { self.buffer.read::<u32>(0..self.segments) }
     }
 
-    /// Of the segments `mine`, the first of which begins at `position`.
+    /// Notes the starts of the segments `mine`, the first of which begins at `position`.
     fn note_starts(&self, mine: Range<usize>, mut position: usize) {
         let lengths = self.entries();
         let tile_of = |position: usize| position >> self.tile.trailing_zeros();
@@ -112,7 +112,7 @@ impl Array {
                 at.store(position as u64, Ordering::Relaxed);
             }
         };
-        // Tiles up to this one are known.
+        // Tiles below this one are already noted.
         let mut known = match mine.start {
             0 => 0,
             segment => tile_of(position - lengths[segment - 1] as usize) + 1,
@@ -130,9 +130,9 @@ impl Array {
         }
     }
 
-    /// Flags as bits, of the elements of `range` and of the one behind it: bit i of what the
-    /// pointer points at is that of element i. `range` begins at a tile's beginning and lies
-    /// inside the tile; `room` has [`room`] words.
+    /// Flags as bits, for the elements of `range` and the one behind it: bit i from the returned pointer is the
+    /// flag of element i. `range` begins where a tile begins and lies inside that tile; `room` has [`room`]
+    /// words.
     pub fn bits(&self, range: Range<usize>, room: &mut [u64]) -> *const u8 {
         let end = (range.end + 1).min(self.elements);
         let range = range.start..end.max(range.start);
@@ -164,7 +164,7 @@ impl Array {
             let at = (range.start + k * chunk) / 4;
             // SAFETY: the array has whole chunks.
             let words = unsafe { self.buffer.read::<u32>(at..at + chunk / 4) };
-            // Byte r of the sum over eight columns has their flags of row r.
+            // Byte r of the sum over eight columns holds their flags of row r.
             let mut rows = [0u32; 4];
             for (group, columns) in words.chunks_exact(8).enumerate() {
                 let flags: u32 = columns.iter().enumerate().map(|(c, word)| word << c).sum();
@@ -200,7 +200,7 @@ impl Array {
     }
 }
 
-/// Words for the bits of a tile, of the element behind it, and what a kernel reads beyond.
+/// Words for the bits of a tile, of the element behind it, and of the bytes that a kernel reads beyond.
 pub fn room(tile: usize) -> usize {
     tile / 64 + 4
 }
@@ -209,29 +209,29 @@ fn set(room: &mut [u64], bit: usize) {
     room[bit / 64] |= 1 << (bit % 64);
 }
 
-/// The lowest bits of eight bytes that are 0 or 1, of the first byte the lowest.
+/// Packs the lowest bits of eight bytes that are 0 or 1; the first byte gives the lowest bit.
 fn packed(bytes: u64) -> u64 {
     bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// The last head of `range`, where `bits` has a flag for each element.
+/// The last head in `range`, where `bits` has a flag for each element.
 pub fn last(bits: *const u8, range: Range<usize>) -> Option<usize> {
     let (w, word) = words(bits, range).rfind(|(_, word)| *word != 0)?;
     Some(64 * w + 63 - word.leading_zeros() as usize)
 }
 
-/// The first head of `range`.
+/// The first head in `range`.
 pub fn first(bits: *const u8, range: Range<usize>) -> Option<usize> {
     let (w, word) = words(bits, range).find(|(_, word)| *word != 0)?;
     Some(64 * w + word.trailing_zeros() as usize)
 }
 
-/// How many flags of `range` are set.
+/// The number of flags set in `range`.
 pub fn count(bits: *const u8, range: Range<usize>) -> usize {
     words(bits, range).map(|(_, word)| word.count_ones() as usize).sum()
 }
 
-/// The numbers of the words of a range, and their flags that lie in it.
+/// The indices of the words of a range, each with its flags that lie in the range.
 fn words(bits: *const u8, range: Range<usize>) -> impl DoubleEndedIterator<Item = (usize, u64)> {
     let numbers = range.start / 64..range.end.div_ceil(64);
     numbers.map(move |w| (w, within(bits, w, &range)))
@@ -259,7 +259,7 @@ mod tests {
         (array, segments, pool)
     }
 
-    /// Every representation tells the same flags, tile by tile, the one behind a tile included.
+    /// Every representation gives the same flags, tile by tile, including the flag behind a tile.
     #[test]
     fn the_bits_of_tiles_are_the_flags() {
         let all = [Heads::Bits, Heads::Bytes, Heads::Striped, Heads::Lengths, Heads::Pointers];

@@ -1,9 +1,9 @@
 //! The timed loops: generic bodies, and a named function for each instruction set.
 //!
-//! A scan goes over a range in its direction with a carry, what all elements before come to.
-//! Vectors of the range are scanned in registers in log2(lanes) steps, each of which combines
-//! every lane with the one 1, 2, 4 … lanes before it; segmented, lanes behind a head keep what
-//! they are. Backward the lanes are taken from the last to the first, so nothing is reversed.
+//! A scan goes over a range in its direction with a carry, the total of all elements before. Vectors of the
+//! range are scanned in registers in log2(lanes) steps, each of which combines every lane with the lane that is
+//! 1, 2, 4, … lanes before it; in a segmented scan, lanes from a head on are left unchanged. A backward scan
+//! takes the lanes from the last to the first, so nothing is reversed.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256i, __m512i};
@@ -15,28 +15,28 @@ use crate::primitives::scan::inputs::EXACT;
 use crate::primitives::scan::operator::{Bits, Operator, Type};
 use crate::primitives::scan::spec::Spec;
 
-/// The arrays of a scan. Element i lies i elements behind the pointers, its flag is bit i of
-/// `heads`.
+/// The arrays of a scan. Element i lies i elements behind the pointers; its flag is bit i of `heads`.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays {
     pub from: *const u8,
     pub to: *mut u8,
     pub heads: *const u8,
     pub exclusive: bool,
-    /// Without a temporal hint.
+    /// Whether stores are non-temporal.
     pub streaming: bool,
-    /// Bytes from an element to one that the worker will need next, which vectors ask for; 0:
-    /// nothing is asked for.
+    /// Distance in bytes from an element to one that the worker will need next, which vector kernels prefetch;
+    /// 0 disables the prefetch.
     pub ahead: isize,
 }
 
-/// Scans a range from a carry; what the carry has become behind it.
+/// Scans a range from a carry and returns the carry behind the range.
 ///
 /// # Safety
-/// The arrays have the range, and 4 bytes more of `heads`; the processor has the instruction set.
+/// The range must lie inside the arrays, with 4 readable bytes more of `heads`; the processor must have the
+/// instruction set.
 pub type Scan = unsafe fn(&Arrays, Range<usize>, Bits) -> Bits;
 
-/// What the elements of a range come to, in the direction of the scan, flags or not.
+/// The total of the elements of a range, in the direction of the scan; flags are ignored.
 ///
 /// # Safety
 /// As for [`Scan`].
@@ -57,7 +57,7 @@ unsafe fn first<const BACKWARD: bool>(arrays: &Arrays, i: usize) -> bool {
     unsafe { *arrays.heads.wrapping_add(i / 8) >> (i % 8) & 1 == 1 }
 }
 
-/// Calls `f` with the numbers of a range, in the direction of the scan.
+/// Calls `f` with the indices of a range in steps of `step`, in the direction of the scan.
 #[inline(always)]
 fn each<const BACKWARD: bool>(range: Range<usize>, step: usize, mut f: impl FnMut(usize)) {
     let mut done = 0;
@@ -67,7 +67,7 @@ fn each<const BACKWARD: bool>(range: Range<usize>, step: usize, mut f: impl FnMu
     }
 }
 
-/// One element after the other.
+/// Scans one element after the other.
 #[inline(always)]
 unsafe fn scan_singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
     arrays: &Arrays,
@@ -95,7 +95,7 @@ unsafe fn reduce_singly<O: Operation, const BACKWARD: bool>(arrays: &Arrays, ran
     total.bits()
 }
 
-/// The whole vectors of a range, from an aligned address to one.
+/// The whole vectors of a range, aligned at both ends.
 fn aligned(range: &Range<usize>, lanes: usize) -> Range<usize> {
     let start = range.start.next_multiple_of(lanes).min(range.end);
     start..start.max(range.end / lanes * lanes)
@@ -125,7 +125,7 @@ unsafe fn scan_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, c
     }
 }
 
-/// Scans the vector at element `i`; the carry behind it, in every lane.
+/// Scans the vector at element `i` and returns the carry behind it, in every lane.
 #[inline(always)]
 unsafe fn vector<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, const SEGMENTED: bool>(
     arrays: &Arrays,
@@ -176,7 +176,7 @@ unsafe fn vector<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, const S
     }
 }
 
-/// The flags of the vector at element `i`, of its first lane in the lowest bit.
+/// The flags of the vector at element `i`, the first lane's flag in the lowest bit.
 #[inline(always)]
 unsafe fn flags<const BACKWARD: bool>(arrays: &Arrays, i: usize) -> u32 {
     // SAFETY: by the caller's promise there are 4 bytes.
@@ -184,11 +184,11 @@ unsafe fn flags<const BACKWARD: bool>(arrays: &Arrays, i: usize) -> u32 {
     word >> (i % 8 + usize::from(BACKWARD))
 }
 
-/// Vectors in one turn of the loop of a reduction.
+/// Vectors per iteration of a reduction loop.
 const UNROLL: usize = 4;
 
-/// In several partial results at once, of [`EXACT`] elements. The operators that have vectors are commutative: the
-/// direction does not matter.
+/// Reduces chunks of at most [`EXACT`] elements into several partial results at once. The operators with vector
+/// kernels are commutative, so the direction does not matter.
 #[inline(always)]
 unsafe fn reduce_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool>(
     arrays: &Arrays,
@@ -210,7 +210,7 @@ unsafe fn reduce_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool>
     }
 }
 
-/// Whole vectors.
+/// Reduces whole vectors.
 #[inline(always)]
 unsafe fn chunk<O: VectorOperation<V>, V: Vector>(from: *const u8, range: Range<usize>) -> O::T {
     let (size, lanes) = (size_of::<O::T>(), V::BYTES / size_of::<O::T>());
@@ -245,7 +245,7 @@ unsafe fn chunk<O: VectorOperation<V>, V: Vector>(from: *const u8, range: Range<
 /// The kernels of an instruction set.
 macro_rules! kernels {
     ($isa:ident, $bound:path, [$($attribute:meta)?], $scan:ident, $reduce:ident $(, $v:ty)?) => {
-        /// With one instruction set.
+        /// Kernels with one instruction set.
         pub mod $isa {
             use super::*;
 
@@ -267,7 +267,7 @@ macro_rules! kernels {
                 unsafe { $reduce::<O, $($v,)? BACKWARD>(arrays, range) }
             }
 
-            /// By direction and segments.
+            /// The kernels for a direction, with or without segments.
             pub(super) fn kernels<O: $bound>(backward: bool, segmented: bool) -> Kernels {
                 Kernels {
                     scan: match (backward, segmented) {
@@ -335,8 +335,8 @@ pub fn kernels(spec: &Spec, isa: Isa) -> Kernels {
     }
 }
 
-/// Whether there are kernels for an operator with an instruction set. Compositions are not commutative, and
-/// a pair is a vector's worth of work for the multipliers anyway: they have no vectors.
+/// Whether kernels exist for an operator and an instruction set. Compositions have no vector kernels: they are
+/// not commutative, and a pair already fills the multipliers.
 pub fn has(isa: Isa, operator: Operator) -> bool {
     isa == Isa::Scalar || operator != Operator::Affine
 }

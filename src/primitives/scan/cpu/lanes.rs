@@ -1,4 +1,4 @@
-//! Elements and operators as the kernels see them, alone and in vectors.
+//! Elements and operators as the kernels use them, as scalars and in vectors.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -6,8 +6,7 @@ use std::ptr::{read_volatile, write_volatile};
 
 use crate::primitives::scan::operator::Bits;
 
-/// An element in memory. Accesses are volatile, which keeps the compiler from making vectors of
-/// several.
+/// An element in memory. Accesses are volatile, which keeps the compiler from vectorising them.
 pub trait Element: Copy {
     fn of(bits: Bits) -> Self;
     fn bits(self) -> Bits;
@@ -28,7 +27,7 @@ pub trait Element: Copy {
         unsafe { write_volatile(to, self) }
     }
 
-    /// Without a temporal hint, where the processor has such stores.
+    /// A non-temporal store, where the processor has one.
     ///
     /// # Safety
     /// As for a write.
@@ -91,7 +90,7 @@ pub trait Operation: 'static {
     fn combine(p: Self::T, q: Self::T) -> Self::T;
 }
 
-/// An operator lane by lane.
+/// An operator applied lane by lane.
 ///
 /// # Safety
 /// The functions need the instruction set of `V`.
@@ -99,8 +98,8 @@ pub trait VectorOperation<V>: Operation {
     unsafe fn apply(p: V, q: V) -> V;
 }
 
-/// A vector of lanes of 4 or 8 bytes (`size`), and sets of its lanes. *Before* a lane are those
-/// with lower numbers, or backward those with higher ones.
+/// A vector of lanes of 4 or 8 bytes (`size`), and sets of its lanes. The lanes *before* a lane are those with
+/// lower numbers, or when scanning backward those with higher numbers.
 ///
 /// # Safety
 /// The functions need the instruction set, and memory where they load and store, aligned to
@@ -110,34 +109,34 @@ pub trait Vector: Copy {
     /// A set of lanes.
     type Lanes: Copy;
 
-    /// The element with these bits in all lanes.
+    /// The element with these bits, in all lanes.
     unsafe fn splat(bits: u64, size: usize) -> Self;
     unsafe fn load(from: *const u8) -> Self;
     unsafe fn store(self, to: *mut u8);
     unsafe fn stream(self, to: *mut u8);
-    /// Brings a line into the second-level cache; any address will do.
+    /// Prefetches a line into the second-level cache; any address is allowed.
     unsafe fn ask_for(line: *const u8);
-    /// Each lane becomes the one `bytes` before it, or `fill`, which is the same in all lanes.
+    /// Shifts lanes: each becomes the lane `bytes` before it, or `fill`, which is the same in all lanes.
     unsafe fn shifted<const BACKWARD: bool>(self, bytes: usize, fill: Self) -> Self;
-    /// The last lane in all lanes.
+    /// The last lane, in all lanes.
     unsafe fn last<const BACKWARD: bool>(self, size: usize) -> Self;
     /// The lowest lane.
     unsafe fn word(self, size: usize) -> Bits;
-    /// The lanes whose bits are set.
+    /// The lanes whose bits are set in `bits`.
     unsafe fn heads(bits: u32, size: usize) -> Self::Lanes;
     unsafe fn no_heads() -> Self::Lanes;
-    /// These lanes and those `distance` lanes behind them.
+    /// These lanes and the lanes `distance` behind them.
     unsafe fn spread<const BACKWARD: bool>(lanes: Self::Lanes, distance: usize, size: usize) -> Self::Lanes;
-    /// Itself in these lanes, `other` in the others.
+    /// Selects `self` in these lanes and `other` in the rest.
     unsafe fn where_begun(self, other: Self, lanes: Self::Lanes, size: usize) -> Self;
 }
 
-/// Functions of the instruction set's own, which the caller promises to be there.
+/// Implementations with intrinsics; the caller promises that the processor has the instruction set.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::*;
 
-    /// How lanes come from memory and bits, and go there.
+    /// Conversions between lanes, memory and bits.
     macro_rules! moves {
         ($splat32:ident, $splat64:ident, $load:ident, $store:ident, $stream:ident, $low:ident) => {
             #[inline(always)]
@@ -240,7 +239,7 @@ mod x86 {
 
     impl Vector for __m256i {
         const BYTES: usize = 32;
-        /// All bits of the lanes.
+        /// A set of lanes as a mask with all bits of its lanes set.
         type Lanes = __m256i;
 
         moves! {
@@ -309,7 +308,7 @@ mod x86 {
         }
     }
 
-    /// The lower or higher of 64-bit lanes, for which AVX2 has no instruction.
+    /// The lane-wise minimum or maximum of unsigned 64-bit lanes, for which AVX2 has no instruction.
     #[inline(always)]
     pub(super) unsafe fn chosen_u64(p: __m256i, q: __m256i, lower: bool) -> __m256i {
         unsafe {
@@ -356,7 +355,8 @@ macro_rules! operation {
     };
 }
 
-/// Operators of floats, whose vectors have types of their own: what makes them of lanes, and lanes of them.
+/// Operators of floats, whose vectors have types of their own; the macro takes the casts to and from integer
+/// vectors.
 macro_rules! floats {
     (
         $t:ty, [$in512:ident, $out512:ident], [$in256:ident, $out256:ident]:

@@ -1,15 +1,15 @@
 //! Scans on the CPU.
 //!
-//! - `lookback`: workers take tiles in turn. Each reduces its tile, which brings it into the
-//!   worker's cache, waits for the prefix of the tile before, passes its own on, and scans the
-//!   tile out of the cache. Memory is read once and written once. A single worker knows the
-//!   prefix already and does not reduce. While a tile is written, the worker's next one is asked for.
-//! - `two-pass`: each worker reduces a part of the array, all meet, and each scans its part from
-//!   what the parts before come to. Memory is read twice and written once.
+//! - `lookback`: workers take tiles in turn. A worker reduces its tile, which brings the tile into its cache,
+//!   waits for the prefix of the tile before, passes its own prefix on, and scans the tile out of the cache.
+//!   Memory is read once and written once. A single worker already knows the prefix and does not reduce. While
+//!   a tile is written, the worker's next tile is prefetched.
+//! - `two-pass`: each worker reduces a part of the array, all meet, and each scans its part from the total of
+//!   the parts before. Memory is read twice and written once.
 //!
-//! What a segmented range comes to depends on what follows its last head only, so no more of it is
-//! reduced. Whatever tells the segments becomes a bit an element, tile by tile, in the worker's
-//! cache. Arrays that exceed the caches are written without a temporal hint.
+//! The total of a segmented range depends only on the elements from its last head on, so only those are
+//! reduced. Every representation of the segment heads becomes one bit per element, tile by tile, in the
+//! worker's cache. Arrays that exceed the caches are written with non-temporal stores.
 
 pub(in crate::primitives) mod chain;
 pub(in crate::primitives) mod heads;
@@ -26,11 +26,11 @@ use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, caches, ch
 use chain::{Chain, Total};
 use kernels::{Arrays, Kernels};
 
-/// Bytes of a tile of in, at most: a quarter of a small second-level cache.
+/// Upper limit on the bytes of a tile of in: a quarter of a small second-level cache.
 const TILE_BYTES: usize = 256 << 10;
-/// Elements of a tile, at least; a tile's flags fill whole lines.
+/// Lower limit on the elements of a tile; the flags of a tile fill whole cache lines.
 const LEAST_TILE: usize = 512;
-/// Tiles for each worker, where there are enough elements.
+/// Tiles per worker, if there are enough elements.
 const TILES: usize = 8;
 
 /// A scan with its arrays.
@@ -45,7 +45,7 @@ pub struct Scan {
     streaming: bool,
     fault: Option<Fault>,
     chain: Chain,
-    /// A tile's flags as bits, for each worker.
+    /// For each worker, the flags of a tile as bits.
     rooms: Vec<Room>,
 }
 
@@ -55,7 +55,8 @@ struct Room(UnsafeCell<Vec<u64>>);
 // SAFETY: each worker touches its own.
 unsafe impl Sync for Room {}
 
-/// The widest instruction set, if there are kernels for it, or the one that is asked for.
+/// The instruction set requested, or else the widest one if kernels exist for it, or else scalar.
+/// `NotApplicable` if no kernel exists for a requested one.
 pub(in crate::primitives) fn isa(
     context: &Context,
     what: &str,
@@ -66,12 +67,12 @@ pub(in crate::primitives) fn isa(
     has(isa).then_some(isa).ok_or_else(without)
 }
 
-/// Elements of a tile: a power of two.
+/// Elements per tile, a power of two.
 fn tile(n: usize, threads: usize, element: usize) -> usize {
     (n / (TILES * threads)).next_power_of_two().clamp(LEAST_TILE, TILE_BYTES / element)
 }
 
-/// Whether so many bytes are more than the largest cache holds.
+/// Whether `bytes` exceeds the capacity of the largest cache.
 fn exceeds_caches(bytes: u64, pool: &Pool) -> bool {
     const UNKNOWN: u64 = 32 << 20;
     bytes > caches::of(pool.cpus()).iter().map(|cache| cache.bytes).max().unwrap_or(UNKNOWN)
@@ -89,7 +90,7 @@ impl Scan {
         self.clear(pool, cancel)
     }
 
-    /// Elements that are handled.
+    /// The number of elements that are scanned: all, unless a fault drops the last one.
     fn handled(&self) -> usize {
         if self.fault == Some(Fault::MissingTail) { self.n - self.n.min(1) } else { self.n }
     }
@@ -98,13 +99,13 @@ impl Scan {
         self.handled().div_ceil(self.tile)
     }
 
-    /// The elements of the tile that comes at place `t` of the scan.
+    /// The elements of the tile at place `t` in the order of the scan.
     fn tile_at(&self, t: usize) -> Range<usize> {
         let k = if self.spec.backward() { self.tiles() - 1 - t } else { t };
         k * self.tile..((k + 1) * self.tile).min(self.handled())
     }
 
-    /// The arrays, for a range of one tile.
+    /// The arrays for a range of one tile.
     fn arrays(&self, range: &Range<usize>, worker: Worker) -> Arrays {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element() as usize } else { 0 };
         let bits = |heads: &heads::Array| {
@@ -122,8 +123,8 @@ impl Scan {
         }
     }
 
-    /// From the tile at place `t` to the next one of the same worker, where arrays lie in memory:
-    /// the reads of that go on while this one is written.
+    /// Bytes from the tile at place `t` to the next tile of the same worker, or 0 if there is none or the
+    /// arrays fit in the caches. The next tile is prefetched while this one is written.
     fn ahead(&self, t: usize, worker: Worker) -> isize {
         match t + worker.count {
             next if self.streaming && next < self.tiles() => {
@@ -134,7 +135,7 @@ impl Scan {
         }
     }
 
-    /// What a range of one tile comes to.
+    /// The total of a range of one tile.
     fn total(&self, arrays: &Arrays, range: Range<usize>) -> Total {
         let from = self.heads.as_ref().and_then(|_| self.last_begin(arrays, &range));
         let rest = match from {
@@ -146,7 +147,7 @@ impl Scan {
         Total { value: unsafe { (self.kernels.reduce)(arrays, rest) }, begun: from.is_some() }
     }
 
-    /// The head that bounds the segment in which a scan leaves the range: backward, it begins
+    /// The head that bounds the segment in which a scan leaves the range. A backward scan begins a segment
     /// before the head of the segment behind it.
     fn last_begin(&self, arrays: &Arrays, range: &Range<usize>) -> Option<usize> {
         if self.spec.backward() {
@@ -156,7 +157,7 @@ impl Scan {
         }
     }
 
-    /// A prefix behind a range.
+    /// The prefix behind a range.
     fn behind(&self, prefix: Bits, total: Total) -> Bits {
         match total.begun {
             true => total.value,
@@ -168,7 +169,7 @@ impl Scan {
         identity(self.spec.operator, self.spec.ty)
     }
 
-    /// Scans tiles that follow each other from what comes before them.
+    /// Scans consecutive tiles from their prefix.
     fn scan_tiles(&self, tiles: Range<usize>, mut prefix: Bits, worker: Worker) {
         for t in tiles {
             let range = self.tile_at(t);
@@ -193,7 +194,7 @@ impl Scan {
         worker.meet();
     }
 
-    /// Two passes over the tiles of the part of this worker, which follow each other in the order of the scan.
+    /// Two passes over this worker's part, whose tiles are consecutive in the order of the scan.
     fn two_pass(&self, worker: Worker) {
         let at = |k: usize| self.tiles() * k / worker.count;
         let mine = at(worker.index)..at(worker.index + 1);
@@ -205,7 +206,7 @@ impl Scan {
         worker.meet();
     }
 
-    /// What tiles that follow each other come to; those before the last head are not looked at.
+    /// The total of consecutive tiles; tiles before the last head are not read.
     fn total_of(&self, tiles: Range<usize>, worker: Worker) -> Total {
         let mut behind = Total { value: self.identity(), begun: false };
         for t in tiles.rev() {
@@ -223,7 +224,7 @@ impl Scan {
 
 /// Scans of tiles, with the mistakes that a certificate must find.
 impl Scan {
-    /// Scans the tile at place `t` from its prefix; what that has become behind it.
+    /// Scans the tile at place `t` from its prefix and returns the prefix behind the tile.
     fn scan(&self, arrays: &Arrays, range: Range<usize>, t: usize, prefix: Bits, worker: Worker) -> Bits {
         match self.fault {
             Some(Fault::SkippedStore) if range.contains(&(self.n / 2)) => {
@@ -235,7 +236,7 @@ impl Scan {
         }
     }
 
-    /// Without the element in the middle of the array, which counts but is not stored.
+    /// Scans without storing the element in the middle of the array, which still counts in the sums.
     fn skipping(&self, arrays: &Arrays, range: Range<usize>, prefix: Bits) -> Bits {
         let middle = self.n / 2;
         let (mut first, mut second) = (range.start..middle, middle + 1..range.end);
@@ -249,7 +250,7 @@ impl Scan {
         unsafe { (self.kernels.scan)(arrays, second, self.behind(before, total)) }
     }
 
-    /// The last tile's worker goes over the tile before it, or over half of the only one.
+    /// The worker of the last tile scans the tile before it instead, or half of the tile if there is only one.
     fn elsewhere(&self, range: Range<usize>, t: usize, prefix: Bits, worker: Worker) -> Bits {
         let half = range.len() / 2;
         let tile = if t == 0 { range.clone() } else { self.tile_at(t - 1) };
@@ -266,8 +267,9 @@ impl Scan {
 
 /// The proof of a scan: each element of out follows from the one before it.
 impl Scan {
-    /// What out\[i\] must be: out[i−1] ⊕ in[i], or where a segment begins in[i]; exclusive, out[i−1] ⊕ in[i−1], or
-    /// the identity. Backward i + 1 takes the place of i − 1. in and the heads are computed anew.
+    /// The value that out\[i\] must have: inclusive, out[i−1] ⊕ in[i], or in[i] where a segment begins;
+    /// exclusive, out[i−1] ⊕ in[i−1], or the identity where a segment begins. Backward, i + 1 takes the place
+    /// of i − 1. in and the heads are recomputed from the seed.
     #[inline(always)]
     fn wanted(&self, i: usize) -> Bits {
         let (spec, inputs, segments) = (&self.spec, self.spec.inputs(), self.spec.segments());
@@ -332,7 +334,7 @@ impl PoolJob for Scan {
         }
         match self.spec.method {
             Method::TwoPass => self.two_pass(worker),
-            // The tiles in order, by the only worker.
+            // A single worker scans the tiles in order.
             _ if worker.count == 1 => self.scan_tiles(0..self.tiles(), self.identity(), worker),
             _ => self.lookback(worker),
         }

@@ -1,5 +1,5 @@
-//! What tells the segments on a device, and the bits that kernels read made of it. That is part of
-//! every execution, for a case may have its segments in any form.
+//! The segment heads of a case on a device, and the bits that the kernels read, made from them. Making the bits
+//! is part of every execution, for a case may represent its segments in any form.
 
 use super::one_pass::{Launch, OnePass, Variant};
 use super::sengupta2007::Flags;
@@ -12,7 +12,7 @@ use crate::primitives::scan::spec::{Method, Spec};
 
 const FILL: &str = "scan_fill_heads";
 
-/// The segments of a case as they are given, and what is made of them.
+/// The segments of a case as they are given, and the bits made from them.
 pub struct Heads {
     form: Form,
     elements: u64,
@@ -25,12 +25,12 @@ pub struct Heads {
 struct Made {
     kernel: Kernel,
     bits: DeviceBuffer<u32>,
-    /// Of lengths: where the segments begin.
+    /// The first elements of the segments, where their lengths are given.
     starts: Option<(OnePass, DeviceBuffer<u32>)>,
 }
 
-/// The kernel that makes bits of a case's heads, where they must be made: one pass reads nothing else, and the
-/// paper's kernels read flags of any form.
+/// The kernel that makes bits of a case's heads, if bits must be made: one-pass kernels read nothing else, and
+/// the paper's kernels read flags of any form.
 fn maker(spec: &Spec) -> Option<&'static str> {
     let by_paper = matches!(spec.method, Method::Sengupta2007 { .. });
     match spec.heads()? {
@@ -41,7 +41,7 @@ fn maker(spec: &Spec) -> Option<&'static str> {
     }
 }
 
-/// Words of a bit an element.
+/// Words that hold one bit per element.
 fn words(spec: &Spec) -> u64 {
     spec.elements.div_ceil(32)
 }
@@ -55,7 +55,7 @@ pub fn bytes(spec: &Spec) -> u64 {
     (entry * entries).next_multiple_of(4) + starts + bits
 }
 
-/// The names of the kernels that a case's heads take.
+/// The names of the kernels that handle a case's heads.
 pub fn names(spec: &Spec) -> Vec<String> {
     let starts = (spec.heads() == Some(Form::Lengths)).then(|| Variant::COUNTS.name());
     let fill = spec.heads().map(|_| FILL);
@@ -63,7 +63,7 @@ pub fn names(spec: &Spec) -> Vec<String> {
 }
 
 impl Heads {
-    /// Allocates and generates those of a case; `None` where it is not segmented.
+    /// Allocates and generates the heads of a case; `None` for an unsegmented scan.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Option<Heads>, Failure> {
         let Some(form) = spec.heads() else { return Ok(None) };
         let (entry, entries) = spec.head_entries();
@@ -75,12 +75,12 @@ impl Heads {
         Ok(Some(Heads { form, elements: spec.elements, entries, given, made }))
     }
 
-    /// Bytes that they hold.
+    /// Bytes of device memory that the heads occupy.
     pub fn bytes(&self) -> u64 {
         self.given.bytes() + self.made.as_ref().map_or(0, Made::bytes)
     }
 
-    /// Queues what makes the bits, where there is something to make.
+    /// Queues the kernels that make the bits, if bits must be made.
     pub fn execute(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         let (given, n, entries) = (self.given.pointer(), self.elements, self.entries);
         let Some(Made { kernel, bits, starts }) = self.made.as_mut().filter(|_| n > 0) else { return Ok(()) };
@@ -92,7 +92,7 @@ impl Heads {
             Form::Lengths | Form::Pointers => {
                 gpu.memset32(bits, 0)?;
                 let mut pointers = given;
-                // Segments begin where the sums of the lengths before them say.
+                // A segment begins at the sum of the lengths before it.
                 if let Some((scan, starts)) = starts {
                     pointers = starts.pointer();
                     scan.execute(gpu, Launch::new(given, pointers, entries))?;
@@ -102,7 +102,7 @@ impl Heads {
         }
     }
 
-    /// The flags: bits that were made, or those that are given.
+    /// The flags: bits that were made, or else the given flags.
     pub fn flags(&self) -> Flags {
         match &self.made {
             Some(made) => Flags::new(made.bits.pointer(), Form::Bits),

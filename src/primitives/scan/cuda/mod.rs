@@ -1,5 +1,5 @@
-//! scan and segmented-scan on a GPU (`kernels/scan.cu`). The certificate makes each element of out by the recurrence
-//! of the definition, with elements of in and heads as functions of the seed.
+//! scan and segmented-scan on a GPU (`kernels/scan.cu`). The certificate recomputes each element of out by the
+//! recurrence of the definition, with the elements of in and the heads as functions of the seed.
 
 mod heads;
 pub(in crate::primitives) mod one_pass;
@@ -24,7 +24,7 @@ use sengupta2007::{Flags, Sengupta2007};
 /// The module of every scan.
 pub const MODULE: &str = "scan";
 
-/// Kernels of all scans: the one that makes the input, and the certificate's.
+/// Kernels that all scans use: the input generator and the certificate.
 const OTHERS: [&str; 2] = ["scan_fill", "scan_certify"];
 
 device_struct! {
@@ -62,7 +62,7 @@ impl Inputs {
 }
 
 impl Segments {
-    /// As the kernels take them.
+    /// The segments in the layout of the kernels.
     pub fn new(segments: &segments::Segments) -> Segments {
         let (lengths, mean) = match segments.lengths {
             Lengths::Constant { length } => (0, length),
@@ -73,7 +73,7 @@ impl Segments {
     }
 }
 
-/// A case in place. out has a guard element behind its last one, which the deliberately wrong
+/// A case in device memory. out has a guard element behind its last one, which the deliberately wrong
 /// implementations may touch.
 pub struct Scan {
     spec: Spec,
@@ -84,15 +84,15 @@ pub struct Scan {
     heads: Option<Heads>,
 }
 
-/// How it is computed.
+/// The implementation that computes the scan.
 enum Runner {
     OnePass(OnePass),
     Sengupta2007(Sengupta2007),
 }
 
-/// The kernels of an operator and a type: the end of their names, and what they exclusive-or
-/// elements with when they load and store them. That makes minima of maxima, ands of ors, and
-/// unsigned numbers of signed ones, in the same order.
+/// The kernel family of an operator and a type: the suffix of the kernel names, and the mask that elements are
+/// exclusive-ored with when they are loaded and stored. The mask turns maxima into minima, ors into ands, and
+/// signed into unsigned numbers in the same order.
 fn family(spec: &Spec) -> (&'static str, u64) {
     use Operator::{Add, Affine, And, Max, Min, Or};
     match (spec.operator, spec.ty) {
@@ -119,7 +119,7 @@ fn family(spec: &Spec) -> (&'static str, u64) {
     }
 }
 
-/// The kernel of a case that is scanned in one pass.
+/// The one-pass kernel of a case.
 fn variant(spec: &Spec) -> Variant {
     let (spine, segmented) = (spec.method == Method::Spine, spec.segmented());
     Variant { spine, segmented, family: family(spec).0, element: spec.element() }
@@ -128,7 +128,7 @@ fn variant(spec: &Spec) -> Variant {
 impl GpuJob for Scan {
     type Case = Spec;
 
-    /// Of several kernels the first one, those that make flags aside.
+    /// The first kernel, if there are several, not counting those that make flags.
     fn launched(spec: &Spec) -> Result<Launched, Failure> {
         let (kernel, launches) = match spec.method {
             Method::Sengupta2007 { elements_per_thread } => sengupta2007::launched(spec, elements_per_thread),
@@ -179,7 +179,7 @@ impl GpuJob for Scan {
         poison(gpu, &mut self.output)
     }
 
-    /// The bits that a scan reads, where it does not have them.
+    /// Makes the bits that a scan reads, if they are not given.
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         self.heads.as_mut().map_or(Ok(()), |heads| heads.execute(gpu))
     }

@@ -1,5 +1,5 @@
-//! One pass over memory, by look-back or with a spine: one launch a scan, and what its blocks leave for
-//! each other.
+//! One pass over memory, by look-back or with a spine: one launch per scan, and the descriptors through which
+//! its blocks communicate.
 
 use super::MODULE;
 use crate::case::Failure;
@@ -9,49 +9,50 @@ use crate::primitives::cuda::length;
 /// Threads of a block, as in `kernels/scan.cu`.
 const THREADS: u32 = 256;
 
-/// Vectors of 16 bytes for each of them.
+/// 16-byte vectors per thread.
 const VECTORS: u32 = 7;
 
-/// Launches after which states would repeat: they hold twice the number of their launch.
+/// Launches after which states would repeat: a state holds twice the number of its launch.
 const EPOCHS: u32 = (1 << 31) - 1;
 
-/// Which of the kernels.
+/// The parameters that select a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Whether a block more tells each tile what lies before it; otherwise a tile looks at what the tiles before it
+    /// Whether one extra block gives each tile its prefix; otherwise a tile looks at what the tiles before it
     /// have published.
     pub spine: bool,
     pub segmented: bool,
-    /// Its operator and type, as its name says them.
+    /// Operator and type, as in the kernel's name.
     pub family: &'static str,
     /// Bytes of an element.
     pub element: u64,
 }
 
 device_struct! {
-    /// `Scan` in the kernels: a launch. What the tiles leave for each other is [`OnePass`]'s to say.
+    /// `Scan` in the kernels: the arguments of a launch. [`OnePass`] sets the descriptors, ticket, tiles and
+    /// epoch.
     pub struct Launch: 80 {
         pub input: DevicePtr<u32>,
         pub output: DevicePtr<u32>,
-        /// A bit an element; null without segments.
+        /// One bit per element; null without segments.
         pub heads: DevicePtr<u32>,
         pub descriptors: DevicePtr<u64>,
         pub ticket: DevicePtr<u32>,
         pub n: u64,
-        /// What elements are exclusive-ored with when they are loaded and stored.
+        /// The mask that elements are exclusive-ored with when they are loaded and stored.
         pub flip: u64,
         pub tiles: u32,
         pub epoch: u32,
         pub first_ticket: u32,
         pub backward: u32,
         pub inclusive: u32,
-        /// Whether both arrays begin with a vector.
+        /// Whether both arrays begin at a vector boundary.
         pub aligned: u32,
     }
 }
 
 impl Launch {
-    /// An exclusive scan forward of `n` elements without segments, in arrays that begin with a vector.
+    /// A forward exclusive scan of `n` elements without segments, in arrays that begin at a vector boundary.
     pub fn new(input: DevicePtr<u32>, output: DevicePtr<u32>, n: u64) -> Launch {
         Launch {
             input,
@@ -72,7 +73,7 @@ impl Launch {
 }
 
 impl Variant {
-    /// Sums of counts of 4 bytes.
+    /// The variant that sums 4-byte counts.
     pub const COUNTS: Variant = Variant { spine: true, segmented: false, family: "add_u32", element: 4 };
 
     /// The kernel's name in the PTX.
@@ -81,7 +82,7 @@ impl Variant {
         format!("{}{means}_{}", if self.segmented { "segmented_" } else { "" }, self.family)
     }
 
-    /// Bytes that [`OnePass`] holds for `n` elements, beside the arrays.
+    /// Bytes that [`OnePass`] allocates for `n` elements, beside the arrays.
     pub fn bytes(&self, n: u64) -> u64 {
         8 * self.descriptors(n) + 4
     }
@@ -91,15 +92,16 @@ impl Variant {
         n.div_ceil(u64::from(THREADS * VECTORS) * 16 / self.element)
     }
 
-    /// Words of the descriptors of `n` elements' tiles: of a tile's sum, and with a spine of what comes before it; a
-    /// state with a value of 4 bytes, or with each 8 bytes of it.
+    /// Descriptor words for the tiles of `n` elements: one descriptor for a tile's sum and, with a spine, one
+    /// for its prefix. A state shares 8 bytes with a 4-byte value, or 16 bytes with each 8 bytes of a longer
+    /// value.
     fn descriptors(&self, n: u64) -> u64 {
         let words = if self.element == 4 { 1 } else { self.element / 4 };
         words * (1 + u64::from(self.spine)) * self.tiles(n)
     }
 }
 
-/// A kernel with the descriptors of the tiles of up to so many elements.
+/// A kernel with the descriptors for the tiles of up to a fixed number of elements.
 pub struct OnePass {
     kernel: Kernel,
     variant: Variant,
@@ -110,10 +112,10 @@ pub struct OnePass {
 }
 
 impl OnePass {
-    /// One of the kernels, for up to `n` elements.
+    /// Loads the kernel of `variant`, for up to `n` elements.
     ///
     /// # Errors
-    /// `NotApplicable` where the spine and a tile are not at work at once; what the driver reports.
+    /// `NotApplicable` if the spine and a tile cannot be resident at once; otherwise the driver's error.
     pub fn new(gpu: &Gpu, variant: Variant, n: u64) -> Result<OnePass, Failure> {
         let kernel = gpu.module(MODULE)?.kernel(&variant.name())?;
         if gpu.max_blocks(&kernel, THREADS, 0)? <= u32::from(variant.spine) {
@@ -125,7 +127,7 @@ impl OnePass {
         Ok(OnePass { kernel, variant, descriptors, ticket, epoch: 0, drawn: 0 })
     }
 
-    /// Bytes that it holds.
+    /// Bytes of device memory that the descriptors and the ticket occupy.
     pub fn bytes(&self) -> u64 {
         self.descriptors.bytes() + self.ticket.bytes()
     }

@@ -1,4 +1,4 @@
-//! The paper's method: levels of blocks of 128 threads, each level's sums scanned by the next one
+//! The paper's method: levels of 128-thread blocks, where each level's sums are scanned by the next level
 //! (sengupta2007 §2.1, Algorithm 5).
 
 use super::family;
@@ -18,7 +18,7 @@ device_struct! {
         unused: u32,
     }
 
-    /// `Level` in the kernels: a launch of a level.
+    /// `Level` in the kernels: the arguments of a launch of a level.
     struct Level: 104 {
         input: DevicePtr<u32>,
         output: DevicePtr<u32>,
@@ -44,14 +44,14 @@ impl Flags {
     }
 }
 
-/// The kernels for a family, and the levels of up to so many elements.
+/// The kernels of a family, and the levels of up to a fixed number of elements.
 pub struct Sengupta2007 {
     kernels: Kernels,
     /// Bytes of an element.
     element: u64,
-    /// Elements of a thread.
+    /// Elements per thread.
     items: u64,
-    /// Of each level above the first one.
+    /// The sums of each level above the first.
     above: Vec<Sums>,
     /// The first level's tree of partial ORs.
     or_tree: DeviceBuffer<u8>,
@@ -62,20 +62,20 @@ enum Kernels {
     Segmented { reduce: Kernel, down_sweep: Kernel, block: Kernel },
 }
 
-/// What a level leaves to the next one, an entry a block.
+/// The results that a level passes to the next one, an entry per block.
 struct Sums {
     sums: DeviceBuffer<u32>,
     ors: DeviceBuffer<u8>,
     firsts: DeviceBuffer<u8>,
 }
 
-/// Of plain scans the kernel that scans and the one that adds.
+/// The kernels of plain scans: the one that scans and the one that adds.
 fn plain(spec: &Spec, items: u64) -> [String; 2] {
     let (family, _) = family(spec);
     [format!("sengupta2007_scan_{family}_e{items}"), format!("sengupta2007_add_{family}")]
 }
 
-/// Of segmented ones those that reduce, sweep down, and do both in a block.
+/// The kernels of segmented scans: reduce, down-sweep, and both within a block.
 fn segmented(spec: &Spec) -> [String; 3] {
     ["reduce", "down_sweep", "block"].map(|part| format!("sengupta2007_{part}_{}", family(spec).0))
 }
@@ -97,7 +97,7 @@ pub fn launched(spec: &Spec, items: u64) -> (String, u64) {
 }
 
 impl Sengupta2007 {
-    /// For a case, and scans of no more elements.
+    /// Allocates the levels of a case; scans of fewer elements can use them too.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec, items: u64) -> Result<Sengupta2007, Failure> {
         let (n, element) = (spec.elements, spec.element());
         let kernels = if spec.segmented() {
@@ -115,13 +115,13 @@ impl Sengupta2007 {
         Ok(Sengupta2007 { kernels, element, items, above, or_tree: flags(n)? })
     }
 
-    /// Bytes that it holds.
+    /// Bytes of device memory that the levels occupy.
     pub fn bytes(&self) -> u64 {
         let sums = |sums: &Sums| sums.sums.bytes() + sums.ors.bytes() + sums.firsts.bytes();
         self.above.iter().map(sums).sum::<u64>() + self.or_tree.bytes()
     }
 
-    /// Queues a scan of segments that begin where `heads` says, if there are any elements.
+    /// Queues a scan of the segments given by `heads`; does nothing without elements.
     pub fn execute(&self, gpu: &Gpu, launch: &Launch, heads: Flags) -> Result<(), Failure> {
         let levels = levels(launch.n, self.items).into_iter().enumerate();
         let levels: Vec<Level> = levels.map(|(k, n)| self.level(launch, heads, k, n)).collect();
@@ -140,8 +140,8 @@ impl Sengupta2007 {
         }
     }
 
-    /// Level `k`, of `n` elements: of the arrays, or of the sums of the level below, which are scanned forward,
-    /// exclusively and as they are.
+    /// Level `k`, of `n` elements. Level 0 scans the arrays; a higher level scans the sums of the level below,
+    /// forward, exclusively and without a flip.
     fn level(&self, launch: &Launch, heads: Flags, k: usize, n: u64) -> Level {
         let next = self.above.get(k);
         let of_next =
@@ -163,7 +163,7 @@ impl Sengupta2007 {
             unused: 0,
         };
         let Some(below) = k.checked_sub(1).and_then(|below| self.above.get(below)) else { return first };
-        // The ORs of the blocks below become their tree.
+        // The ORs of the blocks below serve as the tree of this level.
         let (sums, ors) = (below.sums.pointer(), below.ors.pointer());
         let heads = Flags::new(below.firsts.pointer().cast(), Heads::Bytes);
         let (input, output, or_tree, flags) = (sums, sums, ors, ors);
@@ -177,7 +177,7 @@ impl Sengupta2007 {
         self.launch(gpu, kernel, level, padded(2 * BLOCK) * self.element, args)
     }
 
-    /// Queues the addition of what comes before each block.
+    /// Queues the addition of each block's prefix.
     fn add(&self, gpu: &Gpu, kernel: &Kernel, level: &Level) -> Result<(), Failure> {
         let &Level { output, sums, n, elements, backward, flip, .. } = level;
         self.launch(gpu, kernel, level, 0, args![output, sums, n, elements, backward, flip])
@@ -201,7 +201,7 @@ impl Sengupta2007 {
     }
 }
 
-/// Leaves with the gaps between them, `padded` in the kernels.
+/// Leaves including the gaps between them, `padded` in the kernels.
 fn padded(leaves: u64) -> u64 {
     leaves + leaves / 32
 }

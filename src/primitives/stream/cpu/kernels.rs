@@ -1,5 +1,4 @@
-//! The timed loops: one generic body, and a named function for each kernel and
-//! instruction set.
+//! The timed loops: one generic body, and a named function for each kernel and instruction set.
 
 use std::ptr::{read_volatile, write_volatile};
 
@@ -18,7 +17,7 @@ pub struct Span {
     pub n: usize,
 }
 
-/// A timed kernel. `read` returns the sum, the others 0.
+/// A timed kernel. `read` returns the sum, the others return 0.
 ///
 /// # Safety
 /// The span's arrays hold `n` elements, and the processor has the instruction set.
@@ -30,13 +29,13 @@ trait Lanes: Copy {
     unsafe fn splat(value: f64) -> Self;
     unsafe fn load(from: *const f64) -> Self;
     unsafe fn store(self, to: *mut f64);
-    /// Without a temporal hint; `to` aligned to the vector.
+    /// Non-temporal store; `to` is aligned to the vector.
     unsafe fn stream(self, to: *mut f64);
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn mul(self, other: Self) -> Self;
 }
 
-/// One element: volatile accesses keep the compiler from making vectors of several.
+/// A single element: volatile accesses keep the compiler from vectorizing.
 impl Lanes for f64 {
     const N: usize = 1;
 
@@ -138,7 +137,7 @@ lanes!(
     _mm512_mul_pd
 );
 
-/// What a kernel stores at element `i`.
+/// The value that a kernel stores at element `i`.
 trait Formula {
     unsafe fn value<V: Lanes>(s: &Span, i: usize) -> V;
 }
@@ -161,7 +160,7 @@ formula!(Scale, |s, i| V::splat(Q).mul(V::load(s.x.add(i))));
 formula!(Add, |s, i| V::load(s.x.add(i)).add(V::load(s.y.add(i))));
 formula!(Triad, |s, i| V::load(s.x.add(i)).add(V::splat(Q).mul(V::load(s.y.add(i)))));
 
-/// Vectors in one turn of a loop.
+/// Vectors per iteration of an unrolled loop.
 const UNROLL: usize = 4;
 
 #[inline(always)]
@@ -195,7 +194,7 @@ unsafe fn map<V: Lanes, F: Formula, const NT: bool>(s: &Span) -> f64 {
     0.0
 }
 
-/// The sum in eight vectors of partial sums: exact, since values are small integers.
+/// Sums in eight vectors of partial sums: exact, because values are small integers.
 #[inline(always)]
 unsafe fn sum<V: Lanes>(s: &Span) -> f64 {
     unsafe {

@@ -1,4 +1,4 @@
-//! stream on the CPU: its job and certificate.
+//! The CPU job of stream, and its certificate.
 
 pub mod kernels;
 
@@ -15,11 +15,11 @@ use kernels::{Span, Timed};
 pub struct Stream {
     spec: Spec,
     n: usize,
-    /// a, b and c, those that the kernel uses.
+    /// The arrays a, b and c, if the kernel uses them.
     arrays: [Option<Buffer>; 3],
     timed: Timed,
     fault: Option<Fault>,
-    /// The bits of each worker's sum, each in a cache line of its own.
+    /// The bits of each worker's sum, each in a separate cache line.
     sums: Vec<Slot>,
 }
 
@@ -106,8 +106,8 @@ impl PoolJob for Stream {
     fn execute(&self, worker: Worker) {
         let mut sum = 0.0;
         for piece in pieces(self.n, 64, worker, self.fault) {
-            // SAFETY: the pieces lie inside the arrays, or one element behind in the
-            // guard; destinations of different workers are disjoint.
+            // SAFETY: the pieces lie inside the arrays, or extend by one element into the guard; destinations
+            // of different workers are disjoint.
             sum += unsafe { (self.timed)(&self.span(&piece)) };
         }
         self.sums[worker.index].0.store(sum.to_bits(), Ordering::Relaxed);

@@ -63,7 +63,7 @@ fn every_line_can_be_set_to_what_it_says() {
     for shipped in crate::recipe::shipped::shipped() {
         let recipe = parse(shipped.path, shipped.text).expect("a recipe");
         for line in form(&recipe, &Overrides::default()).expect("a form") {
-            // Experiments that differ, `cases`, and what is unset have no one text.
+            // Values that differ between experiments, `cases`, and unset values have no single text.
             if line.value.is_empty() || line.differs {
                 continue;
             }

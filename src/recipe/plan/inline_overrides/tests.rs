@@ -6,7 +6,7 @@ fn overrides(pairs: &[(&str, &str)]) -> Overrides {
     Overrides { set, ..Overrides::default() }
 }
 
-/// The folded text, which must mean what the recipe and the overrides mean.
+/// The folded text, checked to be equivalent to the recipe with its overrides.
 fn folded(text: &str, pairs: &[(&str, &str)]) -> String {
     let (recipe, overrides) = (parse("a.yaml", text).expect("a recipe"), overrides(pairs));
     let plan = resolve(&recipe, &overrides).unwrap_or_else(|e| panic!("{pairs:?}: {e}"));

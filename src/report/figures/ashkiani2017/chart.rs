@@ -1,5 +1,5 @@
-//! Marks over the number of buckets: what was measured in full lines, the same of the paper in
-//! dashed ones of the same colour.
+//! Marks over the number of buckets: measured values as solid lines, the paper's as dashed lines of the same
+//! colour.
 
 use crate::recipe::plan::Scale;
 use crate::report::figures::mark::Mark;
@@ -8,10 +8,10 @@ use crate::report::figures::sweep;
 use crate::report::series::{ChartData, XAxis, YAxis};
 use crate::report::unit::Unit;
 
-/// What is said of the dashed lines in the legend.
+/// Suffix of the dashed lines' labels in the legend.
 pub const SOURCE: &str = ", GTX 1080 in the paper";
 
-/// The marks as lines.
+/// Chart of the marks as lines.
 pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
     let axis = XAxis {
         key: "buckets".to_owned(),
@@ -26,7 +26,7 @@ pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
     paired(sweep::lines(title, sweep::x_axis(marks, axis), y, &named, |mark| &mark.pattern))
 }
 
-/// The same with a style for each line that is there, and one more for the paper's of each.
+/// Adds a style for each present line, and one for its counterpart in the paper.
 fn paired(mut data: ChartData) -> ChartData {
     let bare = |label: &str| label.strip_suffix(SOURCE).unwrap_or(label).to_owned();
     let lines: Vec<&str> = Line::ALL.iter().map(|line| line.name()).collect();

@@ -1,5 +1,5 @@
-//! Figure 5: which buckets 256 keys belong to, in the order in which DMS, WMS and BMS store them
-//! (§5.6). Nothing of it is measured.
+//! Figure 5: the buckets of 256 keys in the order in which DMS, WMS and BMS store them (§5.6). Nothing is
+//! measured.
 
 mod draw;
 
@@ -19,11 +19,11 @@ const NAME: &str = "ashkiani2017/fig05";
 const TITLE: &str = "The buckets of 256 keys, in the order in which multisplits store them";
 const CLAIM: &str = "ashkiani2017, figure 5: reordered near the processor first, keys of a bucket are stored side by side: by \
                      WMS those of a warp, by BMS those of a block, which stays useful with more buckets";
-/// The figure's keys.
+/// Number of keys in the figure.
 const KEYS: u64 = 256;
-/// Numbers of buckets, as in Table 4.
+/// Numbers of buckets, as in Table 4 of the paper.
 const BUCKETS: [u64; 3] = [2, 8, 32];
-/// The seed of a recipe that names none.
+/// The default seed of recipes.
 const SEED: u64 = 1;
 
 pub const FIGURE: Figure = Figure {
@@ -34,7 +34,7 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-/// What is drawn for a number of buckets.
+/// The rows drawn for one number of buckets.
 struct Group {
     buckets: u64,
     rows: Vec<Row>,
@@ -44,13 +44,13 @@ struct Group {
 struct Row {
     /// `dms`, or `result`.
     name: &'static str,
-    /// What it is, in words.
+    /// Description of the row.
     words: &'static str,
     keys: Vec<Stored>,
 }
 
 impl Row {
-    /// Keys of a warp that are stored side by side, on average.
+    /// Average number of keys of a warp that are stored contiguously.
     fn run(&self) -> f64 {
         let places: Vec<u64> = self.keys.iter().map(|(_, place)| *place).collect();
         places.len() as f64 / runs(&places) as f64
@@ -75,7 +75,7 @@ fn draw(_: &[Named]) -> Result<Drawn> {
     Ok(Drawn { document, table: table(&groups)?, text: None })
 }
 
-/// The three orders and the result.
+/// The three orders and the result for one number of buckets.
 fn group(buckets: u64) -> Result<Group> {
     let params = Params::default().with("keys", Value::Int(KEYS)).with("buckets", Value::Int(buckets));
     let spec = Spec::from_params(&params, SEED)?;

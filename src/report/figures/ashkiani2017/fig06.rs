@@ -1,4 +1,4 @@
-//! Figure 6: the time of each multisplit over the number of buckets, keys and pairs (§6.2.1). Fed by
+//! Figure 6: the time of each multisplit over the number of buckets, keys and pairs (§6.2.1). Drawn from
 //! `ashkiani2017/table05-speedups`.
 
 use anyhow::Result;
@@ -45,7 +45,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     drawn((NAME, CLAIM), &chart(TITLE, time(), &marks), &platforms, &marks, &lines)
 }
 
-/// Table 5's rates as times of as many keys; of another number they say nothing.
+/// Table 5's rates converted to times, for the paper's number of keys only.
 fn papers(panel: &Panel) -> Result<Vec<Mark>> {
     match panel.keys {
         KEYS => panel.published("s", |row| KEYS as f64 / (row.g_per_s * 1e9)),

@@ -1,5 +1,5 @@
-//! Figure 7: the speed-up of each multisplit over a radix sort of the whole keys, over the number of
-//! buckets, keys and pairs (§6.2.1). Fed by `ashkiani2017/table05-speedups`.
+//! Figure 7: the speed-up of each multisplit over a radix sort of the whole keys, over the number of buckets,
+//! keys and pairs (§6.2.1). Drawn from `ashkiani2017/table05-speedups`.
 
 use anyhow::Result;
 
@@ -18,7 +18,7 @@ const NAME: &str = "ashkiani2017/fig07";
 const TITLE: &str = "Speed-up of multisplits over a radix sort of whole keys, by number of buckets";
 const CLAIM: &str = "ashkiani2017, figure 7: up to 9.7 times as fast as the radix sort with keys and 10.8 times with pairs \
                      on a Tesla K40c, 5.6 and 6.1 times on a GeForce GTX 1080";
-/// What y counts.
+/// Unit of y.
 const TIMES: &str = "of the sort";
 
 pub const FIGURE: Figure = Figure {
@@ -47,7 +47,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     drawn((NAME, CLAIM), &data, &platforms, &marks, &lines)
 }
 
-/// Each line's times against the sort's of as many buckets.
+/// Speed-ups: each line's time against the sort's for the same number of buckets.
 fn speed_ups(panel: &Panel) -> Vec<Mark> {
     let against = |mark: Mark| {
         let buckets = mark.x.unwrap_or_default() as u64;
@@ -58,7 +58,7 @@ fn speed_ups(panel: &Panel) -> Vec<Mark> {
     lines.flat_map(|line| panel.times(line)).map(against).collect()
 }
 
-/// `NVIDIA H200, keys: at best 5.3 (fused, 2 buckets)`: of the panel's measured marks.
+/// `NVIDIA H200, keys: at best 5.3 (fused, 2 buckets)`: the best of the panel's measured marks.
 fn best(panel: &Panel, marks: &[Mark]) -> Option<String> {
     let own = marks.iter().filter(|mark| mark.panel == panel.title && mark.pattern != Line::Bits.name());
     let known = own.filter_map(|mark| Some((mark.y.as_ref().ok()?.y, mark)));
@@ -66,7 +66,7 @@ fn best(panel: &Panel, marks: &[Mark]) -> Option<String> {
     Some(format!("{}: at best {most:.1} times ({}, {} buckets)", panel.title, mark.pattern, mark.x?))
 }
 
-/// With a line across where a multisplit takes as long as the sort.
+/// Adds a guide at the level where a multisplit takes as long as the sort.
 fn level(mut data: ChartData) -> ChartData {
     let guide = Guide {
         label: "1: the radix sort".to_owned(),

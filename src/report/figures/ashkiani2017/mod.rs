@@ -19,35 +19,35 @@ use crate::report::series::ChartData;
 use crate::report::svg::{POINTS, render};
 use crate::report::verdicts::Named;
 
-/// What figures 6 and 7 are drawn from.
+/// Recipes whose runs figures 6 and 7 are drawn from.
 const RECIPES: &[&str] = &["ashkiani2017/table05-speedups"];
-/// Table 5's keys, which are taken where a run has several sizes.
+/// Table 5's number of keys, which is preferred if a run has several sizes.
 const KEYS: u64 = 1 << 25;
-/// The figures' last number of buckets.
+/// Greatest number of buckets in the figures.
 const MOST: u64 = 256;
-/// Values of the figures' keys and pairs, bytes, with their names in Table 5.
+/// Bytes of a value for the figures' keys and pairs, with their names in Table 5.
 const VALUES: [(u64, &str); 2] = [(0, "none"), (4, "4B")];
 /// The GPU of Table 5 that is drawn beside a run.
 const PUBLISHED: &str = "GTX 1080";
 
-/// A panel: what a GPU does with keys, or with pairs.
+/// A panel: the keys, or the pairs, of one GPU.
 struct Panel<'a> {
     platform: &'a Platform<'a>,
     title: String,
     value: u64,
     keys: u64,
-    /// Every number of buckets that it has.
+    /// Every number of buckets in the panel.
     buckets: Vec<u64>,
 }
 
-/// The GPUs of the runs that split keys as the paper does, with the peers beside them.
+/// GPUs of the runs whose splits match the paper's, together with peers on the same device.
 fn gpus<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
     let all = separate(runs);
     let splits = |p: &&Platform| p.kind == Kind::Gpu && p.records.iter().any(|(_, r)| Split::of(r).is_some());
     all.iter().filter(splits).map(|own| with_peers(own, &all)).collect()
 }
 
-/// The same platform with the records of peers that ran on its device in its runs.
+/// The platform with the records of peers that ran on its device in the same runs.
 fn with_peers<'a>(own: &Platform<'a>, all: &[Platform<'a>]) -> Platform<'a> {
     let place = own.records.first().map(|(_, record)| record.case.place());
     let beside = |other: &&Platform| {
@@ -68,7 +68,7 @@ fn panels<'a>(platforms: &'a [Platform<'a>]) -> Vec<Panel<'a>> {
 }
 
 impl<'a> Panel<'a> {
-    /// None where the platform has no such cases.
+    /// `None` if the platform has no such cases.
     fn of(platform: &'a Platform<'a>, value: u64) -> Option<Panel<'a>> {
         let splits = platform.records.iter().filter_map(|(_, record)| Split::of(record));
         let own: Vec<Split> = splits.filter(|s| s.value == value && s.buckets <= MOST).collect();
@@ -85,7 +85,7 @@ impl<'a> Panel<'a> {
         Wanted::Split(Split { line, value: self.value, keys: self.keys, buckets })
     }
 
-    /// The times of a line, where the platform has any of it.
+    /// The times of a line, for the numbers of buckets that the platform has.
     fn times(&self, line: Line) -> Vec<Mark> {
         let there = |buckets: &&u64| self.platform.has(self.wanted(line, **buckets));
         let mark = |&buckets: &u64| {
@@ -95,7 +95,7 @@ impl<'a> Panel<'a> {
         self.buckets.iter().filter(there).map(mark).collect()
     }
 
-    /// Table 5's cells of the same, y being what `value` makes of them.
+    /// The corresponding cells of Table 5; `value` converts them to y.
     fn published(&self, unit: &'static str, value: fn(&Multisplit) -> f64) -> Result<Vec<Mark>> {
         let name = VALUES.iter().find(|(value, _)| *value == self.value).map(|(_, name)| *name);
         let own = |row: &Multisplit| row.platform == PUBLISHED && Some(row.values.as_str()) == name;
@@ -108,7 +108,7 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// The chart of these marks with what is said of them, and their table.
+/// The chart of these marks with its caption, and their table.
 fn drawn(
     (name, claim): (&str, &str),
     data: &ChartData,
@@ -121,7 +121,7 @@ fn drawn(
     Ok(Drawn { document: render(data, &caption)?, table: table(name, marks)?, text: None })
 }
 
-/// What was split, and how, for below the picture.
+/// Description of the inputs and methods for the caption.
 fn how(panels: &[Panel]) -> String {
     let mut sizes: Vec<String> = panels.iter().map(|p| crate::case::units::grouped(p.keys)).collect();
     sizes.dedup();

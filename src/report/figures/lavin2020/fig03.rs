@@ -1,4 +1,4 @@
-//! Figure 3: CPU bandwidth over uniform stride; several runs are several platforms. Fed by
+//! Figure 3: CPU bandwidth over uniform stride; several runs are several platforms. Drawn from
 //! `lavin2020/fig03-cpu-stride`.
 
 use crate::report::figures::Figure;

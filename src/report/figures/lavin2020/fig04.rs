@@ -1,5 +1,5 @@
-//! Figure 4: the same uniform-stride gathers in two runs, with and without hardware prefetchers,
-//! absolute and relative to stride 1. Fed by two runs of `lavin2020/fig04-prefetch`.
+//! Figure 4: the same uniform-stride gathers in two runs, with and without hardware prefetchers, absolute and
+//! relative to stride 1. Drawn from two runs of `lavin2020/fig04-prefetch`.
 
 use anyhow::{Result, bail};
 
@@ -20,7 +20,7 @@ use crate::report::verdicts::Named;
 
 const NAME: &str = "lavin2020/fig04";
 const TITLE: &str = "Uniform-stride gather, with the prefetchers on and off";
-/// Where the runs do not tell that apart: somebody may have switched them all the same.
+/// Title if the runs do not record the state of the prefetchers: it may still differ.
 const UNKNOWN: &str = "Uniform-stride gather in two runs, the state of whose prefetchers is not known";
 const CLAIM: &str = "lavin2020, figure 4: without prefetchers Broadwell bottoms out after stride 8; Skylake always \
                      fetches two lines and drops to 1/16 of its peak";
@@ -79,18 +79,18 @@ fn title(runs: &[Named]) -> &'static str {
     if switched { TITLE } else { UNKNOWN }
 }
 
-/// `A, prefetchers on`; where that is not known, the run's name.
+/// `A, prefetchers on`; if the state is not known, the run's name.
 fn state(at: usize, run: &Named) -> String {
     let words = known(run).map_or_else(|| run.name.clone(), |state| format!("prefetchers {state}"));
     format!("{}, {words}", letter(at))
 }
 
-/// Their state, where the run's engine could read it.
+/// State of the prefetchers, if the run's engine could read it.
 fn known<'a>(run: &Named<'a>) -> Option<&'a str> {
     prefetchers(run).filter(|state| !state.contains("n/a"))
 }
 
-/// What the run's engine could read of the prefetchers.
+/// The prefetcher fact of the run's environment, as read by the engine.
 fn prefetchers<'a>(run: &Named<'a>) -> Option<&'a str> {
     let facts = &run.side.manifest.environment.facts;
     facts.iter().find(|(name, _)| name == PREFETCHERS).map(|(_, value)| value.as_str())

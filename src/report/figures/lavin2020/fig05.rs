@@ -1,4 +1,4 @@
-//! Figure 5: GPU bandwidth over uniform stride; several runs are several platforms. Fed by
+//! Figure 5: GPU bandwidth over uniform stride; several runs are several platforms. Drawn from
 //! `lavin2020/fig05-gpu-stride`.
 
 use crate::report::figures::Figure;

@@ -1,5 +1,5 @@
-//! Figure 6: what vector instructions gain over scalar ones, in per cent, over uniform stride
-//! (§5.3). Fed by `lavin2020/fig06-simd`.
+//! Figure 6: gain of vector instructions over scalar ones, in per cent, over uniform stride (§5.3). Drawn
+//! from `lavin2020/fig06-simd`.
 
 use anyhow::{Result, bail};
 
@@ -77,7 +77,7 @@ fn improvements(platform: &Platform, scalar: &[&Platform], side: Use) -> Vec<Mar
     sweep::marks(&sweep::title(side), platform, side).into_iter().map(improved).collect()
 }
 
-/// Whether two platforms differ in nothing but the instruction set.
+/// Whether two platforms differ only in the instruction set.
 fn is_counterpart(scalar: &Platform, other: &Platform) -> bool {
     let alike = |p: &Platform| Params::with(p.settings.clone(), ISA, Value::Text(String::new()));
     alike(scalar) == alike(other)

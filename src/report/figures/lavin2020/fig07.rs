@@ -1,4 +1,4 @@
-//! Figure 7: application gathers relative to the platform's stride-1 gather, as radars. Fed by
+//! Figure 7: application gathers relative to the platform's stride-1 gather, as radars. Drawn from
 //! `lavin2020/app-patterns` and `lavin2020/fig09-references`.
 
 use super::radars::{self, RECIPES};

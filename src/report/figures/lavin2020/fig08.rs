@@ -1,4 +1,4 @@
-//! Figure 8: application scatters relative to the platform's stride-1 scatter, as radars. Fed by
+//! Figure 8: application scatters relative to the platform's stride-1 scatter, as radars. Drawn from
 //! `lavin2020/app-patterns` and `lavin2020/fig09-references`.
 
 use super::radars::{self, RECIPES};

@@ -1,5 +1,5 @@
-//! Figure 9: bandwidth-bandwidth plots of selected patterns (§5.4.3). Fed by
-//! `lavin2020/app-patterns` and `lavin2020/fig09-references`.
+//! Figure 9: bandwidth-bandwidth plots of selected patterns (§5.4.3). Drawn from `lavin2020/app-patterns` and
+//! `lavin2020/fig09-references`.
 
 use anyhow::Result;
 
@@ -19,7 +19,7 @@ const NAME: &str = "lavin2020/fig09";
 const TITLE: &str = "Bandwidth of selected patterns over stride-1 bandwidth";
 const CLAIM: &str = "lavin2020, figure 9: PENNANT-G12 runs at about 1/16 of the peak on Broadwell; CPUs gain in \
                      relative terms from one generation to the next, GPUs use a decreasing part of their bandwidth";
-/// Of Table 5, those that the paper's text discusses.
+/// Patterns of Table 5 that the paper's text discusses.
 const APPLICATIONS: [&str; 3] = ["PENNANT-G12", "LULESH-S1", "LULESH-S3"];
 
 pub const FIGURE: Figure = Figure {
@@ -60,14 +60,14 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     Ok(Drawn { document: paint::svg(&scene)?, table: table(NAME, &marks)?, text: None })
 }
 
-/// Stride 1 and 16, and the applications' own of this kernel.
+/// Strides 1 and 16, and the applications' patterns of this kernel.
 fn patterns(side: Use) -> Vec<Wanted> {
     let strides = [1, 16].map(|stride| Wanted::Uniform { side, stride });
     let apps = APPLICATIONS.iter().filter_map(|name| applications::find(name));
     strides.into_iter().chain(apps.filter(|app| app.kernel == side).map(Wanted::App)).collect()
 }
 
-/// The panel says which kernel.
+/// Name of a pattern without its kernel, which the panel names.
 fn name(wanted: Wanted) -> String {
     match wanted {
         Wanted::Uniform { stride, .. } => format!("stride {stride}"),
@@ -75,7 +75,7 @@ fn name(wanted: Wanted) -> String {
     }
 }
 
-/// The platform's patterns of a kernel over its stride 1.
+/// The platform's patterns of one kernel, over its stride-1 bandwidth.
 fn placed(platform: &Platform, side: Use) -> Vec<Mark> {
     let base = platform.find(Wanted::Uniform { side, stride: 1 });
     let x = base.as_ref().ok().map(|value| value.y);

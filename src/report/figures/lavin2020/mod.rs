@@ -21,12 +21,12 @@ use super::{Drawn, some_point};
 use crate::report::svg::{POINTS, render};
 use crate::report::verdicts::Named;
 
-/// What a point is, and one of the paper's.
+/// Explanation of a point, and of the paper's points.
 fn sampled(points: &str) -> String {
     format!("{points}; the paper's are the fastest of 10 runs")
 }
 
-/// Figures 3 and 5: bandwidth over uniform stride, a line for each platform of a kind.
+/// Figures 3 and 5: bandwidth over uniform stride, one line for each platform of a kind.
 fn strides(figure: &str, kind: Kind, title: &str, claim: &str, runs: &[Named]) -> Result<Drawn> {
     let mut platforms = separate(runs);
     platforms.retain(|p| p.kind == kind && SIDES.iter().any(|side| !p.strides(*side).is_empty()));

@@ -1,4 +1,4 @@
-//! What figures 7 and 8 share.
+//! Shared parts of figures 7 and 8.
 
 use anyhow::Result;
 
@@ -14,8 +14,8 @@ use crate::report::verdicts::Named;
 
 pub const RECIPES: &[&str] = &["lavin2020/app-patterns", "lavin2020/fig09-references"];
 
-/// From so many platforms of a kind on, they are the spokes and each pattern is a circle, as in
-/// the paper; two spokes enclose nothing.
+/// With at least this many platforms of a kind, platforms are the spokes and each pattern is a circle, as in
+/// the paper; two spokes would not enclose an area.
 const LEAST_PLATFORMS: usize = 3;
 
 pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[Named]) -> Result<Drawn> {
@@ -42,7 +42,7 @@ pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[Named]) -
     Ok(Drawn { document: paint::svg(&scene)?, table: table(figure, &marks)?, text: None })
 }
 
-/// A few large circles stand side by side, whatever their kind.
+/// Puts large circles of both kinds side by side.
 fn together(sections: Vec<Section>) -> Vec<Section> {
     if sections.len() < 2 || sections.iter().any(|section| section.small) {
         return sections;
@@ -62,7 +62,7 @@ fn relative(platform: &Platform, side: Use, apps: &[&'static Application]) -> Ve
     apps.iter().map(mark).collect()
 }
 
-/// The circles of one kind of platform; `None` where there is none.
+/// The circles of one kind of platform; `None` if there are none.
 fn section(
     kind: Kind,
     platforms: &[Platform],
@@ -70,7 +70,7 @@ fn section(
     apps: &[&Application],
     marks: &[Mark],
 ) -> Option<Section> {
-    // One without a single value would be an empty spoke of every circle.
+    // A platform without values would be an empty spoke in every circle.
     let drawn = |p: &Platform| marks.iter().any(|m| m.platform == p.label && m.y.is_ok());
     let own = || platforms.iter().zip(letters).filter(|(p, _)| p.kind == kind && drawn(p));
     let value = |platform: &Platform, app: &Application| {

@@ -1,6 +1,5 @@
-//! Table 4: each application's harmonic mean over its patterns, and how that goes together with
-//! STREAM, of stored runs and as the paper prints it. Fed by `lavin2020/app-patterns` and
-//! `lavin2020/fig09-references`.
+//! Table 4: each application's harmonic mean over its patterns, and its correlation with STREAM, for stored
+//! runs and as printed in the paper. Drawn from `lavin2020/app-patterns` and `lavin2020/fig09-references`.
 
 mod rows;
 mod words;
@@ -36,8 +35,8 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     Ok(Drawn { document: sheet.markdown(), table: words::csv(&groups, stream)?, text: Some(sheet.text()) })
 }
 
-/// The kernel that stands for STREAM: the first of these that all platforms have that have any.
-/// The paper does not say which one its numbers are of.
+/// The kernel that represents STREAM: the first of these that all platforms with any of them have. The paper
+/// does not specify its kernel.
 fn stream_kernel(platforms: &[Platform]) -> &'static str {
     const KERNELS: [&str; 3] = ["triad", "copy", "read"];
     let result = |p: &Platform, kernel| p.find(Wanted::Stream(kernel)).is_ok();

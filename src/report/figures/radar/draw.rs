@@ -10,16 +10,16 @@ use crate::report::unit;
 
 const WIDTH: f64 = 1200.0;
 
-/// Radars of one size below a heading.
+/// Radars of one size under a heading.
 #[derive(Clone, Debug)]
 pub struct Section {
     pub heading: String,
     pub radars: Vec<Radar>,
-    /// Many small circles, or two large ones in a row with long names around them.
+    /// Many small circles, or two large ones per row with long names around them.
     pub small: bool,
 }
 
-/// The whole page. All radars share their rings.
+/// Draws the whole page. All radars share their rings.
 pub fn draw(title: &str, sections: &[Section], caption: &Caption) -> Scene {
     let spokes = sections.iter().flat_map(|s| &s.radars).flat_map(|r| &r.spokes);
     let rings = Rings::for_largest(spokes.filter_map(|s| s.value).fold(0.0, f64::max));
@@ -32,7 +32,7 @@ pub fn draw(title: &str, sections: &[Section], caption: &Caption) -> Scene {
     page.end(std::iter::once(key(&rings)), caption)
 }
 
-/// What the rings are, for small circles, which carry no numbers.
+/// The values of the rings; small circles do not show them.
 fn key(rings: &Rings) -> String {
     let values: Vec<String> = rings.values.iter().map(|v| per_cent(*v)).collect();
     format!("Rings: {} of the platform's stride-1 bandwidth; the dark one is 100 %", values.join(", "))
@@ -56,12 +56,12 @@ fn rows(page: &mut Page, section: &Section, rings: &Rings) {
     }
 }
 
-/// Blue and green as in the paper; the headings tell them apart as well.
+/// Blue and green as in the paper; headings also distinguish the two kinds.
 fn look(kind: Kind) -> Look {
     Look::of(if kind == Kind::Cpu { 0 } else { 2 }, None)
 }
 
-/// A colour mixed with so much white.
+/// The colour mixed with this share of white.
 fn tint((r, g, b): Color, white: f64) -> Color {
     let mix = |c: u8| (f64::from(c) + (255.0 - f64::from(c)) * white).round() as u8;
     (mix(r), mix(g), mix(b))
@@ -115,8 +115,7 @@ impl Radar {
         let n = self.spokes.len();
         for (at, spoke) in self.spokes.iter().enumerate() {
             let (sideways, down) = direction(at as f64, n);
-            // Near the top and the bottom names lie side by side: further out there, they also
-            // lie over each other.
+            // Near the top and the bottom, names lie side by side; moving them outwards staggers them.
             let more = if small { 0.0 } else { 16.0 * down.powi(8) };
             let (x, y) = reach(center, radius + away + more, at as f64, n);
             let words =
@@ -131,12 +130,12 @@ impl Radar {
         }
         let title =
             Text::new(center.0, center.1 - radius - if small { 24.0 } else { 50.0 }, &self.title, LABEL, INK);
-        // A long name shrinks rather than run into its neighbour.
+        // Shrinks a long title, so that it does not overlap its neighbour.
         let fit = if small { 158.0 / text_width(&self.title, LABEL) } else { 1.0 };
         scene.text(Text { size: LABEL * fit.min(1.0), ..title.anchored(Anchor::Middle) });
     }
 
-    /// Where the outline is nearest to the centre, between two spokes, so that it covers least.
+    /// Labels the rings between the two spokes where the outline is nearest to the centre, to cover least.
     fn ring_labels(&self, scene: &mut Scene, center: Point, radius: f64, rings: &Rings) {
         let n = self.spokes.len();
         let value = |at: usize| self.spokes[at % n].value.unwrap_or(0.0);
@@ -188,7 +187,7 @@ mod tests {
         assert_eq!(covered(&page(3)), [], "with a gap");
     }
 
-    /// Nothing joins the neighbours of a missing value, and nothing is filled.
+    /// The neighbours of a missing value are not joined, and nothing is filled.
     #[test]
     fn a_missing_value_leaves_a_gap() {
         let outlines = |scene: &Scene| -> Vec<usize> {

@@ -1,23 +1,23 @@
-//! Where the spokes, the rings and the outline of a radar lie. Pure.
+//! Positions of the spokes, the rings and the outline of a radar. Pure.
 
 use std::f64::consts::TAU;
 
 pub type Point = (f64, f64);
 
-/// The direction of one of `n` spokes as a vector of length 1: the first points up, the others
-/// follow clockwise. y grows downwards. A half counts as between two of them.
+/// The direction of one of `n` spokes as a unit vector: the first points up, the others follow clockwise. y
+/// points downwards. A half-integer lies between two spokes.
 pub fn direction(spoke: f64, n: usize) -> Point {
     let angle = TAU * spoke / n.max(1) as f64;
     (angle.sin(), -angle.cos())
 }
 
-/// A point so far from the centre in a spoke's direction.
+/// The point at this distance from the centre, in a spoke's direction.
 pub fn reach(center: Point, radius: f64, spoke: f64, n: usize) -> Point {
     let (x, y) = direction(spoke, n);
     (center.0 + radius * x, center.1 + radius * y)
 }
 
-/// The circles that values are read by.
+/// Circles for reading values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rings {
     /// Multiples of a round step and 1, ascending; the last one is the rim.
@@ -25,7 +25,7 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// So that the largest value fits, in at most five steps; never less than 1.
+    /// At most five steps that include the largest value and at least 1.
     pub fn for_largest(largest: f64) -> Rings {
         const MOST: f64 = 5.0;
         let largest = largest.max(1.0);
@@ -41,20 +41,20 @@ impl Rings {
         Rings { values }
     }
 
-    /// How far out a value lies, as a part of the radius.
+    /// The radial position of a value, as a share of the radius.
     pub fn position(&self, value: f64) -> f64 {
         value / self.values.last().copied().unwrap_or(1.0)
     }
 }
 
-/// The stretches of neighbouring spokes that have a value, as indices; where all have, one that
-/// ends where it began.
+/// Runs of neighbouring spokes that have a value, as indices; if all have one, a single run that ends where
+/// it began.
 pub fn stretches<T>(values: &[Option<T>]) -> Vec<Vec<usize>> {
     let n = values.len();
     let Some(gap) = values.iter().position(Option::is_none) else {
         return if n == 0 { Vec::new() } else { vec![(0..n).chain([0]).collect()] };
     };
-    // Begins behind a gap, so that no stretch is cut where the circle closes.
+    // Starts after a gap, so that no run is cut where the circle closes.
     let mut found: Vec<Vec<usize>> = vec![Vec::new()];
     for at in (1..=n).map(|i| (gap + i) % n) {
         match &values[at] {

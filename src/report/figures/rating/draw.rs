@@ -11,13 +11,13 @@ use crate::report::unit::Unit;
 
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 470.0;
-/// Space for the labels of the vertical axis and its title.
+/// Space for the vertical axis: its labels and title.
 const LEFT: f64 = 66.0;
-/// Space for the names of the lines of constant part.
+/// Space for the labels of the lines of constant fraction.
 const RIGHT: f64 = 46.0;
 const LETTER: f64 = 15.0;
 
-/// The whole page; `patterns` are the legend, in the order of their styles.
+/// Draws the whole page; `patterns` are the legend, in the order of their styles.
 pub fn draw(title: &str, plots: &[Plot], patterns: &[String], caption: &Caption) -> Scene {
     let mut page = Page::begin(WIDTH, title, caption);
     let entry = |(style, label): (usize, &String)| Entry {
@@ -43,14 +43,14 @@ struct View<'a> {
     y: AxisScale,
     left: f64,
     width: f64,
-    /// The platforms' letters at their places from left to right, with their rows.
+    /// The platforms' letters, with x and row, from left to right.
     letters: Vec<(String, f64, usize)>,
 }
 
 impl<'a> View<'a> {
     fn new(plot: &'a Plot, at: usize, plots: usize) -> View<'a> {
         let xs: Vec<f64> = plot.points.iter().map(|dot| dot.x).collect();
-        // Up to the right end of the diagonal, so that every line ends at the right side.
+        // Reaches up to the right end of the diagonal, so that every line ends at the right side.
         let ys: Vec<f64> = plot.points.iter().flat_map(|d| [d.low, d.high, d.x]).collect();
         let cell = (WIDTH - 2.0 * MARGIN + GAP) / plots as f64;
         let (left, width) = (MARGIN + at as f64 * cell + LEFT, cell - GAP - LEFT - RIGHT);
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
         found.into_iter().zip(rows).map(|((place, letter), row)| (letter.to_owned(), place, row)).collect()
     }
 
-    /// What stands over the frame: the title and the rows of letters.
+    /// Height above the frame: the title and the rows of letters.
     fn above(&self) -> f64 {
         let rows = self.letters.iter().map(|(_, _, row)| row + 1).max().unwrap_or(0);
         26.0 + rows as f64 * LETTER
@@ -122,7 +122,7 @@ impl<'a> View<'a> {
         scene.text(Text { upright: true, ..title.anchored(Anchor::Middle) });
     }
 
-    /// Lines of constant part, named where they end.
+    /// Draws the lines of constant fraction, labelled at their ends.
     fn parts(&self, scene: &mut Scene, top: f64) {
         for exponent in parts(self.plot.points.iter().map(|dot| (dot.x, dot.y))) {
             let part = f64::from(exponent).exp2();
@@ -138,7 +138,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A line through all dots of a platform, with its letter over the frame.
+    /// Draws a line through all dots of a platform, with its letter above the frame.
     fn platforms(&self, scene: &mut Scene, top: f64) {
         for (letter, x, row) in &self.letters {
             let (y, dash) = (top - 9.0 - *row as f64 * LETTER, Some((1, 4)));
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Stride 1 stands on the line of part 1, and every dot within the frame.
+    /// Stride 1 lies on the line of fraction 1, and every dot within the frame.
     #[test]
     fn the_diagonal_runs_through_stride_1() {
         let plot = plot("Gather");

@@ -1,24 +1,24 @@
-//! Where the lines of a constant part lie, and where letters do not cover each other. Pure.
+//! Positions of the lines of constant fraction, and rows in which letters do not overlap. Pure.
 
 use std::ops::RangeInclusive;
 
 pub type Span = (f64, f64);
 
-/// The line y = `part`·x inside a frame, from left to right; `None` where it does not cross it.
+/// The line y = `part`·x inside a frame, from left to right; `None` if it does not cross the frame.
 pub fn line(part: f64, (x_low, x_high): Span, (y_low, y_high): Span) -> Option<[(f64, f64); 2]> {
     let (from, to) = (x_low.max(y_low / part), x_high.min(y_high / part));
     (from < to).then_some([(from, part * from), (to, part * to)])
 }
 
-/// The powers of two, as exponents, that the parts y/x of these dots lie between; 1 is always
-/// among them.
+/// Powers of two, as exponents, that enclose the fractions y/x of these dots; 1 is always included.
 pub fn parts(dots: impl Iterator<Item = (f64, f64)>) -> RangeInclusive<i32> {
     let exponents = dots.map(|(x, y)| (y / x).log2()).filter(|e| e.is_finite());
     let (low, high) = exponents.fold((0f64, 0f64), |(low, high), e| (low.min(e), high.max(e)));
     (low + 1e-9).floor() as i32..=(high - 1e-9).ceil() as i32
 }
 
-/// A row for each of these places, ascending, so that those of one row lie so far apart.
+/// A row for each of these ascending places, so that places in the same row are at least `apart` from each
+/// other.
 pub fn rows(places: &[f64], apart: f64) -> Vec<usize> {
     let mut ends: Vec<f64> = Vec::new();
     let mut row = |place: f64| {

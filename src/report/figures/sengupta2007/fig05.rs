@@ -1,6 +1,5 @@
-//! Figure 5: the times of the paper's five scans over the number of elements, in one picture, with
-//! what one takes against another at 1M elements beside what the paper says (§5). Fed by
-//! `sengupta2007/fig05`.
+//! Figure 5: the times of the paper's five scans over the number of elements in one picture, with their
+//! ratios at 1M elements beside those of the paper (§5). Drawn from `sengupta2007/fig05`.
 
 use anyhow::Result;
 
@@ -28,10 +27,10 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-/// At so many elements the paper compares.
+/// The number of elements at which the paper compares the scans.
 const COMPARED: u64 = 1 << 20;
 
-/// What is held against what, and the paper's ratio: 2.61 / 0.79, 0.88 / 0.79, 4.29 / 2.61.
+/// Pairs of lines to compare, and the paper's ratios: 2.61 / 0.79, 0.88 / 0.79, 4.29 / 2.61.
 const RATIOS: [(Line, Line, f64); 3] = [
     (Line::Segmented, Line::Scan, 3.3),
     (Line::Backward, Line::Scan, 1.11),
@@ -55,7 +54,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     Ok(Drawn { document: render(&data, &caption)?, table: table(NAME, &marks)?, text: None })
 }
 
-/// A platform's times, line by line; where it has none of a line, that.
+/// A platform's times, line by line; a line without times has a mark that says so.
 fn marks(platform: &Platform) -> Vec<Mark> {
     let sizes = platform.scanned();
     let of_line = |line: Line| {
@@ -63,7 +62,7 @@ fn marks(platform: &Platform) -> Vec<Mark> {
             let wanted = Wanted::Scan { line, elements };
             Mark::of(&platform.label, platform, line.name().to_owned(), Some(elements as f64), wanted)
         };
-        // A line may end before another.
+        // A line may end before the others.
         let there = |elements: &&u64| platform.has(Wanted::Scan { line, elements: **elements });
         sizes.iter().filter(there).map(mark).collect::<Vec<_>>()
     };

@@ -1,4 +1,4 @@
-//! What keys do with stored runs.
+//! Effects of keys on stored runs.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn notice(app: &App) -> &str {
     app.state.notice.as_deref().unwrap_or_default()
 }
 
-/// What a key asks the terminal to copy.
+/// The text that the copy key asks the terminal to copy.
 fn copied(app: &mut App) -> String {
     let action = crate::tui::command::Action::Runs(super::super::Ask::Copy);
     match update(&mut app.state, Input::Act(action), NOW) {

@@ -1,4 +1,4 @@
-//! Folders that hold something else, or nothing that can be read.
+//! Folders with other or unreadable content.
 
 use std::fs;
 
@@ -63,7 +63,7 @@ fn whatever_lies_there_is_listed_with_what_is_wrong() {
     assert!(app.state.session.is_none());
 }
 
-/// Everything that a folder can say: its name, its manifest, its recipe, its events, its note.
+/// Every text from a folder: its name, its manifest, its recipe, its events, its note.
 #[test]
 fn what_a_folder_says_does_not_steer_the_terminal() {
     const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\n\u{202e}x";

@@ -14,7 +14,7 @@ use crate::tui::update::{Input, update};
 
 const PLAIN: Theme = Theme::PLAIN;
 
-/// The name of what lies under the chart, and how many cases it has.
+/// The name of the run under the chart, and its number of matching cases.
 fn laid(app: &App) -> Option<(String, usize)> {
     let overlay = app.state.session.as_ref()?.view.overlay()?;
     Some((overlay.name.clone(), overlay.matched()))
@@ -63,7 +63,7 @@ fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
     let runs = ["20261119-101500-passes", "20261120-223758-passes"];
     let other = root.path().join(runs[0]).join("manifest.json");
     let manifest = fs::read_to_string(&other).expect("a manifest");
-    // Another seed is another input.
+    // Another seed means another input.
     let manifest = manifest.replace("\"seed\": 1", "\"seed\": 2").replace("\"id\": \"0", "\"id\": \"f");
     fs::write(&other, manifest).expect("written");
     let events = root.path().join(runs[0]).join("events.ndjson");
@@ -86,7 +86,7 @@ fn a_folder_that_is_no_run_is_no_baseline() {
     assert!(app.state.runs.laid.is_none());
 }
 
-/// The newest stored run of the recipe, as the preview knows it, is the baseline of the next.
+/// The newest stored run of the recipe, which the preview has found, is the baseline of the next run.
 #[test]
 fn the_newest_stored_run_of_a_recipe_can_be_laid_under_the_next() {
     let root = stored_runs();

@@ -1,4 +1,4 @@
-//! Runs on disk, and what the screen makes of them.
+//! Runs on disk and their screens.
 
 mod acts;
 mod broken;
@@ -40,12 +40,12 @@ pub fn manifest(plan: Plan, started: &str) -> Manifest {
     Manifest { schema: SCHEMA, version, revision, started, command_line, environment, devices, plan }
 }
 
-/// A run whose times are `factor` times those of the script.
+/// Writes a run whose times are `factor` times those of the script.
 pub fn write(root: &Path, name: &str, started: &str, factor: f64, fails: Option<usize>) -> PathBuf {
     write_plan(plan(), root, name, started, factor, fails)
 }
 
-/// The same of another plan.
+/// Like [`write`], with another plan.
 fn write_plan(
     plan: Plan,
     root: &Path,
@@ -77,7 +77,7 @@ fn slowed(event: Event, factor: f64) -> Event {
     }
 }
 
-/// A folder with this for a manifest, written at a time of its own.
+/// Creates a folder with `text` as its manifest and a fixed modification time.
 pub fn foreign(root: &Path, name: &str, text: &str) -> PathBuf {
     let path = root.join(name);
     fs::create_dir_all(&path).expect("a folder");
@@ -88,7 +88,7 @@ pub fn foreign(root: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Three runs, one of them with a failed case and a note, and a folder of somebody else's.
+/// Three runs, one of them with a failed case and a note, and a folder that is not a run.
 pub fn stored_runs() -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("temporary folder");
     write(root.path(), "20261119-101500-passes", "2026-11-19 10:15:00", 1.0, None);
@@ -99,7 +99,7 @@ pub fn stored_runs() -> tempfile::TempDir {
     root
 }
 
-/// The app over these runs, whose desk answers at once.
+/// The app over these runs, with an I/O worker that answers synchronously.
 pub fn over(root: &Path, theme: Theme) -> (App, script::Scripted) {
     let runner = script::Scripted::default();
     let mut app = app(&runner, theme);
@@ -109,7 +109,7 @@ pub fn over(root: &Path, theme: Theme) -> (App, script::Scripted) {
     (app, runner)
 }
 
-/// Types a key, and takes in what follows.
+/// Types a key and processes its effects.
 pub fn press(app: &mut App, code: KeyCode) {
     app.take(Incoming::Key(KeyEvent::from(code)), NOW);
     app.receive(NOW);
@@ -120,14 +120,14 @@ pub fn typed(app: &mut App, text: &str) {
     text.chars().for_each(|c| press(app, KeyCode::Char(c)));
 }
 
-/// The list of the runs below `root` is open.
+/// The app with the list of the runs below `root` open.
 pub fn listed(root: &Path, theme: Theme) -> App {
     let mut app = over(root, theme).0;
     typed(&mut app, "o");
     app
 }
 
-/// The folders that are shown.
+/// The names of the shown entries.
 pub fn names(app: &App) -> Vec<String> {
     app.state.runs.shown().map(|entry| entry.name.clone()).collect()
 }

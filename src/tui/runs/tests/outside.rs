@@ -1,4 +1,4 @@
-//! What goes on outside of the state: threads, played runs, the terminal's own copies.
+//! Effects outside of the state: threads, played runs, the terminal's clipboard.
 
 use std::io;
 use std::time::Duration;
@@ -72,7 +72,7 @@ fn a_stored_run_that_is_played_is_watched_and_not_measured() {
     assert_eq!(update(state, pause, NOW), Some(Effect::Send(Control::Pause)), "it can be held");
 }
 
-/// What the log of a played run begins with.
+/// The first log line of a played run.
 const LOGGED: &str = "played 2.00 times as fast as it ran";
 
 #[test]
@@ -80,7 +80,7 @@ fn a_stored_run_is_played_through_the_running_screen() {
     let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "w");
-    // It plays at its own pace, in a thread of its own.
+    // The playback has its own pace, in its own thread.
     for _ in 0..6000 {
         app.receive(NOW);
         if !app.state.active() {

@@ -1,4 +1,4 @@
-//! Going on with runs on disk.
+//! Resuming runs on disk.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::tui::theme::Theme;
 
 const RESUME: Action = Action::Control(controls::Ask::Resume);
 
-/// The newest run ends in the middle of its rounds.
+/// Cuts the newest run off in the middle of its rounds.
 fn cut(root: &Path) -> std::path::PathBuf {
     let folder = root.join("deep/20261121-080000-passes");
     let events = fs::read_to_string(folder.join("events.ndjson")).expect("events");
@@ -43,7 +43,7 @@ fn notice(app: &App) -> &str {
 fn a_run_that_was_cut_short_goes_on_from_the_list() {
     let root = stored_runs();
     let folder = cut(root.path());
-    // Packed as well: it is listed like any other, and plain once it goes on.
+    // A packed run is listed like any other, and is unpacked when it is resumed.
     events::pack(&Folder::reopen(&folder).expect("nobody writes it")).expect("packed");
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "o");
@@ -66,7 +66,7 @@ fn a_run_that_was_cut_short_goes_on_from_the_list() {
     assert_eq!((app.state.focus, app.state.runs.listing), (Focus::Runs, Listing::Done { more: 0 }));
 }
 
-/// The screen does not wait for the disk, and a second wish does not hold up the first.
+/// The screen does not wait for the disk, and a second request does not delay the first.
 #[test]
 fn a_run_that_goes_on_is_read_at_the_desk() {
     let root = stored_runs();

@@ -1,4 +1,4 @@
-//! The screens about stored runs, in the states that they come into.
+//! The screens of stored runs in all their states.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn after(theme: Theme, keys: &str) -> (App, TempDir) {
     (app, root)
 }
 
-/// With the baseline of a comparison.
+/// With a baseline for comparisons.
 pub fn runs(theme: Theme) -> (App, TempDir) {
     after(theme, "jjmk")
 }
@@ -58,7 +58,7 @@ pub fn opened(theme: Theme) -> (App, TempDir) {
     (app, root)
 }
 
-/// Under the chart of a run that was started after it was chosen.
+/// A stored run under the chart of a run that was started afterwards.
 pub fn under_a_chart(theme: Theme) -> (App, TempDir) {
     let root = stored_runs();
     let (mut app, runner) = over(root.path(), theme);
@@ -73,7 +73,7 @@ pub fn under_a_chart(theme: Theme) -> (App, TempDir) {
     (app, root)
 }
 
-/// The folder has another name in each test run.
+/// The folder's name differs between test runs, so it is replaced.
 pub fn comparison(theme: Theme) -> (App, TempDir) {
     let (mut app, root) = after(theme, "jjmkkc");
     let sheet = app.state.runs.sheet.as_mut().expect("a comparison");
@@ -97,12 +97,12 @@ pub fn export(theme: Theme) -> (App, TempDir) {
     (app, root)
 }
 
-/// What the first iterations of a recipe touch, sector by sector.
+/// The sectors that the first iterations of a recipe touch.
 pub fn pattern(theme: Theme) -> App {
     touched(theme, "jjjp")
 }
 
-/// The same of random locations, in lines of another size.
+/// The lines that random locations touch, with another line size.
 pub fn pattern_in_lines(theme: Theme) -> App {
     touched(theme, "jpsl")
 }

@@ -1,4 +1,4 @@
-//! Runs that wait for each other, and what is looked up meanwhile.
+//! Queued runs, and lookups in the meantime.
 
 use super::*;
 use crate::engine::protocol::Event;
@@ -66,13 +66,13 @@ fn one_can_be_taken_out_of_the_queue() {
 fn a_run_that_fails_does_not_stop_the_next() {
     let (mut app, runner) = open(COLOURED);
     keys(&mut app, "aja");
-    // Its engine dies: with somebody waiting it goes on by itself.
+    // The engine dies: while another run is queued, the run continues without being asked.
     runner.say(Message::Event(Event::Skipped { seq: 1, case: "none".to_owned() }));
     runner.say(Message::Died { reason: "killed by signal 9".to_owned(), case: None });
     app.receive(NOW);
     assert_eq!(runner.told(), [Control::Resume]);
     assert_eq!(app.state.session.as_ref().map(|s| s.phase.clone()), Some(Phase::Running));
-    // One that does nothing is not started for ever.
+    // An engine that makes no progress is not restarted for ever.
     runner.say(Message::Died { reason: "no such file".to_owned(), case: None });
     app.receive(NOW);
     assert_eq!(runner.told(), [Control::Stop]);
@@ -86,7 +86,7 @@ fn a_run_that_fails_does_not_stop_the_next() {
     over(&mut app, &runner);
     assert_eq!(running(&app), Some(1), "a broken run is over, too");
     keys(&mut app, "ja");
-    // A thread that is gone without a word.
+    // A thread that ends without a final message.
     runner.hang_up();
     app.receive(NOW);
     app.tick(NOW);

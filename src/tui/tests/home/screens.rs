@@ -1,4 +1,4 @@
-//! The home screen in the states that it comes into.
+//! The home screen in all its states.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn after(theme: Theme, text: &str) -> App {
     app
 }
 
-/// Nobody finds anything out.
+/// Without background lookups.
 pub fn recipes(theme: Theme) -> App {
     after(theme, "j")
 }
@@ -20,7 +20,7 @@ pub fn known(theme: Theme) -> App {
     app
 }
 
-/// And what is said of it when it is asked for nevertheless.
+/// With the notice for starting a recipe that has a mistake.
 pub fn mistake(theme: Theme) -> App {
     after(theme, "G<enter>")
 }
@@ -33,7 +33,7 @@ pub fn no_match(theme: Theme) -> App {
     after(theme, "/segmented")
 }
 
-/// With a value changed and another one being typed.
+/// With a changed value, and another one being typed.
 pub fn form(theme: Theme) -> App {
     let mut app = known(theme);
     keys(&mut app, "e");
@@ -43,7 +43,7 @@ pub fn form(theme: Theme) -> App {
     app
 }
 
-/// With a value that the field does not take.
+/// With a value that is not accepted.
 pub fn refused(theme: Theme) -> App {
     let mut app = known(theme);
     keys(&mut app, "e");

@@ -3,8 +3,7 @@
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::Color;
 
-/// The rows without the blanks at their ends, and below them the runs of cells that are
-/// styled.
+/// The rows without trailing blanks, and below them the styled runs of cells.
 pub fn of(buffer: &Buffer) -> String {
     let rows = || buffer.content().chunks(usize::from(buffer.area.width));
     let letters = rows().map(|row| format!("│{}\n", text(row).trim_end()));
@@ -30,7 +29,7 @@ fn styles(row: &[Cell]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The number of its colour, what it stands on, and how it is drawn.
+/// The foreground colour, the background colour and the modifiers.
 fn style(cell: &Cell) -> String {
     let colour = |prefix: &str, colour| match colour {
         Color::Reset => None,

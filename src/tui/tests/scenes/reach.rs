@@ -1,4 +1,4 @@
-//! Whether the scenes show everything that there is to see.
+//! Checks that the scenes show every state of the screen.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,8 +13,8 @@ use crate::tui::state::{Leaving, Mode, Overlay, State};
 use crate::tui::theme::Theme;
 use crate::tui::whatif::WhatIf;
 
-/// A word for each variant, and all of them: a new variant does not compile until it has a
-/// word, and a word fails until a scene shows it.
+/// Defines a word for each variant, and a list of all words. A new variant does not compile until it has a
+/// word, and a word fails the test until a scene shows it.
 macro_rules! words {
     ($all:ident, $of:ident($type:ty) { $($pattern:pat => $word:literal,)+ }) => {
         const $all: &[&str] = &[$($word),+];
@@ -50,7 +50,7 @@ words!(LEAVING, leaving(Leaving) {
     Leaving::No => "staying",
     Leaving::Asked => "asked whether to leave",
     Leaving::Waiting { .. } => "waiting to leave",
-    // Nothing is drawn any more.
+    // Nothing is drawn in this state, so no scene can show it.
     Leaving::Now => "leaving",
 });
 
@@ -87,7 +87,7 @@ words!(PURPOSES, purpose(&Purpose) {
 
 type Extra = (&'static str, fn(&State) -> bool);
 
-/// What is there or is not, and changes what is seen.
+/// Optional features of a state that change the screen.
 const EXTRAS: &[Extra] = &[
     ("notice", |state| state.notice.is_some()),
     ("remote engine", |state| state.remote.is_some()),
@@ -108,7 +108,7 @@ fn of_session(state: &State, holds: impl Fn(&Session) -> bool) -> bool {
     state.session.as_ref().is_some_and(holds)
 }
 
-/// The words of a state.
+/// The words that describe a state.
 fn seen(state: &State) -> Vec<&'static str> {
     let session = state.session.as_ref();
     let mut words = vec![
@@ -135,7 +135,7 @@ fn every_state_has_a_scene() {
     assert!(missing.is_empty(), "no scene shows: {missing:?}");
 }
 
-/// A scene that was taken away leaves nothing behind.
+/// A removed scene leaves no snapshot behind.
 #[test]
 fn every_snapshot_has_a_scene() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tui/tests/snapshots");

@@ -97,7 +97,7 @@ const KNOWN_TO_CUST: &[(u32, &CStr)] = &[
     (999, c"CUDA_ERROR_UNKNOWN"),
 ];
 
-/// The errors that later versions added.
+/// Errors added by later versions.
 const NEWER: &[(u32, &CStr)] = &[
     (36, c"CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER"),
     (46, c"CUDA_ERROR_DEVICE_UNAVAILABLE"),
@@ -115,12 +115,12 @@ const NEWER: &[(u32, &CStr)] = &[
     (916, c"CUDA_ERROR_KEY_ROTATION"),
 ];
 
-/// Whether `cust`'s closed enum has this code.
+/// Whether `cust`'s closed enum contains this code.
 pub(super) fn known_to_cust(code: u32) -> bool {
     code == 0 || KNOWN_TO_CUST.iter().any(|&(known, _)| known == code)
 }
 
-/// The driver's name of a code.
+/// The driver's name of a code, as a C string.
 pub(super) fn c_name(code: u32) -> &'static CStr {
     let named = KNOWN_TO_CUST.iter().chain(NEWER).find(|&&(known, _)| known == code);
     named.map_or(c"unknown CUDA error", |&(_, name)| name)

@@ -1,9 +1,8 @@
-//! The CUDA driver, found at run time.
+//! The CUDA driver, loaded at run time.
 //!
-//! `cust` refers to the driver's functions by name and would have the linker bind them
-//! to `libcuda.so.1`; a binary linked that way does not start without the driver. So
-//! [`shims`] defines these names itself and forwards them to the library that
-//! [`library`] opens at first use.
+//! `cust` refers to the driver's functions by name, which would link them to `libcuda.so.1`; such a binary does
+//! not start without the driver. Therefore [`shims`] defines these names itself and forwards them to the
+//! library that [`library`] opens at first use.
 
 mod codes;
 mod shims;
@@ -17,31 +16,31 @@ use libloading::Library;
 
 pub(super) use codes::{NO_DEVICE, SYMBOL_NOT_FOUND, name};
 
-/// Names a driver library to use instead of the system's; for tests.
+/// Environment variable with the path of a substitute driver library, for tests.
 const OVERRIDE: &str = "SCATTERLAB_LIBCUDA";
 
-/// Where the driver's library is looked for, in this order. The loader's own search
-/// comes first; the others are where containers and WSL put it.
+/// Where to look for the driver's library, in this order. The loader's own search path comes first; the other
+/// locations are used by containers and WSL.
 const CANDIDATES: [&str; 3] =
     ["libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"];
 
 thread_local! {
-    /// The last result code on this thread that was an error.
+    /// The last error code returned on this thread.
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The last error that the driver returned on this thread, as it gave it.
+/// The last error code that the driver returned on this thread, unchanged.
 pub(super) fn last_code() -> u32 {
     LAST.get()
 }
 
-/// The opened driver, or why there is none. It stays open until the process ends.
+/// The driver's library, or why it is missing. It stays open until the process ends.
 pub(super) fn library() -> Result<&'static Library, &'static str> {
     static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
     LIBRARY.get_or_init(open).as_ref().map_err(String::as_str)
 }
 
-/// Opens the driver that [`OVERRIDE`] names, or else the first candidate that loads.
+/// Opens the library given by [`OVERRIDE`], or else the first candidate that loads.
 fn open() -> Result<Library, String> {
     match std::env::var(OVERRIDE) {
         Ok(path) => open_first(&[&path]),
@@ -49,13 +48,13 @@ fn open() -> Result<Library, String> {
     }
 }
 
-/// Opens the first that loads. What is said of the failure is why one that is there
-/// does not load, or else that the first is not there.
+/// Opens the first candidate that loads. The error is that of a library that exists but does not load, or else
+/// that the first one was not found.
 fn open_first(candidates: &[&str]) -> Result<Library, String> {
     let mut why = None;
     for &path in candidates {
-        // SAFETY: loading runs the library's initialisers; this is NVIDIA's driver, or
-        // what the person who set the variable asked for.
+        // SAFETY: loading runs the library's initialisers; it is NVIDIA's driver, or the one requested by the
+        // user who set the variable.
         match unsafe { Library::new(path) } {
             Ok(library) => return Ok(library),
             Err(error) => why = why.or(broken(path, &error)),
@@ -64,24 +63,24 @@ fn open_first(candidates: &[&str]) -> Result<Library, String> {
     Err(why.unwrap_or_else(|| format!("{} not found", candidates.first().unwrap_or(&"libcuda.so.1"))))
 }
 
-/// The loader's words, unless they only say that there is no file of this path.
+/// The loader's error message, unless it only states that the file does not exist.
 fn broken(path: &str, error: &libloading::Error) -> Option<String> {
     let words = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     let missing = format!("{path}: cannot open shared object file: No such file");
     (!words.starts_with(&missing)).then_some(words)
 }
 
-/// The address of the driver's function `name`.
+/// The address of a function of the driver.
 pub(super) fn symbol(name: &CStr) -> Result<*mut std::ffi::c_void, u32> {
     let library = library().map_err(|_| codes::NO_DEVICE)?;
-    // SAFETY: only the address is taken here; the shim that calls it has the type that
-    // cust_raw declares for this name.
+    // SAFETY: this only takes the address; the shim that calls it has the type that cust_raw declares for this
+    // name.
     let found = unsafe { library.get::<*mut std::ffi::c_void>(name) };
     found.map(|symbol| *symbol).map_err(|_| codes::SYMBOL_NOT_FOUND)
 }
 
-/// What `cust` may see of a result: it turns the number into a closed enum of CUDA
-/// 11.4, so a newer code becomes 999. [`last_code`] keeps the original.
+/// The result code passed on to `cust`, which converts it to a closed enum of CUDA 11.4; newer codes are
+/// therefore replaced by 999. [`last_code`] keeps the original.
 fn answer(code: u32) -> u32 {
     if code == 0 {
         return 0;

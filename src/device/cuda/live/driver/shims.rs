@@ -1,8 +1,7 @@
-//! Every driver function that `cust` 0.3.2 or this backend refers to, under the driver's own
-//! name.
+//! Every driver function that `cust` 0.3.2 or this backend uses, under the driver's own name.
 //!
-//! The table is checked against `cust_raw`'s declarations when it is compiled; the
-//! linker names any function that is missing from it.
+//! The compiler checks the table against `cust_raw`'s declarations, and the linker reports any missing
+//! function.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::mem::transmute;
@@ -12,8 +11,8 @@ use cust::sys::*;
 
 use super::{answer, codes, symbol};
 
-/// For each line: an exported function of that name that looks the driver's function up
-/// at its first call and forwards to it, and a proof that its type is the declared one.
+/// Defines for each line an exported function with that name, which looks up the driver's function at its first
+/// call and forwards to it, and checks its type against the declared one.
 macro_rules! forward {
     ($( fn $name:ident($($arg:ident: $ty:ty),* $(,)?); )*) => { $(
         #[allow(non_snake_case, clippy::too_many_arguments)]
@@ -22,8 +21,8 @@ macro_rules! forward {
             static FOUND: OnceLock<Result<usize, u32>> = OnceLock::new();
             const NAME: &std::ffi::CStr = cstr(concat!(stringify!($name), "\0"));
             match *FOUND.get_or_init(|| symbol(NAME).map(|address| address as usize)) {
-                // SAFETY: the driver's function of this name has the declared type, and
-                // the caller answers for the arguments.
+                // SAFETY: the driver's function of this name has the declared type, and the caller is
+                // responsible for the arguments.
                 Ok(address) => answer(unsafe {
                     transmute::<usize, unsafe extern "C" fn($($ty),*) -> u32>(address)($($arg),*)
                 }),
@@ -34,7 +33,7 @@ macro_rules! forward {
     )* };
 }
 
-/// A name with its closing zero as a C string.
+/// A null-terminated name as a C string.
 const fn cstr(name: &str) -> &std::ffi::CStr {
     match std::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
         Ok(name) => name,
@@ -100,7 +99,7 @@ forward! {
     fn cuMemcpyDtoHAsync_v2(dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize, stream: CUstream);
     fn cuMemcpyDtoDAsync_v2(dst_device: CUdeviceptr, src_device: CUdeviceptr, byte_count: usize, stream: CUstream);
     fn cuMemsetD32Async(dst_device: CUdeviceptr, ui: c_uint, n: usize, stream: CUstream);
-    // Memory of several devices under one range of addresses, which only we refer to.
+    // Virtual memory management across devices, used only by this crate.
     fn cuDeviceCanAccessPeer(can_access_peer: *mut c_int, dev: CUdevice, peer_dev: CUdevice);
     fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const CUmemAllocationProp, option: CUmemAllocationGranularity_flags);
     fn cuMemAddressReserve(ptr: *mut CUdeviceptr, size: usize, alignment: usize, addr: CUdeviceptr, flags: c_ulonglong);
@@ -124,7 +123,7 @@ forward! {
     fn cuEventQuery(event: CUevent);
     fn cuEventRecord(event: CUevent, stream: CUstream);
     fn cuEventSynchronize(event: CUevent);
-    // What cust offers and we do not use.
+    // Used by cust, but not by this crate.
     fn cuArray3DCreate_v2(handle: *mut CUarray, allocate_array: *const CUDA_ARRAY3D_DESCRIPTOR);
     fn cuArray3DGetDescriptor_v2(array_descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray);
     fn cuArrayDestroy(array: CUarray);
@@ -139,17 +138,17 @@ forward! {
     fn cuGraphDestroy(graph: CUgraph);
 }
 
-/// Answers from our own table: `cust`'s `Display` panics where the driver's fails.
+/// Looks up names in our own table, because `cust`'s `Display` panics if the driver's lookup fails.
 ///
 /// # Safety
-/// `text` must be null or point to a place for a pointer.
+/// `text` must be null or valid for writing a pointer.
 #[allow(non_snake_case)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuGetErrorString(error: u32, text: *mut *const c_char) -> u32 {
     if text.is_null() {
         return codes::INVALID_VALUE;
     }
-    // SAFETY: not null, and the caller says that it points to a place for a pointer.
+    // SAFETY: not null, and valid for writing a pointer as promised by the caller.
     unsafe { *text = codes::c_name(error).as_ptr() };
     0
 }

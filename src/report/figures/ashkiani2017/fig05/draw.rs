@@ -1,4 +1,4 @@
-//! Draws the strips of keys under one another.
+//! Draws the strips of keys below one another.
 
 use super::{Group, KEYS, Row};
 use crate::report::svg::Caption;
@@ -6,12 +6,12 @@ use crate::report::svg::page::{LABEL, MARGIN, Page, SMALL, TICK};
 use crate::report::svg::scene::{Anchor, FRAME, GREY, GRID, INK, Scene, Shape, Text};
 use crate::report::svg::style::Look;
 
-/// Pixels of a key: a whole number, so that all are equally wide.
+/// Pixels per key: a whole number, so that all keys are equally wide.
 const KEY: f64 = 4.0;
-/// Space for the names of the strips and of their buckets.
+/// Space for the labels of the strips and of their buckets.
 const LEFT: f64 = 150.0;
 const WIDTH: f64 = MARGIN + LEFT + KEYS as f64 * KEY + MARGIN;
-/// Height of a strip, and the space below it.
+/// Height of a strip, and the gap below it.
 const HEIGHT: f64 = 66.0;
 const GAP: f64 = 8.0;
 /// Keys of a warp and of a block (Fig. 5).
@@ -58,7 +58,7 @@ fn strip(scene: &mut Scene, top: f64, buckets: u64, row: &Row) {
     }
 }
 
-/// What the strip is, and its first and its last bucket.
+/// Draws the name of a strip, and its first and last bucket.
 fn names(scene: &mut Scene, top: f64, buckets: u64, row: &Row) {
     let middle = top + HEIGHT / 2.0;
     scene.text(Text::new(MARGIN, middle - 9.0, row.words, TICK, INK));
@@ -73,7 +73,7 @@ fn names(scene: &mut Scene, top: f64, buckets: u64, row: &Row) {
     }
 }
 
-/// Neighbours of one bucket, as positions from and to, and the bucket.
+/// Runs of keys in the same bucket, as (first, last, bucket) positions.
 fn stretches(row: &Row) -> Vec<(usize, usize, usize)> {
     let mut found: Vec<(usize, usize, usize)> = Vec::new();
     for (position, &(bucket, _)) in row.keys.iter().enumerate() {
@@ -85,7 +85,7 @@ fn stretches(row: &Row) -> Vec<(usize, usize, usize)> {
     found
 }
 
-/// Positions in the order of the stores, below the last strip of a group.
+/// Draws positions in store order, below the last strip of a group.
 fn positions(scene: &mut Scene, bottom: f64) {
     for position in (0..=KEYS as usize).step_by(WARP) {
         let text = Text::new(x(position), bottom + 10.0, &position.to_string(), SMALL, INK);

@@ -8,7 +8,7 @@ use crate::report::figures::platform::{Kind, Platform};
 use crate::report::figures::published;
 use crate::stats::{LEAST_PAIRS, harmonic_mean, pearson};
 
-/// An application, or its gathers or scatters alone; the first four are the paper's columns.
+/// An application, or its gathers or scatters alone; the first four are the columns of the paper.
 pub struct Column {
     pub head: &'static str,
     stem: &'static str,
@@ -37,27 +37,27 @@ impl Column {
     }
 }
 
-/// A number, or why there is none.
+/// A number, or the reason why there is none.
 pub type Cell = Result<f64, String>;
 
-/// A platform.
+/// A row of the table: one platform.
 pub struct Row {
     pub platform: String,
-    /// GB/s, by column.
+    /// Harmonic means by column, GB/s.
     pub means: [Cell; COLUMNS.len()],
-    /// GB/s.
+    /// STREAM bandwidth, GB/s.
     pub stream: Cell,
 }
 
-/// Platforms that are correlated with each other.
+/// Platforms over which a correlation is computed.
 pub struct Group {
-    /// `measured here`, or which table of the paper.
+    /// `measured`, or the table of the paper.
     pub source: &'static str,
     pub kind: Kind,
     pub rows: Vec<Row>,
     /// Pearson's R of each column with STREAM.
     pub pearson: [Cell; COLUMNS.len()],
-    /// The paper's own R, which is not Pearson's.
+    /// The R printed in the paper, which is not Pearson's.
     pub printed: Option<[Cell; COLUMNS.len()]>,
 }
 
@@ -74,7 +74,7 @@ impl Group {
         self.source == MEASURED
     }
 
-    /// The correlation's platforms: those with both numbers.
+    /// Number of platforms in the correlation: those with both numbers.
     pub fn platforms(&self, column: usize) -> usize {
         pairs(&self.rows, column).len()
     }
@@ -93,7 +93,7 @@ fn correlation(rows: &[Row], column: usize) -> Cell {
     pearson(&pairs).ok_or_else(why)
 }
 
-/// The stored runs' platforms, CPUs and GPUs apart.
+/// The stored runs' platforms, with CPUs and GPUs separate.
 pub fn measured(platforms: &[Platform], stream: &'static str) -> Vec<Group> {
     let group = |kind| {
         let own = platforms.iter().filter(|p| p.kind == kind);
@@ -110,7 +110,7 @@ fn row(platform: &Platform, stream: &'static str) -> Row {
     Row { platform: platform.label.clone(), means, stream }
 }
 
-/// Never of a part of the patterns: that would be another number.
+/// Never the mean of a part of the patterns, which would be a different quantity.
 fn mean(platform: &Platform, column: &Column) -> Cell {
     let found: Vec<_> = column.patterns().map(|app| (app.name, platform.find(Wanted::App(app)))).collect();
     let missing: Vec<_> = found.iter().filter_map(|(name, f)| Some((name, f.as_ref().err()?))).collect();
@@ -126,7 +126,7 @@ fn reason(missing: &Missing) -> String {
     if missing.reason.is_empty() { missing.kind.word().to_owned() } else { missing.reason.clone() }
 }
 
-/// The paper's, as it prints them, and Pearson's R of the same columns.
+/// The values printed in the paper, and Pearson's R of the same columns.
 pub fn published() -> Result<Vec<Group>> {
     let (rows, printed) = published::table_4()?;
     let not = || Err("the paper does not tell gathers from scatters".to_owned());

@@ -11,13 +11,13 @@ use crate::report::format::Table;
 use crate::report::table::{self, numbers, words};
 use crate::report::unit;
 
-/// Platform, source, the columns, STREAM.
+/// Cells of a row: platform, source, the columns, STREAM.
 const CELLS: usize = COLUMNS.len() + 3;
 const TITLE: &str = "Harmonic means over the applications' patterns, GB/s, and R against STREAM";
 const CLAIM: &str = "lavin2020, table 4: STREAM says little about Nekbone and PENNANT on CPUs (R near 0) and more \
                      about all four applications on GPUs (R near 1)";
 
-/// The table's lines in words.
+/// The lines of the table as text.
 pub struct Sheet {
     head: [String; CELLS],
     lines: Vec<[String; CELLS]>,
@@ -54,7 +54,7 @@ impl Sheet {
     }
 }
 
-/// A name must not end a cell.
+/// Escapes `|`, which would end a Markdown cell.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -100,7 +100,7 @@ fn notes(groups: &[Group], platforms: &[Platform], stream: &str) -> Result<Vec<S
     Ok(notes)
 }
 
-/// `n/a: NVIDIA H200: PENNANT: 8 of 17 patterns …`, of what was to be measured.
+/// `n/a: NVIDIA H200: PENNANT: 8 of 17 patterns …`, for measured groups.
 fn missing(group: &Group) -> Vec<String> {
     let mut found = Vec::new();
     for row in group.rows.iter().filter(|_| group.is_measured()) {
@@ -117,7 +117,7 @@ fn missing(group: &Group) -> Vec<String> {
     found
 }
 
-/// Where the paper's two tables differ by more than a tenth.
+/// Platforms for which the paper's two tables differ by more than a tenth.
 fn contradictions(groups: &[Group]) -> Result<Option<String>> {
     let mut found = Vec::new();
     for row in groups.iter().filter(|group| !group.is_measured()).flat_map(|group| &group.rows) {
@@ -130,7 +130,7 @@ fn contradictions(groups: &[Group]) -> Result<Option<String>> {
     Ok((!found.is_empty()).then(words))
 }
 
-/// A row for each line of the table; `row` says what it is.
+/// One row for each line of the table; the column `row` tells its kind.
 pub fn csv(groups: &[Group], stream: &str) -> Result<String> {
     let heads = COLUMNS.iter().map(|column| column.head.to_lowercase().replace(' ', "_"));
     let first = ["source", "kind", "row", "platform"].map(str::to_owned);
