@@ -51,11 +51,8 @@ pub const HINT: Param = param(
 pub const VECTOR: Param =
     param("vector", sizes(&[4, 8, 16]), "width of a load or store of stream; unset: what measured best");
 /// See [`BLOCK`].
-pub const FETCH: Param = param(
-    "fetch",
-    sizes(&[32, 64, 128]),
-    "what L2 fetches from memory at a miss; unset: what the driver does",
-);
+pub const FETCH: Param =
+    param("fetch", sizes(&[32, 64, 128]), "L2 fetch granularity on a miss; unset: the driver's default");
 /// See [`BLOCK`].
 pub const PERSIST: Param = param(
     "persist",

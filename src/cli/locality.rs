@@ -177,7 +177,7 @@ mod tests {
                 .expect_err("no file")
                 .starts_with("missing.npy: no such file; accepted: a file")
         );
-        assert!(list("0,8,x").expect_err("no list").starts_with("the list:1:5: `x` is no integer"));
+        assert!(list("0,8,x").expect_err("no list").starts_with("the list:1:5: `x` is not an integer"));
         assert!(
             read("missing.csv", Some("a")).expect_err("no file").to_string().contains("no file missing.csv")
         );

@@ -81,17 +81,17 @@ pub struct Arguments {
 enum Command {
     /// Run recipes without the user interface
     Run(RunArguments),
-    /// Print what the models predict of recipes, without running them
+    /// Print the models' predictions for recipes, without running them
     Predict(predict::PredictArguments),
     /// Write the tables and charts of stored runs anew, without measuring
     Report(report::ReportArguments),
     /// Compress the events of stored runs and remove the tables and charts that report writes anew
     Pack(pack::PackArguments),
-    /// Run a stored run again and say case by case whether it holds here
+    /// Rerun a stored run and report, case by case, whether its results hold here
     Replay(replay::ReplayArguments),
     /// Compare stored runs: a table, and charts that show them over each other
     Compare(compare::CompareArguments),
-    /// Hold the models' predictions against stored runs: mean, tenth percentile, least
+    /// Compare the models' predictions with stored runs: mean, tenth percentile, least
     Accuracy(accuracy::AccuracyArguments),
     /// Draw a paper's figure from stored runs: without a name, list them
     Figure(figure::FigureArguments),

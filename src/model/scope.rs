@@ -10,7 +10,7 @@ use crate::case::gpus::Gpus;
 /// The reason, to follow `n/a: `.
 pub fn covered(profile: &Profile, case: &Case) -> Result<(), String> {
     if Gpus::of(&case.params).several() {
-        return Err("a profile is of one GPU".to_owned());
+        return Err("a profile covers a single GPU".to_owned());
     }
     let known = profile.rates.get(case.place().0).and_then(|rates| rates.threads);
     match (case.params.int("backend.cpu.threads"), known) {

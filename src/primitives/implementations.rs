@@ -66,8 +66,7 @@ impl Implementation {
             },
             on_gpu: |case, setup| {
                 if Gpus::of(&case.params).spanning && !G::SPANS {
-                    let reason =
-                        format!("{} has no arrays that span GPUs: gather and scatter do", case.primitive);
+                    let reason = format!("{} cannot span GPUs; only gather and scatter can", case.primitive);
                     return Err(Failure::NotApplicable(reason));
                 }
                 let (case, resolved) = chosen::<D>(case)?;

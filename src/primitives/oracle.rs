@@ -26,7 +26,7 @@ pub fn words(output: &[u8]) -> impl Iterator<Item = u64> {
 /// Compares word by word.
 pub fn compare_words(output: &[u8], expected: impl Iterator<Item = u64>) -> Result<(), String> {
     if !output.len().is_multiple_of(8) {
-        return Err(format!("{} bytes are no words", output.len()));
+        return Err(format!("{} bytes are not a whole number of words", output.len()));
     }
     for (at, (found, wanted)) in words(output).zip(expected).enumerate() {
         if found != wanted {

@@ -64,7 +64,7 @@ impl Overlay {
     /// As for [`write_all`]; also a path without a file name.
     pub fn write(&self, path: &Path) -> Result<PathBuf> {
         let name = path.file_name().and_then(|name| name.to_str());
-        let name = name.with_context(|| format!("{} is no name of a file", path.display()))?;
+        let name = name.with_context(|| format!("{} is not a file name", path.display()))?;
         self.replace(path.parent().unwrap_or(Path::new("")), name)
     }
 

@@ -219,7 +219,7 @@ impl Folder {
         let ours = self.events.metadata().with_context(|| self.cannot_write())?;
         match fs::metadata(&log) {
             Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => Ok(()),
-            Ok(_) => bail!("{}: somebody put another file in its place", self.cannot_write()),
+            Ok(_) => bail!("{}: it was replaced by another file", self.cannot_write()),
             Err(_) => bail!("{}: the folder was moved or removed", self.cannot_write()),
         }
     }

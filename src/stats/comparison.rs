@@ -92,7 +92,7 @@ impl fmt::Display for Reason {
             Reason::FewRounds(which, n) => write!(f, "{}{n} rounds, {FEWEST} are needed", side(which)),
             Reason::Each(each) => write!(f, "{}; {}", each[0], each[1]),
             Reason::Wide => f.write_str(
-                "the interval reaches over the margin: more rounds, or a quieter machine, would tell",
+                "the interval straddles the margin: more rounds or a quieter machine may decide it",
             ),
             Reason::Machine(change) => {
                 write!(f, "the machine's own copy changed by {}", crate::case::units::fmt_change(*change))
@@ -102,8 +102,8 @@ impl fmt::Display for Reason {
                 write!(f, "the machine's own copy ranged over {range:.0} % within a run")
             }
             Reason::Doubtful => f.write_str("every round of both sides is flagged as noisy"),
-            Reason::Uneven => f.write_str("a few rounds far from the others decide"),
-            Reason::NoRatio => f.write_str("the times are no positive numbers"),
+            Reason::Uneven => f.write_str("a few outlying rounds dominate"),
+            Reason::NoRatio => f.write_str("the times are not positive"),
         }
     }
 }

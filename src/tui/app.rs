@@ -202,7 +202,7 @@ impl App {
     /// The line printed on the terminal while the program is suspended.
     fn parting(&self) -> &'static str {
         match self.state.active() {
-            true => "scatterlab: stopped; the engine ends the round it is in, then waits: fg goes on",
+            true => "scatterlab: suspended; the engine finishes its round, then waits: fg continues",
             false => "scatterlab: stopped: fg goes on",
         }
     }

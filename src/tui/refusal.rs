@@ -25,7 +25,7 @@ pub fn why(state: &State, action: Action) -> Option<String> {
         Action::Devices => "the devices are shown beside a run",
         Action::Chart(_) => chart(state),
         Action::Home(ask) => home(ask),
-        Action::WhatIf(WhatIf::Open) => "no profile is known that says anything of these backends",
+        Action::WhatIf(WhatIf::Open) => "no known profile covers these backends",
         Action::WhatIf(WhatIf::Previous | WhatIf::Next) => "no other profile is known",
         Action::WhatIf(WhatIf::Undo | WhatIf::UndoAll) => "nothing is changed",
         Action::WhatIf(WhatIf::PreviousChart | WhatIf::NextChart) => "the chart has one panel only",

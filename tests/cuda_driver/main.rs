@@ -279,7 +279,7 @@ fn more_of_l2_than_can_be_set_aside_is_not_applicable() {
     let reason = "persist: this GPU sets at most 32.0 MiB of its L2 aside";
     assert_eq!(refused(), Some(Failure::NotApplicable(reason.into())));
     fake.persisting(0);
-    let reason = "this GPU sets no part of its L2 aside";
+    let reason = "this GPU cannot set aside part of its L2";
     assert_eq!(refused(), Some(Failure::NotApplicable(reason.into())));
     assert_eq!((fake.limits(), fake.window()), ([64, 0], (0, false)));
 }

@@ -107,7 +107,7 @@ fn a_case_takes_as_many_gpus_as_it_asks_for() {
     assert_eq!(part_taking(prepare(&rest).unwrap().as_ref()), Some(Value::Int(2)), "from the second on");
     assert_eq!(executor.evict(), Ok(2 * 2 * (50 << 20)), "twice the L2 of each");
     let spanning = case("stream", &[gpus(2), ("backend.cuda.memory", Value::Text("spanning".into()))]);
-    assert_eq!(refused(&spanning), "n/a: stream has no arrays that span GPUs: gather and scatter do");
+    assert_eq!(refused(&spanning), "n/a: stream cannot span GPUs; only gather and scatter can");
 }
 
 #[test]

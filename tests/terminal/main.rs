@@ -146,7 +146,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_everything_back() {
     screen.wait("Stopped");
     screen.until("it has stopped", || state(program) == Some('T'));
     assert!(
-        screen.text().contains("scatterlab: stopped; the engine ends the round it is in"),
+        screen.text().contains("scatterlab: suspended; the engine finishes its round"),
         "{}",
         screen.text()
     );

@@ -112,7 +112,7 @@ impl Follower {
         };
         let known: Vec<&Device> = devices.iter().filter(|device| device.backend == name).collect();
         let Some(device) = known.get(number).or_else(|| known.first()) else {
-            return Err(Refused::usage(format!("-b: the engine knows no {name}")));
+            return Err(Refused::usage(format!("-b: the engine has no backend {name}")));
         };
         if let Availability::Unavailable { reason } = &device.availability {
             return Err(Refused::usage(format!("-b: {name} cannot run here: {reason}")));

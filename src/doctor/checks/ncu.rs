@@ -27,8 +27,10 @@ fn judge(found: Option<PathBuf>, restricted: Option<bool>) -> Finding {
     };
     let text = found.display().to_string();
     match restricted {
-        Some(true) => Finding::note(format!("{text}, but the driver keeps its counters for administrators"))
-            .advice("load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run ncu as root"),
+        Some(true) => {
+            Finding::note(format!("{text}, but the driver restricts its counters to administrators"))
+                .advice("load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run ncu as root")
+        }
         Some(false) => Finding::ok(text),
         None => Finding::note(format!("{text}, without a driver")),
     }

@@ -92,7 +92,7 @@ fn follow(
     let (mut timed, mut ended) = (None, None);
     loop {
         if let Err(TryRecvError::Disconnected) = requests.try_recv() {
-            return Err("nobody waits for it".to_owned());
+            return Err("the request was abandoned".to_owned());
         }
         match client.next(POLL) {
             Some(Incoming::Event(Event::Progress { stage: Stage::Sample, .. })) => {
@@ -114,7 +114,7 @@ fn follow(
                 return Err(format!("the copy could not be timed: {why}"));
             }
             Some(Incoming::Event(Event::Finished { .. })) => {
-                return timed.ok_or_else(|| "the engine told no times".to_owned());
+                return timed.ok_or_else(|| "the engine reported no times".to_owned());
             }
             Some(Incoming::Closed) => return Err(format!("the engine died: {}", client.ending())),
             _ => {}

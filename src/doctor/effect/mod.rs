@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
 /// Seconds of a whole sample.
 fn length(timed: &Timed) -> anyhow::Result<f64> {
     let sample = samples::median(&timed.samples).map(|s| s * f64::from(timed.batch));
-    sample.context("the engine told no samples")
+    sample.context("the engine reported no samples")
 }
 
 /// Explains why no pair of two rounds was whole, given the seconds of a sample.

@@ -105,7 +105,7 @@ fn copy(context: &Context) -> Result<f64, Failure> {
     let mut copy = implementation(&case)?.on_pool(&case, context)?;
     let seconds: Vec<f64> = (0..COPIES).map(|_| copy.sample(1)).collect::<Result<_, _>>()?;
     let median = stats::median(&seconds).filter(|median| *median > 0.0);
-    let median = median.ok_or_else(|| Failure::Failed("the clock stands still".to_owned()))?;
+    let median = median.ok_or_else(|| Failure::Failed("the clock does not advance".to_owned()))?;
     Ok(16.0 * elements as f64 / median / 1e9)
 }
 

@@ -126,7 +126,7 @@ impl Executor for PeerExecutor {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
         if fault.is_some() {
-            return Err(Failure::NotApplicable("a peer makes no mistakes on purpose".to_owned()));
+            return Err(Failure::NotApplicable("faults cannot be injected into a peer".to_owned()));
         }
         let order = format!("prepare {}", words::of(case)?);
         self.start()?;
@@ -159,7 +159,7 @@ impl Prepared for Measured {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         match ask(&self.running, &format!("sample {batch}"), &self.cancel)? {
             Answer::Seconds(seconds) => Ok(seconds),
-            _ => Err(Failure::Failed("the peer told no time".to_owned())),
+            _ => Err(Failure::Failed("the peer reported no time".to_owned())),
         }
     }
 

@@ -147,7 +147,7 @@ fn tables() {
         column(table, "from").unwrap_err(),
         "t.csv:1:1: there is no column `from`; accepted: id, to, a, b"
     );
-    assert!(column(table, "a, b").unwrap_err().starts_with("t.csv:2:1: `x` is no integer"));
+    assert!(column(table, "a, b").unwrap_err().starts_with("t.csv:2:1: `x` is not an integer"));
     assert!(column("1,2", "a").unwrap_err().contains("no header line"));
     assert!(column("a,b\n1", "b").unwrap_err().starts_with("t.csv:2:1: the line has nothing in column 2"));
     assert!(refusal("t.csv", table).contains("3 columns; choose one: id, to, a, b"));
@@ -163,20 +163,20 @@ fn what_no_text_may_hold() {
         (" \n# nothing\n", "a.csv: holds no index"),
         ("index\n", "a.csv: holds no index"),
         ("1,2\n3,-4", "a.csv:2:3: index number 3, -4, is negative"),
-        ("1,2.5", "a.csv:1:3: `2.5` is no integer"),
-        ("1e6", "a.csv:1:1: `1e6` is no integer"),
-        ("nan", "a.csv:1:1: `nan` is no integer"),
-        ("1\nNaN", "a.csv:2:1: `NaN` is no integer"),
+        ("1,2.5", "a.csv:1:3: `2.5` is not an integer"),
+        ("1e6", "a.csv:1:1: `1e6` is not an integer"),
+        ("nan", "a.csv:1:1: `nan` is not an integer"),
+        ("1\nNaN", "a.csv:2:1: `NaN` is not an integer"),
         ("1,,2", "a.csv:1:3: there is no index here"),
-        ("1 + 2", "a.csv:1:3: `+` is no integer"),
-        ("0x10", "a.csv:1:1: `0x10` is no integer"),
-        ("-", "a.csv:1:1: `-` is no integer"),
+        ("1 + 2", "a.csv:1:3: `+` is not an integer"),
+        ("0x10", "a.csv:1:1: `0x10` is not an integer"),
+        ("-", "a.csv:1:1: `-` is not an integer"),
         ("1099511627776", "a.csv:1:1: index number 0, 1099511627776, is too large"),
         ("9999999999999999999999999999999999999999999", "a.csv:1:1: index number 0 is too large"),
         ("[1, 2", "a.csv:1:1: this bracket is never closed"),
         ("1, 2]", "a.csv:1:5: `]` is out of place"),
         ("[[1]]", "a.csv:1:2:"),
-        ("\u{1}", "a.csv:1:1: `\\u{1}` is no integer"),
+        ("\u{1}", "a.csv:1:1: `\\u{1}` is not an integer"),
     ] {
         let message = refusal("a.csv", text);
         assert!(message.starts_with(wanted), "{text:?}: {message}");

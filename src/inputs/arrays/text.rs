@@ -193,7 +193,7 @@ fn integer(word: &[u8], i: usize, place: Place) -> Result<u64, ArrayError> {
     let text = String::from_utf8_lossy(word);
     let digits = text.strip_prefix('-').unwrap_or(&text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(ArrayError::new(place, format!("`{}` is no integer; {ACCEPTED}", shown(&text))));
+        return Err(ArrayError::new(place, format!("`{}` is not an integer; {ACCEPTED}", shown(&text))));
     }
     // A value beyond 128 bits is too large for an index in any case.
     let value = text.parse().unwrap_or(if text.starts_with('-') { i128::MIN } else { i128::MAX });

@@ -37,7 +37,7 @@ pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
         tile: gpu.then_some(TILE),
         blocks: blocks(ours, &strided),
         answer_lines: if gpu { answer_lines(ours) } else { None },
-        fetch: fetch.or(line(ours)).ok_or_else(|| format!("{backend}: no stride costs more than another"))?,
+        fetch: fetch.or(line(ours)).ok_or_else(|| format!("{backend}: no stride is slower than another"))?,
         read: stream(ours, "read").ok_or_else(|| missing(backend, "read"))?,
         write: stream(ours, "write").ok_or_else(|| missing(backend, "write"))?,
         copy: stream(ours, "copy").ok_or_else(|| missing(backend, "copy"))?,

@@ -229,7 +229,7 @@ fn what_is_missing_is_told() {
         derive(&subject(), &rest)
     };
     assert_eq!(without("stream"), Err("cuda: the smallest executions were not measured".to_owned()));
-    assert_eq!(without("pattern"), Err("cuda: no stride costs more than another".to_owned()));
+    assert_eq!(without("pattern"), Err("cuda: no stride is slower than another".to_owned()));
     assert!(without("random-access").expect("a profile").caches.is_empty());
     assert_eq!(derive(&subject(), &[]), Err("nothing was measured".to_owned()));
 }

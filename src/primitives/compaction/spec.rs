@@ -118,7 +118,7 @@ impl Spec {
         let mut spec = Spec::of_table(params, seed)?;
         match (operation, spec.segmented()) {
             (Operation::Split, true) => {
-                return Err(Refusal::invalid("segments", "split has none: split-and-segment has"));
+                return Err(Refusal::invalid("segments", "split takes no segments; use split-and-segment"));
             }
             (Operation::SplitAndSegment, false) => {
                 reader::word(params, "segments", &[("constant", ()), ("random", ())])?;
@@ -219,7 +219,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         let segmented = params(Operation::Split, 9, 3);
-        assert_eq!(refusal(Operation::Split, &segmented), "segments: split has none: split-and-segment has");
+        assert_eq!(
+            refusal(Operation::Split, &segmented),
+            "segments: split takes no segments; use split-and-segment"
+        );
         let many = params(Operation::Enumerate, (1 << 31) + 1, 0);
         assert_eq!(refusal(Operation::Enumerate, &many), "elements: 2147483649 is not from 0 to 2147483648");
         let more = params(Operation::Enumerate, 9, 0).with("trues", Value::Float(1.5));

@@ -8,8 +8,8 @@
 //! random writes to L2.
 //!
 //! Bytes per tuple with p passes, tuples of z bytes, indices of x bytes and chunks in shared memory: x to
-//! count, 2·(x + z) per pass minus the x − 2 that the last one saves, 2 + 2·z at the end: x + (2p − 1)·x + 2·(p
-//! + 1)·z + 4. With z = 8 and x = 4 that is 44 for one pass and 68 for two, all of it in order or in as many
+//! count, 2·(x + z) per pass minus the x − 2 that the last one saves, 2 + 2·z at the end:
+//! x + (2p − 1)·x + 2·(p + 1)·z + 4. With z = 8 and x = 4 that is 44 for one pass and 68 for two, all of it in order or in as many
 //! streams as a pass has bins. Each tuple of `direct` costs x + z and a sector of 32 bytes, which is written
 //! partially and hence also read: 76, of which the sector accesses are random.
 

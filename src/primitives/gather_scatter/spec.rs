@@ -286,7 +286,10 @@ impl Spec {
             return Err(Refusal::invalid("index", "4 bytes cannot address more than 2^32 tuples"));
         }
         if self.tuple == 4 && self.input() > 1 << 32 {
-            return Err(Refusal::invalid("tuple", "more than 2^32 tuples of 4 bytes are not distinct"));
+            return Err(Refusal::invalid(
+                "tuple",
+                "4-byte tuples cannot take more than 2^32 distinct values",
+            ));
         }
         Ok(())
     }
@@ -295,7 +298,7 @@ impl Spec {
         let (segments, passes) = self.method.segments_and_passes();
         let within = |key: &str, value: u64, tuples: u64| match value <= tuples.max(1) {
             true => Ok(()),
-            false => Err(Refusal::invalid(key, format!("{value} is more than there are tuples ({tuples})"))),
+            false => Err(Refusal::invalid(key, format!("{value} exceeds the number of tuples ({tuples})"))),
         };
         let method = self.method.name();
         within(&format!("method.{method}.passes"), passes, self.tuples)?;
@@ -326,7 +329,7 @@ impl Spec {
         let most = levels::MAX_DIGIT;
         refuse(on_cuda && wide, &format!("a pass on a GPU partitions by at most {most} bits"))?;
         let far = self.index == 4 && self.moves() > 1 << 32;
-        refuse(on_cuda && far, "more than 2^32 pairs have no 4-byte positions")
+        refuse(on_cuda && far, "more than 2^32 pairs need positions wider than 4 bytes")
     }
 }
 

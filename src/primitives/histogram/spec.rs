@@ -58,7 +58,7 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// ours: as many copies of the counts as there is room for close to the processor
+        /// ours: as many copies of the counts as fit in cache or shared memory
         Best = "best",
         /// warps vote on each bit of their elements' bins (ashkiani2017 Algorithm 2), on GPUs, up to 256 bins
         Ballot = "ballot" main "ending" {

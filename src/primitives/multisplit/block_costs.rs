@@ -52,7 +52,8 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
         Method::Localised(shape) => localised::block_costs(spec, &shape),
         Method::RbSort => sorted(spec),
         Method::Fused if tiles::way(spec).number == Number::Any => {
-            Err("the single pass calls this bucket function for each key, which no model knows".to_owned())
+            Err("the single pass calls this bucket function for each key, whose cost no model covers"
+                .to_owned())
         }
         Method::Fused => Ok(in_rounds(spec)),
     }
@@ -72,7 +73,7 @@ pub fn function(spec: &Spec) -> Result<[f64; 2], String> {
             let steps = f64::from(spec.bits() + 1);
             Ok([24.0 + 13.0 * steps, 11.0 + 7.0 * steps])
         }
-        By::Prime => Err("how long numbers are tested for being prime, no model knows".to_owned()),
+        By::Prime => Err("no model covers the cost of primality tests".to_owned()),
     }
 }
 

@@ -91,7 +91,7 @@ impl Problem for Spec {
             return block_costs::block_costs(self);
         }
         // Ranking takes several times as long as moving, and no figure of a profile covers it.
-        Err("how long processors rank keys, no profile says".to_owned())
+        Err("no profile gives the time that CPUs take to rank keys".to_owned())
     }
 
     /// The places of the keys in the order in which methods of three kinds store them: `dms`, `wms` and `bms`.

@@ -58,7 +58,7 @@ choice! {
     pub enum Distribution {
         /// every bucket is as likely
         Uniform = "uniform",
-        /// so many keys are uniform, the others in one random bucket (ashkiani2017 §6.4)
+        /// a share alpha of the keys is uniform, the others are in one random bucket (ashkiani2017 §6.4)
         AlphaUniform = "alpha-uniform" main "alpha" {
             /// share of the keys that are uniform
             alpha: f64 [float(0.0, 1.0)] = "0.25",
@@ -73,7 +73,7 @@ choice! {
 }
 
 choice! {
-    /// How a recipe asks for it to be computed.
+    /// The method requested by a recipe.
     #[derive(Eq)]
     pub enum Asked {
         /// ours: on CPUs write-combining; on GPUs fused, but rb-sort of keys alone among more than 4 splitters, and by
@@ -222,7 +222,7 @@ impl Spec {
         match self.method {
             Method::Localised(Subproblems { warps, .. }) if !warps.is_power_of_two() => {
                 let key = format!("method.{}.warps", self.asked.name());
-                Err(Refusal::invalid(key, format!("{warps} is no power of two")))
+                Err(Refusal::invalid(key, format!("{warps} is not a power of two")))
             }
             _ if of_cpus && self.backend.is_cuda() => not_applicable("a method of CPUs".to_owned()),
             _ if !of_cpus && self.backend.is_cpu() => not_applicable("a method of GPUs".to_owned()),
@@ -235,7 +235,7 @@ impl Spec {
                 not_applicable(digits.to_owned())
             }
             _ if self.by == By::Prime && self.buckets != 2 => {
-                not_applicable("primes and all others are 2 buckets".to_owned())
+                not_applicable("by: prime takes exactly 2 buckets".to_owned())
             }
             _ => Ok(self),
         }

@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn what_does_not_exist_is_refused_at_its_key() {
         let refused = |words| of("wms", words, "none", 8).expect_err("refused");
-        assert_eq!(refused("method.wms.warps=3"), "method.wms.warps: 3 is no power of two");
+        assert_eq!(refused("method.wms.warps=3"), "method.wms.warps: 3 is not a power of two");
         assert_eq!(refused("method.wms.windows=9"), "method.wms.windows: 9 is not from 1 to 8");
         assert_eq!(refused("method.wms.windows=0"), "method.wms.windows: must be at least 1");
         assert_eq!(refused("method.wms.tiles=65"), "method.wms.tiles: 65 is not from 1 to 64");

@@ -317,12 +317,12 @@ impl Spec {
         let scatters = self.kernel.scatters();
         let elsewhere = |backend: &str| params.text("backend").is_some_and(|here| here != backend);
         let refused = match self.method {
-            Method::ReadOnly if scatters => "a scatter that stores nothing is none",
+            Method::ReadOnly if scatters => "read-only does not apply to a scatter",
             _ if scatters && reader::asks_for_avx2(params) => return Err(reader::avx2_cannot_scatter()),
-            Method::Atomic if !scatters => "a gather stores to no array that others store to",
+            Method::Atomic if !scatters => "atomic does not apply to a gather: its stores never conflict",
             Method::Atomic if elsewhere("cuda") => "atomic exchanges are for GPUs",
-            Method::Global if scatters => "global says where a gather stores",
-            Method::Global if elsewhere("cuda") => "only a GPU has a memory for all blocks and one for each",
+            Method::Global if scatters => "global applies to gathers only",
+            Method::Global if elsewhere("cuda") => "global requires a GPU",
             Method::Global if self.wrap > u64::from(u32::MAX) => "GPUs take a wrap below 2^32",
             _ if self.fenced && elsewhere("cpu") => "a fence orders the stores of CPU threads",
             _ => return Ok(()),
@@ -352,7 +352,9 @@ fn entries(key: &str, source: Option<&Source>, wanted: bool) -> Result<Vec<u64>,
 fn deltas(given: &Given, gs: bool, largest: u64) -> Result<(u64, Vec<u64>), Refusal> {
     let invalid = |message| Refusal::invalid("delta", message);
     let delta = match (&given.delta, &given.source) {
-        (Delta::List(_), _) if gs => return Err(invalid("gs moves by delta-gather and delta-scatter")),
+        (Delta::List(_), _) if gs => {
+            return Err(invalid("gs takes delta-gather and delta-scatter, not a list of deltas"));
+        }
         (Delta::List(list), _) => return Ok((0, list.clone())),
         (_, None) => 0,
         (Delta::By(delta), _) => *delta,

@@ -115,7 +115,7 @@ fn what_does_not_exist_is_not_applicable() {
     assert!(refusal(&scatter.clone().with("method", text("global"))).starts_with("n/a"));
     let global = uniform(8, 1).with("count", int(4)).with("method", text("global"));
     assert!(spec(&global).global() && spec(&global.clone().with("backend", text("cuda"))).global());
-    assert!(refusal(&global.clone().with("backend", text("cpu"))).starts_with("n/a: only a GPU"));
+    assert!(refusal(&global.clone().with("backend", text("cpu"))).starts_with("n/a: global requires a GPU"));
     assert_eq!(
         refusal(&scatter.with("backend.cpu.isa", text("avx2"))),
         "n/a: AVX2 has no scatter instruction"
@@ -138,7 +138,7 @@ fn a_list_of_deltas_is_repeated() {
     assert!(refusal(&list(&[0, 0]).with("footprint", int(1 << 20))).starts_with("footprint"));
     assert!(refusal(&list(&[1 << 45, 1 << 45]).with("count", int(1 << 40))).starts_with("count"));
     let gs = Params::default().with("kernel", text("gs")).with("delta", Value::Indices(vec![8]));
-    assert!(refusal(&custom(custom(gs, "gather", &[0]), "scatter", &[1])).starts_with("delta: gs moves by"));
+    assert!(refusal(&custom(custom(gs, "gather", &[0]), "scatter", &[1])).starts_with("delta: gs takes"));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn atomic_stores_are_for_gpus_and_fences_for_cpus() {
     let atomic = |p: Params| p.with("method", text("atomic"));
     assert!(spec(&atomic(case("scatter", "cuda"))).atomic());
     assert_eq!(refusal(&atomic(case("scatter", "cpu"))), "n/a: atomic exchanges are for GPUs");
-    let gather = "n/a: a gather stores to no array that others store to";
+    let gather = "n/a: atomic does not apply to a gather: its stores never conflict";
     assert_eq!(refusal(&atomic(case("gather", "cuda"))), gather);
     let fence = |backend: &str| case("gather", backend).with("fence", text("release"));
     assert!(spec(&fence("cpu")).fenced);

@@ -54,7 +54,7 @@ impl Spec {
         let mut spec = Spec::of_table(params, seed)?;
         let (footprint, element) = (spec.footprint, spec.element);
         if !footprint.is_multiple_of(element) || !(footprint / element).is_power_of_two() {
-            let message = format!("{footprint} bytes are no power of two of elements of {element} bytes");
+            let message = format!("{footprint} bytes is not a power of two times {element}-byte elements");
             return Err(Refusal::invalid("footprint", message));
         }
         spec.bits = (footprint / element).ilog2();
@@ -66,7 +66,9 @@ impl Spec {
             return Ok(());
         }
         if self.kernel == Kernel::Write {
-            return Err(Refusal::NotApplicable("what is written leads to no next element".to_owned()));
+            return Err(Refusal::NotApplicable(
+                "write cannot be chained: a written element does not lead to a next one".to_owned(),
+            ));
         }
         if self.element == 4 && self.bits > 32 {
             return Err(Refusal::invalid("footprint", "4 bytes name one of at most 2^32 elements"));

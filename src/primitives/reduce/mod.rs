@@ -45,7 +45,7 @@ words! {
 }
 
 words! {
-    /// What the terms are.
+    /// The terms that are reduced.
     pub enum Of {
         Elements = "elements",
         Products = "products",
@@ -53,7 +53,7 @@ words! {
 }
 
 words! {
-    /// What the arrays hold.
+    /// The contents of the arrays.
     pub enum Contents {
         Numbers = "numbers",
         Zeros = "zeros",

@@ -34,7 +34,7 @@ impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[
         Primitive::of::<Spec>(
             "scan",
-            "prefix sums, and what other operators make of all elements before each (sengupta2007)",
+            "prefix sums, and scans with other associative operators (sengupta2007)",
             Spec::PLAIN,
         ),
         Primitive::of::<Spec>(

@@ -20,7 +20,7 @@ words! {
 }
 
 words! {
-    /// What an element is made of. The kernels know each by its place.
+    /// The type of an element's words. The kernels identify it by its index.
     pub enum Type {
         U32 = "u32",
         I32 = "i32",

@@ -27,7 +27,7 @@ words! {
 }
 
 words! {
-    /// From where a scan goes on.
+    /// The direction of a scan.
     pub enum Direction {
         Forward = "forward",
         Backward = "backward",
@@ -119,8 +119,7 @@ impl Spec {
                 format!("{} is for integers, not for {}", self.operator.name(), self.ty.name())
             }
             _ if per_segment && matches!(self.lengths, Some(Lengths::Geometric { .. })) => {
-                "how many geometric segments there are is known only when they are drawn: flags tell them"
-                    .to_owned()
+                "the number of geometric segments is known only once they are drawn: use flags".to_owned()
             }
             Method::TwoPass if self.backend.is_cuda() => "two-pass is a method of CPUs".to_owned(),
             Method::Spine | Method::Sengupta2007 { .. } if self.backend.is_cpu() => {
@@ -201,7 +200,7 @@ mod tests {
         let drawn = text("segments", "geometric")
             .with("segments.geometric.mean", Value::Int(4))
             .with("heads", Value::Text("lengths".into()));
-        assert!(refusal(true, drawn).starts_with("n/a: how many"));
+        assert!(refusal(true, drawn).starts_with("n/a: the number of"));
         let on =
             |method: &str, backend: &str| text("method", method).with("backend", Value::Text(backend.into()));
         assert!(refusal(true, on("two-pass", "cuda")).starts_with("n/a"));

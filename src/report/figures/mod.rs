@@ -64,7 +64,7 @@ impl Drawn {
         let folder = path.parent().unwrap_or(Path::new(""));
         let write = |path: &Path, content: &str| {
             let name = path.file_name().and_then(|name| name.to_str());
-            let name = name.with_context(|| format!("{} is no name of a file", path.display()))?;
+            let name = name.with_context(|| format!("{} is not a file name", path.display()))?;
             replace(folder, name, |out| Ok(out.write_all(content.as_bytes())?))
         };
         Ok([write(path, &self.document)?, write(&path.with_extension("csv"), &self.table)?])
@@ -108,7 +108,7 @@ impl Figure {
     /// Runs that lack the figure's cases; the error names these and the recipes that measure them.
     pub fn draw(&self, runs: &[Named]) -> Result<Drawn> {
         if self.recipes.is_empty() && !runs.is_empty() {
-            return Err(anyhow!("{}: it measures nothing and takes no runs", self.name));
+            return Err(anyhow!("{}: it is not measured and takes no runs", self.name));
         }
         if self.recipes.is_empty() {
             return (self.draw)(runs).with_context(|| self.name);

@@ -153,7 +153,7 @@ fn the_recipes_that_figures_name_are_shipped() {
 fn a_figure_that_measures_nothing_takes_no_runs() {
     let run = Run::of("lavin2020/fig03-cpu-stride", "run");
     let error = draw("ashkiani2017/fig05", &[&run]).expect_err("nothing to do with it").to_string();
-    assert_eq!(error, "ashkiani2017/fig05: it measures nothing and takes no runs");
+    assert_eq!(error, "ashkiani2017/fig05: it is not measured and takes no runs");
 }
 
 #[test]

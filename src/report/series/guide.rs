@@ -84,7 +84,10 @@ impl<'a> Ceilings<'a> {
         let speeds = crate::primitives::find(&record.case.primitive)?.speed_of_light()?;
         let each = SpeedsOfLight::bytes(record)?.checked_div(record.work.as_ref()?.elements)?;
         let label = format!("speed of light, {backend}, {}", fmt_bytes(each));
-        Some((label, format!("speed of light: so many bytes an element, as {}, at the {RATE}", speeds.moves)))
+        Some((
+            label,
+            format!("speed of light: the stated bytes per element ({}) at the {RATE}", speeds.moves),
+        ))
     }
 
     /// The level on y.

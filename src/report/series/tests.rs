@@ -320,8 +320,8 @@ fn several_devices_have_no_ceiling() {
 fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
     let drawn = |words: &str, copies: &Copies| {
         let recipe = format!(
-            "title: SpeedsOfLight\nmultisplit: {{keys: 32Mi, values: [none, 4B], buckets: [2, 4], method: [dms, bms]}}\n\
-             backend: cuda\npeers: cub-sort\nchart: {{x: buckets, ceiling: speed-of-speeds, {words}}}\n"
+            "title: Light\nmultisplit: {{keys: 32Mi, values: [none, 4B], buckets: [2, 4], method: [dms, bms]}}\n\
+             backend: cuda\npeers: cub-sort\nchart: {{x: buckets, ceiling: speed-of-light, {words}}}\n"
         );
         let recipe = crate::recipe::parse("a.yaml", &recipe).expect("a recipe");
         let plan = crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default())
@@ -336,7 +336,7 @@ fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
     let words = |data: &ChartData| data.guides().into_iter().map(Guide::words).collect::<Vec<_>>();
     let copies = Copies::from([("cuda".to_owned(), vec![310.0, 320.0, 330.0])]);
     let data = drawn("y: throughput, lines: method, panels: values", &copies);
-    assert_eq!(words(&data), ["speed of speeds, cuda, 12 B 26.67 G/s", "speed of speeds, cuda, 20 B 16 G/s"]);
+    assert_eq!(words(&data), ["speed of light, cuda, 12 B 26.67 G/s", "speed of light, cuda, 20 B 16 G/s"]);
     for (panel, bytes) in data.panels.iter().zip([12.0, 20.0]) {
         let [guide] = panel.guides.as_slice() else { panic!("one a panel") };
         assert!((guide.level.expect("a copy is on file") / (320e9 / bytes) - 1.0).abs() < 1e-12, "{guide:?}");
@@ -345,12 +345,9 @@ fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
     assert!(data.panels.iter().all(|panel| panel.guides.len() == 2), "both sizes are in every panel");
     let data = drawn("y: bandwidth, lines: method, panels: values", &copies);
     // 8 of 12 bytes count as effective, and 16 of 20.
-    assert_eq!(
-        words(&data),
-        ["speed of speeds, cuda, 12 B 213 GB/s", "speed of speeds, cuda, 20 B 256 GB/s"]
-    );
+    assert_eq!(words(&data), ["speed of light, cuda, 12 B 213 GB/s", "speed of light, cuda, 20 B 256 GB/s"]);
     let data = drawn("y: throughput, lines: method, panels: values", &Copies::new());
-    assert_eq!(words(&data)[0], "speed of speeds, cuda, 12 B n/a: none on file");
+    assert_eq!(words(&data)[0], "speed of light, cuda, 12 B n/a: none on file");
 }
 
 #[test]

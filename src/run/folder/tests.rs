@@ -47,7 +47,7 @@ fn a_folder_that_is_gone_takes_no_results() {
     fs::create_dir(&path).expect("folder");
     fs::write(path.join(EVENTS), "").expect("file");
     let error = folder.append(&log("third"), Urgency::Durable).expect_err("another file");
-    assert!(error.to_string().contains("another file in its place"), "{error}");
+    assert!(error.to_string().contains("replaced by another file"), "{error}");
 }
 
 #[test]

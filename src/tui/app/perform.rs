@@ -57,7 +57,7 @@ impl App {
     ) -> Result<Input, String> {
         // The old run's thread would disturb the timing.
         if self.running.is_some() {
-            return Err("the run before it still writes its files".to_owned());
+            return Err("the previous run is still writing its files".to_owned());
         }
         let plan = (self.resolve)(entry, overrides)?;
         self.background.iter_mut().for_each(BackgroundLookups::hush);

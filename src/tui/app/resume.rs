@@ -22,7 +22,7 @@ impl App {
     /// Resumes a run in its own folder.
     fn go_on(&mut self, run: Interrupted) -> Result<Input, String> {
         if self.running.is_some() {
-            return Err("the run before it still writes its files".to_owned());
+            return Err("the previous run is still writing its files".to_owned());
         }
         self.background.iter_mut().for_each(BackgroundLookups::hush);
         self.io_worker.iter().for_each(IoWorker::stop);

@@ -221,7 +221,8 @@ impl Session {
 
     fn toggle_differences(&mut self) -> Option<String> {
         if self.view.overlay().is_none() && !self.predicts() {
-            let why = "nothing to take differences to: no other run is laid under this one, and no model predicts it";
+            let why =
+                "nothing to compare with: no other run is laid under this one, and no model predicts it";
             return Some(why.to_owned());
         }
         self.view.differences = !self.view.differences;

@@ -64,7 +64,7 @@ pub fn seen(part: &AxisScale, whole: &AxisScale) -> (f64, f64) {
 /// Whether x supports this spacing, or why not.
 pub fn x_allows(data: &ChartData, spacing: Spacing) -> Result<(), String> {
     if data.x.scale == Scale::Category {
-        return Err(format!("{} has names, which no scale spaces", data.x.name));
+        return Err(format!("{} has named values, so it has no scale", data.x.name));
     }
     positive("x", data.x.values.iter().copied(), spacing)
 }
@@ -79,7 +79,7 @@ pub fn y_allows(data: &ChartData, values: &[f64], spacing: Spacing) -> Result<()
 
 fn positive(axis: &str, mut values: impl Iterator<Item = f64>, spacing: Spacing) -> Result<(), String> {
     match values.find(|v| spacing.is_log() && *v <= 0.0) {
-        Some(_) => Err(format!("{axis} stays linear: 0 or less is on it, which has no logarithm")),
+        Some(_) => Err(format!("{axis} stays linear: it has values of 0 or less, which have no logarithm")),
         None => Ok(()),
     }
 }

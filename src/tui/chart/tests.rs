@@ -155,7 +155,7 @@ fn a_change_and_names_have_no_logarithm() {
     let mut names = self::session(fixture::applications(), 0..68);
     names.refresh();
     let refusal = names.ask(Ask::ScaleX).expect("refused");
-    assert!(refusal.contains("names"), "{refusal}");
+    assert!(refusal.contains("named values"), "{refusal}");
     assert_eq!(look(&names).x, None);
 }
 

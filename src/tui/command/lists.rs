@@ -49,7 +49,7 @@ pub const WATCHING: &[Command] = &[
         bindings: &[(char(' '), Action::Control(controls::Ask::Pause))],
         hinted: 1,
         name: "pause",
-        help: "hold the stored run, or let it go on",
+        help: "pause or continue the stored run",
     },
     Command {
         bindings: &[(char('x'), Action::Control(controls::Ask::Cancel))],
@@ -99,7 +99,7 @@ const RESUME: Command = Command {
     bindings: &[(char('r'), Action::Control(controls::Ask::Resume))],
     hinted: 1,
     name: "resume",
-    help: "go on: in a fresh engine after one died (the lost case counts as failed), or with a run that was cut short",
+    help: "continue in a fresh engine after a crash (the lost case counts as failed), or resume a run that was cut short",
 };
 
 const CURSOR: Command = Command {
@@ -149,7 +149,7 @@ const BACK: Command = Command {
     bindings: &[(key(KeyCode::Esc), Action::Back)],
     hinted: 1,
     name: "back",
-    help: "back, in the end to the recipes, and there to all of them; a run goes on",
+    help: "go back, finally to the unfiltered recipes; a run continues",
 };
 
 const HELP: Command = Command {
@@ -198,7 +198,7 @@ pub const SKIP: Command = Command {
     bindings: &[(char('s'), Action::Control(controls::Ask::Skip))],
     hinted: 1,
     name: "skip",
-    help: "measure the selected case no further; a resumed run takes it up again",
+    help: "measure no further rounds of the selected case; a resumed run measures them",
 };
 
 /// Retries the selected case, or measures further rounds of it.
@@ -206,7 +206,7 @@ pub const AGAIN: Command = Command {
     bindings: &[(char('R'), Action::Control(controls::Ask::Again))],
     hinted: 1,
     name: "again",
-    help: "the selected case: another try after a failure or a skip, else further rounds; all count",
+    help: "retry the selected case after a failure or a skip, or measure further rounds; all rounds count",
 };
 
 /// Selects one of several small charts.

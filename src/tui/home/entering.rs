@@ -86,7 +86,7 @@ pub const FILTER: &[Command] = &[
 
 /// Commands while a value is typed.
 pub const VALUE: &[Command] = &[
-    enter("set", "take the value; an empty one is that of the recipe"),
+    enter("set", "take the value; an empty value restores the recipe's"),
     escape("leave", "leave the value as it was"),
 ];
 
@@ -100,7 +100,7 @@ pub const OF_RUNS: &[Command] =
 
 /// Commands while a profile's name is typed.
 pub const PROFILE_NAME: &[Command] = &[
-    enter("save", "save the profile under this name; one of yours that has it is replaced"),
+    enter("save", "save the profile under this name; an existing profile of yours is replaced"),
     escape("cancel", "do not save"),
 ];
 

@@ -96,7 +96,7 @@ pub fn save(
     }
     let (text, means) = text(entry, overrides, resolve).map_err(NotSaved::Because)?;
     if let Some(file) = left_behind(&means, &path) {
-        let why = format!("{file} is looked for beside the recipe, which is not to leave this folder");
+        let why = format!("{file} is relative to the recipe, so the copy must stay in this folder");
         return Err(NotSaved::Because(why));
     }
     let loses = loses_comments(&entry.text, &text);

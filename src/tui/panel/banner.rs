@@ -62,10 +62,10 @@ fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {
     match &session.phase {
         Phase::Dead { reason, case } => Some((dead(session, keymap, reason, *case), true)),
         Phase::Broken(reason) if session.mode == Mode::Watch => {
-            Some((format!("The stored run could not be read on: {reason}"), true))
+            Some((format!("The stored run could not be read any further: {reason}"), true))
         }
         Phase::Broken(reason) => {
-            Some((format!("The run could not go on: {reason}. What is finished is on disk."), true))
+            Some((format!("The run could not continue: {reason}. Finished results are on disk."), true))
         }
         _ => None,
     }

@@ -172,7 +172,7 @@ fn perform(
     mut tell: impl FnMut(Answer) -> bool,
 ) {
     if catch_unwind(AssertUnwindSafe(|| work::perform(root, job, wanted, &mut tell))).is_err() {
-        tell(Answer::Refused("this does not work, because of a mistake in scatterlab".to_owned()));
+        tell(Answer::Refused("failed because of a bug in scatterlab".to_owned()));
     }
 }
 

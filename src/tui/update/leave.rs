@@ -49,7 +49,7 @@ pub(super) fn unattended(state: &mut State) -> Option<Effect> {
 fn give_up(state: &mut State) -> Option<Effect> {
     let now = state.now;
     let run = state.run_mut()?;
-    run.say(now, Level::Error, "the engine died before it did anything: the next run's turn");
+    run.say(now, Level::Error, "the engine died before making progress; starting the next run");
     controls::cancel(state)
 }
 

@@ -193,7 +193,7 @@ fn open(state: &mut State) {
     state.whatif = WhatIf::new(cases, &state.profiles, state.focus);
     match state.whatif {
         Some(_) => state.focus = Focus::WhatIf,
-        None => state.notice = Some("no profile says anything of these backends".to_owned()),
+        None => state.notice = Some("no known profile covers these backends".to_owned()),
     }
 }
 

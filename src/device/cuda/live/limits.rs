@@ -84,7 +84,7 @@ impl Gpu {
         if bytes > facts.persisting_l2 {
             let most = crate::case::units::fmt_bytes(facts.persisting_l2);
             let reason = match facts.persisting_l2 {
-                0 => "this GPU sets no part of its L2 aside".to_owned(),
+                0 => "this GPU cannot set aside part of its L2".to_owned(),
                 _ => format!("persist: this GPU sets at most {most} of its L2 aside"),
             };
             return Err(Failure::NotApplicable(reason));

@@ -129,7 +129,7 @@ fn reason(missing: &Missing) -> String {
 /// The values printed in the paper, and Pearson's R of the same columns.
 pub fn published() -> Result<Vec<Group>> {
     let (rows, printed) = published::table_4()?;
-    let not = || Err("the paper does not tell gathers from scatters".to_owned());
+    let not = || Err("the paper does not separate gathers and scatters".to_owned());
     let cells = |row: &published::Row| -> [Cell; COLUMNS.len()] {
         let values = row.applications();
         std::array::from_fn(|at| values.get(at).copied().map_or_else(not, Ok))
