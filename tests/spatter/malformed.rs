@@ -25,7 +25,7 @@ const LINES: &[(&str, u8, &str)] = &[
     (
         "-p 0,8 -d 0 -l 9223372036854775807",
         1,
-        "the data moved would exceed 256 TiB: lower count, delta or the indices",
+        "what is moved would take more than 256 TiB: lower count, delta or the indices",
     ),
     (
         "-p 0 -d 9223372036854775807 -l 3",
