@@ -30,7 +30,7 @@ pub fn is_packed(run: &Path) -> bool {
     run.join(PACKED).exists() && !run.join(EVENTS).exists()
 }
 
-/// Opens the file returned by [`file`] and decompresses it if necessary.
+/// Opens the file returned by [`file()`] and decompresses it if necessary.
 ///
 /// # Errors
 /// When the file cannot be opened. Later reads fail if a compressed file is damaged or too long.

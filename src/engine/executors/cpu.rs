@@ -63,7 +63,8 @@ impl CpuExecutor {
     /// The context in which a primitive prepares a case with these choices.
     fn context<'a>(
         &self,
-        (threads, isa): (Option<usize>, Option<Isa>),
+        threads: Option<usize>,
+        isa: Option<Isa>,
         fault: Option<Fault>,
         cancel: &'a Cancel,
         stored: Stored<'a>,
@@ -132,7 +133,8 @@ impl Executor for CpuExecutor {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
         let stored = |hash: &str| self.indices.get(hash);
-        let context = self.context(threads_and_isa(&case.params)?, fault, cancel, &stored)?;
+        let (threads, isa) = threads_and_isa(&case.params)?;
+        let context = self.context(threads, isa, fault, cancel, &stored)?;
         implementation(case)?.on_pool(case, &context)
     }
 
@@ -141,7 +143,7 @@ impl Executor for CpuExecutor {
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {
-        copy(&self.context((None, None), None, &Cancel::default(), &|hash| self.indices.get(hash))?)
+        copy(&self.context(None, None, None, &Cancel::default(), &|hash| self.indices.get(hash))?)
     }
 
     fn evict(&self) -> Result<u64, Failure> {

@@ -83,7 +83,8 @@ impl CudaExecutor {
     /// Prepares a case on one GPU, or across several.
     fn part(
         &self,
-        (gpu, others): (&Gpu, &[Gpu]),
+        gpu: &Gpu,
+        others: &[Gpu],
         case: &Case,
         fault: Option<Fault>,
         cancel: &Cancel,
@@ -105,7 +106,7 @@ impl CudaExecutor {
     ) -> Result<Several, Failure> {
         let last = gpus.len().saturating_sub(1);
         let part = |(at, gpu): (usize, Gpu)| {
-            let part = self.part((&gpu, &[]), case, fault.filter(|_| at == last), cancel)?;
+            let part = self.part(&gpu, &[], case, fault.filter(|_| at == last), cancel)?;
             Ok((gpu, part))
         };
         gpus.into_iter().enumerate().map(part).collect::<Result<_, _>>().map(Several::new)
@@ -195,8 +196,8 @@ impl Executor for CudaExecutor {
         let gpus = Gpus::of(&case.params);
         let all = self.turn_to_all(gpus)?;
         match (all.split_first(), gpus.count) {
-            (Some((gpu, others)), _) if gpus.spanning => Ok(self.part((gpu, others), case, fault, cancel)?),
-            (Some((gpu, _)), None) => Ok(self.part((gpu, &[]), case, fault, cancel)?),
+            (Some((gpu, others)), _) if gpus.spanning => Ok(self.part(gpu, others, case, fault, cancel)?),
+            (Some((gpu, _)), None) => Ok(self.part(gpu, &[], case, fault, cancel)?),
             _ => Ok(Box::new(self.multi_gpu(all, case, fault, cancel)?)),
         }
     }

@@ -9,17 +9,18 @@ use crate::primitives::oracle::check_length;
 /// A backward scan reverses input and flags, shifts the flags right by one (sengupta2007 §2.2.2: a flag stands
 /// between two elements), and reverses the result.
 pub fn scan(
-    (operator, ty): (Operator, Type),
+    operator: Operator,
+    ty: Type,
     kind: Kind,
     direction: Direction,
     input: &[Bits],
     heads: &[bool],
 ) -> Vec<Bits> {
     if direction == Direction::Forward {
-        return forward((operator, ty), kind, input, heads);
+        return forward(operator, ty, kind, input, heads);
     }
     let input: Vec<Bits> = input.iter().rev().copied().collect();
-    let mut output = forward((operator, ty), kind, &input, &flipped(heads));
+    let mut output = forward(operator, ty, kind, &input, &flipped(heads));
     output.reverse();
     output
 }
@@ -32,7 +33,7 @@ fn flipped(heads: &[bool]) -> Vec<bool> {
     flipped
 }
 
-fn forward((operator, ty): (Operator, Type), kind: Kind, input: &[Bits], heads: &[bool]) -> Vec<Bits> {
+fn forward(operator: Operator, ty: Type, kind: Kind, input: &[Bits], heads: &[bool]) -> Vec<Bits> {
     let mut total = identity(operator, ty);
     let step = |(&element, &head): (&Bits, &bool)| {
         let before = if head { identity(operator, ty) } else { total };
@@ -48,7 +49,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let (inputs, segments) = (spec.inputs(), spec.segments());
     let input: Vec<Bits> = (0..spec.elements).map(|i| inputs.bits(i)).collect();
     let heads: Vec<bool> = (0..spec.elements).map(|i| segments.head(i)).collect();
-    let wanted = scan((spec.operator, spec.ty), spec.kind, spec.direction, &input, &heads);
+    let wanted = scan(spec.operator, spec.ty, spec.kind, spec.direction, &input, &heads);
     let wanted = wanted.into_iter().map(|element| bytes(spec, element));
     compare("out", output, spec.element(), wanted)
 }
@@ -77,15 +78,16 @@ fn bytes(spec: &Spec, element: Bits) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    const SUM: (Operator, Type) = (Operator::Add, Type::U32);
-
     fn of(words: &[u64]) -> Vec<Bits> {
         words.iter().map(|&word| [word, 0]).collect()
     }
 
     fn sums(kind: Kind, direction: Direction, input: &[u64], heads: &[u64]) -> Vec<u64> {
         let heads: Vec<bool> = (0..input.len() as u64).map(|i| heads.contains(&i)).collect();
-        scan(SUM, kind, direction, &of(input), &heads).iter().map(|bits| bits[0]).collect()
+        scan(Operator::Add, Type::U32, kind, direction, &of(input), &heads)
+            .iter()
+            .map(|bits| bits[0])
+            .collect()
     }
 
     /// sengupta2007 §1.1 prints 14 where 3 + 1 + 7 + 0 + 4 = 15 belongs.
@@ -121,7 +123,7 @@ mod tests {
     fn compositions_keep_their_order() {
         let pairs = [[2, 1], [3, 0], [5, 7]];
         let run = |direction| {
-            scan((Operator::Affine, Type::U64), Kind::Inclusive, direction, &pairs, &[true, false, false])
+            scan(Operator::Affine, Type::U64, Kind::Inclusive, direction, &pairs, &[true, false, false])
         };
         assert_eq!(run(Direction::Forward), [[2, 1], [6, 3], [30, 22]]);
         assert_eq!(run(Direction::Backward), [[30, 43], [15, 21], [5, 7]]);

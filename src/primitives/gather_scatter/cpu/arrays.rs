@@ -22,7 +22,7 @@ pub fn generate(
         (Some(all), _) => pool.fill_words(to, spec.index, n, cancel, |i| all[i])?,
         (None, &Source::Partitions { count, seed }) => {
             let make = if spec.index == 4 { partitions::<u32> } else { partitions::<u64> };
-            return make((n, count, seed), to, context);
+            return make(n, count, seed, to, context);
         }
         (None, source) => {
             pool.fill_words(to, spec.index, n, cancel, |i| source.location(i as u64).unwrap_or(0))?;
@@ -35,7 +35,9 @@ pub fn generate(
 /// over workers gives each worker its first place in each partition; each worker then hands out places in the
 /// order of its tuples. L is therefore stable.
 fn partitions<I: Index>(
-    (n, count, seed): (usize, u64, u64),
+    n: usize,
+    count: u64,
+    seed: u64,
     to: &Buffer,
     context: &Context,
 ) -> Result<Vec<u64>, Failure> {
