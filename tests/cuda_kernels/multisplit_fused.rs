@@ -59,7 +59,7 @@ pub fn fused_by_warps() {
     let fused = |(m, values)| format!("keys=16500 values={values} buckets={m} method=fused");
     let others = ["buckets=33 values=8B by=hash method=fused", "buckets=300 values=4B method=rb-sort"];
     let others = others.map(|words| format!("keys=8200 {words}"));
-    let all = many.map(fused).chain(others).chain(powers("keys=8200")).chain(powers("keys=8200 by=hash"));
+    let all = many.map(fused).chain(others).chain(powers("keys=4200")).chain(powers("keys=4200 by=hash"));
     prove_on(&host, "multisplit", &all.chain(rounds()).collect::<Vec<_>>());
 }
 

@@ -57,8 +57,10 @@ impl Sample {
     }
 }
 
-/// Says how many cases of how many a suite runs, past the capture of what tests print.
+/// Says how many cases of how many a suite runs, past the capture of what tests print; nothing where there are none.
 pub fn tell(suite: &str, taken: usize, offered: usize) {
-    let hint = if all() { "" } else { "; SCATTERLAB_TESTS=all runs more" };
-    let _ = writeln!(std::io::stderr(), "{suite}: {taken} of {offered} cases{hint}");
+    let hint = if all() || taken == offered { "" } else { "; SCATTERLAB_TESTS=all runs more" };
+    if offered > 0 {
+        let _ = writeln!(std::io::stderr(), "{suite}: {taken} of {offered} cases{hint}");
+    }
 }
