@@ -2,38 +2,63 @@
 //! method. The GPU implementations are tested by `tests/cuda_kernels` and, if there is a GPU, by `scatterlab
 //! verify`.
 
-use scatterlab::case::Case;
+#[path = "sample/mod.rs"]
+mod sample;
+
+use std::sync::Mutex;
+
+use sample::Sample;
+use scatterlab::case::{Case, Fault};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
 use scatterlab::engine::verify::{Suite, suite, verify};
 use scatterlab::primitives::{self, Primitive};
 use scatterlab::recipe::plan::Plan;
 
-/// A few of the suite's cases of one method.
-fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Plan {
-    const FEW: usize = 12;
-    let mut plan = suite(part, backend, None, 3).expect("the suite resolves");
-    plan.cases.retain(|case| {
-        case.primitive == primitive.name()
-            && case.params.text("method") == Some(method)
-            && case.not_applicable.is_none()
-    });
-    let step = (plan.cases.len() / FEW).max(1);
-    plan.cases = plan.cases.into_iter().step_by(step).collect();
+/// The suite's plan for a backend, which is resolved once.
+fn plan(part: Suite, backend: &str) -> &'static Plan {
+    static PLANS: Mutex<Vec<(Suite, String, &'static Plan)>> = Mutex::new(Vec::new());
+    let mut plans = PLANS.lock().unwrap();
+    if let Some((.., known)) = plans.iter().find(|(of, on, _)| *of == part && on == backend) {
+        return known;
+    }
+    let plan: &Plan = Box::leak(Box::new(suite(part, backend, None, 3).expect("the suite resolves")));
+    plans.push((part, backend.to_owned(), plan));
     plan
 }
 
-/// Whether no processor implements a method: all its cases are `n/a` there, or in `verify-cuda.yaml`.
-/// `tests/cuda_kernels` tests it instead.
-fn only_on_gpus(primitive: &Primitive, method: &str) -> bool {
-    let exists = |backend: &str| {
-        let plan = suite(Suite::Small, backend, None, 3).expect("the suite resolves");
-        let own = |case: &Case| {
-            let named = case.primitive == primitive.name() && case.params.text("method") == Some(method);
-            named && case.not_applicable.is_none()
-        };
-        plan.cases.iter().any(own)
+/// The applicable cases of one method.
+fn own<'a>(plan: &'a Plan, primitive: &Primitive, method: &str) -> Vec<&'a Case> {
+    let own = |case: &&Case| {
+        let named = case.primitive == primitive.name() && case.params.text("method") == Some(method);
+        named && case.not_applicable.is_none()
     };
+    plan.cases.iter().filter(own).collect()
+}
+
+/// A few of the cases of one method: among them each instruction set with each mistake that can show, and in a plain run few others.
+fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Plan {
+    let few = if sample::all() { 12 } else { 2 };
+    let plan = plan(part, backend);
+    let own = own(plan, primitive, method);
+    let mut some = Sample::of((own.len() / few).max(1));
+    let mut takes = |case: &&Case| {
+        let isa = case.params.text("backend.cpu.isa").unwrap_or_default().to_owned();
+        let problem = primitives::problem(case).expect("applicable");
+        // Which mistakes show takes long to tell of long patterns.
+        let faults = Fault::ALL.into_iter().map(|fault| (fault, format!("{fault:?} {isa}")));
+        let unmet = faults.filter(|(_, meets)| part == Suite::Mutants && !some.knows(meets));
+        let shown = unmet.filter(|(fault, _)| problem.fault_is_detectable(*fault)).map(|(_, meets)| meets);
+        let meets: Vec<String> = shown.chain([isa.clone()]).collect();
+        some.takes(meets)
+    };
+    let cases = own.into_iter().filter(|case| takes(case)).cloned().collect();
+    Plan { cases, ..plan.clone() }
+}
+
+/// Whether no processor has a method: all its cases are `n/a` there, or in `verify-cuda.yaml`. `tests/cuda_kernels` runs it.
+fn only_on_gpus(primitive: &Primitive, method: &str) -> bool {
+    let exists = |backend| !own(plan(Suite::Small, backend), primitive, method).is_empty();
     let on_cpus = exists("cpu");
     assert!(on_cpus || exists("cuda"), "{} {method} has no case", primitive.name());
     !on_cpus
@@ -70,6 +95,7 @@ fn every_method_declares_its_accesses() {
 #[test]
 fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
     let executors: [Box<dyn Executor>; 2] = [Box::new(CpuExecutor::scalar()), Box::new(CpuExecutor::cpu())];
+    let (mut taken, mut offered) = (0, 0);
     for_each_method(|primitive, method| {
         for executor in &executors {
             for part in [Suite::Small, Suite::Mutants] {
@@ -78,6 +104,8 @@ fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
                     assert_eq!(plan.cases, [], "{method} is n/a on processors");
                     continue;
                 }
+                offered += own(self::plan(part, executor.backend()), primitive, method).len();
+                taken += plan.cases.len();
                 let tally = verify(&plan, part, executor.as_ref(), |_, _| ()).expect("no device is lost");
                 let what = format!("{} {method} {} {part:?}", primitive.name(), executor.backend());
                 assert_eq!(tally.wrong, [], "{what}");
@@ -85,4 +113,5 @@ fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
             }
         }
     });
+    sample::tell("registry", taken, offered);
 }

@@ -1,7 +1,7 @@
 //! The primitives built on scan: every kernel with a row, a tile, several tiles and several blocks, and with
 //! segments shorter and longer than each of these.
 
-use super::prove_all;
+use crate::prove::prove_all;
 
 const SEGMENTS: [&str; 5] = [
     "segments=none",
@@ -36,26 +36,26 @@ fn without_elements(words: Vec<String>) -> Vec<String> {
 const TRUES: [&str; 4] = ["trues=0.5", "trues=0.03", "trues=1.0", "trues=0.0"];
 
 #[test]
-fn enumerate() {
+pub fn enumerate() {
     prove_all("enumerate", &without_elements(each(&SEGMENTS, &TRUES)));
 }
 
 #[test]
-fn compact() {
+pub fn compact() {
     prove_all("compact", &each(&SEGMENTS, &TRUES));
 }
 
 #[test]
-fn distribute() {
+pub fn distribute() {
     prove_all("distribute", &each(&SEGMENTS, &["direction=forward", "direction=backward"]));
 }
 
 #[test]
-fn split() {
+pub fn split() {
     prove_all("split", &each(&["", ""], &TRUES));
 }
 
 #[test]
-fn split_and_segment() {
+pub fn split_and_segment() {
     prove_all("split-and-segment", &each(&SEGMENTS[1..], &TRUES));
 }

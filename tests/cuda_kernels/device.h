@@ -25,9 +25,8 @@ void __syncthreads();
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
 // Lets the block's other threads run, and other blocks.
 void __nanosleep(unsigned);
-// Gives `value` to the lanes of `mask` and returns the values that they gave.
+// Gives `value` to the lanes of `mask` and returns what each of them gave, to be read before anything else.
 const uint64_t *exchange(unsigned mask, uint64_t value);
-void exchanged(unsigned mask);
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
@@ -95,7 +94,6 @@ template <typename T> T pick(unsigned mask, T mine, unsigned from) {
     const uint64_t *all = exchange(mask, bits_of(mine));
     T value = mine;
     if (from < 32 && (mask >> from & 1)) memcpy(&value, &all[from], sizeof value);
-    exchanged(mask);
     return value;
 }
 template <typename T> T __shfl_sync(unsigned mask, T v, int from) { return pick(mask, v, from & 31); }
@@ -106,7 +104,6 @@ inline unsigned agreeing(unsigned mask, uint64_t mine, uint64_t wanted) {
     const uint64_t *all = exchange(mask, mine);
     unsigned found = 0;
     for (unsigned l = 0; l < 32; l++) found |= (mask >> l & 1) && all[l] == wanted ? 1u << l : 0u;
-    exchanged(mask);
     return found;
 }
 inline unsigned __ballot_sync(unsigned mask, bool v) { return agreeing(mask, v, 1); }

@@ -63,26 +63,57 @@ unsigned fake_strayed() { return strayed; }
 #undef cuOccupancyMaxActiveBlocksPerMultiprocessor
 }
 
-static const size_t STACK = 64 << 10;
+// A stack, and by how much the hot end of one fiber's lies elsewhere than the next one's: at the same place of each
+// they would all fall on the same few lines of the cache.
+static const size_t STACK = 64 << 10, STAGGER = 320, STAGGERS = 64;
 
 // ---- one block -------------------------------------------------------------------------
 
-struct Barrier {
-    unsigned waiting = 0, generation = 0;
-};
-
-struct Warp {
-    uint64_t given[32];
-    std::map<unsigned, Barrier> barriers;
-};
-
-// A fiber that runs one thread after another until a thread must wait for others.
+// Runs one thread after another until one must wait for others.
 struct Fiber {
     ucontext_t context;  // for the first entry; later switches jump, which needs no system call
     jmp_buf here;
-    std::unique_ptr<char[]> stack{new char[STACK]};
+    std::unique_ptr<char[]> stack{new char[STACK + STAGGER * STAGGERS]};
     unsigned thread;
-    bool idle = true;
+    Fiber *next;  // in the queue where it is
+};
+
+// Fibers in the order in which they came.
+struct Queue {
+    Fiber *first = nullptr, *last = nullptr;
+    void push(Fiber *fiber) {
+        fiber->next = nullptr;
+        (first ? last->next : first) = fiber;
+        last = fiber;
+    }
+    Fiber *pop() {
+        Fiber *fiber = first;
+        if (fiber) first = fiber->next;
+        return fiber;
+    }
+    // Puts all of another queue's before these: a warp whose lanes wait for each other goes on with what it has in
+    // the cache.
+    void take(Queue &other) {
+        if (!other.first) return;
+        other.last->next = first;
+        if (!first) last = other.last;
+        first = other.first;
+        other.first = nullptr;
+    }
+};
+
+struct Barrier {
+    unsigned arrived = 0, generation = 0;
+    Queue waiting;
+    // What the lanes of a warp exchange there. Every other time in the same place: whoever comes to the next
+    // time has read what was given before.
+    uint64_t given[2][32];
+};
+
+struct Warp {
+    Barrier whole;
+    std::map<unsigned, Barrier> parts;  // by the lanes that take part
+    Barrier &of(unsigned mask) { return mask == 0xFFFFFFFFu ? whole : parts[mask]; }
 };
 
 // The state of a block; blocks that run in succession reuse it.
@@ -90,10 +121,10 @@ struct Block {
     jmp_buf scheduler;
     std::vector<std::unique_ptr<Fiber>> fibers;
     Fiber *current;
+    Queue ready, asleep;
     std::vector<Warp> warps;
     Barrier all;
-    unsigned threads, next_thread, alive;
-    bool moved, slept;  // since the last pass over the threads
+    unsigned threads, next_thread, alive, started;
 };
 
 static Block *now;
@@ -102,43 +133,46 @@ static void **arguments;
 
 alignas(16) unsigned long long dense[(227 << 10) / 8];
 
+static void resume(Fiber *fiber) {
+    now->current = fiber;
+    threadIdx.x = fiber->thread;
+    _longjmp(fiber->here, 1);
+}
+
+// Goes on with the next fiber that is ready, or else where the block's fibers are begun.
 static void yield() {
-    if (_setjmp(now->current->here) == 0) _longjmp(now->scheduler, 1);
+    if (_setjmp(now->current->here) != 0) return;
+    if (Fiber *next = now->ready.pop()) resume(next);
+    _longjmp(now->scheduler, 1);
 }
 
-// Registers an arrival at the barrier. Returns whether it was the last one expected.
-static bool arrive(Barrier &barrier, unsigned expected) {
-    if (++barrier.waiting < expected) return false;
-    barrier.waiting = 0;
-    barrier.generation++;
-    now->moved = true;
-    return true;
-}
-
+// The last one to arrive goes on, and the others are ready.
 static void wait(Barrier &barrier, unsigned expected) {
-    const unsigned generation = barrier.generation;
-    if (arrive(barrier, expected)) return;
-    while (barrier.generation == generation) yield();
+    if (++barrier.arrived < expected) {
+        barrier.waiting.push(now->current);
+        return yield();
+    }
+    barrier.arrived = 0;
+    barrier.generation++;
+    now->ready.take(barrier.waiting);
 }
 
 void __syncthreads() { wait(now->all, now->alive); }
 
-
-void __syncwarp(unsigned mask) { wait(now->warps[threadIdx.x / 32].barriers[mask], __builtin_popcount(mask)); }
+void __syncwarp(unsigned mask) { wait(now->warps[threadIdx.x / 32].of(mask), __builtin_popcount(mask)); }
 
 void __nanosleep(unsigned) {
-    now->slept = true;
+    now->asleep.push(now->current);
     yield();
 }
 
 const uint64_t *exchange(unsigned mask, uint64_t value) {
-    Warp &warp = now->warps[threadIdx.x / 32];
-    warp.given[threadIdx.x % 32] = value;
-    __syncwarp(mask);
-    return warp.given;
+    Barrier &barrier = now->warps[threadIdx.x / 32].of(mask);
+    uint64_t *given = barrier.given[barrier.generation % 2];
+    given[threadIdx.x % 32] = value;
+    wait(barrier, __builtin_popcount(mask));
+    return given;
 }
-
-void exchanged(unsigned mask) { __syncwarp(mask); }
 
 static void body() {
     for (;;) {
@@ -146,34 +180,21 @@ static void body() {
             threadIdx.x = now->current->thread = now->next_thread++;
             running(arguments);
             now->alive--;
-            now->moved = true;
         }
-        now->current->idle = true;
         yield();
     }
 }
 
-static void resume(Fiber &fiber) {
-    now->current = &fiber;
-    threadIdx.x = fiber.thread;
-    if (_setjmp(now->scheduler) == 0) _longjmp(fiber.here, 1);
-}
-
 static void start(size_t number) {
-    if (number < now->fibers.size()) {
-        now->fibers[number]->idle = false;
-        resume(*now->fibers[number]);
-    } else {
-        now->fibers.emplace_back(new Fiber);
-        Fiber &fresh = *now->fibers.back();
-        getcontext(&fresh.context);
-        fresh.context.uc_stack.ss_sp = fresh.stack.get();
-        fresh.context.uc_stack.ss_size = STACK;
-        makecontext(&fresh.context, body, 0);
-        fresh.idle = false;
-        now->current = &fresh;
-        if (_setjmp(now->scheduler) == 0) setcontext(&fresh.context);
-    }
+    if (number < now->fibers.size()) return resume(now->fibers[number].get());
+    now->fibers.emplace_back(new Fiber);
+    Fiber &fresh = *now->fibers.back();
+    getcontext(&fresh.context);
+    fresh.context.uc_stack.ss_sp = fresh.stack.get();
+    fresh.context.uc_stack.ss_size = STACK + STAGGER * (number % STAGGERS);
+    makecontext(&fresh.context, body, 0);
+    now->current = &fresh;
+    setcontext(&fresh.context);
 }
 
 static bool let_others();
@@ -186,20 +207,17 @@ static bool run_block(unsigned count, unsigned shared) {
     now->threads = now->alive = count;
     now->next_thread = 0;
     memset(dense, 0xA5, shared);
-    size_t started = 0;
-    now->slept = false;
-    while (now->next_thread < count) start(started++);
+    now->ready = now->asleep = Queue();
+    now->started = 0;
     while (now->alive > 0) {
-        if (now->slept && !let_others()) return false;
-        now->moved = now->slept = false;
-        for (size_t f = 0; f < started; f++) {
-            if (!now->fibers[f]->idle) resume(*now->fibers[f]);
+        if (_setjmp(now->scheduler) != 0) continue;  // none is ready
+        if (now->next_thread < count) start(now->started++);
+        if (!now->asleep.first || !let_others()) {
+            now->fibers.clear();
+            return false;
         }
-        if (!now->moved && !now->slept) return false;
-    }
-    // Fibers whose last thread ended without waiting are idle already; let the others become so.
-    for (size_t f = 0; f < started; f++) {
-        if (!now->fibers[f]->idle) resume(*now->fibers[f]);
+        now->ready.take(now->asleep);
+        resume(now->ready.pop());
     }
     return true;
 }

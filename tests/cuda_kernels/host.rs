@@ -8,6 +8,9 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
+use rayon::prelude::*;
+
+const FLAGS: [&str; 6] = ["-std=c++17", "-O2", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-fPIC"];
 
 /// The single simulated GPU of this process. Tests that hold it run one at a time.
 pub struct Host {
@@ -89,9 +92,14 @@ fn kernels(extension: &str) -> Vec<String> {
     files.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
+/// Names of the modules.
+pub fn modules() -> Vec<String> {
+    kernels("cu").iter().filter_map(|file| file.strip_suffix(".cu")).map(str::to_owned).collect()
+}
+
 fn load() -> Option<Library> {
-    let modules = kernels("cu");
-    let modules: Vec<&str> = modules.iter().filter_map(|file| file.strip_suffix(".cu")).collect();
+    let modules = modules();
+    let modules: Vec<&str> = modules.iter().map(String::as_str).collect();
     let path = compile("cuda_kernels", &modules)?;
     // SAFETY: only this thread runs the backend now (the others wait for the lock or
     // for this initialisation), and it reads the variable once, later.
@@ -103,37 +111,72 @@ fn load() -> Option<Library> {
 /// Builds the driver with the kernels of these modules in a folder of this name; `None` without a C++ compiler,
 /// except in CI.
 pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
+    let compiler = version()?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
-    let mut sources = vec![root().join("tests/cuda_kernels/driver.cpp")];
+    let tests = ["cuda_kernels/driver.cpp", "cuda_kernels/device.h", "cuda_driver/fake.c"];
+    let [driver, device, fake] =
+        tests.map(|file| fs::read_to_string(root().join("tests").join(file)).unwrap());
+    let mut common = format!("{compiler}{FLAGS:?}{device}{fake}");
     for header in kernels("cuh") {
-        fs::write(folder.join(&header), translated(&header)).unwrap();
+        let text = translated(&header);
+        common.push_str(&text);
+        fs::write(folder.join(&header), text).unwrap();
     }
-    for module in modules {
-        let kernels: String = entries(&ptx(module)).iter().map(|name| format!("KERNEL({name})\n")).collect();
-        let text = format!("#include \"device.h\"\n{}\n{kernels}", translated(&format!("{module}.cu")));
-        let source = folder.join(format!("{module}.cpp"));
-        fs::write(&source, text).unwrap();
-        sources.push(source);
-    }
+    let mut sources: Vec<(&str, String)> = modules.iter().map(|module| (*module, source(module))).collect();
+    sources.push(("driver", driver));
+    let objects = sources.par_iter().map(|(name, text)| object(&folder, &common, name, text));
+    let objects: Vec<PathBuf> = objects.collect();
     let library = folder.join("libcudakernels.so");
-    let flags = ["-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC"];
-    let cxx = Command::new("c++")
-        .args(flags)
-        .arg(format!("-I{}", root().join("tests/cuda_kernels").display()))
-        .arg("-o")
-        .arg(&library)
-        .args(sources)
-        .status();
-    match cxx {
-        Ok(status) => assert!(status.success(), "c++ refused the kernels"),
+    run(Command::new("c++").arg("-shared").arg("-o").arg(&library).args(&objects));
+    remove_others(&folder, &objects);
+    Some(library)
+}
+
+/// What the compiler says of itself; `None` where there is none, except in CI.
+fn version() -> Option<String> {
+    match Command::new("c++").arg("--version").output() {
+        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
         Err(error) => {
             assert!(std::env::var_os("CI").is_none(), "c++: {error}");
             eprintln!("skipped: no C++ compiler ({error})");
-            return None;
+            None
         }
     }
-    Some(library)
+}
+
+/// A module for the host's compiler, with a table of its kernels.
+fn source(module: &str) -> String {
+    let kernels: String = entries(&ptx(module)).iter().map(|name| format!("KERNEL({name})\n")).collect();
+    format!("#include \"device.h\"\n{}\n{kernels}", translated(&format!("{module}.cu")))
+}
+
+/// A source's object, named by all that went into it: one that an earlier run left is not made again, for the
+/// compiler takes half a minute for all of them.
+fn object(folder: &Path, common: &str, name: &str, text: &str) -> PathBuf {
+    let hash = blake3::Hasher::new().update(common.as_bytes()).update(text.as_bytes()).finalize().to_hex();
+    let object = folder.join(format!("{name}-{}.o", &hash[..16]));
+    if !object.exists() {
+        let source = folder.join(format!("{name}.cpp"));
+        fs::write(&source, text).unwrap();
+        let unfinished = folder.join(format!("{name}-{}.unfinished", std::process::id()));
+        let include = format!("-I{}", root().join("tests/cuda_kernels").display());
+        run(Command::new("c++").args(FLAGS).arg(include).arg("-c").arg("-o").arg(&unfinished).arg(source));
+        fs::rename(unfinished, &object).unwrap();
+    }
+    object
+}
+
+fn run(command: &mut Command) {
+    assert!(command.status().unwrap().success(), "c++ refused the kernels");
+}
+
+/// Removes the objects of sources as they were before.
+fn remove_others(folder: &Path, objects: &[PathBuf]) {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let objects_of_old =
+        files.filter(|path| path.extension() == Some("o".as_ref()) && !objects.contains(path));
+    objects_of_old.for_each(|path| fs::remove_file(path).unwrap());
 }
 
 /// A source adapted for the host's compiler: kernels get internal linkage, because several modules share kernel

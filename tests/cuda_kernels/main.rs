@@ -7,123 +7,29 @@
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
 mod compaction;
+mod coverage;
 mod host;
 mod multisplit_fused;
 mod multisplit_paper;
 mod multisplits;
 mod pattern_ptx;
 mod pattern_walks;
+mod prove;
+#[path = "../sample/mod.rs"]
+mod sample;
 mod scans;
 mod several;
 mod twins;
 
-use std::collections::BTreeSet;
-
 use host::Host;
-use scatterlab::case::{Cancel, Case, Failure, Fault, Params, Value, Verdict};
+use prove::{case, prove_all};
+use scatterlab::case::{Cancel, Failure, Fault, Value, Verdict};
 use scatterlab::device::cuda::{DevicePtr, Gpu, Plain};
 use scatterlab::engine::Executor;
-use scatterlab::engine::executors::{self, cuda::CudaExecutor};
-use scatterlab::engine::verify::{Suite, suite};
+use scatterlab::engine::executors::cuda::CudaExecutor;
 use scatterlab::inputs::Permutation;
 use scatterlab::primitives;
 use scatterlab::primitives::pattern::Starts;
-
-/// A case from `key=value` words; a value is an integer, a list of integers or a name.
-fn case(primitive: &str, words: &str) -> Case {
-    let mut params = Params::default().with("backend", Value::Text("cuda".into()));
-    for word in words.split_whitespace() {
-        let (key, value) = word.split_once('=').unwrap();
-        let list: Result<Vec<u64>, _> = value.split(',').map(str::parse).collect();
-        let value = match list {
-            Ok(list) if list.len() > 1 || key.ends_with("indices") => Value::Indices(list),
-            Ok(list) => Value::Int(list[0]),
-            Err(_) => value.parse().map_or(Value::Text(value.into()), Value::Float),
-        };
-        params = params.with(key, value);
-    }
-    let primitive = primitive.to_owned();
-    Case { id: String::new(), experiment: 0, primitive, params, seed: 42, not_applicable: None }
-}
-
-/// Checks that a case holds without a fault and fails with one.
-fn prove(primitive: &str, words: &str) {
-    prove_case(&case(primitive, words), words);
-}
-
-fn prove_case(case: &Case, words: &str) {
-    let executor = CudaExecutor::default();
-    let cancel = Cancel::default();
-    let mut right = executor.prepare(case, None, &cancel).unwrap_or_else(|e| panic!("{words}: {e}"));
-    // With several GPUs the time runs from the first start to the last end.
-    let seconds = right.sample(2).unwrap();
-    let several = words.contains("gpus=");
-    assert!(seconds == 2.5e-3 || several && seconds > 2.5e-3, "{words}: {seconds} s");
-    let verdict = right.certify(&cancel).unwrap();
-    assert!(matches!(verdict, Verdict::Certified { checked } if checked > 0), "{words}: {verdict:?}");
-    let output = right.read_back().unwrap();
-    let problem = primitives::problem(case).unwrap();
-    primitives::check(case, &right.resolved(), &output).unwrap_or_else(|e| panic!("{words}: {e}"));
-    assert!(right.memory() > 0);
-    drop(right);
-    for fault in Fault::ALL.into_iter().filter(|fault| problem.fault_is_detectable(*fault)) {
-        let mut wrong = executor.prepare(case, Some(fault), &cancel).unwrap();
-        let verdict = wrong.certify(&cancel).unwrap();
-        assert!(matches!(verdict, Verdict::Wrong { .. }), "{words}: {fault:?} is {verdict:?}");
-        wrong.sample(1).unwrap();
-        if let Ok(output) = wrong.read_back() {
-            let judged = primitives::check(case, &wrong.resolved(), &output);
-            assert!(judged.is_err() || words.contains("read-only"), "{words}: {fault:?} is right");
-        }
-    }
-}
-
-/// The kernels that a case needs, according to the list that is used to compile them ahead of time.
-fn asked(case: &Case) -> BTreeSet<String> {
-    let kernels = executors::kernels(case, Gpu::open().unwrap().device()).unwrap();
-    kernels.into_iter().map(|(_, name)| name).chain(["gate".to_owned()]).collect()
-}
-
-fn prove_all(primitive: &str, cases: &[String]) {
-    let Some(host) = Host::new() else { return };
-    for words in cases {
-        host.compiled();
-        prove(primitive, words);
-        assert_eq!(host.compiled(), asked(&case(primitive, words)), "{primitive} {words}");
-        assert_eq!(host.strayed(), 0, "{primitive} {words} writes outside of its arrays");
-    }
-}
-
-/// Some of each primitive's own `verify` cases, so that a new primitive is tested here without further code:
-/// those in which mistakes are planted, and a few of the largest, which take more than one block. While writing
-/// a primitive, use SCATTERLAB_ONLY=NAME.
-#[test]
-fn cases_of_verify() {
-    const SOME: usize = 12;
-    const LARGE: usize = 2;
-    let Some(host) = Host::new() else { return };
-    let plan = |part| suite(part, "cuda", None, 4).expect("the suite resolves").cases;
-    let (mutants, small) = (plan(Suite::Mutants), plan(Suite::Small));
-    let only = std::env::var("SCATTERLAB_ONLY").ok();
-    for primitive in primitives::registry() {
-        if only.as_ref().is_some_and(|name| name != primitive.name()) {
-            continue;
-        }
-        let own = |case: &&Case| case.primitive == primitive.name() && case.not_applicable.is_none();
-        let cases: Vec<&Case> = mutants.iter().filter(own).collect();
-        assert!(!cases.is_empty(), "{} has no case", primitive.name());
-        let mut large: Vec<&Case> = small.iter().filter(own).collect();
-        large.sort_by_key(|case| primitives::work(case, &[]).map_or(0, |work| work.elements));
-        let large = large.into_iter().rev().take(LARGE);
-        for case in cases.iter().copied().step_by(cases.len().div_ceil(SOME)).chain(large) {
-            let words = format!("{} {:?}", case.primitive, case.params);
-            host.compiled();
-            prove_case(case, &words);
-            assert_eq!(host.compiled(), asked(case), "{words}");
-            assert_eq!(host.strayed(), 0, "{words} writes outside of its arrays");
-        }
-    }
-}
 
 #[test]
 fn stream() {
@@ -195,6 +101,10 @@ fn histogram() {
     }
     for (by, bins) in ["even", "range"].iter().flat_map(|by| [257, 4096].map(|m| (by, m))) {
         all.extend(distributions.map(|d| format!("by={by} bins={bins} elements=9001 distribution={d}")));
+    }
+    // Each number of bits has a kernel of its own.
+    for (by, bins) in ["even", "range"].iter().flat_map(|by| [16, 32, 128].map(|m| (by, m))) {
+        all.push(format!("by={by} bins={bins} elements=1025 method=ballot"));
     }
     let two = "elements=100001 bins=40 by=range distribution=skewed";
     all.extend(methods.map(|method| format!("{two} method={method}")));

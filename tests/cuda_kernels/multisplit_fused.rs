@@ -1,8 +1,8 @@
 //! The single pass over counted keys, and the reduced-bit sort built from such passes: every kernel, every
 //! function and distribution, with partial tiles and partial groups of tiles.
 
-use super::host::Host;
-use super::{prove, prove_all};
+use crate::host::Host;
+use crate::prove::{prove_all, prove_on};
 
 /// Sizes around warps, tiles of 4096 and of 8192 keys, and a group of eight tiles.
 const SIZES: [u64; 10] = [1, 31, 33, 4097, 8191, 8192, 8193, 12_289, 16_385, 66_001];
@@ -27,55 +27,63 @@ fn each(method: &str, buckets: &[u64], n: u64) -> Vec<String> {
     pairs.enumerate().map(words).collect()
 }
 
-/// Powers of two, whose buckets are fields of the key.
+/// Every power of two with every kind of value, each of which has kernels of its own.
+fn powers(rest: &str) -> Vec<String> {
+    let powers = [2, 4, 8, 16, 32, 64, 128, 256].into_iter();
+    let words = |(m, values)| format!("values={values} buckets={m} method=fused {rest}");
+    powers.flat_map(|m| VALUES.map(|values| (m, values))).map(words).collect()
+}
+
+/// Buckets that are fields of the key.
 #[test]
-fn fused_fields() {
-    let fields = |m| VALUES.map(|values| format!("keys=8200 values={values} buckets={m} method=fused"));
-    prove_all("multisplit", &[2, 4, 8, 16, 32, 64, 128, 256].map(fields).concat());
+pub fn fused_fields() {
+    prove_all("multisplit", &powers("keys=8200"));
 }
 
 #[test]
-fn fused_functions() {
+pub fn fused_functions() {
     let mut all = each("fused", &[3, 5, 31, 33, 65, 255], 8200);
     all.push("keys=300 values=4B buckets=2 by=prime method=fused".to_owned());
     all.extend(SIZES.map(|n| format!("keys={n} values=4B buckets=7 method=fused")));
     all.extend(GROUPS.map(str::to_owned));
+    all.extend(powers("keys=8200 by=hash"));
     prove_all("multisplit", &all);
 }
 
 /// On a GPU without bulk copies, warps store the runs.
 #[test]
-fn fused_by_warps() {
+pub fn fused_by_warps() {
     let Some(host) = Host::new() else { return };
     host.capability(8);
     let many = [2, 3, 8, 64, 256, 300].into_iter().flat_map(|m| VALUES.map(|values| (m, values)));
-    for (m, values) in many {
-        prove("multisplit", &format!("keys=16500 values={values} buckets={m} method=fused"));
-        assert_eq!(host.strayed(), 0, "{m} {values}");
-    }
-    for words in ["buckets=33 values=8B by=hash method=fused", "buckets=300 values=4B method=rb-sort"] {
-        prove("multisplit", &format!("keys=8200 {words}"));
-        assert_eq!(host.strayed(), 0, "{words}");
-    }
+    let fused = |(m, values)| format!("keys=16500 values={values} buckets={m} method=fused");
+    let others = ["buckets=33 values=8B by=hash method=fused", "buckets=300 values=4B method=rb-sort"];
+    let others = others.map(|words| format!("keys=8200 {words}"));
+    let all = many.map(fused).chain(others).chain(powers("keys=4200")).chain(powers("keys=4200 by=hash"));
+    prove_on(&host, "multisplit", &all.chain(rounds()).collect::<Vec<_>>());
 }
 
-/// Two rounds by digits of delta-buckets: every kernel, partial tiles, and last keys with a lower digit than
-/// others.
-#[test]
-fn fused_in_rounds() {
+/// Two rounds by digits of deltas: every kernel.
+fn rounds() -> Vec<String> {
     let words = |(k, (m, values)): (usize, (u64, &str))| {
         let (n, distribution) = (if m < 2000 { 1000 } else { 300 }, DISTRIBUTIONS[k % 5]);
         format!("keys={n} values={values} buckets={m} distribution={distribution} method=fused")
     };
     let few = [257, 1025, 4097, 16_400].into_iter().flat_map(|m| VALUES.map(|values| (m, values)));
-    let mut all: Vec<String> = few.enumerate().map(words).collect();
+    few.enumerate().map(words).collect()
+}
+
+/// And parts of tiles, and last keys that have a lower digit than others.
+#[test]
+pub fn fused_in_rounds() {
+    let mut all = rounds();
     all.extend([1, 31, 32, 33, 8191, 8192, 8193].map(|n| format!("keys={n} buckets=300 method=fused")));
     prove_all("multisplit", &all);
 }
 
 /// Two rounds for fields, whose digits are themselves fields.
 #[test]
-fn fused_fields_in_rounds() {
+pub fn fused_fields_in_rounds() {
     let fields = ["delta-buckets", "identity", "identity by.identity.shift=3"].into_iter().cycle();
     let cases = [(257, 1000), (512, 8193), (1000, 300), (4096, 1000), (65_536, 300)].into_iter().zip(fields);
     let words = |((m, n), by)| format!("keys={n} values=4B buckets={m} by={by} method=fused");
@@ -84,7 +92,7 @@ fn fused_fields_in_rounds() {
 
 /// Labels of one digit and of two.
 #[test]
-fn rb_sort() {
+pub fn rb_sort() {
     let mut all = each("rb-sort", &[3, 256, 257, 65_536], 8200);
     all.push("keys=300 values=8B buckets=2 by=prime method=rb-sort".to_owned());
     all.extend([1, 33, 16_385].map(|n| format!("keys={n} values=8B buckets=70 method=rb-sort")));

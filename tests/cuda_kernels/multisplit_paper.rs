@@ -6,13 +6,13 @@ use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
 use scatterlab::primitives;
 
-use super::{case, prove_all};
 use crate::host::Host;
+use crate::prove::{case, prove_all};
 
 /// Sizes around windows, a warp's tile and a block's tile.
 const SIZES: [u64; 11] = [1, 31, 32, 33, 127, 128, 129, 255, 257, 895, 1025];
 
-const BUCKETS: [u64; 8] = [2, 3, 31, 32, 33, 64, 255, 256];
+const BUCKETS: [u64; 9] = [2, 3, 31, 32, 33, 64, 255, 256, 16];
 
 const FUNCTIONS: [&str; 4] = ["delta-buckets", "identity by.identity.shift=9", "range", "hash"];
 
@@ -49,7 +49,7 @@ fn primes(method: &str) -> Vec<String> {
 }
 
 #[test]
-fn dms() {
+pub fn dms() {
     prove_all("multisplit", &[each("dms", &BUCKETS), each_size("dms"), primes("dms")].concat());
     let shapes = ["windows=1", "windows=9 warps=2", "windows=64 warps=1"];
     let all = shapes.map(|words| cut("dms", words, "keys=1100 values=8B buckets=40"));
@@ -57,7 +57,7 @@ fn dms() {
 }
 
 #[test]
-fn wms() {
+pub fn wms() {
     prove_all("multisplit", &[each("wms", &BUCKETS), each_size("wms"), primes("wms")].concat());
     for rest in ["keys=1100 buckets=32", "keys=2500 values=4B buckets=200 distribution=one-bucket"] {
         let shapes =
@@ -71,7 +71,7 @@ fn wms() {
 }
 
 #[test]
-fn bms() {
+pub fn bms() {
     prove_all("multisplit", &[each("bms", &BUCKETS), each_size("bms"), primes("bms")].concat());
     for rest in ["keys=1100 buckets=17", "keys=2100 values=8B buckets=129 distribution=skewed"] {
         let shapes =
@@ -82,14 +82,14 @@ fn bms() {
 
 /// An odd and an even number of rounds, and more buckets than in the tests of the other methods.
 #[test]
-fn scan_split() {
+pub fn scan_split() {
     prove_all("multisplit", &[each("scan-split", &[2, 3]), primes("scan-split")].concat());
     prove_all("multisplit", &["keys=1025 values=4B buckets=1000 method=scan-split".to_owned()]);
 }
 
 /// Without keys there are no subproblems and no space for their counts; all offsets are 0.
 #[test]
-fn no_keys() {
+pub fn no_keys() {
     let Some(host) = Host::new() else { return };
     let cancel = Cancel::default();
     let few = ["scan-split", "dms", "wms", "bms"].iter().flat_map(|method| [5, 70].map(|m| (*method, m)));

@@ -8,8 +8,8 @@ use scatterlab::primitives::multisplit::cuda::certify::{Certificate, Output};
 use scatterlab::primitives::multisplit::cuda::input::Input;
 use scatterlab::primitives::multisplit::keys::Keys;
 
-use crate::case;
 use crate::host::Host;
+use crate::prove::case;
 
 /// Keys, values as words, and offsets.
 type Arrays = [Vec<u32>; 3];

@@ -7,7 +7,7 @@ use scatterlab::engine::executors::cuda::CudaExecutor;
 use scatterlab::engine::executors::launched;
 
 use crate::host::Host;
-use crate::{case, prove_all};
+use crate::prove::{case, prove_all};
 
 /// A few uses of a long pattern, many of a short one, and some that all touch the same words.
 const SOURCES: [&str; 4] = [
@@ -46,18 +46,18 @@ fn prove_with(items: u64, grid: &str) {
 }
 
 #[test]
-fn tiles() {
+pub fn tiles() {
     walks().filter(|walk| walk.1 == "tiles").for_each(|(items, grid)| prove_with(items, grid));
 }
 
 #[test]
-fn resident() {
+pub fn resident() {
     walks().filter(|walk| walk.1 == "resident").for_each(|(items, grid)| prove_with(items, grid));
 }
 
 /// The launch and the record follow the request; the record also has the values that were left open.
 #[test]
-fn the_walk_is_in_the_record() {
+pub fn the_walk_is_in_the_record() {
     let Some(_host) = Host::new() else { return };
     let recorded = |words: &str| {
         let case = case("pattern", &format!("{} {words}", SOURCES[0]));

@@ -1,6 +1,6 @@
 //! The scans: every kernel, with one tile or block and with several, and with several levels.
 
-use super::prove_all;
+use crate::prove::prove_all;
 
 /// Operators, each with its element types.
 fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -49,7 +49,7 @@ const TILE: u64 = 7168;
 const PAIRS: u64 = TILE / 4;
 
 #[test]
-fn one_pass() {
+pub fn one_pass() {
     for method in ["method=spine", "method=lookback"] {
         prove_all("scan", &each_family(TILE + 1, method));
         prove_all("scan", &each_manner(SUM, &[33, TILE, 2 * TILE + 1], method));
@@ -58,7 +58,7 @@ fn one_pass() {
 }
 
 #[test]
-fn segmented_in_one_pass() {
+pub fn segmented_in_one_pass() {
     for method in ["method=spine", "method=lookback"] {
         prove_all("segmented-scan", &each_family(TILE + 1, &format!("{method} {}", SEGMENTS[1])));
         for segments in SEGMENTS {
@@ -71,13 +71,13 @@ fn segmented_in_one_pass() {
 
 /// Two-word descriptors, and more tiles than are examined together.
 #[test]
-fn many_tiles() {
+pub fn many_tiles() {
     prove_all("scan", &each_manner(COMPOSITION, &[PAIRS * 66], "method=lookback")[1..2]);
     prove_all("scan", &each_manner(COMPOSITION, &[PAIRS * 40], "method=spine")[1..2]);
 }
 
 #[test]
-fn sengupta2007() {
+pub fn sengupta2007() {
     for items in [2, 8] {
         let method = format!("method=sengupta2007 method.sengupta2007.elements-per-thread={items}");
         prove_all("scan", &each_family(2100, &method));
@@ -95,7 +95,7 @@ fn sengupta2007() {
 
 /// Every representation of segment heads, with each method.
 #[test]
-fn heads() {
+pub fn heads() {
     for heads in ["bytes", "striped", "lengths", "pointers"] {
         for method in ["best", "lookback", "sengupta2007"] {
             for segments in [SEGMENTS[0], SEGMENTS[1], SEGMENTS[3]] {

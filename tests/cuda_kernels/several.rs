@@ -1,7 +1,8 @@
 //! Kernels on two GPUs: each with its own arrays, and one case whose arrays span both.
 
-use super::{METHODS, PATTERNS, prove_all};
 use crate::host::Host;
+use crate::prove::prove_all;
+use crate::{METHODS, PATTERNS};
 
 /// Runs with two GPUs, which stay: other tests ignore a second one.
 fn on_two(primitive: &str, memory: &str, cases: &[String]) {

@@ -55,7 +55,10 @@ pub struct Call<'a> {
 /// processor has the instruction set.
 pub type Timed = unsafe fn(&mut Call);
 
-/// Counts the values that are at least each of the splitters, of which there are at most `S`.
+/// Counts the values that are not below each of the splitters, at most `S`.
+///
+/// Arrays are filled in loops: the calls that `map` makes of an array are inlined in some builds and not in others,
+/// and instructions of a set are calls, too, outside of functions that have it.
 #[inline(always)]
 unsafe fn few<V: Lanes, const S: usize>(call: &mut Call) {
     let mut splitters = [f32::INFINITY; S];
@@ -63,7 +66,10 @@ unsafe fn few<V: Lanes, const S: usize>(call: &mut Call) {
     let whole = call.n - call.n % V::N;
     // SAFETY: by the caller's promise.
     let above = unsafe {
-        let vectors = splitters.map(|s| V::splat(s));
+        let mut vectors = [V::splat(f32::INFINITY); S];
+        for (vector, &splitter) in vectors.iter_mut().zip(&splitters) {
+            *vector = V::splat(splitter);
+        }
         let mut counts = [V::none(); S];
         let mut i = 0;
         while i < whole {
@@ -73,7 +79,10 @@ unsafe fn few<V: Lanes, const S: usize>(call: &mut Call) {
             }
             i += V::N;
         }
-        let mut above = counts.map(|count| V::total(count));
+        let mut above = [0; S];
+        for (sum, &count) in above.iter_mut().zip(&counts) {
+            *sum = V::total(count);
+        }
         for at in whole..call.n {
             let x = f32::load(call.from.add(at));
             for (count, &splitter) in above.iter_mut().zip(&splitters) {
