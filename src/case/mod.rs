@@ -1,5 +1,5 @@
-//! The vocabulary shared by all modules: cases and their parameters, their effect on memory, and their possible
-//! outcomes. Pure.
+//! The vocabulary shared by all modules: cases and their parameters, the memory accesses they make, and their
+//! possible outcomes. Pure: it reads no file, clock or device.
 
 pub mod backends;
 pub mod block_cost;
@@ -33,7 +33,8 @@ pub use work::{Access, Concurrency, Direction, Pass, SpeedOfLight, Walk, Work};
 
 use peers::{Peer, of_backend};
 
-/// One measurement with every parameter fixed.
+/// One point of a recipe's sweep: a primitive with every parameter fixed, backend included. It is the unit that
+/// is timed and recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Twelve hexadecimal digits: a hash of exactly the fields that determine the computation (primitive,
@@ -43,27 +44,27 @@ pub struct Case {
     pub id: String,
     /// Index into [`Plan::experiments`](crate::recipe::plan::Plan::experiments).
     pub experiment: usize,
-    /// Registry name of the primitive.
+    /// Name of the primitive, as in [`registry()`](fn@crate::primitives::registry): `gather`, `scan` …
     pub primitive: String,
-    /// All parameters, including those of the backend.
+    /// All parameters by full dotted key, including those of the backend.
     pub params: Params,
-    /// Seed of all inputs.
+    /// Seed from which all indices and data of the case are generated.
     pub seed: u64,
-    /// The reason why the plan already knows that this case cannot run.
+    /// Why this case cannot run, if that is known before a device is asked: the text after `n/a: `.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_applicable: Option<String>,
 }
 
-/// The name of a backend and the number of a device.
+/// Where a case runs: the name of a backend, and the number of a device within it, from 0.
 pub type Place<'a> = (&'a str, u64);
 
 impl Case {
-    /// Name of the backend: `scalar`, `cpu` or `cuda`, or `peer:NAME` for a peer.
+    /// Name of the backend: `scalar`, `cpu` or `cuda`, or `peer:NAME` for an external program ([`Peer`]).
     pub fn backend(&self) -> &str {
         self.params.text("backend").unwrap_or("?")
     }
 
-    /// The peer that runs this case, if any.
+    /// The external program that runs this case in place of our own code, if any.
     pub fn peer(&self) -> Option<&'static Peer> {
         of_backend(self.backend())
     }

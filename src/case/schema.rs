@@ -1,14 +1,14 @@
-//! The parameters that a primitive, a method or a backend accepts, as data: the source for the recipe language,
-//! the error messages and the documentation.
+//! Declarations of the parameters that a primitive, a method or a backend accepts. From these the recipe
+//! language, its JSON schema, the error messages and the documentation are derived.
 
 /// The values that a parameter accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// An integer such as `16Mi` or `4096`, or a range.
+    /// An integer such as `16Mi` or `4096`; in a sweep, also a range of integers.
     Count { min: u64, max: u64 },
     /// A size such as `8B`, `128MiB` or `2GB`; if `accepted` is not empty, only one of those.
     Bytes { min: u64, max: u64, accepted: &'static [u64] },
-    /// A real number.
+    /// A decimal number.
     Float { min: f64, max: f64 },
     /// An integer, or one of these words (`threads: auto`, `delta: no-reuse`). If `list` is not 0, also a list
     /// of at most that many integers as a single value: `{list: [8, 8, 16]}`.
@@ -32,16 +32,16 @@ pub enum Kind {
 pub enum Default {
     /// The recipe must specify the parameter.
     Required,
-    /// The recipe must specify the parameter, unless the choice under `key` takes only these variants, which
-    /// determine its value.
+    /// The recipe must specify the parameter, unless the parameter `key` has only these variants as its values:
+    /// they determine this one.
     RequiredUnless { key: &'static str, variants: &'static [&'static str] },
-    /// The parameter stays unset.
+    /// The parameter stays unset: the case has no value for it.
     Unset,
     /// The given value, in recipe syntax: `8B`, `random`, `16Mi`.
     Is(&'static str),
 }
 
-/// One parameter.
+/// Declaration of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// Key in the recipe.
@@ -54,14 +54,14 @@ pub struct Param {
     pub doc: &'static str,
 }
 
-/// One variant of a choice.
+/// Declaration of one variant of a [`Kind::Choice`] or [`Kind::Inline`].
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// Name in the recipe.
     pub name: &'static str,
     /// Parameters in the variant's own map.
     pub params: &'static [Param],
-    /// The parameter set by a bare value: `{partitions: 32}`.
+    /// The parameter that is meant if a value follows the variant's name directly, as in `{partitions: 32}`.
     pub main: Option<&'static str>,
     /// One line for help and documentation.
     pub doc: &'static str,

@@ -1,7 +1,7 @@
-//! Quantities: the only module that parses and formats counts, bytes, seconds and rates.
+//! Parses and formats counts, sizes in bytes, times in seconds, rates and shares.
 //!
-//! There are two kinds of output. `label_*` is exact and short and parses back to the same value (`16Mi`,
-//! `8B`), for axis labels and recipes. `fmt_*` is rounded to three significant digits, with a space before the
+//! There are two kinds of output. `label_*` is exact and short and parses back to the same value (`16Mi`, `8B`),
+//! for axis labels and recipes. `fmt_*` is rounded, mostly to three significant digits, with a space before the
 //! unit (`1.50 GiB`, `45.6 µs`), for display. Displayed sizes are binary (`MiB`), rates are decimal: GB/s = 1e9
 //! B/s.
 
@@ -44,7 +44,7 @@ const BYTE_UNITS: &[(&str, u64)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
-/// Units of time as powers of ten, so that `3ms` is exactly 3e-3.
+/// Units of time with their exponents of ten: `3ms` is parsed as `3e-3`, without a rounding multiplication.
 const SECOND_UNITS: &[(&str, i32)] = &[("s", 0), ("ms", -3), ("us", -6), ("µs", -6), ("ns", -9)];
 
 /// Parses a count: an integer, optionally with `k`, `M`, `G` (powers of 1000) or `Ki`, `Mi`, `Gi` (powers of
@@ -95,7 +95,7 @@ pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     }
 }
 
-/// Parses a percentage: a decimal number with `%`. `3%` is 0.03.
+/// Parses a percentage, a decimal number with `%`, and returns it as a share: `3%` is 0.03.
 ///
 /// # Errors
 /// When `%` is missing, or the number is not digits with at most one decimal point.
@@ -105,7 +105,7 @@ pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
         return Err(UnitError::MissingUnit { text: shown(text), example: EXAMPLE });
     };
     let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.');
-    // With an exponent, `3%` parses to exactly the same number as 0.03.
+    // `3e-2` parses to exactly the same number as 0.03; 3 divided by 100 might not.
     let share = digits.then(|| format!("{number}e-2").parse::<f64>().ok()).flatten();
     match share {
         Some(share) if share.is_finite() => Ok(share),
@@ -159,8 +159,8 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// A count for an axis or a recipe, exact and short: `16Mi`, `4096` → `4Ki`, `1000` →
-/// `1k`, `1500`. [`parse_count`] reads it back.
+/// A count for an axis or a recipe, exact and short: 4096 is `4Ki`, 1000 is `1k`, 1500 is `1500`.
+/// [`parse_count`] reads it back.
 pub fn label_count(count: u64) -> String {
     shortest(count, COUNT_UNITS)
 }
@@ -220,7 +220,7 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
-/// Ascending numbers as a list of ranges, `0-3,8`, in the kernel's CPU-list format.
+/// Ascending numbers as a list of ranges, `0-3,8`: the format in which Linux lists CPUs.
 pub fn ranges(numbers: &[usize]) -> String {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {
@@ -273,7 +273,7 @@ pub fn fmt_throughput(elements_per_second: f64) -> String {
     with_unit(elements_per_second / factor, unit)
 }
 
-/// A relative change for display: `+11.1 %`, `−40.0 %`.
+/// A relative change for display, from a share: 0.111 is `+11.1 %`, −0.4 is `−40.0 %`.
 pub fn fmt_change(share: f64) -> String {
     let sign = if share < 0.0 { '−' } else { '+' };
     format!("{sign}{:.1} %", share.abs() * 100.0)
@@ -283,7 +283,8 @@ fn with_unit(value: f64, unit: &str) -> String {
     if value.is_finite() { format!("{} {unit}", three_digits(value)) } else { "n/a".to_owned() }
 }
 
-/// Formats in the largest unit (descending) in which the value is at least one after rounding.
+/// Formats in the first of these units, which are in descending order, in which the rounded value is at least 1;
+/// else in `smallest`.
 fn stepped(value: f64, steps: &[(f64, &str)], smallest: &str) -> String {
     let step = steps.iter().find(|(factor, _)| value >= factor * 0.9995);
     let (factor, unit) = step.copied().unwrap_or((1.0, smallest));

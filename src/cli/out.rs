@@ -1,5 +1,5 @@
-//! Prints without failing on a closed pipe: `println!` would panic, whereas a run should continue to disk even
-//! if nobody reads its output.
+//! Prints for the command line. A closed pipe is ignored, where `println!` would panic: a run should continue to
+//! disk even if nobody reads its output.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -7,10 +7,10 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether standard output is reserved for another program.
+/// Whether standard output is reserved for data that a program reads, such as CSV or JSON.
 static DIVERTED: AtomicBool = AtomicBool::new(false);
 
-/// Sends lines for people to standard error from now on.
+/// From now on, [`line`] and [`live`] print to standard error, and standard output is left to a program's data.
 pub fn divert() {
     DIVERTED.store(true, Ordering::Relaxed);
 }
@@ -19,7 +19,7 @@ fn diverted() -> bool {
     DIVERTED.load(Ordering::Relaxed)
 }
 
-/// Whether a person sees the lines as they are printed.
+/// Whether [`line`] and [`live`] print to a terminal, where a person sees the text at once.
 pub fn is_terminal() -> bool {
     if diverted() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
@@ -28,12 +28,12 @@ fn stream() -> Box<dyn Write> {
     if diverted() { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
 }
 
-/// Prints a line.
+/// Prints a text and a line end, to standard error after [`divert`].
 pub fn line(text: &str) {
     let _ = writeln!(stream(), "{text}");
 }
 
-/// Prints text that contains its own line ends.
+/// Prints a text without adding a line end, to standard output even after [`divert`] or [`keep_to_ourselves`].
 pub fn text(text: &str) {
     let _ = match OWN.get() {
         Some(mut own) => own.write_all(text.as_bytes()),
@@ -41,18 +41,19 @@ pub fn text(text: &str) {
     };
 }
 
-/// A private copy of standard output, if libraries must not write to it.
+/// The original standard output, after [`keep_to_ourselves`].
 static OWN: OnceLock<File> = OnceLock::new();
 
-/// Reserves standard output for [`text`] from now on.
+/// From now on, lets only [`text`] write to standard output; all else, libraries included, goes to standard
+/// error.
 pub fn keep_to_ourselves() -> io::Result<()> {
     let own = take_standard_output()?;
     OWN.get_or_init(|| File::from(own));
     Ok(())
 }
 
-/// Keeps a private copy of standard output and points descriptor 1 at standard error,
-/// because CUDA's printf and libraries' banners write there.
+/// Returns a copy of the descriptor of standard output and points descriptor 1 at standard error, because
+/// `printf` in CUDA kernels and banners of libraries write to descriptor 1.
 pub fn take_standard_output() -> io::Result<OwnedFd> {
     // SAFETY: duplicates descriptors that this process owns; the copy has no other owner.
     unsafe {
@@ -64,8 +65,8 @@ pub fn take_standard_output() -> io::Result<OwnedFd> {
     }
 }
 
-/// Replaces the terminal's current line without ending it. Long text is truncated, because a wrapped line could
-/// not be replaced.
+/// Replaces the terminal's current line by a progress message, without ending it. Long text is truncated,
+/// because a wrapped line could not be replaced.
 pub fn live(text: &str) {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let mut out = stream();

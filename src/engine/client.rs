@@ -1,4 +1,5 @@
-//! The client's end of an engine: starts it, reads its events, and makes sure that it ends.
+//! The client's end of the connection to an engine process: starts the process, sends it commands, reads its
+//! events, and makes sure that it ends.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -17,8 +18,8 @@ use crate::case::Device;
 use crate::case::units::shown;
 use crate::model::DeviceProfile;
 
-/// How long an engine may take to say hello: waking a GPU takes the driver seconds, and a batch system may add
-/// more.
+/// How long an engine may take to send its first event, [`Event::Hello`]: the driver takes seconds to initialise
+/// a GPU, and a batch system may add more.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long an engine may take to exit once its input is closed.
@@ -30,19 +31,19 @@ const POLL: Duration = Duration::from_millis(50);
 /// How long a killed engine may take to exit: a driver may first have to stop the work on its device.
 const KILL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long to wait for remaining output on the standard error of an engine that has exited.
+/// How long to wait for each further line on the standard error of an engine that has exited.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// How long to wait for a pong. A slower engine is too far away to report its latency in milliseconds.
+/// How long to wait for the answer to a ping. For a slower engine no latency is shown.
 const PONG_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Most lines of noise quoted when an engine does not say hello.
+/// The most lines of other output ([`Incoming::Noise`]) quoted if an engine does not send its hello.
 const QUOTED: usize = 5;
 
 /// Capacity of the queue of received lines; when it is full, the engine blocks.
 const BACKLOG: usize = 4096;
 
-/// The command line of an engine.
+/// How to start an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum EngineCommand {
     /// This binary, on this machine.
@@ -63,7 +64,7 @@ impl EngineCommand {
     }
 }
 
-/// The first event of an engine.
+/// Content of an engine's first event, [`Event::Hello`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hello {
     pub version: String,
@@ -74,7 +75,7 @@ pub struct Hello {
     pub profiles: Vec<DeviceProfile>,
 }
 
-/// Input from an engine. It is moved only once, so its size does not matter.
+/// An item that a client receives while it waits for an engine. It is moved only once, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
@@ -109,13 +110,13 @@ pub struct Client {
     input: Option<Sender<Vec<u8>>>,
     incoming: Receiver<Incoming>,
     bell: Bell,
-    /// Input that arrived while waiting for a pong.
+    /// Items that arrived during [`round_trip`](Self::round_trip) besides the pong, for [`next`](Self::next).
     held: VecDeque<Incoming>,
     pings: u64,
 }
 
 impl Client {
-    /// Starts an engine in its own process group and waits for its hello. Noise before it is skipped.
+    /// Starts an engine in its own process group and waits for its hello. Other output before that is skipped.
     ///
     /// # Errors
     /// When the engine does not start, does not say hello in time, or speaks another protocol version; the
@@ -136,7 +137,7 @@ impl Client {
             EngineCommand::Own => {
                 let binary = std::env::current_exe().context("cannot find this program's own file")?;
                 let mut own = std::process::Command::new(binary);
-                // `arg0` matters because the binary selects its program by that name.
+                // Under the name `spatter` (`argv[0]`), the binary would imitate that program.
                 own.arg0("scatterlab").arg("engine");
                 own
             }
@@ -304,7 +305,8 @@ impl Client {
         }
     }
 
-    /// Kills the engine and its whole process group at once: a hung kernel reacts to nothing else.
+    /// Kills the engine and its whole process group by SIGKILL: an engine with a hung GPU kernel reacts to
+    /// nothing else.
     pub fn kill(&mut self) {
         if let Ok(group) = i32::try_from(self.child.id()) {
             // SAFETY: signalling a process group accesses no memory of ours. The group is the child's own, and
@@ -325,7 +327,8 @@ impl Drop for Client {
     }
 }
 
-/// A shell reports a child killed by a signal as 128 plus the signal's number.
+/// How a process ended, in words. An exit status above 128 is taken for a signal, because a shell reports a child
+/// that was killed by a signal as 128 plus the signal's number.
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) if code == i32::from(DEVICE_LOST) => {
@@ -364,7 +367,7 @@ fn keep_last(lines: &mut VecDeque<String>, line: String) {
     }
 }
 
-/// The lines joined into one, after a colon.
+/// The lines joined into one, after a colon, to be appended to an error message; empty without lines.
 fn quoted(lines: &VecDeque<String>) -> String {
     let lines: Vec<String> = lines.iter().map(|line| shown(line)).collect();
     if lines.is_empty() { String::new() } else { format!(": {}", lines.join(" / ")) }

@@ -1,7 +1,10 @@
 //! The protocol between a client and an engine: one JSON object per line.
 //!
 //! A client sends [`Command`]s to the engine's standard input; the engine answers with [`Event`]s on its
-//! standard output. The recorded events are the run's log.
+//! standard output. The client stores the events in the run's folder, as the only record of the measurement.
+//!
+//! A *round* of a case is one allocation, a warm-up, and a fixed number of timed samples. A *pass* is one
+//! traversal of the cases that still need rounds. (In [`Work`](crate::case::Work), a pass is over memory.)
 
 use std::collections::BTreeMap;
 
@@ -18,7 +21,7 @@ pub const PROTOCOL: u32 = 4;
 /// Exit status of an engine that lost its device; the client then starts a new one.
 pub const DEVICE_LOST: u8 = 4;
 
-/// From a client to the engine.
+/// A request from a client to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Command {
@@ -43,13 +46,14 @@ pub enum Command {
     /// Retry a case that failed or was skipped; its earlier rounds count again. A finished case gets as many
     /// further rounds as its recipe gives every case, and all of them count.
     Again { case: String },
-    /// Measure a quick copy on each of these backends for an estimate, on the GPU with this number.
+    /// Measure a quick copy on each of these backends, from which the client estimates a plan's duration. On the
+    /// backend `cuda`, use the GPU with number `device`.
     Probe {
         backends: Vec<String>,
         #[serde(default)]
         device: u64,
     },
-    /// Answer with a pong of the same number, between cases and never while a sample is timed.
+    /// Answer with a pong of the same number: between cases, and never while a sample is timed.
     Ping { number: u64 },
 }
 
@@ -57,32 +61,32 @@ pub enum Command {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Finished {
-    /// Rounds on disk.
+    /// Rounds whose results are on disk.
     pub rounds: Vec<FinishedRound>,
     /// Ids of cases that failed, cannot run, or were skipped.
     pub given_up: Vec<String>,
-    /// Least number of rounds requested by the user, by case id.
+    /// By case id, the rounds that the case must get at least because the user requested more of them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub wanted: BTreeMap<String, u32>,
 }
 
-/// A round on disk, reduced to the inputs of the stopping rule.
+/// A round whose result is on disk, reduced to what decides whether its case gets another round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FinishedRound {
     /// Case id.
     pub case: String,
     /// Number of the round, from 0.
     pub round: u32,
-    /// Median of the samples, seconds.
+    /// Median of the samples, seconds per execution.
     pub median: f64,
-    /// Seconds taken by all attempts, including preparation.
+    /// Wall-clock seconds taken by all attempts at this round, including preparation.
     pub wall: f64,
-    /// Whether the only attempt is flagged, so that the second is still due.
+    /// Whether the round had only one attempt and this was flagged as noisy, so that a second is still due.
     #[serde(default, skip_serializing_if = "is_false")]
     pub doubtful: bool,
 }
 
-/// The stage of a case.
+/// The engine's present activity on a case in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
@@ -92,12 +96,12 @@ pub enum Stage {
     WarmUp,
     /// Timed samples.
     Sample,
-    /// The certificate.
+    /// Checking the output on the device that computed it.
     Certify,
 }
 
 impl Stage {
-    /// `generating`, `sampling` …
+    /// The stage as a participle: `generating`, `sampling` …
     pub fn doing(self) -> &'static str {
         match self {
             Stage::Generate => "generating",
@@ -124,30 +128,31 @@ pub struct RoundResult {
     pub case: String,
     /// Number of the round, from 0.
     pub round: u32,
-    /// 0, or 1 for the second attempt after a flagged one.
+    /// 0, or 1 for the second attempt, which follows a first one that was flagged as noisy.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub attempt: u32,
     /// Seconds per execution (a batch's time divided by its size).
     pub samples: Vec<f64>,
     /// Executions per timed sample.
     pub batch: u32,
-    /// Present if the case was certified: the first time that an engine measures it.
+    /// The outcome of certification. Each engine certifies a case once, the first time that it measures the case;
+    /// `None` in later rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// Bytes allocated on the device.
     pub memory: u64,
-    /// Values chosen for parameters left open.
+    /// Full keys and chosen values of the parameters that the recipe left open, such as `method: auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<(String, Value)>,
-    /// Start of the first sample, seconds since the epoch.
+    /// Start of the first sample, seconds since the Unix epoch.
     pub started: f64,
-    /// Seconds from the start of preparation to the end of certification.
+    /// Wall-clock seconds from the start of preparation to the end of certification.
     #[serde(default)]
     pub wall: f64,
-    /// Conditions around the samples.
+    /// State of the machine around the samples, such as clocks and load.
     #[serde(default)]
     pub conditions: Conditions,
-    /// Reasons to doubt the samples.
+    /// Signs of noise: reasons to doubt the samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
 }
@@ -168,11 +173,11 @@ pub struct Environment {
     pub os: String,
     pub kernel: String,
     pub cpu: String,
-    /// CPUs of the inherited affinity mask.
+    /// Numbers of the CPUs in the affinity mask that the engine inherited.
     pub affinity: Vec<usize>,
-    /// Total memory, bytes.
+    /// Total main memory, bytes.
     pub memory: u64,
-    /// `always`, `madvise` or `never`, if the kernel reports it.
+    /// Setting of transparent huge pages, `always`, `madvise` or `never`, if the operating system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transparent_huge_pages: Option<String>,
     /// Further facts by name, in display order: caches, NUMA nodes, governor, load, hypervisor, container …
@@ -181,11 +186,11 @@ pub struct Environment {
     pub facts: Vec<(String, String)>,
 }
 
-/// From the engine to its client.
+/// A message from the engine to its client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// First line of every engine; a client skips any noise before it.
+    /// The engine's first event. A client skips lines before it that are not events, such as a login banner.
     Hello {
         protocol: u32,
         version: String,
@@ -196,12 +201,12 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         profiles: Vec<DeviceProfile>,
     },
-    /// A plan starts.
+    /// A plan starts: its number of cases, and the largest minimum number of rounds of its experiments.
     Started { cases: usize, rounds: usize },
     /// Progress inside one (case, round); may be coalesced.
     Progress { case: String, round: u32, stage: Stage },
-    /// Bandwidth of a plain copy on a backend, GB/s, measured before a pass over the cases as a reference for
-    /// the machine's performance at that time.
+    /// Bandwidth of a plain copy on a backend, GB/s, measured before pass number `pass` over the cases, as a
+    /// reference for the machine's performance at that time.
     Reference { pass: u32, backend: String, copy: f64 },
     /// A finished (case, round, attempt). The engine waits for the acknowledgement of `seq`.
     Round { seq: u64, result: RoundResult },
@@ -213,8 +218,8 @@ pub enum Event {
         case: String,
         round: u32,
         error: String,
-        /// The engine or its device was lost with the case. That reveals little about the case itself, so a
-        /// resumed run retries it.
+        /// Whether the engine or its device was lost while it worked on the case. That reveals little about the
+        /// case itself, so a resumed run retries it.
         #[serde(default, skip_serializing_if = "is_false")]
         lost: bool,
     },
@@ -226,7 +231,7 @@ pub enum Event {
     /// run.
     Retried {
         case: String,
-        /// Least number of rounds of a case that had enough already.
+        /// The rounds that the case must now get at least, if it had enough already; else 0.
         #[serde(default, skip_serializing_if = "is_zero")]
         rounds: u32,
     },
@@ -234,7 +239,8 @@ pub enum Event {
     Paused,
     /// The engine continues.
     Continued,
-    /// Bandwidth of a quick copy on a backend, GB/s.
+    /// The answer to [`Command::Probe`]: bandwidth of a quick copy on a backend, GB/s, or the reason why there is
+    /// none.
     Probed {
         backend: String,
         copy: Option<f64>,

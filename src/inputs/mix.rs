@@ -1,7 +1,7 @@
-//! Counter-based random words: for a fixed seed they are bijections of the counter, so that an index can be
-//! recovered from a value derived from it.
+//! Counter-based random numbers: word `i` of a seed is a function of (seed, i) alone, so that any thread can
+//! generate any word. For a fixed seed the function is a bijection, so that `i` can be recovered from the word.
 //!
-//! All arithmetic is unsigned and wraps around. With `key = key64(seed)`,
+//! All arithmetic is unsigned and wraps around:
 //!
 //! ```text
 //! mix64(x):  x ^= x >> 27;  x *= 0x3C79AC492BA7B653;
@@ -13,13 +13,14 @@
 //! word32(seed, i) = mix32(i + low 32 bits of key64(seed))
 //! ```
 //!
-//! The multipliers are from P. Evensen (moremur) and C. Wellons (lowbias32).
+//! The shifts and multipliers of `mix64` are P. Evensen's moremur, those of `mix32` are C. Wellons's lowbias32.
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const M64: [u64; 2] = [0x3C79_AC49_2BA7_B653, 0x1C69_B3F7_4AC4_AE35];
 const M32: [u32; 2] = [0x7FEB_352D, 0x846C_A68B];
 
-/// Inverse of an odd number modulo 2^64, by Newton's iteration.
+/// Inverse of an odd number modulo 2^64, by Newton's iteration. The first approximation, the number itself, has
+/// three correct bits, and each round doubles them.
 pub(super) const fn inverse(odd: u64) -> u64 {
     let mut x = odd;
     let mut round = 0;
@@ -73,19 +74,20 @@ pub const fn unmix32(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// The key of a seed, passed to kernels in place of the seed.
+/// The key of a seed: a scrambled seed, which is added to the counter and is passed to GPU kernels instead of the
+/// seed.
 #[inline(always)]
 pub const fn key64(seed: u64) -> u64 {
     mix64(seed.wrapping_add(GOLDEN))
 }
 
-/// The key of a seed for 32-bit words.
+/// The key of a seed for 32-bit words: the lower half of [`key64`].
 #[inline(always)]
 pub const fn key32(seed: u64) -> u32 {
     key64(seed) as u32
 }
 
-/// Word `i` of the stream of a seed: a bijection of `i`.
+/// 64-bit random word `i` of a seed: a bijection of `i`.
 #[inline(always)]
 pub const fn word64(seed: u64, i: u64) -> u64 {
     mix64(i.wrapping_add(key64(seed)))
@@ -97,7 +99,7 @@ pub const fn index_of_word64(seed: u64, word: u64) -> u64 {
     unmix64(word).wrapping_sub(key64(seed))
 }
 
-/// 32-bit word `i` of the stream of a seed: a bijection of `i`.
+/// 32-bit random word `i` of a seed: a bijection of `i`.
 #[inline(always)]
 pub const fn word32(seed: u64, i: u32) -> u32 {
     mix32(i.wrapping_add(key32(seed)))
@@ -109,8 +111,7 @@ pub const fn index_of_word32(seed: u64, word: u32) -> u32 {
     unmix32(word).wrapping_sub(key32(seed))
 }
 
-/// The upper half of a 128-bit product: `floor(word * n / 2^64)`, which maps a
-/// uniform word to [0, n).
+/// Maps a uniform random word to [0, n): the upper half of the 128-bit product, `floor(word * n / 2^64)`.
 #[inline(always)]
 pub const fn scale(word: u64, n: u64) -> u64 {
     ((word as u128 * n as u128) >> 64) as u64

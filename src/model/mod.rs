@@ -1,6 +1,7 @@
-//! Models: the expected time of a case, from a device's [`Profile`] and the case's declared accesses
-//! ([`Work`]) alone. Pure, except for the file access of `profiles`. No model sees a measurement of a case,
-//! and none has a table by primitive, pattern or size.
+//! Performance models: they predict the time of a case from the measured characteristics of a device
+//! ([`Profile`]) and what the case declares before it runs ([`Work`], and on-chip work on GPUs). No model sees a
+//! measurement of the case, and none has a table by primitive, pattern or size. Pure, except that `profiles`
+//! reads and writes files.
 
 pub mod calibrate;
 pub mod choose;
@@ -25,16 +26,16 @@ use crate::case::{Case, Work};
 pub struct Prediction {
     /// Name of the model: `he2007`, `sector`.
     pub model: &'static str,
-    /// Seconds of one execution.
+    /// Predicted seconds of one execution.
     pub seconds: f64,
-    /// The binding limit: the name of the largest term.
+    /// The limit of the execution: the name of the largest of `terms`.
     pub limit: &'static str,
-    /// Every limit, with the seconds that it alone would take.
+    /// The model's parts, such as transfers from memory or a launch, by name, with the seconds of each alone.
     pub terms: Vec<(&'static str, f64)>,
 }
 
 impl Prediction {
-    /// A prediction from a model's terms, the largest of which binds.
+    /// A prediction whose `limit` is the largest of `terms`.
     pub fn of(model: &'static str, seconds: f64, terms: Vec<(&'static str, f64)>) -> Prediction {
         let largest = terms.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let limit = largest.map_or("nothing", |(name, _)| name);
@@ -50,8 +51,8 @@ pub trait Model: Sync {
     /// Predicts one execution of a case that does `work` on the case's backend.
     ///
     /// # Errors
-    /// The reason why there is no prediction, to follow `n/a: `: a figure that the profile lacks, or a case
-    /// that the model does not cover.
+    /// The reason why there is no prediction, without the leading `n/a: `: the profile lacks a figure, or the
+    /// model does not cover the case.
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String>;
 }
 
@@ -64,7 +65,8 @@ fn expected(model: &dyn Model, profile: &Profile, case: &Case, work: &Work) -> R
     }
 }
 
-/// Accuracy of a prediction: 1 − |v − v'| / v (he2007 §3.5, with the erratum); may be negative.
+/// Accuracy of a predicted time v' of a measured time v, in the same unit: 1 − |v − v'| / v (he2007 §3.5, as
+/// corrected by its erratum). 1 is exact; a prediction of more than 2v is negative.
 pub fn accuracy(measured: f64, predicted: f64) -> f64 {
     1.0 - (measured - predicted).abs() / measured
 }

@@ -1,8 +1,11 @@
-//! The primitives: their definitions, parameters and accesses (pure), and next to them their implementations,
-//! which only the engine imports.
+//! The primitives, such as gather, scan and histogram: their definitions, parameters and memory accesses (pure),
+//! and next to them their implementations, which only the engine imports.
 //!
-//! A primitive is one row in each of two lists: [`registry()`] has its definition, which is all that recipes,
-//! models and reports see of it; [`implementations`] has the code that computes it.
+//! A primitive is one entry in each of two lists: [`registry()`] has its definition, which is all that recipes,
+//! models and reports see of it; [`implementations`] has the code that computes it on each backend.
+//!
+//! A parameter is *open* if the recipe leaves its value to the program (`method: auto`, or an unset tunable, such
+//! as the threads per block). The value that is then chosen is recorded as *resolved*.
 
 #[cfg(test)]
 mod any_tests;
@@ -36,12 +39,13 @@ pub use registry::{find, registry};
 pub use replicas::{alternatives, bytes_per_device, check, work};
 pub use walk::walks;
 
-/// Fetches the stored array of indices with a given hash.
+/// Looks up an index array of the user by its [`hash`](crate::inputs::arrays::hash).
 pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Vec<u64>, String>;
 
-/// A case of a primitive, typed: it describes the case's data, but never holds them. Pure.
+/// A [`Case`] whose parameters are read into a primitive's own type and checked. It describes the case's arrays,
+/// but never holds them. Pure.
 pub trait Problem {
-    /// The memory accesses of the case. Never allocates in proportion to the case.
+    /// The memory accesses of the case. Never allocates memory in proportion to the size of the case's arrays.
     fn work(&self) -> Work;
 
     /// Compares an implementation's whole output, as returned by
@@ -52,7 +56,7 @@ pub trait Problem {
     /// Describes the first mistake.
     fn check(&self, output: &[u8]) -> Result<(), String>;
 
-    /// Whether the case's method is still to be chosen.
+    /// Whether the case's method is `auto`, so that it must be chosen before the case can run.
     fn open(&self) -> bool {
         false
     }
@@ -62,15 +66,15 @@ pub trait Problem {
         Vec::new()
     }
 
-    /// The number of thread blocks that an execution starts on a GPU one after another, in address order.
-    /// `None` on processors, for several launches, and if no more blocks are launched than are resident at
-    /// once. Open tunables have the values that the kernels would choose.
+    /// The number of thread blocks of an execution's only kernel launch, if a GPU starts them one after another,
+    /// in address order. `None` on CPUs, for several launches, and if no more blocks are launched than are
+    /// resident at once. Open tunables count with the values that the kernels would choose.
     fn blocks(&self) -> Option<u64> {
         None
     }
 
-    /// On-chip work of the blocks of each pass on a GPU, in the order of [`work`](Problem::work)'s passes.
-    /// Empty on processors, and if streams and requests already describe the case completely.
+    /// On-chip work of the thread blocks in each pass on a GPU (instructions, shared memory), in the order of
+    /// [`work`](Problem::work)'s passes. Empty on CPUs, and if the memory accesses alone describe the case.
     ///
     /// # Errors
     /// States what is unknown about a method, so that no model may predict it; the text follows `n/a: `.
@@ -78,49 +82,50 @@ pub trait Problem {
         Ok(Vec::new())
     }
 
-    /// Whether this fault can show in the result at all. Where several writers meet, any of their values is
-    /// right, and a missing one hides behind the others.
+    /// Whether this injected fault makes the result wrong. It may not: if several elements are written to one
+    /// place, any of them is right there, so that a missing write is hidden by the others.
     fn fault_is_detectable(&self, _fault: Fault) -> bool {
         true
     }
 
-    /// Additional columns that this primitive adds to a record (a pattern's class …).
+    /// Names and values of columns that this primitive adds to a case's record, such as the class of a pattern.
     fn annotations(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
 
-    /// The index sequences of the case, each of at most `most` indices; none for a primitive without indices.
+    /// The index sequences of the case, each cut after `most` indices; none for a primitive without indices.
     ///
     /// # Errors
-    /// Indices that would take too long to generate, or that are not stored.
+    /// Indices that would take too long to generate, or that `stored` does not find.
     fn walks(&self, _most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
         Ok(Vec::new())
     }
 }
 
-/// An operation with a mathematical definition: its cases and its names.
+/// The type of the cases of one primitive, or of several that share most of their definition.
 pub trait Definition: Problem + Sized + 'static {
-    /// The rows in the registry: one, or several if primitives share most of their definition.
+    /// The entries in the registry, one per primitive.
     const PRIMITIVES: &'static [Primitive];
 
     /// Reads a case of the primitive called `name`, and checks the constraints between parameters.
     ///
     /// # Errors
-    /// Names the key and what is wrong with it, or marks a case that does not exist.
+    /// Names the key and what is wrong with it, or states that this combination does not exist
+    /// ([`Refusal::NotApplicable`]).
     fn read(name: &str, params: &Params, seed: u64) -> Result<Self, Refusal>;
 
-    /// Refuses tunables that the kernels of a GPU do not offer.
+    /// Checks that the primitive's CUDA kernels have the tunables ([`Tuning`]) that the parameters set.
     ///
     /// # Errors
-    /// `n/a`, with the tunables that they do offer.
+    /// [`Refusal::NotApplicable`], with the tunables that they do have.
     fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
         Tuning::of(params)?.within(name, &Offered::FETCH).map(drop)
     }
 
-    /// The typed case of a plan's case.
+    /// Reads the parameters of a plan's case into this type.
     ///
     /// # Errors
-    /// Those of [`read`](Definition::read).
+    /// Those of [`tunables`](Definition::tunables) and [`read`](Definition::read).
     fn of(case: &Case) -> Result<Self, Refusal> {
         read(&case.primitive, &case.params, case.seed)
     }
@@ -138,7 +143,7 @@ fn boxed<D: Definition>(name: &str, params: &Params, seed: u64) -> Result<Box<dy
 /// Reads a case of the primitive with the given name.
 type Read = fn(&str, &Params, u64) -> Result<Box<dyn Problem>, Refusal>;
 
-/// A primitive's row in the registry.
+/// A primitive's entry in the registry.
 pub struct Primitive {
     name: &'static str,
     summary: &'static str,
@@ -158,7 +163,8 @@ impl fmt::Debug for Primitive {
 }
 
 impl Primitive {
-    /// The primitive of this name in recipes, its definition in one line, and its parameters, `method` among them.
+    /// The primitive of this name in recipes, its definition in one line, and its parameters, `method` among
+    /// them.
     pub const fn of<D: Definition>(
         name: &'static str,
         summary: &'static str,
@@ -177,30 +183,30 @@ impl Primitive {
         }
     }
 
-    /// Adds the traffic of the primitive's own parallel model, if a paper gives one: a ceiling for all its
-    /// methods.
+    /// Adds the bytes that an ideal parallel method of the primitive moves, according to a paper: at the copy
+    /// rate they give an upper limit for all its methods.
     pub const fn with_speed_of_light(self, speed_of_light: SpeedOfLight) -> Primitive {
         Primitive { speed_of_light: Some(speed_of_light), ..self }
     }
 
-    /// Declares that cases go through indices, so that they have [`walks`](Problem::walks).
+    /// Declares that cases access memory through indices, so that they have [`walks`](Problem::walks).
     pub const fn with_walks(self) -> Primitive {
         Primitive { walks: true, ..self }
     }
 
-    /// Sets the maximum number of a file's indices that a case carries in its parameters, as `….file.indices`;
-    /// the engine opens longer files itself.
+    /// Lets a case carry the indices of a user's file in its parameters, as `….file.indices`, up to this number;
+    /// longer files are opened by the engine.
     pub const fn carrying(self, longest: u64) -> Primitive {
         Primitive { longest_carried: Some(longest), ..self }
     }
 
-    /// Sets the function that adds the parameters that follow from others and that a recipe may omit.
+    /// Sets the function behind [`completed`](Primitive::completed).
     pub const fn completed_by(self, completed: fn(Params) -> Params) -> Primitive {
         Primitive { completed, ..self }
     }
 
-    /// Sets the candidates for an open method: the parameters with each method in its place, the simplest
-    /// first; empty if the method is not open.
+    /// Sets the function behind [`alternatives`](Primitive::alternatives). It returns the parameters once for
+    /// each candidate method, the simplest first, and nothing if the method is not `auto`.
     pub const fn choosing(self, alternatives: fn(&str, &Params) -> Vec<Params>) -> Primitive {
         Primitive { alternatives, ..self }
     }
@@ -229,36 +235,37 @@ impl Primitive {
         }
     }
 
-    /// Adds the parameters that follow from others and that a recipe may omit.
+    /// Adds the parameters that a recipe may omit because others determine them: `tuples`, for example, follows
+    /// from the largest of the user's indices.
     pub fn completed(&self, params: Params) -> Params {
         (self.completed)(params)
     }
 
-    /// The maximum number of a file's indices that a case carries in its parameters; `None` if the engine opens
-    /// the file itself.
+    /// The most indices of a user's file that a case carries in its parameters; `None` if the engine opens files
+    /// of any length.
     pub fn longest_carried(&self) -> Option<u64> {
         self.longest_carried
     }
 
-    /// Whether the primitive's cases go through indices.
+    /// Whether the primitive's cases access memory through indices.
     pub fn has_walks(&self) -> bool {
         self.walks
     }
 
-    /// The candidates for a method that is still to be chosen.
+    /// The parameters once for each method that `auto` may become; empty if the method is not `auto`.
     pub fn alternatives(&self, params: &Params) -> Vec<Params> {
         (self.alternatives)(self.name, params)
     }
 
-    /// The traffic of the primitive's own parallel model.
+    /// The bytes that an ideal parallel method moves, if a paper states them.
     pub fn speed_of_light(&self) -> Option<SpeedOfLight> {
         self.speed_of_light
     }
 
-    /// The case with these parameters.
+    /// Reads and checks the parameters of a case of this primitive.
     ///
     /// # Errors
-    /// Names the key and what is wrong with it, or marks a case that does not exist.
+    /// Those of [`Definition::tunables`] and [`Definition::read`].
     pub fn case(&self, params: &Params, seed: u64) -> Result<Box<dyn Problem>, Refusal> {
         (self.read)(self.name, params, seed)
     }
@@ -272,10 +279,10 @@ impl Primitive {
     }
 }
 
-/// The typed case of a plan's case.
+/// Reads and checks the parameters of a plan's case, whatever its primitive.
 ///
 /// # Errors
-/// Those of [`Primitive::case`], as text, and a primitive that does not exist.
+/// Those of [`Primitive::case`], as text, and a primitive that is not in the registry.
 pub fn problem(case: &Case) -> Result<Box<dyn Problem>, String> {
     let primitive = find(&case.primitive).ok_or_else(|| format!("no primitive {}", case.primitive))?;
     primitive.case(&case.params, case.seed).map_err(|refused| refused.to_string())

@@ -1,6 +1,6 @@
-//! The recipe language. Step one reads YAML into nodes that remember their place; step two interprets them
-//! against the parameters that each primitive declares. Sweeps are expanded by [`plan::resolve`].
-//! `docs/recipes.md` describes the language.
+//! The recipe language, which `docs/recipes.md` describes. A recipe is read in three steps: YAML becomes nodes
+//! that remember their places in the text; the nodes are checked against the parameters that each primitive
+//! declares and become a [`Recipe`]; [`plan::resolve`] expands its sweeps into cases.
 
 mod accepts;
 mod chart;
@@ -38,10 +38,10 @@ pub(crate) use value::{count, scalar};
 
 use crate::primitives::{Primitive, registry};
 
-/// Maximal number of cases of one recipe.
+/// The most cases that the sweeps of one recipe may expand to; more are an error.
 pub const MAX_CASES: usize = 10_000;
 
-/// A well-formed recipe: its keys, words, units and ranges are known and within their limits.
+/// A recipe without mistakes in its keys, words, units and ranges, whose sweeps are not expanded yet.
 #[derive(Clone)]
 pub struct Recipe {
     title: String,
@@ -61,7 +61,7 @@ impl Recipe {
         &self.file
     }
 
-    /// The text as it was read.
+    /// The YAML text, unchanged.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -73,8 +73,8 @@ impl std::fmt::Debug for Recipe {
     }
 }
 
-/// Reads a recipe for the registered primitives. `file_name` is used in messages and as the title of a recipe
-/// without one; no file is opened.
+/// Reads a recipe for the primitives of [`registry()`]. `file_name` is used in messages and as the title of a
+/// recipe without one; no file is opened.
 ///
 /// # Errors
 /// The first mistake, with its place.
@@ -102,12 +102,12 @@ pub fn parse_with(
     Ok(Recipe { title, file: file_name.into(), text: text.into(), drafts })
 }
 
-/// The hash that identifies a recipe's text in its runs.
+/// The BLAKE3 hash of a recipe's text, hexadecimal; it identifies the recipe in its runs.
 pub fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// A [`Problem::TooManyCases`].
+/// The mistake that a recipe has more than [`MAX_CASES`] cases; `at` names what exceeds the limit.
 pub(crate) fn too_many(place: Place, at: &str) -> Mistake {
     Mistake::new(place, Problem::TooManyCases { at: at.to_owned(), limit: MAX_CASES })
 }

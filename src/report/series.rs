@@ -1,4 +1,8 @@
-//! Lines and points of a chart, from records. Pure; the SVG and the screen draw the same series.
+//! The content of a chart (lines, points, axes), computed from records. Pure; the SVG and the screen draw the
+//! same content.
+//!
+//! A [`Reference`] is a measured case without an x value. A [`Guide`] is a horizontal line that is no case: a
+//! copy rate or an upper limit. A [`ModelLine`] is predicted.
 
 mod build;
 mod guide;
@@ -23,16 +27,17 @@ pub struct ChartData {
     pub title: String,
     pub x: XAxis,
     pub y: YAxis,
-    /// Labels of all lines and references over all panels; a line's `style` is its index here, so that a line
-    /// looks the same in each panel and does not change while results arrive.
+    /// Labels of all lines and references over all panels. A line's `style`, which determines its colour and
+    /// marker, is its index here, so that it looks the same in each panel and does not change as results arrive.
     pub labels: Vec<String>,
-    /// For overlaid runs: the number of styles per run; the styles of the next run follow in the same order.
+    /// The number of styles per run, if several runs are drawn over each other: the styles of the next run follow
+    /// in the same order.
     pub lines_per_run: Option<usize>,
     /// Panels in the order of the plan; at least one.
     pub panels: Vec<Panel>,
     /// Models on the chart, in the recipe's order.
     pub models: Vec<ModelKey>,
-    /// Cases that are not points, and why.
+    /// Cases that are not points, or not certified ones, and why.
     pub notes: Vec<Note>,
     /// Whether the chart only shows the deviation of another chart's points from a model.
     pub residual: bool,
@@ -41,15 +46,15 @@ pub struct ChartData {
 /// The x axis: the whole sweep, including values not measured yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct XAxis {
-    /// Full dotted key.
+    /// Full dotted key of the swept parameter.
     pub key: String,
     /// Name of the parameter, for the axis title.
     pub name: String,
     pub scale: Scale,
     pub unit: Unit,
-    /// The swept numbers; empty for names.
+    /// The swept values, if they are numbers; else empty.
     pub values: Vec<f64>,
-    /// The names of a category axis, in order; empty for numbers.
+    /// The swept values in order, if they are names; else empty.
     pub categories: Vec<String>,
 }
 
@@ -62,7 +67,7 @@ pub struct YAxis {
     pub unit: Unit,
     /// Title of the axis, if the quantity does not determine it.
     pub named: Option<String>,
-    /// Spacing, if it is not derived from the values.
+    /// Linear or logarithmic, if it is fixed; `None`: [`ChartData::y_spacing`] decides.
     pub spacing: Option<Spacing>,
 }
 
@@ -103,14 +108,14 @@ pub struct Panel {
     pub lines: Vec<Line>,
     /// Cases without the x parameter, such as the direct method beside a sweep of passes: horizontal lines.
     pub references: Vec<Reference>,
-    /// Reference lines for the panel's backends.
+    /// Copy rates and upper limits of the panel's backends: horizontal lines.
     pub guides: Vec<Guide>,
     /// Model predictions for the panel's cases, whether these are measured or not.
     pub models: Vec<ModelLine>,
 }
 
 impl Panel {
-    /// Every case of the panel, as a point, a reference or neither.
+    /// Positions in the plan of all cases that the panel has as points, references or absent ones.
     pub fn cases(&self) -> impl Iterator<Item = usize> + '_ {
         let lines = self
             .lines
@@ -120,7 +125,7 @@ impl Panel {
     }
 }
 
-/// The points of one combination of the chart's `lines` values.
+/// The cases that agree in all parameters of [`Chart::lines`](crate::recipe::plan::Chart::lines).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub label: String,
@@ -145,7 +150,7 @@ pub struct Absent {
     pub kind: NoteKind,
 }
 
-/// One case on the chart.
+/// A measured case with an x value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The swept value, or the index of the category.
@@ -155,7 +160,7 @@ pub struct Point {
     pub value: Measured,
 }
 
-/// A case without an x value.
+/// A measured case without an x value, drawn as a horizontal line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     pub label: String,
@@ -172,12 +177,14 @@ pub struct Measured {
     /// The smaller of the values at the shortest and the longest time.
     pub y_min: f64,
     pub y_max: f64,
-    /// The values at the ends of the 95 % interval of the rounds' medians, the smaller one first. Missing for
-    /// a single round, if an end is not a positive time, and for a change, whose baseline is uncertain, too.
+    /// The values at the ends of [`Statistics::interval`](crate::stats::Statistics::interval), the smaller one
+    /// first. `None` for a single round, if an end is not a positive time, and if y is a change against a
+    /// baseline, because the baseline is uncertain, too.
     pub interval: Option<[f64; 2]>,
     /// Position in the plan's cases and in the records.
     pub case: usize,
-    /// Whether a valid certificate has arrived; a wrong case is never here.
+    /// Whether the case's output was certified to be right; `false` if that is still to come. A case whose output
+    /// is wrong is never here.
     pub certified: bool,
 }
 
@@ -190,8 +197,8 @@ impl ChartData {
         }
     }
 
-    /// The scale of y over all panels: logarithmic if the values span more than a decade, or more than a
-    /// factor of three with a logarithmic x axis.
+    /// The scale of y over all panels. Its spacing is that of the y axis, if fixed, or else
+    /// [`y_spacing`](Self::y_spacing).
     pub fn y_scale(&self) -> AxisScale {
         let mut values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
         if values.is_empty() {
@@ -201,7 +208,8 @@ impl ChartData {
         AxisScale::measured_as(&self.with_guides(values, |_| true), spacing, self.y.unit)
     }
 
-    /// The spacing for these values of y, unless the user specifies it.
+    /// The default spacing for these values of y: logarithmic if they span more than a factor of ten, or of three
+    /// if x is logarithmic, too; always linear for a change against a baseline.
     pub fn y_spacing(&self, values: &[f64]) -> Spacing {
         let smallest = values.iter().copied().filter(|&v| v > 0.0).min_by(f64::total_cmp);
         let largest = values.iter().copied().max_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! Runs: the folder on disk, the records derived from its events, and the driver that executes a plan in an
-//! engine.
+//! Runs: a run is one execution of a plan. Here are its folder on disk, the records (one per case) that are
+//! derived from the engine's events, and the loop that sends the plan to an engine and stores what it reports.
 
 mod controls;
 mod derived;

@@ -1,4 +1,4 @@
-//! Statistics of samples, the stopping rule, and signs of noise. Pure.
+//! Statistics of samples, the rule that decides when a case has enough rounds, and signs of noise. Pure.
 
 pub mod comparison;
 mod counters;
@@ -14,11 +14,12 @@ pub use stopping::{Stop, half_width, verdict};
 
 use serde::{Deserialize, Serialize};
 
-/// Summary of a case's samples, in seconds per execution. The median is the median of the rounds' medians,
-/// because samples within a round are not independent.
+/// Summary of a case's samples, in seconds per execution. `min`, `max`, `mean`, and the 5th and 95th percentiles
+/// `p5` and `p95` are over all samples. `median` is the median of the rounds' medians, because samples within a
+/// round are not independent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Samples over all rounds.
+    /// Number of samples over all rounds.
     pub samples: usize,
     pub rounds: usize,
     pub min: f64,
@@ -27,14 +28,14 @@ pub struct Statistics {
     pub p95: f64,
     pub max: f64,
     pub mean: f64,
-    /// Standard deviation over mean, of all samples.
+    /// Coefficient of variation of all samples: standard deviation divided by mean. `None` for one sample.
     pub cv: Option<f64>,
-    /// 95% interval (Student's t) of the **mean** of the rounds' medians: low and high end, seconds; missing
-    /// for one round. The interval is centred on that mean, not on [`median`](Self::median), which may lie
-    /// off-centre, and outside the interval if some rounds are far to one side. With few, scattered rounds
+    /// 95% confidence interval (Student's t) of the **mean** of the rounds' medians: low and high end, seconds;
+    /// missing for one round. The interval is centred on that mean, not on [`median`](Self::median), which may
+    /// lie off-centre, and outside the interval if some rounds are far to one side. With few, scattered rounds
     /// the low end may be below 0.
     pub interval: Option<[f64; 2]>,
-    /// Spread of the rounds' medians: (largest − smallest) over the median.
+    /// Range of the rounds' medians, (largest − smallest), divided by `median`. `None` for one round.
     pub spread: Option<f64>,
 }
 

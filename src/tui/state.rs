@@ -1,4 +1,4 @@
-//! The state of the screen.
+//! The whole state of the terminal user interface: actions change it, and the view draws it.
 
 use std::time::Duration;
 
@@ -18,50 +18,52 @@ use crate::model::Profile;
 /// Source of a session's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// An engine that measures.
+    /// An engine that measures now.
     #[default]
     Run,
-    /// A run's folder that is played; nothing is measured.
+    /// The recorded events of a run's folder, played back over time; nothing is measured.
     Watch,
-    /// A run's folder that was read as a whole.
+    /// The recorded events of a run's folder, read all at once.
     Stored,
-    /// A rehearsal: the results are invented, so that there is something to draw.
+    /// Invented results without an engine, with which `doctor` measures how much drawing disturbs a measurement.
     Rehearsal,
 }
 
-/// The devices panel, which is shown if there is room, unless the user has decided otherwise.
+/// Whether the devices panel is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DevicesPanel {
+    /// The user's choice; `None`: shown if the screen is high enough.
     pub wanted: Option<bool>,
     /// Whether the last frame contained the panel.
     pub shown: bool,
 }
 
-/// An overlay on top of the panels.
+/// A window on top of the panels. (An overlay of a chart, in contrast, is a second run drawn behind the first.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlay {
-    /// The help, from line `scroll`. `None` until the length of the help is known; then it starts at the keys
-    /// of the focused panel.
+    /// The help, from line `scroll`. `None` until the help is first drawn, which scrolls to the keys of the
+    /// focused panel.
     Help { scroll: Option<usize> },
     /// The files written for a run, with line `selected` selected.
     Export { selected: usize },
 }
 
-/// State of leaving the program.
+/// How far the user is on the way out of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
     No,
-    /// A run is active; a second `q` confirms.
+    /// `q` was pressed while a run is active; a second `q` confirms.
     Asked,
-    /// The run was asked to stop. The program leaves when the run's folder is complete, or at `until`.
+    /// The run was asked to stop. The program exits when the run's folder is complete, or at `until`, a time
+    /// since the program started.
     Waiting {
         until: Duration,
     },
-    /// The loop ends.
+    /// The event loop ends and the program exits.
     Now,
 }
 
-/// A remote engine.
+/// The connection to an engine on another machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     /// Name of the connection, such as `ssh gpuhost`.
@@ -70,37 +72,38 @@ pub struct Remote {
     pub latency: Option<Duration>,
 }
 
-/// The state of the user interface.
+/// All that the view needs to draw a frame, and that actions change.
 #[derive(Clone, Debug)]
 pub struct State {
     pub mode: Mode,
     pub recipes: Recipes,
     pub home: Home,
-    /// The run that is shown.
+    /// The run as it is shown.
     pub session: Option<Session>,
-    /// The run's current state while the shown one is frozen.
+    /// The newest run as it is now, while `session` is a frozen copy of it or of the run before; `None` unless
+    /// frozen.
     pub live: Option<Session>,
     /// The stored runs.
     pub runs: Runs,
-    /// The pattern view: the lines of memory that a case touches.
+    /// The pattern view, if it is open: the cache lines that the first iterations of a case touch.
     pub pattern: Option<PatternView>,
-    /// A profile that is being changed.
+    /// The what-if view, if it is open: predictions while the user changes figures of a profile.
     pub whatif: Option<WhatIf>,
-    /// The known profiles.
+    /// The known device profiles, from which the what-if view starts.
     pub profiles: Vec<Profile>,
     pub focus: Focus,
     pub devices_panel: DevicesPanel,
     pub overlay: Option<Overlay>,
     pub leaving: Leaving,
-    /// A line about the last request, until the next key.
+    /// The response to the last key, such as why an action is impossible; shown until the next key.
     pub notice: Option<String>,
-    /// The backends' devices, in one line.
+    /// The devices of all backends, as one line of text.
     pub devices: String,
     /// The engine, if it is remote.
     pub remote: Option<Remote>,
     /// The bindings of keys to actions.
     pub keymap: Keymap,
-    /// Time since the program started.
+    /// The current time, as the time since the program started.
     pub now: Duration,
 }
 
@@ -128,7 +131,7 @@ impl State {
         }
     }
 
-    /// The run's current state, even while a frozen one is shown.
+    /// The run as it is now, even while a frozen copy is shown.
     pub fn run(&self) -> Option<&Session> {
         self.live.as_ref().or(self.session.as_ref())
     }
@@ -159,12 +162,13 @@ impl State {
         }
     }
 
-    /// Whether a run could be cancelled.
+    /// Whether there is a run that has not ended, so that it can be cancelled.
     pub fn active(&self) -> bool {
         self.run().is_some_and(Session::active)
     }
 
-    /// Whether a run's thread is still working: even after a failure it still writes files.
+    /// Whether the thread that drives the run is still working: after the run has ended or failed, it still
+    /// writes files.
     pub fn busy(&self) -> bool {
         self.run().is_some_and(|run| !run.told_all)
     }
@@ -180,12 +184,12 @@ impl State {
         self.active() && self.mode() != Mode::Watch
     }
 
-    /// Whether samples are being timed.
+    /// Whether samples are being timed, so that drawing would disturb them.
     pub fn timing(&self) -> bool {
         self.mode() != Mode::Watch && self.run().is_some_and(|run| run.timing(self.now))
     }
 
-    /// Whether only a key may cause drawing now.
+    /// Whether nothing but a key may cause drawing now, because the samples being timed need every core.
     pub fn hushed(&self) -> bool {
         self.mode() != Mode::Watch && self.run().is_some_and(Session::hushed)
     }
@@ -196,7 +200,7 @@ impl State {
         home || (self.session.is_none() && !self.focus.is_aside())
     }
 
-    /// The panels that Tab cycles through: those that exist now.
+    /// The panels that exist on the current screen, in the order in which Tab cycles through them.
     pub fn present(&self) -> Vec<Focus> {
         if self.focus.is_aside() {
             return self.focus.aside().to_vec();
@@ -242,7 +246,7 @@ impl State {
     }
 }
 
-/// Whether the request would change the chart.
+/// Whether this request to the chart would have an effect.
 fn allows(session: &Session, ask: Ask) -> bool {
     let look = session.view.look(session.experiment());
     let zoomed = look.x_part.is_some() || look.y_part.is_some();

@@ -1,7 +1,7 @@
 //! Colours and symbols, chosen once from the environment.
 //!
-//! Without colour every style is the default one (all `Reset`), because crossterm then drops bold and reverse
-//! too; symbols convey whatever is important.
+//! Without colour every style is the default one, without bold and reverse, which the terminal library crossterm
+//! then drops, too; symbols convey whatever is important.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
@@ -15,14 +15,14 @@ pub struct Theme {
     pub colour: bool,
     /// Whether symbols outside ASCII may be used.
     pub utf8: bool,
-    /// The colours, if any may be used.
+    /// The set of colours to use; ignored if `colour` is false.
     pub palette: Palette,
 }
 
 /// The theme that the user requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// According to what the environment reveals about the terminal.
+    /// Dark or light, according to the environment variable `COLORFGBG`.
     #[default]
     Auto,
     Dark,
@@ -46,13 +46,13 @@ const WITH_256: [&str; 7] = ["256color", "direct", "kitty", "alacritty", "foot",
 const MARKERS: [&str; 8] = ["●", "■", "▲", "◆", "○", "□", "△", "◇"];
 const ASCII_MARKERS: [&str; 8] = ["o", "x", "+", "*", "#", "@", "%", "&"];
 
-/// The marks of failed and of doubtful results, in Unicode and in ASCII. In ASCII, `x` is already a marker of
-/// points.
+/// The marks of failed and of doubtful results, each in Unicode and in ASCII. The ASCII mark is a capital `X`,
+/// because `x` is a marker of points.
 pub const FAILED: (&str, &str) = ("✗", "X");
 pub const DOUBTFUL: (&str, &str) = ("!", "!");
 
 impl Theme {
-    /// Without colour, with symbols outside ASCII.
+    /// The theme without colours but with symbols outside ASCII.
     pub const PLAIN: Theme = Theme { colour: false, utf8: true, palette: Palette::Dark };
 
     /// The requested theme, as far as the terminal supports it. With `NO_COLOR` or on a dumb terminal there are
@@ -89,7 +89,7 @@ impl Theme {
         Theme::new(Wanted::Auto, Symbols::Auto, read)
     }
 
-    /// Whether colours convey nothing, so that a sign must.
+    /// Whether there are no colours, so that symbols must convey what colours otherwise would.
     pub fn signs(self) -> bool {
         !self.colour || self.palette == Palette::Mono
     }
@@ -105,7 +105,7 @@ impl Theme {
         if self.colour { style.add_modifier(modifier) } else { style }
     }
 
-    /// Secondary text: rules, units, explanations.
+    /// Secondary text, such as units and explanations, and horizontal rules.
     pub fn dim(self) -> Style {
         self.paint(|c| c.dim)
     }
@@ -148,33 +148,33 @@ impl Theme {
         self.paint(|c| c.bad)
     }
 
-    /// A banner across the screen.
+    /// A warning across the whole width of the screen.
     pub fn banner(self) -> Style {
         self.with(self.bad(), Modifier::REVERSED)
     }
 
-    /// The style of the series with this number.
+    /// The colour of the chart line with this style number.
     pub fn series(self, index: usize) -> Style {
         self.paint(|c| c.series[index % c.series.len()])
     }
 
-    /// The marker of the series with this number.
+    /// The marker of the points of the chart line with this style number.
     pub fn marker(self, index: usize) -> &'static str {
         let markers = if self.utf8 { MARKERS } else { ASCII_MARKERS };
         markers[index % markers.len()]
     }
 
-    /// The marker of the overlay's points.
+    /// The marker of the points of a baseline run, which are drawn behind those of the shown run.
     pub fn behind(self) -> &'static str {
         self.symbol("×", "=")
     }
 
-    /// The symbol of the guide lines that the measured series are compared with.
+    /// The symbol of which a chart's guides are drawn: horizontal lines at copy rates and upper limits.
     pub fn guide(self) -> &'static str {
         self.symbol("┄", "_")
     }
 
-    /// The symbol for the lines of the model with this number.
+    /// The symbol of which the predictions of a chart's model with this index are drawn.
     pub fn model(self, rank: usize) -> &'static str {
         match rank % 2 {
             0 => self.symbol("·", "'"),
@@ -213,8 +213,8 @@ impl Theme {
     }
 }
 
-/// Whether the last number, the background, is one of the light ones among the sixteen colours: `0;15`,
-/// `0;default;7`.
+/// Whether a value of `COLORFGBG`, such as `0;15` or `0;default;7`, has a light background: its last number is
+/// the background's, among the sixteen terminal colours.
 fn is_light(colours: &str) -> bool {
     let background = colours.rsplit(';').next().and_then(|number| number.parse().ok());
     matches!(background, Some(7u8 | 9..=15))

@@ -1,4 +1,4 @@
-//! Formats cases, times and lists as text.
+//! Formats cases, quantities and times as text, and fits text into columns of the terminal.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::recipe::plan::{Experiment, Quantity};
 use crate::report::names;
 use crate::run::{Ledger, Record, SKIPPED};
 
-/// A case by the values of its experiment's axes, or its primitive if nothing is swept.
+/// The case at this position in the plan, described by [`swept`].
 pub fn case(ledger: &Ledger, at: usize) -> String {
     let Some(record) = ledger.records().get(at) else { return String::new() };
     match ledger.plan().experiments.get(record.case.experiment) {
@@ -19,7 +19,7 @@ pub fn case(ledger: &Ledger, at: usize) -> String {
     }
 }
 
-/// The values of the axes that apply to the case.
+/// The case's values of the experiment's swept parameters, or its primitive if it has none of them.
 pub fn swept(experiment: &Experiment, case: &Case) -> String {
     let value =
         |axis: &crate::recipe::plan::Axis| Some(names::value(case.params.get(&axis.key)?, axis.bytes));
@@ -41,7 +41,7 @@ pub fn quantity(record: &Record, quantity: Quantity) -> Option<String> {
     Some(value(quantity, record.quantity(quantity)?))
 }
 
-/// Why a case is `n/a`; for a skipped case, also the number of its rounds.
+/// Why a case has no result: `n/a: reason`, or for a case skipped after some rounds, the number of these.
 pub fn absence(reason: &str, record: &Record) -> String {
     match record.rounds.len() {
         rounds if rounds > 0 && reason == SKIPPED => {
@@ -51,8 +51,9 @@ pub fn absence(reason: &str, record: &Record) -> String {
     }
 }
 
-/// `12 n/a: no CUDA driver (8); needs 4 GiB, 2 GiB free (4)`: each reason once, with its number of cases if
-/// there are several reasons.
+/// How many cases have no result and why, from pairs of a reason and a number of cases:
+/// `12 n/a: no CUDA driver (8); needs 4 GiB, 2 GiB free (4)`. Each reason stands once, with its number of cases
+/// if there are several reasons.
 pub fn absent<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> Option<String> {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for (reason, cases) in reasons {
@@ -86,7 +87,7 @@ pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
     }
 }
 
-/// `0:42`, `1:02:03`: a time as on a clock.
+/// A duration as on a stopwatch: `0:42`, `1:02:03`.
 pub fn clock(time: Duration) -> String {
     let s = time.as_secs();
     match s / 3600 {
@@ -95,7 +96,7 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
-/// `42s`, `1m10s`, `2h05m`: a time to wait.
+/// A remaining time: `42s`, `1m10s`, `2h05m`.
 pub fn wait(time: Duration) -> String {
     match time.as_secs() {
         s @ 0..60 => format!("{s}s"),
@@ -104,7 +105,7 @@ pub fn wait(time: Duration) -> String {
     }
 }
 
-/// `0.4 ms`, `23 ms`: a round-trip time.
+/// A round-trip time: `0.4 ms`, `23 ms`.
 pub fn latency(time: Duration) -> String {
     let milliseconds = time.as_secs_f64() * 1e3;
     match milliseconds {
@@ -114,12 +115,12 @@ pub fn latency(time: Duration) -> String {
     }
 }
 
-/// `1 case`, `2 cases`.
+/// A count with its noun, whose plural ends in `s`: `1 case`, `2 cases`.
 pub fn number_of(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Columns that a text takes.
+/// The number of terminal columns that a text takes; a Chinese character, for example, takes two.
 pub fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
@@ -143,11 +144,11 @@ pub fn fit(text: &str, columns: usize, theme: Theme) -> String {
     kept
 }
 
-/// Words of at most `WHOLE` columns, such as a backend's name, stay whole while longer words can still be cut
-/// to `SHORT` columns.
+/// Limits of [`squeeze`]: words of at most `WHOLE` columns, such as a backend's name, are not cut until all
+/// longer words are cut to `SHORT` columns.
 const WHOLE: usize = 6;
 const SHORT: usize = 4;
-/// No word is cut to fewer columns than this.
+/// [`squeeze`] cuts no word to fewer columns than this.
 const SHORTEST: usize = 3;
 
 /// Shortens words to fit `columns`: the longest lose their middles, so that numbers, short names and both ends
@@ -168,7 +169,8 @@ pub fn squeeze(text: &str, columns: usize, theme: Theme) -> String {
     fit(&words.join(" "), columns, theme)
 }
 
-/// A word cut to `columns`; rather more of its end stays, because names of a family differ there.
+/// A word cut in its middle to `columns`. If the rest is odd, the end gets the additional character, because
+/// similar names differ there.
 fn without_middle(word: &str, columns: usize, theme: Theme) -> String {
     if width(word) <= columns {
         return word.to_owned();

@@ -49,7 +49,7 @@ pub fn backends() -> Vec<String> {
     all
 }
 
-/// What a case meets: each value of a parameter with its backend.
+/// The features that a case covers: each value of a parameter with its backend.
 fn meets(primitive: &str, text: &str) -> Vec<String> {
     let (backend, words): (Vec<&str>, Vec<&str>) =
         text.split_whitespace().partition(|word| word.starts_with("backend"));

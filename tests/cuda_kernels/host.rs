@@ -133,7 +133,7 @@ pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
     Some(library)
 }
 
-/// What the compiler says of itself; `None` where there is none, except in CI.
+/// The compiler's version text; `None` if there is no compiler, which is an error in CI.
 fn version() -> Option<String> {
     match Command::new("c++").arg("--version").output() {
         Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),

@@ -1,4 +1,4 @@
-//! What every case must stand: without a mistake and with each, in the kernels that it said it would launch, and within
+//! The checks that every case must pass: without a mistake and with each, in the kernels that it said it would launch, and within
 //! its arrays. A plain run proves of each list of cases those that launch a kernel for the first time, and a few more.
 
 use std::cell::RefCell;
@@ -119,7 +119,7 @@ thread_local! {
     static LISTED: RefCell<Option<Listed>> = const { RefCell::new(None) };
 }
 
-/// What the cases of lists ask for that a plain run takes, and how many they are.
+/// The kernels and methods of the listed cases that a plain run takes, and the number of these cases.
 #[derive(std::default::Default)]
 pub struct Listed {
     pub kernels: BTreeSet<String>,

@@ -71,7 +71,7 @@ parameters! {
         method: Method = "two-pass",
     }
     with {
-        /// What is computed.
+        /// The operation.
         operation: Operation = Operation::Enumerate,
         /// How many flags are true.
         trues: u64 = 0,

@@ -20,7 +20,7 @@ pub const SUBPROBLEM: u64 = 1 << 16;
 const TAG: u64 = 0x5350_4C49_5454_4552;
 
 words! {
-    /// What bounds the bins.
+    /// The placement of the bounds between bins.
     pub enum By {
         /// Evenly spaced splitters.
         Even = "even",

@@ -25,7 +25,7 @@ const MOST_DIRECT_WINDOWS: u64 = 64;
 const AUTO: &[&str] = &["auto"];
 
 words! {
-    /// What goes along with a key.
+    /// The value that accompanies a key.
     pub enum Values {
         None = "none",
         Four = "4B",
@@ -34,7 +34,7 @@ words! {
 }
 
 choice! {
-    /// What a key's bucket follows from.
+    /// The function from a key to its bucket.
     #[derive(Eq)]
     pub enum By {
         /// ⌊u/Δ⌋ with Δ = ⌈2^32/m⌉: buckets of the same width

@@ -64,7 +64,7 @@ words! {
 }
 
 words! {
-    /// What each thread ends an execution with.
+    /// The fence at the end of each thread's execution.
     pub enum Fence {
         None = "none",
         Release = "release",
@@ -108,7 +108,7 @@ impl Field for Delta {
 }
 
 parameters! {
-    /// What a recipe says of a case.
+    /// The parameters of a case as a recipe gives them.
     #[derive(Debug)]
     pub struct Given {
         /// Spatter's kernel; unset: what an application's letter says, else gather

@@ -17,7 +17,7 @@ const MAX_ADDRESSED: u64 = 1 << 32;
 pub const BLOCK: u64 = 128;
 
 words! {
-    /// What out\[i\] is made of.
+    /// The elements that out\[i\] combines.
     pub enum Kind {
         /// The elements before i.
         Exclusive = "exclusive",

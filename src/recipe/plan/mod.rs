@@ -1,4 +1,5 @@
-//! A resolved recipe: experiments, axes and the cases that sweeps expand to. Pure.
+//! A resolved recipe, called a plan: experiments, the swept parameters (axes), and one case for each combination
+//! of their values. Pure.
 
 mod case_filter;
 mod catalog;
@@ -38,7 +39,7 @@ pub enum Scale {
 pub struct Axis {
     /// Full dotted key, as in [`Params`](crate::case::Params).
     pub key: String,
-    /// The common name: the key's last word, or more words if that is ambiguous.
+    /// The short name shown to people: the key's last word, or more words if that is ambiguous.
     pub name: String,
     /// The values in the recipe's order, without repetitions.
     pub values: Vec<Value>,
@@ -52,9 +53,10 @@ pub struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// Effective bandwidth, GB/s.
+    /// Effective bandwidth, GB/s: [`Work::effective_bytes`](crate::case::Work::effective_bytes) over the time.
     Bandwidth,
-    /// System bandwidth, GB/s: data tuples plus locations.
+    /// System bandwidth, GB/s: [`Work::system_bytes`](crate::case::Work::system_bytes) over the time. For a
+    /// gather or scatter these are the data read, the data written, and the array of indices.
     SystemBandwidth,
     /// Time of one execution, seconds.
     Time,
@@ -68,7 +70,8 @@ pub enum Quantity {
 pub enum Ceiling {
     /// The rate of a plain copy on the same device in the same run.
     Copy,
-    /// The time of the bytes of the primitive's parallel model at the copy rate.
+    /// The rate of an execution that only moves the bytes of [`SpeedOfLight`](crate::case::SpeedOfLight), at the
+    /// copy rate.
     SpeedOfLight,
 }
 
@@ -80,9 +83,9 @@ pub struct Chart {
     pub x: String,
     /// Quantity on y.
     pub y: Quantity,
-    /// Keys whose values distinguish lines.
+    /// Keys of the swept parameters that split the cases into lines: one line per combination of values.
     pub lines: Vec<String>,
-    /// Keys whose values distinguish panels.
+    /// Keys of the swept parameters that split the cases into panels: one panel per combination of values.
     pub panels: Vec<String>,
     /// A key and its baseline value: y becomes the change against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +93,8 @@ pub struct Chart {
     /// The ceiling to draw for each backend, if y is a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
-    /// Names of the models whose predictions are drawn; `None`: the usual model, if there is a profile.
+    /// Names of the models whose predictions are drawn; `None`: [`USUAL`](crate::model::USUAL), if there is a
+    /// profile of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<String>>,
 }
@@ -98,7 +102,7 @@ pub struct Chart {
 /// The paper and the claim that an experiment examines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paper {
-    /// `he2007`, `sengupta2007`, `ashkiani2017` or `lavin2020`.
+    /// The paper's citation key: `he2007`, `sengupta2007`, `ashkiani2017` or `lavin2020`.
     pub key: String,
     /// Figure number or letter, if the recipe replays one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,16 +122,16 @@ pub struct Experiment {
     pub title: String,
     /// Lower-case words joined by hyphens: the stem of this experiment's files.
     pub slug: String,
-    /// Registry name of the primitive.
+    /// Name of the primitive, as in [`registry()`](fn@crate::primitives::registry).
     pub primitive: String,
     /// The paper that the experiment replays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<Paper>,
     /// Swept parameters, in the recipe's order.
     pub axes: Vec<Axis>,
-    /// Chart of the experiment.
+    /// The quantities on x and y, and how cases form lines and panels.
     pub chart: Chart,
-    /// Sampling of the cases.
+    /// How often each case is sampled, in what order, and when it is done.
     pub measure: Measure,
 }
 

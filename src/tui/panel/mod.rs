@@ -1,4 +1,4 @@
-//! The panels, each in its own file with its drawing and its commands.
+//! The panels of the screen: each file draws one and lists the keys that it accepts.
 
 pub mod banner;
 pub mod cases;
@@ -34,9 +34,9 @@ use super::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     Recipes,
-    /// The values of the selected recipe.
+    /// The values of the selected recipe, which can be changed before a run.
     Editor,
-    /// The queued runs.
+    /// The recipes that are queued to run.
     Queue,
     Cases,
     Chart,
@@ -48,12 +48,13 @@ pub enum Focus {
     Details,
     Comparison,
     Pattern,
-    /// A profile that is being changed.
+    /// Predictions while the user changes figures of a device profile.
     WhatIf,
 }
 
 impl Focus {
-    /// All panels: first in the order of the Tab key, then those with a screen of their own.
+    /// All panels: first those of the recipes and the run, in the order in which Tab visits those that are
+    /// present, then those with a screen of their own.
     pub const ALL: [Focus; 12] = [
         Focus::Recipes,
         Focus::Editor,
@@ -69,8 +70,7 @@ impl Focus {
         Focus::WhatIf,
     ];
 
-    /// All panels on the same screen as this one, if that screen is separate from the recipes and the run;
-    /// empty for the other panels.
+    /// If this panel is on a screen apart from the recipes and the run: all panels of that screen. Else empty.
     pub fn aside(self) -> &'static [Focus] {
         match self {
             Focus::Runs | Focus::Details => &[Focus::Runs, Focus::Details],
@@ -113,7 +113,7 @@ impl Focus {
         }
     }
 
-    /// The panel's commands.
+    /// The commands that the panel accepts while it has the focus, with their keys.
     pub fn commands(self) -> &'static [Command] {
         match self {
             Focus::Recipes => recipes::COMMANDS,
@@ -131,7 +131,7 @@ impl Focus {
         }
     }
 
-    /// The next or previous panel among those present.
+    /// The panel that is `by` places after this one (before it, if negative) in `present`, which wraps around.
     pub fn neighbour(self, by: isize, present: &[Focus]) -> Focus {
         let count = present.len().max(1) as isize;
         let at = present.iter().position(|f| *f == self).unwrap_or(0) as isize;
@@ -139,8 +139,8 @@ impl Focus {
     }
 }
 
-/// Draws a panel's heading on the first row of `area` and returns the rest. The panel with the focus has a
-/// heavy rule, and also a marker if there are no colours.
+/// Draws a panel's heading, a title on a horizontal rule, on the first row of `area`, and returns the rest. The
+/// panel with the focus has a heavy rule, and also a marker if there are no colours.
 pub fn heading(title: &str, focused: bool, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
     if area.is_empty() {
         return area;
@@ -174,15 +174,15 @@ pub fn lines<'a>(lines: impl IntoIterator<Item = Line<'a>>, area: Rect, buffer: 
     }
 }
 
-/// Extends a selected row's style to the edge of the area.
+/// Gives row `y` this style over the whole width of `area`, as for a selected row.
 pub fn bar(area: Rect, y: u16, style: Style, buffer: &mut Buffer) {
     if y < area.bottom() {
         buffer.set_style(Rect { y, height: 1, ..area }, style);
     }
 }
 
-/// First row to show so that row `selected` of `count` is visible in `height` rows, centred if the list allows
-/// it.
+/// The first row to show of a list of `count` rows in a panel of `height` rows, so that row `selected` is
+/// visible: in the middle, except near the ends of the list.
 pub fn first_row(selected: usize, count: usize, height: usize) -> usize {
     selected.saturating_sub(height / 2).min(count.saturating_sub(height))
 }
