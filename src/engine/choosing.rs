@@ -15,7 +15,7 @@ pub fn chosen(
     profile: Option<&Profile>,
     model: Option<&dyn Model>,
 ) -> Result<(Case, Vec<(String, Value)>), Failure> {
-    if primitives::alternatives(case).is_empty() {
+    if primitives::method_candidates(case).is_empty() {
         return Ok((case.clone(), Vec::new()));
     }
     let missing = |what: &str| Failure::NotApplicable(what.to_owned());
@@ -54,7 +54,7 @@ mod tests {
     fn without_a_profile_nothing_is_chosen() {
         let reason = "no profile of this device; run scatterlab calibrate".to_owned();
         assert_eq!(
-            chosen(&case("auto"), None, model::find(model::USUAL)),
+            chosen(&case("auto"), None, model::find(model::DEFAULT_MODEL)),
             Err(Failure::NotApplicable(reason))
         );
     }

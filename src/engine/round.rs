@@ -77,7 +77,7 @@ impl<W: Write> Server<W> {
         self.watch.begin();
         self.stage(case, turn.round, Stage::Generate)?;
         let profile = self.profiles.of(case).ok();
-        let (chosen, method) = choosing::chosen(case, profile, model::find(model::USUAL))?;
+        let (chosen, method) = choosing::chosen(case, profile, model::find(model::DEFAULT_MODEL))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {
             self.executors[host].wait_for_own_work()?;

@@ -16,8 +16,8 @@
 //! The shifts and multipliers of `mix64` are P. Evensen's moremur, those of `mix32` are C. Wellons's lowbias32.
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-const M64: [u64; 2] = [0x3C79_AC49_2BA7_B653, 0x1C69_B3F7_4AC4_AE35];
-const M32: [u32; 2] = [0x7FEB_352D, 0x846C_A68B];
+const MULTIPLIERS64: [u64; 2] = [0x3C79_AC49_2BA7_B653, 0x1C69_B3F7_4AC4_AE35];
+const MULTIPLIERS32: [u32; 2] = [0x7FEB_352D, 0x846C_A68B];
 
 /// Inverse of an odd number modulo 2^64, by Newton's iteration. The first approximation, the number itself, has
 /// three correct bits, and each round doubles them.
@@ -31,16 +31,17 @@ pub(super) const fn inverse(odd: u64) -> u64 {
     x
 }
 
-const I64: [u64; 2] = [inverse(M64[0]), inverse(M64[1])];
-const I32: [u32; 2] = [inverse(M32[0] as u64) as u32, inverse(M32[1] as u64) as u32];
+const INVERSES64: [u64; 2] = [inverse(MULTIPLIERS64[0]), inverse(MULTIPLIERS64[1])];
+const INVERSES32: [u32; 2] =
+    [inverse(MULTIPLIERS32[0] as u64) as u32, inverse(MULTIPLIERS32[1] as u64) as u32];
 
 /// Scrambles 64 bits; a bijection.
 #[inline(always)]
 pub const fn mix64(mut x: u64) -> u64 {
     x ^= x >> 27;
-    x = x.wrapping_mul(M64[0]);
+    x = x.wrapping_mul(MULTIPLIERS64[0]);
     x ^= x >> 33;
-    x = x.wrapping_mul(M64[1]);
+    x = x.wrapping_mul(MULTIPLIERS64[1]);
     x ^ (x >> 27)
 }
 
@@ -48,9 +49,9 @@ pub const fn mix64(mut x: u64) -> u64 {
 #[inline(always)]
 pub const fn unmix64(mut x: u64) -> u64 {
     x ^= (x >> 27) ^ (x >> 54);
-    x = x.wrapping_mul(I64[1]);
+    x = x.wrapping_mul(INVERSES64[1]);
     x ^= x >> 33;
-    x = x.wrapping_mul(I64[0]);
+    x = x.wrapping_mul(INVERSES64[0]);
     x ^ (x >> 27) ^ (x >> 54)
 }
 
@@ -58,9 +59,9 @@ pub const fn unmix64(mut x: u64) -> u64 {
 #[inline(always)]
 pub const fn mix32(mut x: u32) -> u32 {
     x ^= x >> 16;
-    x = x.wrapping_mul(M32[0]);
+    x = x.wrapping_mul(MULTIPLIERS32[0]);
     x ^= x >> 15;
-    x = x.wrapping_mul(M32[1]);
+    x = x.wrapping_mul(MULTIPLIERS32[1]);
     x ^ (x >> 16)
 }
 
@@ -68,9 +69,9 @@ pub const fn mix32(mut x: u32) -> u32 {
 #[inline(always)]
 pub const fn unmix32(mut x: u32) -> u32 {
     x ^= x >> 16;
-    x = x.wrapping_mul(I32[1]);
+    x = x.wrapping_mul(INVERSES32[1]);
     x ^= (x >> 15) ^ (x >> 30);
-    x = x.wrapping_mul(I32[0]);
+    x = x.wrapping_mul(INVERSES32[0]);
     x ^ (x >> 16)
 }
 

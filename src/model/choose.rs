@@ -19,7 +19,7 @@ pub struct Choice {
 /// # Errors
 /// The reason why the model predicts none of them, to follow `n/a: `.
 pub fn choose(case: &Case, profile: &Profile, model: &dyn Model) -> Result<Option<Choice>, String> {
-    let alternatives = primitives::alternatives(case);
+    let alternatives = primitives::method_candidates(case);
     let mut silence = None;
     let mut best: Option<Choice> = None;
     for params in alternatives {

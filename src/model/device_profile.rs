@@ -8,7 +8,7 @@ use crate::case::{Case, Params, Work};
 use crate::primitives;
 
 /// The model that charts show if the recipe names none.
-pub const USUAL: &str = "sector";
+pub const DEFAULT_MODEL: &str = "sector";
 
 /// A profile that an engine found for one of its devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,11 +140,11 @@ fn outcome(
 /// For a case whose method is open: the method that the choosing model takes, and that model's prediction for
 /// it.
 fn chosen(model: &dyn Model, profile: &Result<&&Profile, String>, case: &Case) -> Option<Outcome> {
-    if primitives::alternatives(case).is_empty() {
+    if primitives::method_candidates(case).is_empty() {
         return None;
     }
-    if model.name() != USUAL {
-        return Some(Err(format!("{USUAL} chooses the method")));
+    if model.name() != DEFAULT_MODEL {
+        return Some(Err(format!("{DEFAULT_MODEL} chooses the method")));
     }
     let choice = |profile: &&&Profile| choose(case, profile, model);
     match profile.as_ref().map_err(String::clone).and_then(choice) {

@@ -77,4 +77,4 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) use device_profile::tests::profile as held_fixture;
-pub use device_profile::{DeviceProfile, Forecast, Profiles, USUAL};
+pub use device_profile::{DEFAULT_MODEL, DeviceProfile, Forecast, Profiles};

@@ -36,11 +36,11 @@ use crate::case::schema::{Kind, Param};
 use crate::case::tuning::{Offered, Tuning};
 use crate::case::{BlockCost, Case, Fault, Params, Refusal, SpeedOfLight, Value, Walk, Work};
 pub use registry::{find, registry};
-pub use replicas::{alternatives, bytes_per_device, check, work};
+pub use replicas::{bytes_per_device, check, method_candidates, work};
 pub use walk::walks;
 
 /// Looks up an index array of the user by its [`hash`](crate::inputs::arrays::hash).
-pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Vec<u64>, String>;
+pub type IndexLookup<'a> = &'a dyn Fn(&str) -> Result<Vec<u64>, String>;
 
 /// A [`Case`] whose parameters are read into a primitive's own type and checked. It describes the case's arrays,
 /// but never holds them. Pure.
@@ -97,7 +97,7 @@ pub trait Problem {
     ///
     /// # Errors
     /// Indices that would take too long to generate, or that `stored` does not find.
-    fn walks(&self, _most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
+    fn walks(&self, _most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {
         Ok(Vec::new())
     }
 }
@@ -151,9 +151,9 @@ pub struct Primitive {
     read: Read,
     speed_of_light: Option<SpeedOfLight>,
     walks: bool,
-    longest_carried: Option<u64>,
+    inline_index_limit: Option<u64>,
     completed: fn(Params) -> Params,
-    alternatives: fn(&str, &Params) -> Vec<Params>,
+    method_candidates: fn(&str, &Params) -> Vec<Params>,
 }
 
 impl fmt::Debug for Primitive {
@@ -177,9 +177,9 @@ impl Primitive {
             read: boxed::<D>,
             speed_of_light: None,
             walks: false,
-            longest_carried: None,
+            inline_index_limit: None,
             completed: |params| params,
-            alternatives: |_, _| Vec::new(),
+            method_candidates: |_, _| Vec::new(),
         }
     }
 
@@ -196,19 +196,22 @@ impl Primitive {
 
     /// Lets a case carry the indices of a user's file in its parameters, as `….file.indices`, up to this number;
     /// longer files are opened by the engine.
-    pub const fn carrying(self, longest: u64) -> Primitive {
-        Primitive { longest_carried: Some(longest), ..self }
+    pub const fn with_inline_index_limit(self, longest: u64) -> Primitive {
+        Primitive { inline_index_limit: Some(longest), ..self }
     }
 
     /// Sets the function behind [`completed`](Primitive::completed).
-    pub const fn completed_by(self, completed: fn(Params) -> Params) -> Primitive {
+    pub const fn with_derived_params(self, completed: fn(Params) -> Params) -> Primitive {
         Primitive { completed, ..self }
     }
 
-    /// Sets the function behind [`alternatives`](Primitive::alternatives). It returns the parameters once for
+    /// Sets the function behind [`method_candidates`](Primitive::method_candidates). It returns the parameters once for
     /// each candidate method, the simplest first, and nothing if the method is not `auto`.
-    pub const fn choosing(self, alternatives: fn(&str, &Params) -> Vec<Params>) -> Primitive {
-        Primitive { alternatives, ..self }
+    pub const fn with_method_candidates(
+        self,
+        method_candidates: fn(&str, &Params) -> Vec<Params>,
+    ) -> Primitive {
+        Primitive { method_candidates, ..self }
     }
 
     /// The primitive's name in recipes and in the registry.
@@ -243,8 +246,8 @@ impl Primitive {
 
     /// The most indices of a user's file that a case carries in its parameters; `None` if the engine opens files
     /// of any length.
-    pub fn longest_carried(&self) -> Option<u64> {
-        self.longest_carried
+    pub fn inline_index_limit(&self) -> Option<u64> {
+        self.inline_index_limit
     }
 
     /// Whether the primitive's cases access memory through indices.
@@ -253,8 +256,8 @@ impl Primitive {
     }
 
     /// The parameters once for each method that `auto` may become; empty if the method is not `auto`.
-    pub fn alternatives(&self, params: &Params) -> Vec<Params> {
-        (self.alternatives)(self.name, params)
+    pub fn method_candidates(&self, params: &Params) -> Vec<Params> {
+        (self.method_candidates)(self.name, params)
     }
 
     /// The bytes that an ideal parallel method moves, if a paper states them.

@@ -12,9 +12,9 @@ pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
     Some(times(alone, replicas(&case.params, resolved)))
 }
 
-/// The candidates for a case whose method is open ([`super::Primitive::alternatives`]).
-pub fn alternatives(case: &Case) -> Vec<Params> {
-    find(&case.primitive).map_or_else(Vec::new, |primitive| primitive.alternatives(&case.params))
+/// The candidates for a case whose method is open ([`super::Primitive::method_candidates`]).
+pub fn method_candidates(case: &Case) -> Vec<Params> {
+    find(&case.primitive).map_or_else(Vec::new, |primitive| primitive.method_candidates(&case.params))
 }
 
 /// The parameters with the values chosen for an open method.

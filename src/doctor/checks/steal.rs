@@ -11,7 +11,7 @@ pub const CHECK: Check = Check {
 };
 
 /// A share of stolen time that is ordinary noise on a virtual machine.
-const USUAL: f64 = 0.02;
+const DEFAULT_MODEL: f64 = 0.02;
 
 fn share(scene: &Scene) -> Option<f64> {
     let ours = scene.mask.iter().filter_map(|cpu| scene.cpus.get(cpu));
@@ -25,7 +25,7 @@ fn share(scene: &Scene) -> Option<f64> {
 fn judge(share: Option<f64>) -> Finding {
     match share {
         None => Finding::note("not told"),
-        Some(share) if share > USUAL => {
+        Some(share) if share > DEFAULT_MODEL => {
             Finding::warning(format!("{:.0} % of the CPU time was stolen", share * 100.0))
                 .advice("the host is busy: measure later, or on a machine with CPUs of its own")
         }

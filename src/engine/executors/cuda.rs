@@ -48,7 +48,8 @@ pub struct CudaExecutor {
 /// The kernels needed on these GPUs by a case, or by each of its alternatives, and the gate kernel used for
 /// timing.
 fn asked(gpus: &[Gpu], case: &Case) -> Vec<(Gpu, &'static str, String)> {
-    let others = primitives::alternatives(case).into_iter().map(|params| Case { params, ..case.clone() });
+    let others =
+        primitives::method_candidates(case).into_iter().map(|params| Case { params, ..case.clone() });
     let cases: Vec<Case> = if others.len() == 0 { vec![case.clone()] } else { others.collect() };
     let on = |gpu: &Gpu, case: &Case| {
         let kernels = implementation(case).and_then(|of| of.kernels(case, gpu.device())).unwrap_or_default();

@@ -18,7 +18,7 @@ pub mod work;
 
 pub use spec::Spec;
 
-use super::{Definition, Primitive, Problem, Stored};
+use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::schema::Param;
 use crate::case::{BlockCost, Fault, Params, Refusal, Value, Walk, Work};
 use levels::Levels;
@@ -28,8 +28,8 @@ use spec::{Kernel, Method};
 const fn primitive(of: Kernel, summary: &'static str, params: &'static [Param]) -> Primitive {
     Primitive::of::<Spec>(of.name(), summary, params)
         .with_walks()
-        .completed_by(user_indices::completed)
-        .choosing(|name, params| auto::alternatives(kernel(name), params))
+        .with_derived_params(user_indices::completed)
+        .with_method_candidates(|name, params| auto::alternatives(kernel(name), params))
 }
 
 fn kernel(name: &str) -> Kernel {
@@ -88,7 +88,7 @@ impl Problem for Spec {
         user_indices::fault_is_detectable(self, fault)
     }
 
-    fn walks(&self, most: u64, stored: Stored) -> Result<Vec<Walk>, String> {
+    fn walks(&self, most: u64, stored: IndexLookup) -> Result<Vec<Walk>, String> {
         user_indices::walk(self, most, stored).map(|walk| vec![walk])
     }
 }

@@ -14,7 +14,7 @@ use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, reader};
 use crate::inputs::arrays::{END, MAX_COUNT};
 use crate::inputs::mix::mix64;
 use crate::inputs::partitions;
-use crate::primitives::Stored;
+use crate::primitives::IndexLookup;
 
 /// Parameters that the plan adds to `locations.file`: the hash of the array, its length and its largest index.
 const HASH: &str = "locations.file.hash";
@@ -109,7 +109,7 @@ pub fn load(
 }
 
 /// L as the index sequence of the array that it addresses.
-pub(super) fn walk(spec: &Spec, most: u64, stored: Stored) -> Result<Walk, String> {
+pub(super) fn walk(spec: &Spec, most: u64, stored: IndexLookup) -> Result<Walk, String> {
     let total = spec.moves();
     let first = total.min(most);
     let mut indices = match (spec.source().map_err(|e| e.to_string())?, &spec.user_indices) {

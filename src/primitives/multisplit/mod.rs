@@ -35,7 +35,7 @@ mod work;
 
 pub use spec::Spec;
 
-use super::{Definition, Primitive, Problem, Stored};
+use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::{BlockCost, Params, Refusal, SpeedOfLight, Value, Walk, Work};
 use rounds::Rounds;
 use spec::Method;
@@ -95,7 +95,7 @@ impl Problem for Spec {
     }
 
     /// The places of the keys in the order in which methods of three kinds store them: `dms`, `wms` and `bms`.
-    fn walks(&self, most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
+    fn walks(&self, most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {
         Ok(arrangement::walks(self, most))
     }
 

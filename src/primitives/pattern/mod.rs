@@ -23,7 +23,7 @@ pub use starts::Starts;
 
 use std::collections::HashSet;
 
-use super::{Definition, Primitive, Problem, Stored};
+use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::tuning::Tuning;
 use crate::case::work::Order;
 use crate::case::{Access, Direction, Fault, Params, Pass, Refusal, Value, Walk, Work};
@@ -37,7 +37,7 @@ impl Definition for Spec {
         Given::TABLE,
     )
     .with_walks()
-    .carrying(LONGEST_LIST as u64)];
+    .with_inline_index_limit(LONGEST_LIST as u64)];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)
@@ -84,7 +84,7 @@ impl Problem for Spec {
         !self.based() && self.starts().total > 0 && fault != Fault::SkippedStore
     }
 
-    fn walks(&self, most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
+    fn walks(&self, most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {
         let walk = |side, pattern: &[u64], starts: &Starts| Walk {
             side,
             element: 8,

@@ -37,7 +37,7 @@ impl<'a> Brought<'a> {
             let path = params.text(&key).unwrap_or_default().to_owned();
             let column = params.text(&format!("{owner}.column")).map(str::to_owned);
             let refused = |why: String| (key.clone(), why);
-            let (file, list) = self.look(path, column, primitive.longest_carried()).map_err(refused)?;
+            let (file, list) = self.look(path, column, primitive.inline_index_limit()).map_err(refused)?;
             params = params
                 .with(&format!("{owner}.hash"), Value::Text(file.hash.clone()))
                 .with(&format!("{owner}.length"), Value::Int(file.length))

@@ -93,7 +93,7 @@ pub struct Chart {
     /// The ceiling to draw for each backend, if y is a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
-    /// Names of the models whose predictions are drawn; `None`: [`USUAL`](crate::model::USUAL), if there is a
+    /// Names of the models whose predictions are drawn; `None`: [`DEFAULT_MODEL`](crate::model::DEFAULT_MODEL), if there is a
     /// profile of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<String>>,

@@ -102,8 +102,8 @@ pub fn models<'a>(chart: &Chart, records: impl Iterator<Item = &'a Record>) -> V
         Some(names) => names.iter().filter_map(|name| model::find(name)).map(|m| m.name()).collect(),
         None => {
             let mut records = records;
-            let there = records.any(|record| record.prediction(model::USUAL).is_some());
-            Vec::from_iter(there.then_some(model::USUAL))
+            let there = records.any(|record| record.prediction(model::DEFAULT_MODEL).is_some());
+            Vec::from_iter(there.then_some(model::DEFAULT_MODEL))
         }
     }
 }
