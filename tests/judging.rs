@@ -185,7 +185,7 @@ fn one_case_is_enough_to_differ_and_a_wider_margin_takes_it_back() {
 fn wide_intervals_cannot_tell() {
     let (status, said, _) = replayed(&Story { noise: 60.0, ..PLAIN }, &[]);
     assert_eq!(status, Some(5), "{said}");
-    assert!(said.contains("(1) the interval reaches over the margin"), "{said}");
+    assert!(said.contains("(1) the interval straddles the margin"), "{said}");
 }
 
 #[test]
