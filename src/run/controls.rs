@@ -30,7 +30,7 @@ impl Controls {
         let (sender, said) = mpsc::channel();
         let bell: Arc<Mutex<Option<Bell>>> = Arc::default();
         let shared = Arc::clone(&bell);
-        thread::Builder::new().name("wishes".into()).spawn(move || {
+        thread::Builder::new().name("controls".into()).spawn(move || {
             for asked in asked {
                 if sender.send(asked).is_err() {
                     return;

@@ -152,6 +152,7 @@ impl Pool {
         cancel: &Cancel,
         element: impl Fn(usize) -> T + Sync,
     ) -> Result<(), Failure> {
+        assert!(n <= buffer.holds::<T>(), "the elements fit in the buffer");
         let buffer = &*buffer;
         self.for_blocks(n, cancel, |block| {
             // SAFETY: blocks are disjoint, and the buffer is exclusively borrowed for this call.
