@@ -9,7 +9,7 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use scatterlab::case::BACKENDS;
-use scatterlab::case::schema::{Default, Kind, Param, Variant};
+use scatterlab::case::schema::{Kind, Param, ParamDefault, Variant};
 use scatterlab::primitives::registry;
 use scatterlab::recipe::json_schema::json_schema;
 use scatterlab::recipe::parse;
@@ -157,7 +157,8 @@ fn least_variant(variant: &Variant) -> String {
 
 /// The required entries among some parameters, except the one with this name.
 fn least_params(params: &[Param], without: Option<&str>) -> String {
-    let needs = |p: &&Param| matches!(p.default, Default::Required | Default::RequiredUnless { .. });
+    let needs =
+        |p: &&Param| matches!(p.default, ParamDefault::Required | ParamDefault::RequiredUnless { .. });
     let needed = params.iter().filter(needs).filter(|p| Some(p.name) != without);
     needed.map(|p| format!("{}: {}", p.name, least(p))).collect::<Vec<_>>().join(", ")
 }
@@ -310,7 +311,7 @@ fn right_and_wrong(kind: &Kind) -> (Vec<String>, Vec<String>) {
     };
     let variants = |variants: &[Variant]| {
         let forms = variants.iter().flat_map(|v| {
-            let bare = v.params.iter().all(|p| !matches!(p.default, Default::Required));
+            let bare = v.params.iter().all(|p| !matches!(p.default, ParamDefault::Required));
             let bare =
                 bare.then(|| [v.name.to_owned(), format!("{{{}: ~}}", v.name), format!("[{}]", v.name)]);
             bare.into_iter().flatten().chain([format!("{{{}}}", least_variant(v))]).collect::<Vec<_>>()

@@ -330,7 +330,7 @@ fn a_check_that_checked_nothing_does_not_pass() {
     let check = ["--fail-if-slower", "3%"];
     let (status, said, _root) = compared(&PLAIN, &Story { noise: 60.0, ..PLAIN }, &check);
     assert_eq!(status, Some(5), "{said}");
-    assert!(said.contains("no case is shown to be slower by more than 3 %; 6 cannot be told"), "{said}");
+    assert!(said.contains("no case is shown to be slower by more than 3 %; 6 undecided"), "{said}");
     // A run with half of the cases.
     let root = tempfile::tempdir().expect("temporary folder");
     PLAIN.store(&root.path().join("one"));
@@ -441,7 +441,7 @@ fn mistakes_on_the_command_line_are_told() {
         (
             &["compare", "quickstart", "one"],
             1,
-            "quickstart is no folder; this command takes folders of stored runs",
+            "quickstart is not a folder; this command takes folders of stored runs",
         ),
         (
             &["compare", "one", "one", "--out", "one"],

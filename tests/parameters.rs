@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use scatterlab::case::BACKENDS;
-use scatterlab::case::schema::{Default, Kind, Param, Variant};
+use scatterlab::case::schema::{Kind, Param, ParamDefault, Variant};
 use scatterlab::case::units::{label_bytes, label_count};
 use scatterlab::primitives::registry;
 
@@ -69,14 +69,14 @@ fn words(words: &[&str]) -> String {
     }
 }
 
-fn default(default: Default) -> String {
+fn default(default: ParamDefault) -> String {
     match default {
-        Default::Required => "required".to_owned(),
-        Default::RequiredUnless { key, variants } => {
+        ParamDefault::Required => "required".to_owned(),
+        ParamDefault::RequiredUnless { key, variants } => {
             format!("required, unless `{key}` is {}", words(variants))
         }
-        Default::Unset => "none".to_owned(),
-        Default::Is(text) => format!("`{text}`"),
+        ParamDefault::Unset => "none".to_owned(),
+        ParamDefault::Is(text) => format!("`{text}`"),
     }
 }
 

@@ -188,7 +188,7 @@ fn what_cannot_be_packed_or_read_is_one_error_and_nothing_is_changed() {
     let damaged = root.path().join("damaged");
     fs::rename(damaged.join("events.ndjson"), damaged.join("events.ndjson.gz")).expect("renamed");
     let before = (names(&root.path().join("whole")), names(&damaged));
-    let gzip = "cannot read damaged/events.ndjson.gz: it is no whole gzip file: ";
+    let gzip = "cannot read damaged/events.ndjson.gz: it is not a complete gzip file: ";
     let wrong: [(&[&str], &str); 6] = [
         (&["pack", "nowhere"], "nowhere: no such folder"),
         (&["pack", "quickstart"], "this command takes folders of stored runs"),

@@ -144,7 +144,7 @@ fn a_case_that_was_lost_with_its_engine_gets_another_try() {
     let output = run.wait_with_output().expect("ends");
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("failed") && said.contains("to go on: scatterlab run --resume out"), "{said}");
+    assert!(said.contains("failed") && said.contains("to resume: scatterlab run --resume out"), "{said}");
     let said = resume(root.path());
     assert!(said.contains(": another try"), "{said}");
     let lost = |e: &&Event| matches!(e, Event::Failed { lost: true, .. });
@@ -184,7 +184,7 @@ fn a_full_disk_ends_the_run_with_one_line_that_says_how_to_go_on() {
         let error = text(&output.stderr);
         assert_eq!(error.lines().count(), 1, "{error}");
         assert!(error.contains("cannot write out/events.ndjson: File too large"), "{error}");
-        assert!(error.contains("to go on: scatterlab run --resume out"), "{error}");
+        assert!(error.contains("to resume: scatterlab run --resume out"), "{error}");
         assert!(fs::read(root.path().join("out/events.ndjson")).expect("events").ends_with(b"\n"));
     }
     assert!(attempts(&root.path().join("out")).len() > 5);
@@ -290,11 +290,8 @@ fn a_missing_device_ends_the_run_and_gives_nothing_up() {
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
         let error = text(&output.stderr);
         assert_eq!(error.lines().count(), 1, "{error}");
-        assert!(
-            error.contains("cuda is not there any more (") && error.contains("8 cases are left"),
-            "{error}"
-        );
-        assert!(error.contains("to go on: scatterlab run --resume out"), "{error}");
+        assert!(error.contains("cuda is no longer there (") && error.contains("8 cases are left"), "{error}");
+        assert!(error.contains("to resume: scatterlab run --resume out"), "{error}");
         assert!(!events(&out).iter().any(|event| matches!(event, Event::NotApplicable { .. })));
         assert!(!text_of("results.csv").contains(",n/a,"), "{}", text_of("results.csv"));
     }

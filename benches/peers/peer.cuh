@@ -91,7 +91,7 @@ private:
 
     static u64 parse(const std::string& key, const std::string& word) {
         const bool digits = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-        if (!digits || word.size() > 19) throw NotApplicable{key + "=" + word + " is no number"};
+        if (!digits || word.size() > 19) throw NotApplicable{key + "=" + word + " is not a number"};
         return std::stoull(word);
     }
 };

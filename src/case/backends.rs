@@ -1,6 +1,6 @@
 //! The backends and their parameters.
 
-use super::schema::{Default, Kind, Param, Variant};
+use super::schema::{Kind, Param, ParamDefault, Variant};
 use super::{Params, gpus, tuning};
 
 /// The backend of a case, as far as it determines the implementation.
@@ -53,13 +53,13 @@ pub const BACKENDS: Param = Param {
                 Param {
                     name: "threads",
                     kind: Kind::CountOr { min: 1, max: 4096, words: &["auto"], list: 0 },
-                    default: Default::Is("auto"),
+                    default: ParamDefault::Is("auto"),
                     doc: "worker threads, each pinned to one CPU of the inherited affinity mask; auto: all of them",
                 },
                 Param {
                     name: "isa",
                     kind: Kind::Word(&["auto", "scalar", "avx2", "avx512"]),
-                    default: Default::Is("auto"),
+                    default: ParamDefault::Is("auto"),
                     doc: "instruction set of the data path; auto: by run-time detection",
                 },
             ],
@@ -72,7 +72,7 @@ pub const BACKENDS: Param = Param {
                 Param {
                     name: "device",
                     kind: Kind::Count { min: 0, max: LAST_GPU },
-                    default: Default::Unset,
+                    default: ParamDefault::Unset,
                     doc: "the GPU, in the order of the CUDA driver; unset: 0, the first",
                 },
                 gpus::COUNT,
@@ -89,7 +89,7 @@ pub const BACKENDS: Param = Param {
             doc: "an NVIDIA GPU, or several of one host",
         },
     ]),
-    default: Default::Required,
+    default: ParamDefault::Required,
     doc: "where the cases run",
 };
 

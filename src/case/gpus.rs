@@ -1,6 +1,6 @@
 //! Cases on several GPUs of one host: which GPUs take part, and how the arrays are distributed. Pure.
 
-use crate::case::schema::{Default, Kind, Param};
+use crate::case::schema::{Kind, Param, ParamDefault};
 use crate::case::{Params, Value};
 
 /// Most GPUs that a case may use.
@@ -16,7 +16,7 @@ pub const COUNT_KEY: &str = "backend.cuda.gpus";
 pub const COUNT: Param = Param {
     name: "gpus",
     kind: Kind::CountOr { min: 1, max: MOST, words: &["all"], list: 0 },
-    default: Default::Unset,
+    default: ParamDefault::Unset,
     doc: "GPUs that take part, from `device` on; all: as many as there are; unset: one",
 };
 
@@ -24,7 +24,7 @@ pub const COUNT: Param = Param {
 pub const MEMORY: Param = Param {
     name: "memory",
     kind: Kind::Word(&["own", "spanning"]),
-    default: Default::Unset,
+    default: ParamDefault::Unset,
     doc: "own: each of `gpus` has all arrays, and bytes count for each; spanning: one case, its arrays across the GPUs",
 };
 

@@ -1,7 +1,7 @@
 //! Peers: external programs that do the same work in another way, for comparison with ours. Pure; their sources
 //! are in `benches/peers/`.
 
-use crate::case::schema::{Default, Kind, Param};
+use crate::case::schema::{Kind, Param, ParamDefault};
 
 /// A program that can stand in for a backend. Its results are not certified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ const NAMES: &[&str] = &{
 pub const PEERS: Param = Param {
     name: "peers",
     kind: Kind::Word(NAMES),
-    default: Default::Unset,
+    default: ParamDefault::Unset,
     doc: "programs that do the same work beside the cases on cuda, measured in the same rounds and not certified. \
           plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
           and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \

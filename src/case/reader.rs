@@ -24,7 +24,7 @@ pub fn word<T: Copy>(params: &Params, key: &str, meanings: &[(&str, T)]) -> Resu
     let text = params.text(key).ok_or_else(|| missing(params, key, "a word"))?;
     meanings.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = meanings.iter().map(|(name, _)| *name).collect();
-        Refusal::invalid(key, format!("`{text}` is none of {}", names.join(", ")))
+        Refusal::invalid(key, format!("`{text}` is not one of {}", names.join(", ")))
     })
 }
 
@@ -64,7 +64,10 @@ mod tests {
         let p = Params::default().with("w", Value::Text("x".into()));
         assert_eq!(int(&p, "b").unwrap_err().to_string(), "b: is missing");
         assert_eq!(int(&p, "w").unwrap_err().to_string(), "w: `x` is not an integer");
-        assert_eq!(word(&p, "w", &[("y", 1), ("z", 2)]).unwrap_err().to_string(), "w: `x` is none of y, z");
+        assert_eq!(
+            word(&p, "w", &[("y", 1), ("z", 2)]).unwrap_err().to_string(),
+            "w: `x` is not one of y, z"
+        );
     }
 
     #[test]

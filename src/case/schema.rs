@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// The value of a parameter that a recipe omits.
 #[derive(Clone, Copy, Debug)]
-pub enum Default {
+pub enum ParamDefault {
     /// The recipe must specify the parameter.
     Required,
     /// The recipe must specify the parameter, unless the parameter `key` has only these variants as its values:
@@ -49,7 +49,7 @@ pub struct Param {
     /// Accepted values.
     pub kind: Kind,
     /// Value if the recipe omits the parameter.
-    pub default: Default,
+    pub default: ParamDefault,
     /// One line for help and documentation.
     pub doc: &'static str,
 }

@@ -31,7 +31,7 @@
 //! several keys.
 
 use super::reader;
-use super::schema::{Default, Kind, Param, Variant};
+use super::schema::{Kind, Param, ParamDefault, Variant};
 use super::units::{parse_bytes, parse_count};
 use super::{Params, Refusal};
 
@@ -80,7 +80,7 @@ pub const fn float(min: f64, max: f64) -> Kind {
 impl Field for u64 {
     fn read(params: &Params, key: &str, row: &Param) -> Result<u64, Refusal> {
         let value = match (params.get(key), row.default) {
-            (None, Default::Is(text)) => unset(key, row, text)?,
+            (None, ParamDefault::Is(text)) => unset(key, row, text)?,
             _ => reader::int(params, key)?,
         };
         let (min, max) = match row.kind {
@@ -108,7 +108,7 @@ fn unset(key: &str, row: &Param, text: &str) -> Result<u64, Refusal> {
 }
 
 fn none_of(key: &str, value: u64, accepted: &[u64]) -> Refusal {
-    Refusal::invalid(key, format!("{value} is none of {accepted:?}"))
+    Refusal::invalid(key, format!("{value} is not one of {accepted:?}"))
 }
 
 impl Field for u32 {
@@ -121,11 +121,11 @@ impl Field for u32 {
 impl Field for f64 {
     fn read(params: &Params, key: &str, row: &Param) -> Result<f64, Refusal> {
         let value = match (params.get(key), row.default) {
-            (None, Default::Is(text)) => text.parse().ok(),
+            (None, ParamDefault::Is(text)) => text.parse().ok(),
             (None, _) => return Err(Refusal::Missing { key: key.to_owned() }),
             (Some(_), _) => params.float(key),
         };
-        let Kind::Float { min, max } = row.kind else { return Err(Refusal::invalid(key, "is no number")) };
+        let Kind::Float { min, max } = row.kind else { return Err(Refusal::invalid(key, "is not a number")) };
         match value {
             Some(value) if (min..=max).contains(&value) => Ok(value),
             Some(value) => Err(Refusal::invalid(key, format!("{value} is not from {min} to {max}"))),
@@ -146,7 +146,7 @@ impl Field for Vec<u64> {
 impl<T: Field> Field for Option<T> {
     fn read(params: &Params, key: &str, row: &Param) -> Result<Option<T>, Refusal> {
         match (params.text(key), row.default) {
-            (Some(word), Default::Is(own)) if word == own => Ok(None),
+            (Some(word), ParamDefault::Is(own)) if word == own => Ok(None),
             _ => params.get(key).map(|_| T::read(params, key, row)).transpose(),
         }
     }
@@ -165,7 +165,7 @@ pub fn word<'a>(
 ) -> Result<&'a str, Refusal> {
     let names: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();
     match (params.get(key), row.default) {
-        (None, Default::Is(word)) => Ok(word),
+        (None, ParamDefault::Is(word)) => Ok(word),
         _ => reader::word(params, key, &names),
     }
 }
@@ -246,13 +246,13 @@ macro_rules! kind {
 
 macro_rules! default {
     () => {
-        $crate::case::schema::Default::Required
+        $crate::case::schema::ParamDefault::Required
     };
     (unset) => {
-        $crate::case::schema::Default::Unset
+        $crate::case::schema::ParamDefault::Unset
     };
     ($text:literal) => {
-        $crate::case::schema::Default::Is($text)
+        $crate::case::schema::ParamDefault::Is($text)
     };
     (($other:expr)) => {
         $other
@@ -504,10 +504,10 @@ mod tests {
                 .expect_err("refused")
         };
         assert_eq!(read(&[]).expect_err("refused"), "tuples: is missing");
-        assert_eq!(refused("tuple", Value::Int(5)), "tuple: 5 is none of [4, 8]");
+        assert_eq!(refused("tuple", Value::Int(5)), "tuple: 5 is not one of [4, 8]");
         assert_eq!(refused("tuples", Value::Int(1 << 21)), "tuples: 2097152 is not from 0 to 1048576");
-        assert_eq!(refused("side", text("up")), "side: `up` is none of left, right");
-        assert_eq!(refused("method", text("up")), "method: `up` is none of direct, multipass");
+        assert_eq!(refused("side", text("up")), "side: `up` is not one of left, right");
+        assert_eq!(refused("method", text("up")), "method: `up` is not one of direct, multipass");
         assert_eq!(refused("tuple", Value::Int(4)), "method.multipass.passes: is missing");
         let passes = "method.multipass.passes";
         assert_eq!(refused(passes, Value::Int(0)), format!("{passes}: must be at least 1"));

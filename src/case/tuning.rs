@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use crate::case::schema::{Default as Unless, Kind, Param};
+use crate::case::schema::{Kind, Param, ParamDefault as Unless};
 use crate::case::units::label_bytes;
 use crate::case::{Params, Refusal, Value, reader};
 
@@ -161,7 +161,7 @@ impl Tuning {
         };
         match tuning.block {
             Some(block) if block == 0 || !u64::from(block).is_multiple_of(WARP) => {
-                Err(Refusal::invalid(key("block"), format!("{block} is no multiple of {WARP}")))
+                Err(Refusal::invalid(key("block"), format!("{block} is not a multiple of {WARP}")))
             }
             _ => Ok(tuning),
         }

@@ -58,6 +58,6 @@ fn what_a_primitive_lacks_is_not_applicable_and_says_what_it_has() {
 
 #[test]
 fn a_block_is_whole_warps() {
-    assert_eq!(refusal("block", "48", &OFFERED), "backend.cuda.block: 48 is no multiple of 32");
-    assert_eq!(refusal("grid", "all", &OFFERED), "backend.cuda.grid: `all` is none of tiles, resident");
+    assert_eq!(refusal("block", "48", &OFFERED), "backend.cuda.block: 48 is not a multiple of 32");
+    assert_eq!(refusal("grid", "all", &OFFERED), "backend.cuda.grid: `all` is not one of tiles, resident");
 }

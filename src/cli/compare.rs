@@ -18,7 +18,7 @@ use crate::report::format::Format as Rows;
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{self, Heads, judged};
 use crate::report::overlay::{self, letter, overlays};
-use crate::report::verdicts::{self, Named};
+use crate::report::verdicts::{self, NamedRun};
 use crate::run::folder::MANIFEST;
 use crate::shell::quoted;
 
@@ -35,7 +35,7 @@ pub struct CompareArguments {
     /// cases are not all there
     ///
     /// A case is slower when the lower end of its interval is, by the rule that also makes it
-    /// differ. One whose interval only reaches over the limit cannot be told, and does not fail
+    /// differ. One whose interval only reaches over the limit is undecided, and does not fail
     /// the check as long as others can.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     fail_if_slower: Option<f64>,
@@ -78,8 +78,8 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
     }
     let stored = arguments.runs.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
     let names = names(&arguments.runs);
-    let named: Vec<Named> =
-        stored.iter().zip(names).map(|(stored, name)| Named { name, side: stored.into() }).collect();
+    let named: Vec<NamedRun> =
+        stored.iter().zip(names).map(|(stored, name)| NamedRun { name, side: stored.into() }).collect();
     let Some((baseline, others)) = named.split_first() else { bail!("give two run folders or more") };
     let sides: Vec<_> = others.iter().map(|other| other.side).collect();
     let comparisons = judge::compare(baseline.side, &sides, arguments.margin);
@@ -134,7 +134,7 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| last(path, short(path))).collect()
 }
 
-fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison]) -> anyhow::Result<()> {
+fn show(arguments: &CompareArguments, named: &[NamedRun], comparisons: &[Comparison]) -> anyhow::Result<()> {
     let Some((baseline, others)) = named.split_first() else { return Ok(()) };
     let rows = || verdicts::rows(baseline, others, comparisons, arguments.margin);
     let written = match arguments.format {
@@ -159,8 +159,8 @@ fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison
 /// Writes the overlays: a single one into a file, all of them into a folder along with the table.
 fn draw(
     out: &Path,
-    baseline: &Named,
-    others: &[Named],
+    baseline: &NamedRun,
+    others: &[NamedRun],
     comparisons: &[Comparison],
     margin: f64,
 ) -> anyhow::Result<Vec<PathBuf>> {

@@ -109,7 +109,7 @@ fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow:
     let advice = "give the recipe that the run was made of instead of the folder";
     match plan {
         Ok(plan) if plan.cases.iter().any(|made| made.id == case.id) => Ok(()),
-        Ok(_) => bail!("{recipe} does not make the case {} any more; {advice}", case.id),
+        Ok(_) => bail!("{recipe} no longer makes the case {}; {advice}", case.id),
         Err(error) => bail!("{recipe} cannot be run from its folder ({error:#}); {advice}"),
     }
 }

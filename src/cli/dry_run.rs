@@ -34,7 +34,7 @@ fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Pac
     backends.dedup();
     let gpu = plans.iter().flat_map(|(_, p)| &p.cases).find(|case| case.place().0 == "cuda");
     estimate::paces(engine, &backends, gpu.map_or(0, Case::device), &mut || false)?
-        .context("the engine's start was given up")
+        .context("the engine's start was cancelled")
 }
 
 fn describe(plan: &Plan, case: &Case, paces: &Paces) -> String {

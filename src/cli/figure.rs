@@ -12,7 +12,7 @@ use super::out;
 use super::recipes::open_run;
 use crate::report::figures::{self, FIGURES, Figure};
 use crate::report::table::{self, words};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 use crate::run::folder::MANIFEST;
 
 #[derive(Debug, Args)]
@@ -44,10 +44,10 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     }
     let file = file(arguments.out.as_deref(), figure)?;
     let stored = arguments.folders.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
-    let runs: Vec<Named> = stored
+    let runs: Vec<NamedRun> = stored
         .iter()
         .zip(names(&arguments.folders))
-        .map(|(stored, name)| Named { name, side: stored.into() })
+        .map(|(stored, name)| NamedRun { name, side: stored.into() })
         .collect();
     let drawn = figure.draw(&runs)?;
     drawn.text.iter().for_each(|text| out::line(text));

@@ -103,7 +103,7 @@ fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
             Message::Over => return broken.map_or(Ok(()), |reason| bail!(reason)),
         }
     }
-    bail!(broken.unwrap_or_else(|| "the run ended without saying why".to_owned()))
+    bail!(broken.unwrap_or_else(|| "the run ended without a reason".to_owned()))
 }
 
 struct Printer {
@@ -121,7 +121,7 @@ struct Printer {
 }
 
 /// Announces the engine's replacement after its death.
-const GOES_ON: &str = "; the run goes on in a fresh engine";
+const GOES_ON: &str = "; the run continues in a fresh engine";
 
 impl Printer {
     fn new(ledger: Ledger) -> Printer {
@@ -212,7 +212,7 @@ impl Printer {
     fn status(&self, case: &str, stage: Stage) {
         let Some(at) = self.ledger.position(case).filter(|_| self.live) else { return };
         let (label, doing) = (self.label(&self.ledger.plan().cases[at]), stage.doing());
-        out::live(&format!("[{}] {label}: {doing}", self.place()));
+        out::progress(&format!("[{}] {label}: {doing}", self.place()));
     }
 
     fn label(&self, case: &Case) -> String {
@@ -244,7 +244,7 @@ impl Printer {
 
     fn note(&self, text: &str) {
         if self.live {
-            out::live("");
+            out::progress("");
         }
         out::line(text);
     }

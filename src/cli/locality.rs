@@ -15,7 +15,7 @@ use crate::case::units;
 use crate::inputs::locality::{Layout, Locality};
 use crate::inputs::{arrays, indices, notation};
 use crate::recipe::shipped;
-use crate::report::locality::{Named, csv, json, ndjson, text};
+use crate::report::locality::{NamedLocality, csv, json, ndjson, text};
 use crate::spatter::suite::looks_like_a_suite;
 
 /// How the statistics are printed.
@@ -66,18 +66,18 @@ struct Array {
 pub(super) fn run(arguments: &LocalityArguments) -> anyhow::Result<ExitCode> {
     let arrays = read(&arguments.source, arguments.column.as_deref())?;
     let named = arrays.into_iter().map(|array| analysed(array, arguments));
-    print(arguments.format, &named.collect::<anyhow::Result<Vec<Named>>>()?)?;
+    print(arguments.format, &named.collect::<anyhow::Result<Vec<NamedLocality>>>()?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn analysed(array: Array, arguments: &LocalityArguments) -> anyhow::Result<Named> {
+fn analysed(array: Array, arguments: &LocalityArguments) -> anyhow::Result<NamedLocality> {
     let Array { name, indices, element, note } = array;
     let layout = Layout { element: arguments.element.unwrap_or(element), line: arguments.line };
     let locality = Locality::of(&indices, layout).map_err(|reason| anyhow!("{name}: {reason}"))?;
-    Ok(Named { array: name, hash: arrays::hash(&indices), note, locality })
+    Ok(NamedLocality { array: name, hash: arrays::hash(&indices), note, locality })
 }
 
-fn print(format: Format, arrays: &[Named]) -> anyhow::Result<()> {
+fn print(format: Format, arrays: &[NamedLocality]) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     match format {
         Format::Text => bytes = text(arrays).into_bytes(),

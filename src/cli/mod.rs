@@ -64,7 +64,7 @@ pub const CANNOT_TELL: u8 = 5;
 #[command(
     version,
     about,
-    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; calibrate --check and profiles: 4 figures lie more than 3 % apart; replay: 4 a case differs, 5 none differs but some cannot be told; compare --fail-if-slower: 4 a case is slower than that (the lower end of its interval is), 3 one failed that the baseline has, 5 nothing can be told or cases of the baseline are missing."
+    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; calibrate --check and profiles: 4 figures lie more than 3 % apart; replay: 4 a case differs, 5 none differs but some are undecided; compare --fail-if-slower: 4 a case is slower than that (the lower end of its interval is), 3 one failed that the baseline has, 5 all are undecided or cases of the baseline are missing."
 )]
 pub struct Arguments {
     #[command(subcommand)]

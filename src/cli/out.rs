@@ -67,7 +67,7 @@ pub fn take_standard_output() -> io::Result<OwnedFd> {
 
 /// Replaces the terminal's current line by a progress message, without ending it. Long text is truncated,
 /// because a wrapped line could not be replaced.
-pub fn live(text: &str) {
+pub fn progress(text: &str) {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let mut out = stream();
     let _ = write!(out, "\r\x1b[K{}", cut(text, columns.saturating_sub(1))).and_then(|()| out.flush());

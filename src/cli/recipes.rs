@@ -79,7 +79,7 @@ pub fn as_recipe<'t>(name: &str, text: &'t str) -> anyhow::Result<Cow<'t, str>> 
 pub fn open_run(path: &Path) -> anyhow::Result<Stored> {
     let name = path.display();
     if path.is_file() || (!path.exists() && shipped::find(&name.to_string()).is_some()) {
-        bail!("{name} is no folder; this command takes folders of stored runs");
+        bail!("{name} is not a folder; this command takes folders of stored runs");
     }
     Stored::open(path)
 }
@@ -114,7 +114,10 @@ mod tests {
     #[test]
     fn a_recipe_is_no_stored_run() {
         let error = |path: &str| open_run(Path::new(path)).expect_err("no run").to_string();
-        assert_eq!(error("quickstart"), "quickstart is no folder; this command takes folders of stored runs");
+        assert_eq!(
+            error("quickstart"),
+            "quickstart is not a folder; this command takes folders of stored runs"
+        );
         assert!(error("Cargo.toml").contains("takes folders of stored runs"));
         assert_eq!(error("nowhere/at/all"), "nowhere/at/all: no such folder");
         assert_eq!(error("src"), "src holds no run: there is no manifest.json");

@@ -18,7 +18,7 @@ use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{Heads, cases, judged};
-use crate::report::verdicts::{self, Named};
+use crate::report::verdicts::{self, NamedRun};
 use crate::report::write_of_run;
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
@@ -107,8 +107,8 @@ fn enough(stored: &Stored) -> anyhow::Result<Option<String>> {
 fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Comparison> {
     let fresh = Stored::open(folder)?;
     let named = |stored: &Stored| stored.path.display().to_string();
-    let baseline = Named { name: named(stored), side: stored.into() };
-    let now = [Named { name: named(&fresh), side: (&fresh).into() }];
+    let baseline = NamedRun { name: named(stored), side: stored.into() };
+    let now = [NamedRun { name: named(&fresh), side: (&fresh).into() }];
     let mut comparisons = judge::compare(baseline.side, &[now[0].side], margin);
     let rows = verdicts::rows(&baseline, &now, &comparisons, margin);
     let path = verdicts::write(folder, VERDICTS, &rows)?;

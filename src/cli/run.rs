@@ -70,7 +70,7 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
 /// Prints the closing lines of a run. Returns whether it was a success.
 fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> anyhow::Result<bool> {
     if !summary.complete {
-        out::line(&format!("to go on: {}", advice("run --resume", &summary.folder, engine)));
+        out::line(&format!("to resume: {}", advice("run --resume", &summary.folder, engine)));
     }
     if output.is_asked_for() {
         output.results(&Stored::open(&summary.folder)?)?;

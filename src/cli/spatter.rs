@@ -103,7 +103,7 @@ fn understand(
 
 fn words(arguments: &[OsString]) -> Result<Vec<String>, Refused> {
     let word = |word: &OsString| {
-        let no_text = || Refused::usage(format!("`{}` is no UTF-8", word.to_string_lossy()));
+        let no_text = || Refused::usage(format!("`{}` is not UTF-8", word.to_string_lossy()));
         word.to_str().map(str::to_owned).ok_or_else(no_text)
     };
     arguments.iter().map(word).collect()

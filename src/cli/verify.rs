@@ -97,11 +97,11 @@ fn verify_suite(
             outputs.add(part, checked);
         }
         if live && number % 16 == 0 {
-            out::live(&format!("{} {name}: {number}/{}", executor.backend(), plan.cases.len()));
+            out::progress(&format!("{} {name}: {number}/{}", executor.backend(), plan.cases.len()));
         }
     })?;
     if live {
-        out::live("");
+        out::progress("");
     }
     report(executor.backend(), part, &tally, started);
     Ok(tally.wrong.len())

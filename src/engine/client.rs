@@ -37,7 +37,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long to wait for the answer to a ping. For a slower engine no latency is shown.
 const PONG_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The most lines of other output ([`Incoming::Noise`]) quoted if an engine does not send its hello.
+/// The most lines of other output ([`Incoming::NotAnEvent`]) quoted if an engine does not send its hello.
 const QUOTED: usize = 5;
 
 /// Capacity of the queue of received lines; when it is full, the engine blocks.
@@ -82,22 +82,22 @@ pub enum Incoming {
     Event(Event),
     /// A line that is not an event: a banner on standard output, anything on standard error. Control characters
     /// are escaped.
-    Noise(String),
-    /// [`Bell::ring`] was called; the engine sent nothing.
-    Rung,
+    NotAnEvent(String),
+    /// [`Waker::wake`] was called; the engine sent nothing.
+    Woken,
     /// The engine's output has ended.
     Closed,
 }
 
 /// Interrupts the wait for an engine's next event, from any thread.
 #[derive(Clone, Debug)]
-pub struct Bell(SyncSender<Incoming>);
+pub struct Waker(SyncSender<Incoming>);
 
-impl Bell {
-    /// Ends the wait with [`Incoming::Rung`], after everything that the engine sent before.
-    pub fn ring(&self) {
+impl Waker {
+    /// Ends the wait with [`Incoming::Woken`], after everything that the engine sent before.
+    pub fn wake(&self) {
         // If the client is gone, there is nobody to wake.
-        let _ = self.0.send(Incoming::Rung);
+        let _ = self.0.send(Incoming::Woken);
     }
 }
 
@@ -109,7 +109,7 @@ pub struct Client {
     /// block us.
     input: Option<Sender<Vec<u8>>>,
     incoming: Receiver<Incoming>,
-    bell: Bell,
+    waker: Waker,
     /// Items that arrived during [`round_trip`](Self::round_trip) besides the pong, for [`next`](Self::next).
     held: VecDeque<Incoming>,
     pings: u64,
@@ -122,7 +122,7 @@ impl Client {
     /// When the engine does not start, does not say hello in time, or speaks another protocol version; the
     /// error quotes its output.
     pub fn spawn(command: &EngineCommand) -> anyhow::Result<(Client, Hello)> {
-        Self::spawn_unless(command, &mut || false)?.context("the engine's start was given up")
+        Self::spawn_unless(command, &mut || false)?.context("the engine's start was cancelled")
     }
 
     /// Like [`spawn`](Self::spawn), but kills the engine and returns `None` once `given_up` returns true.
@@ -164,7 +164,7 @@ impl Client {
             .spawn()
             .context("cannot start the engine")?;
         let (sender, incoming) = mpsc::sync_channel(BACKLOG);
-        let bell = Bell(sender.clone());
+        let waker = Waker(sender.clone());
         if let Some(stderr) = child.stderr.take() {
             let sender = sender.clone();
             thread::spawn(move || forward_noise(stderr, &sender));
@@ -177,7 +177,7 @@ impl Client {
             thread::spawn(move || write_lines(stdin, &lines));
             sender
         });
-        Ok(Client { child, input, incoming, bell, held: VecDeque::new(), pings: 0 })
+        Ok(Client { child, input, incoming, waker, held: VecDeque::new(), pings: 0 })
     }
 
     fn hello(&mut self, given_up: &mut dyn FnMut() -> bool) -> anyhow::Result<Option<Hello>> {
@@ -205,13 +205,13 @@ impl Client {
                     }
                     return Ok(Some(Hello { version, revision, devices, environment, profiles }));
                 }
-                Some(Incoming::Noise(line)) => keep_last(&mut noise, line),
+                Some(Incoming::NotAnEvent(line)) => keep_last(&mut noise, line),
                 Some(Incoming::Closed) => {
                     let ending = self.ending();
                     self.last_words().into_iter().for_each(|line| keep_last(&mut noise, line));
                     bail!("the engine ended before it said hello ({ending}){}", quoted(&noise));
                 }
-                Some(Incoming::Event(_) | Incoming::Rung) | None => {}
+                Some(Incoming::Event(_) | Incoming::Woken) | None => {}
             }
         }
         Ok(None)
@@ -223,7 +223,7 @@ impl Client {
     /// When the command cannot be encoded as JSON: a path in a plan is not UTF-8.
     pub fn send(&mut self, command: &Command) -> anyhow::Result<()> {
         let line = serde_json::to_vec(command);
-        let mut line = line.context("the engine cannot be told what to do")?;
+        let mut line = line.context("cannot send the engine its commands")?;
         line.push(b'\n');
         if self.input.as_ref().is_some_and(|input| input.send(line).is_err()) {
             self.input = None;
@@ -256,9 +256,9 @@ impl Client {
         next.filter(|incoming| !matches!(incoming, Incoming::Event(Event::Pong { .. })))
     }
 
-    /// A bell that interrupts a wait in [`next`](Self::next).
-    pub fn bell(&self) -> Bell {
-        self.bell.clone()
+    /// A handle that interrupts a wait in [`next`](Self::next).
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
     }
 
     fn receive(&mut self, timeout: Duration) -> Option<Incoming> {
@@ -273,7 +273,7 @@ impl Client {
     pub fn last_words(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         while let Ok(incoming) = self.incoming.recv_timeout(LAST_WORDS) {
-            if let Incoming::Noise(line) = incoming {
+            if let Incoming::NotAnEvent(line) = incoming {
                 lines.push(line);
             }
         }

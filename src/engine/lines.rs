@@ -56,7 +56,7 @@ fn noise(line: &[u8]) -> Option<Incoming> {
         Some((end, _)) => escaped(&text[..end]) + "…",
         None => escaped(text),
     };
-    (!cut.is_empty()).then_some(Incoming::Noise(cut))
+    (!cut.is_empty()).then_some(Incoming::NotAnEvent(cut))
 }
 
 struct Lines<R> {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn noise(text: &str) -> Incoming {
-        Incoming::Noise(text.to_owned())
+        Incoming::NotAnEvent(text.to_owned())
     }
 
     const FINISHED: &str = "{\"event\":\"finished\",\"cancelled\":false}\n";
@@ -123,7 +123,7 @@ mod tests {
         let heard = heard(&said);
         assert!(heard.contains(&Incoming::Event(Event::Finished { cancelled: false })));
         let longest =
-            heard.iter().filter_map(|i| if let Incoming::Noise(t) = i { Some(t.len()) } else { None });
+            heard.iter().filter_map(|i| if let Incoming::NotAnEvent(t) = i { Some(t.len()) } else { None });
         assert!(longest.max().is_some_and(|n| n <= LONGEST_NOISE + 3), "{} pieces", heard.len());
     }
 }

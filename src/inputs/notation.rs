@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<Notation, PatternError> {
             Ok(Notation { indices: generators::custom(&list(indices)?)?, delta: None })
         }
         _ => Err(PatternError(format!(
-            "`{}` is no pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
+            "`{}` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
             shortened(text)
         ))),
     }
@@ -58,7 +58,7 @@ fn list(text: &str) -> Result<Vec<u64>, PatternError> {
 
 fn number(text: &str) -> Result<u64, PatternError> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(PatternError(format!("`{}` is no non-negative integer", shortened(text))));
+        return Err(PatternError(format!("`{}` is not a non-negative integer", shortened(text))));
     }
     text.parse().map_err(|_| too_large(text))
 }

@@ -1,7 +1,7 @@
 //! No parameters make a case panic, and the sizes of an accepted case are consistent.
 
 use super::{Primitive, registry};
-use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::{Fault, Params, Value};
 use crate::inputs::mix::word64;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ impl Draw {
 
     fn all(&mut self, before: &str, params: &[Param]) {
         for param in params {
-            if matches!(param.default, Default::Required) || !self.word().is_multiple_of(4) {
+            if matches!(param.default, ParamDefault::Required) || !self.word().is_multiple_of(4) {
                 let key = format!("{before}{}", param.name);
                 let value = self.value(&key, &param.kind);
                 self.params = std::mem::take(&mut self.params).with(&key, value);

@@ -8,7 +8,7 @@ use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
 use crate::device::Prepared;
 use crate::device::cpu::{Context, PoolJob, on_pool};
-use crate::device::cuda::{GpuFacts, GpuJob, Launched, Named, OneGpu, Setup, on_gpu};
+use crate::device::cuda::{GpuFacts, GpuJob, GpuSetup, KernelName, Launched, OneGpu, on_gpu};
 
 /// One row per definition, with its implementations on processors and on GPUs.
 const ALL: &[Implementation] = &[
@@ -27,7 +27,7 @@ const ALL: &[Implementation] = &[
     Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
 ];
 
-type OnGpu = fn(&Case, &Setup) -> Result<OneGpu, Failure>;
+type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;
 type OnPool = fn(&Case, &Context) -> Result<Box<dyn Prepared>, Failure>;
 
 /// The implementations of the primitives of one definition.
@@ -36,7 +36,7 @@ pub struct Implementation {
     on_pool: OnPool,
     on_gpu: OnGpu,
     launched: fn(&Case) -> Result<Launched, Failure>,
-    kernels: fn(&Case, &GpuFacts) -> Result<Vec<Named>, Failure>,
+    kernels: fn(&Case, &GpuFacts) -> Result<Vec<KernelName>, Failure>,
 }
 
 /// The implementation of a case's primitive.
@@ -44,10 +44,10 @@ pub struct Implementation {
 /// # Errors
 /// The primitive does not exist.
 pub fn implementation(case: &Case) -> Result<&'static Implementation, Failure> {
-    let named =
+    let kernel_names =
         |of: &&Implementation| of.primitives.iter().any(|primitive| primitive.name() == case.primitive);
     ALL.iter()
-        .find(named)
+        .find(kernel_names)
         .ok_or_else(|| Failure::NotApplicable(format!("{} has no implementation", case.primitive)))
 }
 
@@ -89,7 +89,7 @@ impl Implementation {
     ///
     /// # Errors
     /// Those of [`on_gpu`], and a case that does not exist.
-    pub fn on_gpu(&self, case: &Case, setup: &Setup) -> Result<OneGpu, Failure> {
+    pub fn on_gpu(&self, case: &Case, setup: &GpuSetup) -> Result<OneGpu, Failure> {
         (self.on_gpu)(case, setup)
     }
 
@@ -105,7 +105,7 @@ impl Implementation {
     ///
     /// # Errors
     /// Those of [`launched`](Implementation::launched).
-    pub fn kernels(&self, case: &Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+    pub fn kernels(&self, case: &Case, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         (self.kernels)(case, gpu)
     }
 }

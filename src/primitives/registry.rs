@@ -34,7 +34,7 @@ pub fn find(name: &str) -> Option<&'static Primitive> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::schema::{Default, Kind, Param};
+    use crate::case::schema::{Kind, Param, ParamDefault};
     use crate::case::{Params, Value};
 
     #[test]
@@ -47,8 +47,9 @@ mod tests {
 
     /// Small values for the parameters that a recipe must give, below `place`.
     fn given(params: Params, place: &str, rows: &[Param]) -> Params {
-        let required =
-            |row: &&Param| matches!(row.default, Default::Required | Default::RequiredUnless { .. });
+        let required = |row: &&Param| {
+            matches!(row.default, ParamDefault::Required | ParamDefault::RequiredUnless { .. })
+        };
         rows.iter().filter(required).fold(params, |params, row| {
             let key = format!("{place}{}", row.name);
             match row.kind {
@@ -86,7 +87,7 @@ mod tests {
                 .with("count", Value::Int(3));
         }
         let open = primitive.params().iter().find_map(|row| match (row.kind, row.default) {
-            (Kind::Word(words), Default::Required) => Some((row.name, words)),
+            (Kind::Word(words), ParamDefault::Required) => Some((row.name, words)),
             _ => None,
         });
         let Some((key, words)) = open else { return params };

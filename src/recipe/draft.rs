@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::chart::ChartDraft;
-use super::error::{Mistake, Place, Problem, listed};
+use super::error::{ErrorKind, Mistake, Place, listed};
 use super::measure;
 use super::node::{Content, Key, Node};
-use super::setting::{Alternative, Setting, Slot, cases, complete, entry, second_variant};
+use super::setting::{Alternative, ParamSlot, Setting, cases, complete, entry, second_variant};
 use super::value::{self, Once, count};
 use super::{MAX_CASES, too_many};
 use crate::case::peers::{PEERS, Peer, named};
-use crate::case::schema::{Default, Kind, Param};
+use crate::case::schema::{Kind, Param, ParamDefault};
 use crate::case::{BACKENDS, Measure, Value};
 use crate::primitives::Primitive;
 use crate::recipe::plan::Paper;
@@ -109,7 +109,7 @@ impl Interpreter {
         let need = |key: &str| get(key).ok_or_else(|| Mistake::missing_key(place, at, key));
         let (primitive, key, node) = self.only_primitive(entries, place, at)?;
         let mut settings = primitive_settings(primitive, key, node)?;
-        let backend = Setting::read(Slot::top(&BACKENDS, ""), need("backend")?)?;
+        let backend = Setting::read(ParamSlot::top(&BACKENDS, ""), need("backend")?)?;
         let first = entries.iter().find(|(k, _)| k.text == "backend" || k.place == key.place);
         let at_front = first.is_some_and(|(k, _)| k.text == "backend");
         settings.insert(if at_front { 0 } else { settings.len() }, backend);
@@ -138,12 +138,12 @@ impl Interpreter {
         let mut found = entries.iter().filter_map(|(k, n)| Some((self.primitive(&k.text)?, *k, n.as_ref())));
         let Some(first) = found.next() else {
             let names: Vec<&str> = self.registry.iter().map(|p| p.name()).collect();
-            let problem = Problem::NoPrimitive { at: at.to_owned(), accepted: listed(&names) };
+            let problem = ErrorKind::NoPrimitive { at: at.to_owned(), accepted: listed(&names) };
             return Err(Mistake::new(place, problem));
         };
         if let Some((_, second, _)) = found.next() {
             let (first, at) = (first.1.text.clone(), at.to_owned());
-            let problem = Problem::TwoPrimitives { at, first, second: second.text.clone() };
+            let problem = ErrorKind::TwoPrimitives { at, first, second: second.text.clone() };
             return Err(Mistake::new(second.place, problem));
         }
         Ok(first)
@@ -156,7 +156,7 @@ fn unread(entries: &[Entry]) -> Result<(), Mistake> {
         match key.text.as_str() {
             "paper" => paper_fields(node).map(|_| ())?,
             "seed" => count(node, "seed").map(|_| ())?,
-            "backend" => Setting::read(Slot::top(&BACKENDS, ""), node).map(|_| ())?,
+            "backend" => Setting::read(ParamSlot::top(&BACKENDS, ""), node).map(|_| ())?,
             "peers" => peers(node).map(|_| ())?,
             "chart" => ChartDraft::read(node).map(|_| ())?,
             "measure" => measure::read(node).map(|_| ())?,
@@ -280,7 +280,7 @@ pub(crate) fn only(entries: &[Entry], at: &str, accepted: &[&str]) -> Result<(),
 const CASES: Param = Param {
     name: "cases",
     kind: Kind::Word(&[]),
-    default: Default::Unset,
+    default: ParamDefault::Unset,
     doc: "a list of maps; each item fixes the same parameters together",
 };
 
@@ -290,7 +290,7 @@ fn primitive_settings(
     node: &Node,
 ) -> Result<Vec<Setting>, Mistake> {
     let (name, params) = (primitive.name(), primitive.params());
-    let slot = |param: &Param| Slot::top(param, name);
+    let slot = |param: &Param| ParamSlot::top(param, name);
     let entries: &[Entry] = match &node.content {
         Content::Null => &[],
         _ => node.map(name, "a map of parameters")?,
@@ -326,7 +326,7 @@ fn not_twice(given: &[Setting], name: &str) -> Result<(), Mistake> {
 
 fn group(
     params: &[Param],
-    slot: &dyn Fn(&Param) -> Slot,
+    slot: &dyn Fn(&Param) -> ParamSlot,
     name: &str,
     key: &Key,
     node: &Node,

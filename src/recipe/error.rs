@@ -13,7 +13,7 @@ pub struct RecipeError {
     /// Line and column, both counted from 1; the column counts characters.
     pub place: Option<(usize, usize)>,
     /// The kind of mistake.
-    pub problem: Box<Problem>,
+    pub problem: Box<ErrorKind>,
 }
 
 impl fmt::Display for RecipeError {
@@ -30,7 +30,7 @@ impl std::error::Error for RecipeError {}
 
 /// The kinds of mistakes. `at` is the dotted path of the key as written in the recipe.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Problem {
+pub enum ErrorKind {
     /// The text is not YAML.
     #[error("not YAML: {0}")]
     Syntax(String),
@@ -162,41 +162,41 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mistake {
     pub place: Place,
-    pub problem: Problem,
+    pub problem: ErrorKind,
 }
 
 impl Mistake {
-    pub fn new(place: Place, problem: Problem) -> Mistake {
+    pub fn new(place: Place, problem: ErrorKind) -> Mistake {
         Mistake { place, problem }
     }
 
-    /// A [`Problem::Invalid`].
+    /// A [`ErrorKind::Invalid`].
     pub fn invalid(place: Place, at: &str, message: impl Into<String>) -> Mistake {
-        Mistake::new(place, Problem::Invalid { at: at.to_owned(), message: message.into() })
+        Mistake::new(place, ErrorKind::Invalid { at: at.to_owned(), message: message.into() })
     }
 
-    /// A [`Problem::WrongType`].
+    /// A [`ErrorKind::WrongType`].
     pub fn wrong_type(place: Place, at: &str, expected: &str, found: String) -> Mistake {
-        Mistake::new(place, Problem::WrongType { at: at.to_owned(), expected: expected.to_owned(), found })
+        Mistake::new(place, ErrorKind::WrongType { at: at.to_owned(), expected: expected.to_owned(), found })
     }
 
-    /// A [`Problem::UnknownWord`].
+    /// A [`ErrorKind::UnknownWord`].
     pub fn unknown_word(place: Place, at: &str, word: &str, accepted: &[&str]) -> Mistake {
         let nearest = Nearest::among(word, accepted.iter().copied());
         let (at, word, accepted) = (at.to_owned(), word.to_owned(), listed(accepted));
-        Mistake::new(place, Problem::UnknownWord { at, word, accepted, nearest })
+        Mistake::new(place, ErrorKind::UnknownWord { at, word, accepted, nearest })
     }
 
-    /// A [`Problem::UnknownKey`].
+    /// A [`ErrorKind::UnknownKey`].
     pub fn unknown_key(place: Place, at: &str, key: &str, accepted: &[&str]) -> Mistake {
         let nearest = Nearest::among(key, accepted.iter().copied());
         let (at, key, accepted) = (at.to_owned(), key.to_owned(), listed(accepted));
-        Mistake::new(place, Problem::UnknownKey { key, at, accepted, nearest })
+        Mistake::new(place, ErrorKind::UnknownKey { key, at, accepted, nearest })
     }
 
-    /// A [`Problem::MissingKey`].
+    /// A [`ErrorKind::MissingKey`].
     pub fn missing_key(place: Place, at: &str, key: &str) -> Mistake {
-        Mistake::new(place, Problem::MissingKey { key: key.to_owned(), at: at.to_owned(), example: None })
+        Mistake::new(place, ErrorKind::MissingKey { key: key.to_owned(), at: at.to_owned(), example: None })
     }
 }
 

@@ -1,11 +1,11 @@
 //! Examples of variants for messages.
 
-use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::units::label_bytes;
 
 /// `multipass: {passes: 4}`: the variant with all its required parameters.
 pub(super) fn example(variant: &Variant) -> String {
-    let needed = |param: &&Param| !matches!(param.default, Default::Unset | Default::Is(_));
+    let needed = |param: &&Param| !matches!(param.default, ParamDefault::Unset | ParamDefault::Is(_));
     let params: Vec<String> = variant
         .params
         .iter()

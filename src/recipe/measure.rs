@@ -1,7 +1,7 @@
 //! Step two, sampling: the keys of `measure:`.
 
 use super::draft::only;
-use super::error::{Mistake, Problem};
+use super::error::{ErrorKind, Mistake};
 use super::node::{Content, Node};
 use super::value;
 use crate::case::measure::Order;
@@ -212,7 +212,7 @@ fn within(number: f64, [low, high]: [f64; 2], node: &Node, at: &str, accepted: &
     }
     let value = number_or_text(node).map_or_else(|| node.describe(), |text| units::shown(&text));
     let (at, accepted) = (at.to_owned(), accepted.to_owned());
-    Err(Mistake::new(node.place, Problem::OutOfRange { at, value, accepted }))
+    Err(Mistake::new(node.place, ErrorKind::OutOfRange { at, value, accepted }))
 }
 
 fn named<T: Copy>(names: &[(&'static str, T)], node: &Node, at: &str) -> Result<T, Mistake> {
@@ -226,7 +226,7 @@ fn named<T: Copy>(names: &[(&'static str, T)], node: &Node, at: &str) -> Result<
 }
 
 fn quantity(node: &Node, at: &str, reason: UnitError) -> Mistake {
-    Mistake::new(node.place, Problem::Quantity { at: at.to_owned(), reason })
+    Mistake::new(node.place, ErrorKind::Quantity { at: at.to_owned(), reason })
 }
 
 #[cfg(test)]

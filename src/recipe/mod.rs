@@ -21,7 +21,7 @@ mod value;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use error::{Nearest, Problem, RecipeError};
+pub use error::{ErrorKind, Nearest, RecipeError};
 
 pub(crate) use accepts::{accepts, measure_accepts};
 pub(crate) use chart::{ChartDraft, Name, accepts as chart_accepts};
@@ -33,7 +33,7 @@ pub(crate) use measure::{
 };
 pub(crate) use node::{Content, Key, Node, locate_place, read};
 pub(crate) use patch::{Edit, loses_comments, patch};
-pub(crate) use setting::{Alternative, Setting, Slot, accepted, alternative, cases, entry};
+pub(crate) use setting::{Alternative, ParamSlot, Setting, accepted, alternative, cases, entry};
 pub(crate) use value::{count, scalar};
 
 use crate::primitives::{Primitive, registry};
@@ -109,5 +109,5 @@ pub fn hash(text: &str) -> String {
 
 /// The mistake that a recipe has more than [`MAX_CASES`] cases; `at` names what exceeds the limit.
 pub(crate) fn too_many(place: Place, at: &str) -> Mistake {
-    Mistake::new(place, Problem::TooManyCases { at: at.to_owned(), limit: MAX_CASES })
+    Mistake::new(place, ErrorKind::TooManyCases { at: at.to_owned(), limit: MAX_CASES })
 }

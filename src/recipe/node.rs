@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::error::{Mistake, Place, Problem, RecipeError};
+use super::error::{ErrorKind, Mistake, Place, RecipeError};
 
 /// Maximal length of the text, bytes.
 const MAX_TEXT: usize = 1 << 20;
@@ -96,18 +96,18 @@ impl Default for Node {
 pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
     let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem: Box::new(problem) };
     if text.len() > MAX_TEXT {
-        return Err(fail(None, Problem::Unsupported("larger than 1 MiB".to_owned())));
+        return Err(fail(None, ErrorKind::Unsupported("larger than 1 MiB".to_owned())));
     }
     let text = without_mark(text);
     if let Some(place) = too_deep(text) {
-        return Err(fail(Some(place), Problem::Unsupported(nesting())));
+        return Err(fail(Some(place), ErrorKind::Unsupported(nesting())));
     }
     let reader = Reader::new(None);
     let seed = NodeSeed { reader: &reader, depth: 0 };
     let node = seed.deserialize(serde_yaml::Deserializer::from_str(text)).map_err(|error| {
         let place = error.location().map(|l| (l.line(), l.column()));
         match reader.complaint.take() {
-            Some(complaint) => fail(place, Problem::Unsupported(complaint)),
+            Some(complaint) => fail(place, ErrorKind::Unsupported(complaint)),
             None => yaml_error(origin, text, &error, place),
         }
     })?;
@@ -141,12 +141,12 @@ fn yaml_error(
     let message = error.to_string();
     if message.contains("more than one document") {
         let second = serde_yaml::Deserializer::from_str(text).nth(1).and_then(|d| locate(d, 0));
-        let problem = Problem::Unsupported("holds more than one YAML document".to_owned());
+        let problem = ErrorKind::Unsupported("holds more than one YAML document".to_owned());
         return RecipeError { origin: origin.to_owned(), place: second, problem: Box::new(problem) };
     }
     let cut = [" at line ", " at position ", ", while "].iter().filter_map(|s| message.find(s)).min();
     let message = crate::case::units::shown(&message[..cut.unwrap_or(message.len())]);
-    RecipeError { origin: origin.to_owned(), place, problem: Box::new(Problem::Syntax(message)) }
+    RecipeError { origin: origin.to_owned(), place, problem: Box::new(ErrorKind::Syntax(message)) }
 }
 
 /// The first bracket that is certainly nested too deeply. libyaml's time grows with the square of the depth
@@ -182,7 +182,10 @@ fn no_duplicates(node: &Node, at: &str) -> Result<(), Mistake> {
             for (key, value) in entries {
                 if !seen.insert(key.text.as_str()) {
                     let at = if at.is_empty() { "the recipe" } else { at }.to_owned();
-                    return Err(Mistake::new(key.place, Problem::DuplicateKey { key: key.text.clone(), at }));
+                    return Err(Mistake::new(
+                        key.place,
+                        ErrorKind::DuplicateKey { key: key.text.clone(), at },
+                    ));
                 }
                 let below = if at.is_empty() { key.text.clone() } else { format!("{at}.{}", key.text) };
                 no_duplicates(value, &below)?;

@@ -1,17 +1,17 @@
 //! Step two, parameters: reads a recipe's map as settings, whose values multiply.
 
-use super::error::{Mistake, Place, Problem};
+use super::error::{ErrorKind, Mistake, Place};
 use super::example::example;
 use super::node::{Content, Key, Node};
 use super::value::{self, Once};
 use crate::case::Value;
-use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::recipe::plan::Scale;
 
 /// A parameter with its values, or a group of zipped parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    pub slot: Slot,
+    pub slot: ParamSlot,
     /// Place of the value; `Nowhere` for a default.
     pub place: Place,
     pub alternatives: Vec<Alternative>,
@@ -45,7 +45,7 @@ impl Alternative {
 
 /// A parameter's declaration and its names.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ParamSlot {
     pub param: Param,
     /// Full dotted key, as in [`Params`](crate::case::Params): `locations.partitions.count`.
     pub key: String,
@@ -56,21 +56,21 @@ pub(crate) struct Slot {
     pub path: String,
 }
 
-impl Slot {
+impl ParamSlot {
     /// The slot of a parameter directly below a primitive (or of `backend`, with an empty `owner`).
-    pub fn top(param: &Param, owner: &str) -> Slot {
+    pub fn top(param: &Param, owner: &str) -> ParamSlot {
         let path = join(owner, param.name);
-        Slot { param: *param, key: param.name.to_owned(), name: param.name.to_owned(), path }
+        ParamSlot { param: *param, key: param.name.to_owned(), name: param.name.to_owned(), path }
     }
 
     /// The slot of a variant's parameter below this choice.
-    pub fn below(&self, variant: &Variant, param: &Param) -> Slot {
+    pub fn below(&self, variant: &Variant, param: &Param) -> ParamSlot {
         let path = self.variant_path(variant);
         let key = format!("{}.{}.{}", self.key, variant.name, param.name);
         let main = variant.main == Some(param.name);
         let name = format!("{}.{}", self.name, variant.name);
         let name = if main { name } else { join(&name, param.name) };
-        Slot { param: *param, key, name, path: join(&path, param.name) }
+        ParamSlot { param: *param, key, name, path: join(&path, param.name) }
     }
 
     /// The path of a variant's map in the recipe: an inline variant is a sibling of the other parameters.
@@ -103,7 +103,7 @@ fn join(owner: &str, name: &str) -> String {
 
 impl Setting {
     /// Reads the value of a parameter.
-    pub fn read(slot: Slot, node: &Node) -> Result<Setting, Mistake> {
+    pub fn read(slot: ParamSlot, node: &Node) -> Result<Setting, Mistake> {
         let (alternatives, scale) = match slot.param.kind {
             Kind::Choice(variants) | Kind::Inline(variants) => (choices(&slot, variants, node)?, None),
             kind => {
@@ -125,7 +125,7 @@ impl Setting {
     }
 
     /// An inline choice: `uniform: {…}` among the parameters of the primitive.
-    fn inline(slot: Slot, variant: &Variant, key: &Key, node: &Node) -> Result<Setting, Mistake> {
+    fn inline(slot: ParamSlot, variant: &Variant, key: &Key, node: &Node) -> Result<Setting, Mistake> {
         let alternative = alternative(&slot, variant, key.place, Some(node))?;
         Setting { slot, place: key.place, alternatives: vec![alternative], scale: None, group: false }
             .limited()
@@ -142,7 +142,7 @@ pub(crate) fn cases(settings: &[Setting]) -> usize {
     settings.iter().fold(1, |product: usize, s| product.saturating_mul(s.cases()))
 }
 
-fn choices(slot: &Slot, variants: &[Variant], node: &Node) -> Result<Vec<Alternative>, Mistake> {
+fn choices(slot: &ParamSlot, variants: &[Variant], node: &Node) -> Result<Vec<Alternative>, Mistake> {
     let items = match &node.content {
         Content::List(items) if !items.is_empty() => items.as_slice(),
         _ => std::slice::from_ref(node),
@@ -163,7 +163,7 @@ fn choices(slot: &Slot, variants: &[Variant], node: &Node) -> Result<Vec<Alterna
 }
 
 /// A bare word, or a one-key map.
-fn choice(slot: &Slot, variants: &[Variant], node: &Node) -> Result<Alternative, Mistake> {
+fn choice(slot: &ParamSlot, variants: &[Variant], node: &Node) -> Result<Alternative, Mistake> {
     let names: Vec<&str> = variants.iter().map(|v| v.name).collect();
     let find = |name: &str| variants.iter().find(|v| v.name == name);
     match &node.content {
@@ -190,14 +190,14 @@ fn choice(slot: &Slot, variants: &[Variant], node: &Node) -> Result<Alternative,
 
 /// A variant with its parameters: a map of them, or the bare value of the main one.
 pub(crate) fn alternative(
-    slot: &Slot,
+    slot: &ParamSlot,
     variant: &Variant,
     place: Place,
     node: Option<&Node>,
 ) -> Result<Alternative, Mistake> {
     let path = slot.variant_path(variant);
     let inner = parameters(slot, variant, place, node, &path).map_err(|mut mistake| {
-        if let Problem::MissingKey { at, example: shown, .. } = &mut mistake.problem
+        if let ErrorKind::MissingKey { at, example: shown, .. } = &mut mistake.problem
             && *at == path
         {
             *shown = Some(example(variant));
@@ -209,7 +209,7 @@ pub(crate) fn alternative(
 
 /// The settings of a variant's parameters.
 fn parameters(
-    slot: &Slot,
+    slot: &ParamSlot,
     variant: &Variant,
     place: Place,
     node: Option<&Node>,
@@ -245,7 +245,7 @@ fn not_a_map(variant: &Variant, node: &Node, path: &str) -> Mistake {
 fn keyed(
     params: &[Param],
     entries: &[(Key, Node)],
-    slot: &dyn Fn(&Param) -> Slot,
+    slot: &dyn Fn(&Param) -> ParamSlot,
     path: &str,
 ) -> Result<Vec<Setting>, Mistake> {
     let mut given: Vec<Setting> = Vec::new();
@@ -265,7 +265,7 @@ pub(crate) fn entry(
     params: &[Param],
     key: &Key,
     node: &Node,
-    slot: &dyn Fn(&Param) -> Slot,
+    slot: &dyn Fn(&Param) -> ParamSlot,
     path: &str,
     also: &[&str],
 ) -> Result<Option<Setting>, Mistake> {
@@ -277,7 +277,7 @@ pub(crate) fn entry(
                 }
             }
             _ if param.name == key.text => {
-                let unset = matches!(param.default, Default::Unset) && node.content == Content::Null;
+                let unset = matches!(param.default, ParamDefault::Unset) && node.content == Content::Null;
                 return if unset { Ok(None) } else { Setting::read(slot(param), node).map(Some) };
             }
             _ => {}
@@ -312,7 +312,7 @@ pub(crate) fn second_variant(given: &[Setting], setting: &Setting, key: &Key, pa
 pub(crate) fn complete(
     params: &[Param],
     mut given: Vec<Setting>,
-    slot: &dyn Fn(&Param) -> Slot,
+    slot: &dyn Fn(&Param) -> ParamSlot,
     path: &str,
     place: Place,
 ) -> Result<Vec<Setting>, Mistake> {
@@ -322,10 +322,10 @@ pub(crate) fn complete(
             continue;
         }
         match param.default {
-            Default::Unset => {}
-            Default::RequiredUnless { key, variants } if takes_only(&given, key, variants) => {}
-            Default::Is(text) => given.push(default(slot, text)?),
-            Default::Required | Default::RequiredUnless { .. } => {
+            ParamDefault::Unset => {}
+            ParamDefault::RequiredUnless { key, variants } if takes_only(&given, key, variants) => {}
+            ParamDefault::Is(text) => given.push(default(slot, text)?),
+            ParamDefault::Required | ParamDefault::RequiredUnless { .. } => {
                 let key = match param.kind {
                     Kind::Inline(variants) => {
                         let names: Vec<&str> = variants.iter().map(|v| v.name).collect();
@@ -364,8 +364,8 @@ fn takes_only(settings: &[Setting], key: &str, variants: &[&str]) -> bool {
     !alternatives.is_empty() && alternatives.iter().all(known)
 }
 
-fn default(slot: Slot, text: &str) -> Result<Setting, Mistake> {
+fn default(slot: ParamSlot, text: &str) -> Result<Setting, Mistake> {
     let node = super::node::read("default", text)
-        .map_err(|e| Mistake::new(Place::Nowhere, Problem::Unsupported(e.to_string())))?;
+        .map_err(|e| Mistake::new(Place::Nowhere, ErrorKind::Unsupported(e.to_string())))?;
     Setting::read(slot, &node.placed(Place::Nowhere))
 }

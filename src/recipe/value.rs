@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::draft::only;
-use super::error::{Mistake, Place, Problem};
+use super::error::{ErrorKind, Mistake, Place};
 use super::node::{Content, Key, Node};
 use super::range;
 use crate::case::Value;
@@ -59,7 +59,7 @@ fn one_or_range(kind: &Kind, node: &Node, at: &str) -> Result<(Vec<Value>, Optio
     match &node.content {
         Content::Text(text) if sweeps(kind) && range::is_range(text) => {
             let values = ranged(kind, text).map_err(|reason| {
-                let problem = Problem::Range { at: at.to_owned(), text: text.clone(), reason };
+                let problem = ErrorKind::Range { at: at.to_owned(), text: text.clone(), reason };
                 Mistake::new(node.place, problem)
             })?;
             for value in &values.0 {
@@ -182,7 +182,7 @@ fn bytes(node: &Node, at: &str) -> Result<u64, Mistake> {
 }
 
 fn quantity(node: &Node, at: &str, reason: UnitError) -> Mistake {
-    Mistake::new(node.place, Problem::Quantity { at: at.to_owned(), reason })
+    Mistake::new(node.place, ErrorKind::Quantity { at: at.to_owned(), reason })
 }
 
 fn float(node: &Node, at: &str) -> Result<f64, Mistake> {
@@ -226,7 +226,7 @@ fn within(kind: &Kind, value: &Value, place: Place, at: &str) -> Result<(), Mist
         return Ok(());
     }
     let value = crate::case::units::shown(&shown);
-    Err(Mistake::new(place, Problem::OutOfRange { at: at.to_owned(), value, accepted }))
+    Err(Mistake::new(place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }))
 }
 
 fn limits(min: u64, max: u64, label: fn(u64) -> String) -> String {
@@ -269,7 +269,7 @@ fn indices(max_length: usize, node: &Node, at: &str) -> Result<Value, Mistake> {
     if items.len() > max_length {
         let (value, accepted) =
             (format!("a list of {}", items.len()), format!("at most {max_length} indices"));
-        return Err(Mistake::new(node.place, Problem::OutOfRange { at: at.to_owned(), value, accepted }));
+        return Err(Mistake::new(node.place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }));
     }
     items.iter().map(|item| count(item, at)).collect::<Result<_, _>>().map(Value::Indices)
 }

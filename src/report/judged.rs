@@ -10,7 +10,7 @@ pub use self::ratio::change;
 use super::overlay::letter;
 use super::table::{self, Column, padded};
 use super::unit;
-use super::verdicts::{Named, bandwidth, pair_label};
+use super::verdicts::{NamedRun, bandwidth, pair_label};
 use crate::case::{Case, units};
 use crate::report::judge::{Comparison, Judgement};
 use crate::run::Record;
@@ -62,9 +62,9 @@ pub struct Row {
 }
 
 /// The run of each letter.
-pub fn key(runs: &[&Named]) -> Vec<String> {
+pub fn key(runs: &[&NamedRun]) -> Vec<String> {
     let widest = runs.iter().map(|run| width(&units::escaped(&run.name))).max().unwrap_or(0);
-    let line = |(at, run): (usize, &&Named)| {
+    let line = |(at, run): (usize, &&NamedRun)| {
         let manifest = run.side.manifest;
         let role = if at == 0 { "baseline" } else { "" };
         let about = [manifest.started.as_str(), &manifest.environment.host, &devices(run)];
@@ -76,7 +76,7 @@ pub fn key(runs: &[&Named]) -> Vec<String> {
 }
 
 /// `AMD EPYC, NVIDIA H200`: devices with results in the run.
-fn devices(run: &Named) -> String {
+fn devices(run: &NamedRun) -> String {
     let manifest = run.side.manifest;
     let mut names: Vec<&str> = Vec::new();
     for record in run.side.ledger.records().iter().filter(|record| record.statistics.is_some()) {
@@ -91,8 +91,8 @@ fn devices(run: &Named) -> String {
 
 /// Table, explanations, unmatched cases and summary for a run.
 pub fn judged(
-    baseline: &Named,
-    other: &Named,
+    baseline: &NamedRun,
+    other: &NamedRun,
     comparison: &Comparison,
     margin: f64,
     heads: &Heads,
@@ -112,7 +112,7 @@ pub fn judged(
     Judged { head, rows, remarks, summary: summary(comparison, margin) }
 }
 
-fn rows(baseline: &Named, other: &Named, comparison: &Comparison, notes: &mut Notes) -> Vec<Row> {
+fn rows(baseline: &NamedRun, other: &NamedRun, comparison: &Comparison, notes: &mut Notes) -> Vec<Row> {
     let several = baseline.side.ledger.plan().experiments.len() > 1;
     let mut rows = Vec::new();
     let mut last = None;
@@ -140,11 +140,11 @@ impl Judged {
     }
 }
 
-fn title(run: &Named, case: &Case) -> String {
+fn title(run: &NamedRun, case: &Case) -> String {
     run.side.ledger.plan().experiments.get(case.experiment).map(|e| e.title.clone()).unwrap_or_default()
 }
 
-fn row(baseline: &Named, judgement: &Judgement, a: &Record, b: &Record, notes: &mut Notes) -> [String; 5] {
+fn row(baseline: &NamedRun, judgement: &Judgement, a: &Record, b: &Record, notes: &mut Notes) -> [String; 5] {
     let name = pair_label(baseline.side, judgement.pair.matched, a, b);
     let change = judgement.evidence.map_or_else(|| "–".to_owned(), |evidence| change(evidence.ratio));
     [name, rate(a), rate(b), change, answer(judgement, notes)]
@@ -174,7 +174,7 @@ pub fn cases(n: usize) -> String {
 }
 
 /// The cases without a counterpart, by name and experiment.
-fn alone(run: &Named, alone: &[usize], head: &str) -> Vec<String> {
+fn alone(run: &NamedRun, alone: &[usize], head: &str) -> Vec<String> {
     if alone.is_empty() {
         return Vec::new();
     }

@@ -12,7 +12,7 @@ const RARE: u64 = 1000;
 
 /// An index array with a name.
 #[derive(Clone, Debug, Serialize)]
-pub struct Named {
+pub struct NamedLocality {
     /// A file's name, or a description of the array.
     pub array: String,
     /// [`crate::inputs::arrays::hash`] of its indices.
@@ -35,12 +35,12 @@ const BAR: usize = 44;
 const LABEL: usize = 20;
 
 /// Text with bars, at most 80 columns (but for the name).
-pub fn text(arrays: &[Named]) -> String {
+pub fn text(arrays: &[NamedLocality]) -> String {
     let each: Vec<String> = arrays.iter().map(|named| one(named).join("\n")).collect();
     each.join("\n\n\n")
 }
 
-fn one(named: &Named) -> Vec<String> {
+fn one(named: &NamedLocality) -> Vec<String> {
     let l = &named.locality;
     let mut lines = wrapped(&named.array);
     lines.push(format!("{} indices from {} to {}", grouped(l.count), grouped(l.min), grouped(l.max)));
@@ -165,7 +165,7 @@ fn percent(count: u64, of: u64) -> String {
 ///
 /// # Errors
 /// If writing fails.
-pub fn json(out: impl Write, arrays: &[Named]) -> io::Result<()> {
+pub fn json(out: impl Write, arrays: &[NamedLocality]) -> io::Result<()> {
     serde_json::to_writer_pretty(out, arrays).map_err(io::Error::from)
 }
 
@@ -173,7 +173,7 @@ pub fn json(out: impl Write, arrays: &[Named]) -> io::Result<()> {
 ///
 /// # Errors
 /// If writing fails.
-pub fn ndjson(mut out: impl Write, arrays: &[Named]) -> io::Result<()> {
+pub fn ndjson(mut out: impl Write, arrays: &[NamedLocality]) -> io::Result<()> {
     for named in arrays {
         serde_json::to_writer(&mut out, named)?;
         out.write_all(b"\n")?;
@@ -185,7 +185,7 @@ pub fn ndjson(mut out: impl Write, arrays: &[Named]) -> io::Result<()> {
 ///
 /// # Errors
 /// If writing fails.
-pub fn csv(out: impl Write, arrays: &[Named]) -> csv::Result<()> {
+pub fn csv(out: impl Write, arrays: &[NamedLocality]) -> csv::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(COLUMNS)?;
     for named in arrays {
@@ -248,10 +248,10 @@ mod tests {
     use crate::inputs::arrays;
     use crate::inputs::locality::Layout;
 
-    fn named(indices: &[u64]) -> Named {
+    fn named(indices: &[u64]) -> NamedLocality {
         let layout = Layout { element: 8, line: 64 };
         let locality = Locality::of(indices, layout).expect("statistics");
-        Named { array: "x".into(), hash: arrays::hash(indices), note: None, locality }
+        NamedLocality { array: "x".into(), hash: arrays::hash(indices), note: None, locality }
     }
 
     fn random() -> Vec<u64> {

@@ -12,7 +12,7 @@ use self::styled::{only_backends, styled};
 use super::files::{chart_names, replace};
 use super::series::{ChartData, NoteKind, series};
 use super::svg::{Caption, device_name, render};
-use super::verdicts::Named;
+use super::verdicts::NamedRun;
 use crate::case::{Case, Value, listed};
 use crate::recipe::plan::{Axis, Experiment, Plan, Scale};
 use crate::report::judge::{Comparison, Matched};
@@ -38,7 +38,7 @@ pub fn letter(run: usize) -> String {
 
 /// An overlay for each of the baseline's experiments in which another run has a matching case. Only matching
 /// cases are drawn.
-pub fn overlays(baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<Overlay> {
+pub fn overlays(baseline: &NamedRun, others: &[NamedRun], comparisons: &[Comparison]) -> Vec<Overlay> {
     let experiments = baseline.side.ledger.plan().experiments.iter().enumerate();
     experiments
         .filter_map(|(at, experiment)| {
@@ -75,7 +75,7 @@ impl Overlay {
 }
 
 /// The matching records of one of the baseline's experiments, run by run, each with its run as a parameter.
-fn records(at: usize, baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<Record> {
+fn records(at: usize, baseline: &NamedRun, others: &[NamedRun], comparisons: &[Comparison]) -> Vec<Record> {
     let pairs = |comparison: &Comparison| {
         let pairs: Vec<_> = comparison.judgements.iter().map(|judgement| judgement.pair).collect();
         pairs.into_iter().filter(|pair| {
@@ -104,8 +104,8 @@ fn marked(record: &Record, run: usize) -> Record {
 fn overlay(
     experiment: &Experiment,
     records: Vec<Record>,
-    baseline: &Named,
-    others: &[Named],
+    baseline: &NamedRun,
+    others: &[NamedRun],
     comparisons: &[Comparison],
 ) -> Overlay {
     // Hollow markers distinguish runs here, not missing certificates.
@@ -147,7 +147,7 @@ fn without_doubts(data: &mut ChartData) -> bool {
 fn merged(
     experiment: &Experiment,
     records: &[Record],
-    baseline: &Named,
+    baseline: &NamedRun,
     runs: usize,
     comparisons: &[Comparison],
 ) -> Plan {
@@ -173,7 +173,7 @@ fn merged(
 }
 
 /// `A (baseline): reports/x · 2026-11-20 12:00:00 · host: scalar, cpu: AMD EPYC`.
-fn describe(run: usize, named: &Named, records: &[Record]) -> String {
+fn describe(run: usize, named: &NamedRun, records: &[Record]) -> String {
     let manifest = named.side.manifest;
     let own = Value::Text(letter(run));
     let mut devices: Vec<(&str, Vec<String>)> = Vec::new();
@@ -201,7 +201,7 @@ mod tests {
     use crate::report::judge::{MARGIN, compare};
 
     fn drawn(a: &Made, b: &Made) -> Vec<Overlay> {
-        let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };
+        let named = |name: &str, run| NamedRun { name: name.to_owned(), side: Made::side(run) };
         let comparisons = compare(a.side(), &[b.side()], MARGIN);
         overlays(&named("old", a), &[named("new", b)], &comparisons)
     }

@@ -157,7 +157,7 @@ pub struct Point {
     pub x: f64,
     /// The x value in words.
     pub label: String,
-    pub value: Measured,
+    pub value: MeasuredValue,
 }
 
 /// A measured case without an x value, drawn as a horizontal line.
@@ -166,12 +166,12 @@ pub struct Reference {
     pub label: String,
     /// Index into [`ChartData::labels`].
     pub style: usize,
-    pub value: Measured,
+    pub value: MeasuredValue,
 }
 
 /// The measured values of one case, in the unit of the y axis. All numbers are finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct MeasuredValue {
     /// The value at the median time.
     pub y: f64,
     /// The smaller of the values at the shortest and the longest time.
@@ -224,7 +224,7 @@ impl ChartData {
     }
 
     /// All measured values, over all panels.
-    pub fn measured(&self) -> impl Iterator<Item = Measured> + '_ {
+    pub fn measured(&self) -> impl Iterator<Item = MeasuredValue> + '_ {
         self.panels.iter().flat_map(|p| {
             let points = p.lines.iter().flat_map(|l| l.points.iter().map(|q| q.value));
             points.chain(p.references.iter().map(|r| r.value))

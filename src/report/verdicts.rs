@@ -21,7 +21,7 @@ use crate::stats::interval::CONFIDENCE;
 
 /// A run and its name, which is its folder.
 #[derive(Clone, Debug)]
-pub struct Named<'a> {
+pub struct NamedRun<'a> {
     pub name: String,
     pub side: Side<'a>,
 }
@@ -57,7 +57,7 @@ pub struct Row {
 
 /// One row for each pair, in the baseline's order, then for each case only in the baseline, then for each
 /// case only in the run; run by run.
-pub fn rows(baseline: &Named, others: &[Named], comparisons: &[Comparison], margin: f64) -> Vec<Row> {
+pub fn rows(baseline: &NamedRun, others: &[NamedRun], comparisons: &[Comparison], margin: f64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (other, comparison) in others.iter().zip(comparisons) {
         let context = Pairing { baseline, other, margin, confidence: comparison.confidence };
@@ -69,8 +69,8 @@ pub fn rows(baseline: &Named, others: &[Named], comparisons: &[Comparison], marg
 }
 
 struct Pairing<'a> {
-    baseline: &'a Named<'a>,
-    other: &'a Named<'a>,
+    baseline: &'a NamedRun<'a>,
+    other: &'a NamedRun<'a>,
     margin: f64,
     confidence: f64,
 }
@@ -279,8 +279,8 @@ struct Copied<'a> {
 /// the rows.
 pub fn json(
     out: impl Write,
-    baseline: &Named,
-    others: &[Named],
+    baseline: &NamedRun,
+    others: &[NamedRun],
     comparisons: &[Comparison],
     margin: f64,
 ) -> Result<()> {
@@ -345,9 +345,9 @@ mod tests {
         (a, b)
     }
 
-    fn with<T>(use_them: impl Fn(&Named, &[Named], &[Comparison]) -> T) -> T {
+    fn with<T>(use_them: impl Fn(&NamedRun, &[NamedRun], &[Comparison]) -> T) -> T {
         let (a, b) = made();
-        let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };
+        let named = |name: &str, run| NamedRun { name: name.to_owned(), side: Made::side(run) };
         let comparisons = compare(a.side(), &[b.side()], MARGIN);
         use_them(&named("old", &a), &[named("new", &b)], &comparisons)
     }
@@ -371,7 +371,7 @@ mod tests {
     fn the_ratio_is_that_of_the_times_beside_it() {
         let a = Made::new(&[vec![1.0, 1.01, 0.99, 1.0, 7.0]], Some(10.0));
         let b = Made::new(&[vec![1.2, 1.19, 1.21, 1.2, 1.2]], Some(10.0));
-        let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };
+        let named = |name: &str, run| NamedRun { name: name.to_owned(), side: Made::side(run) };
         let comparisons = compare(a.side(), &[b.side()], MARGIN);
         let found = rows(&named("old", &a), &[named("new", &b)], &comparisons, MARGIN);
         let ratio = found[0].ratio.expect("a ratio");

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::runner::Control;
-use crate::engine::client::Bell;
+use crate::engine::client::Waker;
 
 /// The receiving end, held by the thread that drives the run.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Controls {
     /// Requests received but not yet returned by [`Controls::next`].
     kept: VecDeque<Control>,
     /// Wakes the thread that waits for the current engine.
-    bell: Arc<Mutex<Option<Bell>>>,
+    waker: Arc<Mutex<Option<Waker>>>,
 }
 
 impl Controls {
@@ -28,26 +28,26 @@ impl Controls {
     pub fn new() -> io::Result<(Sender<Control>, Controls)> {
         let (control, asked) = mpsc::channel();
         let (sender, said) = mpsc::channel();
-        let bell: Arc<Mutex<Option<Bell>>> = Arc::default();
-        let shared = Arc::clone(&bell);
+        let waker: Arc<Mutex<Option<Waker>>> = Arc::default();
+        let shared = Arc::clone(&waker);
         thread::Builder::new().name("controls".into()).spawn(move || {
             for asked in asked {
                 if sender.send(asked).is_err() {
                     return;
                 }
-                ring(&shared);
+                wake(&shared);
             }
             // A disconnected user interface counts as a request to cancel.
             drop(sender);
-            ring(&shared);
+            wake(&shared);
         })?;
-        Ok((control, Controls { said, kept: VecDeque::new(), bell }))
+        Ok((control, Controls { said, kept: VecDeque::new(), waker }))
     }
 
     /// Registers the engine whose wait each later request interrupts. Earlier requests have to be polled with
     /// [`next`](Self::next).
-    pub fn ring_at(&self, engine: Bell) {
-        *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine);
+    pub fn ring_at(&self, engine: Waker) {
+        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine);
     }
 
     /// The next request. A disconnected user interface counts as [`Control::Cancel`].
@@ -88,11 +88,11 @@ fn ends(asked: Control) -> bool {
     matches!(asked, Control::Cancel | Control::Kill | Control::Stop)
 }
 
-fn ring(bell: &Mutex<Option<Bell>>) {
+fn wake(waker: &Mutex<Option<Waker>>) {
     // Clone and release the lock first: ringing blocks while an engine floods its channel.
-    let bell = bell.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if let Some(bell) = bell {
-        bell.ring();
+    let waker = waker.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 

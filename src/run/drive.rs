@@ -183,7 +183,9 @@ impl Drive {
         match self.beginning {
             Some(Beginning::Fresh { .. }) => format!("{error:#}"),
             _ if self.reports.is_none() => format!("{error:#}"),
-            _ => format!("{error:#}; to go on: {}", advice("run --resume", self.folder.path(), &self.engine)),
+            _ => {
+                format!("{error:#}; to resume: {}", advice("run --resume", self.folder.path(), &self.engine))
+            }
         }
     }
 
@@ -195,7 +197,7 @@ impl Drive {
             let Some((mut client, hello)) = Client::spawn_unless(&self.engine, &mut given_up)? else {
                 return Ok(());
             };
-            self.controls.ring_at(client.bell());
+            self.controls.ring_at(client.waker());
             self.greet(hello)?;
             self.pinged = None;
             self.ping(&mut client);
@@ -237,7 +239,7 @@ impl Drive {
                 return self.kill(client, "because it did not stop by itself");
             }
             match client.next(left.unwrap_or_else(|| silence.look())) {
-                Some(Incoming::Rung) => {}
+                Some(Incoming::Woken) => {}
                 None if cancelled.is_some() => {}
                 None => {
                     if let Some(hung) = silence.goes_on() {
@@ -245,7 +247,7 @@ impl Drive {
                         return Ok(Ended::Died(hung));
                     }
                 }
-                Some(Incoming::Noise(text)) => self.keep_log(Level::Info, text)?,
+                Some(Incoming::NotAnEvent(text)) => self.keep_log(Level::Info, text)?,
                 Some(Incoming::Closed) => {
                     let ending = client.ending();
                     client.last_words().into_iter().try_for_each(|text| self.keep_log(Level::Info, text))?;

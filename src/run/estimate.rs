@@ -185,7 +185,7 @@ fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
 /// `4.3 s, up to 1 min 10 s where rounds lie apart`.
 pub fn span(seconds: f64, most: f64) -> String {
     let [seconds, most] = [seconds, most].map(units::fmt_seconds);
-    format!("{seconds}, up to {most} where rounds lie apart")
+    format!("{seconds}, up to {most} if rounds disagree")
 }
 
 /// Seconds per execution at copy bandwidth.

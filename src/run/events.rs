@@ -51,7 +51,8 @@ struct Unpacked<R> {
 
 impl<R: BufRead> Read for Unpacked<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let damaged = |why: io::Error| io::Error::new(why.kind(), format!("it is no whole gzip file: {why}"));
+        let damaged =
+            |why: io::Error| io::Error::new(why.kind(), format!("it is not a complete gzip file: {why}"));
         let read = self.source.read(into).map_err(damaged)?;
         let left = self.left.checked_sub(read as u64);
         self.left = left.ok_or_else(|| io::Error::other(format!("it holds {}", too_long())))?;

@@ -27,7 +27,7 @@ const READ: [(&str, u64); 4] =
 pub fn check(run: &Path) -> Result<(), String> {
     for (name, longest) in READ {
         match fs::metadata(run.join(name)) {
-            Ok(about) if !about.is_file() => return Err(format!("{name} is no file")),
+            Ok(about) if !about.is_file() => return Err(format!("{name} is not a regular file")),
             Ok(about) if about.len() > longest => {
                 let longest = crate::case::units::fmt_bytes(longest);
                 return Err(format!("{name} is longer than {longest}, the most that is read"));

@@ -58,7 +58,7 @@ impl Interrupted {
 pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
     let told = |what: &str, was: &str, is: &str| {
         let both = !was.is_empty() && !is.is_empty();
-        (both && was != is).then(|| format!("not as when the run began: {what} is {is}, was {was}"))
+        (both && was != is).then(|| format!("changed since the run began: {what} is {is}, was {was}"))
     };
     let mut lines: Vec<String> = [
         told("version", &manifest.version, &hello.version),
@@ -88,8 +88,7 @@ pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<St
         let cases = if left == 1 { "a case is" } else { "cases are" };
         let count = if left > 1 { format!("{left} ") } else { String::new() };
         let called = listed::called(&manifest.devices, &device.backend, number);
-        (left > 0)
-            .then(|| format!("{called} is not there any more ({reason}), and {count}{cases} left on it"))
+        (left > 0).then(|| format!("{called} is no longer there ({reason}), and {count}{cases} left on it"))
     })
 }
 

@@ -62,7 +62,7 @@ impl Stored {
             if wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         if !wanted() {
-            bail!("nobody waits for {} any more", path.display());
+            bail!("reading {} was cancelled", path.display());
         }
         ledger.settle();
         // An old folder may lack its recipe; the plan is sufficient.
@@ -99,7 +99,8 @@ pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<(
             break;
         }
         let line = serde_json::from_slice(&text);
-        let line = line.with_context(|| format!("{}:{number}: no event of this version", file.display()))?;
+        let line = line
+            .with_context(|| format!("{}:{number}: not an event that this version knows", file.display()))?;
         whole += read as u64;
         if take(said_in_words(line)).is_break() {
             break;

@@ -39,7 +39,7 @@ impl Suite {
             || wrong(&root, format!("expected a list of configurations, found {}", root.describe()));
         let items = root.items().ok_or_else(expected)?;
         if items.is_empty() {
-            return Err(wrong(&root, "there is no configuration in the list".to_owned()));
+            return Err(wrong(&root, "the list holds no configuration".to_owned()));
         }
         let mut suite = Suite::default();
         for item in items {

@@ -179,7 +179,7 @@ pub static OPTIONS: [Opt; 36] = [
     )
     .json("pattern-gather"),
     option(Key::Help, "help", 'h', Kind::Flag, "print this and end with status 255"),
-    option(Key::PatternSize, "pattern-size", 'j', Kind::Count(1), "keep so many indices of each pattern")
+    option(Key::PatternSize, "pattern-size", 'j', Kind::Count(1), "keep this many indices of each pattern")
         .json("pattern-size"),
     option(Key::Kernel, "kernel", 'k', Kind::Word(&KERNELS), "what to run").json("kernel").default("gather"),
     option(Key::Count, "count", 'l', Kind::Count(1), "uses of the pattern").json("count").default("1024"),

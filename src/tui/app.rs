@@ -190,7 +190,7 @@ impl App {
             return Duration::ZERO;
         }
         let next = Duration::from_secs(now.as_secs() + 1).saturating_sub(now);
-        let ticking = self.state.active() && !self.state.hushed();
+        let ticking = self.state.active() && !self.state.drawing_paused();
         let leaving = matches!(self.state.leaving, Leaving::Waiting { .. });
         match self.waker {
             None => POLL,
@@ -255,7 +255,7 @@ impl App {
     /// missing preview.
     pub fn tick(&mut self, now: Duration) {
         let second = now.as_secs() != self.state.now.as_secs();
-        if second && self.state.active() && !self.state.hushed() {
+        if second && self.state.active() && !self.state.drawing_paused() {
             self.pacer.touch();
         }
         if let Some(effect) = update(&mut self.state, Input::Tick, now) {

@@ -2,11 +2,11 @@
 //! [`plot`](super::plot) draws the chart.
 
 mod apply;
-mod ask;
 pub mod baseline;
 pub mod cursor;
 pub mod overlay;
 mod readout;
+mod request;
 pub mod scales;
 
 use std::collections::BTreeSet;
@@ -21,8 +21,8 @@ use crate::report::series::ChartData;
 use baseline::Baseline;
 use overlay::Overlay;
 
-pub use ask::Ask;
 pub use readout::readout;
+pub use request::Request;
 pub use scales::Scales;
 
 /// Error bars around a point.

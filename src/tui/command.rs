@@ -72,7 +72,7 @@ pub fn in_force(state: &State) -> [&'static [Command]; 2] {
         return [entering.commands(), entering::FIELD];
     }
     match state.overlay {
-        Some(Overlay::Export { .. }) => [runs::ask::DIALOG, &[]],
+        Some(Overlay::Export { .. }) => [runs::request::DIALOG, &[]],
         Some(Overlay::Help { .. }) => [panel::help::COMMANDS, &[]],
         None if state.mode == Mode::Rehearsal => [&[], REHEARSING],
         None => [state.focus.commands(), around(state.focus, state.mode())],
@@ -115,14 +115,14 @@ pub fn scopes() -> Vec<Scope> {
     let running = Focus::ALL.iter().map(|f| panel(f, Mode::Run));
     let watching = Focus::ALL.iter().map(|f| panel(f, Mode::Watch));
     let help = Scope { title: "Help", lists: vec![panel::help::COMMANDS] };
-    let dialog = Scope { title: "Export", lists: vec![runs::ask::DIALOG] };
+    let dialog = Scope { title: "Export", lists: vec![runs::request::DIALOG] };
     running.chain(watching).chain([help, dialog]).collect()
 }
 
 /// Every command whose keys can be configured, with the title of the first list that contains it.
 pub fn listed() -> Vec<(&'static str, &'static Command)> {
     let others =
-        [("While watching", WATCHING), ("Help", panel::help::COMMANDS), ("Export", runs::ask::DIALOG)];
+        [("While watching", WATCHING), ("Help", panel::help::COMMANDS), ("Export", runs::request::DIALOG)];
     let lists = every(Mode::Run).into_iter().chain(others);
     lists.flat_map(|(title, list)| list.iter().map(move |command| (title, command))).collect()
 }

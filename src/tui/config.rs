@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::keymap::Keymap;
-use super::theme::{Symbols, Theme, Wanted};
+use super::theme::{Symbols, Theme, ThemeChoice};
 
 pub use print::print;
 pub use read::parse;
@@ -21,7 +21,7 @@ pub use read::parse;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     pub(super) keymap: Keymap,
-    pub(super) theme: Wanted,
+    pub(super) theme: ThemeChoice,
     pub(super) symbols: Symbols,
     /// Whether the program receives clicks and the wheel. Selecting text then needs Shift.
     pub(super) mouse: bool,
@@ -29,7 +29,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { keymap: Keymap::default(), theme: Wanted::Auto, symbols: Symbols::Auto, mouse: true }
+        Config { keymap: Keymap::default(), theme: ThemeChoice::Auto, symbols: Symbols::Auto, mouse: true }
     }
 }
 

@@ -8,7 +8,7 @@ use super::update::Effect;
 use crate::run::runner::Control;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum Request {
     /// Cancel the run, or end it after its engine died.
     Cancel,
     /// Cancel the run and everything in the queue.
@@ -25,68 +25,68 @@ pub enum Ask {
     Again,
 }
 
-impl Ask {
+impl Request {
     /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
-            Ask::Cancel => "cancel",
-            Ask::CancelAll => "cancel-all",
-            Ask::Resume => "resume",
-            Ask::Pause => "pause",
-            Ask::Freeze => "freeze",
-            Ask::Skip => "skip",
-            Ask::Again => "again",
+            Request::Cancel => "cancel",
+            Request::CancelAll => "cancel-all",
+            Request::Resume => "resume",
+            Request::Pause => "pause",
+            Request::Freeze => "freeze",
+            Request::Skip => "skip",
+            Request::Again => "again",
         }
     }
 }
 
 /// Whether the request is possible now.
-pub fn allows(state: &State, ask: Ask) -> bool {
+pub fn allows(state: &State, ask: Request) -> bool {
     let goes_on = match ask {
-        Ask::Resume => resume::cut_short(state).is_some(),
-        Ask::Again => resume::of_case(state).is_some(),
+        Request::Resume => resume::cut_short(state).is_some(),
+        Request::Again => resume::of_case(state).is_some(),
         _ => false,
     };
     if goes_on {
         return true;
     }
-    let waiting = ask == Ask::CancelAll && !state.home.queue.is_empty();
+    let waiting = ask == Request::CancelAll && !state.home.queue.is_empty();
     let Some(run) = state.run() else { return waiting };
     let working = matches!(run.phase, Phase::Running | Phase::Dead { .. }) && run.mode == Mode::Run;
     // Only while the run is in view: a case that the user does not see must not be skipped by mistake.
     let selected =
         state.session.as_ref().filter(|_| working && state.focus.is_run()).map(|shown| shown.selected);
     match ask {
-        Ask::Cancel => run.active() && run.phase != Phase::Cancelling,
-        Ask::CancelAll => waiting || (run.active() && run.phase != Phase::Cancelling),
-        Ask::Resume => matches!(run.phase, Phase::Dead { .. }),
-        Ask::Pause => run.phase == Phase::Running,
-        Ask::Freeze => state.live.is_some() || (run.active() && state.focus.is_run()),
-        Ask::Skip => selected.is_some_and(|at| run.ledger.may_skip(at)),
-        Ask::Again => selected.is_some_and(|at| run.ledger.may_repeat(at)),
+        Request::Cancel => run.active() && run.phase != Phase::Cancelling,
+        Request::CancelAll => waiting || (run.active() && run.phase != Phase::Cancelling),
+        Request::Resume => matches!(run.phase, Phase::Dead { .. }),
+        Request::Pause => run.phase == Phase::Running,
+        Request::Freeze => state.live.is_some() || (run.active() && state.focus.is_run()),
+        Request::Skip => selected.is_some_and(|at| run.ledger.may_skip(at)),
+        Request::Again => selected.is_some_and(|at| run.ledger.may_repeat(at)),
     }
 }
 
 /// Carries out a request.
-pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
+pub fn apply(state: &mut State, ask: Request) -> Option<Effect> {
     if !allows(state, ask) {
         return None;
     }
     match ask {
-        Ask::Cancel => cancel(state),
-        Ask::CancelAll => {
+        Request::Cancel => cancel(state),
+        Request::CancelAll => {
             queue::clear(state);
             cancel(state)
         }
-        Ask::Resume => match resume::cut_short(state) {
+        Request::Resume => match resume::cut_short(state) {
             Some(run) => Some(resume::reopen(state, run)),
             None => revive(state),
         },
-        Ask::Pause => pause(state),
-        Ask::Skip => about(state, "skipped", Control::Skip),
-        Ask::Again if !state.active() => resume::of_case(state).map(|run| resume::reopen(state, run)),
-        Ask::Again => about(state, "measured again", Control::Again),
-        Ask::Freeze => {
+        Request::Pause => pause(state),
+        Request::Skip => about(state, "skipped", Control::Skip),
+        Request::Again if !state.active() => resume::of_case(state).map(|run| resume::reopen(state, run)),
+        Request::Again => about(state, "measured again", Control::Again),
+        Request::Freeze => {
             state.freeze();
             None
         }

@@ -1,7 +1,6 @@
 //! The home screen before a run: the filter of the list, changes to a recipe, the queue, and facts about a
 //! recipe. This module changes the state; whatever needs the outside world is requested as an [`Errand`].
 
-mod ask;
 pub mod background_lookups;
 pub mod editor;
 mod edits;
@@ -10,12 +9,13 @@ pub mod facts;
 pub mod filter;
 mod news;
 pub mod queue;
+mod request;
 pub mod save;
 
-pub use ask::{Ask, allows, apply};
 pub use edits::Edits;
 pub use entering::{Entering, typed};
 pub use news::{Errand, News, not_started, resolved, take, wanted};
+pub use request::{Request, allows, apply};
 
 use editor::Editor;
 use facts::Facts;

@@ -58,7 +58,7 @@ impl Key {
     /// The reason why no terminal can send such a key, without the list of accepted names.
     pub fn parse(text: &str) -> Result<Key, String> {
         let (control, alt, rest) = modifiers(text);
-        let code = code(rest).ok_or_else(|| format!("`{}` is no key", crate::case::units::shown(text)))?;
+        let code = code(rest).ok_or_else(|| format!("`{}` is not a key", crate::case::units::shown(text)))?;
         let key = Key { code, control, alt };
         if !control {
             return Ok(key);

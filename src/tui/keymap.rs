@@ -81,7 +81,7 @@ impl Keymap {
 mod tests {
     use super::*;
     use crate::tui::command::MOVE;
-    use crate::tui::controls::Ask;
+    use crate::tui::controls::Request;
     use crate::tui::key::{char, control};
 
     #[test]
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn one_key_for_two_actions_of_a_panel_is_a_clash_and_a_swap_is_not() {
         let mut keymap = Keymap::default();
-        keymap.bind(Action::Control(Ask::Cancel), vec![char('j')]);
+        keymap.bind(Action::Control(Request::Cancel), vec![char('j')]);
         let clash = keymap.clash().expect("j moves");
-        assert_eq!((clash.key, clash.actions), (char('j'), [Action::Down, Action::Control(Ask::Cancel)]));
+        assert_eq!((clash.key, clash.actions), (char('j'), [Action::Down, Action::Control(Request::Cancel)]));
         assert!(clash.free.contains(&'y') && !clash.free.contains(&'j'));
-        keymap.bind(Action::Control(Ask::Cancel), vec![char('q')]);
+        keymap.bind(Action::Control(Request::Cancel), vec![char('q')]);
         assert!(keymap.clash().is_some());
         keymap.bind(Action::Quit, vec![char('x'), control('c')]);
         assert_eq!(keymap.clash(), None);

@@ -137,7 +137,7 @@ fn farewell(app: &App) -> Option<String> {
     // A run that never reached its first case has left no manifest.
     let there = run.folder.join(MANIFEST).exists();
     let (folder, advice) = (run.folder.display(), app.advice(&run.folder));
-    there.then(|| format!("the run in {folder} is not complete; to go on:\n{advice}"))
+    there.then(|| format!("the run in {folder} is not complete; to resume it:\n{advice}"))
 }
 
 /// Names the folder with the run's results.

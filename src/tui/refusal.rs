@@ -3,13 +3,13 @@
 use ratatui::crossterm::event::KeyEvent;
 
 use super::command::{Action, Command};
-use super::controls::Ask as Control;
+use super::controls::Request as Control;
 use super::home;
 use super::panel::Focus;
 use super::pattern::Look;
 use super::session::{Phase, Session};
 use super::state::{Mode, State};
-use super::whatif::Ask as WhatIf;
+use super::whatif::Request as WhatIf;
 use crate::run::{SKIPPED, Status};
 
 /// The reason why a command is not possible now; `None` if no explanation is needed.
@@ -32,7 +32,7 @@ pub fn why(state: &State, action: Action) -> Option<String> {
         Action::WhatIf(WhatIf::PreviousExperiment | WhatIf::NextExperiment) => {
             "the recipe has one experiment only"
         }
-        Action::WhatIf(_) => "a stored run that is watched is only looked at",
+        Action::WhatIf(_) => "a stored run is read-only",
         Action::Pattern(Look::Show) => "only gather, scatter and pattern go through indices",
         Action::Pattern(Look::Side) => "this case has one side only",
         Action::Pattern(Look::Previous | Look::Next) => "no other case has indices",
@@ -45,7 +45,7 @@ fn control(state: &State, ask: Control) -> Option<String> {
     let text = match ask {
         Control::Skip | Control::Again => return of_case(state, ask),
         Control::Resume => resume(state),
-        _ if !state.active() => "no run is on its way",
+        _ if !state.active() => "no run is active",
         Control::Cancel | Control::CancelAll => "the run is being cancelled already",
         Control::Pause => "the engine does not work now",
         Control::Freeze => "look at the run to freeze it",
@@ -53,11 +53,11 @@ fn control(state: &State, ask: Control) -> Option<String> {
     Some(text.to_owned())
 }
 
-const PLAYED: &str = "a run that is played is only looked at";
+const PLAYED: &str = "a run that is played back is read-only";
 
 fn resume(state: &State) -> &'static str {
     match state.run() {
-        _ if state.busy() => "a run is on its way",
+        _ if state.busy() => "a run is active",
         _ if state.runs.reopens() => "the run is being read already",
         _ if state.focus.is_runs() => match state.runs.selected().map(|entry| entry.summary()) {
             Some(Some(_)) => "this run is complete: nothing is left to measure",
@@ -66,7 +66,7 @@ fn resume(state: &State) -> &'static str {
         },
         Some(run) if state.focus.is_run() && run.mode == Mode::Watch => PLAYED,
         Some(_) if state.focus.is_run() => "this run is complete: nothing is left to measure",
-        _ => "no run that was cut short is looked at",
+        _ => "no incomplete run is on screen",
     }
 }
 
@@ -76,20 +76,20 @@ fn of_case(state: &State, ask: Control) -> Option<String> {
     let record = shown.ledger.records().get(shown.selected)?;
     Some(match (&record.status, ask) {
         (Status::NotApplicable(reason), _) if reason != SKIPPED => format!("this case is n/a: {reason}"),
-        _ if shown.mode == Mode::Stored => "a stored run is only looked at".to_owned(),
+        _ if shown.mode == Mode::Stored => "a stored run is read-only".to_owned(),
         _ if shown.mode == Mode::Watch => PLAYED.to_owned(),
         _ if ask == Control::Skip && !shown.active() => "the run is over".to_owned(),
         (Status::Done, _) => "this case is done: it has no rounds to come".to_owned(),
         (Status::NotApplicable(_), _) => "this case is skipped already".to_owned(),
         (Status::Failed(_), Control::Skip) => "this case failed: it has no rounds to come".to_owned(),
-        (Status::Failed(_), _) => "a wrong result stays wrong, whatever a second look finds".to_owned(),
+        (Status::Failed(_), _) => "a wrong result stays wrong, whatever a repetition gives".to_owned(),
         (Status::Pending | Status::Partial, _) => pending(shown).to_owned(),
     })
 }
 
 fn pending(shown: &Session) -> &'static str {
     match shown.phase {
-        Phase::Over { .. } | Phase::Broken(_) => "this case is not measured yet: go on with the run",
+        Phase::Over { .. } | Phase::Broken(_) => "this case is not measured yet: resume the run",
         _ => "this case still has rounds to come",
     }
 }
@@ -99,11 +99,11 @@ fn chart(state: &State) -> &'static str {
     if state.session.is_none() { "there is no chart here" } else { "the whole chart is shown" }
 }
 
-fn home(ask: home::Ask) -> &'static str {
+fn home(ask: home::Request) -> &'static str {
     match ask {
-        home::Ask::Undo | home::Ask::UndoAll => "nothing is changed",
-        home::Ask::Filter => "there is one recipe only",
-        home::Ask::Remove => "nothing waits",
+        home::Request::Undo | home::Request::UndoAll => "nothing is changed",
+        home::Request::Filter => "there is one recipe only",
+        home::Request::Remove => "nothing waits",
         _ => "this recipe has a mistake",
     }
 }

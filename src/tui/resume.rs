@@ -53,7 +53,7 @@ fn is_incomplete(run: &Session) -> bool {
 /// Has the run read, so that it can be resumed.
 pub fn reopen(state: &mut State, run: Unfinished) -> Effect {
     state.notice = Some("reading the run …".to_owned());
-    Effect::Ask(state.runs.reopening_ticket(), Job::Reopen(run))
+    Effect::Request(state.runs.reopening_ticket(), Job::Reopen(run))
 }
 
 /// Shows the resumed run, starting with the content of its folder.

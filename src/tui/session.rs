@@ -82,7 +82,7 @@ pub struct Session {
     hold: Hold,
     cancelled: bool,
     /// Whether the run's thread has finished; until then it may still write files.
-    pub told_all: bool,
+    pub all_events_seen: bool,
     /// Whether the engine has made progress since it was started.
     progressed: bool,
     chart: ChartData,
@@ -121,7 +121,7 @@ impl Session {
             frozen: None,
             hold: Hold::default(),
             cancelled: false,
-            told_all: false,
+            all_events_seen: false,
             progressed: false,
             chart,
             stale: false,
@@ -148,7 +148,7 @@ impl Session {
     }
 
     /// Whether samples that need every core are being timed; then not even the clock in the header moves.
-    pub fn hushed(&self) -> bool {
+    pub fn drawing_paused(&self) -> bool {
         let Some(current) = self.current.filter(|_| self.sampling()) else { return false };
         let cores = self.environment.as_ref().map_or(usize::MAX, |e| e.affinity.len());
         let case = &self.ledger.plan().cases[current.case];
@@ -203,7 +203,7 @@ impl Session {
         self.progressed = false;
         self.phase = Phase::Running;
         self.eta.begin(now);
-        self.say(now, Level::Info, "going on in a fresh engine");
+        self.say(now, Level::Info, "continuing in a fresh engine");
     }
 
     /// When the run was paused, if it is.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::chart::Ask;
+use super::chart::Request;
 use super::command::Action;
 use super::controls;
 use super::home::{self, Home};
@@ -170,7 +170,7 @@ impl State {
     /// Whether the thread that drives the run is still working: after the run has ended or failed, it still
     /// writes files.
     pub fn busy(&self) -> bool {
-        self.run().is_some_and(|run| !run.told_all)
+        self.run().is_some_and(|run| !run.all_events_seen)
     }
 
     /// Source of the current events; [`Mode::Watch`] while a stored run is being played.
@@ -190,20 +190,20 @@ impl State {
     }
 
     /// Whether nothing but a key may cause drawing now, because the samples being timed need every core.
-    pub fn hushed(&self) -> bool {
-        self.mode() != Mode::Watch && self.run().is_some_and(Session::hushed)
+    pub fn drawing_paused(&self) -> bool {
+        self.mode() != Mode::Watch && self.run().is_some_and(Session::drawing_paused)
     }
 
     /// Whether the home screen is shown rather than a run.
     pub fn at_home(&self) -> bool {
         let home = matches!(self.focus, Focus::Recipes | Focus::Editor | Focus::Queue);
-        home || (self.session.is_none() && !self.focus.is_aside())
+        home || (self.session.is_none() && !self.focus.has_own_screen())
     }
 
     /// The panels that exist on the current screen, in the order in which Tab cycles through them.
-    pub fn present(&self) -> Vec<Focus> {
-        if self.focus.is_aside() {
-            return self.focus.aside().to_vec();
+    pub fn panels(&self) -> Vec<Focus> {
+        if self.focus.has_own_screen() {
+            return self.focus.own_screen().to_vec();
         }
         let there = |focus: &Focus| match focus {
             Focus::Recipes => true,
@@ -224,12 +224,12 @@ impl State {
                 (!self.active() || self.mode() == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
             }
             Action::Devices => self.focus.is_run() && session.is_some(),
-            Action::Chart(ask) => !self.focus.is_aside() && session.is_some_and(|s| allows(s, ask)),
+            Action::Chart(ask) => !self.focus.has_own_screen() && session.is_some_and(|s| allows(s, ask)),
             Action::Home(ask) => home::allows(self, ask),
             Action::Runs(ask) => runs::allows(self, ask),
             Action::Pattern(look) => pattern::allows(self, look),
             Action::WhatIf(ask) => whatif::allows(self, ask),
-            Action::FocusNext | Action::FocusPrevious => self.present().len() > 1,
+            Action::FocusNext | Action::FocusPrevious => self.panels().len() > 1,
             Action::Back => {
                 self.focus != Focus::Recipes
                     || self.home.filter.shows()
@@ -247,15 +247,20 @@ impl State {
 }
 
 /// Whether this request to the chart would have an effect.
-fn allows(session: &Session, ask: Ask) -> bool {
+fn allows(session: &Session, ask: Request) -> bool {
     let look = session.view.look(session.experiment());
     let zoomed = look.x_part.is_some() || look.y_part.is_some();
     match ask {
-        Ask::ZoomOut | Ask::ZoomReset | Ask::PanUp | Ask::PanDown | Ask::PanLeft | Ask::PanRight => zoomed,
-        Ask::Left | Ask::Right => zoomed || session.view.cursor,
-        Ask::Line(number) => number <= session.chart().styles(),
-        Ask::Before => session.view.overlay().is_some() || session.view.baseline.is_some(),
-        Ask::Differences => session.view.overlay().is_some() || session.predicts(),
+        Request::ZoomOut
+        | Request::ZoomReset
+        | Request::PanUp
+        | Request::PanDown
+        | Request::PanLeft
+        | Request::PanRight => zoomed,
+        Request::Left | Request::Right => zoomed || session.view.cursor,
+        Request::Line(number) => number <= session.chart().styles(),
+        Request::Before => session.view.overlay().is_some() || session.view.baseline.is_some(),
+        Request::Differences => session.view.overlay().is_some() || session.predicts(),
         _ => true,
     }
 }

@@ -21,7 +21,7 @@ pub struct Theme {
 
 /// The theme that the user requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ThemeChoice {
     /// Dark or light, according to the environment variable `COLORFGBG`.
     #[default]
     Auto,
@@ -59,17 +59,17 @@ impl Theme {
     /// no colours, whatever is requested. `COLORTERM` and `TERM` determine the number of colours, and
     /// `COLORFGBG` whether the background is light; `LC_ALL`, `LC_CTYPE` and `LANG`, in that order, determine
     /// whether symbols outside ASCII can be shown.
-    pub fn new(wanted: Wanted, symbols: Symbols, read: impl Fn(&str) -> Option<String>) -> Theme {
+    pub fn new(wanted: ThemeChoice, symbols: Symbols, read: impl Fn(&str) -> Option<String>) -> Theme {
         let set = |key: &str| read(key).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
         let many = set("COLORTERM").is_some_and(|c| c == "truecolor" || c == "24bit")
             || WITH_256.iter().any(|name| term.contains(name));
         let light = match wanted {
-            Wanted::Auto => set("COLORFGBG").is_some_and(|colours| is_light(&colours)),
-            other => other == Wanted::Light,
+            ThemeChoice::Auto => set("COLORFGBG").is_some_and(|colours| is_light(&colours)),
+            other => other == ThemeChoice::Light,
         };
         let palette = match (wanted, many, light) {
-            (Wanted::Mono, ..) => Palette::Mono,
+            (ThemeChoice::Mono, ..) => Palette::Mono,
             (_, true, false) => Palette::Dark,
             (_, true, true) => Palette::Light,
             (_, false, false) => Palette::NamedDark,
@@ -86,7 +86,7 @@ impl Theme {
 
     /// The theme according to the environment alone.
     pub fn from_environment(read: impl Fn(&str) -> Option<String>) -> Theme {
-        Theme::new(Wanted::Auto, Symbols::Auto, read)
+        Theme::new(ThemeChoice::Auto, Symbols::Auto, read)
     }
 
     /// Whether there are no colours, so that symbols must convey what colours otherwise would.
@@ -235,12 +235,12 @@ const ASCII_BORDER: border::Set<'static> = border::Set {
 mod tests {
     use super::*;
 
-    fn wanted(wanted: Wanted, symbols: Symbols, pairs: &[(&str, &str)]) -> Theme {
+    fn wanted(wanted: ThemeChoice, symbols: Symbols, pairs: &[(&str, &str)]) -> Theme {
         Theme::new(wanted, symbols, |key| pairs.iter().find(|(k, _)| *k == key).map(|(_, v)| v.to_string()))
     }
 
     fn theme(pairs: &[(&str, &str)]) -> Theme {
-        wanted(Wanted::Auto, Symbols::Auto, pairs)
+        wanted(ThemeChoice::Auto, Symbols::Auto, pairs)
     }
 
     #[test]
@@ -250,13 +250,13 @@ mod tests {
         assert!(!theme(&[("LANG", "C.UTF-8"), ("LC_ALL", "C")]).utf8);
         assert!(theme(&[("LANG", "C.UTF-8"), ("LC_ALL", "")]).utf8, "empty means unset");
         assert!(!theme(&[]).utf8);
-        assert!(wanted(Wanted::Auto, Symbols::Unicode, &[("LC_ALL", "C")]).utf8);
-        assert!(!wanted(Wanted::Auto, Symbols::Ascii, &[("LANG", "C.UTF-8")]).utf8);
+        assert!(wanted(ThemeChoice::Auto, Symbols::Unicode, &[("LC_ALL", "C")]).utf8);
+        assert!(!wanted(ThemeChoice::Auto, Symbols::Ascii, &[("LANG", "C.UTF-8")]).utf8);
     }
 
     #[test]
     fn without_colour_every_style_is_the_default_one() {
-        for wanted_one in [Wanted::Auto, Wanted::Dark, Wanted::Light, Wanted::Mono] {
+        for wanted_one in [ThemeChoice::Auto, ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::Mono] {
             let plain = wanted(wanted_one, Symbols::Auto, &[("NO_COLOR", "1")]);
             let styles =
                 [plain.dim(), plain.title(), plain.selected(), plain.key(), plain.banner(), plain.series(3)];
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn mono_has_modifiers_and_no_colours() {
-        let mono = wanted(Wanted::Mono, Symbols::Auto, &[("TERM", "xterm-256color")]);
+        let mono = wanted(ThemeChoice::Mono, Symbols::Auto, &[("TERM", "xterm-256color")]);
         for style in [mono.dim(), mono.title(), mono.focus(), mono.banner(), mono.series(0)] {
             assert_eq!(style.fg, None);
         }
@@ -288,7 +288,7 @@ mod tests {
             assert_eq!(palette(light), Palette::Light, "{light}");
         }
         let asked = |w| wanted(w, Symbols::Auto, &[term, ("COLORFGBG", "0;15")]).palette;
-        assert_eq!([asked(Wanted::Dark), asked(Wanted::Light)], [Palette::Dark, Palette::Light]);
+        assert_eq!([asked(ThemeChoice::Dark), asked(ThemeChoice::Light)], [Palette::Dark, Palette::Light]);
     }
 
     #[test]

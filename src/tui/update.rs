@@ -87,7 +87,7 @@ pub enum Effect {
     /// Carry out a request of the home screen.
     Home(Errand),
     /// Read or write stored runs; the answer comes with this number.
-    Ask(u64, Job),
+    Request(u64, Job),
     /// Play the stored run in this folder, `times` times faster than it ran.
     Play { path: PathBuf, plan: Box<Plan>, times: f64 },
     /// Ask the terminal to copy a text.

@@ -14,13 +14,13 @@ use crate::run::{Ledger, Record, SKIPPED};
 pub fn case(ledger: &Ledger, at: usize) -> String {
     let Some(record) = ledger.records().get(at) else { return String::new() };
     match ledger.plan().experiments.get(record.case.experiment) {
-        Some(experiment) => swept(experiment, &record.case),
+        Some(experiment) => swept_values(experiment, &record.case),
         None => record.case.primitive.clone(),
     }
 }
 
 /// The case's values of the experiment's swept parameters, or its primitive if it has none of them.
-pub fn swept(experiment: &Experiment, case: &Case) -> String {
+pub fn swept_values(experiment: &Experiment, case: &Case) -> String {
     let value =
         |axis: &crate::recipe::plan::Axis| Some(names::value(case.params.get(&axis.key)?, axis.bytes));
     let values: Vec<String> = experiment.axes.iter().filter_map(value).collect();
@@ -54,7 +54,7 @@ pub fn absence(reason: &str, record: &Record) -> String {
 /// How many cases have no result and why, from pairs of a reason and a number of cases:
 /// `12 n/a: no CUDA driver (8); needs 4 GiB, 2 GiB free (4)`. Each reason stands once, with its number of cases
 /// if there are several reasons.
-pub fn absent<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> Option<String> {
+pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> Option<String> {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for (reason, cases) in reasons {
         match counted.iter_mut().find(|(known, _)| *known == reason) {
@@ -97,7 +97,7 @@ pub fn clock(time: Duration) -> String {
 }
 
 /// A remaining time: `42s`, `1m10s`, `2h05m`.
-pub fn wait(time: Duration) -> String {
+pub fn remaining(time: Duration) -> String {
     match time.as_secs() {
         s @ 0..60 => format!("{s}s"),
         s @ 60..3600 => format!("{}m{:02}s", s / 60, s % 60),
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn times_read_as_on_a_clock() {
         assert_eq!([7, 70, 3723].map(|s| clock(Duration::from_secs(s))), ["0:07", "1:10", "1:02:03"]);
-        assert_eq!([7, 70, 3723].map(|s| wait(Duration::from_secs(s))), ["7s", "1m10s", "1h02m"]);
+        assert_eq!([7, 70, 3723].map(|s| remaining(Duration::from_secs(s))), ["7s", "1m10s", "1h02m"]);
     }
 
     #[test]
@@ -265,9 +265,9 @@ mod tests {
 
     #[test]
     fn each_reason_stands_once_with_its_cases() {
-        assert_eq!(absent([]), None);
-        assert_eq!(absent([("no driver", 3), ("no driver", 2)]).as_deref(), Some("5 n/a: no driver"));
-        let several = absent([("no driver", 1), ("needs 4 GiB, 2 GiB free", 1), ("no driver", 2)]);
+        assert_eq!(absent_cases([]), None);
+        assert_eq!(absent_cases([("no driver", 3), ("no driver", 2)]).as_deref(), Some("5 n/a: no driver"));
+        let several = absent_cases([("no driver", 1), ("needs 4 GiB, 2 GiB free", 1), ("no driver", 2)]);
         assert_eq!(several.as_deref(), Some("4 n/a: no driver (3); needs 4 GiB, 2 GiB free (1)"));
     }
 

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use scatterlab::case::schema::Default;
+use scatterlab::case::schema::ParamDefault;
 use scatterlab::case::{Cancel, Case, Fault, Params, Value, Verdict};
 use scatterlab::device::cuda::Gpu;
 use scatterlab::engine::Executor;
@@ -108,7 +108,7 @@ fn prove(case: &Case, words: &str, mistakes: &mut Sample) {
 pub fn method(case: &Case) -> String {
     let table = primitives::find(&case.primitive).unwrap().params();
     let default = match table.iter().find(|row| row.name == "method").unwrap().default {
-        Default::Is(name) => name,
+        ParamDefault::Is(name) => name,
         _ => "auto",
     };
     format!("{} {}", case.primitive, case.params.text("method").unwrap_or(default))

@@ -84,8 +84,8 @@ fn a_device_that_does_not_come_back_ends_the_run_with_what_was_measured() {
         ("FAULT_GONE", "46"),
     ];
     let ran = libraries.run(RECIPE, &environment);
-    let gone = "cuda is not there any more (CUDA_ERROR_DEVICE_UNAVAILABLE), and 3 cases are left on it; \
-        to go on: scatterlab run --resume out";
+    let gone = "cuda is no longer there (CUDA_ERROR_DEVICE_UNAVAILABLE), and 3 cases are left on it; \
+        to resume: scatterlab run --resume out";
     assert_eq!(ran.said.lines().filter(|line| line.ends_with(gone)).count(), 1, "{}", ran.said);
     assert_eq!(ran.status, Some(1), "{}", ran.said);
     assert!(ran.rounds[0] > 0 && ran.rounds[0] == ran.rounds[1], "{:?}", ran.rounds);

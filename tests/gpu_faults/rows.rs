@@ -12,7 +12,7 @@ measure: {rounds: 2, samples: 2, second-look: never}
 /// The number of rounds of all eight cases.
 pub const ALL: usize = 16;
 
-pub const LOST: &str = "; the run goes on in a fresh engine";
+pub const LOST: &str = "; the run continues in a fresh engine";
 
 /// A fault and its effect on the run.
 pub struct Row {

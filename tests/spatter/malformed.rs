@@ -130,7 +130,7 @@ const SUITES: &[(&str, u8, &str)] = &[
     ("[] []", 255, "1:4: not JSON: trailing characters"),
     ("{\"pattern\": [0]}", 255, "1:1: expected a list of configurations, found an object"),
     ("\"UNIFORM:8:1\"", 255, "1:1: expected a list of configurations, found `\"UNIFORM:8:1\"`"),
-    ("[]", 255, "1:1: there is no configuration in the list"),
+    ("[]", 255, "1:1: the list holds no configuration"),
     ("[\n  3]", 255, "2:3: expected an object of options, found `3`"),
     (
         "[{\"pattern\": [0],\n\"lenght\": 3}]",

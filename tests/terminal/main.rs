@@ -229,7 +229,7 @@ fn a_run_is_held_and_a_case_skipped_between_two_samples() {
     assert_eq!(said.len(), 3, "{said:?}");
     screen.keys("qq");
     assert_eq!(screen.ended(), 0);
-    screen.wait(" is not complete; to go on:");
+    screen.wait(" is not complete; to resume it:");
     screen.wait("scatterlab run --resume reports/");
     let results = fs::read_to_string(run_folder(folder.path()).join("results.csv")).expect("results");
     assert!(results.contains(",n/a,skipped,"), "{results}");

@@ -4,7 +4,7 @@ use crate::cli::{CANNOT_TELL, CASES_FAILED, DIFFERS};
 use crate::report::judge::{Comparison, Judgement};
 use crate::report::judged::{cases, change};
 use crate::report::unit;
-use crate::report::verdicts::{self, Named};
+use crate::report::verdicts::{self, NamedRun};
 
 /// The cases for which the baseline has a result, classified by the results of all other runs.
 #[derive(Debug, Default)]
@@ -15,13 +15,13 @@ pub struct Found {
     slower: Vec<String>,
     /// Cases shown not to be slower.
     cleared: usize,
-    untold: usize,
+    undecided: usize,
     unmeasured: usize,
     alone: usize,
 }
 
 impl Found {
-    pub fn among(limit: f64, baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Found {
+    pub fn among(limit: f64, baseline: &NamedRun, others: &[NamedRun], comparisons: &[Comparison]) -> Found {
         let mut found = Found { limit, ..Found::default() };
         let has = |at: usize| baseline.side.record(at).is_some_and(|record| record.statistics.is_some());
         for (other, comparison) in others.iter().zip(comparisons) {
@@ -38,7 +38,7 @@ impl Found {
         found
     }
 
-    fn add(&mut self, baseline: &Named, other: &Named, judgement: &Judgement) {
+    fn add(&mut self, baseline: &NamedRun, other: &NamedRun, judgement: &Judgement) {
         let measured = |at: usize| other.side.record(at).is_some_and(|record| record.statistics.is_some());
         match judgement.slower_by(self.limit) {
             Some(true) => {
@@ -47,7 +47,7 @@ impl Found {
                 self.slower.push(format!("slower in {}: {label}: {change}", other.name));
             }
             Some(false) => self.cleared += 1,
-            None if measured(judgement.pair.other) => self.untold += 1,
+            None if measured(judgement.pair.other) => self.undecided += 1,
             None => self.unmeasured += 1,
         }
     }
@@ -73,13 +73,13 @@ impl Found {
         format!("{found} by more than {limit} %{rest}{end}")
     }
 
-    /// The cases that cannot answer the question: `36 cannot be told, 35 have no counterpart`.
+    /// The cases that cannot answer the question: `36 undecided, 35 have no counterpart`.
     fn rest(&self) -> Option<String> {
         let are = |n: usize, one: &str, more: &str| {
             (n > 0).then(|| format!("{n} {}", if n == 1 { one } else { more }))
         };
         let parts = [
-            are(self.untold, "cannot be told", "cannot be told"),
+            are(self.undecided, "undecided", "undecided"),
             are(self.alone, "has no counterpart", "have no counterpart"),
             are(self.unmeasured, "was not measured", "were not measured"),
         ];
@@ -106,7 +106,7 @@ impl Found {
     }
 }
 
-fn label(baseline: &Named, at: usize) -> String {
+fn label(baseline: &NamedRun, at: usize) -> String {
     let record = baseline.side.record(at);
     record.map(|record| verdicts::label(baseline.side, &record.case)).unwrap_or_default()
 }
@@ -124,14 +124,14 @@ mod tests {
         let cases = [
             (Found { cleared: 3, ..Found::default() }, 0, "no case is slower by more than 3 %"),
             (
-                Found { cleared: 3, untold: 1, ..Found::default() },
+                Found { cleared: 3, undecided: 1, ..Found::default() },
                 0,
-                "no case is shown to be slower by more than 3 %; 1 cannot be told",
+                "no case is shown to be slower by more than 3 %; 1 undecided",
             ),
             (
-                Found { untold: 36, alone: 35, ..Found::default() },
+                Found { undecided: 36, alone: 35, ..Found::default() },
                 5,
-                "no case is shown to be slower by more than 3 %; 36 cannot be told, 35 have no counterpart",
+                "no case is shown to be slower by more than 3 %; 36 undecided, 35 have no counterpart",
             ),
             (
                 Found { cleared: 9, alone: 1, unmeasured: 2, ..Found::default() },
@@ -139,9 +139,9 @@ mod tests {
                 "no case is shown to be slower by more than 3 %; 1 has no counterpart, 2 were not measured",
             ),
             (
-                Found { slower: vec![String::new()], untold: 2, ..Found::default() },
+                Found { slower: vec![String::new()], undecided: 2, ..Found::default() },
                 4,
-                "1 case is slower by more than 3 %; 2 cannot be told:",
+                "1 case is slower by more than 3 %; 2 undecided:",
             ),
             (
                 Found::default(),

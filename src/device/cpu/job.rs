@@ -137,7 +137,7 @@ impl<J: PoolJob> Prepared for OnPool<J> {
 /// A worker's result for the others, in its own cache line.
 #[repr(align(128))]
 #[derive(Default)]
-pub struct Slot(pub AtomicU64);
+pub struct CacheLineSlot(pub AtomicU64);
 
 /// Orders the calling thread's non-temporal stores before its later operations.
 pub fn fence() {

@@ -27,15 +27,18 @@ pub struct Launched {
 }
 
 /// A kernel, as its module and its name in the PTX.
-pub type Named = (&'static str, String);
+pub type KernelName = (&'static str, String);
 
 /// Kernels of one module.
-pub fn named(module: &'static str, names: impl IntoIterator<Item = impl Into<String>>) -> Vec<Named> {
+pub fn kernel_names(
+    module: &'static str,
+    names: impl IntoIterator<Item = impl Into<String>>,
+) -> Vec<KernelName> {
     names.into_iter().map(|name| (module, name.into())).collect()
 }
 
 /// Context in which a case is prepared.
-pub struct Setup<'a> {
+pub struct GpuSetup<'a> {
     pub gpu: &'a Gpu,
     /// The other GPUs spanned by the arrays.
     pub others: &'a [Gpu],
@@ -48,7 +51,7 @@ pub struct Setup<'a> {
 
 /// Elements [first, first + count) processed by one launch, of arrays whose base is off by `shift` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LaunchPart {
     pub first: u64,
     pub count: u64,
     pub shift: u64,
@@ -56,22 +59,23 @@ pub struct Part {
 
 /// The parts of an execution in order, and a store to be reverted after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    pub parts: Vec<Part>,
+pub struct LaunchPlan {
+    pub parts: Vec<LaunchPart>,
     /// The output element that is poisoned again, as if it had never been stored.
     pub skipped: Option<u64>,
 }
 
-impl Plan {
+impl LaunchPlan {
     /// All `n` elements in one part.
-    pub fn whole(n: u64) -> Plan {
-        Plan { parts: vec![Part { first: 0, count: n, shift: 0 }], skipped: None }
+    pub fn whole(n: u64) -> LaunchPlan {
+        LaunchPlan { parts: vec![LaunchPart { first: 0, count: n, shift: 0 }], skipped: None }
     }
 
     /// For executions that can start at any element. A fault omits at least one element; [`Fault::OffByOne`]
     /// shifts an array instead.
-    pub fn ranges(n: u64, fault: Option<Fault>) -> Plan {
-        let part = |first, count| Part { first, count, shift: u64::from(fault == Some(Fault::OffByOne)) };
+    pub fn ranges(n: u64, fault: Option<Fault>) -> LaunchPlan {
+        let part =
+            |first, count| LaunchPart { first, count, shift: u64::from(fault == Some(Fault::OffByOne)) };
         let half = part(0, n / 2);
         let mut parts = match fault {
             None | Some(Fault::OffByOne) => vec![part(0, n)],
@@ -81,20 +85,20 @@ impl Plan {
             Some(Fault::SkippedStore) => vec![half, part(n / 2 + 1, n.saturating_sub(n / 2 + 1))],
         };
         parts.retain(|part| part.count > 0);
-        Plan { parts, skipped: None }
+        LaunchPlan { parts, skipped: None }
     }
 
     /// For executions that must start at the first element. A fault omits the last element, or the worker of
     /// the second half processes the first half.
-    pub fn prefix(n: u64, fault: Option<Fault>) -> Plan {
+    pub fn prefix(n: u64, fault: Option<Fault>) -> LaunchPlan {
         let counts = match fault {
             Some(Fault::MissingTail) => vec![n.saturating_sub(1)],
             Some(Fault::WrongChunk) => vec![n / 2; 2],
             _ => vec![n],
         };
         let shift = u64::from(fault == Some(Fault::OffByOne));
-        let parts = counts.into_iter().map(|count| Part { first: 0, count, shift }).collect();
-        Plan { parts, skipped: (fault == Some(Fault::SkippedStore) && n > 0).then_some(n / 2) }
+        let parts = counts.into_iter().map(|count| LaunchPart { first: 0, count, shift }).collect();
+        LaunchPlan { parts, skipped: (fault == Some(Fault::SkippedStore) && n > 0).then_some(n / 2) }
     }
 }
 
@@ -117,19 +121,19 @@ pub trait GpuJob: Sized + Send + 'static {
     ///
     /// # Errors
     /// When the case does not exist on GPUs.
-    fn kernels(case: &Self::Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure>;
+    fn kernels(case: &Self::Case, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure>;
 
     /// Peak bytes of the case on its GPU; on the first one if its arrays span `gpus` GPUs.
     fn needed(case: &Self::Case, gpus: u64) -> u64;
 
     /// The parts of an execution, subject to a fault.
-    fn plan(case: &Self::Case, fault: Option<Fault>) -> Plan;
+    fn plan(case: &Self::Case, fault: Option<Fault>) -> LaunchPlan;
 
     /// Allocates and generates the arrays. The harness has checked that they fit.
     ///
     /// # Errors
     /// `NotApplicable` if this GPU does not support the case; errors reported by the driver.
-    fn prepare(case: Self::Case, setup: &Setup) -> Result<Self, Failure>;
+    fn prepare(case: Self::Case, setup: &GpuSetup) -> Result<Self, Failure>;
 
     /// Poisons the output of an execution and resets accumulated results.
     ///
@@ -149,7 +153,7 @@ pub trait GpuJob: Sized + Send + 'static {
     ///
     /// # Errors
     /// Errors reported by the driver.
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure>;
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure>;
 
     /// Queues the end of an execution.
     ///
@@ -198,7 +202,7 @@ pub trait GpuJob: Sized + Send + 'static {
     ///
     /// # Errors
     /// Errors reported by the driver.
-    fn execute(&mut self, gpu: &Gpu, plan: &Plan) -> Result<(), Failure> {
+    fn execute(&mut self, gpu: &Gpu, plan: &LaunchPlan) -> Result<(), Failure> {
         self.begin(gpu)?;
         plan.parts.iter().try_for_each(|part| self.enqueue(gpu, *part))?;
         self.end(gpu)?;
@@ -209,7 +213,7 @@ pub trait GpuJob: Sized + Send + 'static {
     ///
     /// # Errors
     /// Errors reported by the driver.
-    fn time(&mut self, gpu: &Gpu, plan: &Plan, batch: u32) -> Result<f64, Failure> {
+    fn time(&mut self, gpu: &Gpu, plan: &LaunchPlan, batch: u32) -> Result<f64, Failure> {
         gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute(gpu, plan)))
     }
 
@@ -237,7 +241,7 @@ pub type OneGpu = Box<dyn Prepared + Send>;
 struct OnGpu<J> {
     gpu: Gpu,
     job: J,
-    plan: Plan,
+    plan: LaunchPlan,
     /// Values chosen for open parameters of the primitive.
     resolved: Vec<(String, Value)>,
     /// Whether samples were taken.
@@ -251,7 +255,7 @@ struct OnGpu<J> {
 pub fn on_gpu<J: GpuJob>(
     case: J::Case,
     resolved: Vec<(String, Value)>,
-    setup: &Setup,
+    setup: &GpuSetup,
 ) -> Result<OneGpu, Failure> {
     setup.gpu.require(J::needed(&case, setup.others.len() as u64 + 1))?;
     setup.cancel.check()?;
@@ -378,7 +382,11 @@ mod tests {
     use super::*;
 
     fn handled(n: u64, fault: Option<Fault>) -> Vec<u64> {
-        Plan::ranges(n, fault).parts.iter().flat_map(|part| part.first..part.first + part.count).collect()
+        LaunchPlan::ranges(n, fault)
+            .parts
+            .iter()
+            .flat_map(|part| part.first..part.first + part.count)
+            .collect()
     }
 
     #[test]
@@ -386,7 +394,7 @@ mod tests {
         for n in [0, 1, 2, 1000] {
             assert_eq!(handled(n, None), (0..n).collect::<Vec<_>>());
         }
-        assert_eq!(Plan::prefix(5, None), Plan::whole(5));
+        assert_eq!(LaunchPlan::prefix(5, None), LaunchPlan::whole(5));
     }
 
     #[test]
@@ -398,16 +406,19 @@ mod tests {
                 assert!((0..n).any(|i| !handled.contains(&i)), "{fault:?} of {n}");
             }
         }
-        assert_eq!(Plan::ranges(5, Some(Fault::OffByOne)).parts, [Part { first: 0, count: 5, shift: 1 }]);
+        assert_eq!(
+            LaunchPlan::ranges(5, Some(Fault::OffByOne)).parts,
+            [LaunchPart { first: 0, count: 5, shift: 1 }]
+        );
     }
 
     #[test]
     fn a_fault_of_a_prefix_leaves_an_element_out() {
         let counts =
-            |n, fault| Plan::prefix(n, Some(fault)).parts.iter().map(|p| p.count).collect::<Vec<_>>();
+            |n, fault| LaunchPlan::prefix(n, Some(fault)).parts.iter().map(|p| p.count).collect::<Vec<_>>();
         assert_eq!((counts(5, Fault::OffByOne), counts(5, Fault::MissingTail)), (vec![5], vec![4]));
         assert_eq!((counts(5, Fault::WrongChunk), counts(1, Fault::WrongChunk)), (vec![2, 2], vec![0, 0]));
-        let skipped = |n| Plan::prefix(n, Some(Fault::SkippedStore)).skipped;
+        let skipped = |n| LaunchPlan::prefix(n, Some(Fault::SkippedStore)).skipped;
         assert_eq!((skipped(5), skipped(1), skipped(0)), (Some(2), Some(0), None));
     }
 }

@@ -24,7 +24,10 @@ mod imp;
 
 pub use facts::{DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
 pub use imp::{Ahead, Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};
-pub use job::{AsArg, GpuJob, Launched, Named, OneGpu, POISON32, Part, Plan, Setup, named, on_gpu, poison};
+pub use job::{
+    AsArg, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched, OneGpu, POISON32, kernel_names,
+    on_gpu, poison,
+};
 pub(crate) use job::{args, device_struct, plain_struct};
 pub use multi_gpu::Several;
 pub use run_concurrently::run_concurrently;

@@ -13,7 +13,7 @@ pub const CHECK: Check = Check {
 
 fn judge(on: Option<bool>) -> Finding {
     match on {
-        None => Finding::note("not told"),
+        None => Finding::note("unknown"),
         Some(false) => Finding::ok("off: the clock is the nominal one"),
         Some(true) => Finding::note("on: the clock depends on load and temperature")
             .advice("leave it for everyday figures; switch it off where a few per cent matter"),

@@ -14,7 +14,7 @@ pub const CHECK: Check = Check {
 };
 
 fn judge(device: Option<&Device>) -> Finding {
-    let Some(device) = device else { return Finding::note("not told") };
+    let Some(device) = device else { return Finding::note("unknown") };
     match &device.availability {
         Availability::Available => {
             let facts = device.facts.iter().map(|(name, value)| format!("{name} {value}"));

@@ -16,7 +16,7 @@ pub const CHECK: Check = Check {
 fn judge(governors: &BTreeSet<String>) -> Finding {
     let names: Vec<&str> = governors.iter().map(String::as_str).collect();
     match names.as_slice() {
-        [] => Finding::note("not told: the clock is not ours to set"),
+        [] => Finding::note("unknown: this machine does not let its clock be read or set"),
         ["performance"] => Finding::ok("performance"),
         names => Finding::warning(names.join(", "))
             .advice("cpupower frequency-set -g performance: a clock that follows the load starts low"),

@@ -28,7 +28,7 @@ fn judge(transparent: Option<&str>, reserved: u64) -> Finding {
         }
         Some(word) => Finding::note(format!("transparent: {word}{aside}"))
             .advice("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled: 4 KiB pages slow random accesses down"),
-        None => Finding::note(format!("transparent: not told{aside}")),
+        None => Finding::note(format!("transparent: unknown{aside}")),
     }
 }
 

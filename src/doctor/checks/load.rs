@@ -20,7 +20,7 @@ const NAMED: usize = 3;
 fn average() -> String {
     let averages = kernel::load(&System::here());
     let first = averages.as_deref().and_then(|averages| averages.split(' ').next());
-    first.unwrap_or("not told").to_owned()
+    first.unwrap_or("unknown").to_owned()
 }
 
 fn judge(busy: &[Process], average: &str) -> Finding {

@@ -15,7 +15,7 @@ pub const CHECK: Check = Check {
 const ENOUGH: u64 = 2 << 30;
 
 fn judge(available: Option<u64>, total: Option<u64>) -> Finding {
-    let Some(available) = available else { return Finding::note("not told") };
+    let Some(available) = available else { return Finding::note("unknown") };
     let of = total.map(|total| format!(" of {}", fmt_bytes(total))).unwrap_or_default();
     let text = format!("{} free{of}", fmt_bytes(available));
     match available < ENOUGH {

@@ -26,7 +26,7 @@ fn nodes(scene: &Scene) -> Vec<usize> {
 
 fn judge(nodes: &[usize]) -> Finding {
     match nodes.len() {
-        0 => Finding::note("not told"),
+        0 => Finding::note("unknown"),
         1 => Finding::ok(format!("one node ({})", nodes[0])),
         count => Finding::note(format!("our CPUs belong to {count} nodes ({})", ranges(nodes)))
             .advice("numactl --cpunodebind=0 --membind=0 scatterlab … for figures of one node"),

@@ -24,7 +24,7 @@ fn share(scene: &Scene) -> Option<f64> {
 
 fn judge(share: Option<f64>) -> Finding {
     match share {
-        None => Finding::note("not told"),
+        None => Finding::note("unknown"),
         Some(share) if share > DEFAULT_MODEL => {
             Finding::warning(format!("{:.0} % of the CPU time was stolen", share * 100.0))
                 .advice("the host is busy: measure later, or on a machine with CPUs of its own")

@@ -13,7 +13,7 @@ use super::fetching;
 use crate::case::gpus::Gpus;
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault};
 use crate::device::Prepared;
-use crate::device::cuda::{Ahead, DeviceBuffer, GATE, Gpu, GpuFacts, OneGpu, Setup, Several, Unavailable};
+use crate::device::cuda::{Ahead, DeviceBuffer, GATE, Gpu, GpuFacts, GpuSetup, OneGpu, Several, Unavailable};
 use crate::engine::Executor;
 use crate::inputs::indices::Store;
 use crate::primitives::{self, implementations::implementation};
@@ -91,7 +91,7 @@ impl CudaExecutor {
         cancel: &Cancel,
     ) -> Result<OneGpu, Failure> {
         let stored = |hash: &str| self.indices.get(hash);
-        let setup = Setup { gpu, others, fault, cancel, stored: &stored };
+        let setup = GpuSetup { gpu, others, fault, cancel, stored: &stored };
         let all = [gpu].into_iter().chain(others);
         fetching::prepared(all, case, || implementation(case)?.on_gpu(case, &setup))
     }

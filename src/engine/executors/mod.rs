@@ -13,7 +13,7 @@ use crate::device::cuda::GpuFacts;
 use crate::engine::Executor;
 use crate::primitives::implementations::implementation;
 
-pub use crate::device::cuda::{Launched, Named};
+pub use crate::device::cuda::{KernelName, Launched};
 
 /// The GPU launches of one execution of a case, determined without a GPU, for profilers.
 ///
@@ -27,7 +27,7 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
 ///
 /// # Errors
 /// As for [`launched`].
-pub fn kernels(case: &Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+pub fn kernels(case: &Case, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
     implementation(case)?.kernels(case, gpu)
 }
 

@@ -167,7 +167,7 @@ fn empty() -> ArrayError {
 }
 
 fn no_words(bytes: u64) -> ArrayError {
-    ArrayError::new(Place::Whole, format!("{bytes} bytes are no whole number of 64-bit words"))
+    ArrayError::new(Place::Whole, format!("{bytes} bytes are not a whole number of 64-bit words"))
 }
 
 /// The `i`th index, from a type that holds the values of all integer types.

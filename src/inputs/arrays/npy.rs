@@ -48,7 +48,7 @@ fn refuse<T>(message: impl Into<String>) -> Result<T, ArrayError> {
 /// The text of the header, and the offset of the elements.
 fn header(bytes: &[u8]) -> Result<(&str, usize), ArrayError> {
     if !bytes.starts_with(MAGIC) {
-        return refuse("is no .npy file: it does not begin with \\x93NUMPY");
+        return refuse("is not a .npy file: it does not begin with \\x93NUMPY");
     }
     let (start, length) = match bytes.get(6..) {
         Some([1, 0, low, high, ..]) => (10, usize::from(u16::from_le_bytes([*low, *high]))),
@@ -66,7 +66,7 @@ fn header(bytes: &[u8]) -> Result<(&str, usize), ArrayError> {
     };
     match std::str::from_utf8(text) {
         Ok(text) => Ok((text, start + length)),
-        Err(_) => refuse("has a header that is no text"),
+        Err(_) => refuse("has a header that is not text"),
     }
 }
 
@@ -211,7 +211,7 @@ impl<'a> Cursor<'a> {
         while !self.take(')') {
             match self.word().parse() {
                 Ok(n) => shape.push(n),
-                Err(_) => return refuse("has a shape that is no tuple of integers"),
+                Err(_) => return refuse("has a shape that is not a tuple of integers"),
             }
             if !self.take(',') {
                 self.expect(')')?;

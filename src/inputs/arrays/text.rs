@@ -175,7 +175,7 @@ impl List {
 fn table(bytes: &[u8], delimiter: u8, column: usize) -> Result<Vec<u64>, ArrayError> {
     let mut indices = Vec::new();
     for row in rows(bytes, delimiter).into_byte_records().skip(1) {
-        let row = row.map_err(|error| ArrayError::new(Place::Whole, format!("is no table: {error}")))?;
+        let row = row.map_err(|error| ArrayError::new(Place::Whole, format!("is not a table: {error}")))?;
         let place = Place::Line(row.position().map_or(0, csv::Position::line), 1);
         let field = row.get(column).unwrap_or_default();
         if field.is_empty() {

@@ -44,7 +44,7 @@ fn words(source: &mut dyn Read, name: &str) -> anyhow::Result<Vec<u64>> {
 }
 
 fn broken(name: &str, why: &std::io::Error) -> anyhow::Error {
-    anyhow!("{name}: is no whole gzip file: {why}")
+    anyhow!("{name}: is not a complete gzip file: {why}")
 }
 
 #[cfg(test)]
@@ -87,16 +87,21 @@ mod tests {
         let whole = packed(&raw([1, 2, 3]));
         let error = |name: &str, bytes: &[u8]| read_as(name, bytes).expect_err("refused");
         for cut in [5, 12, whole.len() - 1] {
-            assert!(error("a.idx.gz", &whole[..cut]).contains("a.idx.gz: is no whole gzip file: "), "{cut}");
+            assert!(
+                error("a.idx.gz", &whole[..cut]).contains("a.idx.gz: is not a complete gzip file: "),
+                "{cut}"
+            );
         }
         let mut flipped = whole.clone();
         let end = flipped.len() - 6;
         flipped[end] ^= 1;
         for bytes in [&b"1 2 3"[..], &flipped, &[&whole[..], b"more"].concat()] {
-            assert!(error("a.idx.gz", bytes).contains("is no whole gzip file"), "{bytes:?}");
+            assert!(error("a.idx.gz", bytes).contains("is not a complete gzip file"), "{bytes:?}");
         }
-        assert!(error("a.txt.gz", &whole[..12]).contains("is no whole gzip file"));
-        assert!(error("a.idx.gz", &packed(&[0; 9])).ends_with("9 bytes are no whole number of 64-bit words"));
+        assert!(error("a.txt.gz", &whole[..12]).contains("is not a complete gzip file"));
+        assert!(
+            error("a.idx.gz", &packed(&[0; 9])).ends_with("9 bytes are not a whole number of 64-bit words")
+        );
         assert!(error("a.idx.gz", &packed(&[])).ends_with("is empty; accepted: at least one index"));
         let far = error("a.idx.gz", &packed(&raw([1, 1 << 40])));
         assert!(

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::typed::Typed;
 use crate::model::{Profile, SCHEMA};
-use crate::recipe::{self, Content, Mistake, Node, Place, Problem, RecipeError};
+use crate::recipe::{self, Content, ErrorKind, Mistake, Node, Place, RecipeError};
 
 /// Reads a profile. `name` is used in messages.
 ///
@@ -25,7 +25,7 @@ pub fn read(name: &str, text: &str) -> Result<Profile, RecipeError> {
 
 /// Reports a repeated top-level key as the profile's, not a recipe's.
 fn of_a_profile(mut error: RecipeError) -> RecipeError {
-    if let Problem::DuplicateKey { at, .. } = error.problem.as_mut()
+    if let ErrorKind::DuplicateKey { at, .. } = error.problem.as_mut()
         && at == "the recipe"
     {
         "the profile".clone_into(at);
@@ -39,7 +39,7 @@ fn schema(root: &Node) -> Result<(), Mistake> {
     match entries.iter().find(|(key, _)| key.text == "schema").map(|(_, node)| node) {
         Some(Node { content: Content::Int(version), place }) if *version != i128::from(SCHEMA) => {
             let (at, accepted) = ("schema".to_owned(), SCHEMA.to_string());
-            Err(Mistake::new(*place, Problem::OutOfRange { at, value: version.to_string(), accepted }))
+            Err(Mistake::new(*place, ErrorKind::OutOfRange { at, value: version.to_string(), accepted }))
         }
         _ => Ok(()),
     }
@@ -49,7 +49,7 @@ fn schema(root: &Node) -> Result<(), Mistake> {
 fn positive(node: &Node, at: &str) -> Result<(), Mistake> {
     let refuse = |place: Place, value: String| {
         let accepted = "positive, finite numbers".to_owned();
-        Err(Mistake::new(place, Problem::OutOfRange { at: at.to_owned(), value, accepted }))
+        Err(Mistake::new(place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }))
     };
     match &node.content {
         Content::Int(number) if *number <= 0 => refuse(node.place, number.to_string()),

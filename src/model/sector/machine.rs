@@ -29,7 +29,7 @@ impl<'a> Machine<'a> {
         let rates = profile
             .rates
             .get(name)
-            .ok_or_else(|| format!("the profile {} does not say what {name} reaches", profile.name))?;
+            .ok_or_else(|| format!("the profile {} has no rate for {name}", profile.name))?;
         let last = profile.caches.last();
         Ok(Machine {
             rates,

@@ -7,8 +7,8 @@ use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Module, Named, Part, Plan, Setup, args,
-    device_struct, named, poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, Module, args, device_struct, kernel_names, poison,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
@@ -157,10 +157,10 @@ impl GpuJob for Compaction {
         Ok(Launched { kernel: name(spec), launches: if sums { 3 } else { 1 } })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         let bits = (spec.operation.flagged() || spec.segmented()).then_some(FILL_BITS);
         let others = [FILL].into_iter().chain(bits).chain(CERTIFY);
-        let mut kernels = [named(MODULE, others), named(MODULE, [name(spec)])].concat();
+        let mut kernels = [kernel_names(MODULE, others), kernel_names(MODULE, [name(spec)])].concat();
         if sums_needed(spec).contains(&true) {
             kernels.extend([(MODULE, SUM.to_owned()), (scan::MODULE, SCAN.name())]);
         }
@@ -171,13 +171,16 @@ impl GpuJob for Compaction {
         work(spec).footprint + (1 << 16)
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         let (count, shift) =
             (injected_fault::handled(spec, fault), u64::from(fault == Some(Fault::OffByOne)));
-        Plan { parts: vec![Part { first: 0, count, shift }], skipped: injected_fault::skipped(spec, fault) }
+        LaunchPlan {
+            parts: vec![LaunchPart { first: 0, count, shift }],
+            skipped: injected_fault::skipped(spec, fault),
+        }
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Compaction, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Compaction, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
         let (given, n) = (Given::new(&spec), injected_fault::handled(&spec, setup.fault));
@@ -210,7 +213,7 @@ impl GpuJob for Compaction {
         }
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         if part.count == 0 {
             return gpu.memset32(&mut self.number, 0);
         }

@@ -1,7 +1,7 @@
 //! The typed parameters of a primitive atop scan.
 
 use super::inputs::Inputs;
-use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, select, sizes, variants, words};
 use crate::case::{Params, Refusal, reader};
 use crate::primitives::scan::segments::{Heads, Lengths, Segments};
@@ -101,7 +101,8 @@ impl Spec {
         const ALL: &[Param] = Spec::TABLE;
         const SEGMENTS: &[Variant] = &variants(Segmentation::KIND, ["constant", "random"]);
         const MOVED: [Param; 5] = select(ALL, ["elements", "element", "trues", "segments", "method"]);
-        const NEEDED: Param = Param { kind: Kind::Choice(SEGMENTS), default: Default::Required, ..MOVED[3] };
+        const NEEDED: Param =
+            Param { kind: Kind::Choice(SEGMENTS), default: ParamDefault::Required, ..MOVED[3] };
         match operation {
             Operation::Enumerate => const { &select(ALL, ["elements", "trues", "segments", "method"]) },
             Operation::Compact => &MOVED,

@@ -79,7 +79,7 @@ pub unsafe fn begin(own: &[WorkerTables], index: usize, labels: usize) {
 
 /// One worker's part of a pass that moves pairs.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct WorkerPart {
     pub labels: usize,
     /// The pairs that the worker moves.
     pub range: Range<usize>,
@@ -106,7 +106,7 @@ pub struct Part {
 /// # Safety
 /// The pointers are valid as described by their fields, and labels are in range.
 #[inline(always)]
-pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &Part) {
+pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
     unsafe {
         if part.labels > MOST_COPIED {
@@ -123,7 +123,7 @@ pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &Part) {
 
 /// Counts the keys of each label in `TABLES` adjacent tables; neighbouring keys use different tables.
 #[inline(always)]
-unsafe fn tally<K: Tuple, const TABLES: usize>(labels: &impl Labels<K>, part: &Part) {
+unsafe fn tally<K: Tuple, const TABLES: usize>(labels: &impl Labels<K>, part: &WorkerPart) {
     let keys = part.from.0.cast::<K>();
     let (first, end) = (part.range.start, part.range.end);
     let whole = end - part.range.len() % TABLES;
@@ -146,7 +146,7 @@ unsafe fn tally<K: Tuple, const TABLES: usize>(labels: &impl Labels<K>, part: &P
 /// As for [`count`]; in addition, nobody else writes to the places of the part, and the processor has the
 /// instruction set.
 #[inline(always)]
-pub unsafe fn sort<S: Lanes<u64>, T: Tuple, K: Tuple>(labels: &impl Labels<K>, part: &Part) {
+pub unsafe fn sort<S: Lanes<u64>, T: Tuple, K: Tuple>(labels: &impl Labels<K>, part: &WorkerPart) {
     let (keys, tuples) = (part.from.0.cast::<K>(), part.from.1.cast::<T>());
     let groups = part.groups::<T, K>();
     // The group size is a power of two, which the compiler does not know; it would emit a division.
@@ -176,7 +176,7 @@ struct Groups<T, K> {
     tuples: *mut T,
 }
 
-impl Part {
+impl WorkerPart {
     fn groups<T, K>(&self) -> Groups<T, K> {
         let keys = self.staging.cast::<K>();
         Groups { keys, tuples: keys.wrapping_add(self.labels * self.group).cast() }

@@ -46,7 +46,7 @@ impl CheckReport {
             3 => format!("L[{first}] is {found}, outside its partition, which begins at {expected}"),
             4 => format!("element {first}: {output}[{at}] was not written (expected {expected:#x})"),
             5 => format!("{output}[{at}] holds {found:#x}, but nothing is written there"),
-            6 => format!("{output}[{at}] holds {found:#x}, which none of its writers stores"),
+            6 => format!("{output}[{at}] holds {found:#x}, which no index that points at it stores"),
             7 => format!("{output}[{at}] holds {found:#x}, which does not belong there"),
             8 => format!(
                 "element {first}: the value beside {output}[{at}] is {found:#x} instead of {expected:#x}"

@@ -116,7 +116,7 @@ parameters! {
         method: Method = "direct",
         /// tuples of R_in and R_out, and locations (he2007's n); with locations of one's own, tuples on the side that
         /// they address: unset, the largest location + 1
-        tuples: u64 [count(1, MAX_ELEMENTS)] = (schema::Default::RequiredUnless {
+        tuples: u64 [count(1, MAX_ELEMENTS)] = (schema::ParamDefault::RequiredUnless {
             key: "locations",
             variants: &["file", "list"],
         }),

@@ -8,8 +8,8 @@ use super::spec::{By, DOMAIN, Ending, Method, SUBPROBLEM};
 use super::values::Values;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Module, Named, Part, Plan, Setup, args,
-    device_struct, named, plain_struct, poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, Module, args, device_struct, kernel_names, plain_struct, poison,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
@@ -84,7 +84,7 @@ fn name(spec: &Spec) -> String {
 }
 
 /// The number of subproblems of a plan's parts, each part divided separately.
-fn subproblems(plan: &Plan) -> u64 {
+fn subproblems(plan: &LaunchPlan) -> u64 {
     plan.parts.iter().map(|part| part.count.div_ceil(SUBPROBLEM)).sum()
 }
 
@@ -95,19 +95,24 @@ impl GpuJob for Histogram {
         Ok(Launched { kernel: name(spec), launches: if spec.stored() > 0 { 2 } else { 1 } })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        Ok([named(MODULE, [name(spec)]), named(MODULE, [FILL, REDUCE]), named(MODULE, CERTIFY)].concat())
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        Ok([
+            kernel_names(MODULE, [name(spec)]),
+            kernel_names(MODULE, [FILL, REDUCE]),
+            kernel_names(MODULE, CERTIFY),
+        ]
+        .concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         spec.input() + 4 + 2 * spec.output() + spec.stored()
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-        Plan::ranges(spec.elements, fault)
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::ranges(spec.elements, fault)
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Histogram, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Histogram, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
         let timed = module.kernel(&name(&spec))?;
@@ -153,7 +158,7 @@ impl GpuJob for Histogram {
         if self.stores() { Ok(()) } else { gpu.memset32(&mut self.counts, 0) }
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let (x, n) = (self.values.pointer_at(length(part.first + part.shift)?)?, part.count);
         match self.spec.method {
             Method::Best => {

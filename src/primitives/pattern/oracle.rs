@@ -40,7 +40,9 @@ fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
         match writers.get(&(at as u64)) {
             Some(values) if values.contains(&found) => {}
             Some(_) => {
-                return Err(format!("word {at} holds {found:#018x}, which none of its writers stores"));
+                return Err(format!(
+                    "word {at} holds {found:#018x}, which no index that points at it stores"
+                ));
             }
             None if found == POISON => {}
             None => return Err(format!("word {at} holds {found:#018x}, but nothing is written there")),

@@ -101,7 +101,7 @@ impl Described for &'static Application {
 impl Field for &'static Application {
     fn read(params: &Params, key: &str, _row: &Param) -> Result<Self, Refusal> {
         let name = params.text(key).ok_or_else(|| Refusal::Missing { key: key.to_owned() })?;
-        let none = || format!("`{name}` is no pattern of lavin2020's Table 5, such as PENNANT-G0");
+        let none = || format!("`{name}` is not a pattern of lavin2020's Table 5, such as PENNANT-G0");
         applications::find(name).ok_or_else(|| Refusal::invalid(key, none()))
     }
 }

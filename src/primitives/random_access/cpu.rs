@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::spec::{Kernel, Method, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Slot, Worker, check, memory, pieces};
+use crate::device::cpu::{
+    Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, check, memory, pieces,
+};
 use crate::inputs::Scramble;
 
 /// A case with its array.
@@ -16,9 +18,9 @@ pub struct RandomAccess {
     timed: Timed,
     fault: Option<Fault>,
     /// The sum of each worker's reads, in a separate cache line.
-    sums: Vec<Slot>,
+    sums: Vec<CacheLineSlot>,
     /// How often each worker has executed its share, also in a separate cache line.
-    executed: Vec<Slot>,
+    executed: Vec<CacheLineSlot>,
 }
 
 /// Makes accesses `range` to the array; returns the sum of the words read, or 0.
@@ -310,7 +312,7 @@ impl PoolJob for RandomAccess {
         }
         memory::require(spec.footprint)?;
         let array = Buffer::new(spec.footprint as usize)?;
-        let slots = || (0..context.pool.threads()).map(|_| Slot::default()).collect();
+        let slots = || (0..context.pool.threads()).map(|_| CacheLineSlot::default()).collect();
         let (sums, executed) = (slots(), slots());
         let job = RandomAccess { timed: timed(&spec), spec, array, fault: context.fault, sums, executed };
         job.fill(&context.pool, context.cancel)?;

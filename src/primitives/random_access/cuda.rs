@@ -5,8 +5,8 @@ use super::Spec;
 use super::spec::{Kernel, Method};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    self, DeviceBuffer, Gpu, GpuFacts, GpuJob, Launched, Module, Named, Part, Plan, Setup, args,
-    device_struct, named, poison,
+    self, DeviceBuffer, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched,
+    Module, args, device_struct, kernel_names, poison,
 };
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
@@ -97,20 +97,20 @@ impl GpuJob for RandomAccess {
         Ok(Launched { kernel: timed_name(spec), launches: 1 })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        let own = named(MODULE, [timed_name(spec).as_str(), check_name(spec)]);
-        Ok([named(MODULE, fill_names(spec).iter().copied()), own].concat())
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        let own = kernel_names(MODULE, [timed_name(spec).as_str(), check_name(spec)]);
+        Ok([kernel_names(MODULE, fill_names(spec).iter().copied()), own].concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         spec.footprint + spec.element
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-        Plan::ranges(spec.accesses, fault)
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::ranges(spec.accesses, fault)
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<RandomAccess, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<RandomAccess, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
         let mut array = gpu.alloc(length((spec.footprint + spec.element) / 4)?)?;
@@ -145,7 +145,7 @@ impl GpuJob for RandomAccess {
         Ok(())
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let array = self.array.pointer_at(length(part.shift * self.spec.element / 4)?)?;
         let (order, first, count) = (self.spec.order(), self.begin + part.first, part.count);
         let args = args![array, order, first, count, self.partials];

@@ -4,8 +4,8 @@
 use super::Spec;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Named, Part, Plan, Setup, args,
-    device_struct, named, poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, device_struct, kernel_names, poison,
 };
 use crate::inputs::mix;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
@@ -69,20 +69,20 @@ impl GpuJob for Reduce {
         Ok(Launched { kernel: name(spec), launches: 1 })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        Ok([named(MODULE, [name(spec)]), named(MODULE, OTHERS)].concat())
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        Ok([kernel_names(MODULE, [name(spec)]), kernel_names(MODULE, OTHERS)].concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         (spec.elements + 1) * spec.element() * (1 + u64::from(spec.products())) + (1 << 20)
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         // A launch over no terms leaves the identity.
-        if spec.elements == 0 { Plan::whole(0) } else { Plan::ranges(spec.elements, fault) }
+        if spec.elements == 0 { LaunchPlan::whole(0) } else { LaunchPlan::ranges(spec.elements, fault) }
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Reduce, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Reduce, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
         let timed = module.kernel(&name(&spec))?;
         let [fill, expected] = module.kernels(OTHERS)?;
@@ -114,7 +114,7 @@ impl GpuJob for Reduce {
         Ok(())
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let (first, n, element) = (part.first + part.shift, part.count, self.spec.element());
         let at = |array: &DeviceBuffer<u32>| array.pointer_at(length(first * element / 4)?);
         let (x, y) = (at(&self.x)?, self.y.as_ref().map_or(Ok(DevicePtr::null()), at)?);

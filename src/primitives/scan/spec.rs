@@ -3,7 +3,7 @@
 use super::inputs::Inputs;
 use super::operator::{Operator, Type};
 use super::segments::{Heads, Lengths, Segments};
-use crate::case::schema::{Default, Param};
+use crate::case::schema::{Param, ParamDefault};
 use crate::case::table::{choice, count, parameters, select, words};
 use crate::case::{Params, Refusal};
 
@@ -71,7 +71,7 @@ parameters! {
         /// elements of in and of out
         elements: u64 [count(1, MAX_ELEMENTS)],
         /// the lengths of the segments
-        lengths as "segments": Option<Lengths> = (Default::Required),
+        lengths as "segments": Option<Lengths> = (ParamDefault::Required),
         /// what tells where segments begin: a flag an element as a bit, a byte, or a byte in the paper's stripes; or each
         /// segment's length or first element, 4 bytes
         heads: Heads = "bits",
@@ -113,7 +113,7 @@ impl Spec {
         let reason = match self.method {
             Method::Sengupta2007 { elements_per_thread: each } if ![2, 8].contains(&each) => {
                 let key = "method.sengupta2007.elements-per-thread";
-                return Err(Refusal::invalid(key, format!("{each} is none of [2, 8]")));
+                return Err(Refusal::invalid(key, format!("{each} is not one of [2, 8]")));
             }
             _ if self.ty.is_float() && !self.operator.takes_floats() => {
                 format!("{} is for integers, not for {}", self.operator.name(), self.ty.name())
@@ -208,7 +208,7 @@ mod tests {
         assert!(refusal(true, on("spine", "scalar")).starts_with("n/a"));
         assert!(Spec::from_params(true, &on("sengupta2007", "cuda"), 1).is_ok());
         let three = on("sengupta2007", "cuda").with("method.sengupta2007.elements-per-thread", Value::Int(3));
-        assert!(refusal(true, three).contains("3 is none of [2, 8]"));
+        assert!(refusal(true, three).contains("3 is not one of [2, 8]"));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::spec::{Array, Kernel, Q, Spec, WRITTEN};
 use super::tuned::Tuned;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Plan, Setup, args, named,
-    poison,
+    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, kernel_names, poison,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -50,19 +50,20 @@ impl GpuJob for Stream {
         Ok(Launched { kernel: tuned(spec).kernel_name(spec.kernel), launches: 1 })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        Ok([named(MODULE, [tuned(spec).kernel_name(spec.kernel)]), named(MODULE, OTHERS)].concat())
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        Ok([kernel_names(MODULE, [tuned(spec).kernel_name(spec.kernel)]), kernel_names(MODULE, OTHERS)]
+            .concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         8 * (spec.elements + 1) * spec.arrays().count() as u64
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-        Plan::ranges(spec.elements, fault)
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::ranges(spec.elements, fault)
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Stream, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Stream, Failure> {
         let (gpu, tuned) = (setup.gpu, tuned(&spec));
         let module = gpu.module(MODULE)?;
         let timed = module.kernel(&tuned.kernel_name(spec.kernel))?;
@@ -93,7 +94,7 @@ impl GpuJob for Stream {
     }
 
     /// A fault's shift misplaces the destination or, for read, the source.
-    fn enqueue(&mut self, gpu: &Gpu, Part { first, count, shift }: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, LaunchPart { first, count, shift }: LaunchPart) -> Result<(), Failure> {
         let (blocks, block) = (self.tiles.blocks(count), self.tiles.block);
         let Some(destination) = &self.destination else {
             let (tiles, tiled) = self.vectors(first + shift, count);

@@ -9,7 +9,7 @@ use super::value::described;
 use crate::case::schema::Kind;
 use crate::case::{BACKENDS, MODELS};
 use crate::primitives::Primitive;
-use crate::recipe::Slot;
+use crate::recipe::ParamSlot;
 use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
 use crate::recipe::plan::{Ceiling, Quantity};
 
@@ -90,13 +90,13 @@ impl Names {
             all: BTreeSet::new(),
         };
         for primitive in primitives {
-            primitive.params().iter().for_each(|p| names.add(&Slot::top(p, primitive.name())));
+            primitive.params().iter().for_each(|p| names.add(&ParamSlot::top(p, primitive.name())));
         }
-        names.add(&Slot::top(&BACKENDS, ""));
+        names.add(&ParamSlot::top(&BACKENDS, ""));
         names
     }
 
-    fn add(&mut self, slot: &Slot) {
+    fn add(&mut self, slot: &ParamSlot) {
         let last = slot.name.rsplit('.').next().unwrap_or(&slot.name);
         self.short.entry(last.to_owned()).or_insert(slot.param.doc);
         self.all.extend(tails(&slot.key).chain(tails(&slot.name)).map(str::to_owned));

@@ -14,7 +14,7 @@ use super::draft::{LANGUAGE, MAX_EXPERIMENTS, PAPERS};
 use super::measure::{self, Form, MeasureKey};
 use crate::case::measure::Order;
 use crate::case::peers::PEERS;
-use crate::case::schema::{Default, Kind, Param};
+use crate::case::schema::{Kind, Param, ParamDefault};
 use crate::case::units::pattern;
 use crate::case::{BACKENDS, Cache};
 use crate::primitives::{Primitive, registry};
@@ -73,7 +73,7 @@ fn experiment_keys(
     let seed = Param {
         name: "seed",
         kind: Kind::Count { min: 0, max: u64::MAX },
-        default: Default::Is("1"),
+        default: ParamDefault::Is("1"),
         doc: "a count from which all inputs follow",
     };
     let mut keys = serde_json::Map::new();
@@ -213,7 +213,7 @@ fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
     };
     let schema = match key.form {
         Form::Count(kind) => {
-            let (name, default, doc) = (key.name, Default::Is(key.default), key.doc);
+            let (name, default, doc) = (key.name, ParamDefault::Is(key.default), key.doc);
             return property(&Param { name, kind, default, doc }, Sweep::One, name, schemas);
         }
         Form::Width => {

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::Schemas;
-use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::units::{label_bytes, label_count, pattern};
 use crate::recipe::range;
 
@@ -39,9 +39,11 @@ impl Map {
             }
             map.properties.insert(param.name.to_owned(), property(param, sweep, &name, schemas));
             match param.default {
-                Default::Required => map.required.push(param.name),
-                Default::RequiredUnless { key, variants } => map.unless.push((param.name, key, variants)),
-                Default::Is(_) | Default::Unset => {}
+                ParamDefault::Required => map.required.push(param.name),
+                ParamDefault::RequiredUnless { key, variants } => {
+                    map.unless.push((param.name, key, variants))
+                }
+                ParamDefault::Is(_) | ParamDefault::Unset => {}
             }
         }
         map
@@ -60,7 +62,7 @@ impl Map {
             self.properties.insert(variant.name.to_owned(), described(body, variant.doc));
         }
         let mut one: Vec<Json> = variants.iter().map(|v| json!({ "required": [v.name] })).collect();
-        if !matches!(param.default, Default::Required) {
+        if !matches!(param.default, ParamDefault::Required) {
             one.push(json!({ "not": { "anyOf": one } }));
         }
         self.all_of.push(json!({ "oneOf": one }));
@@ -90,9 +92,9 @@ impl Map {
 pub(super) fn property(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
     let mut schema = described(value(param, sweep, name, schemas), param.doc);
     match param.default {
-        Default::Is(text) => schema["default"] = literal(text),
-        Default::Unset => return nullable(schema),
-        Default::Required | Default::RequiredUnless { .. } => {}
+        ParamDefault::Is(text) => schema["default"] = literal(text),
+        ParamDefault::Unset => return nullable(schema),
+        ParamDefault::Required | ParamDefault::RequiredUnless { .. } => {}
     }
     schema
 }
@@ -319,7 +321,7 @@ fn example(kind: &Kind) -> String {
 
 /// The required parameters of a variant.
 fn needs(variant: &Variant) -> impl Iterator<Item = &'static Param> {
-    variant.params.iter().filter(|param| matches!(param.default, Default::Required))
+    variant.params.iter().filter(|param| matches!(param.default, ParamDefault::Required))
 }
 
 /// The map of a variant, the value of its main parameter, or null if the variant has no required parameters.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Case, Plan, indices};
-use crate::recipe::{Mistake, Place, Problem};
+use crate::recipe::{ErrorKind, Mistake, Place};
 
 /// Number of similar cases that are named if one is unknown.
 const NAMED: usize = 3;
@@ -22,7 +22,7 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
         let found = answering(plan, word);
         if found.is_empty() {
             let nearest = nearest(plan, word);
-            return Err(Mistake::new(Place::Only(at), Problem::UnknownCase { id: word.clone(), nearest }));
+            return Err(Mistake::new(Place::Only(at), ErrorKind::UnknownCase { id: word.clone(), nearest }));
         }
         found.into_iter().for_each(|case| chosen[case] = true);
     }

@@ -6,11 +6,11 @@ use super::identity::value_text;
 use super::{Axis, Scale, Value};
 use crate::case::schema::Kind;
 use crate::case::units::{label_bytes, label_count};
-use crate::recipe::{Mistake, Nearest, Place, Problem, Setting, Slot, listed};
+use crate::recipe::{ErrorKind, Mistake, Nearest, ParamSlot, Place, Setting, listed};
 
 /// A parameter and all its values.
 pub(super) struct Entry {
-    pub slot: Slot,
+    pub slot: ParamSlot,
     /// Place where the recipe first sets the parameter.
     pub place: Place,
     /// Distinct values in the recipe's order.
@@ -113,14 +113,14 @@ impl Catalog {
         }
     }
 
-    /// A [`Problem::UnknownName`] that also lists the names `also`.
-    pub fn unknown(&self, name: &str, at: &str, also: &[&str]) -> Problem {
+    /// A [`ErrorKind::UnknownName`] that also lists the names `also`.
+    pub fn unknown(&self, name: &str, at: &str, also: &[&str]) -> ErrorKind {
         let mut names: Vec<&str> = self.entries.iter().map(|e| last_word(&e.slot.name)).collect();
         names.extend(also);
         let mut seen = HashSet::new();
         names.retain(|name| seen.insert(*name));
         let nearest = Nearest::among(name, names.iter().copied());
-        Problem::UnknownName { at: at.to_owned(), name: name.to_owned(), accepted: listed(&names), nearest }
+        ErrorKind::UnknownName { at: at.to_owned(), name: name.to_owned(), accepted: listed(&names), nearest }
     }
 
     /// The swept parameters; zipped ones only if `charted` holds for their key.
@@ -138,11 +138,11 @@ impl Catalog {
     }
 }
 
-/// A [`Problem::Ambiguous`].
+/// A [`ErrorKind::Ambiguous`].
 pub(super) fn ambiguous(name: &str, place: Place, at: &str, candidates: &[&Entry]) -> Mistake {
     let names: Vec<&str> = candidates.iter().map(|e| e.slot.name.as_str()).collect();
     let candidates = listed(&names);
-    Mistake::new(place, Problem::Ambiguous { at: at.to_owned(), name: name.to_owned(), candidates })
+    Mistake::new(place, ErrorKind::Ambiguous { at: at.to_owned(), name: name.to_owned(), candidates })
 }
 
 pub(super) fn last_word(path: &str) -> &str {

@@ -7,7 +7,7 @@ use super::identity::value_text;
 use super::{Ceiling, Chart, Quantity, Value};
 use crate::case::BACKENDS;
 use crate::case::peers::of_backend;
-use crate::recipe::{Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
+use crate::recipe::{Draft, ErrorKind, Mistake, Name, Node, Place, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys.
 pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> {
@@ -25,7 +25,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
         // The recipe's chart need not assign axes created by the command line or by peers.
         if !matches!(entry.place, Place::Override(_) | Place::Backends) && !by_peers(entry) {
             let (axis, values) = (entry.slot.name.clone(), entry.values.len());
-            return Err(Mistake::new(entry.place, Problem::Unassigned { axis, values }));
+            return Err(Mistake::new(entry.place, ErrorKind::Unassigned { axis, values }));
         }
         lines.push(key.clone());
     }
@@ -71,7 +71,7 @@ fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Valu
     let names: Vec<String> = entry.values.iter().map(|v| entry.label(v)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (value, accepted) = (entry.label(&value), listed(&names));
-    Err(Mistake::new(node.place, Problem::NotAmong { at, value, accepted }))
+    Err(Mistake::new(node.place, ErrorKind::NotAmong { at, value, accepted }))
 }
 
 /// The copy rate is defined for axes in GB/s only; the speed of light also for elements per second.
@@ -115,7 +115,7 @@ fn groups_assigned(draft: &Draft, catalog: &Catalog, chart: &Chart) -> Result<()
             let names: Vec<&str> =
                 zipped.map(|e| e.slot.name.rsplit('.').next().unwrap_or_default()).collect();
             let axis = format!("cases ({})", listed(&names));
-            return Err(Mistake::new(group.place, Problem::Unassigned { axis, values: all.len() }));
+            return Err(Mistake::new(group.place, ErrorKind::Unassigned { axis, values: all.len() }));
         }
     }
     Ok(())

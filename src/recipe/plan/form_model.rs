@@ -7,10 +7,10 @@ use super::catalog::last_word;
 use super::overrides::apply;
 use crate::case::Value;
 use crate::case::peers::PEERS;
-use crate::case::schema::{Default as Unmentioned, Kind};
+use crate::case::schema::{Kind, ParamDefault as Unmentioned};
 use crate::case::units::{label_bytes, label_count};
 use crate::recipe::{
-    ChartDraft, Content, Draft, MEASURE_KEYS, Mistake, Node, Place, Recipe, RecipeError, Setting, Slot,
+    ChartDraft, Content, Draft, MEASURE_KEYS, Mistake, Node, ParamSlot, Place, Recipe, RecipeError, Setting,
     accepts, chart_accepts, flow, locate_place, measure_accepts, read,
 };
 
@@ -146,14 +146,14 @@ impl Form<'_> {
     /// Adds the parameters of the primitive that the recipe leaves unset.
     fn unset(&mut self, draft: &Draft) {
         for param in draft.primitive.params() {
-            let slot = Slot::top(param, draft.primitive.name());
+            let slot = ParamSlot::top(param, draft.primitive.name());
             if !mentions(&draft.settings, &slot.key) {
                 self.add(self.line(draft, &slot, String::new(), Origin::Default));
             }
         }
     }
 
-    fn line(&self, draft: &Draft, slot: &Slot, value: String, origin: Origin) -> Line {
+    fn line(&self, draft: &Draft, slot: &ParamSlot, value: String, origin: Origin) -> Line {
         let backend = slot.key.split('.').next() == Some(crate::case::BACKENDS.name);
         let key = match self.several && !backend {
             true => format!("{}.{}", draft.primitive.name(), slot.key),
@@ -241,7 +241,7 @@ impl Form<'_> {
 }
 
 /// Whether an override with this key refers to this parameter.
-fn answers(slot: &Slot, key: &str) -> bool {
+fn answers(slot: &ParamSlot, key: &str) -> bool {
     let tail = key.split_once('.').is_some_and(|(_, rest)| rest == slot.key);
     slot.answers_to(key).is_some() || tail
 }
@@ -266,7 +266,7 @@ fn values(setting: &Setting) -> String {
     if all.len() == 1 { all.concat() } else { format!("[{}]", all.join(", ")) }
 }
 
-fn label(slot: &Slot, value: &Value) -> String {
+fn label(slot: &ParamSlot, value: &Value) -> String {
     match (value, slot.param.kind) {
         (Value::Int(v), Kind::Bytes { .. }) => label_bytes(*v),
         (Value::Int(v), _) => label_count(*v),

@@ -7,7 +7,7 @@ use super::catalog::Catalog;
 use super::form_model::{Written, get, index};
 use super::{Experiment, Overrides, Plan};
 use crate::case::peers::PEERS;
-use crate::case::schema::{Default as Unmentioned, Kind};
+use crate::case::schema::{Kind, ParamDefault};
 use crate::recipe::{
     Alternative, Content, Draft, Edit, Key, Node, Place, Recipe, RecipeError, Setting, accepted, parse,
     patch, read,
@@ -18,7 +18,7 @@ use crate::recipe::{
 ///
 /// # Errors
 /// An override that the recipe language cannot express, in one line.
-pub fn fold(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Result<String, String> {
+pub fn with_overrides(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Result<String, String> {
     let mut recipe = recipe.clone();
     for (key, text) in &overrides.set {
         recipe = with(&recipe, key, text).map_err(|why| format!("{key}: {text}: {why}"))?;
@@ -31,7 +31,7 @@ pub fn fold(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Result<Strin
 ///
 /// # Errors
 /// If the text is not YAML.
-pub fn titled(text: &str, title: &str) -> Result<String, String> {
+pub fn with_title(text: &str, title: &str) -> Result<String, String> {
     let root = read("", text).map_err(|error| error.to_string())?;
     let by = Node { place: Place::Nowhere, content: Content::Text(title.to_owned()) };
     let place = |node: &Node| number(node.place);
@@ -173,7 +173,7 @@ impl Target<'_> {
 
     fn setting(&self, setting: &Setting, parent: Parent<'_>) -> Result<Edit, String> {
         let inline = matches!(setting.slot.param.kind, Kind::Inline(_));
-        let unset = matches!(setting.slot.param.default, Unmentioned::Unset);
+        let unset = matches!(setting.slot.param.default, ParamDefault::Unset);
         match number(setting.place) {
             Some(key) if inline => self.exchange(key),
             Some(value) if self.value.content == Content::Null && unset => Ok(Edit::Remove { value }),
@@ -268,7 +268,7 @@ fn axis(experiment: &Experiment, key: &str) -> String {
 }
 
 /// Whether two plans measure and draw the same, regardless of their recipes' texts and the order of cases.
-pub fn same(one: &Plan, other: &Plan) -> bool {
+pub fn measures_the_same(one: &Plan, other: &Plan) -> bool {
     one.title == other.title
         && sorted(one) == sorted(other)
         && one.experiments.len() == other.experiments.len()

@@ -3,9 +3,9 @@
 use super::catalog::{Catalog, ambiguous};
 use crate::case::BACKENDS;
 use crate::case::peers::PEERS;
-use crate::case::schema::{Default as Unmentioned, Kind, Param};
+use crate::case::schema::{Kind, Param, ParamDefault as Unmentioned};
 use crate::recipe::{
-    ChartDraft, Content, Draft, Key, Mistake, Node, Place, Setting, Slot, accepted, alternative, count,
+    ChartDraft, Content, Draft, Key, Mistake, Node, ParamSlot, Place, Setting, accepted, alternative, count,
     entry, measure_keys, peers, read, set_measure,
 };
 
@@ -171,7 +171,7 @@ fn replace(settings: &mut Vec<Setting>, key: &str, node: &Node, zipped: bool) ->
 /// Adds a parameter that the recipe leaves unset, or replaces an inline choice.
 fn add(draft: &mut Draft, name: &str, node: &Node) -> Result<(), Mistake> {
     let primitive = draft.primitive;
-    let slot = |param: &Param| Slot::top(param, primitive.name());
+    let slot = |param: &Param| ParamSlot::top(param, primitive.name());
     let key = Key { place: node.place, text: name.to_owned() };
     let Some(setting) = entry(primitive.params(), &key, node, &slot, primitive.name(), &[])? else {
         return Ok(());
@@ -189,9 +189,9 @@ fn add(draft: &mut Draft, name: &str, node: &Node) -> Result<(), Mistake> {
 }
 
 /// The slot of an existing parameter, below a variant that the recipe does not choose.
-fn unchosen(params: &[Param], owner: &str, name: &str) -> Option<Slot> {
-    let top = params.iter().map(|p| Slot::top(p, owner)).chain([Slot::top(&BACKENDS, "")]);
-    let mut slots: Vec<Slot> = top.collect();
+fn unchosen(params: &[Param], owner: &str, name: &str) -> Option<ParamSlot> {
+    let top = params.iter().map(|p| ParamSlot::top(p, owner)).chain([ParamSlot::top(&BACKENDS, "")]);
+    let mut slots: Vec<ParamSlot> = top.collect();
     while let Some(slot) = slots.pop() {
         if slot.answers_to(name).is_some() {
             return Some(slot);

@@ -16,7 +16,7 @@ use crate::run::{Record, Status};
 
 /// The subject of a figure's point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wanted {
+pub enum Subject {
     /// Spatter's UNIFORM pattern without reuse between uses (lavin2020 §5.1).
     Uniform { side: Use, stride: u64 },
     /// A pattern of lavin2020's Table 5.
@@ -84,32 +84,32 @@ impl Missing {
 
 pub type Found<'a> = Result<Value<'a>, Missing>;
 
-impl Wanted {
+impl Subject {
     pub fn words(&self) -> String {
         match self {
-            Wanted::Uniform { side, stride } => format!("stride {stride}, {}", word(*side)),
-            Wanted::App(app) => app.name.to_owned(),
-            Wanted::Stream(kernel) => format!("STREAM {kernel}"),
-            Wanted::Scan { line, elements } => format!("{} of {elements} elements", line.name()),
-            Wanted::Split(split) => split.words(),
+            Subject::Uniform { side, stride } => format!("stride {stride}, {}", word(*side)),
+            Subject::App(app) => app.name.to_owned(),
+            Subject::Stream(kernel) => format!("STREAM {kernel}"),
+            Subject::Scan { line, elements } => format!("{} of {elements} elements", line.name()),
+            Subject::Split(split) => split.words(),
         }
     }
 
     fn is(&self, record: &Record) -> bool {
         let params = &record.case.params;
         match self {
-            Wanted::Uniform { side, stride } => uniform(record).is_some_and(|spec| spec == (*side, *stride)),
-            Wanted::App(app) => {
+            Subject::Uniform { side, stride } => uniform(record).is_some_and(|spec| spec == (*side, *stride)),
+            Subject::App(app) => {
                 let own = |spec: Spec| side_of(spec.kernel) == Some(app.kernel) && spec.delta == app.delta;
                 params.text("source.app.name") == Some(app.name) && plain(record).is_some_and(own)
             }
-            Wanted::Stream(kernel) => {
+            Subject::Stream(kernel) => {
                 record.case.primitive == "stream" && params.text("kernel") == Some(kernel)
             }
-            Wanted::Scan { line, elements } => {
+            Subject::Scan { line, elements } => {
                 params.int("elements") == Some(*elements) && scanned(record) == Some(*line)
             }
-            Wanted::Split(split) => Split::of(record) == Some(*split),
+            Subject::Split(split) => Split::of(record) == Some(*split),
         }
     }
 
@@ -123,12 +123,12 @@ impl Wanted {
     }
 
     fn is_a_time(&self) -> bool {
-        matches!(self, Wanted::Scan { .. } | Wanted::Split(_))
+        matches!(self, Subject::Scan { .. } | Subject::Split(_))
     }
 
     /// Whether the result can be trusted; peers have no certificate.
     fn trusts(&self, record: &Record) -> bool {
-        is_certified(record) || matches!(self, Wanted::Split(_)) && record.stands()
+        is_certified(record) || matches!(self, Subject::Split(_)) && record.stands()
     }
 }
 
@@ -198,7 +198,7 @@ fn plain(record: &Record) -> Option<Spec> {
 impl<'a> Platform<'a> {
     /// The platform's result. Among several cases, one with a result is preferred, then the one with the
     /// paper's index length (footnotes 2 and 3: 8 on CPUs, 256 on GPUs), then the one that moves more bytes.
-    pub fn find(&self, wanted: Wanted) -> Found<'a> {
+    pub fn find(&self, wanted: Subject) -> Found<'a> {
         let best = self.candidates(wanted).max_by_key(|(_, record)| {
             let bytes = record.work.as_ref().map_or(0, |work| work.effective_bytes);
             (outcome("", record, wanted).is_ok(), self.has_papers_length(record), bytes)
@@ -208,12 +208,12 @@ impl<'a> Platform<'a> {
     }
 
     /// Number of results that [`find`](Self::find) passes over.
-    pub fn passed_over(&self, wanted: Wanted) -> usize {
+    pub fn passed_over(&self, wanted: Subject) -> usize {
         let results = self.candidates(wanted).filter(|(_, record)| outcome("", record, wanted).is_ok());
         results.count().saturating_sub(1)
     }
 
-    pub fn has(&self, wanted: Wanted) -> bool {
+    pub fn has(&self, wanted: Subject) -> bool {
         self.candidates(wanted).next().is_some()
     }
 
@@ -237,8 +237,8 @@ impl<'a> Platform<'a> {
 
     fn candidates(
         &self,
-        wanted: Wanted,
-    ) -> impl Iterator<Item = (&'a crate::report::verdicts::Named<'a>, &'a Record)> {
+        wanted: Subject,
+    ) -> impl Iterator<Item = (&'a crate::report::verdicts::NamedRun<'a>, &'a Record)> {
         self.records.iter().copied().filter(move |(_, record)| wanted.is(record))
     }
 
@@ -249,7 +249,7 @@ impl<'a> Platform<'a> {
 }
 
 /// A valid result, or the reason why there is none.
-fn outcome<'a>(run: &'a str, record: &'a Record, wanted: Wanted) -> Found<'a> {
+fn outcome<'a>(run: &'a str, record: &'a Record, wanted: Subject) -> Found<'a> {
     let missing = |kind, reason: &str| Missing { kind, reason: reason.to_owned() };
     match &record.status {
         Status::NotApplicable(reason) => return Err(missing(NoteKind::NotApplicable, reason)),

@@ -1,7 +1,7 @@
 //! Marks of a figure: each point and each missing value, once. The picture, its notes and its table are made
 //! from the same marks.
 
-use super::lookup::{Found, Missing, Value as Bandwidth, Wanted};
+use super::lookup::{Found, Missing, Subject, Value as Bandwidth};
 use super::platform::Platform;
 use crate::case::Value;
 use crate::report::cell::Cell;
@@ -57,7 +57,7 @@ impl From<&Bandwidth<'_>> for Spread {
 
 impl Mark {
     /// The platform's value for `wanted`.
-    pub fn of(panel: &str, platform: &Platform, pattern: String, x: Option<f64>, wanted: Wanted) -> Mark {
+    pub fn of(panel: &str, platform: &Platform, pattern: String, x: Option<f64>, wanted: Subject) -> Mark {
         let found = platform.find(wanted);
         let mark = Mark::missing(panel, platform, pattern, Missing::not_applicable(""));
         let (run, case) = match &found {

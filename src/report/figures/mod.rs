@@ -26,7 +26,7 @@ use anyhow::{Context, Result, anyhow};
 
 use super::files::replace;
 use super::overlay::letter;
-use super::verdicts::Named;
+use super::verdicts::NamedRun;
 use mark::Mark;
 use platform::Platform;
 
@@ -41,7 +41,7 @@ pub struct Figure {
     pub recipes: &'static [&'static str],
     /// File extension of the document: `svg` or `md`.
     pub extension: &'static str,
-    draw: fn(&[Named]) -> Result<Drawn>,
+    draw: fn(&[NamedRun]) -> Result<Drawn>,
 }
 
 /// A figure as files.
@@ -106,7 +106,7 @@ impl Figure {
     ///
     /// # Errors
     /// Runs that lack the figure's cases; the error names these and the recipes that measure them.
-    pub fn draw(&self, runs: &[Named]) -> Result<Drawn> {
+    pub fn draw(&self, runs: &[NamedRun]) -> Result<Drawn> {
         if self.recipes.is_empty() && !runs.is_empty() {
             return Err(anyhow!("{}: it is not measured and takes no runs", self.name));
         }

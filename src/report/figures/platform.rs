@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::case::{Params, Value, Verdict};
 use crate::report::svg::device_name;
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 use crate::run::Record;
 
 /// The paper's two kinds of platforms.
@@ -32,12 +32,12 @@ pub struct Platform<'a> {
     pub kind: Kind,
     /// `backend` and the parameters below it.
     pub settings: Params,
-    pub runs: Vec<&'a Named<'a>>,
-    pub records: Vec<(&'a Named<'a>, &'a Record)>,
+    pub runs: Vec<&'a NamedRun<'a>>,
+    pub records: Vec<(&'a NamedRun<'a>, &'a Record)>,
 }
 
 impl<'a> Platform<'a> {
-    fn of(run: &'a Named<'a>, settings: Params) -> Platform<'a> {
+    fn of(run: &'a NamedRun<'a>, settings: Params) -> Platform<'a> {
         let kind = if settings.text("backend") == Some("cuda") { Kind::Gpu } else { Kind::Cpu };
         let all = run.side.ledger.records().iter();
         let records = all.filter(|r| self::settings(r) == settings).map(|r| (run, r)).collect();
@@ -98,7 +98,7 @@ impl<'a> Platform<'a> {
         let isa = self.resolved("isa").map(|isa| format!("isa {isa}"));
         let words = [device.map(str::to_owned), Some(self.backend().to_owned()), isa];
         let words: Vec<String> = words.into_iter().flatten().collect();
-        let run = |named: &&Named| format!("{} ({})", named.name, named.side.manifest.started);
+        let run = |named: &&NamedRun| format!("{} ({})", named.name, named.side.manifest.started);
         let runs: Vec<String> = self.runs.iter().map(run).collect();
         let host = &self.runs[0].side.manifest.environment.host;
         format!("{} on {host}: {}", words.join(", "), runs.join(", "))
@@ -106,13 +106,13 @@ impl<'a> Platform<'a> {
 }
 
 /// One platform for each run and each of its settings, in the order of the runs and of their plans.
-pub fn separate<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
+pub fn separate<'a>(runs: &'a [NamedRun<'a>]) -> Vec<Platform<'a>> {
     labelled(runs.iter().flat_map(of_run).collect())
 }
 
 /// The platforms of [`separate`], merging runs of one machine that have no case in common: for example, one
 /// with application patterns and one with their references.
-pub fn joined<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
+pub fn joined<'a>(runs: &'a [NamedRun<'a>]) -> Vec<Platform<'a>> {
     let mut platforms: Vec<Platform<'a>> = Vec::new();
     for next in runs.iter().flat_map(of_run) {
         match platforms.iter_mut().find(|known| known.completes(&next)) {
@@ -126,7 +126,7 @@ pub fn joined<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
     labelled(platforms)
 }
 
-fn of_run<'a>(run: &'a Named<'a>) -> Vec<Platform<'a>> {
+fn of_run<'a>(run: &'a NamedRun<'a>) -> Vec<Platform<'a>> {
     let mut found: Vec<Params> = Vec::new();
     for settings in run.side.ledger.records().iter().map(settings) {
         if !found.contains(&settings) {

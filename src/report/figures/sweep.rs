@@ -1,13 +1,13 @@
 //! Figures over a swept parameter, mainly the stride of a uniform pattern: one line for each platform, one
 //! panel for each kernel, both axes in powers of two.
 
-use super::lookup::{Missing, Wanted, word};
+use super::lookup::{Missing, Subject, word};
 use super::mark::{Mark, Spread};
 use super::platform::Platform;
 use crate::inputs::applications::Use;
 use crate::recipe::plan::{Quantity, Scale};
 use crate::report::scale::Spacing;
-use crate::report::series::{ChartData, Line, Measured, Panel, Point, XAxis, YAxis};
+use crate::report::series::{ChartData, Line, MeasuredValue, Panel, Point, XAxis, YAxis};
 use crate::report::unit::Unit;
 
 pub const SIDES: [Use; 2] = [Use::Gather, Use::Scatter];
@@ -26,7 +26,7 @@ pub fn marks(panel: &str, platform: &Platform, side: Use) -> Vec<Mark> {
         return vec![Mark::missing(panel, platform, "all strides".to_owned(), missing)];
     }
     let mark = |stride| {
-        let wanted = Wanted::Uniform { side, stride };
+        let wanted = Subject::Uniform { side, stride };
         Mark::of(panel, platform, format!("stride {stride}"), Some(stride as f64), wanted)
     };
     strides.into_iter().map(mark).collect()
@@ -84,7 +84,7 @@ pub fn x_axis(marks: &[Mark], axis: XAxis) -> XAxis {
 
 fn point(x: f64, mark: &Mark, spread: &Spread) -> Point {
     let (y_min, y_max) = (spread.low.min(spread.high), spread.low.max(spread.high));
-    let value = Measured { y: spread.y, y_min, y_max, interval: None, case: 0, certified: true };
+    let value = MeasuredValue { y: spread.y, y_min, y_max, interval: None, case: 0, certified: true };
     Point { x, label: mark.pattern.clone(), value }
 }
 

@@ -1,6 +1,6 @@
 //! Tests of the figures with runs of the shipped recipes and invented times.
 
-use super::lookup::Wanted;
+use super::lookup::Subject;
 use super::*;
 use crate::case::{Availability, Cache, Case, Device, Value};
 use crate::engine::environment::fact_names::PREFETCHERS;
@@ -48,8 +48,8 @@ impl Run {
         Run { name: name.to_owned(), manifest, ledger }
     }
 
-    fn named(&self) -> Named<'_> {
-        Named {
+    fn named(&self) -> NamedRun<'_> {
+        NamedRun {
             name: self.name.clone(),
             side: crate::report::judge::Side { manifest: &self.manifest, ledger: &self.ledger },
         }
@@ -78,7 +78,7 @@ fn seconds(case: &Case) -> f64 {
 }
 
 fn draw(name: &str, runs: &[&Run]) -> Result<Drawn> {
-    let named: Vec<Named> = runs.iter().map(|run| run.named()).collect();
+    let named: Vec<NamedRun> = runs.iter().map(|run| run.named()).collect();
     let drawn = find(name)?.draw(&named)?;
     if let Some(folder) = std::env::var_os("SCATTERLAB_CHARTS") {
         let file = format!("{}.{}", name.replace('/', "-"), find(name)?.extension);
@@ -468,8 +468,8 @@ fn only_plain_cases_stand_for_a_pattern() {
         ("backend.cuda.items", Value::Int(2)),
     ];
     for (recipe, wanted) in [
-        ("lavin2020/fig09-references", Wanted::Uniform { side: Use::Gather, stride: 1 }),
-        ("lavin2020/app-patterns", Wanted::App(applications::find("LULESH-G2").expect("a pattern"))),
+        ("lavin2020/fig09-references", Subject::Uniform { side: Use::Gather, stride: 1 }),
+        ("lavin2020/app-patterns", Subject::App(applications::find("LULESH-G2").expect("a pattern"))),
     ] {
         let run = Run::of(recipe, "run");
         let named = [run.named()];
@@ -493,7 +493,7 @@ fn with(record: &Record, key: &str, value: Value) -> Record {
 }
 
 /// Whether `other` is found for `wanted` when added to the platform's records.
-fn is_found(platform: &platform::Platform, wanted: Wanted, other: &Record) -> bool {
+fn is_found(platform: &platform::Platform, wanted: Subject, other: &Record) -> bool {
     let mut platform = platform.clone();
     platform.records.push((platform.runs[0], other));
     std::ptr::eq(platform.find(wanted).expect("the plain one").record, other)

@@ -2,7 +2,7 @@
 
 use super::cases;
 use crate::report::judge::{self, Comparison};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 use crate::run::Record;
 use crate::stats::comparison::{Answer, FEWEST};
 use crate::stats::noise::Flag;
@@ -16,7 +16,12 @@ const MOST: usize = 1000;
 
 /// The lines below a table, after an empty one: disturbances of the undecided cases, the command that
 /// measures them longer, and advice if rounds are missing.
-pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, again: &str) -> Vec<String> {
+pub(super) fn lines(
+    baseline: &NamedRun,
+    other: &NamedRun,
+    comparison: &Comparison,
+    again: &str,
+) -> Vec<String> {
     let open: Vec<Open> = comparison
         .judgements
         .iter()
@@ -46,7 +51,7 @@ pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, ag
 }
 
 /// Whether none of a run's results can be judged because of too few rounds.
-fn has_few(run: &Named) -> bool {
+fn has_few(run: &NamedRun) -> bool {
     let mut results =
         run.side.ledger.records().iter().filter(|record| record.statistics.is_some()).peekable();
     results.peek().is_some() && results.all(|record| record.medians().len() < FEWEST)
@@ -64,9 +69,7 @@ fn beside(open: &[Open]) -> Option<String> {
     let names: Vec<&str> = DISTURBANCES.iter().filter(has).map(|(_, name)| *name).collect();
     let (all, names) = (cases(open.len()), names.join(" or "));
     (disturbed > 0).then(|| {
-        format!(
-            "{disturbed} of {all} that cannot be told ran beside {names}: `scatterlab doctor` says by whom"
-        )
+        format!("{disturbed} of {all} left undecided ran beside {names}: `scatterlab doctor` shows the cause")
     })
 }
 
@@ -82,7 +85,7 @@ mod tests {
 
     fn told(a: &Run, b: &Run) -> Vec<String> {
         let comparison = compare(a.side(), &[b.side()], MARGIN).remove(0);
-        let [a, b] = [a, b].map(|run| Named { name: String::new(), side: run.side() });
+        let [a, b] = [a, b].map(|run| NamedRun { name: String::new(), side: run.side() });
         lines(&a, &b, &comparison, "b").into_iter().skip(1).collect()
     }
 
@@ -96,7 +99,8 @@ mod tests {
         assert_eq!(told(&a, &a), ["More rounds: `scatterlab replay b --rounds 20`"]);
         let loaded = flagged(&[Flag::Background]);
         for lines in [told(&a, &loaded), told(&loaded, &a)] {
-            let expected = "2 of 2 cases that cannot be told ran beside background load: `scatterlab doctor` says by whom";
+            let expected =
+                "2 of 2 cases left undecided ran beside background load: `scatterlab doctor` shows the cause";
             assert_eq!(lines[0], expected);
             assert_eq!(lines.len(), 2);
         }

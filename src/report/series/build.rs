@@ -4,7 +4,8 @@ use super::guide::Ceilings;
 use super::note::{self, Note, NoteKind};
 use super::predicted::models;
 use super::{
-    Absent, ChartData, Copies, Line, Measured, ModelKey, Panel, Point, Predicted, Reference, XAxis, YAxis,
+    Absent, ChartData, Copies, Line, MeasuredValue, ModelKey, Panel, Point, Predicted, Reference, XAxis,
+    YAxis,
 };
 use crate::case::{Case, Value};
 use crate::recipe::plan::{Experiment, Plan, Quantity, Scale};
@@ -301,7 +302,7 @@ impl Builder<'_> {
         &mut lines[at]
     }
 
-    fn measured(&mut self, case: usize, record: &Record) -> Option<Measured> {
+    fn measured(&mut self, case: usize, record: &Record) -> Option<MeasuredValue> {
         let quantity = self.experiment.chart.y;
         let statistics = record.statistics.as_ref()?;
         let at = |seconds| record.quantity_at(quantity, seconds);
@@ -326,7 +327,7 @@ impl Builder<'_> {
         if !certified {
             self.note((NoteKind::Uncertified, String::new()), case, record);
         }
-        Some(Measured { y, y_min: one.min(other), y_max: one.max(other), interval, case, certified })
+        Some(MeasuredValue { y, y_min: one.min(other), y_max: one.max(other), interval, case, certified })
     }
 
     fn finish(mut self) -> ChartData {

@@ -1,6 +1,6 @@
 //! Model predictions, line by line.
 
-use super::{ChartData, Measured, Panel, Point};
+use super::{ChartData, MeasuredValue, Panel, Point};
 use crate::model::{self, Forecast};
 use crate::recipe::plan::Chart;
 use crate::report::accuracy;
@@ -157,9 +157,10 @@ impl ChartData {
         data.y.relative_to = Some(key.name.to_owned());
         data.y.named = Some(format!("over {}", key.name));
         data.y.spacing = None;
-        let share = |m: &Measured| {
+        let share = |m: &MeasuredValue| {
             let of = |y: f64| (y / self.prediction(rank, m.case).unwrap_or(f64::NAN) - 1.0) * 100.0;
-            let found = Measured { y: of(m.y), y_min: of(m.y_min), y_max: of(m.y_max), interval: None, ..*m };
+            let found =
+                MeasuredValue { y: of(m.y), y_min: of(m.y_min), y_max: of(m.y_max), interval: None, ..*m };
             found.y.is_finite().then_some(found)
         };
         for panel in &mut data.panels {

@@ -6,7 +6,7 @@ use super::scene::{Anchor, BAND, FRAME, GREY, GRID, INK, Scene, Shape, Text, tex
 use super::style::Look;
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{ChartData, Guide, Line, Measured, ModelLine, Panel};
+use crate::report::series::{ChartData, Guide, Line, MeasuredValue, ModelLine, Panel};
 
 /// With more names than this, categories are rows instead of columns.
 const MOST_COLUMNS: usize = 8;
@@ -218,11 +218,11 @@ impl View {
 
     fn draw_line(&self, scene: &mut Scene, line: &Line, frame: &Frame) {
         let shift = self.shift(line.style, frame);
-        let spot = |x: f64, m: &Measured| {
+        let spot = |x: f64, m: &MeasuredValue| {
             let x = (self.x.position(x)? + shift).clamp(0.0, 1.0);
             Some((x, self.y.position(m.y)?))
         };
-        let spots: Vec<((f64, f64), &Measured)> =
+        let spots: Vec<((f64, f64), &MeasuredValue)> =
             line.points.iter().filter_map(|p| Some((spot(p.x, &p.value)?, &p.value))).collect();
         let look = self.look(line.style);
         let color = look.color;

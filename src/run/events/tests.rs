@@ -114,7 +114,7 @@ fn a_damaged_file_is_one_error_that_names_it() {
     {
         fs::write(&file, &bytes).expect("written");
         let error = fails(run.path());
-        assert!(error.contains("events.ndjson.gz: it is no whole gzip file: "), "{error}");
+        assert!(error.contains("events.ndjson.gz: it is not a complete gzip file: "), "{error}");
         assert!(Folder::reopen(run.path()).is_err() && !run.path().join(EVENTS).exists(), "{bytes:?}");
         assert_eq!(fs::read(&file).expect("a file"), bytes, "it stays as it is");
     }
@@ -125,7 +125,7 @@ fn a_damaged_file_is_one_error_that_names_it() {
     }
     fs::write(&file, compressed(b"nonsense\n").expect("packed")).expect("written");
     assert!(
-        fails(run.path()).contains("events.ndjson.gz:1: no event of this version"),
+        fails(run.path()).contains("events.ndjson.gz:1: not an event that this version knows"),
         "{}",
         fails(run.path())
     );

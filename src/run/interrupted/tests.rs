@@ -67,7 +67,7 @@ fn each_difference_is_one_line_with_both_values() {
         ("affinity", "0", "0,1"),
         ("cuda driver", "590.1", "580.65.06"),
     ]) {
-        assert_eq!(line, &format!("not as when the run began: {what} is {is}, was {was}"));
+        assert_eq!(line, &format!("changed since the run began: {what} is {is}, was {was}"));
     }
     assert_eq!(lines.len(), 4, "{lines:?}");
 }
@@ -126,7 +126,7 @@ fn a_device_that_is_missed_is_told() {
     let told = |ledger: &Ledger, hello: &Hello| missing(&manifest, hello, ledger);
     assert_eq!(told(&ledger, &hello()), None, "it is there");
     let text = told(&ledger, &without).expect("four cases");
-    assert_eq!(text, "cuda is not there any more (no CUDA driver), and 4 cases are left on it");
+    assert_eq!(text, "cuda is no longer there (no CUDA driver), and 4 cases are left on it");
     let other = Hello { devices: Vec::new(), ..hello() };
     assert!(told(&ledger, &other).is_some_and(|text| text.contains("does not know")));
     for case in 0..4 {
@@ -154,9 +154,9 @@ fn of_several_devices_the_one_that_is_missed_is_told() {
     let told =
         |devices: &[Device]| missing(&manifest, &Hello { devices: devices.to_vec(), ..hello() }, &ledger);
     assert_eq!(told(&manifest.devices), None);
-    let second = "cuda 1 is not there any more (the engine does not know it), and 3 cases are left on it";
+    let second = "cuda 1 is no longer there (the engine does not know it), and 3 cases are left on it";
     assert_eq!(told(&manifest.devices[..1]).as_deref(), Some(second));
-    let first = "cuda 0 is not there any more (no CUDA driver), and a case is left on it";
+    let first = "cuda 0 is no longer there (no CUDA driver), and a case is left on it";
     assert_eq!(told(&none.devices).as_deref(), Some(first));
     let both = &mut manifest.plan.cases[0].params;
     *both = both.clone().with("backend.cuda.gpus", crate::case::Value::Int(2));

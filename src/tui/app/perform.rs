@@ -29,7 +29,7 @@ impl App {
             }
             Effect::Home(errand) => self.run_errand(errand, now),
             Effect::Suspend => self.suspend = true,
-            Effect::Ask(ticket, job) => self.ask(ticket, job, now),
+            Effect::Request(ticket, job) => self.ask(ticket, job, now),
             Effect::SaveProfile(profile) => {
                 let outcome = (self.save_profile)(&profile);
                 self.apply(Input::ProfileSaved(profile, outcome), now);

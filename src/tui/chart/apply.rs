@@ -2,7 +2,7 @@
 
 use super::cursor::{self, Stop};
 use super::scales::{self, Scales, seen};
-use super::{Ask, Look};
+use super::{Look, Request};
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::ModelKey;
@@ -19,30 +19,30 @@ const MARGIN: f64 = 0.08;
 
 impl Session {
     /// Carries out a request of the user; returns the reason if it is impossible.
-    pub fn ask(&mut self, ask: Ask) -> Option<String> {
+    pub fn ask(&mut self, ask: Request) -> Option<String> {
         self.refresh();
         match ask {
-            Ask::Cursor => self.toggle_cursor(),
-            Ask::Full => self.view.full = !self.view.full,
-            Ask::Left => self.sideways(-1),
-            Ask::Right => self.sideways(1),
-            Ask::ZoomIn => self.zoom(ZOOM),
-            Ask::ZoomOut => self.zoom(1.0 / ZOOM),
-            Ask::ZoomReset => {
+            Request::Cursor => self.toggle_cursor(),
+            Request::Full => self.view.full = !self.view.full,
+            Request::Left => self.sideways(-1),
+            Request::Right => self.sideways(1),
+            Request::ZoomIn => self.zoom(ZOOM),
+            Request::ZoomOut => self.zoom(1.0 / ZOOM),
+            Request::ZoomReset => {
                 let look = self.look();
                 (look.x_part, look.y_part) = (None, None);
             }
-            Ask::PanLeft => self.pan(-PAN, 0.0),
-            Ask::PanRight => self.pan(PAN, 0.0),
-            Ask::PanUp => self.pan(0.0, PAN),
-            Ask::PanDown => self.pan(0.0, -PAN),
-            Ask::ScaleX => return self.next_scale_of_x(),
-            Ask::ScaleY => return self.next_scale_of_y(),
-            Ask::Bars => return self.next_bars(),
-            Ask::Canvas => self.view.canvas = self.view.canvas.next(),
-            Ask::Line(number) => return self.toggle_line(number),
-            Ask::Before => return self.toggle_before(),
-            Ask::Differences => return self.toggle_differences(),
+            Request::PanLeft => self.pan(-PAN, 0.0),
+            Request::PanRight => self.pan(PAN, 0.0),
+            Request::PanUp => self.pan(0.0, PAN),
+            Request::PanDown => self.pan(0.0, -PAN),
+            Request::ScaleX => return self.next_scale_of_x(),
+            Request::ScaleY => return self.next_scale_of_y(),
+            Request::Bars => return self.next_bars(),
+            Request::Canvas => self.view.canvas = self.view.canvas.next(),
+            Request::Line(number) => return self.toggle_line(number),
+            Request::Before => return self.toggle_before(),
+            Request::Differences => return self.toggle_differences(),
         }
         self.view.changed();
         None

@@ -5,7 +5,7 @@ use super::overlay::{Overlay, per_cent};
 use crate::case::{Verdict, units};
 use crate::recipe::plan::Quantity;
 use crate::report::names;
-use crate::report::series::{ChartData, Measured, ModelKey, NoteKind};
+use crate::report::series::{ChartData, MeasuredValue, ModelKey, NoteKind};
 use crate::run::{Record, Status};
 use crate::stats;
 use crate::tui::session::Session;
@@ -81,7 +81,7 @@ fn reason(record: &Record, data: &ChartData, case: usize) -> String {
 }
 
 /// `[205–219]`: the smallest and the largest value.
-fn range(data: &ChartData, m: &Measured) -> String {
+fn range(data: &ChartData, m: &MeasuredValue) -> String {
     let (low, high) = match data.y.relative_to {
         Some(_) => (data.y.unit.format(m.y_min), data.y.unit.format(m.y_max)),
         None => (short(data, m.y_min), short(data, m.y_max)),
@@ -110,14 +110,14 @@ fn short(data: &ChartData, value: f64) -> String {
 }
 
 /// `baseline 230 (−7.8 %)`.
-fn against(data: &ChartData, overlay: &Overlay, m: &Measured) -> Option<String> {
+fn against(data: &ChartData, overlay: &Overlay, m: &MeasuredValue) -> Option<String> {
     let base = overlay.value(m.case)?;
     let difference = signed(per_cent(data, m.y, base)?);
     Some(format!("{} {} ({difference})", overlay.name, short(data, base)))
 }
 
 /// `sector 230 (−7.8 %)` for each model.
-fn models(data: &ChartData, m: &Measured) -> Vec<String> {
+fn models(data: &ChartData, m: &MeasuredValue) -> Vec<String> {
     let words = |(rank, key): (usize, &ModelKey)| {
         let predicted = data.prediction(rank, m.case)?;
         let difference = signed(per_cent(data, m.y, predicted)?);

@@ -4,7 +4,7 @@ use super::overlay::Overlay;
 use super::{Bars, Look};
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{ChartData, Measured};
+use crate::report::series::{ChartData, MeasuredValue};
 
 /// The whole axes, and their visible parts.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ fn positive(axis: &str, mut values: impl Iterator<Item = f64>, spacing: Spacing)
 /// Every value that the y axis must include.
 pub fn values(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Vec<f64> {
     let mut values = Vec::new();
-    let mut add = |m: &Measured, style: usize| {
+    let mut add = |m: &MeasuredValue, style: usize| {
         if look.shows(style) {
             values.extend([m.y, m.y_min, m.y_max]);
             values.extend(m.interval.into_iter().flatten().filter(|_| bars == Bars::Interval));

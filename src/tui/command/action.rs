@@ -18,7 +18,7 @@ pub enum Action {
     /// Start the selected recipe.
     Start,
     /// A request about the run in progress.
-    Control(controls::Ask),
+    Control(controls::Request),
     Up,
     Down,
     PageUp,
@@ -34,19 +34,19 @@ pub enum Action {
     /// Let the selection follow the running case.
     Follow,
     /// A request about the view of the chart.
-    Chart(chart::Ask),
+    Chart(chart::Request),
     /// Give the terminal back and suspend until the shell continues the program.
     Suspend,
     /// Close the help.
     CloseHelp,
     /// A request about recipes, before a run.
-    Home(home::Ask),
+    Home(home::Request),
     /// A request about stored runs.
-    Runs(runs::Ask),
+    Runs(runs::Request),
     /// A request about the lines that a case touches.
     Pattern(Look),
     /// A request about a profile that is being changed.
-    WhatIf(whatif::Ask),
+    WhatIf(whatif::Request),
 }
 
 impl Action {

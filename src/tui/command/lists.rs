@@ -10,19 +10,19 @@ use crate::tui::controls;
 pub const GLOBAL: &[Command] = &[
     RESUME,
     Command {
-        bindings: &[(char('x'), Action::Control(controls::Ask::Cancel))],
+        bindings: &[(char('x'), Action::Control(controls::Request::Cancel))],
         hinted: 1,
         name: "cancel",
         help: "cancel the run at the next sample, or end it after the engine died; finished results stay",
     },
     Command {
-        bindings: &[(char('X'), Action::Control(controls::Ask::CancelAll))],
+        bindings: &[(char('X'), Action::Control(controls::Request::CancelAll))],
         hinted: 0,
         name: "cancel all",
         help: "cancel the run and everything that waits for its end",
     },
     Command {
-        bindings: &[(char(' '), Action::Control(controls::Ask::Pause))],
+        bindings: &[(char(' '), Action::Control(controls::Request::Pause))],
         hinted: 1,
         name: "pause",
         help: "hold the run at the next sample, or go on; the round begins again with its warm-up",
@@ -46,13 +46,13 @@ pub const GLOBAL: &[Command] = &[
 /// Like [`GLOBAL`], while a stored run is watched: there is nothing to cancel.
 pub const WATCHING: &[Command] = &[
     Command {
-        bindings: &[(char(' '), Action::Control(controls::Ask::Pause))],
+        bindings: &[(char(' '), Action::Control(controls::Request::Pause))],
         hinted: 1,
         name: "pause",
         help: "pause or continue the stored run",
     },
     Command {
-        bindings: &[(char('x'), Action::Control(controls::Ask::Cancel))],
+        bindings: &[(char('x'), Action::Control(controls::Request::Cancel))],
         hinted: 1,
         name: "end",
         help: "end watching; the stored run is not touched",
@@ -96,28 +96,28 @@ pub(super) const REHEARSING: &[Command] = &[Command {
 }];
 
 const RESUME: Command = Command {
-    bindings: &[(char('r'), Action::Control(controls::Ask::Resume))],
+    bindings: &[(char('r'), Action::Control(controls::Request::Resume))],
     hinted: 1,
     name: "resume",
     help: "continue in a fresh engine after a crash (the lost case counts as failed), or resume a run that was cut short",
 };
 
 const CURSOR: Command = Command {
-    bindings: &[(char('v'), Action::Chart(chart::Ask::Cursor))],
+    bindings: &[(char('v'), Action::Chart(chart::Request::Cursor))],
     hinted: 1,
     name: "cursor",
     help: "put a cursor on the chart, or take it away; the arrows move it along and between lines",
 };
 
 const FULL: Command = Command {
-    bindings: &[(char('z'), Action::Chart(chart::Ask::Full))],
+    bindings: &[(char('z'), Action::Chart(chart::Request::Full))],
     hinted: 1,
     name: "full",
     help: "give the chart the whole screen, with all its panels where they fit; Esc takes it back",
 };
 
 const FREEZE: Command = Command {
-    bindings: &[(char('F'), Action::Control(controls::Ask::Freeze))],
+    bindings: &[(char('F'), Action::Control(controls::Request::Freeze))],
     hinted: 1,
     name: "freeze",
     help: "keep the screen as it is while results arrive, or show them",
@@ -195,7 +195,7 @@ pub const PAGES: Command = Command {
 
 /// Cancels the remaining rounds of the selected case.
 pub const SKIP: Command = Command {
-    bindings: &[(char('s'), Action::Control(controls::Ask::Skip))],
+    bindings: &[(char('s'), Action::Control(controls::Request::Skip))],
     hinted: 1,
     name: "skip",
     help: "measure no further rounds of the selected case; a resumed run measures them",
@@ -203,7 +203,7 @@ pub const SKIP: Command = Command {
 
 /// Retries the selected case, or measures further rounds of it.
 pub const AGAIN: Command = Command {
-    bindings: &[(char('R'), Action::Control(controls::Ask::Again))],
+    bindings: &[(char('R'), Action::Control(controls::Request::Again))],
     hinted: 1,
     name: "again",
     help: "retry the selected case after a failure or a skip, or measure further rounds; all rounds count",

@@ -2,17 +2,21 @@
 //! have their places.
 
 use super::Config;
-use crate::recipe::{Content, Key as Word, Mistake, Node, Place, Problem, RecipeError, locate_place, read};
+use crate::recipe::{Content, ErrorKind, Key as Word, Mistake, Node, Place, RecipeError, locate_place, read};
 use crate::tui::command::{self, Action};
 use crate::tui::key::{ACCEPTED, Key};
 use crate::tui::keymap::Clash;
-use crate::tui::theme::{Symbols, Wanted};
+use crate::tui::theme::{Symbols, ThemeChoice};
 
 /// The keys at the top level.
 const SETTINGS: [&str; 4] = ["theme", "symbols", "mouse", "keys"];
 
-pub(super) const THEMES: [(&str, Wanted); 4] =
-    [("auto", Wanted::Auto), ("dark", Wanted::Dark), ("light", Wanted::Light), ("mono", Wanted::Mono)];
+pub(super) const THEMES: [(&str, ThemeChoice); 4] = [
+    ("auto", ThemeChoice::Auto),
+    ("dark", ThemeChoice::Dark),
+    ("light", ThemeChoice::Light),
+    ("mono", ThemeChoice::Mono),
+];
 
 pub(super) const SYMBOLS: [(&str, Symbols); 3] =
     [("auto", Symbols::Auto), ("unicode", Symbols::Unicode), ("ascii", Symbols::Ascii)];
@@ -33,8 +37,8 @@ pub fn parse(origin: &str, text: &str) -> Result<Config, RecipeError> {
 /// The recipe's parser refers to its input as a recipe; renames that in its messages.
 fn of_the_configuration(mut error: RecipeError) -> RecipeError {
     match &mut *error.problem {
-        Problem::DuplicateKey { at, .. } if at == "the recipe" => *at = "the configuration".to_owned(),
-        Problem::Unsupported(what) => *what = what.replace("the recipe language", "the configuration"),
+        ErrorKind::DuplicateKey { at, .. } if at == "the recipe" => *at = "the configuration".to_owned(),
+        ErrorKind::Unsupported(what) => *what = what.replace("the recipe language", "the configuration"),
         _ => {}
     }
     error
@@ -136,5 +140,5 @@ fn clashing(clash: &Clash, places: &[(Action, Place)]) -> Mistake {
         free.join(" "),
         other.name()
     );
-    Mistake::new(place, Problem::Invalid { at: format!("keys.{}", blamed.name()), message })
+    Mistake::new(place, ErrorKind::Invalid { at: format!("keys.{}", blamed.name()), message })
 }

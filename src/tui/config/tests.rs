@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::tui::command::{self, Action};
-use crate::tui::controls::Ask;
+use crate::tui::controls::Request;
 use crate::tui::key::{Key, char, control};
 
 fn mistake(text: &str) -> String {
@@ -27,9 +27,9 @@ fn everything_can_be_set() {
     let text = "theme: light\nsymbols: ascii\nmouse: false\n\
         keys: {cancel: C, next-panel: [Tab, ctrl-n], line-1: [], follow: 1, help: [], suspend: \"ctrl-y\"}\n";
     let config = parse("c.yaml", text).expect("a configuration");
-    assert_eq!((config.theme, config.symbols, config.mouse), (Wanted::Light, Symbols::Ascii, false));
+    assert_eq!((config.theme, config.symbols, config.mouse), (ThemeChoice::Light, Symbols::Ascii, false));
     let keys = |action| config.keymap.replaced(action).map(<[Key]>::to_vec);
-    assert_eq!(keys(Action::Control(Ask::Cancel)), Some(vec![char('C')]));
+    assert_eq!(keys(Action::Control(Request::Cancel)), Some(vec![char('C')]));
     assert_eq!(keys(Action::FocusNext).map(|keys| keys[1]), Some(control('n')));
     assert_eq!((keys(Action::Follow), keys(Action::Help)), (Some(vec![char('1')]), Some(Vec::new())));
     assert_eq!(keys(Action::Quit), None);
@@ -133,7 +133,7 @@ proptest! {
     #[test]
     fn what_is_printed_is_read_as_the_same(
         bound in proptest::collection::vec((0usize..30, proptest::collection::vec(key(), 1..3)), 0..4),
-        theme in proptest::sample::select(vec![Wanted::Auto, Wanted::Dark, Wanted::Light, Wanted::Mono]),
+        theme in proptest::sample::select(vec![ThemeChoice::Auto, ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::Mono]),
         mouse: bool,
     ) {
         let mut config = Config { theme, mouse, ..Config::default() };

@@ -3,7 +3,7 @@
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::{Ask, Errand, editor};
+use super::{Errand, Request, editor};
 use crate::tui::command::{Action, Command, Key, control, key};
 use crate::tui::field::{Field, Stroke};
 use crate::tui::panel::Focus;
@@ -61,8 +61,8 @@ impl Entering {
     }
 }
 
-const ENTER: &[(Key, Action)] = &[(key(KeyCode::Enter), Action::Home(Ask::Accept))];
-const ESCAPE: &[(Key, Action)] = &[(key(KeyCode::Esc), Action::Home(Ask::Abandon))];
+const ENTER: &[(Key, Action)] = &[(key(KeyCode::Enter), Action::Home(Request::Accept))];
+const ESCAPE: &[(Key, Action)] = &[(key(KeyCode::Esc), Action::Home(Request::Abandon))];
 
 const fn enter(name: &'static str, help: &'static str) -> Command {
     Command { bindings: ENTER, hinted: 1, name, help }

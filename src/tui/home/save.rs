@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::recipe::plan::{Overrides, Plan, fold, same, titled};
+use crate::recipe::plan::{Overrides, Plan, measures_the_same, with_overrides, with_title};
 use crate::recipe::{self, loses_comments};
 use crate::run::folder;
 use crate::tui::app::Resolve;
@@ -122,13 +122,13 @@ fn left_behind<'p>(plan: &'p Plan, recipe: &Path) -> Option<&'p str> {
 fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result<(String, Plan), String> {
     let plan = resolve(entry, overrides)?;
     let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
-    let text = fold(&recipe, overrides, &plan)?;
+    let text = with_overrides(&recipe, overrides, &plan)?;
     let again = RecipeEntry { text, ..entry.clone() };
     let means: Plan = resolve(&again, &Overrides::default())?;
-    if !same(&plan, &means) {
+    if !measures_the_same(&plan, &means) {
         return Err("these changes cannot be written into the recipe's text; --set can make them".to_owned());
     }
-    Ok((titled(&again.text, &title(&plan.title, overrides))?, means))
+    Ok((with_title(&again.text, &title(&plan.title, overrides))?, means))
 }
 
 /// A title that distinguishes the copy from the recipe: the changes are appended, as in `(tuples=1Ki)`.

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::tui::command::Action;
-use crate::tui::controls::Ask;
+use crate::tui::controls::Request;
 use crate::tui::keymap::Keymap;
 use crate::tui::resume;
 use crate::tui::runs::Purpose;
@@ -54,8 +54,8 @@ pub fn text(state: &State) -> Option<(String, bool)> {
 fn cut_short(state: &State) -> Option<(String, bool)> {
     let ours = state.focus.is_run() && state.run().is_some_and(|run| run.mode == Mode::Run);
     resume::cut_short(state).filter(|_| ours)?;
-    let key = state.keymap.name(Action::Control(Ask::Resume));
-    Some((format!("The run is not complete. {key}: go on with it."), false))
+    let key = state.keymap.name(Action::Control(Request::Resume));
+    Some((format!("The run is not complete. {key}: resume it."), false))
 }
 
 fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {
@@ -73,8 +73,8 @@ fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {
 
 fn dead(session: &Session, keymap: &Keymap, reason: &str, case: Option<usize>) -> String {
     let at = case.map(|case| format!(" at {}", session.name(case))).unwrap_or_default();
-    let [resume, cancel] = [Ask::Resume, Ask::Cancel].map(|ask| keymap.name(Action::Control(ask)));
-    format!("Engine died{at}: {reason}. {resume}: go on in a fresh engine, {cancel}: end the run.")
+    let [resume, cancel] = [Request::Resume, Request::Cancel].map(|ask| keymap.name(Action::Control(ask)));
+    format!("Engine died{at}: {reason}. {resume}: continue in a fresh engine, {cancel}: end the run.")
 }
 
 /// Number of rows that the banner needs on a screen of this width; 0 if there is no message.

@@ -11,7 +11,7 @@ use super::{Focus, bar, below_heading, first_row, heading};
 use crate::recipe::plan::Quantity;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Command};
-use crate::tui::runs::ask;
+use crate::tui::runs::request;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::{DOUBTFUL, FAILED, Theme};
@@ -24,8 +24,8 @@ pub const COMMANDS: &[Command] = &[
     command::EXPERIMENTS,
     command::PANELS,
     command::FOLLOW,
-    ask::EXPORT,
-    ask::COPY_ASIDE,
+    request::EXPORT,
+    request::COPY_ASIDE,
     pattern::SHOW_ASIDE,
     whatif::OPEN,
     command::ENDS,
@@ -89,7 +89,7 @@ fn title(session: &Session, now: Duration, columns: usize, theme: Theme) -> Stri
     let absent = records.iter().filter(|r| matches!(r.status, Status::NotApplicable(_))).count();
     let rest = if absent > 0 { format!(", {absent} n/a") } else { String::new() };
     let title = format!("Cases {done}/{}{rest}", records.len() - absent);
-    let left = session.case_remaining(now).map(words::wait);
+    let left = session.case_remaining(now).map(words::remaining);
     let left = left.map(|left| format!("{}{} {left}", theme.separator(), theme.symbol("▶", ">")));
     // The heading has a margin of three columns, and a marker if it has the focus.
     let fits = |left: &String| words::width(&title) + words::width(left) + 6 <= columns;

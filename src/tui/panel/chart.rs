@@ -5,11 +5,11 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 
 use super::{Focus, below_heading, heading};
-use crate::tui::chart::{Ask, readout};
+use crate::tui::chart::{Request, readout};
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::pattern;
 use crate::tui::plot::Selection;
-use crate::tui::runs::ask;
+use crate::tui::runs::request;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
@@ -23,7 +23,7 @@ pub const COMMANDS: &[Command] = &[
     SIDEWAYS,
     ZOOM,
     Command {
-        bindings: &[(char('0'), Action::Chart(Ask::ZoomReset))],
+        bindings: &[(char('0'), Action::Chart(Request::ZoomReset))],
         hinted: 1,
         name: "all",
         help: "show the whole chart again",
@@ -35,31 +35,31 @@ pub const COMMANDS: &[Command] = &[
     command::FOLLOW,
     command::SKIP,
     command::AGAIN,
-    ask::EXPORT_ASIDE,
-    ask::COPY_ASIDE,
+    request::EXPORT_ASIDE,
+    request::COPY_ASIDE,
     pattern::SHOW_ASIDE,
     whatif::OPEN,
     Command {
-        bindings: &[(char('o'), Action::Chart(Ask::Before))],
+        bindings: &[(char('o'), Action::Chart(Request::Before))],
         hinted: 1,
         name: "baseline",
         help: "lay the baseline under this run, or take it away: the run before, or the recipe's newest stored one",
     },
     Command {
-        bindings: &[(char('d'), Action::Chart(Ask::Differences))],
+        bindings: &[(char('d'), Action::Chart(Request::Differences))],
         hinted: 1,
         name: "differences",
         help: "show or hide how far the points are from the run under them, or from the model",
     },
     PAN,
     Command {
-        bindings: &[(char('i'), Action::Chart(Ask::Bars))],
+        bindings: &[(char('i'), Action::Chart(Request::Bars))],
         hinted: 1,
         name: "bars",
         help: "bars around points: smallest to largest sample, 95 % interval, none",
     },
     Command {
-        bindings: &[(char('b'), Action::Chart(Ask::Canvas))],
+        bindings: &[(char('b'), Action::Chart(Request::Canvas))],
         hinted: 0,
         name: "dots",
         help: "draw lines in braille dots, half blocks or full stops, whichever the font has",
@@ -70,10 +70,10 @@ pub const COMMANDS: &[Command] = &[
 
 const SIDEWAYS: Command = Command {
     bindings: &[
-        (char('h'), Action::Chart(Ask::Left)),
-        (char('l'), Action::Chart(Ask::Right)),
-        (key(KeyCode::Left), Action::Chart(Ask::Left)),
-        (key(KeyCode::Right), Action::Chart(Ask::Right)),
+        (char('h'), Action::Chart(Request::Left)),
+        (char('l'), Action::Chart(Request::Right)),
+        (key(KeyCode::Left), Action::Chart(Request::Left)),
+        (key(KeyCode::Right), Action::Chart(Request::Right)),
     ],
     hinted: 0,
     name: "along",
@@ -82,9 +82,9 @@ const SIDEWAYS: Command = Command {
 
 const ZOOM: Command = Command {
     bindings: &[
-        (char('+'), Action::Chart(Ask::ZoomIn)),
-        (char('-'), Action::Chart(Ask::ZoomOut)),
-        (char('='), Action::Chart(Ask::ZoomIn)),
+        (char('+'), Action::Chart(Request::ZoomIn)),
+        (char('-'), Action::Chart(Request::ZoomOut)),
+        (char('='), Action::Chart(Request::ZoomIn)),
     ],
     hinted: 2,
     name: "zoom",
@@ -92,7 +92,7 @@ const ZOOM: Command = Command {
 };
 
 const SCALES: Command = Command {
-    bindings: &[(char('a'), Action::Chart(Ask::ScaleY)), (char('A'), Action::Chart(Ask::ScaleX))],
+    bindings: &[(char('a'), Action::Chart(Request::ScaleY)), (char('A'), Action::Chart(Request::ScaleX))],
     hinted: 2,
     name: "scale",
     help: "scale of the y axis, or of the x axis: linear, log2, log10",
@@ -100,10 +100,10 @@ const SCALES: Command = Command {
 
 const PAN: Command = Command {
     bindings: &[
-        (char('H'), Action::Chart(Ask::PanLeft)),
-        (char('J'), Action::Chart(Ask::PanDown)),
-        (char('K'), Action::Chart(Ask::PanUp)),
-        (char('L'), Action::Chart(Ask::PanRight)),
+        (char('H'), Action::Chart(Request::PanLeft)),
+        (char('J'), Action::Chart(Request::PanDown)),
+        (char('K'), Action::Chart(Request::PanUp)),
+        (char('L'), Action::Chart(Request::PanRight)),
     ],
     hinted: 0,
     name: "pan",
@@ -112,15 +112,15 @@ const PAN: Command = Command {
 
 const LINES: Command = Command {
     bindings: &[
-        (char('1'), Action::Chart(Ask::Line(1))),
-        (char('2'), Action::Chart(Ask::Line(2))),
-        (char('3'), Action::Chart(Ask::Line(3))),
-        (char('4'), Action::Chart(Ask::Line(4))),
-        (char('5'), Action::Chart(Ask::Line(5))),
-        (char('6'), Action::Chart(Ask::Line(6))),
-        (char('7'), Action::Chart(Ask::Line(7))),
-        (char('8'), Action::Chart(Ask::Line(8))),
-        (char('9'), Action::Chart(Ask::Line(9))),
+        (char('1'), Action::Chart(Request::Line(1))),
+        (char('2'), Action::Chart(Request::Line(2))),
+        (char('3'), Action::Chart(Request::Line(3))),
+        (char('4'), Action::Chart(Request::Line(4))),
+        (char('5'), Action::Chart(Request::Line(5))),
+        (char('6'), Action::Chart(Request::Line(6))),
+        (char('7'), Action::Chart(Request::Line(7))),
+        (char('8'), Action::Chart(Request::Line(8))),
+        (char('9'), Action::Chart(Request::Line(9))),
     ],
     hinted: 2,
     name: "hide",

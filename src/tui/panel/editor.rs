@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::{Focus, bar, below_heading, first_row, heading};
 use crate::recipe::plan::{FormLine, Origin};
 use crate::tui::command::{self, Action, Command, char, key};
-use crate::tui::home::Ask;
+use crate::tui::home::Request;
 use crate::tui::home::editor::Editor;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
@@ -17,31 +17,31 @@ use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
     Command {
-        bindings: &[(key(KeyCode::Enter), Action::Home(Ask::Change))],
+        bindings: &[(key(KeyCode::Enter), Action::Home(Request::Change))],
         hinted: 1,
         name: "change",
         help: "type another value, as a recipe would have it: 1..64 x2, [cpu, cuda], 3%",
     },
     Command {
-        bindings: &[(char('r'), Action::Home(Ask::Run))],
+        bindings: &[(char('r'), Action::Home(Request::Run))],
         hinted: 1,
         name: "run",
         help: "run the recipe as it is changed, or let it wait while a run is active",
     },
     Command {
-        bindings: &[(char('w'), Action::Home(Ask::SaveAs))],
+        bindings: &[(char('w'), Action::Home(Request::SaveAs))],
         hinted: 1,
         name: "save as",
         help: "save the changed recipe as a file of its own",
     },
     Command {
-        bindings: &[(char('u'), Action::Home(Ask::Undo)), (char('U'), Action::Home(Ask::UndoAll))],
+        bindings: &[(char('u'), Action::Home(Request::Undo)), (char('U'), Action::Home(Request::UndoAll))],
         hinted: 1,
         name: "undo",
         help: "take back what was changed of this value, or of all",
     },
     Command {
-        bindings: &[(char('a'), Action::Home(Ask::Enqueue))],
+        bindings: &[(char('a'), Action::Home(Request::Enqueue))],
         hinted: 1,
         name: "queue",
         help: "let the changed recipe wait for its turn; where nothing runs it starts, and the form stays",

@@ -80,7 +80,7 @@ fn backends(session: &Session) -> Vec<&str> {
 pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
     let (done, all) = session.progress();
     let spent = words::clock(session.elapsed(state.now));
-    let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::wait);
+    let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::remaining);
     let separator = theme.separator();
     match &session.phase {
         _ if session.frozen.is_some() => {

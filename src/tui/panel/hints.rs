@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::Focus;
 use crate::tui::chart;
 use crate::tui::command::{self, Action, Command, Key};
-use crate::tui::controls::Ask;
+use crate::tui::controls::Request;
 use crate::tui::home;
 use crate::tui::session::Session;
 use crate::tui::state::State;
@@ -23,7 +23,7 @@ pub type Hint = (&'static Command, Vec<(Key, Action)>);
 pub fn hints(state: &State) -> Vec<Hint> {
     let useful = |(command, bindings): &Hint| {
         // Repeating a case that is done is rarely useful, so only the help mentions it.
-        let seldom = !state.active() && command.actions().contains(&Action::Control(Ask::Again));
+        let seldom = !state.active() && command.actions().contains(&Action::Control(Request::Again));
         command.hinted > 0 && !seldom && !bindings.is_empty() && command.enabled(state)
     };
     let mut hints: Vec<Hint> = command::bound(state).into_iter().filter(useful).collect();
@@ -36,10 +36,10 @@ fn release(command: &Command, state: &State) -> Option<&'static str> {
     let held = |run: &Session| run.paused().is_some() || run.pausing();
     let full = |shown: &Session| shown.view.full && state.focus == Focus::Chart;
     let (there, name) = match command.bindings.first()?.1 {
-        Action::Control(Ask::Resume) => (true, command.name),
-        Action::Control(Ask::Pause) => (state.run().is_some_and(held), "go on"),
-        Action::Control(Ask::Freeze) => (state.live.is_some(), "unfreeze"),
-        Action::Chart(chart::Ask::Full) => (state.session.as_ref().is_some_and(full), "leave full"),
+        Action::Control(Request::Resume) => (true, command.name),
+        Action::Control(Request::Pause) => (state.run().is_some_and(held), "go on"),
+        Action::Control(Request::Freeze) => (state.live.is_some(), "unfreeze"),
+        Action::Chart(chart::Request::Full) => (state.session.as_ref().is_some_and(full), "leave full"),
         _ => return None,
     };
     there.then_some(name)
@@ -69,7 +69,7 @@ fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
 fn told<'h>((command, bindings): &'h Hint, state: &State) -> (Vec<&'h (Key, Action)>, &'static str) {
     let lines = state.session.as_ref().map_or(0, |session| session.chart().labels.len());
     match bindings.first() {
-        Some((_, Action::Chart(chart::Ask::Line(_)))) => (
+        Some((_, Action::Chart(chart::Request::Line(_)))) => (
             bindings.first().into_iter().chain(bindings.get(1..lines).and_then(<[_]>::last)).collect(),
             if lines > 2 { "-" } else { "/" },
         ),
@@ -88,11 +88,11 @@ fn name(command: &'static Command, state: &State) -> &'static str {
     let view = state.session.as_ref().map(|session| &session.view);
     match action {
         Action::Start if shows_run(state) => "show run",
-        Action::Start | Action::Home(home::Ask::Run) if state.busy() => "queue",
-        Action::Chart(chart::Ask::Differences) if view.is_some_and(|view| view.differences) => {
+        Action::Start | Action::Home(home::Request::Run) if state.busy() => "queue",
+        Action::Chart(chart::Request::Differences) if view.is_some_and(|view| view.differences) => {
             "hide differences"
         }
-        Action::Chart(chart::Ask::Before) if view.is_some_and(|view| view.overlay().is_some()) => {
+        Action::Chart(chart::Request::Before) if view.is_some_and(|view| view.overlay().is_some()) => {
             "hide baseline"
         }
         _ => release(command, state).unwrap_or(command.name),

@@ -71,7 +71,7 @@ impl Focus {
     ];
 
     /// If this panel is on a screen apart from the recipes and the run: all panels of that screen. Else empty.
-    pub fn aside(self) -> &'static [Focus] {
+    pub fn own_screen(self) -> &'static [Focus] {
         match self {
             Focus::Runs | Focus::Details => &[Focus::Runs, Focus::Details],
             Focus::Comparison => &[Focus::Comparison],
@@ -81,8 +81,8 @@ impl Focus {
         }
     }
 
-    pub fn is_aside(self) -> bool {
-        !self.aside().is_empty()
+    pub fn has_own_screen(self) -> bool {
+        !self.own_screen().is_empty()
     }
 
     /// Whether this is the list of stored runs or its details.
@@ -123,9 +123,9 @@ impl Focus {
             Focus::Chart => chart::COMMANDS,
             Focus::Samples => samples::COMMANDS,
             Focus::Log => log::COMMANDS,
-            Focus::Runs => crate::tui::runs::ask::LIST,
-            Focus::Details => crate::tui::runs::ask::DETAILS,
-            Focus::Comparison => crate::tui::runs::ask::SHEET,
+            Focus::Runs => crate::tui::runs::request::LIST,
+            Focus::Details => crate::tui::runs::request::DETAILS,
+            Focus::Comparison => crate::tui::runs::request::SHEET,
             Focus::Pattern => crate::tui::pattern::COMMANDS,
             Focus::WhatIf => crate::tui::whatif::COMMANDS,
         }

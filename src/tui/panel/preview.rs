@@ -68,7 +68,7 @@ pub fn estimate(state: &State, theme: Theme) -> Option<String> {
         (Known::Unknown, None) if state.active() => return Some("when the run is over".to_owned()),
         _ => return None,
     };
-    let absent = words::absent(estimate.absent.iter().map(|(reason, cases)| (reason.as_str(), *cases)));
+    let absent = words::absent_cases(estimate.absent.iter().map(|(reason, cases)| (reason.as_str(), *cases)));
     if estimate.runnable == 0 {
         return Some(format!("nothing can run here: {}", absent.as_deref().unwrap_or("no case")));
     }
@@ -163,7 +163,7 @@ fn cases(plan: &Plan, experiment: usize, theme: Theme) -> String {
     if let Some(e) = plan.experiments.get(experiment) {
         parts.push(names::sampling(&e.measure));
     }
-    parts.extend(words::absent(own.iter().filter_map(|c| Some((c.not_applicable.as_deref()?, 1)))));
+    parts.extend(words::absent_cases(own.iter().filter_map(|c| Some((c.not_applicable.as_deref()?, 1)))));
     parts.join(theme.separator())
 }
 

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::{Focus, bar, below_heading, first_row, heading};
 use crate::tui::command::{self, Action, Command, char, key};
-use crate::tui::home::Ask;
+use crate::tui::home::Request;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
@@ -15,8 +15,8 @@ use crate::tui::words;
 pub const COMMANDS: &[Command] = &[
     Command {
         bindings: &[
-            (char('d'), Action::Home(Ask::Remove)),
-            (key(KeyCode::Delete), Action::Home(Ask::Remove)),
+            (char('d'), Action::Home(Request::Remove)),
+            (key(KeyCode::Delete), Action::Home(Request::Remove)),
         ],
         hinted: 1,
         name: "remove",

@@ -7,10 +7,10 @@ use ratatui::style::Style;
 
 use super::{Focus, bar, below_heading, first_row, heading};
 use crate::tui::command::{self, Action, Command, char, key};
-use crate::tui::home::Ask;
+use crate::tui::home::Request;
 use crate::tui::pattern;
 use crate::tui::recipes::Row;
-use crate::tui::runs::ask;
+use crate::tui::runs::request;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::whatif;
@@ -25,29 +25,29 @@ pub const COMMANDS: &[Command] = &[
                recipe that runs is shown",
     },
     Command {
-        bindings: &[(char('/'), Action::Home(Ask::Filter))],
+        bindings: &[(char('/'), Action::Home(Request::Filter))],
         hinted: 1,
         name: "filter",
         help: "type words that the recipes must have: of the title, the file, the paper, its figure, the primitive",
     },
     Command {
-        bindings: &[(char('e'), Action::Home(Ask::Edit))],
+        bindings: &[(char('e'), Action::Home(Request::Edit))],
         hinted: 1,
         name: "edit",
         help: "change values of the selected recipe",
     },
     Command {
-        bindings: &[(char('a'), Action::Home(Ask::Enqueue))],
+        bindings: &[(char('a'), Action::Home(Request::Enqueue))],
         hinted: 1,
         name: "queue",
         help: "let the recipe wait for its turn; where nothing runs it starts, and the recipes stay",
     },
-    ask::BROWSE,
+    request::BROWSE,
     command::MOVE,
     pattern::SHOW,
     whatif::OPEN,
     Command {
-        bindings: &[(char('w'), Action::Home(Ask::SaveAs))],
+        bindings: &[(char('w'), Action::Home(Request::SaveAs))],
         hinted: 1,
         name: "save as",
         help: "save the recipe with its changes as a file of its own",

@@ -18,7 +18,7 @@ use crate::run::{Record, SKIPPED, Status};
 use crate::stats::noise::Flag;
 use crate::stats::{self, Statistics, Stop};
 use crate::tui::command::{self, Command};
-use crate::tui::runs::ask;
+use crate::tui::runs::request;
 use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
@@ -28,8 +28,8 @@ pub const COMMANDS: &[Command] = &[
     command::MOVE,
     command::SKIP,
     command::AGAIN,
-    ask::EXPORT,
-    ask::COPY_ASIDE,
+    request::EXPORT,
+    request::COPY_ASIDE,
     pattern::SHOW_ASIDE,
     whatif::OPEN,
     command::PAGES,
@@ -169,7 +169,7 @@ fn doing(
         Stage::Certify => "certifying",
     };
     let wanted = crate::run::eta::rounds_wanted(session.ledger.plan(), record);
-    let left = left.map(|left| format!("{}{} left", theme.separator(), words::wait(left)));
+    let left = left.map(|left| format!("{}{} left", theme.separator(), words::remaining(left)));
     let text = format!(" round {} of {wanted}: {stage}{}", current.round + 1, left.unwrap_or_default());
     Line::styled(text, theme.focus())
 }

@@ -38,7 +38,7 @@ fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> Strin
         return header::progress(session, state, theme);
     }
     let (done, all) = session.progress();
-    let eta = session.remaining(state.now).map(|left| format!(" ETA {}", words::wait(left)));
+    let eta = session.remaining(state.now).map(|left| format!(" ETA {}", words::remaining(left)));
     let text = format!("{} {done}/{all}{}", theme.symbol("▶", ">"), eta.unwrap_or_default());
     let case = session.current.map(|current| session.name(current.case)).unwrap_or_default();
     let separator = theme.separator();

@@ -186,10 +186,10 @@ fn ask(state: &mut State, at: usize) -> Option<Effect> {
     let plan = plan(state)?;
     let case = plan.cases.get(at)?.clone();
     let experiment = plan.experiments.get(case.experiment);
-    let name = experiment.map_or_else(|| case.primitive.clone(), |e| words::swept(e, &case));
+    let name = experiment.map_or_else(|| case.primitive.clone(), |e| words::swept_values(e, &case));
     let name = escaped(&format!("{} {name}", case.primitive));
     let question = Question { at, name, case, files: plan.indices.clone() };
-    Some(Effect::Ask(state.runs.ticket(), Job::Touch(Box::new(question))))
+    Some(Effect::Request(state.runs.ticket(), Job::Touch(Box::new(question))))
 }
 
 /// Shows the result, with the settings of the previous view.

@@ -10,7 +10,7 @@ use super::canvas::Dots;
 use super::frame::Frame;
 use super::legend;
 use crate::recipe::plan::Scale;
-use crate::report::series::{Absent, Line, Measured, ModelLine, NoteKind, Panel, Predicted};
+use crate::report::series::{Absent, Line, MeasuredValue, ModelLine, NoteKind, Panel, Predicted};
 use crate::tui::chart::{Bars, Canvas, Scales};
 use crate::tui::words;
 
@@ -237,7 +237,7 @@ pub fn place(
     plot: &Plot,
     x: Option<f64>,
     style: usize,
-    value: &Measured,
+    value: &MeasuredValue,
     frame: &Frame,
 ) -> Option<(u16, u16)> {
     Some((column(plot, x, style, frame)?, frame.row(value.y)?))

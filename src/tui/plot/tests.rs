@@ -7,7 +7,7 @@ use super::*;
 use crate::engine::protocol::{Event, RoundResult};
 use crate::recipe::plan::Plan;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{Guide, Line, Measured, series};
+use crate::report::series::{Guide, Line, MeasuredValue, series};
 use crate::run::Ledger;
 use crate::tui::tests::{fixture, script};
 
@@ -210,8 +210,13 @@ pub fn eight(xs: &[f64], low: f64) -> ChartData {
         let points = xs.iter().enumerate().map(|(i, x)| {
             let y = low * (1.0 + ((i * 7 + style * 3) % 10) as f64);
             point.x = *x;
-            point.value =
-                Measured { y, y_min: y * 0.9, y_max: y * 1.2, case: style * xs.len() + i, ..point.value };
+            point.value = MeasuredValue {
+                y,
+                y_min: y * 0.9,
+                y_max: y * 1.2,
+                case: style * xs.len() + i,
+                ..point.value
+            };
             point.clone()
         });
         Line { label: String::new(), style, points: points.collect(), absent: Vec::new() }
@@ -499,7 +504,7 @@ fn guided(values: &[f64], level: Option<f64>) -> ChartData {
     let points = &mut data.panels[0].lines[0].points;
     points.truncate(values.len());
     for (point, y) in points.iter_mut().zip(values) {
-        point.value = Measured { y: *y, y_min: *y, y_max: *y, interval: None, ..point.value };
+        point.value = MeasuredValue { y: *y, y_min: *y, y_max: *y, interval: None, ..point.value };
     }
     data.panels[0].guides = vec![Guide {
         label: "copy, cpu".to_owned(),

@@ -1,7 +1,7 @@
 //! Effects of requests and answers on the state.
 
 use super::io_worker::{Answer, Job};
-use super::{Ask, Listing, Purpose, Runs, Typing, chart};
+use super::{Listing, Purpose, Request, Runs, Typing, chart};
 use crate::case::units::escaped;
 use crate::engine::protocol::Level;
 use crate::tui::command::Action;
@@ -12,20 +12,20 @@ use crate::tui::state::{Mode, Overlay, State};
 use crate::tui::update::{Effect, begin};
 
 /// Whether the request is possible now.
-pub fn allows(state: &State, ask: Ask) -> bool {
+pub fn allows(state: &State, ask: Request) -> bool {
     let (runs, readable) = (&state.runs, state.runs.selected().is_some_and(|entry| entry.content.is_ok()));
     let on_runs = state.focus.is_runs();
     match ask {
-        Ask::Browse => runs.there && !on_runs,
-        Ask::Reload => on_runs && runs.listing != Listing::Reading,
-        Ask::Search => on_runs && runs.count() > 0,
-        Ask::Note => on_runs && runs.selected().is_some(),
-        Ask::Open | Ask::Watch | Ask::Mark | Ask::Lay => on_runs && readable,
-        Ask::Compare => on_runs && readable && runs.baseline.is_some() && !is_baseline(runs),
-        Ask::Export if on_runs => readable,
-        Ask::Export => state.focus.is_run() && state.session.is_some() && !state.active(),
-        Ask::Copy => copied(state).is_some(),
-        Ask::Close => matches!(state.overlay, Some(Overlay::Export { .. })),
+        Request::Browse => runs.there && !on_runs,
+        Request::Reload => on_runs && runs.listing != Listing::Reading,
+        Request::Search => on_runs && runs.count() > 0,
+        Request::Note => on_runs && runs.selected().is_some(),
+        Request::Open | Request::Watch | Request::Mark | Request::Lay => on_runs && readable,
+        Request::Compare => on_runs && readable && runs.baseline.is_some() && !is_baseline(runs),
+        Request::Export if on_runs => readable,
+        Request::Export => state.focus.is_run() && state.session.is_some() && !state.active(),
+        Request::Copy => copied(state).is_some(),
+        Request::Close => matches!(state.overlay, Some(Overlay::Export { .. })),
     }
 }
 
@@ -34,40 +34,49 @@ fn is_baseline(runs: &Runs) -> bool {
 }
 
 /// Carries out a request.
-pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
+pub fn apply(state: &mut State, ask: Request) -> Option<Effect> {
     if !allows(state, ask) {
         state.notice = missing(state, ask);
         return None;
     }
     match ask {
-        Ask::Browse => {
+        Request::Browse => {
             state.focus = Focus::Runs;
             return list(state);
         }
-        Ask::Reload => return list(state),
-        Ask::Search => search(&mut state.runs),
-        Ask::Note => annotate(state),
-        Ask::Mark => mark(state),
-        Ask::Copy => return copy(state),
-        Ask::Close => state.overlay = None,
-        Ask::Lay if chart::is_laid(&state.runs) => chart::withdraw(state),
-        Ask::Open | Ask::Watch | Ask::Lay | Ask::Compare | Ask::Export => return read(state, ask),
+        Request::Reload => return list(state),
+        Request::Search => search(&mut state.runs),
+        Request::Note => annotate(state),
+        Request::Mark => mark(state),
+        Request::Copy => return copy(state),
+        Request::Close => state.overlay = None,
+        Request::Lay if chart::is_laid(&state.runs) => chart::withdraw(state),
+        Request::Open | Request::Watch | Request::Lay | Request::Compare | Request::Export => {
+            return read(state, ask);
+        }
     }
     None
 }
 
 /// Explains why a key that is shown elsewhere has no effect here.
-fn missing(state: &State, ask: Ask) -> Option<String> {
+fn missing(state: &State, ask: Request) -> Option<String> {
     let runs = &state.runs;
     let broken = runs.selected().is_some_and(|entry| entry.content.is_err());
-    let mark = || state.keymap.name(Action::Runs(Ask::Mark));
+    let mark = || state.keymap.name(Action::Runs(Request::Mark));
     match ask {
-        Ask::Export if !state.focus.is_runs() => Some("its files are written while it runs".to_owned()),
-        Ask::Compare if runs.baseline.is_none() => Some(format!("mark a baseline first: {}", mark())),
-        Ask::Compare if is_baseline(runs) => {
+        Request::Export if !state.focus.is_runs() => Some("its files are written while it runs".to_owned()),
+        Request::Compare if runs.baseline.is_none() => Some(format!("mark a baseline first: {}", mark())),
+        Request::Compare if is_baseline(runs) => {
             Some("this is the baseline itself: select another run".to_owned())
         }
-        Ask::Open | Ask::Watch | Ask::Mark | Ask::Lay | Ask::Compare | Ask::Export if broken => {
+        Request::Open
+        | Request::Watch
+        | Request::Mark
+        | Request::Lay
+        | Request::Compare
+        | Request::Export
+            if broken =>
+        {
             Some("this folder cannot be read as a run".to_owned())
         }
         _ => None,
@@ -84,14 +93,14 @@ pub fn list(state: &mut State) -> Option<Effect> {
         return None;
     }
     state.runs.listing = Listing::Reading;
-    Some(Effect::Ask(0, Job::List { known: state.runs.known() }))
+    Some(Effect::Request(0, Job::List { known: state.runs.known() }))
 }
 
 /// Requests a job that reads the selected run.
-fn read(state: &mut State, ask: Ask) -> Option<Effect> {
-    let replaces = matches!(ask, Ask::Open | Ask::Watch);
+fn read(state: &mut State, ask: Request) -> Option<Effect> {
+    let replaces = matches!(ask, Request::Open | Request::Watch);
     if state.measuring() || (replaces && state.busy()) {
-        let cancel = state.keymap.name(Action::Control(controls::Ask::Cancel));
+        let cancel = state.keymap.name(Action::Control(controls::Request::Cancel));
         state.notice = Some(format!("a run is active: {cancel} ends it, and stored runs can be read then"));
         return None;
     }
@@ -100,14 +109,14 @@ fn read(state: &mut State, ask: Ask) -> Option<Effect> {
         false => state.session.as_ref()?.folder.clone(),
     };
     let (job, doing) = match ask {
-        Ask::Open => (Job::Open(path), "reading the run"),
-        Ask::Watch => (Job::Watch(path), "reading the run"),
-        Ask::Lay => (Job::Lay(path), "reading the run"),
-        Ask::Export => (Job::Export(path), "writing its charts and tables"),
+        Request::Open => (Job::Open(path), "reading the run"),
+        Request::Watch => (Job::Watch(path), "reading the run"),
+        Request::Lay => (Job::Lay(path), "reading the run"),
+        Request::Export => (Job::Export(path), "writing its charts and tables"),
         _ => (Job::Compare { baseline: state.runs.baseline.clone()?, other: path }, "comparing"),
     };
     state.notice = Some(format!("{doing} …"));
-    Some(Effect::Ask(state.runs.ticket(), job))
+    Some(Effect::Request(state.runs.ticket(), job))
 }
 
 fn search(runs: &mut Runs) {
@@ -153,7 +162,7 @@ pub fn keep(state: &mut State) -> Option<Effect> {
     match state.runs.typing.take()? {
         Typing { purpose: Purpose::Search { .. }, .. } => None,
         Typing { purpose: Purpose::Note(path), field } => {
-            Some(Effect::Ask(state.runs.ticket(), Job::Note { path, text: field.text() }))
+            Some(Effect::Request(state.runs.ticket(), Job::Note { path, text: field.text() }))
         }
     }
 }
@@ -171,11 +180,11 @@ fn mark(state: &mut State) {
     let (path, name) = (entry.path.clone(), entry.name.clone());
     if state.runs.baseline.as_ref() == Some(&path) {
         state.runs.baseline = None;
-        state.notice = Some("no baseline any more".to_owned());
+        state.notice = Some("baseline cleared".to_owned());
         return;
     }
     state.runs.baseline = Some(path);
-    let compare = state.keymap.name(Action::Runs(Ask::Compare));
+    let compare = state.keymap.name(Action::Runs(Request::Compare));
     state.notice = Some(format!("baseline: {name}; {compare} compares another run with it"));
 }
 

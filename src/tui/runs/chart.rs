@@ -36,7 +36,7 @@ pub(super) fn withdraw(state: &mut State) {
         session.clear_baseline();
         session.view.baseline = None;
     }
-    state.notice = Some("no baseline under the chart any more".to_owned());
+    state.notice = Some("baseline removed from the chart".to_owned());
 }
 
 /// Lays the chosen run under a session, and returns a message with the number of matching cases. If no case

@@ -4,11 +4,11 @@
 //! session of the run screen.
 
 mod apply;
-pub mod ask;
 pub mod chart;
 pub mod entry;
 pub mod io_worker;
 mod opened;
+pub mod request;
 pub mod sheet;
 #[cfg(test)]
 pub mod tests;
@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use apply::{allows, apply, discard, keep, list, playing, stopped, take, typed};
-pub use ask::Ask;
 pub use entry::Entry;
 pub use io_worker::{Answer, IoWorker, Job};
+pub use request::Request;
 pub use sheet::{Exported, Sheet};
 
 use super::chart::baseline::Baseline;

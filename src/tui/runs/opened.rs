@@ -47,7 +47,7 @@ impl Opened {
         session.eta.pause();
         session.log = log;
         session.mode = Mode::Stored;
-        session.told_all = true;
+        session.all_events_seen = true;
         session.follow = false;
         session.phase = Phase::Over { cancelled: !complete };
         session.ended = Some(Duration::try_from_secs_f64(took).unwrap_or_default());

@@ -13,7 +13,7 @@ use super::sheet::{Exported, Sheet};
 use crate::case::units::escaped;
 use crate::report::judge::{self, MARGIN};
 use crate::report::judged::{self, Heads, judged};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 use crate::report::write_all;
 use crate::run::index::{self, Stamp};
 use crate::run::repeat::Repeat;
@@ -106,9 +106,9 @@ fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow
 }
 
 /// A run, named by its folder's path below the root.
-fn named<'a>(root: &Path, stored: &'a Stored) -> Named<'a> {
+fn named<'a>(root: &Path, stored: &'a Stored) -> NamedRun<'a> {
     let name = stored.path.strip_prefix(root).unwrap_or(&stored.path);
-    Named { name: name.display().to_string(), side: stored.into() }
+    NamedRun { name: name.display().to_string(), side: stored.into() }
 }
 
 fn export(path: &Path, wanted: Wanted) -> anyhow::Result<Answer> {

@@ -26,9 +26,9 @@ impl Session {
     /// The run's thread has ended. If it has not sent its final message, that is a bug, which the user must
     /// see.
     pub fn disconnected(&mut self, now: Duration) {
-        self.told_all = true;
+        self.all_events_seen = true;
         if self.active() {
-            self.broken("the run ended without saying why".to_owned(), now);
+            self.broken("the run ended without a reason".to_owned(), now);
         }
     }
 
@@ -143,7 +143,7 @@ impl Session {
     }
 
     fn over(&mut self, now: Duration) {
-        self.told_all = true;
+        self.all_events_seen = true;
         if matches!(self.phase, Phase::Broken(_)) {
             return;
         }

@@ -13,7 +13,7 @@ use crate::run::Status;
 use crate::run::runner::{Control, Message};
 use crate::tui::app::App;
 use crate::tui::command::Action;
-use crate::tui::controls::Ask;
+use crate::tui::controls::Request;
 use crate::tui::session::{Phase, Session};
 use crate::tui::state::Mode;
 use crate::tui::theme::Theme;
@@ -144,7 +144,8 @@ fn a_watched_pause_and_one_of_our_own_are_two() {
 #[test]
 fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     let (mut app, runner) = running();
-    let allowed = |app: &App| [Ask::Skip, Ask::Again].map(|ask| app.state.allows(Action::Control(ask)));
+    let allowed =
+        |app: &App| [Request::Skip, Request::Again].map(|ask| app.state.allows(Action::Control(ask)));
     said(&mut app, &runner, at(1), script::progress(&fixture::passes(), 2, 0, Stage::Sample));
     assert_eq!((session(&app).selected, allowed(&app)), (2, [true, false]));
     key(&mut app, 's', at(1));
@@ -209,7 +210,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     // The selection still moves, and requests apply to the live run.
     key(&mut app, 'j', at(3));
     key(&mut app, 'j', at(3));
-    assert!(app.state.allows(Action::Control(Ask::Skip)));
+    assert!(app.state.allows(Action::Control(Request::Skip)));
     key(&mut app, 's', at(3));
     key(&mut app, ' ', at(3));
     assert_eq!(runner.told(), [Control::Skip(2), Control::Pause]);
@@ -231,10 +232,13 @@ fn what_needs_an_answer_shows_on_a_frozen_screen_too() {
     assert_eq!(runner.told(), [Control::Resume]);
     runner.say(Message::Over);
     app.receive(at(4));
-    assert!(!app.state.active() && app.state.allows(Action::Control(Ask::Freeze)), "until it is asked for");
+    assert!(
+        !app.state.active() && app.state.allows(Action::Control(Request::Freeze)),
+        "until it is asked for"
+    );
     key(&mut app, 'F', at(5));
     assert!(matches!(session(&app).phase, Phase::Over { .. }));
-    assert!(!app.state.allows(Action::Control(Ask::Freeze)), "nothing changes any more");
+    assert!(!app.state.allows(Action::Control(Request::Freeze)), "nothing changes any more");
 }
 
 #[test]
@@ -244,14 +248,14 @@ fn cancelling_everything_drops_what_waits_too() {
     press(&mut app, KeyCode::Esc, at(1));
     key(&mut app, 'a', at(1));
     assert_eq!(
-        (waiting(&app), app.state.allows(Action::Control(Ask::Skip))),
+        (waiting(&app), app.state.allows(Action::Control(Request::Skip))),
         (1, false),
         "no case is looked at"
     );
     key(&mut app, 'X', at(1));
     assert_eq!((waiting(&app), runner.told()), (0, vec![Control::Cancel]));
     assert_eq!(session(&app).phase, Phase::Cancelling);
-    assert!(!app.state.allows(Action::Control(Ask::CancelAll)));
+    assert!(!app.state.allows(Action::Control(Request::CancelAll)));
     // Also while the run is being cancelled.
     key(&mut app, 'a', at(2));
     key(&mut app, 'X', at(2));

@@ -32,8 +32,8 @@ fn a_key_that_does_nothing_says_why() {
     let table = [
         ("gs", "the run is over"),
         ("js", "this case is n/a: no CUDA driver"),
-        ("x", "no run is on its way"),
-        (" ", "no run is on its way"),
+        ("x", "no run is active"),
+        (" ", "no run is active"),
         ("r", "this run is complete: nothing is left to measure"),
         ("f", "no case is being measured"),
         ("o", "o does nothing here; it is a key of Recipes (runs), Chart (baseline)"),
@@ -62,7 +62,7 @@ fn a_played_run_that_was_cut_short_is_only_looked_at() {
     let session = app.state.session.as_mut().expect("a run");
     (session.mode, session.phase) = (Mode::Watch, Phase::Over { cancelled: true });
     for key in ["r", "gs", "R"] {
-        assert_eq!(said(&mut app, key), "a run that is played is only looked at", "{key}");
+        assert_eq!(said(&mut app, key), "a run that is played back is read-only", "{key}");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::protocol::Stage;
 use crate::run::Status;
 use crate::run::runner::{Control, Message};
 use crate::tui::command::{Action, action, labels, scopes};
-use crate::tui::controls::Ask;
+use crate::tui::controls::Request;
 use crate::tui::keymap::Keymap;
 use crate::tui::panel::{Focus, hints};
 use crate::tui::session::Phase;
@@ -71,7 +71,7 @@ fn keys_mean_what_their_panel_says() {
         (Focus::Log, KeyCode::Char(']'), None),
         (Focus::Log, KeyCode::PageUp, Some(Action::PageUp)),
         (Focus::Samples, KeyCode::Char('G'), Some(Action::Last)),
-        (Focus::Samples, KeyCode::Char('x'), Some(Action::Control(Ask::Cancel))),
+        (Focus::Samples, KeyCode::Char('x'), Some(Action::Control(Request::Cancel))),
         (Focus::Log, KeyCode::BackTab, Some(Action::FocusPrevious)),
         (Focus::Log, KeyCode::F(5), None),
     ];
@@ -211,15 +211,15 @@ fn leaving_does_not_wait_for_ever() {
 #[test]
 fn a_dead_engine_is_resumed_or_the_run_ended() {
     let mut state = started();
-    assert_eq!(act(&mut state, Action::Control(Ask::Resume)), None, "nothing to resume");
+    assert_eq!(act(&mut state, Action::Control(Request::Resume)), None, "nothing to resume");
     die(&mut state, 4);
     let session = state.session.as_ref().expect("a run");
     assert_eq!((session.selected, session.timing(at(60))), (4, false));
     assert!(matches!(&session.ledger.records()[4].status, Status::Failed(e) if e.contains("signal 9")));
-    assert_eq!(act(&mut state, Action::Control(Ask::Resume)), Some(Effect::Send(Control::Resume)));
+    assert_eq!(act(&mut state, Action::Control(Request::Resume)), Some(Effect::Send(Control::Resume)));
     assert_eq!(phase(&state), &Phase::Running);
     die(&mut state, 6);
-    assert_eq!(act(&mut state, Action::Control(Ask::Cancel)), Some(Effect::Send(Control::Stop)));
+    assert_eq!(act(&mut state, Action::Control(Request::Cancel)), Some(Effect::Send(Control::Stop)));
     say(&mut state, Message::Over);
     assert_eq!(phase(&state), &Phase::Over { cancelled: true });
 }
@@ -335,9 +335,9 @@ fn the_clock_stands_still_while_every_core_is_timed() {
     let mut state = started();
     say(&mut state, Message::Event(script::hello()));
     say(&mut state, Message::Event(script::progress(&plan, on("cpu"), 0, Stage::Sample)));
-    assert!(state.hushed(), "two threads on two cores");
+    assert!(state.drawing_paused(), "two threads on two cores");
     say(&mut state, Message::Event(script::progress(&plan, on("cpu"), 0, Stage::Certify)));
-    assert!(!state.hushed(), "nothing is timed");
+    assert!(!state.drawing_paused(), "nothing is timed");
     say(&mut state, Message::Event(script::progress(&plan, on("cuda"), 0, Stage::Sample)));
-    assert!(!state.hushed(), "a core is free");
+    assert!(!state.drawing_paused(), "a core is free");
 }

@@ -2,7 +2,7 @@
 
 use super::Effect;
 use super::leave::quit;
-use crate::tui::chart::Ask;
+use crate::tui::chart::Request;
 use crate::tui::command::Action;
 use crate::tui::panel::Focus;
 use crate::tui::state::{Leaving, Mode, Overlay, State};
@@ -44,8 +44,8 @@ fn apply(state: &mut State, action: Action) -> Option<Effect> {
         Action::Devices if state.allows(action) => {
             state.devices_panel.wanted = Some(!state.devices_panel.shown);
         }
-        Action::FocusNext => state.focus = state.focus.neighbour(1, &state.present()),
-        Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.present()),
+        Action::FocusNext => state.focus = state.focus.neighbour(1, &state.panels()),
+        Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.panels()),
         Action::Home(ask) => return home::apply(state, ask),
         Action::Start => return start(state),
         Action::Control(ask) => return controls::apply(state, ask),
@@ -116,8 +116,8 @@ fn back(state: &mut State) -> Option<Effect> {
 fn leave_chart(state: &mut State) -> bool {
     let Some(session) = state.session.as_mut().filter(|_| state.focus == Focus::Chart) else { return false };
     let ask = match &session.view {
-        view if view.cursor => Ask::Cursor,
-        view if view.full => Ask::Full,
+        view if view.cursor => Request::Cursor,
+        view if view.full => Request::Full,
         _ => return false,
     };
     session.ask(ask);
@@ -125,13 +125,13 @@ fn leave_chart(state: &mut State) -> bool {
 }
 
 /// Changes the view of the chart, and nothing else.
-fn look(state: &mut State, ask: Ask) {
-    let Some(session) = state.session.as_mut().filter(|_| !state.focus.is_aside()) else { return };
+fn look(state: &mut State, ask: Request) {
+    let Some(session) = state.session.as_mut().filter(|_| !state.focus.has_own_screen()) else { return };
     let elsewhere = state.focus != Focus::Chart;
     state.focus = Focus::Chart;
     let there = match ask {
-        Ask::Cursor => session.view.cursor,
-        Ask::Full => session.view.full,
+        Request::Cursor => session.view.cursor,
+        Request::Full => session.view.full,
         _ => false,
     };
     // From another panel, a cursor or full screen that is already active is only focused, not switched off.
@@ -195,7 +195,7 @@ pub fn start(state: &mut State) -> Option<Effect> {
         return None;
     }
     if state.active() || state.busy() {
-        return home::apply(state, home::Ask::Enqueue);
+        return home::apply(state, home::Request::Enqueue);
     }
     if let Some(Err(_)) = state.recipes.plan() {
         state.notice = Some("this recipe has a mistake and cannot be started".to_owned());

@@ -1,8 +1,8 @@
 //! What-if analysis of another device: the user changes a profile's values by hand and sees the models' new
 //! predictions beside the measurements. Pure except for saving, which the loop does.
 
-mod ask;
 mod knobs;
+mod request;
 mod resized;
 #[cfg(test)]
 pub mod tests;
@@ -10,8 +10,8 @@ pub mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use ask::{Ask, COMMANDS, OPEN, accept, allows, apply, saved};
 pub use knobs::{Knob, Steps};
+pub use request::{COMMANDS, OPEN, Request, accept, allows, apply, saved};
 
 use super::field::Field;
 use super::panel::Focus;

@@ -5,7 +5,10 @@
 //! one kernel at a time: the requested one, with the parts of the module's text outside of kernels.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::sync::OnceLock;
+
+use flate2::read::GzDecoder;
 
 use super::ptx;
 use crate::case::Failure;
@@ -58,9 +61,10 @@ impl Packed {
     }
 
     fn unpacked(&self) -> Option<Text> {
-        let text = zstd::bulk::decompress(self.bytes, self.length).ok()?;
+        let mut text = String::with_capacity(self.length);
+        GzDecoder::new(self.bytes).read_to_string(&mut text).ok()?;
         // Leaked: a module lives as long as the process, like its compressed form.
-        let (shared, entries) = ptx::cut(String::from_utf8(text).ok()?.leak());
+        let (shared, entries) = ptx::cut(text.leak());
         Some(Text { name: self.name, shared, entries })
     }
 }

@@ -53,8 +53,8 @@ fn whatever_a_kernel_names_is_declared_beside_it() {
             let image = module.entry(name).unwrap().image();
             let (declaring, doing) = lines(&image);
             let declared: HashSet<&str> = declaring.iter().flat_map(|line| names(line)).collect();
-            let named: HashSet<&str> = doing.iter().flat_map(|line| names(line)).collect();
-            let unknown: Vec<&&str> = named.difference(&declared).collect();
+            let kernel_names: HashSet<&str> = doing.iter().flat_map(|line| names(line)).collect();
+            let unknown: Vec<&&str> = kernel_names.difference(&declared).collect();
             assert!(unknown.is_empty(), "{}: {name} names {unknown:?}", module.name);
         }
     }

@@ -20,11 +20,11 @@ pub(super) struct Span {
     bytes: usize,
     /// All GPUs with access to the range.
     gpus: Vec<Arc<Inner>>,
-    parts: Vec<Part>,
+    parts: Vec<MappedPart>,
 }
 
 /// The bytes of a range that lie in one GPU's memory.
-struct Part {
+struct MappedPart {
     gpu: Arc<Inner>,
     bytes: Range<usize>,
 }
@@ -66,7 +66,7 @@ impl Span {
         // SAFETY: created above; mapped memory stays allocated until it is unmapped.
         let released = raw(unsafe { sys::cuMemRelease(memory) });
         answered("cuMemMap", mapped)?;
-        self.parts.push(Part { gpu: gpu.clone(), bytes });
+        self.parts.push(MappedPart { gpu: gpu.clone(), bytes });
         answered("cuMemRelease", released)
     }
 

@@ -15,7 +15,7 @@ use super::inputs::Inputs;
 use super::spec::{Operation, Spec};
 use super::{injected_fault, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, check, memory, part};
+use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, memory, part};
 use crate::primitives::scan::cpu::chain::{Chain, Total};
 use crate::primitives::scan::cpu::{heads, isa};
 use kernels::Element;
@@ -33,7 +33,7 @@ pub struct Compaction {
     heads: Option<Buffer>,
     output: Buffer,
     /// The number of elements of out.
-    number: Slot,
+    number: CacheLineSlot,
     /// The starts of the segments in out, or the new heads.
     beside: Buffer,
     before: Chain,
@@ -77,7 +77,7 @@ impl Compaction {
             flags: if spec.operation.flagged() { bits()? } else { Buffer::new(0)? },
             heads: spec.segmented().then(bits).transpose()?,
             output: Buffer::new((spec.elements * spec.out_element()) as usize)?,
-            number: Slot::default(),
+            number: CacheLineSlot::default(),
             beside: Buffer::new(spec.beside() as usize)?,
             before: Chain::new(pool.threads()),
             behind: Chain::new(pool.threads()),

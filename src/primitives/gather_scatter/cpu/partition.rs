@@ -14,7 +14,7 @@ use crate::device::cpu::check::poison;
 use crate::device::cpu::simd::Avx512;
 use crate::device::cpu::simd::{Index, Scalar};
 use crate::device::cpu::{Context, Isa, Worker, fence, part, pieces};
-use crate::primitives::cpu::combine::{Labels, Part, WorkerTables, begin, count, sort};
+use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables, begin, count, sort};
 use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
 use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;
@@ -78,7 +78,7 @@ impl Moves {
     fn partition_pass(&self, partition: &Partition, worker: Worker, digit: Digit, from: Pairs, to: Pairs) {
         let own = &partition.own[worker.index];
         let values = digit.values() as usize;
-        let mut part = Part {
+        let mut part = WorkerPart {
             labels: values,
             range: part(self.spec.moves() as usize, worker.index, worker.count),
             from: (from.0, from.1),
@@ -127,7 +127,7 @@ impl Moves {
 /// # Safety
 /// The pointers are valid as described by their fields, locations and values are in range, and the processor has the
 /// instruction set.
-type Loop = unsafe fn(Digit, &Part);
+type Loop = unsafe fn(Digit, &WorkerPart);
 
 /// One worker's part of the last pass.
 #[derive(Clone, Debug)]
@@ -160,7 +160,7 @@ impl<I: Index> Labels<I> for Digit {
     }
 }
 
-unsafe fn count_pairs<I: Index + Tuple>(digit: Digit, part: &Part) {
+unsafe fn count_pairs<I: Index + Tuple>(digit: Digit, part: &WorkerPart) {
     unsafe { count::<I>(&digit, part) }
 }
 
@@ -195,13 +195,13 @@ fn ask<T>(at: *const T) {
     let _ = at;
 }
 
-unsafe fn sort_scalar<T: Tuple, I: Index + Tuple>(digit: Digit, part: &Part) {
+unsafe fn sort_scalar<T: Tuple, I: Index + Tuple>(digit: Digit, part: &WorkerPart) {
     unsafe { sort::<Scalar, T, I>(&digit, part) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
-unsafe fn sort_avx512<T: Tuple, I: Index + Tuple>(digit: Digit, part: &Part) {
+unsafe fn sort_avx512<T: Tuple, I: Index + Tuple>(digit: Digit, part: &WorkerPart) {
     unsafe { sort::<Avx512, T, I>(&digit, part) }
 }
 

@@ -17,8 +17,8 @@ use crate::case::gpus::COUNT_KEY;
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Persisting, Plan, Setup,
-    args, device_struct, named, poison, run_concurrently,
+    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan,
+    Launched, Persisting, args, device_struct, kernel_names, poison, run_concurrently,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -113,10 +113,11 @@ impl GpuJob for Move {
         Ok(partitioned::launched(spec, launches).unwrap_or_else(alone))
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         let own = [Tuned::of(spec).kernel_name(spec), FILL32.to_owned()].into_iter();
         let own = own.chain(locations::kernels(spec)).chain(certifying(spec));
-        Ok([named(MODULE, Fill::KERNELS), named(MODULE, own), partitioned::asked(spec)].concat())
+        Ok([kernel_names(MODULE, Fill::KERNELS), kernel_names(MODULE, own), partitioned::asked(spec)]
+            .concat())
     }
 
     /// Includes the counters of the partitions or the certificate's bitmap, which only the first GPU holds.
@@ -129,14 +130,14 @@ impl GpuJob for Move {
     }
 
     /// A single part: `spans` applies a fault once L is known.
-    fn plan(spec: &Spec, _fault: Option<Fault>) -> Plan {
-        Plan::whole(spec.moves())
+    fn plan(spec: &Spec, _fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::whole(spec.moves())
     }
 
     /// With several GPUs, R_in, R_out and L span all of them, and each GPU moves the tuples of the part of L
     /// that it holds: those with i in [k·n/N, (k+1)·n/N). The first GPU generates and certifies.
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Move, Failure> {
-        let Setup { gpu, others, fault, cancel, stored } = *setup;
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Move, Failure> {
+        let GpuSetup { gpu, others, fault, cancel, stored } = *setup;
         let (tuned, user_indices) = (Tuned::of(&spec), user_indices::load(&spec, stored)?);
         if !others.is_empty() && partitioned::workspace(&spec) > 0 {
             return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));
@@ -183,7 +184,7 @@ impl GpuJob for Move {
         poison(gpu, &mut self.output)
     }
 
-    fn enqueue(&mut self, _gpu: &Gpu, _all: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, _gpu: &Gpu, _all: LaunchPart) -> Result<(), Failure> {
         self.shares.iter().try_for_each(|share| self.launch(share))
     }
 
@@ -193,7 +194,7 @@ impl GpuJob for Move {
     }
 
     /// Several GPUs run at the same time; the time is measured from the first start to the last end.
-    fn time(&mut self, _gpu: &Gpu, _plan: &Plan, batch: u32) -> Result<f64, Failure> {
+    fn time(&mut self, _gpu: &Gpu, _plan: &LaunchPlan, batch: u32) -> Result<f64, Failure> {
         let this = &*self;
         let timed = |share: &Share| share.gpu.timed(&mut || (0..batch).try_for_each(|_| this.launch(share)));
         match this.shares.as_slice() {
@@ -221,7 +222,7 @@ impl GpuJob for Move {
         let repeated = || {
             let distinct = finding.touched;
             (starts.is_some() && distinct != n)
-                .then(|| format!("L is no permutation: {distinct} of {n} locations are distinct"))
+                .then(|| format!("L is not a permutation: {distinct} of {n} locations are distinct"))
         };
         let mistake = other.or_else(|| finding.mistake("R_out"));
         Ok(Verdict::of(mistake.or_else(|| finding.unchecked(n, "tuples")).or_else(repeated), n))

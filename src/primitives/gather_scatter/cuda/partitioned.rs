@@ -5,7 +5,7 @@
 use super::MODULE;
 use crate::case::Failure;
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, Launched, Named, args, device_struct, named,
+    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names,
 };
 use crate::primitives::cuda::{grid, launch_over, length};
 use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
@@ -62,9 +62,9 @@ pub fn launched(spec: &Spec, spans: u64) -> Option<Launched> {
 }
 
 /// The kernels that a case needs; none for other methods.
-pub fn asked(spec: &Spec) -> Vec<Named> {
+pub fn asked(spec: &Spec) -> Vec<KernelName> {
     match spec.cut {
-        Some(_) => [named(MODULE, OTHERS), named(MODULE, sized(spec))].concat(),
+        Some(_) => [kernel_names(MODULE, OTHERS), kernel_names(MODULE, sized(spec))].concat(),
         None => Vec::new(),
     }
 }

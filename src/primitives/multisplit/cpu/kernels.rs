@@ -5,7 +5,7 @@ use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::Avx512;
 use crate::device::cpu::simd::{Lanes, Scalar};
-use crate::primitives::cpu::combine::{self, Labels, Part};
+use crate::primitives::cpu::combine::{self, Labels, WorkerPart};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Function, by_function};
@@ -16,7 +16,7 @@ use crate::primitives::multisplit::spec::Method;
 /// # Safety
 /// The pointers are valid as documented for their fields, the buckets of the keys are in range, nobody else
 /// writes to the places of the part, and the processor has the instruction set.
-pub type Loop = unsafe fn(&Buckets, &Part);
+pub type Loop = unsafe fn(&Buckets, &WorkerPart);
 
 impl<F: Function> Labels<u32> for F {
     #[inline(always)]
@@ -26,14 +26,14 @@ impl<F: Function> Labels<u32> for F {
 }
 
 /// Counts the keys of each bucket in `next`, as a [`Loop`].
-pub unsafe fn count(buckets: &Buckets, part: &Part) {
+pub unsafe fn count(buckets: &Buckets, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
     by_function!(buckets, |function| unsafe { combine::count::<u32>(function, part) })
 }
 
 /// Stores every key and value in its place immediately.
 #[inline(always)]
-unsafe fn scatter<V: Tuple>(labels: &impl Labels<u32>, part: &Part) {
+unsafe fn scatter<V: Tuple>(labels: &impl Labels<u32>, part: &WorkerPart) {
     let (keys, values) = (part.from.0.cast::<u32>(), part.from.1.cast::<V>());
     let (to_keys, to_values) = (part.to.0.cast::<u32>(), part.to.1.cast::<V>());
     for i in part.range.clone() {
@@ -49,25 +49,25 @@ unsafe fn scatter<V: Tuple>(labels: &impl Labels<u32>, part: &Part) {
     }
 }
 
-unsafe fn direct<V: Tuple>(buckets: &Buckets, part: &Part) {
+unsafe fn direct<V: Tuple>(buckets: &Buckets, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
     by_function!(buckets, |function| unsafe { scatter::<V>(function, part) })
 }
 
 #[inline(always)]
-unsafe fn combined<S: Lanes<u64>, V: Tuple>(buckets: &Buckets, part: &Part) {
+unsafe fn combined<S: Lanes<u64>, V: Tuple>(buckets: &Buckets, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
     by_function!(buckets, |function| unsafe { combine::sort::<S, V, u32>(function, part) })
 }
 
-unsafe fn combined_scalar<V: Tuple>(buckets: &Buckets, part: &Part) {
+unsafe fn combined_scalar<V: Tuple>(buckets: &Buckets, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
     unsafe { combined::<Scalar, V>(buckets, part) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
-unsafe fn combined_avx512<V: Tuple>(buckets: &Buckets, part: &Part) {
+unsafe fn combined_avx512<V: Tuple>(buckets: &Buckets, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
     unsafe { combined::<Avx512, V>(buckets, part) }
 }

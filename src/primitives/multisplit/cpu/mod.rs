@@ -11,7 +11,7 @@ use super::spec::{KEY, Method, OFFSET};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::poison;
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
-use crate::primitives::cpu::combine::{Part, WorkerTables, begin};
+use crate::primitives::cpu::combine::{WorkerPart, WorkerTables, begin};
 use crate::primitives::groups;
 use kernels::Loop;
 
@@ -80,13 +80,13 @@ impl Multisplit {
     }
 
     /// A worker's part with its tables; the caller sets the range.
-    fn part(&self, own: &WorkerTables) -> Part {
+    fn part(&self, own: &WorkerTables) -> WorkerPart {
         // With this fault a worker reads one element further, which the input has.
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
         let from = |buffer: &Buffer, element: u64| {
             buffer.ptr::<u8>().wrapping_add(beside * element as usize).cast_const()
         };
-        Part {
+        WorkerPart {
             labels: self.spec.buckets as usize,
             range: 0..0,
             from: (from(&self.keys, KEY), from(&self.values, self.spec.value)),

@@ -6,7 +6,7 @@ use super::input::Function;
 use super::{MODULE, Pair, Split, Splitter, bytes_of, pointers, words};
 use crate::case::Failure;
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, Launched, Named, args, device_struct, named,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, KernelName, Launched, args, device_struct, kernel_names,
 };
 use crate::primitives::cuda::grid;
 use crate::primitives::multisplit::Spec;
@@ -78,7 +78,7 @@ pub fn bulk(gpu: &GpuFacts) -> bool {
 }
 
 /// The kernels of the three steps of a split.
-pub fn kernels(way: KernelVariant, bulk: bool) -> Vec<Named> {
+pub fn kernels(way: KernelVariant, bulk: bool) -> Vec<KernelName> {
     let [count, pass] = way.names(bulk);
     vec![(MODULE, count), (MODULE, SCAN.to_owned()), (if bulk { BULK_MODULE } else { MODULE }, pass)]
 }
@@ -147,12 +147,12 @@ impl Passes {
 }
 
 /// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
-pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
+pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<KernelName>) {
     let (steps, mut kernels) = (way(spec).launched(), kernels(way(spec), bulk));
     if Rounds::of(spec).is_none() {
         return (Launched { kernel: format!("regex:^({steps})$"), launches: 3 }, kernels);
     }
-    kernels.extend(named(MODULE, [OFFSETS]));
+    kernels.extend(kernel_names(MODULE, [OFFSETS]));
     (Launched { kernel: format!("regex:^({steps}|{OFFSETS})$"), launches: 7 }, kernels)
 }
 

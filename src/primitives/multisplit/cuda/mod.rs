@@ -10,8 +10,8 @@ use super::spec::{Method, Spec};
 use super::work::between;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Named, Part, Plan, Setup, args, named,
-    poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, kernel_names, poison,
 };
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::stats::median;
@@ -112,7 +112,7 @@ fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitt
 }
 
 /// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
-fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<Named>), Failure> {
+fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
         Method::Fused => fused::launches(spec, bulk),
@@ -133,9 +133,9 @@ impl GpuJob for Multisplit {
         Ok(launches(spec, false)?.0)
     }
 
-    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         let (_, method) = launches(spec, fused::bulk(gpu))?;
-        Ok([named(MODULE, [input::FILL]), method, named(MODULE, Certificate::KERNELS)].concat())
+        Ok([kernel_names(MODULE, [input::FILL]), method, kernel_names(MODULE, Certificate::KERNELS)].concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
@@ -148,11 +148,11 @@ impl GpuJob for Multisplit {
         arrays + certify::bytes(spec) + between(spec) + scan
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-        Plan::prefix(spec.keys, fault)
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::prefix(spec.keys, fault)
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Multisplit, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Multisplit, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
         let input = Input::new(gpu, &module, &spec)?;
@@ -176,7 +176,7 @@ impl GpuJob for Multisplit {
         poison(gpu, &mut self.output.offsets)
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let what = self.split(part)?;
         self.splitter.split(gpu, &what)
     }
@@ -209,7 +209,7 @@ impl GpuJob for Multisplit {
 
     /// Times the stages separately from the samples, which have no events between stages.
     fn certified(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        let what = self.split(Part { first: 0, count: self.spec.keys, shift: 0 })?;
+        let what = self.split(LaunchPart { first: 0, count: self.spec.keys, shift: 0 })?;
         let count = self.splitter.stages().len();
         let splitter = &mut self.splitter;
         let mut once = |_| gpu.timed_parts(count, &mut |stage| splitter.stage(gpu, &what, stage));
@@ -222,7 +222,7 @@ impl GpuJob for Multisplit {
 
 impl Multisplit {
     /// The multisplit of the first `part.count` keys, with the input shifted by `part.shift`.
-    fn split(&self, part: Part) -> Result<Split, Failure> {
+    fn split(&self, part: LaunchPart) -> Result<Split, Failure> {
         Ok(Split {
             from: [
                 self.input.keys.pointer_at(length(part.shift)?)?,

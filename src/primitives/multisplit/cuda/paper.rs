@@ -6,7 +6,7 @@ use super::input::Function;
 use super::{MODULE, Split, Splitter, bytes_of, pointers};
 use crate::case::Failure;
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, Launched, Named, args, device_struct, named,
+    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names,
 };
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::multisplit::Spec;
@@ -63,8 +63,8 @@ fn scan_kernel() -> String {
 }
 
 /// The kernels of these names and the scan kernel.
-fn with_scan(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<Named> {
-    [named(MODULE, names), named(scan::cuda::MODULE, [scan_kernel()])].concat()
+fn with_scan(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<KernelName> {
+    [kernel_names(MODULE, names), kernel_names(scan::cuda::MODULE, [scan_kernel()])].concat()
 }
 
 impl Summed {
@@ -100,7 +100,7 @@ pub struct ScanSplit {
 
 impl ScanSplit {
     /// The launches of an execution, and the kernels that it needs.
-    pub fn launches(spec: &Spec) -> (Launched, Vec<Named>) {
+    pub fn launches(spec: &Spec) -> (Launched, Vec<KernelName>) {
         let kernel = format!("regex:^(scan_split_.*|{})$", scan_kernel());
         (Launched { kernel, launches: 3 * u64::from(spec.bits()) + 1 }, with_scan(SCAN_SPLIT))
     }
@@ -187,7 +187,7 @@ fn shared(spec: &Spec, shape: &Subproblems) -> [u64; 2] {
 
 impl Localised {
     /// The launches of an execution, and the kernels that it needs.
-    pub fn launches(spec: &Spec, shape: &Subproblems) -> (Launched, Vec<Named>) {
+    pub fn launches(spec: &Spec, shape: &Subproblems) -> (Launched, Vec<KernelName>) {
         let [prescan, postscan] = names(spec, shape);
         let kernel = format!("regex:^({prescan}|{}|{postscan})$", scan_kernel());
         (Launched { kernel, launches: 3 }, with_scan([prescan, postscan]))

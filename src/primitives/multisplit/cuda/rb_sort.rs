@@ -7,7 +7,7 @@ use super::fused::{self, Digit, Passes};
 use super::input::Function;
 use super::{MODULE, Split, Splitter, bytes_of, words};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Launched, Named, args, named};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, kernel_names};
 use crate::primitives::cuda::launch_over;
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::labels::{Load, digits, loads, way};
@@ -16,11 +16,11 @@ use crate::primitives::multisplit::labels::{Load, digits, loads, way};
 const KERNELS: [&str; 4] = ["rb_label", "rb_unpack", "rb_permute", "rb_offsets"];
 
 /// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
-pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
+pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<KernelName>) {
     let count = digits(spec.bits()).0;
     let more = u64::from(count > 1) + u64::from(spec.value > 0);
     let kernel = format!("regex:^({}|rb_.*)$", way(spec).launched());
-    let kernels = [named(MODULE, KERNELS), fused::kernels(way(spec), bulk)].concat();
+    let kernels = [kernel_names(MODULE, KERNELS), fused::kernels(way(spec), bulk)].concat();
     (Launched { kernel, launches: 1 + 3 * u64::from(count) + more }, kernels)
 }
 

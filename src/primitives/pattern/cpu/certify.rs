@@ -267,7 +267,7 @@ impl Scattered<'_> {
         }
         let k = index_of_word64(self.case.spec.seed, found);
         format!(
-            "word {place} of the destination holds {found:#x} (source word {k}), which nobody writes there"
+            "word {place} of the destination holds {found:#x} (source word {k}), which no write stores there"
         )
     }
 

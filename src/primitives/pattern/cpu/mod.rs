@@ -12,7 +12,9 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Blocks, Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, memory, pieces};
+use crate::device::cpu::{
+    Blocks, Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, memory, pieces,
+};
 use crate::inputs::mix::word64;
 use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::{MADE, Spec, Starts, window};
@@ -44,7 +46,7 @@ pub struct Patterns {
     keeping: Timed,
     fault: Option<Fault>,
     /// Each worker's fold of its last execution, in a separate cache line.
-    folds: Vec<Slot>,
+    folds: Vec<CacheLineSlot>,
 }
 
 fn auto(spec: &Spec) -> Isa {
@@ -247,7 +249,7 @@ impl PoolJob for Patterns {
             timed,
             keeping,
             fault: context.fault,
-            folds: (0..threads).map(|_| Slot::default()).collect(),
+            folds: (0..threads).map(|_| CacheLineSlot::default()).collect(),
             spec,
         };
         job.fill(&context.pool, context.cancel)?;

@@ -7,18 +7,18 @@
 //! read from an array, because the single writers are then unknown.
 
 use crate::case::Fault;
-use crate::device::cuda::{Part, Plan};
+use crate::device::cuda::{LaunchPart, LaunchPlan};
 use crate::primitives::pattern::spec::{Method, Spec};
 
 /// The iterations of a case, launch by launch, and the number of words by which the sparse array (the source of
 /// a gather, else the destination) is misplaced.
-pub fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-    let mut plan = Plan::ranges(spec.count, fault);
+pub fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+    let mut plan = LaunchPlan::ranges(spec.count, fault);
     match fault {
         // All iterations are launched; their words are wrong instead.
-        Some(_) if replaced(spec, fault, 0).is_some() => return Plan::whole(spec.count),
+        Some(_) if replaced(spec, fault, 0).is_some() => return LaunchPlan::whole(spec.count),
         Some(Fault::SkippedStore) if spec.kernel.scatters() => {
-            plan.parts = vec![Part { first: 1, count: spec.count - 1, shift: 0 }];
+            plan.parts = vec![LaunchPart { first: 1, count: spec.count - 1, shift: 0 }];
             plan.parts.retain(|part| part.count > 0);
         }
         // With δ = 0 both halves read the same words, so the sum of one half twice would be right.
@@ -90,13 +90,13 @@ mod tests {
                 parts.iter().flat_map(|part| part.first..part.first + part.count).collect();
             assert!(all.len() < 7 && all.iter().all(|&i| i < 7), "{fault:?}");
         }
-        assert_eq!(plan(&spec, Some(Fault::OffByOne)).parts, [Part { first: 0, count: 7, shift: 1 }]);
+        assert_eq!(plan(&spec, Some(Fault::OffByOne)).parts, [LaunchPart { first: 0, count: 7, shift: 1 }]);
     }
 
     #[test]
     fn a_sum_of_equal_halves_must_miss_one() {
         let spec = Spec { method: Method::ReadOnly, ..spec("gather", &[0, 4], 0, 8) };
-        let half = Part { first: 0, count: 4, shift: 0 };
+        let half = LaunchPart { first: 0, count: 4, shift: 0 };
         assert_eq!(plan(&spec, Some(Fault::WrongChunk)).parts, [half]);
     }
 }

@@ -8,8 +8,8 @@ mod starts;
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    self, Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Plan, Setup, args,
-    device_struct, named, plain_struct, poison,
+    self, Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, device_struct, kernel_names, plain_struct, poison,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{Fill, length};
@@ -93,7 +93,7 @@ pub struct Patterns {
     /// The dense side of a block; `None` for kernels without a private one.
     dense: Option<Dense>,
     /// The launches of an execution.
-    plan: Plan,
+    plan: LaunchPlan,
     /// p, or q and p; for gs p_s.
     pattern: Pattern,
     /// The pattern executed instead by a deliberately wrong implementation.
@@ -190,9 +190,10 @@ impl GpuJob for Patterns {
         Ok(Launched { kernel: timed_name(spec, choice::steps(spec).items), launches: 1 })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         let timed = timed_name(spec, choice::steps(spec).items);
-        Ok([named(MODULE, [timed]), named(MODULE, Fill::KERNELS), named(MODULE, OTHERS)].concat())
+        Ok([kernel_names(MODULE, [timed]), kernel_names(MODULE, Fill::KERNELS), kernel_names(MODULE, OTHERS)]
+            .concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
@@ -204,11 +205,11 @@ impl GpuJob for Patterns {
         8 * words + shared + patterns + scratch
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         fault::plan(spec, fault)
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Patterns, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Patterns, Failure> {
         let gpu = setup.gpu;
         let (smallest, largest) = ends(&spec);
         if largest < smallest {
@@ -248,7 +249,7 @@ impl GpuJob for Patterns {
         Ok(())
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         self.execute_part(gpu, part)
     }
 
@@ -323,15 +324,15 @@ impl Patterns {
     }
 
     /// S as passed to the kernels, possibly misplaced by a fault.
-    fn base(&self, part: Part) -> Result<DevicePtr<u64>, Failure> {
+    fn base(&self, part: LaunchPart) -> Result<DevicePtr<u64>, Failure> {
         self.sparse.pointer_at(length(part.shift)?)
     }
 
     /// The executed parts of a window's iterations.
-    fn parts(&self, window: Range) -> impl Iterator<Item = Part> {
-        let inside = move |part: &Part| {
+    fn parts(&self, window: Range) -> impl Iterator<Item = LaunchPart> {
+        let inside = move |part: &LaunchPart| {
             let Range { first, count } = range(*part).within(window.first, window.first + window.count);
-            Part { first, count, ..*part }
+            LaunchPart { first, count, ..*part }
         };
         self.plan.parts.iter().map(inside).filter(|part| part.count > 0)
     }
@@ -358,7 +359,7 @@ impl Patterns {
     }
 
     /// Queues one part of an execution.
-    fn execute_part(&self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn execute_part(&self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let (timed, launch) = (&self.kernels.timed, self.timed_launch(gpu, range(part)));
         let (side, base) = (self.executed(), self.base(part)?);
         match (&self.source, self.spec.method) {
@@ -378,7 +379,13 @@ impl Patterns {
     }
 
     /// Launches the timed scatter or, with `keep`, the one with a distinct word for each (i, j).
-    fn launch_scatter(&self, gpu: &Gpu, launch: &Launch, part: Part, keep: bool) -> Result<(), Failure> {
+    fn launch_scatter(
+        &self,
+        gpu: &Gpu,
+        launch: &Launch,
+        part: LaunchPart,
+        keep: bool,
+    ) -> Result<(), Failure> {
         let kernel = if keep { &self.kernels.scatter_keep } else { &self.kernels.timed };
         let (side, base, key) = (self.executed(), self.base(part)?, key64(self.spec.seed));
         let atomic = u32::from(self.spec.atomic());
@@ -411,7 +418,7 @@ impl Patterns {
     }
 }
 
-fn range(part: Part) -> Range {
+fn range(part: LaunchPart) -> Range {
     Range { first: part.first, count: part.count }
 }
 

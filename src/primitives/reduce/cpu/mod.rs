@@ -8,7 +8,9 @@ use std::sync::atomic::Ordering;
 
 use super::Spec;
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Slot, Worker, memory, pieces};
+use crate::device::cpu::{
+    Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, memory, pieces,
+};
 use kernels::Timed;
 
 /// A case with its arrays.
@@ -19,8 +21,8 @@ pub struct Reduce {
     timed: Timed,
     fault: Option<Fault>,
     /// The word of each worker, and the combined word.
-    parts: Vec<Slot>,
-    all: Slot,
+    parts: Vec<CacheLineSlot>,
+    all: CacheLineSlot,
 }
 
 impl PoolJob for Reduce {
@@ -41,8 +43,8 @@ impl PoolJob for Reduce {
             arrays: [false, true].into_iter().take(arrays).map(array).collect::<Result<_, Failure>>()?,
             timed: kernels::timed(&spec, isa),
             fault: context.fault,
-            parts: (0..context.pool.threads()).map(|_| Slot::default()).collect(),
-            all: Slot::default(),
+            parts: (0..context.pool.threads()).map(|_| CacheLineSlot::default()).collect(),
+            all: CacheLineSlot::default(),
         };
         Ok((job, isa))
     }

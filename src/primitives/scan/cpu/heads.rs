@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::case::{Cancel, Failure};
-use crate::device::cpu::{Buffer, Pool, Slot, Worker, part};
+use crate::device::cpu::{Buffer, CacheLineSlot, Pool, Worker, part};
 use crate::primitives::scan::segments::{CHUNK, Heads, Segments};
 
 /// The segments of a case in memory.
@@ -19,7 +19,7 @@ pub struct Array {
     /// it begins.
     starts: Vec<[AtomicU64; 2]>,
     /// The sum of each worker's lengths.
-    sums: Vec<Slot>,
+    sums: Vec<CacheLineSlot>,
 }
 
 impl Array {
@@ -42,7 +42,7 @@ impl Array {
             segments: count as usize,
             tile,
             starts: (0..tiles).map(|_| Default::default()).collect(),
-            sums: (0..pool.threads()).map(|_| Slot::default()).collect(),
+            sums: (0..pool.threads()).map(|_| CacheLineSlot::default()).collect(),
         };
         array.fill(segments, pool, cancel)?;
         Ok(array)

@@ -11,8 +11,8 @@ use super::spec::{Kind, Method, Spec};
 use super::work::temporary;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Named, Part, Plan, Setup, args,
-    device_struct, named, poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, device_struct, kernel_names, poison,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -137,12 +137,17 @@ impl GpuJob for Scan {
         Ok(Launched { kernel, launches })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         let runner = match spec.method {
             Method::Sengupta2007 { elements_per_thread } => sengupta2007::names(spec, elements_per_thread),
             _ => vec![variant(spec).name()],
         };
-        Ok([named(MODULE, OTHERS), named(MODULE, runner), named(MODULE, heads::names(spec))].concat())
+        Ok([
+            kernel_names(MODULE, OTHERS),
+            kernel_names(MODULE, runner),
+            kernel_names(MODULE, heads::names(spec)),
+        ]
+        .concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
@@ -153,11 +158,11 @@ impl GpuJob for Scan {
         2 * (spec.elements + 1) * spec.element() + heads::bytes(spec) + method
     }
 
-    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-        Plan::prefix(spec.elements, fault)
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::prefix(spec.elements, fault)
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Scan, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Scan, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
         let room = length((spec.elements + 1) * spec.element() / 4)?;
@@ -184,7 +189,7 @@ impl GpuJob for Scan {
         self.heads.as_mut().map_or(Ok(()), |heads| heads.execute(gpu))
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let shift = part.shift * self.spec.element();
         let none = Flags::new(DevicePtr::null(), Form::Bits);
         let flags = self.heads.as_ref().map_or(none, Heads::flags);

@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, check, fence, memory, pieces};
+use crate::device::cpu::{
+    Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, fence, memory, pieces,
+};
 use crate::primitives::stream::Spec;
 use crate::primitives::stream::spec::{Array, Kernel, Method, input};
 use kernels::{Span, Timed};
@@ -20,7 +22,7 @@ pub struct Stream {
     timed: Timed,
     fault: Option<Fault>,
     /// The bits of each worker's sum, each in a separate cache line.
-    sums: Vec<Slot>,
+    sums: Vec<CacheLineSlot>,
 }
 
 impl Stream {
@@ -95,7 +97,7 @@ impl PoolJob for Stream {
         for array in spec.arrays() {
             arrays[array as usize] = Some(Buffer::new(bytes as usize)?);
         }
-        let sums = (0..context.pool.threads()).map(|_| Slot::default()).collect();
+        let sums = (0..context.pool.threads()).map(|_| CacheLineSlot::default()).collect();
         let timed = kernels::timed(spec.kernel, spec.method, isa);
         let n = spec.elements as usize;
         let mut job = Stream { spec, n, arrays, timed, fault: context.fault, sums };

@@ -10,10 +10,10 @@ fn overrides(pairs: &[(&str, &str)]) -> Overrides {
 fn folded(text: &str, pairs: &[(&str, &str)]) -> String {
     let (recipe, overrides) = (parse("a.yaml", text).expect("a recipe"), overrides(pairs));
     let plan = resolve(&recipe, &overrides).unwrap_or_else(|e| panic!("{pairs:?}: {e}"));
-    let folded = fold(&recipe, &overrides, &plan).unwrap_or_else(|e| panic!("{pairs:?}: {e}"));
+    let folded = with_overrides(&recipe, &overrides, &plan).unwrap_or_else(|e| panic!("{pairs:?}: {e}"));
     let again = parse("a.yaml", &folded).unwrap_or_else(|e| panic!("{pairs:?}: {e}\n{folded}"));
     let again = resolve(&again, &Overrides::default()).unwrap_or_else(|e| panic!("{pairs:?}: {e}\n{folded}"));
-    assert!(same(&plan, &again), "{pairs:?}\n{folded}");
+    assert!(measures_the_same(&plan, &again), "{pairs:?}\n{folded}");
     folded
 }
 
@@ -34,15 +34,15 @@ fn values_change_in_their_places_and_comments_stay() {
 
 #[test]
 fn a_title_is_changed_or_added_and_the_rest_stays() {
-    let retitled = titled(PASSES, "Passes: \"few\" # of them").expect("a text");
+    let retitled = with_title(PASSES, "Passes: \"few\" # of them").expect("a text");
     assert_eq!(parse("a.yaml", &retitled).expect("a recipe").title(), "Passes: \"few\" # of them");
     assert_eq!(retitled.lines().count(), PASSES.lines().count());
     assert!(retitled.ends_with(PASSES.split_once(" # named").expect("a comment").1), "{retitled}");
     let named =
-        titled("gather: {tuples: 1Ki, locations: random}\nbackend: cpu\nchart: {x: tuples}\n", "Small")
+        with_title("gather: {tuples: 1Ki, locations: random}\nbackend: cpu\nchart: {x: tuples}\n", "Small")
             .expect("a text");
     assert_eq!(parse("a.yaml", &named).expect("a recipe").title(), "Small");
-    assert_eq!(titled(PASSES, "Passes").as_deref(), Ok(PASSES), "it is that already");
+    assert_eq!(with_title(PASSES, "Passes").as_deref(), Ok(PASSES), "it is that already");
 }
 
 #[test]
@@ -92,10 +92,11 @@ fn every_line_of_every_shipped_recipe_can_be_folded() {
         for line in lines.iter().filter(|l| !l.value.is_empty() && !l.differs) {
             let overrides = overrides(&[(&line.key, &line.value)]);
             let Ok(plan) = resolve(&recipe, &overrides) else { continue };
-            let text = fold(&recipe, &overrides, &plan).unwrap_or_else(|e| panic!("{}: {e}", shipped.path));
+            let text = with_overrides(&recipe, &overrides, &plan)
+                .unwrap_or_else(|e| panic!("{}: {e}", shipped.path));
             let again = parse(shipped.path, &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             let again = resolve(&again, &Overrides::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            assert!(same(&plan, &again), "{}: {}\n{text}", shipped.path, line.key);
+            assert!(measures_the_same(&plan, &again), "{}: {}\n{text}", shipped.path, line.key);
             let comments = |text: &str| text.lines().filter(|l| l.trim_start().starts_with('#')).count();
             assert_eq!(comments(&text), comments(shipped.text), "{}: {}", shipped.path, line.key);
         }

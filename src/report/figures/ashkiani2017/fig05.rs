@@ -13,7 +13,7 @@ use crate::report::figures::mark::csv;
 use crate::report::figures::{Drawn, Figure};
 use crate::report::format::Table;
 use crate::report::svg::{Caption, paint};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "ashkiani2017/fig05";
 const TITLE: &str = "The buckets of 256 keys, in the order in which multisplits store them";
@@ -57,7 +57,7 @@ impl Row {
     }
 }
 
-fn draw(_: &[Named]) -> Result<Drawn> {
+fn draw(_: &[NamedRun]) -> Result<Drawn> {
     let groups = BUCKETS.into_iter().map(group).collect::<Result<Vec<Group>>>()?;
     let lines = [
         "Keys from left to right as they are stored, each at the height of its bucket; rules: warps of 32 keys, \

@@ -11,7 +11,7 @@ use crate::report::figures::splits::Line;
 use crate::report::figures::{Drawn, Figure, some_point};
 use crate::report::series::YAxis;
 use crate::report::unit::Unit;
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "ashkiani2017/fig06";
 const TITLE: &str = "Time of a multisplit, by number of buckets";
@@ -26,7 +26,7 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-fn draw(runs: &[Named]) -> Result<Drawn> {
+fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let platforms = gpus(runs);
     let panels = panels(&platforms);
     let measured = panels.iter().flat_map(|panel| Line::ALL.into_iter().flat_map(|line| panel.times(line)));

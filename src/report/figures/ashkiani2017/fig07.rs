@@ -12,7 +12,7 @@ use crate::report::figures::{Drawn, Figure, some_point};
 use crate::report::scale::Spacing;
 use crate::report::series::{ChartData, Guide, YAxis};
 use crate::report::unit::Unit;
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "ashkiani2017/fig07";
 const TITLE: &str = "Speed-up of multisplits over a radix sort of whole keys, by number of buckets";
@@ -29,7 +29,7 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-fn draw(runs: &[Named]) -> Result<Drawn> {
+fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let platforms = gpus(runs);
     let panels = panels(&platforms);
     let mut marks: Vec<Mark> = panels.iter().flat_map(speed_ups).collect();

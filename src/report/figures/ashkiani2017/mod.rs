@@ -10,14 +10,14 @@ use anyhow::Result;
 
 use super::Drawn;
 use super::caption::caption;
-use super::lookup::Wanted;
+use super::lookup::Subject;
 use super::mark::{Mark, table};
 use super::platform::{Kind, Platform, separate};
 use super::published::{Multisplit, multisplits};
 use super::splits::{Line, Split, things};
 use crate::report::series::ChartData;
 use crate::report::svg::{POINTS, render};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 /// Recipes whose runs figures 6 and 7 are drawn from.
 const RECIPES: &[&str] = &["ashkiani2017/table05-speedups"];
@@ -41,7 +41,7 @@ struct Panel<'a> {
 }
 
 /// GPUs of the runs whose splits match the paper's, together with peers on the same device.
-fn gpus<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
+fn gpus<'a>(runs: &'a [NamedRun<'a>]) -> Vec<Platform<'a>> {
     let all = separate(runs);
     let splits = |p: &&Platform| p.kind == Kind::Gpu && p.records.iter().any(|(_, r)| Split::of(r).is_some());
     all.iter().filter(splits).map(|own| with_peers(own, &all)).collect()
@@ -81,8 +81,8 @@ impl<'a> Panel<'a> {
         Some(Panel { platform, title, value, keys, buckets })
     }
 
-    fn wanted(&self, line: Line, buckets: u64) -> Wanted {
-        Wanted::Split(Split { line, value: self.value, keys: self.keys, buckets })
+    fn wanted(&self, line: Line, buckets: u64) -> Subject {
+        Subject::Split(Split { line, value: self.value, keys: self.keys, buckets })
     }
 
     /// The times of a line, for the numbers of buckets that the platform has.

@@ -7,7 +7,7 @@ use crate::engine::environment::fact_names::PREFETCHERS;
 use crate::inputs::applications::Use;
 use crate::recipe::plan::Quantity;
 use crate::report::figures::caption::caption;
-use crate::report::figures::lookup::Wanted;
+use crate::report::figures::lookup::Subject;
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, separate};
 use crate::report::figures::{Drawn, Figure, some_point, sweep};
@@ -16,7 +16,7 @@ use crate::report::scale::Spacing;
 use crate::report::series::YAxis;
 use crate::report::svg::{POINTS, layout, paint};
 use crate::report::unit::Unit;
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "lavin2020/fig04";
 const TITLE: &str = "Uniform-stride gather, with the prefetchers on and off";
@@ -33,7 +33,7 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-fn draw(runs: &[Named]) -> Result<Drawn> {
+fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let [_, _] = runs else {
         bail!("it takes two runs, one with the prefetchers on and one with them off; given: {}", runs.len());
     };
@@ -62,7 +62,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
 }
 
 fn relative(platform: &Platform) -> Vec<Mark> {
-    let base = platform.find(Wanted::Uniform { side: Use::Gather, stride: 1 });
+    let base = platform.find(Subject::Uniform { side: Use::Gather, stride: 1 });
     let marks = sweep::marks("Relative to stride 1", platform, Use::Gather).into_iter();
     marks.map(|mark| mark.against(&base, "stride 1", "of stride 1", |ratio| ratio)).collect()
 }
@@ -73,30 +73,30 @@ fn parts() -> YAxis {
     YAxis { quantity, relative_to: None, unit: Unit::Fraction, named, spacing }
 }
 
-fn title(runs: &[Named]) -> &'static str {
+fn title(runs: &[NamedRun]) -> &'static str {
     let states: Vec<Option<&str>> = runs.iter().map(known).collect();
     let switched = states.iter().all(Option::is_some) && states.windows(2).all(|pair| pair[0] != pair[1]);
     if switched { TITLE } else { UNKNOWN }
 }
 
 /// `A, prefetchers on`; if the state is not known, the run's name.
-fn state(at: usize, run: &Named) -> String {
+fn state(at: usize, run: &NamedRun) -> String {
     let words = known(run).map_or_else(|| run.name.clone(), |state| format!("prefetchers {state}"));
     format!("{}, {words}", letter(at))
 }
 
 /// State of the prefetchers, if the run's engine could read it.
-fn known<'a>(run: &Named<'a>) -> Option<&'a str> {
+fn known<'a>(run: &NamedRun<'a>) -> Option<&'a str> {
     prefetchers(run).filter(|state| !state.contains("n/a"))
 }
 
 /// The prefetcher fact of the run's environment, as read by the engine.
-fn prefetchers<'a>(run: &Named<'a>) -> Option<&'a str> {
+fn prefetchers<'a>(run: &NamedRun<'a>) -> Option<&'a str> {
     let facts = &run.side.manifest.environment.facts;
     facts.iter().find(|(name, _)| name == PREFETCHERS).map(|(_, value)| value.as_str())
 }
 
-fn told(at: usize, run: &Named) -> String {
+fn told(at: usize, run: &NamedRun) -> String {
     let state = prefetchers(run).unwrap_or("n/a: the run does not say");
     format!("Prefetchers in {}, {}: {state}", letter(at), run.name)
 }

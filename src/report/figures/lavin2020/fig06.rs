@@ -7,7 +7,7 @@ use crate::case::{Params, Value};
 use crate::inputs::applications::Use;
 use crate::recipe::plan::Quantity;
 use crate::report::figures::caption::caption;
-use crate::report::figures::lookup::{Found, Missing, Wanted};
+use crate::report::figures::lookup::{Found, Missing, Subject};
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, separate};
 use crate::report::figures::sweep::{self, SIDES};
@@ -15,7 +15,7 @@ use crate::report::figures::{Drawn, Figure, some_point};
 use crate::report::series::YAxis;
 use crate::report::svg::{POINTS, render};
 use crate::report::unit::Unit;
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "lavin2020/fig06";
 const TITLE: &str = "Improvement of SIMD gathers and scatters over scalar ones";
@@ -32,7 +32,7 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-fn draw(runs: &[Named]) -> Result<Drawn> {
+fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let platforms = separate(runs);
     let isa = |p: &&Platform| p.settings.text(ISA).map(|isa| isa == SCALAR);
     let vector: Vec<Platform> = platforms
@@ -68,7 +68,7 @@ fn improvements(platform: &Platform, scalar: &[&Platform], side: Use) -> Vec<Mar
         scalar.iter().find(|s| std::ptr::eq(s.runs[0], platform.runs[0]) && is_counterpart(s, platform));
     let base = |stride| -> Found {
         let same = same.ok_or_else(|| Missing::not_applicable("not in this run"))?;
-        same.find(Wanted::Uniform { side, stride })
+        same.find(Subject::Uniform { side, stride })
     };
     let improved = |mark: Mark| match mark.x {
         Some(stride) => mark.against(&base(stride as u64), "isa scalar", "%", |ratio| (ratio - 1.0) * 100.0),

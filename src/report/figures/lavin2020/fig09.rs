@@ -6,14 +6,14 @@ use anyhow::Result;
 use super::radars::RECIPES;
 use crate::inputs::applications::{self, Use};
 use crate::report::figures::caption::caption;
-use crate::report::figures::lookup::{Missing, Wanted};
+use crate::report::figures::lookup::{Missing, Subject};
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, joined};
 use crate::report::figures::rating::{self, Dot, Plot};
 use crate::report::figures::sweep::{SIDES, title};
 use crate::report::figures::{Drawn, Figure, lettered, some_point};
 use crate::report::svg::{POINTS, paint};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "lavin2020/fig09";
 const TITLE: &str = "Bandwidth of selected patterns over stride-1 bandwidth";
@@ -30,7 +30,7 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-fn draw(runs: &[Named]) -> Result<Drawn> {
+fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let mut platforms = joined(runs);
     platforms.retain(|p| SIDES.iter().any(|side| patterns(*side).iter().any(|wanted| p.has(*wanted))));
     let letters = lettered(&mut platforms);
@@ -61,25 +61,25 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
 }
 
 /// Strides 1 and 16, and the applications' patterns of this kernel.
-fn patterns(side: Use) -> Vec<Wanted> {
-    let strides = [1, 16].map(|stride| Wanted::Uniform { side, stride });
+fn patterns(side: Use) -> Vec<Subject> {
+    let strides = [1, 16].map(|stride| Subject::Uniform { side, stride });
     let apps = APPLICATIONS.iter().filter_map(|name| applications::find(name));
-    strides.into_iter().chain(apps.filter(|app| app.kernel == side).map(Wanted::App)).collect()
+    strides.into_iter().chain(apps.filter(|app| app.kernel == side).map(Subject::App)).collect()
 }
 
 /// Name of a pattern without its kernel, which the panel names.
-fn name(wanted: Wanted) -> String {
+fn name(wanted: Subject) -> String {
     match wanted {
-        Wanted::Uniform { stride, .. } => format!("stride {stride}"),
+        Subject::Uniform { stride, .. } => format!("stride {stride}"),
         other => other.words(),
     }
 }
 
 /// The platform's patterns of one kernel, over its stride-1 bandwidth.
 fn placed(platform: &Platform, side: Use) -> Vec<Mark> {
-    let base = platform.find(Wanted::Uniform { side, stride: 1 });
+    let base = platform.find(Subject::Uniform { side, stride: 1 });
     let x = base.as_ref().ok().map(|value| value.y);
-    let mark = |wanted: Wanted| {
+    let mark = |wanted: Subject| {
         let mark = Mark::of(&title(side), platform, name(wanted), x, wanted);
         match &base {
             Ok(base) => Mark { baseline: base.record.case.id.clone(), ..mark },

@@ -19,7 +19,7 @@ use super::platform::{Kind, separate};
 use super::sweep::{self, SIDES};
 use super::{Drawn, some_point};
 use crate::report::svg::{POINTS, render};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 /// Explanation of a point, and of the paper's points.
 fn sampled(points: &str) -> String {
@@ -27,7 +27,7 @@ fn sampled(points: &str) -> String {
 }
 
 /// Figures 3 and 5: bandwidth over uniform stride, one line for each platform of a kind.
-fn strides(figure: &str, kind: Kind, title: &str, claim: &str, runs: &[Named]) -> Result<Drawn> {
+fn strides(figure: &str, kind: Kind, title: &str, claim: &str, runs: &[NamedRun]) -> Result<Drawn> {
     let mut platforms = separate(runs);
     platforms.retain(|p| p.kind == kind && SIDES.iter().any(|side| !p.strides(*side).is_empty()));
     let marks: Vec<Mark> = SIDES

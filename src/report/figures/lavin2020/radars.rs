@@ -4,13 +4,13 @@ use anyhow::Result;
 
 use crate::inputs::applications::{Application, TABLE_5, Use};
 use crate::report::figures::caption::caption;
-use crate::report::figures::lookup::{Wanted, word};
+use crate::report::figures::lookup::{Subject, word};
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, joined};
 use crate::report::figures::radar::{self, Radar, Section, Spoke};
 use crate::report::figures::{Drawn, lettered, some_point};
 use crate::report::svg::{BARE_POINTS, paint};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 pub const RECIPES: &[&str] = &["lavin2020/app-patterns", "lavin2020/fig09-references"];
 
@@ -18,10 +18,10 @@ pub const RECIPES: &[&str] = &["lavin2020/app-patterns", "lavin2020/fig09-refere
 /// the paper; two spokes would not enclose an area.
 const LEAST_PLATFORMS: usize = 3;
 
-pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[Named]) -> Result<Drawn> {
+pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[NamedRun]) -> Result<Drawn> {
     let apps: Vec<&Application> = TABLE_5.iter().filter(|app| app.kernel == side).collect();
     let mut platforms = joined(runs);
-    platforms.retain(|p| apps.iter().any(|app| p.has(Wanted::App(app))));
+    platforms.retain(|p| apps.iter().any(|app| p.has(Subject::App(app))));
     let letters = lettered(&mut platforms);
     let marks: Vec<Mark> = platforms.iter().flat_map(|p| relative(p, side, &apps)).collect();
     let what = format!("application {}s with a stride-1 {} of the same platform", word(side), word(side));
@@ -53,9 +53,9 @@ fn together(sections: Vec<Section>) -> Vec<Section> {
 }
 
 fn relative(platform: &Platform, side: Use, apps: &[&'static Application]) -> Vec<Mark> {
-    let base = platform.find(Wanted::Uniform { side, stride: 1 });
+    let base = platform.find(Subject::Uniform { side, stride: 1 });
     let mark = |app: &&'static Application| {
-        let mark = Mark::of(app.name, platform, app.name.to_owned(), None, Wanted::App(app));
+        let mark = Mark::of(app.name, platform, app.name.to_owned(), None, Subject::App(app));
         let name = format!("stride-1 {}", word(side));
         mark.against(&base, &name, "of stride 1", |ratio| ratio)
     };

@@ -9,10 +9,10 @@ use anyhow::{Result, bail};
 use self::rows::{Group, measured, published};
 use super::radars::RECIPES;
 use crate::inputs::applications::TABLE_5;
-use crate::report::figures::lookup::Wanted;
+use crate::report::figures::lookup::Subject;
 use crate::report::figures::platform::{Platform, joined};
 use crate::report::figures::{Drawn, Figure};
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 pub const FIGURE: Figure = Figure {
     name: "lavin2020/table04",
@@ -22,9 +22,9 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
-fn draw(runs: &[Named]) -> Result<Drawn> {
+fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let mut platforms = joined(runs);
-    platforms.retain(|p| TABLE_5.iter().any(|app| p.has(Wanted::App(app))));
+    platforms.retain(|p| TABLE_5.iter().any(|app| p.has(Subject::App(app))));
     let stream = stream_kernel(&platforms);
     let groups: Vec<Group> = measured(&platforms, stream).into_iter().chain(published()?).collect();
     let ours = groups.iter().filter(|group| group.is_measured()).flat_map(|group| &group.rows);
@@ -39,7 +39,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
 /// does not specify its kernel.
 fn stream_kernel(platforms: &[Platform]) -> &'static str {
     const KERNELS: [&str; 3] = ["triad", "copy", "read"];
-    let result = |p: &Platform, kernel| p.find(Wanted::Stream(kernel)).is_ok();
+    let result = |p: &Platform, kernel| p.find(Subject::Stream(kernel)).is_ok();
     let any: Vec<&Platform> = platforms.iter().filter(|p| KERNELS.iter().any(|k| result(p, k))).collect();
     let shared = KERNELS.into_iter().find(|kernel| any.iter().all(|p| result(p, kernel)));
     shared.unwrap_or(KERNELS[0])

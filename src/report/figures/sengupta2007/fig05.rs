@@ -5,14 +5,14 @@ use anyhow::Result;
 
 use crate::recipe::plan::{Quantity, Scale};
 use crate::report::figures::caption::caption;
-use crate::report::figures::lookup::{Line, Wanted};
+use crate::report::figures::lookup::{Line, Subject};
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, separate};
 use crate::report::figures::{Drawn, Figure, some_point, sweep};
 use crate::report::series::{XAxis, YAxis};
 use crate::report::svg::{POINTS, render};
 use crate::report::unit::Unit;
-use crate::report::verdicts::Named;
+use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "sengupta2007/fig05";
 const TITLE: &str = "Five scans, by number of elements";
@@ -37,7 +37,7 @@ const RATIOS: [(Line, Line, f64); 3] = [
     (Line::BackwardSegmented, Line::Segmented, 1.64),
 ];
 
-fn draw(runs: &[Named]) -> Result<Drawn> {
+fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let mut platforms = separate(runs);
     platforms.retain(|p| p.kind == Kind::Gpu && !p.scanned().is_empty());
     let marks: Vec<Mark> = platforms.iter().flat_map(marks).collect();
@@ -59,11 +59,11 @@ fn marks(platform: &Platform) -> Vec<Mark> {
     let sizes = platform.scanned();
     let of_line = |line: Line| {
         let mark = |&elements: &u64| {
-            let wanted = Wanted::Scan { line, elements };
+            let wanted = Subject::Scan { line, elements };
             Mark::of(&platform.label, platform, line.name().to_owned(), Some(elements as f64), wanted)
         };
         // A line may end before the others.
-        let there = |elements: &&u64| platform.has(Wanted::Scan { line, elements: **elements });
+        let there = |elements: &&u64| platform.has(Subject::Scan { line, elements: **elements });
         sizes.iter().filter(there).map(mark).collect::<Vec<_>>()
     };
     Line::ALL.into_iter().flat_map(of_line).collect()
@@ -71,7 +71,7 @@ fn marks(platform: &Platform) -> Vec<Mark> {
 
 /// `NVIDIA H200, 1Mi elements: segmented 1.35 of scan (the paper: 3.3), …`.
 fn ratios(platform: &Platform) -> String {
-    let time = |line| platform.find(Wanted::Scan { line, elements: COMPARED }).map(|value| value.y);
+    let time = |line| platform.find(Subject::Scan { line, elements: COMPARED }).map(|value| value.y);
     let ratio = |(line, base, papers): &(Line, Line, f64)| {
         let found = match (time(*line), time(*base)) {
             (Ok(time), Ok(base)) => format!("{:.2}", time / base),

@@ -26,7 +26,7 @@ fn notice(app: &App) -> &str {
 
 /// The text that the copy key asks the terminal to copy.
 fn copied(app: &mut App) -> String {
-    let action = crate::tui::command::Action::Runs(super::super::Ask::Copy);
+    let action = crate::tui::command::Action::Runs(super::super::Request::Copy);
     match update(&mut app.state, Input::Act(action), NOW) {
         Some(Effect::Copy(text)) => text,
         other => panic!("nothing is copied but {other:?}"),
@@ -152,10 +152,10 @@ fn an_answer_that_nobody_waits_for_takes_nobody_anywhere() {
     let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     let open = |app: &mut App| {
-        let action = crate::tui::command::Action::Runs(super::super::Ask::Open);
+        let action = crate::tui::command::Action::Runs(super::super::Request::Open);
         update(&mut app.state, Input::Act(action), NOW)
     };
-    let Some(Effect::Ask(ticket, job)) = open(&mut app) else { panic!("it is read") };
+    let Some(Effect::Request(ticket, job)) = open(&mut app) else { panic!("it is read") };
     press(&mut app, KeyCode::Esc);
     let io_worker = app.io_worker.as_mut().expect("a desk");
     io_worker.ask(ticket, job, None).expect("asked");

@@ -43,7 +43,7 @@ fn a_run_that_was_chosen_lies_under_the_chart_until_it_is_withdrawn() {
     typed(&mut app, "jjb");
     assert_eq!(laid(&app), Some(("20261119-101500-passes".to_owned(), 7)), "another");
     typed(&mut app, "b");
-    assert_eq!((laid(&app), notice(&app)), (None, "no baseline under the chart any more"));
+    assert_eq!((laid(&app), notice(&app)), (None, "baseline removed from the chart"));
     press(&mut app, KeyCode::Enter);
     assert_eq!(laid(&app), None, "nor under what is opened now");
 }

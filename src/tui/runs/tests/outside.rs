@@ -13,7 +13,7 @@ use crate::tui::app::{Incoming, Source};
 use crate::tui::command::Action;
 use crate::tui::controls;
 use crate::tui::panel::Focus;
-use crate::tui::runs::{Ask, Listing};
+use crate::tui::runs::{Listing, Request};
 use crate::tui::session::Phase;
 use crate::tui::state::Mode;
 use crate::tui::tests::{loops, script};
@@ -51,8 +51,8 @@ fn the_terminal_is_asked_between_two_frames() {
 fn a_stored_run_that_is_played_is_watched_and_not_measured() {
     let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
-    let watch = Action::Runs(Ask::Watch);
-    let Some(Effect::Ask(ticket, job)) = update(&mut app.state, Input::Act(watch), NOW) else {
+    let watch = Action::Runs(Request::Watch);
+    let Some(Effect::Request(ticket, job)) = update(&mut app.state, Input::Act(watch), NOW) else {
         panic!("it is read")
     };
     let io_worker = app.io_worker.as_mut().expect("a desk");
@@ -68,7 +68,7 @@ fn a_stored_run_that_is_played_is_watched_and_not_measured() {
     assert_eq!((state.mode(), state.measuring(), state.timing()), (Mode::Watch, false, false));
     assert!(state.session.as_ref().is_some_and(|s| s.mode == Mode::Watch && s.log.says(LOGGED)));
     assert_eq!(state.focus, Focus::Cases);
-    let pause = Input::Act(Action::Control(controls::Ask::Pause));
+    let pause = Input::Act(Action::Control(controls::Request::Pause));
     assert_eq!(update(state, pause, NOW), Some(Effect::Send(Control::Pause)), "it can be held");
 }
 

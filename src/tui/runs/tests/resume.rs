@@ -20,7 +20,7 @@ use crate::tui::session::{Phase, Session};
 use crate::tui::state::Mode;
 use crate::tui::theme::Theme;
 
-const RESUME: Action = Action::Control(controls::Ask::Resume);
+const RESUME: Action = Action::Control(controls::Request::Resume);
 
 /// Cuts the newest run off in the middle of its rounds.
 fn cut(root: &Path) -> std::path::PathBuf {

@@ -122,8 +122,8 @@ pub(super) fn known_to_cust(code: u32) -> bool {
 
 /// The driver's name of a code, as a C string.
 pub(super) fn c_name(code: u32) -> &'static CStr {
-    let named = KNOWN_TO_CUST.iter().chain(NEWER).find(|&&(known, _)| known == code);
-    named.map_or(c"unknown CUDA error", |&(_, name)| name)
+    let kernel_names = KNOWN_TO_CUST.iter().chain(NEWER).find(|&&(known, _)| known == code);
+    kernel_names.map_or(c"unknown CUDA error", |&(_, name)| name)
 }
 
 /// The driver's name of a code, such as `CUDA_ERROR_ILLEGAL_ADDRESS`.

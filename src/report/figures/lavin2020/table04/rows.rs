@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::inputs::applications::{Application, TABLE_5, Use};
-use crate::report::figures::lookup::{Missing, Wanted};
+use crate::report::figures::lookup::{Missing, Subject};
 use crate::report::figures::platform::{Kind, Platform};
 use crate::report::figures::published;
 use crate::stats::{LEAST_PAIRS, harmonic_mean, pearson};
@@ -106,13 +106,13 @@ pub fn measured(platforms: &[Platform], stream: &'static str) -> Vec<Group> {
 fn row(platform: &Platform, stream: &'static str) -> Row {
     let means = std::array::from_fn(|at| mean(platform, &COLUMNS[at]));
     let why = |missing: Missing| format!("STREAM {stream}: {}", reason(&missing));
-    let stream = platform.find(Wanted::Stream(stream)).map(|value| value.y).map_err(why);
+    let stream = platform.find(Subject::Stream(stream)).map(|value| value.y).map_err(why);
     Row { platform: platform.label.clone(), means, stream }
 }
 
 /// Never the mean of a part of the patterns, which would be a different quantity.
 fn mean(platform: &Platform, column: &Column) -> Cell {
-    let found: Vec<_> = column.patterns().map(|app| (app.name, platform.find(Wanted::App(app)))).collect();
+    let found: Vec<_> = column.patterns().map(|app| (app.name, platform.find(Subject::App(app)))).collect();
     let missing: Vec<_> = found.iter().filter_map(|(name, f)| Some((name, f.as_ref().err()?))).collect();
     if let Some((first, why)) = missing.first() {
         let (lacking, of) = (missing.len(), found.len());

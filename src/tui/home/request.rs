@@ -9,7 +9,7 @@ use crate::tui::state::{Mode, State};
 use crate::tui::update::{Effect, start};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum Request {
     /// Type a filter.
     Filter,
     /// Open the recipe's form.
@@ -34,62 +34,62 @@ pub enum Ask {
     Abandon,
 }
 
-impl Ask {
+impl Request {
     /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
-            Ask::Filter => "filter",
-            Ask::Edit => "edit",
-            Ask::Change => "change",
-            Ask::Run => "run-edited",
-            Ask::Enqueue => "queue",
-            Ask::Remove => "remove",
-            Ask::SaveAs => "save-as",
-            Ask::Undo => "undo",
-            Ask::UndoAll => "undo-all",
-            Ask::Accept => "accept",
-            Ask::Abandon => "abandon",
+            Request::Filter => "filter",
+            Request::Edit => "edit",
+            Request::Change => "change",
+            Request::Run => "run-edited",
+            Request::Enqueue => "queue",
+            Request::Remove => "remove",
+            Request::SaveAs => "save-as",
+            Request::Undo => "undo",
+            Request::UndoAll => "undo-all",
+            Request::Accept => "accept",
+            Request::Abandon => "abandon",
         }
     }
 }
 
 /// Whether the request is possible now.
-pub fn allows(state: &State, ask: Ask) -> bool {
+pub fn allows(state: &State, ask: Request) -> bool {
     let whole = matches!(state.recipes.plan(), Some(Ok(_)));
     let edited = state.recipes.selected().is_some_and(|index| state.home.edits.any(index));
     match ask {
-        Ask::Accept | Ask::Abandon => Entering::now(state).is_some(),
+        Request::Accept | Request::Abandon => Entering::now(state).is_some(),
         _ if state.mode != Mode::Run => false,
-        Ask::Filter => state.recipes.entries().len() > 1,
+        Request::Filter => state.recipes.entries().len() > 1,
         // The mistake may be in a change, so an edited recipe stays editable.
-        Ask::Edit => whole || edited,
-        Ask::Change => state.home.editor.line().is_some(),
-        Ask::Run | Ask::Enqueue | Ask::SaveAs => whole,
-        Ask::Remove => !state.home.queue.is_empty(),
-        Ask::Undo | Ask::UndoAll => edited,
+        Request::Edit => whole || edited,
+        Request::Change => state.home.editor.line().is_some(),
+        Request::Run | Request::Enqueue | Request::SaveAs => whole,
+        Request::Remove => !state.home.queue.is_empty(),
+        Request::Undo | Request::UndoAll => edited,
     }
 }
 
 /// Carries out a request, or explains in a notice why it cannot.
-pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
+pub fn apply(state: &mut State, ask: Request) -> Option<Effect> {
     if state.mode != Mode::Run {
         return None;
     }
     match ask {
-        Ask::Filter => {
+        Request::Filter => {
             state.focus = Focus::Recipes;
             state.home.filter.typing = true;
         }
-        Ask::Edit => editor::open(state),
-        Ask::Change => editor::change(state),
-        Ask::Run => return start(state),
-        Ask::Enqueue => return enqueue(state),
-        Ask::Remove => queue::remove(state),
-        Ask::SaveAs => save::ask(state),
-        Ask::Undo => editor::undo(state),
-        Ask::UndoAll => editor::undo_all(state),
-        Ask::Accept => return accept(state),
-        Ask::Abandon => abandon(state),
+        Request::Edit => editor::open(state),
+        Request::Change => editor::change(state),
+        Request::Run => return start(state),
+        Request::Enqueue => return enqueue(state),
+        Request::Remove => queue::remove(state),
+        Request::SaveAs => save::ask(state),
+        Request::Undo => editor::undo(state),
+        Request::UndoAll => editor::undo_all(state),
+        Request::Accept => return accept(state),
+        Request::Abandon => abandon(state),
     }
     None
 }

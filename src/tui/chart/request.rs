@@ -2,7 +2,7 @@
 
 /// A request about the chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum Request {
     /// Show or hide the cursor on the selected case.
     Cursor,
     /// Enter or leave full screen.
@@ -33,28 +33,28 @@ pub enum Ask {
     Differences,
 }
 
-impl Ask {
+impl Request {
     /// Name in the configuration. Stable: configuration files depend on it.
     pub fn name(self) -> &'static str {
         match self {
-            Ask::Cursor => "cursor",
-            Ask::Full => "full-screen",
-            Ask::Left => "left",
-            Ask::Right => "right",
-            Ask::ZoomIn => "zoom-in",
-            Ask::ZoomOut => "zoom-out",
-            Ask::ZoomReset => "zoom-reset",
-            Ask::PanLeft => "pan-left",
-            Ask::PanRight => "pan-right",
-            Ask::PanUp => "pan-up",
-            Ask::PanDown => "pan-down",
-            Ask::ScaleX => "scale-x",
-            Ask::ScaleY => "scale-y",
-            Ask::Bars => "bars",
-            Ask::Canvas => "dots",
-            Ask::Line(number) => LINE_NAMES[(number.max(1) - 1) % LINE_NAMES.len()],
-            Ask::Before => "run-before",
-            Ask::Differences => "differences",
+            Request::Cursor => "cursor",
+            Request::Full => "full-screen",
+            Request::Left => "left",
+            Request::Right => "right",
+            Request::ZoomIn => "zoom-in",
+            Request::ZoomOut => "zoom-out",
+            Request::ZoomReset => "zoom-reset",
+            Request::PanLeft => "pan-left",
+            Request::PanRight => "pan-right",
+            Request::PanUp => "pan-up",
+            Request::PanDown => "pan-down",
+            Request::ScaleX => "scale-x",
+            Request::ScaleY => "scale-y",
+            Request::Bars => "bars",
+            Request::Canvas => "dots",
+            Request::Line(number) => LINE_NAMES[(number.max(1) - 1) % LINE_NAMES.len()],
+            Request::Before => "run-before",
+            Request::Differences => "differences",
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::tui::state::{Mode, State};
 use crate::tui::update::Effect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum Request {
     /// Open the view over the shown run, or over the selected recipe.
     Open,
     /// Change the selected value by a step.
@@ -35,29 +35,29 @@ pub enum Ask {
     Save,
 }
 
-impl Ask {
+impl Request {
     /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
-            Ask::Open => "what-if",
-            Ask::Less => "value-less",
-            Ask::More => "value-more",
-            Ask::Undo => "undo-value",
-            Ask::UndoAll => "undo-values",
-            Ask::Previous => "previous-profile",
-            Ask::Next => "next-profile",
-            Ask::PreviousChart => "what-if-previous-chart",
-            Ask::NextChart => "what-if-next-chart",
-            Ask::PreviousExperiment => "what-if-previous-experiment",
-            Ask::NextExperiment => "what-if-next-experiment",
-            Ask::Save => "save-profile",
+            Request::Open => "what-if",
+            Request::Less => "value-less",
+            Request::More => "value-more",
+            Request::Undo => "undo-value",
+            Request::UndoAll => "undo-values",
+            Request::Previous => "previous-profile",
+            Request::Next => "next-profile",
+            Request::PreviousChart => "what-if-previous-chart",
+            Request::NextChart => "what-if-next-chart",
+            Request::PreviousExperiment => "what-if-previous-experiment",
+            Request::NextExperiment => "what-if-next-experiment",
+            Request::Save => "save-profile",
         }
     }
 }
 
 /// Available on a recipe, or on a run.
 pub const OPEN: Command = Command {
-    bindings: &[(char('m'), Action::WhatIf(Ask::Open))],
+    bindings: &[(char('m'), Action::WhatIf(Request::Open))],
     hinted: 1,
     name: "what if",
     help: "change a device's profile, value by value, and see what the models would predict then",
@@ -67,37 +67,43 @@ pub const COMMANDS: &[Command] = &[
     command::MOVE,
     Command {
         bindings: &[
-            (key(KeyCode::Left), Action::WhatIf(Ask::Less)),
-            (key(KeyCode::Right), Action::WhatIf(Ask::More)),
-            (char('h'), Action::WhatIf(Ask::Less)),
-            (char('l'), Action::WhatIf(Ask::More)),
+            (key(KeyCode::Left), Action::WhatIf(Request::Less)),
+            (key(KeyCode::Right), Action::WhatIf(Request::More)),
+            (char('h'), Action::WhatIf(Request::Less)),
+            (char('l'), Action::WhatIf(Request::More)),
         ],
         hinted: 2,
         name: "change",
         help: "the selected value down or up: a size by 2, a time or a rate by the fourth root of 2",
     },
     Command {
-        bindings: &[(char('n'), Action::WhatIf(Ask::Next)), (char('N'), Action::WhatIf(Ask::Previous))],
+        bindings: &[
+            (char('n'), Action::WhatIf(Request::Next)),
+            (char('N'), Action::WhatIf(Request::Previous)),
+        ],
         hinted: 1,
         name: "profile",
         help: "the next or the previous profile that is known: what another device would do",
     },
     Command {
-        bindings: &[(char('u'), Action::WhatIf(Ask::Undo)), (char('U'), Action::WhatIf(Ask::UndoAll))],
+        bindings: &[
+            (char('u'), Action::WhatIf(Request::Undo)),
+            (char('U'), Action::WhatIf(Request::UndoAll)),
+        ],
         hinted: 2,
         name: "undo",
         help: "take back what was changed of this value, or of all",
     },
     Command {
-        bindings: &[(char('s'), Action::WhatIf(Ask::Save))],
+        bindings: &[(char('s'), Action::WhatIf(Request::Save))],
         hinted: 1,
         name: "save",
         help: "save the changed profile under a name, by which --profile finds it",
     },
     Command {
         bindings: &[
-            (char('['), Action::WhatIf(Ask::PreviousChart)),
-            (char(']'), Action::WhatIf(Ask::NextChart)),
+            (char('['), Action::WhatIf(Request::PreviousChart)),
+            (char(']'), Action::WhatIf(Request::NextChart)),
         ],
         hinted: 2,
         name: "chart panel",
@@ -105,8 +111,8 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         bindings: &[
-            (char('{'), Action::WhatIf(Ask::PreviousExperiment)),
-            (char('}'), Action::WhatIf(Ask::NextExperiment)),
+            (char('{'), Action::WhatIf(Request::PreviousExperiment)),
+            (char('}'), Action::WhatIf(Request::NextExperiment)),
         ],
         hinted: 2,
         name: "experiment",
@@ -117,19 +123,19 @@ pub const COMMANDS: &[Command] = &[
 ];
 
 /// Whether the request is possible now.
-pub fn allows(state: &State, ask: Ask) -> bool {
+pub fn allows(state: &State, ask: Request) -> bool {
     let view = state.whatif.as_ref().filter(|_| state.focus == Focus::WhatIf);
     match ask {
-        Ask::Open => !state.focus.is_aside() && concerned(state),
-        Ask::Undo => view.is_some_and(|v| v.knobs.get(v.selected).is_some_and(|knob| v.turned(knob))),
-        Ask::UndoAll => view.is_some_and(WhatIf::is_changed),
-        Ask::Previous | Ask::Next => view.is_some_and(|view| view.choices(&state.profiles).len() > 1),
-        Ask::PreviousChart | Ask::NextChart => view.is_some_and(|view| view.chart().panels.len() > 1),
-        Ask::PreviousExperiment | Ask::NextExperiment => {
+        Request::Open => !state.focus.has_own_screen() && concerned(state),
+        Request::Undo => view.is_some_and(|v| v.knobs.get(v.selected).is_some_and(|knob| v.turned(knob))),
+        Request::UndoAll => view.is_some_and(WhatIf::is_changed),
+        Request::Previous | Request::Next => view.is_some_and(|view| view.choices(&state.profiles).len() > 1),
+        Request::PreviousChart | Request::NextChart => view.is_some_and(|view| view.chart().panels.len() > 1),
+        Request::PreviousExperiment | Request::NextExperiment => {
             view.is_some_and(|view| view.plan.experiments.len() > 1)
         }
-        Ask::Save => state.mode == Mode::Run && view.is_some(),
-        Ask::Less | Ask::More => view.is_some_and(|view| !view.knobs.is_empty()),
+        Request::Save => state.mode == Mode::Run && view.is_some(),
+        Request::Less | Request::More => view.is_some_and(|view| !view.knobs.is_empty()),
     }
 }
 
@@ -151,28 +157,28 @@ fn of_run(state: &State) -> bool {
     state.session.is_some() && state.focus.is_run()
 }
 
-pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
-    if ask == Ask::Open {
+pub fn apply(state: &mut State, ask: Request) -> Option<Effect> {
+    if ask == Request::Open {
         open(state);
         return None;
     }
     let known = &state.profiles;
     let view = state.whatif.as_mut().filter(|_| state.focus == Focus::WhatIf)?;
     match ask {
-        Ask::Open => {}
-        Ask::Less => view.change(-1),
-        Ask::More => view.change(1),
-        Ask::Undo => view.undo(),
-        Ask::UndoAll => view.undo_all(),
-        Ask::Previous => view.cycle(known, -1),
-        Ask::Next => view.cycle(known, 1),
-        Ask::PreviousChart => view.step_panel(-1),
-        Ask::NextChart => view.step_panel(1),
-        Ask::PreviousExperiment => view.step_experiment(-1),
-        Ask::NextExperiment => view.step_experiment(1),
+        Request::Open => {}
+        Request::Less => view.change(-1),
+        Request::More => view.change(1),
+        Request::Undo => view.undo(),
+        Request::UndoAll => view.undo_all(),
+        Request::Previous => view.cycle(known, -1),
+        Request::Next => view.cycle(known, 1),
+        Request::PreviousChart => view.step_panel(-1),
+        Request::NextChart => view.step_panel(1),
+        Request::PreviousExperiment => view.step_experiment(-1),
+        Request::NextExperiment => view.step_experiment(1),
         // While a stored run is watched, text fields are disabled.
-        Ask::Save if state.mode != Mode::Run => {}
-        Ask::Save => {
+        Request::Save if state.mode != Mode::Run => {}
+        Request::Save => {
             view.error = None;
             view.field = Some(Field::offer(&format!("{}-what-if", view.base.name)));
         }
@@ -182,7 +188,7 @@ pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
 
 /// Predicting takes a core, so it waits while something is timed.
 fn open(state: &mut State) {
-    if !allows(state, Ask::Open) {
+    if !allows(state, Request::Open) {
         return;
     }
     if state.measuring() {

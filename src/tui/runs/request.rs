@@ -5,7 +5,7 @@ use ratatui::crossterm::event::KeyCode;
 use crate::tui::command::{self, Action, Command, char, control, key};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum Request {
     /// Show the list.
     Browse,
     /// Read the list again.
@@ -32,29 +32,29 @@ pub enum Ask {
     Close,
 }
 
-impl Ask {
+impl Request {
     /// Name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
-            Ask::Browse => "runs",
-            Ask::Reload => "reload-runs",
-            Ask::Open => "open-run",
-            Ask::Watch => "watch-run",
-            Ask::Search => "search-runs",
-            Ask::Note => "note",
-            Ask::Mark => "mark-run",
-            Ask::Lay => "chart-baseline",
-            Ask::Compare => "compare",
-            Ask::Export => "export",
-            Ask::Copy => "copy",
-            Ask::Close => "close-dialog",
+            Request::Browse => "runs",
+            Request::Reload => "reload-runs",
+            Request::Open => "open-run",
+            Request::Watch => "watch-run",
+            Request::Search => "search-runs",
+            Request::Note => "note",
+            Request::Mark => "mark-run",
+            Request::Lay => "chart-baseline",
+            Request::Compare => "compare",
+            Request::Export => "export",
+            Request::Copy => "copy",
+            Request::Close => "close-dialog",
         }
     }
 }
 
 macro_rules! command {
     ($key:expr, $ask:ident, $name:literal, $help:literal) => {
-        Command { bindings: &[($key, Action::Runs(Ask::$ask))], hinted: 1, name: $name, help: $help }
+        Command { bindings: &[($key, Action::Runs(Request::$ask))], hinted: 1, name: $name, help: $help }
     };
 }
 
@@ -125,8 +125,8 @@ pub const DIALOG: &[Command] = &[
     COPY,
     Command {
         bindings: &[
-            (key(KeyCode::Esc), Action::Runs(Ask::Close)),
-            (key(KeyCode::Enter), Action::Runs(Ask::Close)),
+            (key(KeyCode::Esc), Action::Runs(Request::Close)),
+            (key(KeyCode::Enter), Action::Runs(Request::Close)),
         ],
         hinted: 1,
         name: "close",
