@@ -246,7 +246,7 @@ fn another_machine_is_told_and_the_first_one_kept() {
     let elsewhere = elsewhere.to_string();
     fs::write(out.join("manifest.json"), &elsewhere).expect("written");
     let said = resume(root.path());
-    assert!(said.contains("warning: not as when the run began: host is "), "{said}");
+    assert!(said.contains("warning: changed since the run began: host is "), "{said}");
     assert!(said.contains(", was elsewhere"), "{said}");
     let warned =
         |e: &Event| matches!(e, Event::Log { level: Level::Warn, text } if text.contains("elsewhere"));

@@ -171,7 +171,7 @@ mod tests {
         assert!(
             list("-3").expect_err("negative").starts_with("the list:1:1: index number 0, -3, is negative")
         );
-        assert!(list("UNIFORM:3").expect_err("no pattern").contains("is no pattern"));
+        assert!(list("UNIFORM:3").expect_err("no pattern").contains("is not a pattern"));
         assert!(
             list("missing.npy")
                 .expect_err("no file")

@@ -74,14 +74,14 @@ mod tests {
         let path = std::ffi::CString::new(run.path().join(EVENTS).display().to_string()).expect("a path");
         // SAFETY: the path is a string that ends with a zero byte.
         assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
-        assert_eq!(check(run.path()), Err("events.ndjson is no file".to_owned()));
+        assert_eq!(check(run.path()), Err("events.ndjson is not a regular file".to_owned()));
     }
 
     #[test]
     fn a_folder_is_no_packed_file() {
         let run = tempfile::tempdir().expect("temporary folder");
         fs::create_dir(run.path().join(PACKED)).expect("a folder");
-        assert_eq!(check(run.path()), Err("events.ndjson.gz is no file".to_owned()));
+        assert_eq!(check(run.path()), Err("events.ndjson.gz is not a regular file".to_owned()));
     }
 
     #[test]

@@ -85,22 +85,22 @@ const LINES: &[(&str, u8, &str)] = &[
     (
         "-p UNIFORM:8",
         255,
-        "-p: `UNIFORM:8` is no pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
+        "-p: `UNIFORM:8` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
     ),
     (
         "-p uniform:8:1",
         255,
-        "-p: `uniform:8:1` is no pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
+        "-p: `uniform:8:1` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
     ),
     (
         "-p RANDOM:8",
         255,
-        "-p: `RANDOM:8` is no pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
+        "-p: `RANDOM:8` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
     ),
     (
         "-p FILE=x.json",
         255,
-        "-p: `FILE=x.json` is no pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
+        "-p: `FILE=x.json` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
     ),
     ("-p UNIFORM:0:1", 255, "-p: a pattern has at least one index"),
     ("-p UNIFORM:8:0", 255, "-p: the stride of UNIFORM is at least 1"),
@@ -204,7 +204,7 @@ const SUITES: &[(&str, u8, &str)] = &[
     (
         "[{\"pattern\": \"UNIFORM:8\"}]",
         255,
-        "1:14: pattern: `UNIFORM:8` is no pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
+        "1:14: pattern: `UNIFORM:8` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
     ),
     (
         "[{\"pattern\": [0]},\n {\"pattern\": [0, 1], \"pattern-size\": 3}]",

@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn what_a_profile_lacks_has_a_reason() {
         let mut profile = toy();
-        assert!(Machine::new(&profile, "cpu").is_err_and(|e| e.ends_with("what cpu reaches")));
+        assert!(Machine::new(&profile, "cpu").is_err_and(|e| e.ends_with("no rate for cpu")));
         profile.rates.get_mut("cuda").expect("a backend").random.clear();
         let machine = Machine::new(&profile, "cuda").expect("a backend");
         assert!(machine.random(Direction::Write, 8).is_err_and(|e| e.ends_with("no random writes")));

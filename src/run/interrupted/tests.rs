@@ -88,7 +88,7 @@ fn a_device_that_is_gone_is_one_difference() {
     without.devices[0].availability = Availability::Unavailable { reason: "no CUDA driver".into() };
     without.devices[0].facts.clear();
     let lines = differences(&manifest(), &without);
-    assert_eq!(lines, ["not as when the run began: cuda device is n/a: no CUDA driver, was NVIDIA H200"]);
+    assert_eq!(lines, ["changed since the run began: cuda device is n/a: no CUDA driver, was NVIDIA H200"]);
 }
 
 /// One of several GPUs.
@@ -105,7 +105,7 @@ fn each_of_several_devices_is_held_against_its_own() {
     let same = Hello { devices: manifest.devices.clone(), ..hello() };
     assert_eq!(differences(&manifest, &same), [""; 0]);
     let other = Hello { devices: vec![gpu(0, "NVIDIA H200"), gpu(1, "NVIDIA T4")], ..hello() };
-    let line = "not as when the run began: cuda 1 device is NVIDIA T4, was NVIDIA L4";
+    let line = "changed since the run began: cuda 1 device is NVIDIA T4, was NVIDIA L4";
     assert_eq!(differences(&manifest, &other), [line]);
 }
 

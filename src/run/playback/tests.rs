@@ -128,7 +128,7 @@ fn a_run_that_was_interrupted_says_so() {
     let told = texts(&start(&folder(&[log("a")], ""), Speed::Max));
     assert_eq!(told[1..], ["the stored events end here: this run was interrupted", "finished true", "Over"]);
     let told = texts(&start(&folder(&[log("a")], "nonsense\n"), Speed::Max));
-    assert!(told[1].contains("events.ndjson:2: no event") && told[2] == "Over", "{told:?}");
+    assert!(told[1].contains("events.ndjson:2: not an event") && told[2] == "Over", "{told:?}");
 }
 
 #[test]

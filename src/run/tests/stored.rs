@@ -106,7 +106,7 @@ fn a_torn_last_line_is_cut_off_and_nothing_else() {
     }
     append(root.path(), b"nonsense\n{\"event\":\"finished\",\"cancelled\":false}\n");
     let error = format!("{:#}", Interrupted::open(root.path()).expect_err("damaged"));
-    assert!(error.contains("events.ndjson:2: no event"), "{error}");
+    assert!(error.contains("events.ndjson:2: not an event"), "{error}");
     assert!(fs::read(root.path().join(EVENTS)).expect("events").len() > whole.len(), "nothing was cut off");
 }
 

@@ -50,7 +50,7 @@ fn mistakes_have_their_place_their_key_and_what_is_accepted() {
         ("keys:\n  cancle: x", "c.yaml:2:3: unknown key `cancle` in keys; accepted: start, "),
         (
             "keys:\n  cancel: [x, hyper-x]",
-            "c.yaml:2:15: keys.cancel: `hyper-x` is no key; accepted: one character, Tab, ",
+            "c.yaml:2:15: keys.cancel: `hyper-x` is not a key; accepted: one character, Tab, ",
         ),
         ("keys:\n  cancel: ctrl-i", "c.yaml:2:11: keys.cancel: a terminal sends `ctrl-i` as Tab; accepted: "),
         (

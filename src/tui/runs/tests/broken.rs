@@ -49,9 +49,13 @@ fn whatever_lies_there_is_listed_with_what_is_wrong() {
     for (name, _, reason) in &table {
         assert!(wrong(&app, name).contains(reason), "{name}: {}", wrong(&app, name));
     }
-    assert!(wrong(&app, "torn").contains("events.ndjson:1: no event"), "{}", wrong(&app, "torn"));
-    assert!(wrong(&app, "packed").contains("no whole gzip file"), "{}", wrong(&app, "packed"));
-    assert!(wrong(&app, "folder").contains("manifest.json is no file"), "{}", wrong(&app, "folder"));
+    assert!(wrong(&app, "torn").contains("events.ndjson:1: not an event"), "{}", wrong(&app, "torn"));
+    assert!(wrong(&app, "packed").contains("not a complete gzip file"), "{}", wrong(&app, "packed"));
+    assert!(
+        wrong(&app, "folder").contains("manifest.json is not a regular file"),
+        "{}",
+        wrong(&app, "folder")
+    );
     for _ in 0..app.state.runs.count() {
         for code in [KeyCode::Enter, KeyCode::Char('w'), KeyCode::Char('e'), KeyCode::Char('m')] {
             press(&mut app, code);

@@ -137,5 +137,5 @@ fn further_rounds_of_a_run_that_is_over_go_into_its_folder() {
     app.receive(NOW);
     assert!(app.state.allows(RESUME), "cut short");
     let said = crate::tui::panel::banner::text(&app.state).map(|(text, _)| text);
-    assert_eq!(said.as_deref(), Some("The run is not complete. r: go on with it."));
+    assert_eq!(said.as_deref(), Some("The run is not complete. r: resume it."));
 }
