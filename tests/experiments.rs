@@ -110,7 +110,7 @@ fn all_34_application_patterns_run_with_the_counts_of_the_stated_rule() {
         let spec = Spec::from_params(&case.params, case.seed).unwrap();
         let name = case.params.text("source.app.name").unwrap().to_owned();
         let app = TABLE_5.iter().find(|a| a.name == name).unwrap();
-        assert_eq!((spec.pattern.as_slice(), spec.delta), (app.indices, app.delta), "{name}");
+        assert_eq!((&spec.pattern[..], spec.delta), (app.indices, app.delta), "{name}");
         assert_eq!(spec.kernel == Kernel::Scatter, app.kernel == Use::Scatter, "{name}");
         assert!(spec.sparse_words() * 8 <= 4 << 30, "{name}");
         counts.insert(name, spec.count);
@@ -187,7 +187,7 @@ fn gpu_suites_are_sixteen_uses_written_out() {
         assert!(spec.delta.is_multiple_of(16), "{label}");
         let d = spec.delta / 16;
         let written_out: Vec<u64> = (0..16).flat_map(|i| base.iter().map(move |p| p + d * i)).collect();
-        assert_eq!((spec.pattern, spec.kernel.name()), (written_out, kernel.as_str()), "{label}");
+        assert_eq!((&spec.pattern[..], spec.kernel.name()), (&written_out[..], kernel.as_str()), "{label}");
         *seen.entry((label, d, spec.count)).or_insert(0) += 1;
     }
     assert_eq!(seen.len(), 14);

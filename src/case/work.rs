@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Params, Refusal};
+use super::{IndexPattern, Params, Refusal};
 
 /// Whether an access reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +35,10 @@ pub enum Order {
     /// Given by an index array of the user.
     Given,
     /// A pattern advanced by `delta` elements after each use (lavin2020 §3.1).
-    Pattern { indices: Vec<u64>, delta: u64 },
+    Pattern { indices: IndexPattern, delta: u64 },
     /// A pattern whose start advances by `deltas`, applied cyclically; if `shuffled`, the uses are visited in
     /// random order.
-    Visits { indices: Vec<u64>, deltas: Vec<u64>, shuffled: bool },
+    Visits { indices: IndexPattern, deltas: Vec<u64>, shuffled: bool },
 }
 
 /// How many operations of an access may be in flight together.

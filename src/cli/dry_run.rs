@@ -15,7 +15,7 @@ pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result
     for (source, plan) in plans {
         out::line(&format!("{} ({}): {} cases", plan.title, source.name, plan.cases.len()));
         plan.cases.iter().for_each(|case| out::line(&format!("  {}", describe(plan, case, &paces))));
-        let estimate = Estimate::of(plan, &paces);
+        let estimate = Estimate::of(plan, &paces, &|| true);
         out::line(&format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)));
     }
     for (backend, pace) in &paces {

@@ -44,6 +44,7 @@ use self::format::FormatName;
 use self::profile::ProfileArguments;
 use crate::engine::client::EngineCommand;
 use crate::engine::executors::peer;
+use crate::primitives;
 use crate::run::playback::Speed;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished. Status 1 is an error
@@ -133,7 +134,7 @@ enum Command {
     },
 }
 
-/// Of what starts an engine; said before a command it is that command's.
+/// Options of the commands that start an engine; they may also precede the command.
 #[derive(Clone, Debug, Default, Args)]
 struct EngineArguments {
     /// Shell command that starts the engine, such as "ssh -o BatchMode=yes gpuhost scatterlab engine"
@@ -233,6 +234,9 @@ struct VerifyArguments {
     /// Backends to verify (default: all that are available)
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     backend: Vec<String>,
+    /// Primitives to verify (default: all)
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = primitive)]
+    primitive: Vec<String>,
     /// Seed of the inputs; a random one, which is printed, without it
     #[arg(long)]
     seed: Option<u64>,
@@ -242,16 +246,23 @@ struct VerifyArguments {
     /// Leave out the cases beyond 4 GiB
     #[arg(long)]
     small: bool,
-    /// On so many GPUs: with arrays of their own, and with arrays that span them
+    /// On N GPUs: with arrays of their own, and with arrays that span them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     gpus: Option<u64>,
-    /// Check only so many cases of each suite, chosen by the seed: for slow tools around it
+    /// Check only this many cases of each suite, chosen by the seed: for use under slow tools
     #[arg(long, value_name = "CASES")]
     sample: Option<usize>,
     /// Write a table of every check, with a hash of the output that was read back: to compare two
     /// machines, or two versions, with the same seed
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     outputs: Option<PathBuf>,
+}
+
+/// The name of a primitive.
+fn primitive(name: &str) -> Result<String, String> {
+    let known: Vec<&str> = primitives::registry().iter().map(|primitive| primitive.name()).collect();
+    let unknown = || format!("no primitive of this name; accepted: {}", known.join(", "));
+    known.contains(&name).then(|| name.to_owned()).ok_or_else(unknown)
 }
 
 #[derive(Debug, Args)]
@@ -271,7 +282,7 @@ struct WatchArguments {
 
 #[derive(Debug, Args)]
 struct DoctorArguments {
-    /// Measure exactly so many pairs of stretches with and without drawing
+    /// Measure exactly N pairs of stretches with and without drawing
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pairs: Option<u32>,
     /// Measure only a few pairs, in some twenty seconds

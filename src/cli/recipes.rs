@@ -41,13 +41,18 @@ impl Source {
 
     /// Parses and resolves the recipe; index files are looked up beside it.
     pub fn resolve(&self, overrides: &Overrides) -> anyhow::Result<Plan> {
-        self.resolve_with(overrides, &LocalFiles::of(&self.folder()))
+        self.resolve_until(overrides, &LocalFiles::of(&self.folder()), &|| true)
     }
 
-    /// Parses and resolves the recipe with index files from another source.
-    pub fn resolve_with(&self, overrides: &Overrides, files: &dyn IndexFiles) -> anyhow::Result<Plan> {
+    /// [`resolve`](Source::resolve) with index files from another source, as long as `wanted` holds.
+    pub fn resolve_until(
+        &self,
+        overrides: &Overrides,
+        files: &dyn IndexFiles,
+        wanted: &dyn Fn() -> bool,
+    ) -> anyhow::Result<Plan> {
         let recipe = recipe::parse(&self.name, &as_recipe(&self.name, &self.text)?)?;
-        Ok(plan::resolve_with(&recipe, overrides, files)?)
+        Ok(plan::resolve_until(&recipe, overrides, files, wanted)?)
     }
 
     /// The folder that contains the recipe.

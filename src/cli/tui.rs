@@ -25,7 +25,7 @@ use crate::run::stored::Stored;
 use crate::run::{EngineRunner, estimate, newest};
 use crate::spatter::suite::looks_like_a_suite;
 use crate::tui::config::Config;
-use crate::tui::{self, LastRun, Lookups, OWN, Options, RecipeEntry, Remote};
+use crate::tui::{self, LastRun, Lookups, OWN, Options, RecipeEntry, Remote, Wanted};
 
 /// Opens the user interface, or explains the alternative if there is no terminal.
 pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
@@ -56,9 +56,9 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
             profiles: Vec::new(),
             reports: Some(write_of_run),
         }),
-        resolve: Box::new(move |entry: &RecipeEntry, overrides: &Overrides| {
+        resolve: Arc::new(move |entry: &RecipeEntry, overrides: &Overrides, wanted: Wanted| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };
-            source.resolve_with(overrides, &files).map_err(|error| format!("{error:#}"))
+            source.resolve_until(overrides, &files, wanted).map_err(|error| format!("{error:#}"))
         }),
     })?;
     left.iter().for_each(|text| out::line(text));

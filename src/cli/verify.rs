@@ -27,6 +27,9 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     for executor in chosen(&arguments.backend)? {
         for part in suites(arguments, executor.backend()) {
             let mut plan = suite(part, executor.backend(), arguments.gpus, seed)?;
+            if !arguments.primitive.is_empty() {
+                plan.cases.retain(|case| arguments.primitive.contains(&case.primitive));
+            }
             if let Some(size) = arguments.sample {
                 thin_out(&mut plan, size);
             }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::interrupt::Interrupt;
 use super::recipes::open_run;
@@ -36,7 +37,7 @@ fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
     };
     Options {
         recipes: vec![entry],
-        resolve: Box::new(move |_, _| Ok(plan.clone())),
+        resolve: Arc::new(move |_, _, _| Ok(plan.clone())),
         runner: Box::new(runner),
         devices: format!("a run of {}", stored.manifest.started),
         mode: Mode::Watch,

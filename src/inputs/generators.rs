@@ -3,6 +3,8 @@
 //!
 //! Parameters that Spatter 2.1.0 leaves undefined or silently ignores are errors here.
 
+use crate::case::IndexPattern;
+
 /// Longest pattern, in indices.
 pub const MAX_LENGTH: u64 = 1 << 20;
 
@@ -28,13 +30,15 @@ fn overflow() -> PatternError {
 }
 
 /// `UNIFORM:length:stride`: `p[i] = i·stride` (lavin2020 §3.3.1). Both at least 1.
-pub fn uniform(length: u64, stride: u64) -> Result<Vec<u64>, PatternError> {
+pub fn uniform(length: u64, stride: u64) -> Result<IndexPattern, PatternError> {
     check_length(length)?;
     if stride == 0 {
         return refuse("the stride of UNIFORM is at least 1");
     }
     match (length - 1).checked_mul(stride) {
-        Some(last) if last < 1 << 63 => Ok((0..length).map(|i| i * stride).collect()),
+        Some(last) if last < 1 << 63 => {
+            Ok(IndexPattern::generated(length, last, move || (0..length).map(|i| i * stride).collect()))
+        }
         _ => Err(overflow()),
     }
 }
@@ -42,7 +46,7 @@ pub fn uniform(length: u64, stride: u64) -> Result<Vec<u64>, PatternError> {
 /// `MS1:length:breaks:gaps`, mostly stride 1 (lavin2020 §3.3.2): starting from v = −1, entry i adds the gap of
 /// a break at i, or else 1. `breaks` must ascend; `gaps` has either one entry for all breaks, or at least one
 /// per break.
-pub fn ms1(length: u64, breaks: &[u64], gaps: &[u64]) -> Result<Vec<u64>, PatternError> {
+pub fn ms1(length: u64, breaks: &[u64], gaps: &[u64]) -> Result<IndexPattern, PatternError> {
     check_length(length)?;
     if breaks.is_empty() || gaps.is_empty() {
         return refuse("MS1 has at least one break and one gap");
@@ -72,37 +76,39 @@ pub fn ms1(length: u64, breaks: &[u64], gaps: &[u64]) -> Result<Vec<u64>, Patter
                 Err(_) => refuse("a gap of 0 at the break 0 makes the first index negative"),
             }
         })
-        .collect()
+        .collect::<Result<Vec<u64>, _>>()
+        .map(IndexPattern::from)
 }
 
 /// `LAPLACIAN:dimensions:length:size` (lavin2020 §3.3.3): a stencil of 2·D·L + 1 points. With branches b = (j +
 /// 1)·size^i for i < D and j < L, and M the last of them, the pattern is M − b in reverse, M, M + b. If size ≤
 /// length, the branches overlap, as in Spatter.
-pub fn laplacian(dimensions: u64, length: u64, size: u64) -> Result<Vec<u64>, PatternError> {
+pub fn laplacian(dimensions: u64, length: u64, size: u64) -> Result<IndexPattern, PatternError> {
     if dimensions == 0 || length == 0 || size == 0 {
         return refuse("dimensions, length and size of LAPLACIAN are at least 1");
     }
     let points = dimensions.checked_mul(length).and_then(|x| x.checked_mul(2)).and_then(|x| x.checked_add(1));
-    check_length(points.unwrap_or(u64::MAX))?;
-    let mut branches = Vec::new();
-    for i in 0..dimensions {
-        let power = u32::try_from(i).ok().and_then(|i| size.checked_pow(i)).ok_or_else(overflow)?;
-        for j in 1..=length {
-            branches.push(j.checked_mul(power).filter(|&b| b < 1 << 62).ok_or_else(overflow)?);
-        }
-    }
-    let middle = branches.last().copied().unwrap_or(0);
-    let below = branches.iter().rev().map(|b| middle - b);
-    Ok(below.chain([middle]).chain(branches.iter().map(|b| middle + b)).collect())
+    let points = points.unwrap_or(u64::MAX);
+    check_length(points)?;
+    let power = u32::try_from(dimensions - 1).ok().and_then(|most| size.checked_pow(most));
+    // The last branch is the longest.
+    let middle = power.and_then(|power| length.checked_mul(power)).filter(|&middle| middle < 1 << 62);
+    let middle = middle.ok_or_else(overflow)?;
+    Ok(IndexPattern::generated(points, 2 * middle, move || {
+        let powers = (0..dimensions as u32).map(|i| size.pow(i));
+        let branches: Vec<u64> = powers.flat_map(|power| (1..=length).map(move |j| j * power)).collect();
+        let below = branches.iter().rev().map(|b| middle - b);
+        below.chain([middle]).chain(branches.iter().map(|b| middle + b)).collect()
+    }))
 }
 
 /// Checks a list of indices and returns it as a pattern.
-pub fn custom(indices: &[u64]) -> Result<Vec<u64>, PatternError> {
+pub fn custom(indices: &[u64]) -> Result<IndexPattern, PatternError> {
     check_length(indices.len() as u64)?;
     if indices.iter().any(|&i| i >= 1 << 63) {
         return Err(overflow());
     }
-    Ok(indices.to_vec())
+    Ok(indices.to_vec().into())
 }
 
 #[cfg(test)]
@@ -112,20 +118,20 @@ mod tests {
 
     #[test]
     fn the_papers_examples() {
-        assert_eq!(uniform(8, 4).unwrap(), [0, 4, 8, 12, 16, 20, 24, 28]);
-        assert_eq!(ms1(8, &[4], &[20]).unwrap(), [0, 1, 2, 3, 23, 24, 25, 26]);
-        assert_eq!(laplacian(2, 2, 100).unwrap(), [0, 100, 198, 199, 200, 201, 202, 300, 400]);
+        assert_eq!(*uniform(8, 4).unwrap(), [0, 4, 8, 12, 16, 20, 24, 28]);
+        assert_eq!(*ms1(8, &[4], &[20]).unwrap(), [0, 1, 2, 3, 23, 24, 25, 26]);
+        assert_eq!(*laplacian(2, 2, 100).unwrap(), [0, 100, 198, 199, 200, 201, 202, 300, 400]);
     }
 
     #[test]
     fn what_spatter_defines_beside_them() {
-        assert_eq!(ms1(8, &[0], &[32]).unwrap(), [31, 32, 33, 34, 35, 36, 37, 38]);
-        assert_eq!(ms1(8, &[2, 5], &[10, 20]).unwrap(), [0, 1, 11, 12, 13, 33, 34, 35]);
-        assert_eq!(ms1(4, &[2], &[10, 20]).unwrap(), [0, 1, 11, 12]);
-        assert_eq!(ms1(4, &[1], &[0]).unwrap(), [0, 0, 1, 2]);
-        assert_eq!(laplacian(2, 3, 2).unwrap(), [0, 2, 4, 3, 4, 5, 6, 7, 8, 9, 8, 10, 12]);
-        assert_eq!(laplacian(1, 2, 7).unwrap(), [0, 1, 2, 3, 4]);
-        assert_eq!(laplacian(3, 1, 10).unwrap(), [0, 90, 99, 100, 101, 110, 200]);
+        assert_eq!(*ms1(8, &[0], &[32]).unwrap(), [31, 32, 33, 34, 35, 36, 37, 38]);
+        assert_eq!(*ms1(8, &[2, 5], &[10, 20]).unwrap(), [0, 1, 11, 12, 13, 33, 34, 35]);
+        assert_eq!(*ms1(4, &[2], &[10, 20]).unwrap(), [0, 1, 11, 12]);
+        assert_eq!(*ms1(4, &[1], &[0]).unwrap(), [0, 0, 1, 2]);
+        assert_eq!(*laplacian(2, 3, 2).unwrap(), [0, 2, 4, 3, 4, 5, 6, 7, 8, 9, 8, 10, 12]);
+        assert_eq!(*laplacian(1, 2, 7).unwrap(), [0, 1, 2, 3, 4]);
+        assert_eq!(*laplacian(3, 1, 10).unwrap(), [0, 90, 99, 100, 101, 110, 200]);
     }
 
     #[test]

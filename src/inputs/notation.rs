@@ -21,15 +21,16 @@ pub fn parse(text: &str) -> Result<Notation, PatternError> {
         ["UNIFORM", length, stride] => uniform(length, stride, None),
         ["UNIFORM", length, stride, delta] => uniform(length, stride, Some(delta)),
         ["MS1", length, breaks, gaps] => {
-            let indices = generators::ms1(number(length)?, &list(breaks)?, &list(gaps)?)?;
+            let indices = generators::ms1(number(length)?, &list(breaks)?, &list(gaps)?)?.to_vec();
             Ok(Notation { indices, delta: None })
         }
         ["LAPLACIAN", dimensions, length, size] => {
-            let indices = generators::laplacian(number(dimensions)?, number(length)?, number(size)?)?;
+            let indices =
+                generators::laplacian(number(dimensions)?, number(length)?, number(size)?)?.to_vec();
             Ok(Notation { indices, delta: Some(1) })
         }
         [indices] if indices.starts_with(|c: char| c.is_ascii_digit()) => {
-            Ok(Notation { indices: generators::custom(&list(indices)?)?, delta: None })
+            Ok(Notation { indices: generators::custom(&list(indices)?)?.to_vec(), delta: None })
         }
         _ => Err(PatternError(format!(
             "`{}` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
@@ -40,7 +41,7 @@ pub fn parse(text: &str) -> Result<Notation, PatternError> {
 
 fn uniform(length: &str, stride: &str, delta: Option<&str>) -> Result<Notation, PatternError> {
     let (length, stride) = (number(length)?, number(stride)?);
-    let indices = generators::uniform(length, stride)?;
+    let indices = generators::uniform(length, stride)?.to_vec();
     let delta = match delta {
         None => None,
         Some("NR") => Some(length.checked_mul(stride).ok_or_else(|| too_large("NR"))?),

@@ -15,7 +15,7 @@ pub fn check_length(output: &[u8], bytes: u64) -> Result<(), String> {
 }
 
 /// The output as little-endian 64-bit words; an incomplete last word is dropped.
-pub fn words(output: &[u8]) -> impl Iterator<Item = u64> {
+pub fn words64(output: &[u8]) -> impl Iterator<Item = u64> {
     output.chunks_exact(8).map(|chunk| {
         let mut word = [0; 8];
         word.copy_from_slice(chunk);
@@ -24,11 +24,11 @@ pub fn words(output: &[u8]) -> impl Iterator<Item = u64> {
 }
 
 /// Compares word by word.
-pub fn compare_words(output: &[u8], expected: impl Iterator<Item = u64>) -> Result<(), String> {
+pub fn compare_words64(output: &[u8], expected: impl Iterator<Item = u64>) -> Result<(), String> {
     if !output.len().is_multiple_of(8) {
         return Err(format!("{} bytes are not a whole number of words", output.len()));
     }
-    for (at, (found, wanted)) in words(output).zip(expected).enumerate() {
+    for (at, (found, wanted)) in words64(output).zip(expected).enumerate() {
         if found != wanted {
             return Err(format!("word {at} is {found:#018x} instead of {wanted:#018x}"));
         }

@@ -37,6 +37,9 @@ pub enum ErrorKind {
     /// Valid YAML, but outside of the subset that recipes use, or too large.
     #[error("{0}")]
     Unsupported(String),
+    /// Nobody waits for the plan any longer.
+    #[error("cancelled")]
+    Cancelled,
     /// A key that is not accepted here.
     #[error("unknown key `{}` in {at}; accepted: {accepted}{nearest}", shown(key))]
     UnknownKey { key: String, at: String, accepted: String, nearest: Nearest },

@@ -98,10 +98,10 @@ impl Cost {
 }
 
 impl Estimate {
-    /// Estimates all cases.
-    pub fn of(plan: &Plan, paces: &Paces) -> Estimate {
+    /// Estimates all cases, or the first ones if `wanted` ceases to hold.
+    pub fn of(plan: &Plan, paces: &Paces, wanted: &dyn Fn() -> bool) -> Estimate {
         let mut estimate = Estimate::default();
-        for case in &plan.cases {
+        for case in plan.cases.iter().take_while(|_| wanted()) {
             match Cost::of(plan, case, paces) {
                 Cost::Absent(reason) => {
                     match estimate.absent.iter_mut().find(|(known, _)| *known == reason) {
@@ -182,7 +182,7 @@ fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
     (fewest + once, most.max(looks * fewest) + once)
 }
 
-/// `4.3 s, up to 1 min 10 s where rounds lie apart`.
+/// `4.3 s, up to 1 min 10 s if rounds disagree`.
 pub fn span(seconds: f64, most: f64) -> String {
     let [seconds, most] = [seconds, most].map(units::fmt_seconds);
     format!("{seconds}, up to {most} if rounds disagree")
@@ -257,7 +257,7 @@ mod tests {
             ("cpu".to_owned(), Ok(Pace { copy: 10.0, free: None })),
             ("cuda".to_owned(), Err("no CUDA driver".to_owned())),
         ]);
-        let estimate = Estimate::of(&plan, &paces);
+        let estimate = Estimate::of(&plan, &paces, &|| true);
         let costs: Vec<Cost> = plan.cases.iter().map(|case| Cost::of(&plan, case, &paces)).collect();
         let known = |cost: &Cost| match cost {
             Cost::Known { seconds, memory, .. } => Some((*seconds, *memory)),
@@ -277,7 +277,7 @@ mod tests {
         let plan = crate::recipe::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
         let of = |free| {
             let pace = Ok(Pace { copy: 10.0, free });
-            Estimate::of(&plan, &Paces::from([(plan.cases[0].backend().to_owned(), pace)]))
+            Estimate::of(&plan, &Paces::from([(plan.cases[0].backend().to_owned(), pace)]), &|| true)
         };
         let all = of(None);
         assert_eq!((all.runnable, of(Some(all.memory))), (2, all.clone()), "just enough");

@@ -16,9 +16,9 @@ use ratatui::backend::Backend;
 use ratatui::layout::{Position, Rect};
 
 use super::home::background_lookups::{BackgroundLookups, Lookups};
+use super::home::jobs::{Jobs, Resolve};
 use super::home::save::{self, Write};
 use super::pacer::{POLL, Pacer};
-use super::recipes::RecipeEntry;
 use super::runs::IoWorker;
 use super::state::{Leaving, State};
 use super::theme::Theme;
@@ -26,16 +26,12 @@ use super::update::{Effect, Input, update, wanted};
 use super::view::{settle, view};
 use super::wake::Waker;
 use super::whatif::SaveProfile;
-use crate::recipe::plan::{Overrides, Plan};
 use crate::run::runner::{Runner, Running};
 
 pub use source::{Incoming, Source};
 
 /// Upper limit on the effects carried out per turn of the loop.
 const MOST_WANTED: usize = 200;
-
-/// Resolves a recipe with its overrides to a plan, or returns the error.
-pub type Resolve = Box<dyn Fn(&RecipeEntry, &Overrides) -> Result<Plan, String>>;
 
 /// The state, and the services that its effects act on.
 pub struct App {
@@ -48,6 +44,8 @@ pub struct App {
     /// Writes saved profiles.
     pub save_profile: SaveProfile,
     running: Option<Running>,
+    /// Work of the home screen that takes long.
+    jobs: Jobs,
     /// Looks up facts about a recipe before it runs.
     background: Option<BackgroundLookups>,
     pacer: Pacer,
@@ -77,6 +75,7 @@ impl App {
             write: save::write,
             save_profile: |_| Err("there is no folder for profiles".to_owned()),
             running: None,
+            jobs: Jobs::new(),
             background: None,
             pacer: Pacer::new(),
             waker: None,
@@ -152,6 +151,7 @@ impl App {
     /// From now on, messages of a run end the loop's sleep. Without a waker the loop polls.
     pub fn wake_by(&mut self, waker: Waker) {
         self.background.iter_mut().for_each(|background| background.wake_by(waker.clone()));
+        self.jobs.wake_by(waker.clone());
         self.waker = Some(waker);
     }
 

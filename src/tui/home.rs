@@ -7,6 +7,7 @@ mod edits;
 pub mod entering;
 pub mod facts;
 pub mod filter;
+pub mod jobs;
 mod news;
 pub mod queue;
 mod request;
@@ -14,7 +15,7 @@ pub mod save;
 
 pub use edits::Edits;
 pub use entering::{Entering, typed};
-pub use news::{Errand, News, not_started, resolved, take, wanted};
+pub use news::{Errand, News, not_started, take, wanted};
 pub use request::{Request, allows, apply};
 
 use editor::Editor;
@@ -33,6 +34,8 @@ pub struct Home {
     pub saving: Option<Saving>,
     pub queue: Queue,
     pub facts: Facts,
+    /// The run whose cases are being resolved before it starts.
+    pub preparing: Option<String>,
 }
 
 impl Home {

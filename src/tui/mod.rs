@@ -52,10 +52,10 @@ use anyhow::{Context, bail, ensure};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
-pub use app::Resolve;
 pub use chart::baseline::Baseline;
 pub use home::background_lookups::Lookups;
 pub use home::facts::LastRun;
+pub use home::jobs::{Resolve, Wanted};
 pub use recipes::{OWN, RecipeEntry};
 pub use state::{Mode, Remote};
 pub use whatif::SaveProfile;
@@ -73,8 +73,7 @@ use crate::run::runner::Runner;
 pub struct Options {
     /// The recipes in the order of the list; recipes of a group are adjacent.
     pub recipes: Vec<RecipeEntry>,
-    /// Resolves a recipe's text. Called on the user interface's thread, for each recipe that is viewed and
-    /// again when it is started.
+    /// Resolves a recipe's text: that of each recipe that is viewed, and again when it is started.
     pub resolve: Resolve,
     pub runner: Box<dyn Runner>,
     /// The backends' devices, in one line.

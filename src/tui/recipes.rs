@@ -2,6 +2,8 @@
 
 use super::home::filter;
 use crate::recipe;
+use std::sync::Arc;
+
 use crate::recipe::plan::Plan;
 
 /// The group of recipes from the user's own files.
@@ -62,7 +64,9 @@ pub struct Recipes {
     /// Indices of the entries that match the filter, ascending.
     shown: Vec<usize>,
     /// The plan of each recipe, or its error, once the recipe has been resolved.
-    plans: Vec<Option<Result<Plan, String>>>,
+    plans: Vec<Option<Result<Arc<Plan>, String>>>,
+    /// The recipe that is being resolved.
+    resolving: Option<usize>,
     selected: usize,
 }
 
@@ -71,7 +75,7 @@ impl Recipes {
         let plans = entries.iter().map(|_| None).collect();
         let read = entries.iter().map(Read::new).collect();
         let shown = (0..entries.len()).collect();
-        Recipes { entries, read, shown, plans, selected: 0 }
+        Recipes { entries, read, shown, plans, resolving: None, selected: 0 }
     }
 
     pub fn entries(&self) -> &[RecipeEntry] {
@@ -125,12 +129,12 @@ impl Recipes {
     }
 
     /// The plan of the selected recipe, or its error; `None` until it is resolved.
-    pub fn plan(&self) -> Option<&Result<Plan, String>> {
+    pub fn plan(&self) -> Option<&Result<Arc<Plan>, String>> {
         self.plan_of(self.selected()?)
     }
 
     /// The plan of a recipe, or its error; `None` until it is resolved.
-    pub fn plan_of(&self, index: usize) -> Option<&Result<Plan, String>> {
+    pub fn plan_of(&self, index: usize) -> Option<&Result<Arc<Plan>, String>> {
         self.plans.get(index)?.as_ref()
     }
 
@@ -143,8 +147,19 @@ impl Recipes {
         }
     }
 
+    /// The selected recipe, if it must be resolved.
+    pub fn unresolved(&self) -> Option<usize> {
+        self.selected().filter(|index| self.plan_of(*index).is_none() && self.resolving != Some(*index))
+    }
+
+    /// Notes that the recipe at `index` is being resolved, and no other one.
+    pub fn resolving(&mut self, index: usize) {
+        self.resolving = Some(index);
+    }
+
     /// Stores the plan of the recipe at `index`, or its error.
-    pub fn resolved(&mut self, index: usize, plan: Result<Plan, String>) {
+    pub fn resolved(&mut self, index: usize, plan: Result<Arc<Plan>, String>) {
+        self.resolving = self.resolving.filter(|resolving| *resolving != index);
         if let Some(slot) = self.plans.get_mut(index) {
             *slot = Some(plan);
         }
@@ -152,6 +167,7 @@ impl Recipes {
 
     /// Drops the plan, so that the recipe is resolved again.
     pub fn forget(&mut self, index: usize) {
+        self.resolving = self.resolving.filter(|resolving| *resolving != index);
         if let Some(slot) = self.plans.get_mut(index) {
             *slot = None;
         }
@@ -165,7 +181,7 @@ impl Recipes {
         match self.entries.iter().position(same) {
             Some(at) => {
                 (self.entries[at], self.read[at]) = (entry, read);
-                self.plans[at] = None;
+                self.forget(at);
                 at
             }
             None => {

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Write, stdout};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -74,7 +75,7 @@ impl Rehearsal {
         let theme = Theme::from_environment(|key| std::env::var(key).ok());
         let state = State { mode: Mode::Rehearsal, ..State::new(vec![entry], String::new()) };
         let runner = Box::new(Played(RefCell::new(Some(running))));
-        let mut app = App::new(state, theme, runner, Box::new(move |_, _| Ok(plan.clone())));
+        let mut app = App::new(state, theme, runner, Arc::new(move |_, _, _| Ok(plan.clone())));
         app.begin(Duration::ZERO);
         let (terminal, source, guard) = match surface {
             Surface::Terminal => on_terminal()?,

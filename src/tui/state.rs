@@ -167,10 +167,10 @@ impl State {
         self.run().is_some_and(Session::active)
     }
 
-    /// Whether the thread that drives the run is still working: after the run has ended or failed, it still
-    /// writes files.
+    /// Whether a run is about to start, or the thread that drives one is still working: after the run has ended or
+    /// failed, it still writes files.
     pub fn busy(&self) -> bool {
-        self.run().is_some_and(|run| !run.all_events_seen)
+        self.home.preparing.is_some() || self.run().is_some_and(|run| !run.all_events_seen)
     }
 
     /// Source of the current events; [`Mode::Watch`] while a stored run is being played.

@@ -25,6 +25,7 @@ use signal_hook::low_level::{pipe, unregister};
 
 use super::app::{Incoming, Source};
 use super::clip;
+use super::home::jobs;
 use super::wake::{self, Waker, Wakes};
 
 /// Longest single wait requested from the system.
@@ -54,7 +55,7 @@ type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 /// Messages of panics.
 #[derive(Default)]
 struct Panics {
-    /// Location of a panic in the user interface's own thread.
+    /// Location of a panic in the user interface's own thread, or in a job's.
     own: Option<String>,
     /// Messages of panics in other threads, kept off the screen until the end.
     others: Vec<String>,
@@ -72,11 +73,16 @@ impl Guard {
         let screen = thread::current().id();
         panic::set_hook(Box::new(move |info| {
             let mut panics = panics.lock().unwrap_or_else(PoisonError::into_inner);
-            if thread::current().id() != screen {
+            let (here, place) = (thread::current(), info.location().map(|place| place.to_string()));
+            if here.id() != screen && here.name() != Some(jobs::THREAD) {
                 return panics.others.push(info.to_string());
             }
+            panics.own = place;
+            // A job's panic continues in the screen's own thread, without this hook.
+            if here.id() != screen {
+                return;
+            }
             restore();
-            panics.own = info.location().map(|place| place.to_string());
             if std::env::var_os("RUST_BACKTRACE").is_some() {
                 previous(info);
             }

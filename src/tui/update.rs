@@ -55,8 +55,8 @@ pub enum Input {
     Message(Message),
     /// The run's thread is gone.
     Disconnected,
-    /// The recipe at this index was resolved.
-    Resolved(usize, Result<Plan, String>),
+    /// This run will start when its cases are resolved.
+    Preparing(String),
     /// The recipe at this index was started.
     Started { recipe: usize, plan: Box<Plan>, folder: PathBuf },
     /// The run could not be started.
@@ -78,8 +78,6 @@ pub enum Input {
 pub enum Effect {
     /// Start the recipe at this index.
     Start(usize),
-    /// Resolve the recipe at this index.
-    Resolve(usize),
     /// Send a control message to the run.
     Send(Control),
     /// Give the terminal back and suspend.
@@ -125,7 +123,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
                 run.disconnected(now);
             }
         }
-        Input::Resolved(index, plan) => home::resolved(state, index, plan),
+        Input::Preparing(name) => state.home.preparing = Some(name),
         Input::Started { recipe, plan, folder } => started(state, recipe, *plan, folder),
         Input::Played { plan, folder, times } => {
             begin(state, Session::new(None, Ledger::new(*plan), folder, now));
@@ -146,6 +144,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
 fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
     let mut session = Session::new(recipe, Ledger::new(plan), folder, state.now);
     session.mode = state.mode;
+    state.home.preparing = None;
     // A run from the queue was not requested just now, so it must not take over the screen.
     let queued = state.home.queue.starting.take().is_some();
     let frozen = state.live.take().and_then(|live| state.session.replace(live));
@@ -170,10 +169,9 @@ pub fn begin(state: &mut State, mut session: Session) {
     state.focus = Focus::Cases;
 }
 
-/// The selected recipe, if it must be resolved, or else the next request of the home screen.
+/// The next request of the home screen.
 pub fn wanted(state: &State) -> Option<Effect> {
-    let plan = state.recipes.selected().filter(|_| state.recipes.plan().is_none());
-    plan.map(Effect::Resolve).or_else(|| home::wanted(state).map(Effect::Home))
+    home::wanted(state).map(Effect::Home)
 }
 
 fn receive(state: &mut State, message: Message) -> Option<Effect> {

@@ -90,7 +90,8 @@ fn methods() -> BTreeSet<String> {
 
 #[test]
 fn a_plain_run_takes_every_kernel_and_every_method() {
-    if Host::new().is_none() {
+    // With one primitive alone, `cases_of_verify` takes no other's kernels.
+    if Host::new().is_none() || std::env::var_os("SCATTERLAB_ONLY").is_some() {
         return;
     }
     let listed = Listed::of(LISTS);

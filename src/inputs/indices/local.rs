@@ -1,9 +1,9 @@
 //! Index files next to a recipe, inspected when the recipe is resolved.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::case::{IndexFile, IndexFiles};
@@ -14,7 +14,7 @@ use crate::inputs::arrays;
 #[derive(Debug, Default)]
 pub struct LocalFiles {
     folder: PathBuf,
-    known: RefCell<HashMap<Key, (Stamp, IndexFile)>>,
+    known: Mutex<HashMap<Key, (Stamp, IndexFile)>>,
 }
 
 type Key = (PathBuf, Option<String>);
@@ -37,9 +37,9 @@ impl IndexFiles for LocalFiles {
         let place = self.folder.join(path);
         let place = fs::canonicalize(&place).unwrap_or(place);
         let (key, stamp) = ((place.clone(), column.map(str::to_owned)), stamp(&place));
-        let known =
-            self.known.borrow().get(&key).filter(|(then, _)| *then == stamp).map(|(_, file)| file.clone());
-        if let Some(file) = known {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known_file = known().get(&key).filter(|(then, _)| *then == stamp).map(|(_, file)| file.clone());
+        if let Some(file) = known_file {
             return Ok(IndexFile { path: path.to_owned(), ..file });
         }
         let indices = super::read(&place, column).map_err(|error| format!("{error:#}"))?;
@@ -52,7 +52,7 @@ impl IndexFiles for LocalFiles {
             source: Some(place),
             copy: None,
         };
-        self.known.borrow_mut().insert(key, (stamp, file.clone()));
+        known().insert(key, (stamp, file.clone()));
         Ok(file)
     }
 

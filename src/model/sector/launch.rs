@@ -78,7 +78,7 @@ mod tests {
         let machine = Machine::new(&profile, "cuda").expect("a backend");
         let of = |order| Launch::new(&machine, &work(order)).expect("a latency").execution;
         assert!(close(of(Order::Random), 1e-7));
-        let pattern = Order::Pattern { indices: vec![0], delta: 1 };
+        let pattern = Order::Pattern { indices: vec![0].into(), delta: 1 };
         assert!(close(of(pattern), 2.6e-7));
     }
 }

@@ -104,7 +104,7 @@ mod tests {
 
     fn demand(direction: Direction, indices: &[u64], delta: u64, uses: u64) -> Demand {
         let footprint = 8 * (indices.iter().max().unwrap_or(&0) + delta * (uses - 1) + 1);
-        let order = Order::Pattern { indices: indices.to_vec(), delta };
+        let order = Order::Pattern { indices: indices.to_vec().into(), delta };
         let access = access(direction, indices.len() as u64 * uses, footprint, order);
         let mut found = Demand::default();
         on_toy(|toy| {

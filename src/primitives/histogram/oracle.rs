@@ -2,7 +2,7 @@
 
 use super::spec::{BITS, By, Spec};
 use super::values::Values;
-use crate::primitives::oracle::{check_length, compare_words};
+use crate::primitives::oracle::{check_length, compare_words64};
 
 /// Compares the counts with the definition.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
@@ -11,7 +11,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let splitters = spec.splitters();
     let mut counts = vec![0; spec.bins as usize];
     (0..spec.elements).for_each(|i| counts[bin(spec, &splitters, values.at(i))] += 1);
-    compare_words(output, counts.into_iter())
+    compare_words64(output, counts.into_iter())
 }
 
 /// The bin of k · 2^-14.

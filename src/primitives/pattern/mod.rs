@@ -26,7 +26,7 @@ use std::collections::HashSet;
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::tuning::Tuning;
 use crate::case::work::Order;
-use crate::case::{Access, Direction, Fault, Params, Pass, Refusal, Value, Walk, Work};
+use crate::case::{Access, Direction, Fault, IndexPattern, Params, Pass, Refusal, Value, Walk, Work};
 use crate::inputs::class::classify;
 use spec::{Given, Kernel, Method};
 
@@ -167,7 +167,7 @@ fn window(spec: &Spec, most: u64) -> u64 {
 }
 
 fn accesses(spec: &Spec) -> Vec<Access> {
-    let sparse = |array, direction, pattern: Vec<u64>, starts: Starts, words| {
+    let sparse = |array, direction, pattern: IndexPattern, starts: Starts, words| {
         let order = match spec.based() {
             false => Order::Pattern { indices: pattern, delta: starts.total },
             true => Order::Visits { indices: pattern, deltas: starts.deltas(), shuffled: spec.shuffled },

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::spec::{Kernel, POISON, Spec};
 use crate::inputs::mix::word64;
-use crate::primitives::oracle::{LIMIT, check_length, compare_words, words};
+use crate::primitives::oracle::{LIMIT, check_length, compare_words64, words64};
 
 /// Compares an output with the definition. For gather and multigather the output is the count·P gathered words;
 /// for the others it is the sparse destination, where a word may come from any of its writers and untouched
@@ -20,7 +20,7 @@ fn check_gathered(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.count * spec.length() * 8)?;
     let (p, starts) = (spec.applied(), spec.starts());
     let use_of = |start| p.iter().map(move |entry| word64(spec.seed, entry + start));
-    compare_words(output, (0..spec.count).flat_map(|i| use_of(starts.at(i))))
+    compare_words64(output, (0..spec.count).flat_map(|i| use_of(starts.at(i))))
 }
 
 fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
@@ -36,7 +36,7 @@ fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
             writers.entry(entry + starts.at(i)).or_default().push(word64(spec.seed, from));
         }
     }
-    for (at, found) in words(output).enumerate() {
+    for (at, found) in words64(output).enumerate() {
         match writers.get(&(at as u64)) {
             Some(values) if values.contains(&found) => {}
             Some(_) => {

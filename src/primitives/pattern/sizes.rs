@@ -1,9 +1,9 @@
 //! The sizes of a pattern case: the extents of its arrays, and the count that follows from a footprint or a
 //! traffic.
 
-use super::spec::{Given, Kernel, Spec, largest};
+use super::spec::{Given, Kernel, Spec};
 use super::starts::Starts;
-use crate::case::{Refusal, reader};
+use crate::case::{IndexPattern, Refusal, reader};
 use crate::inputs::permutation::MAX_ELEMENTS;
 
 impl Spec {
@@ -44,9 +44,9 @@ impl Spec {
     pub(super) fn sides(&self) -> Vec<(u64, Starts)> {
         match self.kernel {
             Kernel::Gs => {
-                vec![(largest(&self.gather), self.source_starts()), (largest(&self.scatter), self.starts())]
+                vec![(self.gather.largest(), self.source_starts()), (self.scatter.largest(), self.starts())]
             }
-            _ => vec![(largest(&self.pattern), self.starts())],
+            _ => vec![(self.pattern.largest(), self.starts())],
         }
     }
 
@@ -104,6 +104,6 @@ impl Spec {
 
 /// Words from the first to the last one that a pattern can touch. Sizes are checked when a spec is made, so
 /// this does not overflow.
-fn extent(pattern: &[u64], starts: &Starts, count: u64) -> u64 {
-    largest(pattern) + starts.of(count - 1) + 1
+fn extent(pattern: &IndexPattern, starts: &Starts, count: u64) -> u64 {
+    pattern.largest() + starts.of(count - 1) + 1
 }

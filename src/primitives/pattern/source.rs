@@ -2,7 +2,7 @@
 
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Described, Field, choice, count};
-use crate::case::{Params, Refusal};
+use crate::case::{IndexPattern, Params, Refusal};
 use crate::inputs::applications::{self, Application};
 use crate::inputs::generators::{self, MAX_LENGTH, PatternError};
 
@@ -114,7 +114,7 @@ impl Source {
     };
 
     /// The indices of the pattern, in elements.
-    pub fn indices(&self) -> Result<Vec<u64>, PatternError> {
+    pub fn indices(&self) -> Result<IndexPattern, PatternError> {
         match self {
             Source::Uniform { length, stride } => generators::uniform(*length, *stride),
             Source::Ms1 { length, breaks, gaps } => generators::ms1(*length, breaks, gaps),
@@ -124,7 +124,7 @@ impl Source {
             Source::Custom { indices } | Source::File { path: InFile(indices), .. } => {
                 generators::custom(indices)
             }
-            Source::App { name } => Ok(name.indices.to_vec()),
+            Source::App { name } => Ok(name.indices.to_vec().into()),
         }
     }
 

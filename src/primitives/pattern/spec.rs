@@ -6,7 +6,7 @@ use crate::case::reader::{self, MAX_BYTES};
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Described, Field, bytes, choice, count, parameters, sizes, words};
 use crate::case::tuning::Tuning;
-use crate::case::{Backend, Params, Refusal, Value};
+use crate::case::{Backend, IndexPattern, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
 
@@ -149,18 +149,18 @@ parameters! {
 }
 
 /// A pattern case, typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     pub kernel: Kernel,
     pub method: Method,
     /// p; for multigather and multiscatter the outer pattern; empty for gs.
-    pub pattern: Vec<u64>,
+    pub pattern: IndexPattern,
     /// The inner pattern of multigather and multiscatter, else empty.
-    pub inner: Vec<u64>,
+    pub inner: IndexPattern,
     /// p_g of gs, else empty.
-    pub gather: Vec<u64>,
+    pub gather: IndexPattern,
     /// p_s of gs, else empty.
-    pub scatter: Vec<u64>,
+    pub scatter: IndexPattern,
     /// δ; unused by gs, 0 with a list.
     pub delta: u64,
     /// A list of deltas that is repeated, or empty.
@@ -193,10 +193,14 @@ impl Spec {
         let pattern = entries("source", given.source.as_ref(), !gs)?;
         let reads = entries("gather", given.gather.as_ref(), gs || kernel == Kernel::Multigather)?;
         let writes = entries("scatter", given.scatter.as_ref(), gs || kernel == Kernel::Multiscatter)?;
-        let (delta, deltas) = deltas(&given, gs, largest(&pattern))?;
+        let (delta, deltas) = deltas(&given, gs, pattern.largest())?;
+        let none = IndexPattern::default;
         // For the multi-kernels, one of `reads` and `writes` is empty.
-        let (gather, scatter, inner) =
-            if gs { (reads, writes, Vec::new()) } else { (Vec::new(), Vec::new(), [reads, writes].concat()) };
+        let (gather, scatter, inner) = if gs {
+            (reads, writes, none())
+        } else {
+            (none(), none(), if reads.is_empty() { writes } else { reads })
+        };
         let mut spec = Spec {
             kernel,
             method: given.method,
@@ -248,12 +252,13 @@ impl Spec {
 
     /// The pattern as applied to the sparse array: p, or `p[inner[j]]`; for gs p_s, the pattern of the writing
     /// side.
-    pub fn applied(&self) -> Vec<u64> {
+    pub fn applied(&self) -> IndexPattern {
         match self.kernel {
             Kernel::Gather | Kernel::Scatter => self.pattern.clone(),
             Kernel::Gs => self.scatter.clone(),
             Kernel::Multigather | Kernel::Multiscatter => {
-                self.inner.iter().filter_map(|&j| self.pattern.get(j as usize).copied()).collect()
+                let entries = self.inner.iter().filter_map(|&j| self.pattern.get(j as usize).copied());
+                entries.collect::<Vec<u64>>().into()
             }
         }
     }
@@ -300,14 +305,14 @@ impl Spec {
             let message = format!("gs needs patterns of one length, not {reads} and {writes}");
             return Err(Refusal::invalid("scatter", message));
         }
-        let (last, outer) = (largest(&self.inner), self.pattern.len());
+        let (last, outer) = (self.inner.largest(), self.pattern.len());
         if last >= outer as u64 && !self.inner.is_empty() {
             let key = if self.kernel == Kernel::Multigather { "gather" } else { "scatter" };
             let message = format!("{last} is outside the outer pattern of {outer} entries");
             return Err(Refusal::invalid(key, message));
         }
         let all = [&self.pattern, &self.inner, &self.gather, &self.scatter];
-        if self.index == 4 && all.iter().any(|p| largest(p) > u64::from(u32::MAX)) {
+        if self.index == 4 && all.iter().any(|p| p.largest() > u64::from(u32::MAX)) {
             return Err(Refusal::invalid("index", "4 bytes cannot hold the largest index"));
         }
         Ok(())
@@ -339,12 +344,12 @@ fn implied_kernel(source: Option<&Source>) -> Kernel {
 }
 
 /// The indices of a pattern that the kernel needs; empty for a pattern that it does not have.
-fn entries(key: &str, source: Option<&Source>, wanted: bool) -> Result<Vec<u64>, Refusal> {
+fn entries(key: &str, source: Option<&Source>, wanted: bool) -> Result<IndexPattern, Refusal> {
     match source {
         Some(source) if wanted => source.indices().map_err(|error| Refusal::invalid(key, error.to_string())),
         Some(_) => Err(Refusal::invalid(key, "this kernel has no such pattern")),
         None if wanted => Err(Refusal::invalid(key, "this kernel needs this pattern")),
-        None => Ok(Vec::new()),
+        None => Ok(IndexPattern::default()),
     }
 }
 

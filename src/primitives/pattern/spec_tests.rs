@@ -101,7 +101,7 @@ fn gs_has_two_sides() {
 fn multi_kernels_index_the_pattern_by_a_pattern() {
     let multi = uniform(4, 10).with("kernel", text("multigather")).with("count", int(2)).with("wrap", int(3));
     let s = spec(&custom(multi.clone(), "gather", &[3, 0, 3]));
-    assert_eq!((s.applied(), s.length(), s.dense_words()), (vec![30, 0, 30], 3, 9));
+    assert_eq!((&*s.applied(), s.length(), s.dense_words()), (&[30, 0, 30][..], 3, 9));
     assert_eq!(s.sparse_words(), 30 + 8 + 1);
     assert!(refusal(&custom(multi.clone(), "gather", &[4])).starts_with("gather"));
     assert!(refusal(&multi).starts_with("gather"));

@@ -1,7 +1,7 @@
 //! The sequential oracle of random-access, access by access.
 
 use super::spec::{Kernel, Spec};
-use crate::primitives::oracle::{check_length, compare_words, words};
+use crate::primitives::oracle::{check_length, compare_words64, words64};
 
 /// The four-byte pattern of untouched memory.
 const POISON: u32 = 0xDEAD_BEEF;
@@ -18,7 +18,7 @@ fn check_sum(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, 8)?;
     let order = spec.order();
     let wanted = (0..spec.accesses).fold(0u64, |sum, i| sum.wrapping_add(spec.sum_of(order.apply(i))));
-    match words(output).next() {
+    match words64(output).next() {
         Some(found) if found == wanted => Ok(()),
         found => Err(format!("the sum is {found:?} instead of {wanted}")),
     }
@@ -36,7 +36,7 @@ fn check_array(spec: &Spec, output: &[u8]) -> Result<(), String> {
     if output.len() < 8 {
         return if output == expected { Ok(()) } else { Err(format!("{output:?} instead of {expected:?}")) };
     }
-    compare_words(output, words(&expected))
+    compare_words64(output, words64(&expected))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The sequential oracle of stream, straight from the kernels' formulas.
 
 use super::spec::{Array, Kernel, Q, Spec, WRITTEN, input};
-use crate::primitives::oracle::{check_length, compare_words, words};
+use crate::primitives::oracle::{check_length, compare_words64, words64};
 
 /// Compares an output with the definition: for read one f64, else the destination.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
@@ -9,13 +9,13 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
         return check_sum(spec, output);
     }
     check_length(output, spec.elements.saturating_mul(8))?;
-    compare_words(output, (0..spec.elements).map(|i| element(spec, i).to_bits()))
+    compare_words64(output, (0..spec.elements).map(|i| element(spec, i).to_bits()))
 }
 
 fn check_sum(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, 8)?;
     let wanted: u64 = (0..spec.elements).map(|i| input(spec.seed, Array::A, i) as u64).sum();
-    match words(output).next().map(f64::from_bits) {
+    match words64(output).next().map(f64::from_bits) {
         Some(found) if found == wanted as f64 => Ok(()),
         found => Err(format!("the sum is {found:?} instead of {wanted}")),
     }

@@ -20,7 +20,7 @@ pub use form_model::{Line as FormLine, Origin, form};
 pub use identity::case_id;
 pub use inline_overrides::{measures_the_same, with_overrides, with_title};
 pub use overrides::Overrides;
-pub use resolve::{resolve, resolve_with, slug};
+pub use resolve::{resolve, resolve_until, resolve_with, slug};
 
 /// Scale of a swept axis on a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,8 @@ use super::peers;
 use super::{Experiment, Plan};
 use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Refusal, Value};
 use crate::recipe::{
-    Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place, too_many,
+    Draft, ErrorKind, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place,
+    too_many,
 };
 
 /// The plan of a recipe with these overrides.
@@ -36,6 +37,19 @@ pub fn resolve_with(
     overrides: &Overrides,
     files: &dyn IndexFiles,
 ) -> Result<Plan, RecipeError> {
+    resolve_until(recipe, overrides, files, &|| true)
+}
+
+/// [`resolve_with`], as long as `wanted` holds.
+///
+/// # Errors
+/// As for [`resolve_with`]; also if `wanted` ceases to hold.
+pub fn resolve_until(
+    recipe: &Recipe,
+    overrides: &Overrides,
+    files: &dyn IndexFiles,
+    wanted: &dyn Fn() -> bool,
+) -> Result<Plan, RecipeError> {
     let mut drafts = recipe.drafts.clone();
     let located = |mistake: Mistake| RecipeError {
         origin: overrides.origin(mistake.place).unwrap_or_else(|| recipe.file().to_owned()),
@@ -44,12 +58,17 @@ pub fn resolve_with(
     };
     apply(&mut drafts, overrides).map_err(located)?;
     drafts.iter_mut().try_for_each(peers::add).map_err(located)?;
-    let mut plan = plan(recipe, &drafts, files).map_err(located)?;
+    let mut plan = plan(recipe, &drafts, files, wanted).map_err(located)?;
     keep(&mut plan, &overrides.only).map_err(located)?;
     Ok(Plan { overrides: overrides.words(), ..plan })
 }
 
-fn plan(recipe: &Recipe, drafts: &[Draft], files: &dyn IndexFiles) -> Result<Plan, Mistake> {
+fn plan(
+    recipe: &Recipe,
+    drafts: &[Draft],
+    files: &dyn IndexFiles,
+    wanted: &dyn Fn() -> bool,
+) -> Result<Plan, Mistake> {
     let total = drafts.iter().fold(0usize, |sum, d| sum.saturating_add(cases(&d.settings)));
     if total > MAX_CASES {
         return Err(too_many(drafts.first().map(|d| d.place).unwrap_or_default(), "the recipe"));
@@ -67,7 +86,7 @@ fn plan(recipe: &Recipe, drafts: &[Draft], files: &dyn IndexFiles) -> Result<Pla
     for draft in drafts {
         let catalog = Catalog::of(&draft.settings, draft.primitive.name());
         let experiment = experiment(draft, &catalog, &mut slugs)?;
-        add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids)?;
+        add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids, wanted)?;
         plan.experiments.push(experiment);
     }
     plan.indices = brought.order;
@@ -123,12 +142,16 @@ fn add_cases(
     brought: &mut Brought,
     plan: &mut Plan,
     ids: &mut HashMap<String, usize>,
+    wanted: &dyn Fn() -> bool,
 ) -> Result<(), Mistake> {
     let (experiment, primitive) = (plan.experiments.len(), draft.primitive.name());
     let settings: Vec<&Setting> = draft.settings.iter().collect();
     let mut combinations = Vec::new();
     expand(&settings, fixed(draft), &mut combinations);
     for params in combinations {
+        if !wanted() {
+            return Err(Mistake::new(draft.place, ErrorKind::Cancelled));
+        }
         let wrong =
             |(key, why): (String, String), params: &Params| refused(draft, catalog, params, &key, why);
         let params = brought.add(draft.primitive, params.clone()).map_err(|why| wrong(why, &params))?;
@@ -140,7 +163,7 @@ fn add_cases(
         {
             continue;
         }
-        let not_applicable = match draft.primitive.work(&params) {
+        let not_applicable = match draft.primitive.case(&params, draft.seed) {
             Ok(_) => None,
             Err(Refusal::NotApplicable(reason)) => Some(reason),
             Err(Refusal::Missing { key }) => {

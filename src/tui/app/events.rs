@@ -50,6 +50,7 @@ impl App {
         while let Some(news) = self.background.as_ref().and_then(BackgroundLookups::next) {
             self.apply(Input::Home(news), now);
         }
+        self.receive_outcomes(now);
         self.behind = false;
         self.receive_answers(now);
         for _ in 0..BURST {

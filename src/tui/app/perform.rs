@@ -1,6 +1,7 @@
 //! Carries out the effects that the state requests.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::App;
@@ -8,6 +9,7 @@ use crate::recipe::plan::{Overrides, Plan};
 use crate::run::playback::{Speed, WatchRunner};
 use crate::run::runner::{Runner, Running};
 use crate::tui::home::background_lookups::BackgroundLookups;
+use crate::tui::home::jobs::{Kind, Outcome};
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::runs::{Answer, IoWorker, Job};
 use crate::tui::update::{Effect, Input};
@@ -16,16 +18,10 @@ use crate::tui::wake;
 impl App {
     pub(super) fn perform(&mut self, effect: Effect, now: Duration) {
         match effect {
-            Effect::Resolve(index) => {
-                let Some(entry) = self.state.recipes.entries().get(index) else { return };
-                let plan = (self.resolve)(entry, &self.state.home.edits.of(index));
-                self.apply(Input::Resolved(index, plan), now);
-            }
             Effect::Start(index) => {
                 let Some(entry) = self.state.recipes.entries().get(index).cloned() else { return };
                 let overrides = self.state.home.edits.of(index);
-                let input = self.start(index, &entry, &overrides).unwrap_or_else(Input::NotStarted);
-                self.apply(input, now);
+                self.prepare(index, entry, overrides, now);
             }
             Effect::Home(errand) => self.run_errand(errand, now),
             Effect::Suspend => self.suspend = true,
@@ -48,23 +44,31 @@ impl App {
         }
     }
 
-    /// Starts a recipe. Resolves it again, because the world may have changed since the preview.
-    pub(super) fn start(
-        &mut self,
-        index: usize,
-        entry: &RecipeEntry,
-        overrides: &Overrides,
-    ) -> Result<Input, String> {
+    /// Resolves a recipe in order to start it: again, because the world may have changed since the preview.
+    pub(super) fn prepare(&mut self, recipe: usize, entry: RecipeEntry, overrides: Overrides, now: Duration) {
         // The old run's thread would disturb the timing.
         if self.running.is_some() {
-            return Err("the previous run is still writing its files".to_owned());
+            let reason = "the previous run is still writing its files".to_owned();
+            return self.apply(Input::NotStarted(reason), now);
         }
-        let plan = (self.resolve)(entry, overrides)?;
+        self.apply(Input::Preparing(entry.path.clone()), now);
+        let resolve = Arc::clone(&self.resolve);
+        self.jobs.run(Kind::Start, move |wanted| {
+            let plan = resolve(&entry, &overrides, wanted);
+            Outcome::Ready { recipe, text: entry.text, plan }
+        });
+        self.receive_outcomes(now);
+    }
+
+    /// Starts a recipe that was resolved.
+    pub(super) fn start(&mut self, recipe: usize, text: &str, plan: Plan) -> Result<Input, String> {
+        self.jobs.stop(Kind::Preview);
+        self.jobs.stop(Kind::Estimate);
         self.background.iter_mut().for_each(BackgroundLookups::hush);
         self.io_worker.iter().for_each(IoWorker::stop);
-        let running = self.runner.start(plan.clone(), &entry.text).map_err(|e| format!("{e:#}"))?;
+        let running = self.runner.start(plan.clone(), text).map_err(|e| format!("{e:#}"))?;
         let folder = self.listen(running)?;
-        Ok(Input::Started { recipe: index, plan: Box::new(plan), folder })
+        Ok(Input::Started { recipe, plan: Box::new(plan), folder })
     }
 
     /// Plays a stored run; nothing is measured.

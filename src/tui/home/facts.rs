@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::recipe::plan::Plan;
 use crate::report::series::ChartData;
 use crate::run::estimate::{Estimate, Paces};
 use crate::tui::chart::baseline::Baseline;
-use crate::tui::recipes::Recipes;
 
 /// A result of a background lookup.
 #[derive(Clone, Debug, Default)]
@@ -48,14 +46,18 @@ pub struct Facts {
     /// Copy bandwidth of each backend, or why it is unknown.
     pub paces: Known<Result<Paces, String>>,
     /// Indexed by recipe.
-    estimates: BTreeMap<usize, Estimate>,
+    estimates: BTreeMap<usize, Known<Estimate>>,
     last: BTreeMap<usize, Known<Last>>,
 }
 
 impl Facts {
     /// The cost of a recipe, once its plan and the paces are known.
-    pub fn estimate(&self, recipe: usize) -> Option<&Estimate> {
-        self.estimates.get(&recipe)
+    pub fn estimate(&self, recipe: usize) -> &Known<Estimate> {
+        self.estimates.get(&recipe).unwrap_or(&Known::Unknown)
+    }
+
+    pub fn put_estimate(&mut self, recipe: usize, estimate: Known<Estimate>) {
+        self.estimates.insert(recipe, estimate);
     }
 
     pub fn last(&self, recipe: usize) -> &Known<Last> {
@@ -72,23 +74,6 @@ impl Facts {
 
     pub fn put_last(&mut self, recipe: usize, last: Known<Last>) {
         self.last.insert(recipe, last);
-    }
-
-    /// Updates the estimate of a recipe that was resolved to this plan.
-    pub fn resolved(&mut self, recipe: usize, plan: &Plan) {
-        if let Known::Is(Ok(paces)) = &self.paces {
-            self.estimates.insert(recipe, Estimate::of(plan, paces));
-        }
-    }
-
-    /// Stores the measured paces, and estimates every recipe that has a plan.
-    pub fn measured(&mut self, paces: Result<Paces, String>, recipes: &Recipes) {
-        self.paces = Known::Is(paces);
-        for index in 0..recipes.entries().len() {
-            if let Some(Ok(plan)) = recipes.plan_of(index) {
-                self.resolved(index, plan);
-            }
-        }
     }
 
     /// Forgets the facts about a recipe that has changed.

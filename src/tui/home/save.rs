@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::jobs::Resolve;
 use crate::recipe::plan::{Overrides, Plan, measures_the_same, with_overrides, with_title};
 use crate::recipe::{self, loses_comments};
 use crate::run::folder;
-use crate::tui::app::Resolve;
 use crate::tui::field::Field;
 use crate::tui::recipes::{OWN, RecipeEntry};
 use crate::tui::state::State;
@@ -120,11 +120,11 @@ fn left_behind<'p>(plan: &'p Plan, recipe: &Path) -> Option<&'p str> {
 
 /// The text that means by itself what the recipe and its overrides mean together, and its plan.
 fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result<(String, Plan), String> {
-    let plan = resolve(entry, overrides)?;
+    let plan = resolve(entry, overrides, &|| true)?;
     let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
     let text = with_overrides(&recipe, overrides, &plan)?;
     let again = RecipeEntry { text, ..entry.clone() };
-    let means: Plan = resolve(&again, &Overrides::default())?;
+    let means: Plan = resolve(&again, &Overrides::default(), &|| true)?;
     if !measures_the_same(&plan, &means) {
         return Err("these changes cannot be written into the recipe's text; --set can make them".to_owned());
     }

@@ -47,6 +47,13 @@ pub fn text(state: &State) -> Option<(String, bool)> {
     if let Some(notice) = &state.notice {
         return Some((notice.clone(), false));
     }
+    if let Some(name) = &state.home.preparing {
+        let back = state.keymap.name(Action::Back);
+        return Some((
+            format!("Resolving the cases of {name} before it starts. {back}: do not start it."),
+            false,
+        ));
+    }
     state.run().and_then(|run| of_session(run, &state.keymap)).or_else(|| cut_short(state))
 }
 

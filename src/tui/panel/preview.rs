@@ -46,7 +46,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
             lines.extend(meaning(plan, columns, theme));
         }
         Some(Err(error)) => lines.extend(mistake(error, columns, theme)),
-        None => {}
+        None => lines.extend(fact("cases", "being resolved", columns, theme)),
     }
     lines.push(Line::default());
     lines.extend(entry.text.lines().map(|l| {
@@ -62,10 +62,13 @@ pub fn estimate(state: &State, theme: Theme) -> Option<String> {
         return None;
     }
     let estimate = match (&facts.paces, facts.estimate(state.recipes.selected()?)) {
-        (_, Some(estimate)) => estimate,
-        (Known::Is(Err(reason)), None) => return Some(format!("none: {reason}")),
-        (Known::Asked, None) => return Some(format!("measuring the backends{}", theme.symbol("…", " ..."))),
-        (Known::Unknown, None) if state.active() => return Some("when the run is over".to_owned()),
+        (_, Known::Is(estimate)) => estimate,
+        (Known::Is(Err(reason)), _) => return Some(format!("none: {reason}")),
+        (Known::Is(Ok(_)), Known::Asked) => {
+            return Some(format!("adding up the cases{}", theme.symbol("…", " ...")));
+        }
+        (Known::Asked, _) => return Some(format!("measuring the backends{}", theme.symbol("…", " ..."))),
+        (Known::Unknown, _) if state.active() => return Some("when the run is over".to_owned()),
         _ => return None,
     };
     let absent = words::absent_cases(estimate.absent.iter().map(|(reason, cases)| (reason.as_str(), *cases)));

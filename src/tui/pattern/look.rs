@@ -151,7 +151,7 @@ fn of_run(state: &State) -> bool {
 fn plan(state: &State) -> Option<&Plan> {
     match of_run(state) {
         true => Some(state.session.as_ref()?.ledger.plan()),
-        false => state.recipes.plan()?.as_ref().ok(),
+        false => state.recipes.plan()?.as_deref().ok(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! -- --ignored --nocapture`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -47,7 +48,7 @@ fn play(plan: &Plan, messages: &Sender<Message>, control: &Receiver<Control>) ->
 #[test]
 #[ignore = "needs a terminal and a person"]
 fn demo() {
-    let (recipes, resolve) = (fixture::recipes(), Box::new(fixture::changed));
+    let (recipes, resolve) = (fixture::recipes(), Arc::new(fixture::changed));
     let devices = fixture::DEVICES.to_owned();
     run(Options {
         recipes,

@@ -3,6 +3,7 @@
 use crate::case::{Case, Measure, Params, Value};
 use crate::recipe::plan::{Axis, Chart, Experiment, Overrides, Paper, Plan, Quantity, Scale};
 use crate::tui::RecipeEntry;
+use crate::tui::home::jobs::Wanted;
 
 pub const DEVICES: &str = "cpu: 2 threads, AVX-512; cuda: no CUDA driver";
 
@@ -36,7 +37,7 @@ pub fn recipes() -> Vec<RecipeEntry> {
 }
 
 /// Resolver of the tests: overrides only add their words to the plan.
-pub fn changed(entry: &RecipeEntry, overrides: &Overrides) -> Result<Plan, String> {
+pub fn changed(entry: &RecipeEntry, overrides: &Overrides, _: Wanted) -> Result<Plan, String> {
     Ok(Plan { overrides: overrides.words(), ..resolve(entry)? })
 }
 

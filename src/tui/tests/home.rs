@@ -22,6 +22,7 @@ use crate::tui::Baseline;
 use crate::tui::app::{App, Incoming};
 use crate::tui::home::News;
 use crate::tui::home::facts::{Known, LastRun};
+use crate::tui::home::jobs::Wanted;
 use crate::tui::panel::Focus;
 use crate::tui::recipes::{OWN, RecipeEntry};
 use crate::tui::state::{Leaving, Mode, State};
@@ -49,7 +50,7 @@ fn recipes() -> Vec<RecipeEntry> {
     found.chain([entry(OWN, "mine.yaml", own), entry(OWN, "wrong.yaml", "gather: {tupels: 1}\n")]).collect()
 }
 
-fn resolve(entry: &RecipeEntry, overrides: &Overrides) -> Result<Plan, String> {
+fn resolve(entry: &RecipeEntry, overrides: &Overrides, _: Wanted) -> Result<Plan, String> {
     let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
     plan::resolve(&recipe, overrides).map_err(|error| error.to_string())
 }
@@ -57,7 +58,7 @@ fn resolve(entry: &RecipeEntry, overrides: &Overrides) -> Result<Plan, String> {
 pub fn open(theme: Theme) -> (App, Scripted) {
     let runner = Scripted::default();
     let state = State::new(recipes(), fixture::DEVICES.to_owned());
-    let mut app = App::new(state, theme, Box::new(runner.clone()), Box::new(resolve));
+    let mut app = App::new(state, theme, Box::new(runner.clone()), Arc::new(resolve));
     app.tick(NOW);
     (app, runner)
 }
@@ -485,4 +486,34 @@ fn comments_that_are_lost_are_told_of() {
     );
     let saved = fs::read_to_string(&path).expect("it");
     assert!(saved.starts_with("# Mine.\n") && !saved.contains("why these"), "{saved}");
+}
+
+/// The recipe of this folder takes for ever to resolve, until nobody waits for it.
+fn stuck(entry: &RecipeEntry, overrides: &Overrides, wanted: Wanted) -> Result<Plan, String> {
+    while entry.path == "mine.yaml" && wanted() {
+        std::thread::yield_now();
+    }
+    resolve(entry, overrides, wanted)
+}
+
+#[test]
+fn keys_are_answered_while_a_recipe_is_resolved() {
+    let runner = Scripted::default();
+    let state = State::new(recipes(), fixture::DEVICES.to_owned());
+    let mut app = App::new(state, Theme::PLAIN, Box::new(runner.clone()), Arc::new(stuck));
+    let (waker, _wakes) = crate::tui::wake::pair().expect("a pipe");
+    app.wake_by(waker);
+    app.tick(NOW);
+    keys(&mut app, "/mine<enter>");
+    let screen = shown(&mut app, (120, 40));
+    assert!(screen.contains("being resolved"), "{screen}");
+    // It is not started before its cases are resolved, and not at all if the user goes back.
+    keys(&mut app, "<enter>");
+    let screen = shown(&mut app, (120, 40));
+    assert!(screen.contains("Resolving the cases of mine.yaml before it starts"), "{screen}");
+    assert!(app.state.busy());
+    keys(&mut app, "<esc>");
+    assert!(!app.state.busy() && runner.starts() == 0);
+    keys(&mut app, "<enter>q");
+    assert_eq!(app.state.leaving, crate::tui::state::Leaving::Now, "q leaves at once");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::Terminal;
@@ -12,13 +13,14 @@ use super::{fixture, script};
 use crate::engine::protocol::Stage;
 use crate::run::runner::{Control, Message};
 use crate::tui::app::{App, Incoming, Source};
+use crate::tui::home::jobs::Wanted;
 use crate::tui::session::Phase;
 use crate::tui::state::{Leaving, State};
 use crate::tui::theme::Theme;
 
 pub fn app(runner: &script::Scripted, theme: Theme) -> App {
     let state = State::new(fixture::recipes(), fixture::DEVICES.to_owned());
-    let mut app = App::new(state, theme, Box::new(runner.clone()), Box::new(fixture::changed));
+    let mut app = App::new(state, theme, Box::new(runner.clone()), Arc::new(fixture::changed));
     // Whatever is typed, no test leaves a file behind.
     app.write = |_, _, _| Err(io::Error::from(io::ErrorKind::PermissionDenied));
     app
@@ -184,8 +186,9 @@ fn a_lost_thread_and_a_runner_that_refuses_are_shown() {
     assert!(matches!(phase, Some(Phase::Broken(_))));
 
     let state = State::new(fixture::recipes(), String::new());
-    let empty = |_: &_, _: &_| Ok(crate::recipe::plan::Plan { cases: Vec::new(), ..fixture::passes() });
-    let mut app = App::new(state, PLAIN, Box::new(runner), Box::new(empty));
+    let empty =
+        |_: &_, _: &_, _: Wanted| Ok(crate::recipe::plan::Plan { cases: Vec::new(), ..fixture::passes() });
+    let mut app = App::new(state, PLAIN, Box::new(runner), Arc::new(empty));
     app.tick(Duration::ZERO);
     press(&mut app, KeyCode::Enter, Duration::ZERO);
     assert_eq!(app.state.notice.as_deref(), Some("not started: the plan is empty"));

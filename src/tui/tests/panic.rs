@@ -3,10 +3,12 @@
 
 use std::path::Path;
 use std::process;
+use std::sync::Arc;
 
 use super::demo::Slow;
 use super::fixture;
 use crate::tui::config::Config;
+use crate::tui::home::jobs::Wanted;
 use crate::tui::{Mode, Options, RecipeEntry, run};
 
 #[allow(dead_code)]
@@ -17,13 +19,13 @@ mod screen;
 #[test]
 #[ignore = "started by the test below, on a terminal of its own"]
 fn panics() {
-    let resolve = |entry: &RecipeEntry, _: &_| match entry.name() {
+    let resolve = |entry: &RecipeEntry, _: &_, _: Wanted| match entry.name() {
         "fig09-passes" => panic!("no such luck"),
         _ => fixture::resolve(entry),
     };
     let ended = run(Options {
         recipes: fixture::recipes(),
-        resolve: Box::new(resolve),
+        resolve: Arc::new(resolve),
         runner: Box::new(Slow),
         devices: fixture::DEVICES.to_owned(),
         mode: Mode::Run,

@@ -1,6 +1,7 @@
 //! Effects of each action and message on the state.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -21,7 +22,7 @@ use crate::tui::update::{Effect, Input, update, wanted};
 fn home() -> State {
     let mut state = State::new(fixture::recipes(), fixture::DEVICES.to_owned());
     for (index, entry) in fixture::recipes().iter().enumerate() {
-        state.recipes.resolved(index, fixture::resolve(entry));
+        state.recipes.resolved(index, fixture::resolve(entry).map(Arc::new));
     }
     state
 }

@@ -85,7 +85,7 @@ fn toggle_help(state: &mut State) {
 
 /// Closes whatever was opened last.
 fn back(state: &mut State) -> Option<Effect> {
-    if state.overlay.take().is_some() || leave_chart(state) {
+    if state.overlay.take().is_some() || leave_chart(state) || state.home.preparing.take().is_some() {
         return None;
     }
     let before = state.focus;

@@ -7,6 +7,7 @@ use ratatui::crossterm::event::KeyCode;
 use super::{Cases, WhatIf};
 use crate::model::Profile;
 use crate::model::profiles::is_name;
+use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::field::Field;
@@ -210,7 +211,7 @@ fn cases(state: &State) -> Option<Cases> {
         let profiles = session.ledger.profiles().clone();
         return Some(Cases { plan, records, selected: session.selected, profiles });
     }
-    let plan = state.recipes.plan()?.as_ref().ok()?.clone();
+    let plan = Plan::clone(state.recipes.plan()?.as_ref().ok()?);
     let ledger = Ledger::new(plan.clone());
     let profiles = ledger.profiles().clone();
     Some(Cases { plan, records: ledger.records().to_vec(), selected: 0, profiles })

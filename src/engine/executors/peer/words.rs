@@ -39,7 +39,7 @@ fn resolved(mut params: Params, seed: u64) -> Result<Params, Refusal> {
     let delta = if spec.deltas.is_empty() { Value::Int(spec.delta) } else { Value::Indices(spec.deltas) };
     Ok(params
         .with("source", Value::Text("custom".to_owned()))
-        .with("source.custom.indices", Value::Indices(spec.pattern))
+        .with("source.custom.indices", Value::Indices(spec.pattern.to_vec()))
         .with("delta", delta)
         .with("count", Value::Int(spec.count)))
 }

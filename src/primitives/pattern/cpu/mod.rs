@@ -10,7 +10,7 @@ pub mod kernels;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::case::{Cancel, Failure, Fault, IndexPattern, Verdict};
 use crate::device::cpu::check::poison;
 use crate::device::cpu::{
     Blocks, Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, memory, pieces,
@@ -24,7 +24,7 @@ use kernels::{Timed, Uses};
 pub struct Patterns {
     spec: Spec,
     /// p, or `p[inner[j]]`; p_g of gs.
-    applied: Vec<u64>,
+    applied: IndexPattern,
     /// S; the source of gs.
     sparse: Buffer,
     /// The destination of gs.

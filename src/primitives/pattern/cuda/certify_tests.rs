@@ -2,7 +2,7 @@ use super::*;
 use crate::primitives::pattern::spec::tests::spec_of;
 
 fn spec(kernel: Kernel, length: u64, delta: u64, count: u64) -> Spec {
-    let pattern: Vec<u64> = (0..length).collect();
+    let pattern = (0..length).collect::<Vec<u64>>().into();
     // Replaces the pattern, because the list may be longer than a recipe allows.
     Spec { pattern, ..spec_of(kernel.name(), &[0], delta, count) }
 }

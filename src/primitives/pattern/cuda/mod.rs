@@ -132,7 +132,7 @@ fn timed_name(spec: &Spec, items: u32) -> String {
 
 /// Smallest and largest entry of the pattern as applied to S.
 fn ends(spec: &Spec) -> (u64, u64) {
-    spec.applied().into_iter().fold((u64::MAX, 0), |(a, b), k| (a.min(k), b.max(k)))
+    spec.applied().iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)))
 }
 
 /// Indices as 4-byte words, little-endian.
@@ -171,7 +171,7 @@ impl Pattern {
         let changed = |&k: &u64| replace.filter(|&(from, _)| from == k).map_or(k, |(_, to)| to);
         let entries = if gs { &spec.scatter } else { &spec.pattern };
         let entries: Vec<u64> = entries.iter().map(changed).collect();
-        let patterns = [spec.inner.as_slice(), &entries];
+        let patterns = [&spec.inner[..], &entries];
         let patterns = if spec.inner.is_empty() { &patterns[1..] } else { &patterns };
         Pattern::new(gpu, spec, patterns, if gs { spec.delta_scatter } else { spec.delta }, starts)
     }

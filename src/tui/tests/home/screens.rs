@@ -16,6 +16,7 @@ pub fn recipes(theme: Theme) -> App {
 pub fn known(theme: Theme) -> App {
     let mut app = recipes(theme);
     tell(&mut app);
+    app.tick(NOW);
     assert!(shown(&mut app, (80, 24)).contains("Last run 2026-11-20 22:37"));
     app
 }
