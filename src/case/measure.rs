@@ -30,6 +30,9 @@ pub struct Measure {
     /// Whether each engine that times a case certifies it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub certify: bool,
+    /// Whether a plain copy is measured between the cases, for charts and comparisons.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub reference: bool,
 }
 
 fn yes() -> bool {
@@ -108,6 +111,7 @@ const DEFAULT: Measure = Measure {
     cache: Cache::Hot,
     second_look: true,
     certify: true,
+    reference: true,
 };
 
 impl Default for Measure {

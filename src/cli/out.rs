@@ -30,15 +30,33 @@ fn stream() -> Box<dyn Write> {
 
 /// Prints a text and a line end, to standard error after [`divert`].
 pub fn line(text: &str) {
-    let _ = writeln!(stream(), "{text}");
+    note(writeln!(stream(), "{text}"));
+}
+
+/// Why a text could not be printed, first of all.
+static FAILURE: OnceLock<String> = OnceLock::new();
+
+/// Keeps the reason of the first failure. A closed pipe is none: its reader wanted no more.
+fn note(printed: io::Result<()>) {
+    if let Err(error) = printed
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        FAILURE.get_or_init(|| error.to_string());
+    }
+}
+
+/// Why a text, or what is still in standard output's buffer, could not be printed; `None` if all was.
+pub fn failure() -> Option<&'static str> {
+    note(io::stdout().flush());
+    FAILURE.get().map(String::as_str)
 }
 
 /// Prints a text without adding a line end, to standard output even after [`divert`] or [`keep_to_ourselves`].
 pub fn text(text: &str) {
-    let _ = match OWN.get() {
+    note(match OWN.get() {
         Some(mut own) => own.write_all(text.as_bytes()),
         None => io::stdout().write_all(text.as_bytes()),
-    };
+    });
 }
 
 /// The original standard output, after [`keep_to_ourselves`].

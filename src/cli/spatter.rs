@@ -1,13 +1,14 @@
 //! `scatterlab spatter`, also invoked under the name `spatter`: a drop-in for Spatter 2.1.0 in front of our
 //! engine.
 
+mod file;
 mod follow;
 mod machine;
 mod ranked;
+mod remark;
 mod rows;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,34 +24,33 @@ use crate::report::write_of_run;
 use crate::run::EngineRunner;
 use crate::run::runner::Runner;
 use crate::spatter::options::Options;
-use crate::spatter::refused::USAGE;
+use crate::spatter::refused::{SETUP, USAGE};
 use crate::spatter::table::Key;
-use crate::spatter::{CommandLine, Job, Machine, Refused, Settings, Suite, help, to_recipe};
+use crate::spatter::{CommandLine, Job, Machine, Refused, Suite, help, to_recipe};
 
 /// Carries out a Spatter command line and reports any error.
 pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> ExitCode {
-    if let Some(launch) = Launch::seen() {
-        return ExitCode::from(ranked::run(&launch, program, arguments, engine));
-    }
-    match carry_out(program, arguments, engine) {
-        Ok(status) => ExitCode::from(status),
-        Err(refused) => {
+    let status = match Launch::seen() {
+        Some(launch) => ranked::run(&launch, program, arguments, engine),
+        None => carry_out(program, arguments, engine).unwrap_or_else(|refused| {
             say(&refused.message);
-            ExitCode::from(refused.status)
+            refused.status
+        }),
+    };
+    ExitCode::from(match out::failure() {
+        Some(why) => {
+            say(&format!("cannot write to standard output: {why}"));
+            if status == 0 { SETUP } else { status }
         }
-    }
+        None => status,
+    })
 }
 
 /// Prints one line on standard error, which may be closed.
 fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "spatter: {}", crate::case::units::escaped(text));
-}
-
-/// Prints a remark that is not an error, unless verbosity 0 asks for silence.
-fn remark(settings: &Settings, text: &str) {
-    if settings.verbosity > 0 {
-        say(text);
-    }
+    // In one piece, so that nothing comes between its parts if several programs write to one file.
+    let line = format!("spatter: {}\n", crate::case::units::escaped(text));
+    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 /// A requested run that is known to be possible.
@@ -92,7 +92,7 @@ fn understand(
     let job = Job::of(&line, suite, &machine)?;
     let recipe = to_recipe(&job);
     let plan = resolve(&recipe)?;
-    job.notes.iter().for_each(|note| remark(&job.settings, note));
+    job.notes.iter().for_each(|note| remark::before(&job.settings, note));
     if line.options.on(Key::ToRecipe) {
         out::text(&recipe);
         return Ok(Wish::Told(0));
@@ -110,21 +110,23 @@ fn words(arguments: &[OsString]) -> Result<Vec<String>, Refused> {
 }
 
 fn read(file: &str) -> Result<Suite, Refused> {
-    let text =
-        fs::read_to_string(file).map_err(|error| Refused::setup(format!("cannot read {file}: {error}")))?;
-    Suite::read(file, &text)
+    Suite::read(file, &file::text(file)?)
 }
 
 /// Resolves a recipe that we wrote ourselves.
 fn resolve(text: &str) -> Result<Plan, Refused> {
-    let resolved =
-        recipe::parse("recipe", text).and_then(|recipe| plan::resolve(&recipe, &Overrides::default()));
+    let resolved = recipe::parse_generated("recipe", text)
+        .and_then(|recipe| plan::resolve(&recipe, &Overrides::default()));
     resolved.map_err(|error| Refused::usage(format!("this cannot be run: {error}")))
 }
 
 /// Runs the job in the requested folder, or in a temporary one.
 fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
-    let Ready { job, plan, recipe, out, machine } = ready;
+    let Ready { job, mut plan, recipe, out, machine } = ready;
+    if out.is_none() {
+        // Only charts and comparisons of a kept run show the reference copies, and one takes longer than a short run.
+        plan.experiments.iter_mut().for_each(|experiment| experiment.measure.reference = false);
+    }
     let failed = |error: anyhow::Error| Refused::setup(format!("{error:#}"));
     let interrupt = Interrupt::listen().map_err(|error| failed(error.into()))?;
     let temporary = match out {

@@ -296,10 +296,13 @@ impl Client {
 
     /// The exit status, if the engine exits within this time.
     fn wait(&mut self, limit: Duration) -> Option<io::Result<ExitStatus>> {
-        let deadline = Instant::now() + limit;
+        let (deadline, mut pause) = (Instant::now() + limit, Duration::from_micros(200));
         loop {
             match self.child.try_wait().transpose() {
-                None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+                None if Instant::now() < deadline => {
+                    thread::sleep(pause);
+                    pause = (2 * pause).min(Duration::from_millis(10));
+                }
                 ended => return ended,
             }
         }

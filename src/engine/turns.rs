@@ -165,8 +165,8 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// Measures a plain copy on every backend that has turns left, on the device of its first case, to record
-    /// changes of the machine's performance over time. Skipped in some passes if it takes long compared with a
+    /// Measures a plain copy on every backend that has turns left in an experiment with references, on the device
+    /// of its first case, to record changes of the machine's performance over time. Skipped in some passes if it takes long compared with a
     /// pass. Returns `Some` if it loses a device, for which no case is to blame.
     fn measure_references(
         &mut self,
@@ -179,7 +179,9 @@ impl<W: Write> Server<W> {
             return Ok(None);
         }
         let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
-        for (backend, device) in schedule.left().into_iter().map(|at| plan.cases[at].place()) {
+        let left = schedule.left().into_iter().map(|at| &plan.cases[at]);
+        for case in left.filter(|case| plan.experiments[case.experiment].measure.reference) {
+            let (backend, device) = case.place();
             devices.entry(backend).or_insert(device);
         }
         for (backend, device) in devices {

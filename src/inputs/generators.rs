@@ -47,37 +47,53 @@ pub fn uniform(length: u64, stride: u64) -> Result<IndexPattern, PatternError> {
 /// a break at i, or else 1. `breaks` must ascend; `gaps` has either one entry for all breaks, or at least one
 /// per break.
 pub fn ms1(length: u64, breaks: &[u64], gaps: &[u64]) -> Result<IndexPattern, PatternError> {
-    check_length(length)?;
-    if breaks.is_empty() || gaps.is_empty() {
-        return refuse("MS1 has at least one break and one gap");
-    }
     if !breaks.is_sorted_by(|a, b| a < b) {
         return refuse("the breaks of MS1 must ascend: Spatter drops the others silently");
     }
     if gaps.len() > 1 && gaps.len() < breaks.len() {
-        return refuse(format!(
-            "MS1 has {} breaks but {} gaps: give one gap or one for each break",
-            breaks.len(),
-            gaps.len()
-        ));
+        return refuse(unmatched(breaks, gaps));
     }
-    let (mut value, mut next) = (-1i128, 0);
-    (0..length)
-        .map(|i| {
-            if breaks.get(next) == Some(&i) {
-                value += i128::from(if gaps.len() == 1 { gaps[0] } else { gaps[next] });
-                next += 1;
-            } else {
-                value += 1;
-            }
-            match u64::try_from(value) {
-                Ok(v) if v < 1 << 63 => Ok(v),
-                Ok(_) => Err(overflow()),
-                Err(_) => refuse("a gap of 0 at the break 0 makes the first index negative"),
-            }
-        })
-        .collect::<Result<Vec<u64>, _>>()
-        .map(IndexPattern::from)
+    ms1_in_order(length, breaks, gaps)
+}
+
+pub(super) fn unmatched(breaks: &[u64], gaps: &[u64]) -> String {
+    let (breaks, gaps) = (breaks.len(), gaps.len());
+    format!("MS1 has {breaks} breaks but {gaps} gaps: give one gap or one for each break")
+}
+
+/// [`ms1`] with breaks in any order, as Spatter 2.1.0 takes them: a break counts only after all before it, so that
+/// one that is not greater than those, and every later one, is never reached. Refused if a break that is reached
+/// has no gap: there Spatter reads beyond its list.
+pub fn ms1_in_order(length: u64, breaks: &[u64], gaps: &[u64]) -> Result<IndexPattern, PatternError> {
+    check_length(length)?;
+    if breaks.is_empty() || gaps.is_empty() {
+        return refuse("MS1 has at least one break and one gap");
+    }
+    // The steps that are not 1, each with its position.
+    let mut steps: Vec<(u64, u64)> = Vec::new();
+    for (number, &at) in breaks.iter().enumerate() {
+        if at >= length || steps.last().is_some_and(|(before, _)| at <= *before) {
+            break;
+        }
+        let gap = if gaps.len() == 1 { gaps.first() } else { gaps.get(number) };
+        steps.push((at, *gap.ok_or_else(|| PatternError(unmatched(breaks, gaps)))?));
+    }
+    if steps.first() == Some(&(0, 0)) {
+        return refuse("a gap of 0 at the break 0 makes the first index negative");
+    }
+    let gaps: u128 = steps.iter().map(|(_, gap)| u128::from(*gap)).sum();
+    let ones = length - steps.len() as u64;
+    let last = (u128::from(ones) + gaps - 1).try_into().ok().filter(|last: &u64| *last < 1 << 63);
+    let last = last.ok_or_else(overflow)?;
+    Ok(IndexPattern::generated(length, last, move || {
+        let (mut sum, mut steps) = (0, steps.into_iter().peekable());
+        let step = |i| steps.next_if(|(at, _)| *at == i).map_or(1, |(_, gap)| gap);
+        let sums = (0..length).map(step).map(|step| {
+            sum += step;
+            sum - 1
+        });
+        sums.collect()
+    }))
 }
 
 /// `LAPLACIAN:dimensions:length:size` (lavin2020 §3.3.3): a stencil of 2·D·L + 1 points. With branches b = (j +

@@ -31,7 +31,7 @@ pub(crate) use flow::{flow, word};
 pub(crate) use measure::{
     KEYS as MEASURE_KEYS, MOST_ROUNDS, MOST_SAMPLES, names as measure_keys, set as set_measure,
 };
-pub(crate) use node::{Content, Key, Node, locate_place, read};
+pub(crate) use node::{Content, Key, Limits, Node, locate_place, read, read_within};
 pub(crate) use patch::{Edit, loses_comments, patch};
 pub(crate) use setting::{Alternative, ParamSlot, Setting, accepted, alternative, cases, entry};
 pub(crate) use value::{count, scalar};
@@ -91,7 +91,24 @@ pub fn parse_with(
     file_name: &str,
     text: &str,
 ) -> Result<Recipe, RecipeError> {
-    let root = node::read(file_name, text)?;
+    parse_within(registry, file_name, text, Limits::WRITTEN)
+}
+
+/// [`parse`] for a text that this program wrote: it may have 32 MiB.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub fn parse_generated(file_name: &str, text: &str) -> Result<Recipe, RecipeError> {
+    parse_within(registry(), file_name, text, Limits::GENERATED)
+}
+
+fn parse_within(
+    registry: &'static [&'static Primitive],
+    file_name: &str,
+    text: &str,
+    limits: Limits,
+) -> Result<Recipe, RecipeError> {
+    let root = read_within(file_name, text, limits)?;
     let stem = Path::new(file_name).file_stem().map(|s| s.to_string_lossy().into_owned());
     let interpreter = draft::Interpreter { registry, fallback: stem.unwrap_or_else(|| file_name.to_owned()) };
     let (title, drafts) = interpreter.recipe(&root).map_err(|mistake| RecipeError {

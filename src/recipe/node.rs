@@ -10,10 +10,22 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use super::error::{ErrorKind, Mistake, Place, RecipeError};
 
-/// Maximal length of the text, bytes.
-const MAX_TEXT: usize = 1 << 20;
-/// Maximal number of nodes after aliases are expanded; a long text counts as several.
-const MAX_NODES: usize = 200_000;
+/// How much is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Maximal length of the text, MiB.
+    pub text: usize,
+    /// Maximal number of nodes after aliases are expanded; a long text counts as several.
+    pub nodes: usize,
+}
+
+impl Limits {
+    /// For what users write: some texts take libyaml a time that grows faster than their length.
+    pub const WRITTEN: Limits = Limits { text: 1, nodes: 200_000 };
+    /// For what the program writes itself.
+    pub const GENERATED: Limits = Limits { text: 32, nodes: 2_000_000 };
+}
+
 /// Maximal nesting depth of maps and lists.
 const MAX_DEPTH: usize = 16;
 
@@ -88,21 +100,29 @@ impl Default for Node {
     }
 }
 
-/// Reads one document.
+/// Reads one document that a user may have written.
+///
+/// # Errors
+/// As for [`read_within`], with [`Limits::WRITTEN`].
+pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
+    read_within(origin, text, Limits::WRITTEN)
+}
+
+/// Reads one document within these limits.
 ///
 /// # Errors
 /// Text that is not YAML, tags, keys that are not plain words, repeated keys, more than one document, or more
-/// than 1 MiB, 16 levels or 200,000 nodes.
-pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
+/// than 16 levels or the limits.
+pub(crate) fn read_within(origin: &str, text: &str, limits: Limits) -> Result<Node, RecipeError> {
     let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem: Box::new(problem) };
-    if text.len() > MAX_TEXT {
-        return Err(fail(None, ErrorKind::Unsupported("larger than 1 MiB".to_owned())));
+    if text.len() > limits.text << 20 {
+        return Err(fail(None, ErrorKind::Unsupported(format!("larger than {} MiB", limits.text))));
     }
     let text = without_mark(text);
     if let Some(place) = too_deep(text) {
         return Err(fail(Some(place), ErrorKind::Unsupported(nesting())));
     }
-    let reader = Reader::new(None);
+    let reader = Reader::new(None, limits.nodes);
     let seed = NodeSeed { reader: &reader, depth: 0 };
     let node = seed.deserialize(serde_yaml::Deserializer::from_str(text)).map_err(|error| {
         let place = error.location().map(|l| (l.line(), l.column()));
@@ -127,7 +147,8 @@ pub(super) fn without_mark(text: &str) -> &str {
 }
 
 fn locate(deserializer: serde_yaml::Deserializer<'_>, number: u32) -> Option<(usize, usize)> {
-    let reader = Reader::new(Some(number));
+    // The text was within its limits when it was read.
+    let reader = Reader::new(Some(number), Limits::GENERATED.nodes);
     let error = NodeSeed { reader: &reader, depth: 0 }.deserialize(deserializer).err()?;
     error.location().map(|l| (l.line(), l.column()))
 }
@@ -200,13 +221,14 @@ fn no_duplicates(node: &Node, at: &str) -> Result<(), Mistake> {
 struct Reader {
     next: Cell<u32>,
     weight: Cell<usize>,
+    most: usize,
     stop_at: Option<u32>,
     complaint: RefCell<Option<String>>,
 }
 
 impl Reader {
-    fn new(stop_at: Option<u32>) -> Reader {
-        Reader { next: Cell::new(0), weight: Cell::new(0), stop_at, complaint: RefCell::new(None) }
+    fn new(stop_at: Option<u32>, most: usize) -> Reader {
+        Reader { next: Cell::new(0), weight: Cell::new(0), most, stop_at, complaint: RefCell::new(None) }
     }
 
     fn complain<E: de::Error>(&self, message: impl Into<String>) -> E {
@@ -224,8 +246,8 @@ impl Reader {
         if self.stop_at == Some(number) {
             return Err(E::custom("here"));
         }
-        if self.weight.get() > MAX_NODES {
-            return Err(self.complain(format!("more than {MAX_NODES} values with its aliases followed")));
+        if self.weight.get() > self.most {
+            return Err(self.complain(format!("more than {} values with its aliases followed", self.most)));
         }
         Ok(Place::Recipe(number))
     }

@@ -61,7 +61,9 @@ impl Runner for EngineRunner {
             Some(path) => path.clone(),
             None => fresh_path(&self.root, &started, &slug(&plan.title)),
         };
-        let (mut folder, mut plan) = (Folder::create(&path)?, plan);
+        let lasting = self.reports.is_some();
+        let folder = if lasting { Folder::create(&path)? } else { Folder::create_temporary(&path)? };
+        let (mut folder, mut plan) = (folder, plan);
         let written = folder.write_recipe(&with_overrides(&plan, recipe));
         written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
         let beginning = Beginning::Fresh { started, profiles: self.profiles.clone() };

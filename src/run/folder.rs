@@ -72,6 +72,8 @@ pub struct Folder {
     held: Vec<u8>,
     /// Copies of index arrays that this program created.
     copies: Vec<PathBuf>,
+    /// Whether the folder outlives the program. Nothing of one that does not is synced to disk.
+    lasting: bool,
 }
 
 impl Folder {
@@ -81,6 +83,20 @@ impl Folder {
     /// When the folder holds a run or a recipe of the user, when another program is writing it, or when it
     /// cannot be created or written.
     pub fn create(path: &Path) -> anyhow::Result<Folder> {
+        let folder = Folder::begin(path)?;
+        keep_names(path);
+        Ok(folder)
+    }
+
+    /// [`create`](Self::create) for a folder that is deleted with the run.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn create_temporary(path: &Path) -> anyhow::Result<Folder> {
+        Ok(Folder { lasting: false, ..Folder::begin(path)? })
+    }
+
+    fn begin(path: &Path) -> anyhow::Result<Folder> {
         let log = path.join(EVENTS);
         let taken = || format!("{} already holds a run; give --out another folder", path.display());
         // Check before creating anything: a refusal leaves nothing behind.
@@ -99,12 +115,11 @@ impl Folder {
         if whole > 0 {
             bail!(taken());
         }
-        keep_names(path);
         Ok(Folder::of(path, events, whole))
     }
 
     fn of(path: &Path, events: File, whole: u64) -> Folder {
-        Folder { path: path.to_owned(), events, whole, held: Vec::new(), copies: Vec::new() }
+        Folder { path: path.to_owned(), events, whole, held: Vec::new(), copies: Vec::new(), lasting: true }
     }
 
     /// Opens the folder of a run to resume it. Compressed events are unpacked.
@@ -178,7 +193,7 @@ impl Folder {
             return Ok(());
         }
         self.flush()?;
-        if urgency == Urgency::Durable {
+        if urgency == Urgency::Durable && self.lasting {
             self.events.sync_data().with_context(|| self.cannot_write())?;
             self.still_there()?;
         }
@@ -254,7 +269,8 @@ impl Folder {
 
     fn write(&self, name: &str, content: &[u8]) -> anyhow::Result<()> {
         let path = self.path.join(name);
-        write_durably(&path, content).with_context(|| format!("cannot write {}", path.display()))
+        let written = if self.lasting { write_durably(&path, content) } else { fs::write(&path, content) };
+        written.with_context(|| format!("cannot write {}", path.display()))
     }
 }
 

@@ -17,7 +17,7 @@ pub fn folders(root: &Path) -> Vec<PathBuf> {
 
 /// The files read from a run, with their largest accepted lengths in bytes.
 const READ: [(&str, u64); 4] =
-    [(MANIFEST, 64 << 20), (EVENTS, LONGEST), (PACKED, LONGEST), (RECIPE, 16 << 20)];
+    [(MANIFEST, 64 << 20), (EVENTS, LONGEST), (PACKED, LONGEST), (RECIPE, 33 << 20)];
 
 /// Checks that a folder can be read without blocking for ever or exhausting memory: a named pipe of the right
 /// name never ends.

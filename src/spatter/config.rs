@@ -8,8 +8,8 @@ use super::table::{self, Key};
 use super::value::Value;
 use crate::case::reader::MAX_BYTES;
 use crate::inputs::notation::Notation;
-use crate::primitives::pattern::LONGEST_LIST;
 use crate::primitives::pattern::spec::{Kernel, largest};
+use crate::primitives::pattern::{LONGEST_LIST, LONGEST_PATTERN};
 use crate::recipe::MOST_SAMPLES;
 
 /// A configuration with all its options resolved.
@@ -34,6 +34,8 @@ pub struct Config {
     pub seed: Option<u64>,
     /// The largest index before page compression.
     pub far: u64,
+    /// Breaks of MS1 patterns that are never reached.
+    pub unreached: usize,
 }
 
 /// Precedence where both a generator and an option set a delta.
@@ -68,6 +70,7 @@ impl Config {
             name: options.text(Key::Name).unwrap_or_default().to_owned(),
             kernel: kernel(options),
             far: pattern.far.max(gather.far).max(scatter.far),
+            unreached: pattern.unreached + gather.unreached + scatter.unreached,
             pattern: pattern.indices,
             pattern_gather: gather.indices,
             pattern_scatter: scatter.indices,
@@ -79,11 +82,26 @@ impl Config {
             runs: number(options, Key::Runs),
             seed: seed(options, rules),
         };
-        match config.checked() {
-            Ok(()) => Ok(config),
-            Err(message) if place.is_empty() => Err(Refused::setup(message)),
-            Err(message) => Err(Refused::setup(format!("{place}: {message}"))),
-        }
+        let placed = |message: String| match place {
+            "" => message,
+            _ => format!("{place}: {message}"),
+        };
+        config.complete().map_err(|message| match (config.kernel, rules.precedence) {
+            // The kernels with two patterns are checked where JSON is read, the others when they are set up.
+            (Kernel::Gather | Kernel::Scatter, _) | (_, Precedence::Last) => Refused::setup(placed(message)),
+            _ => Refused::usage(placed(message)),
+        })?;
+        config.checked().map_err(|message| Refused::setup(placed(message)))?;
+        Ok(config)
+    }
+
+    /// Numbers that the configuration's lists have in a recipe: indices of patterns without a constant stride, and
+    /// deltas.
+    pub fn listed(&self) -> usize {
+        let patterns = [&self.pattern, &self.pattern_gather, &self.pattern_scatter];
+        let indices =
+            patterns.iter().filter(|p| constant_stride(p).is_none()).map(|p| p.len()).sum::<usize>();
+        indices + if let Delta::List(deltas) = &self.delta { deltas.len() } else { 0 }
     }
 
     /// P, the number of indices in one use of the pattern.
@@ -118,10 +136,8 @@ impl Config {
         }
     }
 
-    fn checked(&self) -> Result<(), String> {
-        if self.runs > MOST_SAMPLES {
-            return Err(format!("{} runs are too many; accepted: at most {MOST_SAMPLES}", self.runs));
-        }
+    /// Checks that the kernel has the patterns that it needs.
+    fn complete(&self) -> Result<(), String> {
         let needs = |name: &str, pattern: &[u64]| match pattern {
             [] => Err(format!("{} needs a {name}", self.kernel.name())),
             _ => Ok(()),
@@ -135,6 +151,13 @@ impl Config {
         }
         if matches!(self.kernel, Kernel::Gs | Kernel::Multiscatter) {
             needs("pattern-scatter", &self.pattern_scatter)?;
+        }
+        Ok(())
+    }
+
+    fn checked(&self) -> Result<(), String> {
+        if self.runs > MOST_SAMPLES {
+            return Err(format!("{} runs are too many; accepted: at most {MOST_SAMPLES}", self.runs));
         }
         self.fits()?;
         self.limited()
@@ -176,10 +199,10 @@ impl Config {
         let moved = self.length().checked_mul(2).and_then(|words| words.checked_mul(self.count));
         bytes(moved).ok_or_else(|| too_large("what is moved"))?;
         let patterns = [&self.pattern, &self.pattern_gather, &self.pattern_scatter];
-        if let Some(long) = patterns.iter().find(|p| p.len() > LONGEST_LIST && constant_stride(p).is_none()) {
+        if let Some(long) = patterns.iter().find(|p| p.len() > LONGEST_PATTERN) {
+            let length = long.len();
             return Err(format!(
-                "a pattern of {} indices is too long; accepted: at most {LONGEST_LIST}, or UNIFORM",
-                long.len()
+                "a pattern of {length} indices is too long; accepted: at most {LONGEST_PATTERN}"
             ));
         }
         if let (Delta::List(deltas), true) = (self.delta.used(self.count), self.kernel != Kernel::Gs)
@@ -207,18 +230,21 @@ struct Side {
     indices: Vec<u64>,
     far: u64,
     delta: Delta,
+    unreached: usize,
 }
 
 fn side(options: &Options, [pattern, delta]: [Key; 2], rules: Rules) -> Result<Side, Refused> {
-    let mut of = Side { indices: Vec::new(), far: 0, delta: Delta::One(number(options, delta)) };
+    let delta_given = Delta::One(number(options, delta));
+    let mut of = Side { indices: Vec::new(), far: 0, delta: delta_given, unreached: 0 };
     let (mut written, mut generated) = (None, None);
     for given in &options.0 {
         if given.option.key == delta {
             of.delta = moves(&given.value);
         } else if given.option.key == pattern {
-            let notation = indices(given)?;
+            let notation = indices(given, rules.precedence)?;
             generated = notation.delta.map(Delta::One).or(generated);
             of.delta = notation.delta.map_or(of.delta, Delta::One);
+            of.unreached = notation.unreached;
             written = Some((given, notation.indices));
         }
     }
@@ -246,12 +272,14 @@ fn moves(value: &Value) -> Delta {
     }
 }
 
-fn indices(given: &Given) -> Result<Notation, Refused> {
+fn indices(given: &Given, precedence: Precedence) -> Result<Notation, Refused> {
     let Value::Pattern(written) = &given.value else {
-        return Ok(Notation { indices: Vec::new(), delta: None });
+        return Ok(Notation { indices: Vec::new(), delta: None, unreached: 0 });
     };
-    let wrong = |why| Refused::usage(format!("{}: {why}", given.called));
-    Written::indices(written).map_err(wrong)
+    Written::indices(written).map_err(|why| match (written, precedence) {
+        (Written::Notation(_), Precedence::Generator) => Refused::setup(format!("{}: {why}", given.called)),
+        _ => Refused::usage(format!("{}: {why}", given.called)),
+    })
 }
 
 /// The number given for an option, or the option's default.

@@ -1,8 +1,8 @@
 //! Reads the command line as getopt_long does: bundled letters, attached values, abbreviated names, and
-//! operands anywhere between the options.
+//! operands anywhere between the options. Nothing behind a request for help is read, because Spatter ends there.
 
 use super::refused::Refused;
-use super::table::{self, Kind, Opt};
+use super::table::{self, Key, Kind, Opt};
 use crate::case::units::shown;
 use crate::recipe::Nearest;
 
@@ -21,7 +21,9 @@ pub struct Words {
 /// An option is unknown or ambiguous, or a value is missing or not allowed.
 pub fn read(arguments: &[String]) -> Result<Words, Refused> {
     let (mut words, mut rest) = (Words::default(), arguments.iter());
-    while let Some(word) = rest.next() {
+    while !asks_for_help(&words)
+        && let Some(word) = rest.next()
+    {
         if word == "--" {
             words.others.extend(rest.by_ref().cloned());
         } else if let Some(long) = word.strip_prefix("--") {
@@ -33,6 +35,10 @@ pub fn read(arguments: &[String]) -> Result<Words, Refused> {
         }
     }
     Ok(words)
+}
+
+fn asks_for_help(words: &Words) -> bool {
+    words.options.last().is_some_and(|(option, _)| option.key == Key::Help)
 }
 
 type Rest<'a> = std::slice::Iter<'a, String>;
@@ -65,6 +71,9 @@ fn read_letters(letters: &str, rest: &mut Rest, words: &mut Words) -> Result<(),
         let option = table::by_short(letter).ok_or_else(|| unknown(&called, ""))?;
         if option.kind == Kind::Flag {
             words.options.push((option, None));
+            if option.key == Key::Help {
+                break;
+            }
             continue;
         }
         let attached = Some(&letters[at + letter.len_utf8()..]).filter(|value| !value.is_empty());
@@ -121,6 +130,8 @@ mod tests {
         assert_eq!(of("-l -5"), "count=-5", "whatever follows is the value");
         assert_eq!(of("x -l 5 - -- -l 6"), "count=5 x - -l 6", "others go to the end");
         assert_eq!(of("--atomic-writes=0 --atomic-writes"), "atomic-writes=0 atomic-writes");
+        assert_eq!(of("--at --atomic- --atomic-t"), "atomic-writes atomic-writes atomic-thread-fence");
+        assert_eq!([of("-hx"), of("-ahq -q"), of("--he --nonsense")], ["help", "aggregate help", "help"]);
     }
 
     /// An abbreviation that is unambiguous among Spatter's options means the same with ours added.
@@ -131,9 +142,10 @@ mod tests {
             for end in 1..=option.long.len() {
                 let cut = &option.long[..end];
                 let exact = theirs.iter().any(|other| other.long == cut);
-                let meant = theirs.iter().filter(|other| other.long.starts_with(cut)).count();
+                let meant: Vec<_> = theirs.iter().filter(|other| other.long.starts_with(cut)).collect();
+                let alike = meant.iter().all(|other| other.short.is_none());
                 let found = table::by_long(cut);
-                assert_eq!(found.len(), if exact { 1 } else { meant }, "--{cut}");
+                assert_eq!(found.len(), if exact || alike { 1 } else { meant.len() }, "--{cut}");
                 assert!(found.iter().all(|found| !found.ours), "--{cut}");
             }
         }

@@ -15,7 +15,7 @@ fn line(option: &Opt) -> String {
         Kind::Flag => "",
         Kind::Switch => "[=0|1]",
         Kind::Seed => "[N]",
-        Kind::Count(_) => " N",
+        Kind::Count(_) | Kind::Int(_) => " N",
         Kind::CountOr(_) => " N|all",
         Kind::Deltas => " N[,N…]",
         Kind::Word(_) => " WORD",

@@ -42,9 +42,15 @@ impl Job {
             }
             Some(suite) => {
                 let rules = rules(Precedence::Generator);
+                let mut listed = 0;
                 let read = |(id, written): (usize, &super::suite::Configuration)| {
-                    let config = Config::of(id, &written.place, &written.options, rules)?;
+                    let config = Config::of(id, &written.place, &written.options, rules);
+                    let config = config.map_err(|refused| with_hint(refused, written.unknown.as_deref()))?;
                     remarks.take(&config, &written.options);
+                    listed += config.listed();
+                    if listed > MOST_LISTED {
+                        return Err(too_long(&written.place, listed));
+                    }
                     Ok(config)
                 };
                 suite.configurations.iter().enumerate().map(read).collect::<Result<_, Refused>>()?
@@ -71,6 +77,22 @@ impl Job {
         job.notes.retain(|note| note != DENSE);
         Ok(job)
     }
+}
+
+/// Most numbers in all lists of a suite together: as a recipe they have 30 MB at most.
+const MOST_LISTED: usize = 1_500_000;
+
+fn too_long(place: &str, listed: usize) -> Refused {
+    Refused::setup(format!(
+        "{place}: up to here the patterns without a constant stride and the lists of deltas have {listed} numbers; \
+         accepted: at most {MOST_LISTED} in a suite"
+    ))
+}
+
+/// What is missing may stand there under a name that does not exist.
+fn with_hint(refused: Refused, unknown: Option<&str>) -> Refused {
+    let hint = unknown.map(|remark| format!("; {remark}")).unwrap_or_default();
+    Refused { message: refused.message + &hint, ..refused }
 }
 
 /// A note about OpenMP's threads.
@@ -162,6 +184,10 @@ impl Remarks {
             if let Some(given) = options.of(*key) {
                 say(format!("{} does nothing with {}", given.option.long, config.kernel.name()));
             }
+        }
+        if config.unreached > 0 {
+            let breaks = config.unreached;
+            say(format!("breaks of MS1 that do not ascend have no effect, as in Spatter: {breaks} of them"));
         }
         if let Some(given) = options.of(Key::LocalWorkSize)
             && let (Effect::Nothing(why), true) = (given.option.effect, self.suite.is_some())

@@ -27,7 +27,7 @@ impl Written {
             }
             Written::List(indices) => {
                 let indices = custom(indices).map_err(|error| error.to_string())?.to_vec();
-                Ok(Notation { indices, delta: None })
+                Ok(Notation { indices, delta: None, unreached: 0 })
             }
         }
     }

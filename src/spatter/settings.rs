@@ -155,7 +155,14 @@ fn backend(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Res
 
 /// The number of threads asked for on the command line or in the environment, limited to the number of CPUs.
 fn threads(asked: Option<u64>, machine: &Machine, notes: &mut Vec<String>) -> Option<u64> {
-    let most = machine.omp_threads.unwrap_or(machine.cpus).min(machine.cpus);
+    let wanted = machine.omp_threads.unwrap_or(machine.cpus);
+    let most = wanted.min(machine.cpus);
+    if wanted > most && asked.is_none_or(|threads| threads > most) {
+        notes.push(format!(
+            "OMP_NUM_THREADS: {wanted} threads are more than the CPUs, of which each has one here; using {most}"
+        ));
+        return Some(most);
+    }
     match asked {
         Some(threads) if threads > most => {
             notes.push(format!("-t: {threads} threads are more than there may be; using {most}"));

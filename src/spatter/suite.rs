@@ -1,6 +1,7 @@
 //! A suite: a JSON file with a list of configurations.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use super::json::{Node, Source};
 use super::options::{Given, Options};
@@ -25,7 +26,12 @@ pub struct Configuration {
     /// The configuration's place, such as `suite.json:3:5`.
     pub place: String,
     pub options: Options,
+    /// A remark about the first key that does not exist.
+    pub unknown: Option<String>,
 }
+
+/// Keys that do not exist: for each a remark about the first one, and how many there are.
+type Unknown = BTreeMap<String, (String, usize)>;
 
 impl Suite {
     /// Reads a suite.
@@ -41,11 +47,14 @@ impl Suite {
         if items.is_empty() {
             return Err(wrong(&root, "the list holds no configuration".to_owned()));
         }
-        let mut suite = Suite::default();
+        let (mut suite, mut unknown) = (Suite::default(), Unknown::new());
         for item in items {
-            let (place, options) = (item.place(), configuration(&item, &mut suite.notes)?);
-            suite.configurations.push(Configuration { place, options });
+            suite.configurations.push(configuration(&item, &mut suite.notes, &mut unknown)?);
         }
+        suite.notes.extend(unknown.into_values().map(|(remark, times)| match times {
+            1 => remark,
+            _ => format!("{remark}; it stands there {times} times"),
+        }));
         Ok(suite)
     }
 }
@@ -56,11 +65,19 @@ pub fn looks_like_a_suite(text: &str) -> bool {
     text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
 }
 
-fn configuration(node: &Node, notes: &mut Vec<String>) -> Result<Options, Refused> {
+fn configuration(
+    node: &Node,
+    notes: &mut Vec<String>,
+    unknown: &mut Unknown,
+) -> Result<Configuration, Refused> {
     let expected = || wrong(node, format!("expected an object of options, found {}", node.describe()));
-    let mut options = Options::default();
+    let (place, mut options, mut first) = (node.place(), Options::default(), None);
     for (name, key, value) in node.entries().ok_or_else(expected)? {
-        let option = table::by_json(&name).ok_or_else(|| unknown(&name, &key))?;
+        let Some(option) = table::by_json(&name) else {
+            first = first.or_else(|| Some(ignored(&name, &key)));
+            unknown.entry(name.clone()).or_insert_with(|| (ignored(&name, &key), 0)).1 += 1;
+            continue;
+        };
         if options.of(option.key).is_some() {
             return Err(wrong(&key, format!("duplicate key `{name}`")));
         }
@@ -68,7 +85,7 @@ fn configuration(node: &Node, notes: &mut Vec<String>) -> Result<Options, Refuse
         let value = read(option, &value, notes)?;
         options.0.push(Given { option, value, called });
     }
-    Ok(options)
+    Ok(Configuration { place, options, unknown: first })
 }
 
 /// Reads the value of a key according to the kind of its option.
@@ -92,7 +109,7 @@ fn read(option: &Opt, node: &Node, notes: &mut Vec<String>) -> Result<Value, Ref
         numbers.filter(|numbers| !numbers.is_empty())
     };
     let value = match option.kind {
-        Kind::Count(least) => number(node, least, notes).map(Value::Count),
+        Kind::Count(least) | Kind::Int(least) => number(node, least, notes).map(Value::Count),
         Kind::Seed | Kind::CountOr(_) => number(node, 0, notes).map(Value::Count),
         Kind::Deltas => list(0).map(value::deltas).or_else(|| number(node, 0, notes).map(Value::Count)),
         Kind::Pattern => match node.text() {
@@ -136,17 +153,16 @@ fn in_json(kind: Kind) -> String {
     }
 }
 
-fn unknown(name: &str, key: &Node) -> Refused {
-    let accepted = table::json_keys();
+/// A remark about a key that does not exist, and the one that may be meant.
+fn ignored(name: &str, key: &Node) -> String {
     let option = table::OPTIONS.iter().find(|option| option.long == name);
     let nearest = match option.map(|option| option.json) {
         // An option such as `runs` is called `nruns` in a file.
         Some(Some(json)) => format!(" (did you mean `{json}`?)"),
         Some(None) => format!(" (--{name} is for the command line)"),
-        None => Nearest::among(name, accepted.iter().copied()).to_string(),
+        None => Nearest::among(name, table::json_keys()).to_string(),
     };
-    let (name, accepted) = (shown(name), accepted.join(", "));
-    wrong(key, format!("unknown key `{name}`; accepted: {accepted}{nearest}"))
+    format!("{}: unknown key `{}` is ignored, as by Spatter{nearest}", key.place(), shown(name))
 }
 
 fn wrong(node: &Node, message: String) -> Refused {

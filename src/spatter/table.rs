@@ -51,6 +51,8 @@ pub enum Kind {
     Switch,
     /// An integer no smaller than this.
     Count(u64),
+    /// An integer no smaller than this that fits an `int` of C.
+    Int(u64),
     /// An integer, or this word in any case.
     CountOr(&'static str),
     /// An integer attached to the option, or no value, for a seed from the time of day.
@@ -203,7 +205,7 @@ pub static OPTIONS: [Opt; 36] = [
         Key::Threads,
         "omp-threads",
         't',
-        Kind::Count(1),
+        Kind::Int(1),
         "threads of openmp; default: OMP_NUM_THREADS, else all CPUs",
     ),
     option(
@@ -289,13 +291,17 @@ pub fn json_keys() -> Vec<&'static str> {
 }
 
 /// The options that `--word` may mean: the one with exactly this name, otherwise Spatter's that begin with it,
-/// otherwise ours, so that none of ours breaks an abbreviation of Spatter's.
+/// otherwise ours, so that none of ours breaks an abbreviation of Spatter's. Of options without a letter
+/// getopt_long takes the first, because to it they are alike.
 pub fn by_long(word: &str) -> Vec<&'static Opt> {
     if let Some(exact) = OPTIONS.iter().find(|option| option.long == word) {
         return vec![exact];
     }
     let begin = |ours: bool| OPTIONS.iter().filter(move |o| o.ours == ours && o.long.starts_with(word));
-    let theirs: Vec<&Opt> = begin(false).collect();
+    let mut theirs: Vec<&Opt> = begin(false).collect();
+    if theirs.iter().all(|option| option.short.is_none()) {
+        theirs.truncate(1);
+    }
     if theirs.is_empty() { begin(true).collect() } else { theirs }
 }
 

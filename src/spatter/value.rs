@@ -3,6 +3,7 @@
 use super::pattern::Written;
 use super::table::Kind;
 use crate::case::units::shown;
+use crate::inputs::notation;
 
 /// A parsed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub enum Value {
 /// Largest number that Spatter reads.
 pub const LARGEST: u64 = i64::MAX as u64;
 
+/// Largest number that Spatter reads as an `int`.
+pub const LARGEST_INT: u64 = i32::MAX as u64;
+
 impl Kind {
     /// Describes the accepted values for a message.
     pub fn expected(self) -> String {
@@ -29,8 +33,9 @@ impl Kind {
             Kind::Flag => "nothing".to_owned(),
             Kind::Switch => "nothing, or =0 or =1".to_owned(),
             Kind::Count(min) => format!("an integer of at least {min}"),
+            Kind::Int(min) => format!("an integer from {min} to {LARGEST_INT}"),
             Kind::CountOr(other) => format!("an integer of at least 0, or {other}"),
-            Kind::Seed => "an integer of at least 0, attached".to_owned(),
+            Kind::Seed => format!("an integer from 0 to {LARGEST_INT}, attached"),
             Kind::Deltas => "an integer of at least 0, or several such as 8,8,16".to_owned(),
             Kind::Word(words) => format!("one of {}", words.join(", ")),
             Kind::Pattern => "a pattern such as UNIFORM:8:1 or 0,8,16".to_owned(),
@@ -51,7 +56,9 @@ impl Kind {
             Kind::Switch => integer(text).filter(|number| *number < 2).map(|number| Value::On(number == 1)),
             Kind::Count(min) => integer(text).filter(|number| *number >= min).map(Value::Count),
             Kind::CountOr(other) if text.eq_ignore_ascii_case(other) => Some(Value::Word(other)),
-            Kind::CountOr(_) | Kind::Seed => integer(text).map(Value::Count),
+            Kind::Int(min) => int(text).filter(|number| *number >= min).map(Value::Count),
+            Kind::Seed => int(text).map(Value::Count),
+            Kind::CountOr(_) => integer(text).map(Value::Count),
             Kind::Deltas => text.split(',').map(integer).collect::<Option<Vec<u64>>>().map(deltas),
             Kind::Word(words) => word(words, text).map(Value::Word),
             Kind::Pattern => Some(Value::Pattern(Written::Notation(text.to_owned()))),
@@ -74,12 +81,14 @@ pub fn word(words: &'static [&'static str], text: &str) -> Option<&'static str> 
     words.iter().find(|word| word.eq_ignore_ascii_case(text)).copied()
 }
 
-/// A decimal integer as `stoll` reads it (after blanks and a sign), except that nothing may follow.
+/// A decimal integer as `stoll` reads it (after blanks and a sign), except that nothing but blanks may follow.
 fn integer(text: &str) -> Option<u64> {
-    let digits = text.trim_start();
-    let digits = digits.strip_prefix('+').unwrap_or(digits);
-    let all = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if all { digits.parse().ok().filter(|number| *number <= LARGEST) } else { None }
+    notation::unsigned(text)?.parse().ok().filter(|number| *number <= LARGEST)
+}
+
+/// As [`integer`], but as `stoi` reads it.
+fn int(text: &str) -> Option<u64> {
+    integer(text).filter(|number| *number <= LARGEST_INT)
 }
 
 #[cfg(test)]
@@ -90,9 +99,15 @@ mod tests {
     fn numbers_are_whole_words() {
         let read = |text| Kind::Count(1).read(Some(text)).ok();
         assert_eq!(read("5"), Some(Value::Count(5)));
-        assert_eq!(read(" +5"), Some(Value::Count(5)));
+        assert_eq!(read(" +5 "), Some(Value::Count(5)));
+        assert_eq!(Kind::Count(0).read(Some("-0")).ok(), Some(Value::Count(0)));
+        assert_eq!(Kind::Int(1).read(Some("2147483647")).ok(), Some(Value::Count(LARGEST_INT)));
+        assert!(
+            Kind::Int(1).read(Some("2147483648")).is_err() && Kind::Seed.read(Some("2147483648")).is_err()
+        );
         assert_eq!(read("9223372036854775807"), Some(Value::Count(LARGEST)));
-        for text in ["0", "-5", "", " ", "+", "1e6", "2**24", "5 ", "0x5", "5.0", "9223372036854775808", "٥"]
+        for text in
+            ["0", "-0", "-5", "", " ", "+", "1e6", "2**24", "5 5", "0x5", "5.0", "9223372036854775808", "٥"]
         {
             assert_eq!(read(text), None, "{text}");
         }

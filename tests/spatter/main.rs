@@ -1,8 +1,11 @@
 //! Spatter's command line: the meaning of each option, refusals and output.
 
+mod client;
+mod compatible;
 mod fuzz;
 mod malformed;
 mod meaning;
+mod oracle;
 mod output;
 #[path = "../program/mod.rs"]
 mod program;

@@ -92,7 +92,7 @@ fn threads_are_as_many_as_there_may_be() {
     assert_eq!(with(None, "-p 0 -t 5"), (4, true));
     assert_eq!(with(Some(2), "-p 0"), (2, false));
     assert_eq!(with(Some(2), "-p 0 -t 3"), (2, true));
-    assert_eq!(with(Some(64), "-p 0"), (4, false));
+    assert_eq!(with(Some(64), "-p 0 -t 3"), (3, false));
     assert_eq!(with(None, "-p 0 -b serial -t 2"), (1, true));
 }
 
@@ -304,6 +304,45 @@ fn deltas_that_are_not_used_do_no_harm() {
         refused.message,
         "suite.json:1:2: a list of 65537 deltas is too long; accepted: at most 65536"
     );
+}
+
+/// Spatter would run more threads than there are CPUs; here each has one of its own.
+#[test]
+fn more_threads_than_cpus_are_not_started() {
+    let of = |words: &str| {
+        let machine = scatterlab::spatter::Machine { omp_threads: Some(64), ..MACHINE };
+        let job = Job::of(&line(words).expect("words"), None, &machine).expect("a job");
+        (job.settings.backend, job.notes)
+    };
+    let said = "OMP_NUM_THREADS: 64 threads are more than the CPUs, of which each has one here; using 4";
+    for words in ["-k gs -g 0 -u 0", "-k gs -g 0 -u 0 -t 5"] {
+        assert_eq!(of(words), (Backend::OpenMp { threads: Some(4) }, vec![said.to_owned()]), "{words}");
+    }
+}
+
+/// A key that does not exist is ignored as by Spatter, and said, with the one that may be meant.
+#[test]
+fn keys_that_do_not_exist_are_said_once() {
+    let text = r#"[{"pattern": [0], "runs": 3}, {"pattern": [1], "omp-threads": 2, "runs": 4},
+        {"pattern": [2], "lenght": 3}]"#;
+    let job = job_with("-b serial -f suite.json", Some(text)).expect("a job");
+    assert_eq!(job.configs.iter().map(|c| (c.runs, c.count)).collect::<Vec<_>>(), [(10, 1024); 3]);
+    assert_eq!(
+        job.notes,
+        [
+            "suite.json:2:26: unknown key `lenght` is ignored, as by Spatter",
+            "suite.json:1:48: unknown key `omp-threads` is ignored, as by Spatter (--omp-threads is for the command line)",
+            "suite.json:1:19: unknown key `runs` is ignored, as by Spatter (did you mean `nruns`?); it stands there 2 times",
+        ]
+    );
+}
+
+#[test]
+fn breaks_that_do_not_ascend_are_dropped_and_said() {
+    let job = job("-b serial -p MS1:16:3,3:18");
+    let expected: Vec<u64> = (0..16).map(|i| if i < 3 { i } else { i + 17 }).collect();
+    assert_eq!(job.configs[0].pattern, expected);
+    assert_eq!(job.notes, ["breaks of MS1 that do not ascend have no effect, as in Spatter: 1 of them"]);
 }
 
 #[test]

@@ -262,7 +262,9 @@ fn a_suite_is_a_recipe() {
     let output = scatterlab(folder.path(), &["run", "mine.json"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        text(&output.stderr).starts_with("scatterlab: mine.json:1:3: unknown key `patern`"),
+        text(&output.stderr).starts_with(
+            "scatterlab: mine.json:1:2: gather needs a pattern; mine.json:1:3: unknown key `patern`"
+        ),
         "{output:?}"
     );
 }
@@ -317,4 +319,24 @@ fn a_pattern_of_eight_thousand_indices_runs() {
     let output = run(folder.path(), &format!("-b serial -l 3 -r 1 -p {}", indices.join(",")));
     assert!(output.status.success(), "{output:?}");
     assert_eq!(rows(&output)[0][1], 8000.0 * 3.0 * 8.0);
+}
+
+/// The engine measures a reference copy only for a run that is kept: nothing else shows it.
+#[test]
+fn a_run_that_is_not_kept_has_no_reference_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = format!("'{BINARY}' engine | tee said");
+    let said = |words: &[&str]| {
+        let line =
+            [&["--engine", &engine, "spatter", "-p", "0", "-l", "9", "-r", "1", "-b", "serial"], words]
+                .concat();
+        let output = scatterlab(folder.path(), &line);
+        assert!(output.status.success(), "{output:?}");
+        fs::read_to_string(folder.path().join("said")).expect("events")
+    };
+    let events = |text: &str, name: &str| text.matches(&format!("\"event\":\"{name}\"")).count();
+    let passing = said(&[]);
+    assert_eq!((events(&passing, "reference"), events(&passing, "round")), (0, 1), "{passing}");
+    let kept = said(&["--out", "kept"]);
+    assert_eq!((events(&kept, "reference"), events(&kept, "round")), (1, 1), "{kept}");
 }

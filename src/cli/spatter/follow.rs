@@ -204,7 +204,7 @@ pub(super) fn in_noise(settings: &Settings, flags: impl Iterator<Item = Vec<Flag
         let several = if ids.len() > 1 { "s" } else { "" };
         let text =
             format!("measured in noise: configuration{several} {} ({})", ranges(&ids), words.join(", "));
-        remark(settings, &text);
+        remark::below(settings, &text);
     }
 }
 

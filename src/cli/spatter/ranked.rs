@@ -125,7 +125,7 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
         if ready.job.settings.rounds > 1 {
             return Err(Refused::usage("--rounds is for one process; several ranks have one round"));
         }
-        seats.doubts.iter().for_each(|doubt| remark(&ready.job.settings, doubt));
+        seats.doubts.iter().for_each(|doubt| remark::before(&ready.job.settings, doubt));
     }
     Ok(wish)
 }

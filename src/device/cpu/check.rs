@@ -59,9 +59,50 @@ impl Bitmap {
             || self.word(i).fetch_or(bit, Ordering::Relaxed) & bit != 0
     }
 
+    /// A setter for bits that often lie near each other: those of one word of memory are set at once.
+    pub fn setter(&self) -> Setter<'_> {
+        Setter { bits: self, word: 0, mask: 0 }
+    }
+
     /// Whether bit `i` is set.
     pub fn get(&self, i: usize) -> bool {
         self.word(i).load(Ordering::Relaxed) >> (i % 64) & 1 == 1
+    }
+}
+
+/// Sets bits of a [`Bitmap`]; dropping it sets the last ones.
+#[derive(Debug)]
+pub struct Setter<'b> {
+    bits: &'b Bitmap,
+    /// Number of the word of memory that `mask` is for.
+    word: usize,
+    mask: u64,
+}
+
+impl Setter<'_> {
+    /// Sets bit `i`.
+    pub fn set(&mut self, i: usize) {
+        if i / 64 != self.word {
+            self.write();
+            self.word = i / 64;
+        }
+        self.mask |= 1 << (i % 64);
+    }
+
+    fn write(&mut self) {
+        if self.mask != 0 {
+            let word = self.bits.word(64 * self.word);
+            if word.load(Ordering::Relaxed) & self.mask != self.mask {
+                word.fetch_or(self.mask, Ordering::Relaxed);
+            }
+            self.mask = 0;
+        }
+    }
+}
+
+impl Drop for Setter<'_> {
+    fn drop(&mut self) {
+        self.write();
     }
 }
 
@@ -81,6 +122,17 @@ mod tests {
     fn bits_are_set_once() {
         let bits = Bitmap::new(130).expect("memory");
         assert!(!bits.set(129) && bits.set(129) && bits.get(129) && !bits.get(128));
+    }
+
+    #[test]
+    fn a_setter_sets_what_it_is_given() {
+        let (bits, places) = (Bitmap::new(300).expect("memory"), [299, 64, 65, 127, 64, 0, 192, 63]);
+        bits.set(66);
+        let mut setter = bits.setter();
+        places.into_iter().for_each(|i| setter.set(i));
+        drop(setter);
+        let set: Vec<usize> = (0..300).filter(|i| bits.get(*i)).collect();
+        assert_eq!(set, [0, 63, 64, 65, 66, 127, 192, 299]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub mod spec;
 mod starts;
 mod walk;
 
-pub use source::{LONGEST_LIST, Source};
+pub use source::{LONGEST_LIST, LONGEST_PATTERN, Source};
 pub use spec::Spec;
 pub use starts::Starts;
 
@@ -37,7 +37,7 @@ impl Definition for Spec {
         Given::TABLE,
     )
     .with_walks()
-    .with_inline_index_limit(LONGEST_LIST as u64)];
+    .with_inline_index_limit(LONGEST_PATTERN as u64)];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)

@@ -12,9 +12,12 @@ use super::spec::MAX_INDEX;
 pub const DEFAULT_DELTA: u64 = 8;
 
 /// Maximum length of a list of indices, in a recipe or in a file.
+pub const LONGEST_PATTERN: usize = MAX_LENGTH as usize;
+
+/// Maximum length of a list of deltas.
 pub const LONGEST_LIST: usize = 1 << 16;
 
-const LIST: Kind = Kind::Indices { max_length: LONGEST_LIST };
+const LIST: Kind = Kind::Indices { max_length: LONGEST_PATTERN };
 
 choice! {
     owned

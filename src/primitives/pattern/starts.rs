@@ -34,11 +34,13 @@ impl Starts {
     }
 
     /// The start of the use that visit `i` visits.
+    #[inline]
     pub fn at(&self, i: u64) -> u64 {
         self.of(self.order.map_or(i, |order| order.apply(i)))
     }
 
     /// The start of use `k`, in the recipe's order: it never descends.
+    #[inline]
     pub fn of(&self, k: u64) -> u64 {
         match self.sums.as_slice() {
             [] | [_] => self.total * k,

@@ -128,7 +128,7 @@ mod tests {
             ("a.npy", vec![5, 1, 3]),
             ("b.csv", vec![5, 1, 3]),
             ("c.u64", vec![5, 1, 4]),
-            ("long", vec![9; 70_000]),
+            ("long", vec![9; 1_100_000]),
         ])
     }
 
@@ -192,7 +192,7 @@ mod tests {
         let missing = plan("gather: {locations: {file: x.npy}}").expect_err("missing");
         assert_eq!(missing, "r.yaml:1:28: gather.locations.file: x.npy: no such file");
         let long = plan("pattern: {file: long, count: 1}").expect_err("too long");
-        assert_eq!(long, "r.yaml:1:17: pattern.file: long holds 70000 indices; accepted: at most 65536");
+        assert_eq!(long, "r.yaml:1:17: pattern.file: long holds 1100000 indices; accepted: at most 1048576");
         let few = plan("scatter: {tuples: 5, locations: {file: a.npy}}").expect_err("too few");
         assert_eq!(few, "r.yaml:1:19: scatter.tuples: 5 is too few: the largest location is 5");
         let text = "gather: {locations: {file: a.npy}}\nbackend: cpu\nchart: {x: file}\n";

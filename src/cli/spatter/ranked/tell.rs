@@ -53,7 +53,7 @@ impl Teller {
         let Ready { job, machine, .. } = ready;
         let cuda = job.settings.backend.on_gpus();
         if cuda && shared(places) {
-            remark(&job.settings, "ranks share GPUs: their bandwidths are not those of a GPU alone");
+            remark::before(&job.settings, "ranks share GPUs: their bandwidths are not those of a GPU alone");
         }
         if job.settings.format == Format::Table {
             let gpu = places.first().filter(|_| cuda).map(|place| gpu(&place.device, place.among));

@@ -153,7 +153,7 @@ impl Scattered<'_> {
     /// Scatters words that identify their source and decodes them; then executes the case as in the timed
     /// region and checks every word of the destination.
     fn wrong(&self) -> Result<Option<String>, Failure> {
-        self.for_entries(|i, j| _ = self.touched.set(self.place(i, j) as usize))?;
+        self.touch()?;
         if self.case.spec.kernel != Kernel::Gs {
             let mistake = self.wrong_window()?;
             if mistake.is_some() {
@@ -166,6 +166,17 @@ impl Scattered<'_> {
             true => self.unexplained(),
             false => self.wrong_word(|place, found| self.written_by_one(place, found)),
         }
+    }
+
+    /// Sets the bit of every word that the definition writes.
+    fn touch(&self) -> Result<(), Failure> {
+        self.case.for_uses(self.pool, self.cancel, |uses| {
+            let mut touched = self.touched.setter();
+            for i in uses {
+                let start = self.case.starts.at(i);
+                self.pattern.iter().for_each(|p| touched.set((p + start) as usize));
+            }
+        })
     }
 
     /// The place to which entry `j` of visit `i` writes.
@@ -193,14 +204,16 @@ impl Scattered<'_> {
         };
         let wrong = |_: &Buffer, window: &Range<usize>, i: usize| {
             let i = i as u64;
-            (0..p).find_map(|j| {
-                let place = self.place(i, j);
-                let found = self.word(place);
-                let k = index_of_word64(seed, found);
-                let sound = k == i * p + j
-                    || window.contains(&((k / p) as usize)) && self.place(k / p, k % p) == place;
-                (!sound).then(|| self.mistake(place, found))
-            })
+            let (start, first) = (self.case.starts.at(i), i * p);
+            // The loop yields a number, not a message: a gigabyte of words is checked here.
+            let wrong = (0..p).find(|&j| {
+                let place = self.pattern[j as usize] + start;
+                let k = index_of_word64(seed, self.word(place));
+                let other = || window.contains(&((k / p) as usize)) && self.place(k / p, k % p) == place;
+                k != first + j && !other()
+            })?;
+            let place = self.place(i, wrong);
+            Some(self.mistake(place, self.word(place)))
         };
         match self.case.wrong_use(self.pool, self.cancel, made, wrong)? {
             // Each written word was decoded in its window; only words written elsewhere remain to be found.
@@ -245,14 +258,14 @@ impl Scattered<'_> {
 
     fn wrong_word(&self, sound: impl Fn(u64, u64) -> bool + Sync) -> Result<Option<String>, Failure> {
         find(self.pool, self.case.destination().holds::<u64>(), self.cancel, |mut block| {
-            block.find_map(|place| {
+            let wrong = block.find(|&place| {
                 let found = self.word(place as u64);
-                let right = match self.touched.get(place) {
-                    true => sound(place as u64, found),
-                    false => found == POISON,
-                };
-                (!right).then(|| self.mistake(place as u64, found))
-            })
+                match self.touched.get(place) {
+                    true => !sound(place as u64, found),
+                    false => found != POISON,
+                }
+            })? as u64;
+            Some(self.mistake(wrong, self.word(wrong)))
         })
     }
 
