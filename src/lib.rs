@@ -26,19 +26,20 @@
 //! |---|---|---|
 //! | [`case`] | the vocabulary: cases, parameters, accesses, verdicts and failures, units (pure) | nothing |
 //! | [`stats`] | intervals, the stopping rule, flags of noise, the rule that compares two runs (pure) | `case` |
-//! | [`inputs`] | index generators and data as integer functions of (seed, i); index files | `case` |
-//! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats` |
+//! | files | opening files that users name: regular, of bounded length, without waiting | `case` |
+//! | [`inputs`] | index generators and data as integer functions of (seed, i); index files | `case`, `files` |
+//! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats`, `files` |
 //! | [`primitives`] | definitions, parameters, accesses, oracles (pure) | `case`, `inputs` |
 //! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `inputs`, `device`, `primitives` |
 //! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |
-//! | [`model`] | predicted times of cases, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `primitives`, `recipe` |
-//! | [`engine`] | the process that runs a plan; its protocol, server, client and ranks | `case`, `stats`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
+//! | [`model`] | predicted times of cases, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `files`, `primitives`, `recipe` |
+//! | [`engine`] | the process that runs a plan; its protocol, server, client and ranks | `case`, `stats`, `files`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
 //! | shell | quoting for a POSIX shell, and programs on the `PATH` | nothing |
-//! | [`run`] | a run's folder, its records, and the loop that drives a plan through an engine | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
-//! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run` |
+//! | [`run`] | a run's folder, its records, and the loop that drives a plan through an engine | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
+//! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run` |
 //! | [`spatter`] | Spatter's command line: its meaning, and its output (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
-//! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
-//! | [`doctor`] | disturbances of measurements on a machine, and the cost of the user interface | `case`, `stats`, `device`, `recipe`, `engine`, `shell`, `tui` |
+//! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
+//! | [`doctor`] | disturbances of measurements on a machine, and the cost of the user interface | `case`, `stats`, `files`, `device`, `recipe`, `engine`, `shell`, `tui` |
 //! | [`cli`] | the command line | everything but implementations |
 //!
 //! | name | only in |
@@ -65,11 +66,16 @@
 //! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
 //! - Anything missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 
+// Tests and the build script may open files, start threads and print as they like; `clippy.toml` says why the
+// program may not.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr))]
+
 pub mod case;
 pub mod cli;
 pub mod device;
 pub mod doctor;
 pub mod engine;
+mod files;
 pub mod inputs;
 pub mod model;
 pub mod primitives;

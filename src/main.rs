@@ -1,21 +1,10 @@
 //! The `scatterlab` program: arguments, one call, the error chain, the exit status.
+#![deny(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use scatterlab::cli;
 
 fn main() -> ExitCode {
-    if let Some(status) = cli::as_spatter() {
-        return status;
-    }
-    match cli::run(cli::Arguments::parse()) {
-        Ok(status) => status,
-        Err(error) => {
-            // Standard error may be a terminal that is closed: `eprintln!` would panic.
-            let _ = writeln!(io::stderr(), "scatterlab: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    cli::main()
 }

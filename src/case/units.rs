@@ -146,11 +146,20 @@ pub fn shown(text: &str) -> String {
     }
 }
 
-/// `text` in a single line, with control characters escaped.
+/// Whether a character acts on a terminal or is not seen on it: controls, line separators, and format characters,
+/// which change the direction of text or have no width.
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// `text` in a single line, with the characters escaped that [`is_unseen`] names.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() {
+        if is_unseen(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);

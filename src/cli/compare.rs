@@ -3,7 +3,6 @@
 mod slower;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +10,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::format::survive;
-use super::out;
+use super::out::{self, Escape};
 use super::recipes::open_run;
 use crate::case::units;
 use crate::report::format::Format as Rows;
@@ -138,9 +137,11 @@ fn show(arguments: &CompareArguments, named: &[NamedRun], comparisons: &[Compari
     let Some((baseline, others)) = named.split_first() else { return Ok(()) };
     let rows = || verdicts::rows(baseline, others, comparisons, arguments.margin);
     let written = match arguments.format {
-        Format::Csv => verdicts::write_rows(io::stdout(), Rows::Csv, &rows()),
-        Format::Ndjson => verdicts::write_rows(io::stdout(), Rows::Ndjson, &rows()),
-        Format::Json => verdicts::json(io::stdout(), baseline, others, comparisons, arguments.margin),
+        Format::Csv => verdicts::write_rows(out::writer(Escape::Text), Rows::Csv, &rows()),
+        Format::Ndjson => verdicts::write_rows(out::writer(Escape::Json), Rows::Ndjson, &rows()),
+        Format::Json => {
+            verdicts::json(out::writer(Escape::Json), baseline, others, comparisons, arguments.margin)
+        }
         Format::Text => {
             judged::key(&named.iter().collect::<Vec<_>>()).iter().for_each(|line| out::line(line));
             for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
@@ -185,7 +186,7 @@ fn say(format: Format, headline: &str, below: &[String]) {
     for line in std::iter::once(headline.to_owned()).chain(below) {
         match format {
             Format::Text => out::line(&line),
-            _ => drop(io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes())),
+            _ => out::complaint(&format!("{line}\n")),
         }
     }
 }

@@ -15,6 +15,6 @@ pub fn load(file: Option<&Path>) -> anyhow::Result<Config> {
 pub fn run(file: Option<&Path>) -> anyhow::Result<ExitCode> {
     let (config, found) = config::load(file)?;
     let place = found.clone().or_else(|| config::default_path(|key| std::env::var(key).ok()));
-    out::line(config::print(&config, place.as_deref(), found.is_some()).trim_end());
+    out::text(&format!("{}\n", config::print(&config, place.as_deref(), found.is_some()).trim_end()));
     Ok(ExitCode::SUCCESS)
 }

@@ -73,7 +73,7 @@ fn print_report(checks: &[doctor::Result], screen: &str, outcome: Option<&Outcom
         effects: outcome.map(|outcome| outcome.effects.as_slice()).unwrap_or_default(),
         trouble: outcome.and_then(|outcome| outcome.trouble.as_deref()),
     };
-    out::line(&serde_json::to_string_pretty(&report)?);
+    out::json(&(serde_json::to_string_pretty(&report)? + "\n"));
     Ok(())
 }
 

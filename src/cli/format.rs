@@ -1,11 +1,11 @@
 //! `--format`: writes results for another program to standard output.
 
-use std::io::{self, BufWriter, ErrorKind, StdoutLock};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::out;
+use super::out::{self, Escape};
 use crate::report::cell::Cell;
 use crate::report::format::{Document, Format, Table};
 use crate::report::{Origin, csv};
@@ -23,7 +23,7 @@ pub enum FormatName {
 }
 
 /// Standard output as a document of tables; empty if no format was requested.
-pub struct Output(Option<Document<BufWriter<StdoutLock<'static>>>>);
+pub struct Output(Option<Document<Box<dyn Write>>>);
 
 impl Output {
     /// Opens standard output for this many tables, and diverts lines for people to standard error.
@@ -43,7 +43,8 @@ impl Output {
             FormatName::Ndjson => Format::Ndjson,
         };
         out::divert();
-        Ok(Output(Some(Document::new(BufWriter::new(io::stdout().lock()), format))))
+        let escape = if name == FormatName::Csv { Escape::Text } else { Escape::Json };
+        Ok(Output(Some(Document::new(Box::new(BufWriter::new(out::writer(escape))), format))))
     }
 
     /// Whether a format was requested.

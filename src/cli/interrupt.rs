@@ -1,7 +1,7 @@
 //! SIGINT, SIGTERM and SIGHUP of a headless command: the first signal cancels the run at the next sample
 //! boundary, the second kills the engine and completes the folder, and the third ends this program at once.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +10,7 @@ use std::{fs, process, ptr, thread};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::out;
 use crate::run::runner::Control;
 
 /// Attempts at removing the folder: a run creates fewer files than this in succession.
@@ -41,7 +42,7 @@ impl Interrupt {
         thread::Builder::new().name("signals".into()).spawn(move || {
             for signal in signals.forever() {
                 match listener.signal() {
-                    Some(text) => drop(writeln!(io::stderr(), "\nscatterlab: {text}")),
+                    Some(text) => out::complaint(&format!("\nscatterlab: {text}\n")),
                     None => {
                         listener.sweep();
                         process::exit(128 + signal)

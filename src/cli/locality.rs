@@ -2,7 +2,6 @@
 
 mod recipe;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,6 +11,7 @@ use clap::{Args, ValueEnum};
 
 use super::out;
 use crate::case::units;
+use crate::files;
 use crate::inputs::locality::{Layout, Locality};
 use crate::inputs::{arrays, indices, notation};
 use crate::recipe::shipped;
@@ -85,7 +85,11 @@ fn print(format: Format, arrays: &[NamedLocality]) -> anyhow::Result<()> {
         Format::Json => json(&mut bytes, arrays)?,
         Format::Ndjson => ndjson(&mut bytes, arrays)?,
     }
-    out::line(String::from_utf8_lossy(&bytes).trim_end());
+    let text = format!("{}\n", String::from_utf8_lossy(&bytes).trim_end());
+    match format {
+        Format::Json | Format::Ndjson => out::json(&text),
+        Format::Text | Format::Csv => out::text(&text),
+    }
     Ok(())
 }
 
@@ -101,7 +105,7 @@ fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
         return recipe::arrays(source);
     }
     if path.exists() {
-        return Ok(one(source.to_owned(), indices::read(path, column)?));
+        return Ok(one(source.to_owned(), indices::read_argument(path, column)?));
     }
     if let Some(column) = column {
         bail!("--column {column}: there is no file {}", units::shown(source));
@@ -118,9 +122,9 @@ fn is_yaml(path: &Path) -> bool {
 fn is_suite(path: &Path) -> bool {
     const BEGINNING: u64 = 4096;
     let mut start = Vec::new();
-    let read = |file: File| file.take(BEGINNING).read_to_end(&mut start);
+    let read = |file: files::Opened| file.take(BEGINNING).read_to_end(&mut start).is_ok();
     path.is_file()
-        && File::open(path).and_then(read).is_ok()
+        && files::open(path, &files::SUITE).is_ok_and(read)
         && looks_like_a_suite(&String::from_utf8_lossy(&start))
 }
 

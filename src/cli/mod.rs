@@ -36,7 +36,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
@@ -389,8 +389,39 @@ impl Arguments {
     }
 }
 
+/// The program: carries out its command line, says what went wrong, and returns the exit status.
+pub fn main() -> ExitCode {
+    let (program, ended) = match as_spatter() {
+        Some(status) => ("spatter", Ok(status)),
+        None => ("scatterlab", arguments().map_or_else(Ok, run)),
+    };
+    // An error says more than the failed output that may have caused it.
+    let ended = ended.and_then(|status| {
+        out::finish().context("cannot write standard output")?;
+        Ok(status)
+    });
+    ended.unwrap_or_else(|error| {
+        out::complain(program, &format!("{error:#}"));
+        ExitCode::FAILURE
+    })
+}
+
+/// The arguments, or the exit status after printing what else the command line asked for, or what is wrong with it.
+fn arguments() -> Result<Arguments, ExitCode> {
+    Arguments::try_parse().map_err(|asked| {
+        let plain = asked.render().to_string();
+        match asked.use_stderr() {
+            // Without a terminal, and where it quotes what acts on one, the text is written without colours.
+            true if out::Escape::Text.of(&plain) != plain => out::complaint(&plain),
+            true => drop(asked.print()),
+            false => out::help(&asked),
+        }
+        ExitCode::from(u8::try_from(asked.exit_code()).unwrap_or(2))
+    })
+}
+
 /// Carries out the command line.
-pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     limits_are_errors();
     let (engine, config) = (arguments.engine()?, arguments.config()?);
     if let Some(folder) = arguments.peers(&engine)? {
@@ -425,7 +456,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs Spatter's command line if the program was invoked under the name `spatter`.
-pub fn as_spatter() -> Option<ExitCode> {
+fn as_spatter() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let program = words.next()?;
     if Path::new(&program).file_name()? != "spatter" {

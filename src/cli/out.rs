@@ -1,16 +1,27 @@
-//! Prints for the command line. A closed pipe is ignored, where `println!` would panic: a run should continue to
-//! disk even if nobody reads its output.
+//! Everything that the command line prints. Whatever a text says, it does not act on the terminal: only the line
+//! breaks, tabs and sequences that the program itself writes do. A closed pipe is ignored, where `println!` would
+//! panic, and a run continues to disk although nobody reads its output; any other failure to write standard output
+//! makes the program fail in the end, by [`finish`].
+
+mod clean;
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use self::clean::Clean;
+pub use self::clean::Escape;
+use crate::case::units::escaped;
 
 /// Whether standard output is reserved for data that a program reads, such as CSV or JSON.
 static DIVERTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, [`line`] and [`live`] print to standard error, and standard output is left to a program's data.
+/// Why standard output could not be written, the first time that it could not.
+static FAILED: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// From now on, [`line`] and [`progress`] print to standard error, and standard output is left to a program's data.
 pub fn divert() {
     DIVERTED.store(true, Ordering::Relaxed);
 }
@@ -19,44 +30,88 @@ fn diverted() -> bool {
     DIVERTED.load(Ordering::Relaxed)
 }
 
-/// Whether [`line`] and [`live`] print to a terminal, where a person sees the text at once.
+/// Whether [`line`] and [`progress`] print to a terminal, where a person sees the text at once.
 pub fn is_terminal() -> bool {
     if diverted() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
 
-fn stream() -> Box<dyn Write> {
-    if diverted() { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
-}
-
-/// Prints a text and a line end, to standard error after [`divert`].
-pub fn line(text: &str) {
-    note(writeln!(stream(), "{text}"));
-}
-
-/// Why a text could not be printed, first of all.
-static FAILURE: OnceLock<String> = OnceLock::new();
-
-/// Keeps the reason of the first failure. A closed pipe is none: its reader wanted no more.
-fn note(printed: io::Result<()>) {
-    if let Err(error) = printed
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        FAILURE.get_or_init(|| error.to_string());
+/// Writes to standard error after [`divert`], and otherwise to standard output.
+fn put(text: &str) {
+    match diverted() {
+        true => put_error(text),
+        false => note(io::stdout().write_all(text.as_bytes())),
     }
 }
 
-/// Why a text, or what is still in standard output's buffer, could not be printed; `None` if all was.
-pub fn failure() -> Option<&'static str> {
-    note(io::stdout().flush());
-    FAILURE.get().map(String::as_str)
+/// Standard error may be a terminal that is closed, and there is nowhere to say so.
+fn put_error(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Prints a text without adding a line end, to standard output even after [`divert`] or [`keep_to_ourselves`].
+fn note(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        FAILED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+}
+
+/// Writes what standard output still holds back.
+pub fn flush() {
+    note(io::stdout().flush());
+}
+
+/// Completes the output.
+///
+/// # Errors
+/// The first failure to write standard output, unless its reader has gone.
+pub fn finish() -> io::Result<()> {
+    flush();
+    FAILED.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+}
+
+/// Prints a line, to standard error after [`divert`]. Line breaks in the text are escaped, too.
+pub fn line(text: &str) {
+    put(&format!("{}\n", escaped(text)));
+}
+
+/// Prints a line to standard error, after the name of the program.
+pub fn complain(program: &str, text: &str) {
+    put_error(&format!("{program}: {}\n", escaped(text)));
+}
+
+/// Prints lines to standard error.
+pub fn complaint(text: &str) {
+    put_error(&Escape::Text.of(text));
+}
+
+/// Prints the help or the version that a command line asks for.
+pub fn help(asked: &clap::Error) {
+    note(asked.print());
+}
+
+/// Prints a text of any number of lines without adding a line end, to standard output even after [`divert`] or
+/// [`keep_to_ourselves`].
 pub fn text(text: &str) {
+    data(text, Escape::Text);
+}
+
+/// Prints JSON like [`text`].
+pub fn json(text: &str) {
+    data(text, Escape::Json);
+}
+
+fn data(text: &str, escape: Escape) {
+    let text = escape.of(text);
     note(match OWN.get() {
         Some(mut own) => own.write_all(text.as_bytes()),
         None => io::stdout().write_all(text.as_bytes()),
     });
+}
+
+/// Standard output as a writer of a program's data, whose errors are the caller's.
+pub fn writer(escape: Escape) -> impl Write + use<> {
+    Clean::<StdoutLock>::new(io::stdout().lock(), escape)
 }
 
 /// The original standard output, after [`keep_to_ourselves`].
@@ -87,8 +142,10 @@ pub fn take_standard_output() -> io::Result<OwnedFd> {
 /// because a wrapped line could not be replaced.
 pub fn progress(text: &str) {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-    let mut out = stream();
-    let _ = write!(out, "\r\x1b[K{}", cut(text, columns.saturating_sub(1))).and_then(|()| out.flush());
+    put(&format!("\r\x1b[K{}", cut(&escaped(text), columns.saturating_sub(1))));
+    if !diverted() {
+        flush();
+    }
 }
 
 fn cut(text: &str, columns: usize) -> &str {

@@ -1,12 +1,12 @@
 //! Finds recipes: files, those shipped in the binary, and Spatter's suites.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use crate::case::IndexFiles;
+use crate::files;
 use crate::inputs::indices::LocalFiles;
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
@@ -26,11 +26,12 @@ impl Source {
     /// Finds the file with this name, or else the shipped recipe with this name, with or without `experiments/`
     /// before it and `.yaml` after it.
     pub fn find(name: &str) -> anyhow::Result<Source> {
-        if Path::new(name).is_file() {
-            let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+        let path = Path::new(name);
+        if path.exists() && !path.is_dir() {
+            let text = files::text(path, &files::RECIPE)?;
             return Ok(Source { name: name.to_owned(), text: as_recipe(name, &text)?.into_owned() });
         }
-        if Path::new(name).is_dir() {
+        if path.is_dir() {
             bail!("{name} is a folder; give a recipe file, or the name of a shipped recipe");
         }
         match shipped::find(name) {

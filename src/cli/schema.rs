@@ -7,6 +7,6 @@ use crate::recipe::json_schema::json_schema;
 
 /// Prints the recipe language as a JSON Schema.
 pub fn run() -> anyhow::Result<ExitCode> {
-    out::line(&serde_json::to_string_pretty(&json_schema())?);
+    out::json(&(serde_json::to_string_pretty(&json_schema())? + "\n"));
     Ok(ExitCode::SUCCESS)
 }

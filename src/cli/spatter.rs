@@ -1,7 +1,6 @@
 //! `scatterlab spatter`, also invoked under the name `spatter`: a drop-in for Spatter 2.1.0 in front of our
 //! engine.
 
-mod file;
 mod follow;
 mod machine;
 mod ranked;
@@ -9,8 +8,7 @@ mod remark;
 mod rows;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use self::follow::Follower;
@@ -18,6 +16,7 @@ use super::interrupt::Interrupt;
 use super::out;
 use crate::engine::client::EngineCommand;
 use crate::engine::ranks::launch::Launch;
+use crate::files;
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::report::write_of_run;
@@ -37,20 +36,19 @@ pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Exi
             refused.status
         }),
     };
-    ExitCode::from(match out::failure() {
-        Some(why) => {
-            say(&format!("cannot write to standard output: {why}"));
+    let status = out::finish().map_or_else(
+        |error| {
+            say(&format!("cannot write to standard output: {error}"));
             if status == 0 { SETUP } else { status }
-        }
-        None => status,
-    })
+        },
+        |()| status,
+    );
+    ExitCode::from(status)
 }
 
 /// Prints one line on standard error, which may be closed.
 fn say(text: &str) {
-    // In one piece, so that nothing comes between its parts if several programs write to one file.
-    let line = format!("spatter: {}\n", crate::case::units::escaped(text));
-    let _ = io::stderr().write_all(line.as_bytes());
+    out::complain("spatter", text);
 }
 
 /// A requested run that is known to be possible.
@@ -110,7 +108,9 @@ fn words(arguments: &[OsString]) -> Result<Vec<String>, Refused> {
 }
 
 fn read(file: &str) -> Result<Suite, Refused> {
-    Suite::read(file, &file::text(file)?)
+    let text = files::text(Path::new(file), &files::SUITE);
+    let text = text.map_err(|problem| Refused::setup(problem.to_string()))?;
+    Suite::read(file, &text)
 }
 
 /// Resolves a recipe that we wrote ourselves.

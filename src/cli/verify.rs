@@ -134,7 +134,8 @@ fn report(backend: &str, part: Suite, tally: &Tally, started: Instant) {
         started.elapsed().as_secs_f64()
     ));
     for (label, what) in tally.wrong.iter().take(SHOWN) {
-        out::line(&format!("  {label}\n    {what}"));
+        out::line(&format!("  {label}"));
+        out::line(&format!("    {what}"));
     }
     if tally.wrong.len() > SHOWN {
         out::line(&format!("  … and {} more", tally.wrong.len() - SHOWN));

@@ -34,9 +34,11 @@ fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
         path: stored.path.display().to_string(),
         title: plan.title.clone(),
         text: stored.recipe,
+        problem: None,
     };
     Options {
         recipes: vec![entry],
+        more_recipes: None,
         resolve: Arc::new(move |_, _, _| Ok(plan.clone())),
         runner: Box::new(runner),
         devices: format!("a run of {}", stored.manifest.started),

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::device::cpu::affinity;
 use crate::engine::client::Hello;
+use crate::files;
 
 /// The machine over a stretch of time, and the engine's greeting.
 #[derive(Clone, Debug)]
@@ -66,7 +67,7 @@ impl Scene {
 
 /// A file's text, trimmed.
 pub fn text(path: impl AsRef<Path>) -> Option<String> {
-    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+    files::system(path).map(|text| text.trim().to_owned())
 }
 
 fn cpus() -> HashMap<usize, Ticks> {

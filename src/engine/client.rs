@@ -165,19 +165,14 @@ impl Client {
             .context("cannot start the engine")?;
         let (sender, incoming) = mpsc::sync_channel(BACKLOG);
         let waker = Waker(sender.clone());
-        if let Some(stderr) = child.stderr.take() {
-            let sender = sender.clone();
-            thread::spawn(move || forward_noise(stderr, &sender));
+        match attend(&mut child, sender) {
+            Ok(input) => Ok(Client { child, input, incoming, waker, held: VecDeque::new(), pings: 0 }),
+            Err(error) => {
+                // Without its threads nobody would speak with the engine, nor notice its end.
+                let _ = child.kill().and_then(|()| child.wait());
+                Err(error).context("cannot start a thread for the engine")
+            }
         }
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || forward_events(stdout, &sender));
-        }
-        let input = child.stdin.take().map(|stdin| {
-            let (sender, lines) = mpsc::channel();
-            thread::spawn(move || write_lines(stdin, &lines));
-            sender
-        });
-        Ok(Client { child, input, incoming, waker, held: VecDeque::new(), pings: 0 })
     }
 
     fn hello(&mut self, given_up: &mut dyn FnMut() -> bool) -> anyhow::Result<Option<Hello>> {
@@ -361,6 +356,22 @@ fn write_lines(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
             return;
         }
     }
+}
+
+/// Starts the threads that attend to the engine's streams; returns where to send the lines of its input.
+fn attend(child: &mut Child, sender: SyncSender<Incoming>) -> io::Result<Option<Sender<Vec<u8>>>> {
+    let named = |name: &str| thread::Builder::new().name(name.to_owned());
+    if let Some(stderr) = child.stderr.take() {
+        let sender = sender.clone();
+        named("noise").spawn(move || forward_noise(stderr, &sender))?;
+    }
+    if let Some(stdout) = child.stdout.take() {
+        named("events").spawn(move || forward_events(stdout, &sender))?;
+    }
+    let Some(stdin) = child.stdin.take() else { return Ok(None) };
+    let (sender, lines) = mpsc::channel();
+    named("input").spawn(move || write_lines(stdin, &lines))?;
+    Ok(Some(sender))
 }
 
 fn keep_last(lines: &mut VecDeque<String>, line: String) {

@@ -11,11 +11,10 @@ pub(crate) mod source;
 mod topology;
 pub(crate) mod virtualisation;
 
-use std::fs;
-
 use self::source::{Fact, System};
 use super::protocol::Environment;
 use crate::device::cpu::{affinity, facts, memory as cpu_memory};
+use crate::files;
 
 /// Reads the environment; facts that the system does not provide stay empty or missing.
 pub fn read() -> Environment {
@@ -58,7 +57,7 @@ fn facts_of(system: &System, cpus: &[usize]) -> Vec<(String, String)> {
 }
 
 fn text(path: &str) -> String {
-    fs::read_to_string(path).map(|t| t.trim().to_owned()).unwrap_or_default()
+    files::system(path).map(|t| t.trim().to_owned()).unwrap_or_default()
 }
 
 fn os_name() -> String {

@@ -4,12 +4,12 @@ mod clock;
 mod stat;
 mod window;
 
-use std::fs;
 use std::time::Instant;
 
 use self::clock::Clock;
 use self::window::{Moment, Window};
 use crate::device::cpu::affinity;
+use crate::files;
 use crate::stats::noise::Conditions;
 
 /// Observes the machine before and after a round of a case.
@@ -47,7 +47,7 @@ impl Machine {
     }
 
     fn now(&self) -> Option<Moment> {
-        let text = fs::read_to_string("/proc/stat").ok()?;
+        let text = files::system("/proc/stat")?;
         let cpus = stat::parse(&text, &self.cpus, stat::ticks_per_second()?)?;
         Some(Moment { at: self.started.elapsed().as_secs_f64(), cpus, own: stat::own_seconds()? })
     }

@@ -27,7 +27,8 @@ pub fn parse(text: &str) -> Result<Notation, PatternError> {
         ["UNIFORM", length, stride, delta] => uniform(length, stride, Some(delta)),
         ["MS1", length, breaks, gaps] => ms1(number(length)?, &list(breaks)?, &list(gaps)?),
         ["LAPLACIAN", dimensions, length, size] => {
-            let indices = generators::laplacian(number(dimensions)?, number(length)?, number(size)?)?.to_vec();
+            let indices =
+                generators::laplacian(number(dimensions)?, number(length)?, number(size)?)?.to_vec();
             Ok(Notation { indices, delta: Some(1), unreached: 0 })
         }
         [indices, ..] if indices.starts_with(|c: char| c.is_ascii_digit()) => {

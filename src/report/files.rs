@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use super::series::{Copies, charted};
 use super::svg::{Caption, render};
 use super::{Origin, csv};
+use crate::files;
 use crate::recipe::plan::{Plan, slug};
 use crate::run::folder::{Manifest, draft};
 use crate::run::stored::Stored;
@@ -65,7 +66,7 @@ pub fn written(run: &Stored) -> Result<Vec<(PathBuf, bool)>> {
     for (at, name) in names(origin.plan).iter().enumerate() {
         let path = run.path.join(name);
         if path.exists() {
-            let is = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let is = files::bytes(&path, &files::REPORT)?;
             let mut anew = Vec::with_capacity(is.len());
             write(&mut anew, at, origin, ledger.records(), ledger.references())?;
             found.push((path, is == anew));

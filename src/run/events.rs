@@ -1,23 +1,19 @@
 //! The event log of a run: plain while the run is written, and gzip-compressed on request. Readers need not
 //! know which of the two it is.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use flate2::Compression;
-use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
 use super::folder::{EVENTS, Folder, lock, write_durably};
-use crate::case::units::fmt_bytes;
+use crate::files;
 
 /// File name of the compressed event log.
 pub(crate) const PACKED: &str = "events.ndjson.gz";
-
-/// Largest uncompressed event log that is read, bytes. Runs of several hours produce a few megabytes.
-pub(super) const LONGEST: u64 = 1 << 30;
 
 /// The file that holds a run's events. If both exist, the plain one wins, because it is the one that programs
 /// append to.
@@ -33,41 +29,20 @@ pub fn is_packed(run: &Path) -> bool {
 /// Opens the file returned by [`file()`] and decompresses it if necessary.
 ///
 /// # Errors
-/// When the file cannot be opened. Later reads fail if a compressed file is damaged or too long.
-pub fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
-    let reader = BufReader::new(File::open(file)?);
-    if !file.ends_with(PACKED) {
-        return Ok(Box::new(reader));
-    }
-    Ok(Box::new(BufReader::new(Unpacked { source: MultiGzDecoder::new(reader), left: LONGEST })))
-}
-
-/// A decompressing reader with a length limit: a few kilobytes of gzip can expand to fill any memory.
-struct Unpacked<R> {
-    source: MultiGzDecoder<R>,
-    /// Bytes that may still be produced.
-    left: u64,
-}
-
-impl<R: BufRead> Read for Unpacked<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let damaged =
-            |why: io::Error| io::Error::new(why.kind(), format!("it is not a complete gzip file: {why}"));
-        let read = self.source.read(into).map_err(damaged)?;
-        let left = self.left.checked_sub(read as u64);
-        self.left = left.ok_or_else(|| io::Error::other(format!("it holds {}", too_long())))?;
-        Ok(read)
-    }
-}
-
-fn too_long() -> String {
-    format!("more than {}, the most that is unpacked", fmt_bytes(LONGEST))
+/// When the file cannot be opened or is too long. Later reads fail if a compressed file is damaged or holds too
+/// much.
+pub fn open(file: &Path) -> Result<Box<dyn BufRead>, files::Problem> {
+    let reader = BufReader::new(files::open(file, &files::EVENTS)?);
+    Ok(match file.ends_with(PACKED) {
+        true => Box::new(BufReader::new(files::gzip(reader, files::EVENTS.most))),
+        false => Box::new(reader),
+    })
 }
 
 /// All uncompressed bytes of an event log.
 fn text(file: &Path) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let read = open(file).and_then(|mut events| events.read_to_end(&mut text));
+    let read = open(file)?.read_to_end(&mut text);
     read.with_context(|| format!("cannot read {}", file.display()))?;
     Ok(text)
 }
@@ -81,9 +56,6 @@ fn text(file: &Path) -> anyhow::Result<Vec<u8>> {
 pub fn pack(folder: &Folder) -> anyhow::Result<()> {
     let [plain, packed] = [EVENTS, PACKED].map(|name| folder.path().join(name));
     let events = text(&plain)?;
-    if events.len() as u64 > LONGEST {
-        bail!("{} holds {}", plain.display(), too_long());
-    }
     // An interrupted unpacking leaves a compressed log that is a prefix of the plain file.
     if packed.exists() && !events.starts_with(&text(&packed)?) {
         bail!("{} holds other events than {EVENTS} beside it: remove one of them", packed.display());
@@ -95,9 +67,7 @@ pub fn pack(folder: &Folder) -> anyhow::Result<()> {
     }
     // Keep the modification time: tables newer than the plain file must stay newer than the compressed one.
     let written = fs::metadata(&plain).and_then(|about| about.modified());
-    written
-        .and_then(|time| File::options().write(true).open(&packed)?.set_modified(time))
-        .with_context(cannot)?;
+    written.and_then(|time| files::update(&packed)?.set_modified(time)).with_context(cannot)?;
     fs::remove_file(&plain).with_context(|| format!("cannot remove {}", plain.display()))
 }
 
@@ -117,7 +87,7 @@ pub(super) fn unpack(run: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let [plain, packed] = [EVENTS, PACKED].map(|name| run.join(name));
-    let held = File::options().read(true).write(true).open(&packed);
+    let held = files::update(&packed);
     let held = held.with_context(|| format!("cannot unpack {}", packed.display()))?;
     lock(&held, &packed)?;
     // Another program may have finished first and may already be appending to the plain file.

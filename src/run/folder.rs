@@ -1,6 +1,6 @@
 //! A run's folder: the recipe, the manifest, the event log, and the files derived from it.
 
-mod files;
+mod writes;
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -12,13 +12,14 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::files::{draft, write_durably};
-use self::files::{keep_names, remove_drafts};
+pub(crate) use self::writes::{draft, write_durably};
+use self::writes::{keep_names, remove_drafts};
 use super::events;
 use super::stored::Line;
 use crate::case::Device;
 use crate::engine::clock;
 use crate::engine::protocol::{Environment, Event};
+use crate::files;
 use crate::inputs::indices;
 use crate::recipe::plan::Plan;
 
@@ -108,7 +109,7 @@ impl Folder {
             bail!("{} holds a {RECIPE} but no run; give --out another folder", path.display());
         }
         fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
-        let events = File::options().append(true).create(true).open(&log);
+        let events = files::append(&log, true);
         let events = events.with_context(|| format!("cannot create {}", log.display()))?;
         lock(&events, &log)?;
         let whole = events.metadata().with_context(|| format!("cannot read {}", log.display()))?.len();
@@ -129,7 +130,7 @@ impl Folder {
     pub fn reopen(path: &Path) -> anyhow::Result<Folder> {
         events::unpack(path)?;
         let log = path.join(EVENTS);
-        let events = File::options().append(true).open(&log);
+        let events = files::append(&log, false);
         let events = events.with_context(|| format!("cannot write {}", log.display()))?;
         lock(&events, &log)?;
         let whole = events.metadata().with_context(|| format!("cannot read {}", log.display()))?.len();

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::events::{LONGEST, PACKED};
-use super::folder::{EVENTS, MANIFEST, RECIPE};
+use super::events::PACKED;
+use super::folder::{EVENTS, MANIFEST};
 use super::{newest, note};
 
 /// Folders below `root` that hold a run, in no particular order. Unreadable folders are skipped.
@@ -13,30 +13,6 @@ pub fn folders(root: &Path) -> Vec<PathBuf> {
     let mut found = newest::folders(root, newest::DEPTH);
     found.retain(|folder| folder.join(MANIFEST).exists());
     found
-}
-
-/// The files read from a run, with their largest accepted lengths in bytes.
-const READ: [(&str, u64); 4] =
-    [(MANIFEST, 64 << 20), (EVENTS, LONGEST), (PACKED, LONGEST), (RECIPE, 33 << 20)];
-
-/// Checks that a folder can be read without blocking for ever or exhausting memory: a named pipe of the right
-/// name never ends.
-///
-/// # Errors
-/// Names the offending file.
-pub fn check(run: &Path) -> Result<(), String> {
-    for (name, longest) in READ {
-        match fs::metadata(run.join(name)) {
-            Ok(about) if !about.is_file() => return Err(format!("{name} is not a regular file")),
-            Ok(about) if about.len() > longest => {
-                let longest = crate::case::units::fmt_bytes(longest);
-                return Err(format!("{name} is longer than {longest}, the most that is read"));
-            }
-            // A missing file is reported by the code that needs it.
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Lengths and modification times of the files that determine a run's summary: while they are unchanged, a
@@ -62,27 +38,6 @@ impl Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_has_no_end_is_not_read() {
-        let run = tempfile::tempdir().expect("temporary folder");
-        assert_eq!(check(run.path()), Ok(()), "nothing is there to wait for");
-        let events = fs::File::create(run.path().join(EVENTS)).expect("a file");
-        events.set_len((1 << 30) + 1).expect("a sparse file");
-        assert!(check(run.path()).is_err_and(|why| why.contains("longer than 1.00 GiB")));
-        fs::remove_file(run.path().join(EVENTS)).expect("removed");
-        let path = std::ffi::CString::new(run.path().join(EVENTS).display().to_string()).expect("a path");
-        // SAFETY: the path is a string that ends with a zero byte.
-        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
-        assert_eq!(check(run.path()), Err("events.ndjson is not a regular file".to_owned()));
-    }
-
-    #[test]
-    fn a_folder_is_no_packed_file() {
-        let run = tempfile::tempdir().expect("temporary folder");
-        fs::create_dir(run.path().join(PACKED)).expect("a folder");
-        assert_eq!(check(run.path()), Err("events.ndjson.gz is not a regular file".to_owned()));
-    }
 
     #[test]
     fn runs_are_found_two_folders_deep_and_their_stamps_move_with_their_files() {

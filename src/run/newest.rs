@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::folder::MANIFEST;
-use super::index;
 use super::stored::{self, Stored};
+use crate::files;
 
 /// How deep below the root to look for runs: `reports/x` and `reports/out/x`.
 pub const DEPTH: usize = 2;
@@ -31,11 +31,11 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 /// Unreadable folders are skipped, and the search ends once `wanted` returns false.
 pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn() -> bool) -> Option<Stored> {
     let rank = |path: &PathBuf| {
-        if !wanted() || index::check(path).is_err() {
+        if !wanted() {
             return None;
         }
         // Search the text first: parsing a manifest is slow, and most belong to other recipes.
-        let text = fs::read_to_string(path.join(MANIFEST)).ok()?;
+        let text = files::text(&path.join(MANIFEST), &files::MANIFEST).ok()?;
         let manifest = text.contains(hash).then(|| stored::manifest(path).ok())??;
         let same = manifest.plan.overrides == overrides;
         (manifest.plan.recipe_hash == hash).then_some((same, manifest.started))

@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use super::folder::draft;
 use crate::case::units::escaped;
+use crate::files;
 
 /// The name of the note's file.
 pub const FILE: &str = "note.txt";
@@ -20,13 +21,8 @@ const MOST_BYTES: u64 = 4096;
 
 /// The first line of a run's note, with control characters escaped; `None` without one.
 pub fn read(run: &Path) -> Option<String> {
-    let path = run.join(FILE);
-    // Opening a pipe of this name would block.
-    if !path.is_file() {
-        return None;
-    }
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    files::open(&run.join(FILE), &files::NOTE).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let line = one_line(text.lines().next()?);
     (!line.is_empty()).then_some(line)

@@ -1,7 +1,6 @@
 //! Reading a run's folder back, whichever version wrote it.
 
-use std::fs;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use super::events;
 use super::folder::{ENGINE_DIED, MANIFEST, Manifest, RECIPE, SCHEMA};
 use crate::case::units;
 use crate::engine::protocol::Event;
+use crate::files;
 use crate::inputs::indices;
 
 /// A run on disk.
@@ -65,11 +65,17 @@ impl Stored {
             bail!("reading {} was cancelled", path.display());
         }
         ledger.settle();
-        // An old folder may lack its recipe; the plan is sufficient.
-        let recipe = fs::read_to_string(path.join(RECIPE)).unwrap_or_default();
+        let recipe = match files::text(&path.join(RECIPE), &files::RECIPE) {
+            // An old folder may lack its recipe; the plan is sufficient.
+            Err(problem) if problem.is_missing() => String::new(),
+            read => read?,
+        };
         Ok(Stored { path: path.to_owned(), manifest, recipe, ledger, whole })
     }
 }
+
+/// Longest line of an event log, bytes. The largest event, a round of 1000 samples, has about 25 kB.
+const LONGEST_LINE: u64 = 16 << 20;
 
 /// Calls `take` with every event of a run folder in order, and returns the bytes of complete lines in its log.
 ///
@@ -88,20 +94,23 @@ pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64
 /// As for [`Stored::open`], for the lines up to the break.
 pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<()>) -> anyhow::Result<u64> {
     let file = events::file(path);
-    let open = events::open(&file);
-    let mut reader = open.with_context(|| format!("cannot read {}", file.display()))?;
+    let mut reader = events::open(&file)?;
     let (mut text, mut whole) = (Vec::new(), 0);
     for number in 1.. {
         text.clear();
-        let read = reader.read_until(b'\n', &mut text);
-        let read = read.with_context(|| format!("cannot read {}", file.display()))?;
+        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut text);
+        let read = read.with_context(|| format!("cannot read {}", file.display()))? as u64;
+        if read == LONGEST_LINE {
+            let most = units::fmt_bytes(LONGEST_LINE);
+            bail!("{}:{number}: the line is longer than {most}, the most that is read", file.display());
+        }
         if !text.ends_with(b"\n") {
             break;
         }
         let line = serde_json::from_slice(&text);
         let line = line
             .with_context(|| format!("{}:{number}: not an event that this version knows", file.display()))?;
-        whole += read as u64;
+        whole += read;
         if take(said_in_words(line)).is_break() {
             break;
         }
@@ -118,10 +127,10 @@ pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
     if !path.exists() {
         bail!("{}: no such folder", path.display());
     }
-    if !file.is_file() {
+    if !file.exists() {
         bail!("{} holds no run: there is no {MANIFEST}", path.display());
     }
-    let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = files::text(&file, &files::MANIFEST)?;
     let json = serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
     let json = migrated(json).with_context(|| file.display().to_string())?;
     let manifest: Manifest =

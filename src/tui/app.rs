@@ -8,6 +8,7 @@ mod resume;
 mod source;
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -19,6 +20,7 @@ use super::home::background_lookups::{BackgroundLookups, Lookups};
 use super::home::jobs::{Jobs, Resolve};
 use super::home::save::{self, Write};
 use super::pacer::{POLL, Pacer};
+use super::recipes::RecipeEntry;
 use super::runs::IoWorker;
 use super::state::{Leaving, State};
 use super::theme::Theme;
@@ -46,6 +48,8 @@ pub struct App {
     running: Option<Running>,
     /// Work of the home screen that takes long.
     jobs: Jobs,
+    /// Recipes that are still being read.
+    pub more_recipes: Option<Receiver<RecipeEntry>>,
     /// Looks up facts about a recipe before it runs.
     background: Option<BackgroundLookups>,
     pacer: Pacer,
@@ -76,6 +80,7 @@ impl App {
             save_profile: |_| Err("there is no folder for profiles".to_owned()),
             running: None,
             jobs: Jobs::new(),
+            more_recipes: None,
             background: None,
             pacer: Pacer::new(),
             waker: None,

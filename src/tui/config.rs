@@ -5,14 +5,13 @@
 mod print;
 mod read;
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use super::keymap::Keymap;
 use super::theme::{Symbols, Theme, ThemeChoice};
+use crate::files;
 
 pub use print::print;
 pub use read::parse;
@@ -56,14 +55,9 @@ pub fn default_path(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 pub fn load(asked: Option<&Path>) -> anyhow::Result<(Config, Option<PathBuf>)> {
     let path = asked.map(Path::to_owned).or_else(|| default_path(|key| std::env::var(key).ok()));
     let Some(path) = path else { return Ok((Config::default(), None)) };
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound && asked.is_none() => {
-            return Ok((Config::default(), None));
-        }
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot read the configuration {}", path.display()));
-        }
+    let text = match files::text(&path, &files::CONFIGURATION) {
+        Err(problem) if problem.is_missing() && asked.is_none() => return Ok((Config::default(), None)),
+        read => read.context("the configuration of the user interface")?,
     };
     Ok((parse(&path.to_string_lossy(), &text)?, Some(path)))
 }

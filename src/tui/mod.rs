@@ -46,6 +46,7 @@ use std::io::stdout;
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -73,6 +74,8 @@ use crate::run::runner::Runner;
 pub struct Options {
     /// The recipes in the order of the list; recipes of a group are adjacent.
     pub recipes: Vec<RecipeEntry>,
+    /// Further recipes, which are still being read.
+    pub more_recipes: Option<Receiver<RecipeEntry>>,
     /// Resolves a recipe's text: that of each recipe that is viewed, and again when it is started.
     pub resolve: Resolve,
     pub runner: Box<dyn Runner>,
@@ -111,6 +114,10 @@ pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     options.root.into_iter().for_each(|root| app.look_below(root));
     let mut source = TerminalSource::new(mouse).context("listening for signals")?;
     app.wake_by(source.waker());
+    if let Some(recipes) = options.more_recipes {
+        let recipes = wake::forwarded(recipes, source.waker());
+        app.more_recipes = Some(recipes.context("starting the thread that reads the folder's recipes")?);
+    }
     if mode == Mode::Watch {
         app.begin(Duration::ZERO);
     }

@@ -17,8 +17,10 @@ pub struct RecipeEntry {
     /// The recipe's path, for people: `he2007/fig09-passes`.
     pub path: String,
     pub title: String,
-    /// The YAML.
+    /// The YAML; empty if the file cannot be read.
     pub text: String,
+    /// Why the file cannot be read.
+    pub problem: Option<String>,
 }
 
 impl RecipeEntry {

@@ -221,6 +221,7 @@ impl TerminalSource {
     pub fn new(mouse: bool) -> io::Result<TerminalSource> {
         let (waker, wakes) = wake::pair()?;
         let signals = Signals::listen(&waker)?;
+        #[expect(clippy::disallowed_methods, reason = "the terminal of this process is a device")]
         let tty = if stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
         let (read, began) = (VecDeque::new(), Instant::now());
         Ok(TerminalSource { signals, waker, wakes, tty, read, began, mouse, terminated: false })

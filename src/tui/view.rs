@@ -8,12 +8,25 @@ use super::panel::{self, Focus};
 use super::state::{Overlay, State};
 use super::theme::Theme;
 use super::words;
+use crate::case::units::is_unseen;
 
 /// Draws everything into `screen`.
 pub fn view(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     panels(state, theme, screen, buffer);
+    visible(buffer);
     if !theme.utf8 {
         plain(buffer);
+    }
+}
+
+/// Removes what has no width and what changes the direction of text: titles and names come from others. Control
+/// characters never enter a buffer.
+fn visible(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() && cell.symbol().contains(is_unseen) {
+            let seen = cell.symbol().replace(is_unseen, "");
+            cell.set_symbol(if seen.is_empty() { " " } else { &seen });
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use crate::run::runner::Running;
@@ -60,7 +60,15 @@ pub fn pair() -> io::Result<(Waker, Wakes)> {
 /// # Errors
 /// If the forwarding thread cannot be started; the run is then cancelled.
 pub fn watched(running: Running, waker: Waker) -> io::Result<Running> {
-    let Running { messages: said, control, folder } = running;
+    let Running { messages, control, folder } = running;
+    Ok(Running { messages: forwarded(messages, waker)?, control, folder })
+}
+
+/// The same messages, each of which wakes the loop.
+///
+/// # Errors
+/// If the forwarding thread cannot be started.
+pub fn forwarded<T: Send + 'static>(said: Receiver<T>, waker: Waker) -> io::Result<Receiver<T>> {
     let (sender, messages) = mpsc::channel();
     thread::Builder::new().name("messages".into()).spawn(move || {
         for message in said {
@@ -73,7 +81,7 @@ pub fn watched(running: Running, waker: Waker) -> io::Result<Running> {
         drop(sender);
         waker.wake();
     })?;
-    Ok(Running { messages, control, folder })
+    Ok(messages)
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Writes rows of the table, or of CSV or JSON with statistics and the time of every run.
 
-use std::io::{self, Write};
-
 use serde_json::{Value as Json, json};
 
 use crate::case::Verdict;
@@ -62,9 +60,12 @@ impl Rows {
     /// Writes a formatted row.
     pub fn put(&mut self, text: &str) {
         self.written += 1;
-        out::text(text);
+        match self.format {
+            Format::Json => out::json(text),
+            Format::Csv | Format::Table => out::text(text),
+        }
         // Flush, so that a reader sees the row now.
-        let _ = io::stdout().flush();
+        out::flush();
     }
 
     /// Writes the text that follows the last row.

@@ -1,9 +1,9 @@
 //! Data caches, as described by the system.
 
-use std::fs;
 use std::path::Path;
 
 use super::affinity;
+use crate::files;
 
 /// A cache, private to one CPU or shared by several.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,11 +45,11 @@ pub fn under(root: &Path, cpus: &[usize]) -> Vec<Cache> {
 /// Line size of the closest cache of the first CPU, bytes, if the system reports it.
 pub fn line(cpus: &[usize]) -> Option<u64> {
     let file = format!("/sys/devices/system/cpu/cpu{}/cache/index0/coherency_line_size", cpus.first()?);
-    fs::read_to_string(file).ok()?.trim().parse().ok()
+    files::system(file)?.trim().parse().ok()
 }
 
 fn read(folder: &Path) -> Option<Cache> {
-    let text = |name: &str| Some(fs::read_to_string(folder.join(name)).ok()?.trim().to_owned());
+    let text = |name: &str| Some(files::system(folder.join(name))?.trim().to_owned());
     let kind = text("type")?;
     let kib: u64 = text("size")?.strip_suffix('K')?.parse().ok()?;
     (kind != "Instruction").then_some(Cache {
@@ -62,6 +62,8 @@ fn read(folder: &Path) -> Option<Cache> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::fs;
+
     use super::*;
 
     /// Writes the sysfs files of one cache of one CPU.

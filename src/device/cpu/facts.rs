@@ -1,10 +1,9 @@
 //! Facts about the CPUs, for `devices`, records and captions.
 
-use std::fs;
-
 use super::{Isa, affinity, caches, memory};
 use crate::case::units::fmt_size;
 use crate::case::{Availability, Device};
+use crate::files;
 
 /// The device of the backend `scalar` or `cpu`.
 pub fn device(backend: &str) -> Device {
@@ -40,7 +39,7 @@ pub fn vendor() -> String {
 
 /// The first value of a key in `/proc/cpuinfo`.
 pub fn cpuinfo(key: &str) -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let text = files::system("/proc/cpuinfo")?;
     let line = text.lines().find(|l| l.split(':').next().is_some_and(|k| k.trim() == key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }

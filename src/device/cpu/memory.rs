@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::case::Failure;
 use crate::case::units::fmt_size;
+use crate::files;
 
 /// Bytes that can be allocated now without swapping or being killed: the minimum of the system's available
 /// memory and the room in the control groups. `None` if neither can be read.
@@ -34,7 +35,7 @@ fn system_available() -> Option<u64> {
 }
 
 fn meminfo(key: &str) -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let text = files::system("/proc/meminfo")?;
     let line = text.lines().find_map(|l| l.strip_prefix(key))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
@@ -43,7 +44,7 @@ fn meminfo(key: &str) -> Option<u64> {
 /// version 1). Inactive file pages are counted as usage there but are reclaimed on demand, so they are
 /// subtracted.
 fn cgroup_room() -> Vec<u64> {
-    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let text = files::system("/proc/self/cgroup").unwrap_or_default();
     let rooms = text.lines().flat_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let (controllers, path) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
@@ -74,7 +75,7 @@ fn rooms_above(root: &str, path: &str, names: &Names) -> Vec<u64> {
 }
 
 fn room(group: &Path, names: &Names) -> Option<u64> {
-    let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
+    let read = |name: &str| files::system(group.join(name));
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
     let stat = read("memory.stat").unwrap_or_default();
     let unused = stat.lines().find_map(|line| line.strip_prefix(names.unused)?.trim().parse().ok());

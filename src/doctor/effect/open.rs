@@ -137,6 +137,7 @@ fn rehearsal(hello: &Hello, surface: Surface) -> anyhow::Result<Rehearsal> {
         path: path.trim_end_matches(".yaml").to_owned(),
         title: String::new(),
         text: text.to_owned(),
+        problem: None,
     };
     Rehearsal::open(entry, rehearsed(path, text)?, hello.environment.clone(), surface)
 }

@@ -30,6 +30,7 @@ fn state(system: &System, cpu: usize) -> String {
 
 fn word(system: &System, cpu: usize) -> io::Result<u64> {
     let mut bytes = [0; 8];
+    #[expect(clippy::disallowed_methods, reason = "model-specific registers are a device")]
     File::open(system.path(&format!("dev/cpu/{cpu}/msr")))?.read_exact_at(&mut bytes, MSR)?;
     Ok(u64::from_le_bytes(bytes))
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 /// Name and value of a fact.
 pub type Fact = (Cow<'static, str>, String);
 
@@ -31,7 +33,7 @@ impl System {
 
     /// The trimmed text of a file; `None` if it is missing or empty.
     pub fn text(&self, path: &str) -> Option<String> {
-        let text = fs::read_to_string(self.path(path)).ok()?;
+        let text = files::system(self.path(path))?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }

@@ -2,10 +2,11 @@
 //! dies, but one that is told to carry on does not, and MPI's own calls would wait for ever. Ranks on other
 //! hosts are left to the launcher.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+
+use crate::files;
 
 /// Interval between checks; reading a few files of /proc is negligible while waiting.
 const EVERY: Duration = Duration::from_millis(500);
@@ -63,7 +64,7 @@ impl Process {
 
 /// State and start time of a process.
 fn stat(id: u32) -> Option<(char, u64)> {
-    let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let text = files::system(format!("/proc/{id}/stat"))?;
     // Skip the process name, which may contain blanks and parentheses.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     Some((fields.first()?.chars().next()?, fields.get(19)?.parse().ok()?))

@@ -1,13 +1,13 @@
 //! Assignment of CPUs to ranks. The binding of a launcher is kept; ranks on one host that have the same
 //! affinity mask share it evenly.
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::Ranks;
 use crate::device::cpu::affinity;
+use crate::files;
 
 /// A rank's host and the CPUs available to it there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,8 +101,7 @@ fn doubts(given: &[Seat], cpus: &[Vec<usize>]) -> Vec<String> {
 /// Sorts CPUs by socket and core, so that two slices share a core only if they must. Without topology
 /// information the order by number is kept.
 fn by_core(root: &Path, mut cpus: Vec<usize>) -> Vec<usize> {
-    let text =
-        |cpu: &usize, name: &str| fs::read_to_string(root.join(format!("cpu{cpu}/topology/{name}"))).ok();
+    let text = |cpu: &usize, name: &str| files::system(root.join(format!("cpu{cpu}/topology/{name}")));
     let socket =
         |cpu: &usize| text(cpu, "physical_package_id").and_then(|text| text.trim().parse::<u32>().ok());
     let core = |cpu: &usize| affinity::parse_list(&text(cpu, "thread_siblings_list")?)?.first().copied();
@@ -112,6 +111,8 @@ fn by_core(root: &Path, mut cpus: Vec<usize>) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn seat(host: usize, cpus: &[usize]) -> Seat {

@@ -119,7 +119,7 @@ impl Raw {
     /// # Errors
     /// As for [`parse`]: an index that is out of range, or more than [`MAX_COUNT`] indices.
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), ArrayError> {
-        self.indices.reserve(bytes.len() / 8);
+        reserve(&mut self.indices, bytes.len() / 8)?;
         let missing = if self.filled == 0 { 0 } else { bytes.len().min(8 - self.filled) };
         let (first, later) = bytes.split_at(missing);
         self.keep(first);
@@ -145,8 +145,7 @@ impl Raw {
             let message = format!("holds more than {MAX_COUNT} indices, the most that are accepted");
             return Err(ArrayError::new(Place::Whole, message));
         }
-        self.indices.push(checked(value.into(), i, Place::Byte(8 * i as u64))?);
-        Ok(())
+        push(&mut self.indices, checked(value.into(), i, Place::Byte(8 * i as u64))?)
     }
 
     /// Returns the indices after the last byte.
@@ -160,6 +159,20 @@ impl Raw {
             (words, rest) => Err(no_words(8 * words as u64 + rest as u64)),
         }
     }
+}
+
+/// Makes room for further indices, if there is memory: an array may be larger than that.
+fn reserve(indices: &mut Vec<u64>, more: usize) -> Result<(), ArrayError> {
+    indices.try_reserve(more).map_err(|_| {
+        let message = format!("there is no memory for more than {} of its indices", indices.len());
+        ArrayError::new(Place::Whole, message)
+    })
+}
+
+fn push(indices: &mut Vec<u64>, index: u64) -> Result<(), ArrayError> {
+    reserve(indices, 1)?;
+    indices.push(index);
+    Ok(())
 }
 
 fn empty() -> ArrayError {

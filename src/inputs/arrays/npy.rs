@@ -1,7 +1,7 @@
 //! NumPy's `.npy` format, as far as index arrays need it: a magic number, a version, the length of the header,
 //! the header (a Python dictionary with the keys `descr`, `fortran_order` and `shape`), and the elements.
 
-use super::{ArrayError, Place, check_count, checked};
+use super::{ArrayError, Place, check_count, checked, push, reserve};
 
 /// The first bytes of every file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
@@ -35,10 +35,13 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
         let message = format!("{what} has {found} bytes of elements, and its header promises {wanted}");
         return Err(ArrayError::new(Place::Byte(start as u64), message));
     }
-    let elements = data.chunks_exact(kind.bytes).enumerate();
-    elements
-        .map(|(i, element)| checked(kind.value(element), i, Place::Byte((start + i * kind.bytes) as u64)))
-        .collect()
+    let mut indices = Vec::new();
+    reserve(&mut indices, data.len() / kind.bytes)?;
+    for (i, element) in data.chunks_exact(kind.bytes).enumerate() {
+        let place = Place::Byte((start + i * kind.bytes) as u64);
+        push(&mut indices, checked(kind.value(element), i, place)?)?;
+    }
+    Ok(indices)
 }
 
 fn refuse<T>(message: impl Into<String>) -> Result<T, ArrayError> {

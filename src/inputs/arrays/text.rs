@@ -1,6 +1,6 @@
 //! Index arrays as text: a list of decimal integers, or one column of a table.
 
-use super::{ArrayError, MAX_COUNT, Place, check_count, checked};
+use super::{ArrayError, MAX_COUNT, Place, check_count, checked, push};
 use crate::case::units::shown;
 
 const ACCEPTED: &str = "accepted: integers from 0, separated by commas, blanks or line breaks";
@@ -162,7 +162,8 @@ impl List {
             return Err(self.mistake(at, &format!("there are more than {MAX_COUNT} indices")));
         }
         let place = Place::Line(self.number, at as u64 + 1);
-        self.indices.push(integer(&rest[..end], self.indices.len(), place)?);
+        let index = integer(&rest[..end], self.indices.len(), place)?;
+        push(&mut self.indices, index)?;
         Ok(end)
     }
 
@@ -183,7 +184,8 @@ fn table(bytes: &[u8], delimiter: u8, column: usize) -> Result<Vec<u64>, ArrayEr
             return Err(ArrayError::new(place, message));
         }
         check_count(indices.len() as u64 + 1)?;
-        indices.push(integer(field, indices.len(), place)?);
+        let index = integer(field, indices.len(), place)?;
+        push(&mut indices, index)?;
     }
     check_count(indices.len() as u64)?;
     Ok(indices)

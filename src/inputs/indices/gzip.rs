@@ -1,50 +1,40 @@
 //! Index arrays compressed with gzip, in one or more members.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 
-use anyhow::{anyhow, bail};
-use flate2::bufread::MultiGzDecoder;
+use anyhow::{Context, anyhow};
 
-use super::{MAX_PIPED, parse};
-use crate::case::units::fmt_bytes;
+use super::{MAX_STREAM, parse};
+use crate::files::{self, Bounded, INDICES, Opened};
 use crate::inputs::arrays::{Format, Raw};
 
 /// Bytes decompressed at a time.
 const CHUNK: usize = 1 << 16;
 
-/// The indices in a compressed file whose format is determined by `name` without its `.gz`: raw words are
-/// parsed as a stream, other formats from at most [`MAX_PIPED`] bytes.
-pub fn read(file: File, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let inner = name.get(..name.len() - ENDING.len()).unwrap_or(name);
-    let mut source = MultiGzDecoder::new(BufReader::new(file));
-    if Format::of(inner, &[]) == Format::Raw && column.is_none() {
-        return words(&mut source, name);
-    }
-    let mut bytes = Vec::new();
-    (&mut source).take(MAX_PIPED + 1).read_to_end(&mut bytes).map_err(|why| broken(name, &why))?;
-    if bytes.len() as u64 > MAX_PIPED {
-        bail!("{name}: holds more than {}, the most that is decompressed", fmt_bytes(MAX_PIPED));
-    }
-    parse(inner, &bytes, column)
-}
-
 /// Extension of compressed files.
 pub const ENDING: &str = ".gz";
 
-fn words(source: &mut dyn Read, name: &str) -> anyhow::Result<Vec<u64>> {
+/// The indices in a compressed file whose format is determined by `name` without its `.gz`: raw words are
+/// parsed as a stream, other formats from at most [`MAX_STREAM`] bytes.
+pub fn read(file: Opened, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    let inner = name.get(..name.len() - ENDING.len()).unwrap_or(name);
+    let file = BufReader::new(file);
+    if Format::of(inner, &[]) == Format::Raw && column.is_none() {
+        return words(files::gzip(file, INDICES.most), name);
+    }
+    let bytes = files::gzip(file, MAX_STREAM).rest().with_context(|| format!("cannot read {name}"))?;
+    parse(inner, &bytes, column)
+}
+
+fn words(mut source: Bounded<impl Read>, name: &str) -> anyhow::Result<Vec<u64>> {
     let (mut raw, mut chunk) = (Raw::default(), vec![0; CHUNK]);
     loop {
-        let taken = match source.read(&mut chunk).map_err(|why| broken(name, &why))? {
+        let taken = match source.read(&mut chunk).with_context(|| format!("cannot read {name}"))? {
             0 => return raw.end().map_err(|error| anyhow!(error.of(name))),
             length => raw.take(&chunk[..length]),
         };
         taken.map_err(|error| anyhow!(error.of(name)))?;
     }
-}
-
-fn broken(name: &str, why: &std::io::Error) -> anyhow::Error {
-    anyhow!("{name}: is not a complete gzip file: {why}")
 }
 
 #[cfg(test)]
@@ -64,7 +54,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder");
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).expect("written");
-        read(&path, None).map_err(|error| error.to_string())
+        read(&path, None).map_err(|error| format!("{error:#}"))
     }
 
     fn raw(indices: impl IntoIterator<Item = u64>) -> Vec<u8> {
@@ -88,7 +78,7 @@ mod tests {
         let error = |name: &str, bytes: &[u8]| read_as(name, bytes).expect_err("refused");
         for cut in [5, 12, whole.len() - 1] {
             assert!(
-                error("a.idx.gz", &whole[..cut]).contains("a.idx.gz: is not a complete gzip file: "),
+                error("a.idx.gz", &whole[..cut]).contains("a.idx.gz: it is not a complete gzip file: "),
                 "{cut}"
             );
         }

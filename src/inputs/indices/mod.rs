@@ -7,43 +7,46 @@ mod keep;
 mod local;
 mod store;
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 
 use crate::case::IndexFile;
-use crate::case::units::fmt_bytes;
+use crate::files::{self, Bounded, INDEX_STREAM, INDICES, Kind};
 use crate::inputs::arrays::{self, Format};
 
 pub use keep::{FOLDER, keep, locate};
 pub use local::LocalFiles;
 pub use store::Store;
 
-/// Largest file, bytes.
-pub const MAX_FILE: u64 = 16 << 30;
-
-/// Most bytes read from a pipe or standard input, whose length is unknown.
-pub const MAX_PIPED: u64 = 1 << 30;
+/// Most bytes read from a pipe, from standard input, or out of a compressed file, whose lengths are unknown.
+const MAX_STREAM: u64 = 1 << 30;
 
 /// The indices in a file, whose format is determined by its contents and its extension; a file with the
 /// additional extension `.gz` is decompressed. `column` names a column of a table.
 ///
 /// # Errors
-/// When the file cannot be read, or [`arrays::parse`] rejects it; the message names the file.
+/// When the file is not a regular file or cannot be read, or [`arrays::parse`] rejects it; the message names the
+/// file.
 pub fn read(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let name = path.display().to_string();
-    if path.is_dir() {
-        bail!("{name} is a folder; accepted: a file of indices");
+    read_as(&INDICES, path, column)
+}
+
+/// Like [`read`] for a file named on a command line, which may also be a pipe.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_argument(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    read_as(&INDEX_STREAM, path, column)
+}
+
+fn read_as(kind: &Kind, path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    let (name, file) = (path.display().to_string(), files::open(path, kind)?);
+    match name.to_ascii_lowercase().ends_with(gzip::ENDING) {
+        true => gzip::read(file, &name, column),
+        false => read_from(file, &name, column),
     }
-    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-    let about = file.metadata().with_context(|| format!("cannot read {name}"))?;
-    if name.to_ascii_lowercase().ends_with(gzip::ENDING) {
-        return gzip::read(file, &name, column);
-    }
-    let most = if about.is_file() { MAX_FILE } else { MAX_PIPED };
-    read_from(file, &name, most, column)
 }
 
 /// The indices on standard input.
@@ -51,15 +54,11 @@ pub fn read(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
 /// # Errors
 /// As for [`read`].
 pub fn read_standard_input(column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    read_from(io::stdin().lock(), "standard input", MAX_PIPED, column)
+    read_from(Bounded::new(io::stdin().lock(), MAX_STREAM), "standard input", column)
 }
 
-fn read_from(source: impl Read, name: &str, most: u64, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let mut bytes = Vec::new();
-    source.take(most + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > most {
-        bail!("{name}: is longer than {}, the most that is read", fmt_bytes(most));
-    }
+fn read_from(mut source: Bounded<impl Read>, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    let bytes = source.rest().with_context(|| format!("cannot read {name}"))?;
     parse(name, &bytes, column)
 }
 
@@ -126,13 +125,7 @@ mod tests {
             error(&file("b.csv", b"1\n-2"))
                 .ends_with("b.csv:2:1: index number 1, -2, is negative; accepted: 0 to 1099511627775")
         );
-        assert!(error(folder.path()).contains("is a folder"));
+        assert!(error(folder.path()).ends_with("is a folder; accepted: a regular file"));
         assert!(error(&folder.path().join("none.npy")).contains("cannot read"));
-    }
-
-    #[test]
-    fn what_never_ends_is_given_up() {
-        let error = read_from(io::repeat(b'1'), "x", 1000, None).expect_err("too long").to_string();
-        assert!(error.contains("x: is longer than 1000 B"), "{error}");
     }
 }

@@ -13,8 +13,9 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
+use crate::files;
 use crate::model::{Profile, shipped, shipped_text};
 
 pub use belongs::{Found, Machine, Notice, identity};
@@ -66,7 +67,7 @@ impl ProfileStore {
     /// [`open`](Self::open) with the user's profiles from this folder, which may be missing.
     pub fn of(folder: Option<&Path>) -> ProfileStore {
         let mut profiles = ProfileStore::default();
-        for path in folder.map(files).unwrap_or_default() {
+        for path in folder.map(files_in).unwrap_or_default() {
             match load(&path) {
                 Ok(profile) => profiles.kept.push(Kept { profile, origin: Origin::File(path) }),
                 Err(error) => profiles.broken.push(format!("{error:#}")),
@@ -103,10 +104,10 @@ impl ProfileStore {
             return Ok(kept.clone());
         }
         let path = Path::new(name);
-        if path.is_file() {
+        if path.exists() && !path.is_dir() {
             return Ok(Kept { profile: load(path)?, origin: Origin::File(path.to_owned()) });
         }
-        let broken: String = self.broken.iter().map(|text| format!("\n{text}")).collect();
+        let broken: String = self.broken.iter().map(|text| format!("; {text}")).collect();
         bail!("no such file, and no profile of this name: {name}; known: {}{broken}", self.names().join(", "))
     }
 }
@@ -117,8 +118,7 @@ impl ProfileStore {
 /// A file that cannot be read; the first mistake in it, with its place.
 pub fn load(path: &Path) -> anyhow::Result<Profile> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    Ok(read(&name, &text)?)
+    Ok(read(&name, &files::text(path, &files::PROFILE)?)?)
 }
 
 /// The folder of the user's profiles: below `$XDG_DATA_HOME`, or below `~/.local/share` if that is not set or
@@ -142,7 +142,7 @@ pub fn is_name(name: &str) -> Result<(), String> {
     }
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect();

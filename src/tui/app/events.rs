@@ -51,6 +51,11 @@ impl App {
             self.apply(Input::Home(news), now);
         }
         self.receive_outcomes(now);
+        while let Some(entry) = self.more_recipes.as_ref().and_then(|entries| entries.try_recv().ok()) {
+            self.state.recipes.add(entry);
+            self.state.home.filter.apply(&mut self.state.recipes);
+            self.pacer.touch();
+        }
         self.behind = false;
         self.receive_answers(now);
         for _ in 0..BURST {

@@ -59,6 +59,7 @@ impl Editor {
 
 /// The lines of a recipe with these changes.
 fn lines(entry: &RecipeEntry, overrides: &Overrides) -> Result<Vec<FormLine>, String> {
+    entry.problem.clone().map_or(Ok(()), Err)?;
     let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
     form(&recipe, overrides).map_err(|error| error.problem.to_string())
 }

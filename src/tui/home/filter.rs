@@ -54,6 +54,7 @@ mod tests {
             path: path.trim_end_matches(".yaml").to_owned(),
             title: String::new(),
             text: text.to_owned(),
+            problem: None,
         };
         Recipes::new(shipped().iter().map(|r| entry(r.path, r.text)).collect())
     }

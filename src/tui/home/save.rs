@@ -106,7 +106,7 @@ pub fn save(
         _ => NotSaved::Because(format!("cannot write {}: {error}", path.display())),
     })?;
     let title = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(RecipeEntry { group: OWN.to_owned(), path: path.display().to_string(), title, text })
+    Ok(RecipeEntry { group: OWN.to_owned(), path: path.display().to_string(), title, text, problem: None })
 }
 
 /// An index file that the recipe would not find from its new path.

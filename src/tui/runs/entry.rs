@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::case::units::escaped;
 use crate::engine::clock;
-use crate::run::index::{self, Stamp};
+use crate::run::index::Stamp;
 use crate::run::note;
 use crate::run::stored::Stored;
 use crate::run::summary::Summary;
@@ -33,8 +33,7 @@ impl Entry {
     /// Reads a folder below `root`, whatever its content, as long as `wanted` returns true.
     pub fn read(root: &Path, path: PathBuf, wanted: &dyn Fn() -> bool) -> Entry {
         let stamp = Stamp::of(&path);
-        let content = index::check(&path).map_err(anyhow::Error::msg);
-        let content = content.and_then(|()| Stored::open_while(&path, wanted));
+        let content = Stored::open_while(&path, wanted);
         let content = content.map(|stored| Box::new(Summary::of(&stored)));
         // The entry already shows the folder's name.
         let within = format!("{}/", path.display());

@@ -51,6 +51,7 @@ fn demo() {
     let (recipes, resolve) = (fixture::recipes(), Arc::new(fixture::changed));
     let devices = fixture::DEVICES.to_owned();
     run(Options {
+        more_recipes: None,
         recipes,
         resolve,
         runner: Box::new(Slow),

@@ -13,7 +13,7 @@ pub fn text(word: &str) -> Value {
 
 fn recipe(group: &str, path: &str, title: &str, text: &str) -> RecipeEntry {
     let [group, path, title, text] = [group, path, title, text].map(str::to_owned);
-    RecipeEntry { group, path, title, text }
+    RecipeEntry { group, path, title, text, problem: None }
 }
 
 pub fn recipes() -> Vec<RecipeEntry> {

@@ -42,6 +42,7 @@ fn recipes() -> Vec<RecipeEntry> {
         path: path.to_owned(),
         title: path.to_owned(),
         text: text.to_owned(),
+        problem: None,
     };
     let found = shipped.iter().map(|path| {
         let text = shipped::find(path).expect("shipped").text;
@@ -467,8 +468,13 @@ fn comments_that_are_lost_are_told_of() {
     let text = "# Mine.\ngather:\n  tuples: # why these\n    - 1Ki\n    - 2Ki\n  locations: random\nbackend: cpu\n\
         chart: {x: tuples, y: time}\n";
     let (mut app, _) = open(COLOURED);
-    let entry =
-        RecipeEntry { group: "mine".into(), path: "b.yaml".into(), title: "b".into(), text: text.into() };
+    let entry = RecipeEntry {
+        group: "mine".into(),
+        path: "b.yaml".into(),
+        title: "b".into(),
+        text: text.into(),
+        problem: None,
+    };
     let index = app.state.recipes.add(entry);
     app.state.home.filter.apply(&mut app.state.recipes);
     app.state.recipes.select(index);

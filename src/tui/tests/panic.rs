@@ -25,6 +25,7 @@ fn panics() {
     };
     let ended = run(Options {
         recipes: fixture::recipes(),
+        more_recipes: None,
         resolve: Arc::new(resolve),
         runner: Box::new(Slow),
         devices: fixture::DEVICES.to_owned(),

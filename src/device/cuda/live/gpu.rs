@@ -294,7 +294,7 @@ fn unnamed(device: Device, attribute: Unnamed) -> Option<u32> {
 
 /// The driver's release, as reported by its kernel module.
 fn driver_release() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    let text = crate::files::system("/proc/driver/nvidia/version")?;
     let dotted = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     text.lines().next()?.split_whitespace().find(dotted).map(str::to_owned)
 }

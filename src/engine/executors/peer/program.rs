@@ -8,7 +8,7 @@
 //!
 //! Any order may be answered by `failed REASON`, which ends the program. So does the end of its input.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -58,16 +58,14 @@ impl Program {
         let child = Command::new(file).stdin(piped()).stdout(piped()).spawn();
         let mut child =
             child.map_err(|error| Failure::Failed(format!("cannot start {}: {error}", file.display())))?;
-        let orders = child.stdin.take().map(|stdin| {
-            let (sender, lines) = mpsc::channel();
-            thread::spawn(move || write_lines(stdin, &lines));
-            sender
-        });
         let (sender, answers) = mpsc::sync_channel(BACKLOG);
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || read_lines(stdout, &sender));
+        match attend(&mut child, sender) {
+            Ok(orders) => Ok(Program { name, child, orders, answers, patience }),
+            Err(error) => {
+                let _ = child.kill().and_then(|()| child.wait());
+                Err(Failure::Failed(format!("cannot start a thread for the peer {name}: {error}")))
+            }
         }
-        Ok(Program { name, child, orders, answers, patience })
     }
 
     /// Sends an order and returns the answer. After any failure except `n/a` the program is unusable.
@@ -158,6 +156,18 @@ fn answer(verb: &str, line: &str) -> Option<Answer> {
         ("release", None) if line == "released" => Some(Answer::Released),
         _ => None,
     }
+}
+
+/// Starts the threads that attend to the program's streams; returns where to send the lines of its input.
+fn attend(child: &mut Child, sender: SyncSender<String>) -> io::Result<Option<Sender<String>>> {
+    let named = |name: &str| thread::Builder::new().name(name.to_owned());
+    if let Some(stdout) = child.stdout.take() {
+        named("answers").spawn(move || read_lines(stdout, &sender))?;
+    }
+    let Some(stdin) = child.stdin.take() else { return Ok(None) };
+    let (sender, lines) = mpsc::channel();
+    named("orders").spawn(move || write_lines(stdin, &lines))?;
+    Ok(Some(sender))
 }
 
 fn write_lines(mut input: ChildStdin, lines: &Receiver<String>) {

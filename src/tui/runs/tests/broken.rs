@@ -52,7 +52,7 @@ fn whatever_lies_there_is_listed_with_what_is_wrong() {
     assert!(wrong(&app, "torn").contains("events.ndjson:1: not an event"), "{}", wrong(&app, "torn"));
     assert!(wrong(&app, "packed").contains("not a complete gzip file"), "{}", wrong(&app, "packed"));
     assert!(
-        wrong(&app, "folder").contains("manifest.json is not a regular file"),
+        wrong(&app, "folder").contains("manifest.json is a folder; accepted: a regular file"),
         "{}",
         wrong(&app, "folder")
     );

@@ -23,6 +23,7 @@ pub(super) fn keep_names(folder: &Path) {
     for folder in [Some(folder), folder.parent()].into_iter().flatten() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         // Some file systems cannot sync a directory and offer no alternative.
+        #[expect(clippy::disallowed_methods, reason = "it is a directory, and nothing is read")]
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }

@@ -1,0 +1,265 @@
+//! The one way to open what a user names: only regular files, or streams where a stream makes sense, without
+//! waiting for anybody, up to a length that depends on what the file holds, and with allocations that may fail.
+//!
+//! Everything else that opens or reads a file is refused by Clippy (`clippy.toml`), except where a reason is
+//! stated.
+
+use std::fmt;
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, BufRead, ErrorKind, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::case::units::fmt_bytes;
+
+/// What a file holds, and how much of it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// What messages call it, with its article.
+    pub what: &'static str,
+    /// Longest regular file, bytes.
+    pub most: u64,
+    /// Most bytes of a pipe; `None` if only regular files are read.
+    pub stream: Option<u64>,
+}
+
+const fn regular(what: &'static str, most: u64) -> Kind {
+    Kind { what, most, stream: None }
+}
+
+/// A recipe, or a suite of Spatter that is run as one.
+pub const RECIPE: Kind = regular("a recipe", 32 << 20);
+/// A suite of Spatter.
+pub const SUITE: Kind = Kind { stream: Some(32 << 20), ..regular("a suite", 32 << 20) };
+/// The configuration of the user interface.
+pub const CONFIGURATION: Kind = regular("a configuration", 1 << 20);
+/// A device's profile.
+pub const PROFILE: Kind = regular("a profile", 4 << 20);
+/// The manifest of a stored run.
+pub const MANIFEST: Kind = regular("a manifest", 64 << 20);
+/// The events of a stored run, compressed or not. Runs of several hours produce a few megabytes.
+pub const EVENTS: Kind = regular("an event log", 1 << 30);
+/// A table or a chart of a stored run.
+pub const REPORT: Kind = regular("a table or chart", 1 << 30);
+/// The user's remark on a stored run, of which only the beginning is read.
+pub const NOTE: Kind = regular("a note", 1 << 20);
+/// An index array named by a recipe.
+pub const INDICES: Kind = regular("an index file", 16 << 30);
+/// An index array named on a command line.
+pub const INDEX_STREAM: Kind = Kind { stream: Some(1 << 30), ..INDICES };
+/// A file of the system, below `/proc`, `/sys` or `/etc`.
+pub const SYSTEM: Kind = regular("a file of the system", 16 << 20);
+
+/// Why a file is not read.
+#[derive(Debug)]
+pub enum Problem {
+    Unreadable { path: PathBuf, error: io::Error },
+    Irregular { path: PathBuf, is: &'static str, kind: Kind },
+    Long { path: PathBuf, length: u64, kind: Kind },
+    NotText { path: PathBuf, at: usize },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Unreadable { path, error } => write!(f, "cannot read {}: {error}", path.display()),
+            Problem::Irregular { path, is, kind } => {
+                let pipes = if kind.stream.is_some() { " or a pipe" } else { "" };
+                write!(f, "{} is {is}; accepted: a regular file{pipes}", path.display())
+            }
+            Problem::Long { path, length, kind: Kind { what, most, .. } } => {
+                let (length, most) = (fmt_bytes(*length), fmt_bytes(*most));
+                write!(f, "{} is {length} long; {what} of at most {most} is read", path.display())
+            }
+            Problem::NotText { path, at } => {
+                write!(f, "{} is not UTF-8 text: there is an invalid byte at {at}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl Problem {
+    /// Whether there is no such file.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Problem::Unreadable { error, .. } if error.kind() == ErrorKind::NotFound)
+    }
+
+    fn unreadable(path: &Path) -> impl Fn(io::Error) -> Problem + use<> {
+        let path = path.to_owned();
+        move |error| Problem::Unreadable { path: path.clone(), error }
+    }
+}
+
+/// A file that is open for reading and ends with an error where it exceeds its kind's length.
+pub type Opened = Bounded<File>;
+
+/// Opens a file of this kind for reading.
+///
+/// # Errors
+/// When the file cannot be opened, is neither a regular file nor an accepted stream, or is too long.
+pub fn open(path: &Path, kind: &Kind) -> Result<Opened, Problem> {
+    let unreadable = Problem::unreadable(path);
+    // Opening a named pipe would wait for its writer, and a terminal could become ours.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = opened(OpenOptions::new().read(true).custom_flags(flags), path).map_err(&unreadable)?;
+    let about = file.metadata().map_err(&unreadable)?;
+    let what = about.file_type();
+    if what.is_file() || is_null(&about) {
+        let long = || Problem::Long { path: path.to_owned(), length: about.len(), kind: *kind };
+        return if about.len() > kind.most { Err(long()) } else { Ok(Bounded::new(file, kind.most)) };
+    }
+    match kind.stream {
+        Some(most) if what.is_fifo() => {
+            wait_for_writer(&file).map_err(&unreadable)?;
+            Ok(Bounded::new(file, most))
+        }
+        _ => Err(Problem::Irregular { path: path.to_owned(), is: named(what), kind: *kind }),
+    }
+}
+
+/// Opens a regular file to append to it; `create` makes one that does not exist.
+///
+/// # Errors
+/// When the file cannot be opened, or is not a regular file.
+pub fn append(path: &Path, create: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(create).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    regular_only(opened(&mut options, path)?)
+}
+
+/// Opens an existing regular file for reading and writing.
+///
+/// # Errors
+/// As for [`append`].
+pub fn update(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    regular_only(opened(&mut options, path)?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this module checks what it has opened")]
+fn opened(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.open(path)
+}
+
+fn regular_only(file: File) -> io::Result<File> {
+    let what = file.metadata()?.file_type();
+    match what.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other(format!("it is {}; accepted: a regular file", named(what)))),
+    }
+}
+
+/// All bytes of a file.
+///
+/// # Errors
+/// As for [`open`], or when the memory does not suffice.
+pub fn bytes(path: &Path, kind: &Kind) -> Result<Vec<u8>, Problem> {
+    open(path, kind)?.rest().map_err(Problem::unreadable(path))
+}
+
+/// The text in a file.
+///
+/// # Errors
+/// As for [`bytes`], or when the file is not UTF-8.
+pub fn text(path: &Path, kind: &Kind) -> Result<String, Problem> {
+    String::from_utf8(bytes(path, kind)?)
+        .map_err(|error| Problem::NotText { path: path.to_owned(), at: error.utf8_error().valid_up_to() })
+}
+
+/// The text in a file of the system; `None` if it cannot be read.
+pub fn system(path: impl AsRef<Path>) -> Option<String> {
+    text(path.as_ref(), &SYSTEM).ok()
+}
+
+/// A reader that fails once it has produced more than a number of bytes, because a few kilobytes of gzip, a
+/// pipe or a growing file can fill any memory.
+#[derive(Debug)]
+pub struct Bounded<R> {
+    source: R,
+    most: u64,
+    left: u64,
+}
+
+impl<R: Read> Bounded<R> {
+    pub fn new(source: R, most: u64) -> Bounded<R> {
+        Bounded { source, most, left: most }
+    }
+
+    /// Reads to the end.
+    ///
+    /// # Errors
+    /// When there are too many bytes, or too many for the memory.
+    pub fn rest(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        // The standard library allocates for this function with `try_reserve`.
+        self.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        let left = self.left.checked_sub(read as u64);
+        let long =
+            || io::Error::other(format!("it is longer than {}, the most that is read", fmt_bytes(self.most)));
+        self.left = left.ok_or_else(long)?;
+        Ok(read)
+    }
+}
+
+/// What a gzip file of one or more members holds, up to this many bytes.
+pub fn gzip(source: impl BufRead, most: u64) -> Bounded<impl Read> {
+    Bounded::new(Gzip(MultiGzDecoder::new(source)), most)
+}
+
+struct Gzip<R>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let damaged =
+            |why: io::Error| io::Error::new(why.kind(), format!("it is not a complete gzip file: {why}"));
+        self.0.read(into).map_err(damaged)
+    }
+}
+
+/// Waits until a pipe has a writer, for a while, and has its reads wait from then on. Without a writer the pipe
+/// is read as empty.
+fn wait_for_writer(pipe: &File) -> io::Result<()> {
+    const PATIENCE: i32 = 2000;
+    let descriptor = pipe.as_raw_fd();
+    let mut wanted = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
+    // SAFETY: the descriptor is open, and `wanted` is one valid entry; neither call keeps a reference.
+    unsafe {
+        // A failed wait is a short one.
+        let _ = libc::poll(&raw mut wanted, 1, PATIENCE);
+        let flags = libc::fcntl(descriptor, libc::F_GETFL);
+        if flags < 0 || libc::fcntl(descriptor, libc::F_SETFL, flags & !libc::O_NONBLOCK) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is `/dev/null`, the conventional empty file.
+fn is_null(about: &Metadata) -> bool {
+    about.file_type().is_char_device() && about.rdev() == libc::makedev(1, 3)
+}
+
+fn named(what: FileType) -> &'static str {
+    match what {
+        _ if what.is_dir() => "a folder",
+        _ if what.is_fifo() => "a pipe",
+        _ if what.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(test)]
+mod tests;

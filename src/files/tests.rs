@@ -1,0 +1,98 @@
+use std::ffi::CString;
+use std::fs;
+use std::io::Write;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::*;
+
+const SMALL: Kind = regular("a word", 8);
+const STREAM: Kind = Kind { stream: Some(8), ..SMALL };
+
+fn pipe(path: &Path) {
+    let name = CString::new(path.display().to_string()).expect("a path");
+    // SAFETY: the path is a string that ends with a zero byte.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+}
+
+fn refused(path: &Path, kind: &Kind) -> String {
+    text(path, kind).expect_err("refused").to_string()
+}
+
+#[test]
+fn only_what_ends_is_read() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("eight"), "12345678").expect("written");
+    assert_eq!(text(&path("eight"), &SMALL).expect("a text"), "12345678");
+    fs::write(path("nine"), "123456789").expect("written");
+    assert!(refused(&path("nine"), &SMALL).ends_with("nine is 9 B long; a word of at most 8 B is read"));
+    assert!(refused(folder.path(), &SMALL).ends_with(" is a folder; accepted: a regular file"));
+    assert!(refused(folder.path(), &STREAM).ends_with(" is a folder; accepted: a regular file or a pipe"));
+    assert_eq!(
+        refused(Path::new("/dev/zero"), &STREAM),
+        "/dev/zero is a device; accepted: a regular file or a pipe"
+    );
+    assert_eq!(text(Path::new("/dev/null"), &SMALL).expect("nothing"), "");
+    let missing = text(&path("none"), &SMALL).expect_err("missing");
+    assert!(missing.is_missing() && missing.to_string().starts_with("cannot read "), "{missing}");
+    fs::write(path("bytes"), b"ab\xff").expect("written");
+    assert!(
+        refused(&path("bytes"), &SMALL).ends_with("bytes is not UTF-8 text: there is an invalid byte at 2")
+    );
+}
+
+/// Nothing would ever open the other end.
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("pipe");
+    pipe(&path);
+    let began = Instant::now();
+    assert!(refused(&path, &SMALL).ends_with("pipe is a pipe; accepted: a regular file"));
+    assert!(append(&path, true).is_err() && update(&path).is_err());
+    assert_eq!(text(&path, &STREAM).expect("nothing"), "", "nobody writes");
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_stream_is_read_to_its_end_or_its_limit() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("pipe");
+    pipe(&path);
+    let said = |words: &'static [&'static str]| {
+        let end = path.clone();
+        let writer = thread::spawn(move || {
+            let mut end = OpenOptions::new().write(true).open(end).expect("a reader");
+            for word in words {
+                // The reader may have given up.
+                let _ = end.write_all(word.as_bytes());
+                thread::sleep(Duration::from_millis(30));
+            }
+        });
+        let read = text(&path, &STREAM).map_err(|problem| problem.to_string());
+        writer.join().expect("no panic");
+        read
+    };
+    assert_eq!(said(&["1234", "5678"]), Ok("12345678".to_owned()));
+    let long = said(&["12345678", "9"]).expect_err("too long");
+    assert!(long.ends_with("pipe: it is longer than 8 B, the most that is read"), "{long}");
+}
+
+#[test]
+fn what_never_ends_is_given_up_and_so_is_what_unpacks_to_it() {
+    let error = Bounded::new(io::repeat(1), 1000).rest().expect_err("too long").to_string();
+    assert!(error.contains("longer than 1000 B"), "{error}");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&[0; 1001]).expect("compressed");
+    let packed = encoder.finish().expect("compressed");
+    assert_eq!(gzip(&packed[..], 1001).rest().expect("bytes").len(), 1001);
+    assert!(
+        gzip(&packed[..], 1000).rest().is_err_and(|error| error.to_string().contains("longer than 1000 B"))
+    );
+    let cut = gzip(&packed[..9], 1000).rest().expect_err("not whole").to_string();
+    assert!(cut.starts_with("it is not a complete gzip file: "), "{cut}");
+}
