@@ -67,7 +67,7 @@ const PRINTING: &[&str] = &[
     "replay run --margin 50% --out RUN",
     "predict he2007/fig09-passes --profile g80",
     "predict he2007/fig09-passes --profile g80 --format csv",
-    "accuracy run --profile g80",
+    "accuracy H200 --profile h200",
     "counters CASE run",
     "verify --backend scalar --small --sample 1 --seed 1",
     "doctor --engine ENGINE --format json",
@@ -83,6 +83,7 @@ fn words(root: &Path, line: &str, number: usize) -> Vec<String> {
     let filled = |word: &str| match word {
         "CASE" => case.clone(),
         "ENGINE" => format!("{BINARY} engine"),
+        "H200" => concat!(env!("CARGO_MANIFEST_DIR"), "/reports/h200-sanity").to_owned(),
         "RUN" => format!("run-{number}"),
         other => other.to_owned(),
     };
@@ -114,7 +115,7 @@ fn output_that_cannot_be_written_is_one_error() {
         let output = output.expect("starts");
         let error = text(&output.stderr);
         assert!(
-            output.status.code().is_some_and(|code| code != 0 && code < 100),
+            output.status.code().is_some_and(|code| code != 0 && code != 101),
             "{line}: {:?}",
             output.status
         );
@@ -152,14 +153,10 @@ fn a_reader_that_has_gone_is_no_error() {
         let output = child.wait_with_output().expect("ends");
         let error = text(&output.stderr);
         assert!(!error.contains("scatterlab: "), "{line}: {error}");
-        let whole = scatterlab(
-            root.path(),
-            &words(root.path(), line, 200 + number).iter().map(String::as_str).collect::<Vec<_>>(),
-        );
-        // A replay may see a difference once and not the next time.
-        if !line.starts_with("replay") {
-            assert_eq!(output.status.code(), whole.status.code(), "{line}: {error}");
-        }
+        // What a replay of so small a case finds is up to the machine.
+        let found = line.starts_with("replay") && matches!(output.status.code(), Some(4 | 5));
+        let usage = *line == "spatter --help";
+        assert!(output.status.success() || found || usage, "{line}: {:?} {error}", output.status);
     }
 }
 
@@ -181,7 +178,7 @@ fn assert_inert(output: &Output, context: &str) {
         assert!(!said.contains(acts), "{context}: {said:?}");
     }
     assert!(
-        output.status.code().is_some_and(|code| code < 100),
+        output.status.code().is_some_and(|code| code != 101),
         "{context}: {:?} {}",
         output.status,
         text(&output.stderr)
@@ -275,7 +272,7 @@ impl Planter {
         events.push(said(r#"{"event":"log","level":"warn","text":"warned"}"#.to_owned()));
         events.push(said(r#"{"event":"log","level":"info","text":"informed"}"#.to_owned()));
         events.push(said(format!(
-            r#"{{"event":"failed","seq":99999,"case":{case},"error":"broken","lost":false}}"#
+            r#"{{"event":"failed","seq":99999,"case":{case},"round":0,"error":"broken","lost":false}}"#
         )));
         Planter { run, manifest, events }
     }
@@ -318,7 +315,9 @@ fn nothing_in_a_stored_run_acts_on_the_terminal() {
         let output = scatterlab(root.path(), SHOWING[0]);
         assert_inert(&output, path);
         assert_no_forged_line(&output, path);
-        kept.extend(output.status.success().then(|| path.clone()));
+        let compared = scatterlab(root.path(), &["compare", "run", "other", "--format", "json"]);
+        assert_inert(&compared, path);
+        kept.extend((output.status.success() && compared.status.success()).then(|| path.clone()));
     }
     assert!(kept.len() > 10, "{kept:#?}");
     planter.write(&kept);
@@ -334,6 +333,7 @@ fn nothing_in_a_stored_run_acts_on_the_terminal() {
     for (words, format) in DATA {
         let output = scatterlab(root.path(), words);
         assert_inert(&output, &format!("{words:?}"));
+        assert!(output.status.success(), "{words:?}: {output:?}");
         assert_valid(&output, format, &format!("{words:?}"));
     }
     planter.write(&paths);
@@ -347,12 +347,13 @@ fn a_replay_of_a_foreign_run_does_not_act_on_the_terminal() {
     let root = laid_out();
     let planter = Planter::of(root.path().join("run"));
     let mut at: Vec<String> = planter.paths();
-    at.retain(|path| path.ends_with("/title") || path.contains("environment") || path.contains("devices"));
+    let free = |path: &String| ["/title", "/name", "/host", "/started"].iter().any(|end| path.ends_with(end));
+    at.retain(|path| free(path) || path.starts_with("manifest/environment/facts"));
     planter.write(&at);
     let output = scatterlab(root.path(), &["replay", "run"]);
     assert_inert(&output, "replay");
     assert_no_forged_line(&output, "replay");
-    assert!(text(&output.stdout).contains("Small\\u{1b}]0;x\\u{7}"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("Small\\u{1b}]0;x\\u{7}"), "{output:?}");
 }
 
 /// An engine whose words all end in what a terminal would obey, and which also writes it between its events.

@@ -73,6 +73,31 @@ fn ctrl_c_quits_at_home() {
     screen.assert_alone();
 }
 
+/// None of these files ends, or fits.
+#[test]
+fn files_that_cannot_be_read_are_listed_with_the_reason_and_nothing_waits_for_them() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("/dev/zero", path("endless.yaml")).expect("a link");
+    let pipe = std::ffi::CString::new(path("pipe.yml").display().to_string()).expect("a path");
+    // SAFETY: the path is a string that ends with a zero byte.
+    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+    fs::File::create(path("vast.json")).and_then(|file| file.set_len(3 << 30)).expect("a sparse file");
+    let mut screen = opened(Screen::start(folder.path(), (160, 40), &[BINARY]));
+    for (keys, reason) in
+        [("", "vast.json is 3.00 GiB long"), ("k", "pipe.yml is a pipe"), ("kk", "endless.yaml is a device")]
+    {
+        screen.keys(keys);
+        screen.wait(reason);
+    }
+    let status = fs::read_to_string(format!("/proc/{}/status", screen.program())).expect("alive");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    assert!(peak < 200 << 10, "{peak} kB");
+    screen.keys(CTRL_C);
+    assert_eq!(screen.ended(), 0);
+}
+
 #[test]
 fn quitting_while_a_run_is_active_asks_and_then_cancels_it() {
     let folder = folder();
