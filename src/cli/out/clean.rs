@@ -90,8 +90,8 @@ mod tests {
         let json = "a\\u001b[2J\\u000d\\u009b31m\\u007f\\u202e\\u200b\\udb40\\udc41\n\tµ";
         assert_eq!(written(Escape::Json, &[HOSTILE.as_bytes()]), json);
         let read: String =
-            serde_json::from_str(&format!("\"{}\"", json.replace('\n', "").replace('\t', ""))).expect("JSON");
-        assert_eq!(read, HOSTILE.replace('\n', "").replace('\t', ""));
+            serde_json::from_str(&format!("\"{}\"", json.replace(['\n', '\t'], ""))).expect("JSON");
+        assert_eq!(read, HOSTILE.replace(['\n', '\t'], ""));
     }
 
     #[test]
