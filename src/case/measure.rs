@@ -22,6 +22,10 @@ pub struct Measure {
     pub ci: Option<f64>,
     /// Seconds per case, including preparation, after which no round beyond the first `rounds` is started.
     pub budget: f64,
+    /// Seconds per case over all its rounds, preparation included, at which the case fails even in the middle of
+    /// a round; `None`: [`Measure::limit`] decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
     pub order: Order,
     pub cache: Cache,
     /// Whether a flagged round gets a second attempt.
@@ -91,6 +95,13 @@ impl Measure {
         self.ci.filter(|_| self.rounds >= FEWEST && self.most() > self.rounds)
     }
 
+    /// Seconds after which a case fails. Without a limit of the recipe that is generous: an hour, or ten times the
+    /// budget where that is longer.
+    pub fn limit(&self) -> f64 {
+        const HOUR: f64 = 3600.0;
+        self.limit.unwrap_or_else(|| HOUR.max(10.0 * self.budget))
+    }
+
     /// The largest number of rounds of a case: `max_rounds` applies only if it exceeds `rounds`.
     pub fn most(&self) -> u32 {
         self.max_rounds.max(self.rounds)
@@ -107,6 +118,7 @@ const DEFAULT: Measure = Measure {
     warm_up: None,
     ci: Some(0.03),
     budget: 10.0,
+    limit: None,
     order: Order::Interleaved,
     cache: Cache::Hot,
     second_look: true,

@@ -56,6 +56,7 @@ pub fn watch(running: &Running, ledger: Ledger, interrupt: &Interrupt) -> anyhow
     let ended = follow(running, &mut printer);
     interrupt.detach();
     let summary = Summary::of(&printer.ledger, &running.folder);
+    printer.result(printer.lost, "", "");
     if printer.heard {
         printer.close(&summary);
     }
@@ -74,6 +75,7 @@ pub fn watch_quietly(
     let ended = follow(running, &mut printer);
     interrupt.detach();
     let summary = Summary::of(&printer.ledger, &running.folder);
+    printer.result(printer.lost, "", "");
     if printer.heard {
         let time = minutes(printer.started.elapsed());
         printer.note(&format!("{} in {time}", summary.words()));
@@ -116,8 +118,8 @@ struct Printer {
     doubts: Doubts,
     /// Whether to print a line only for failures.
     quiet: bool,
-    /// Whether the engine died with the last reported case.
-    lost: bool,
+    /// The position of a case that was lost with its engine, until it is known whether the run continues.
+    lost: Option<usize>,
 }
 
 /// Announces the engine's replacement after its death.
@@ -127,7 +129,7 @@ impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
-        Printer { ledger, eta, started, live, heard: false, doubts, quiet: false, lost: false }
+        Printer { ledger, eta, started, live, heard: false, doubts, quiet: false, lost: None }
     }
 
     fn headline(&self) {
@@ -153,12 +155,16 @@ impl Printer {
             Event::Round { result, .. } => {
                 changed.inspect(|at| self.eta.finish(*at, &self.ledger, now));
                 changed.inspect(|at| self.doubts.round(*at, &self.short_label(*at), result));
-                self.result(changed, &turn(result));
+                self.result(changed, &turn(result), "");
             }
             Event::NotApplicable { .. } | Event::Failed { .. } | Event::Skipped { .. } => {
                 self.eta.begin(now);
-                self.lost = matches!(event, Event::Failed { lost: true, .. });
-                self.result(changed, "");
+                if matches!(event, Event::Failed { lost: true, .. }) {
+                    self.result(self.lost, "", "");
+                    self.lost = changed;
+                } else {
+                    self.result(changed, "", "");
+                }
             }
             Event::Paused => self.note("held"),
             Event::Continued => {
@@ -192,18 +198,21 @@ impl Printer {
     /// Reports the engine's death, unless the line of the case that died with it already has.
     fn died(&mut self, reason: &str, answer: Control) {
         self.eta.pause();
-        if !std::mem::take(&mut self.lost) {
-            let next = if answer == Control::Resume { GOES_ON } else { ", before it did anything" };
-            self.note(&format!("the engine died: {reason}{next}"));
+        let goes_on = answer == Control::Resume;
+        match self.lost.take() {
+            Some(at) => self.result(Some(at), "", if goes_on { GOES_ON } else { "" }),
+            None => {
+                let next = if goes_on { GOES_ON } else { ", before it did anything" };
+                self.note(&format!("the engine died: {reason}{next}"));
+            }
         }
     }
 
-    fn result(&self, changed: Option<usize>, turn: &str) {
+    fn result(&self, changed: Option<usize>, turn: &str, next: &str) {
         let Some(record) = changed.and_then(|at| self.ledger.records().get(at)) else { return };
         if self.quiet && !matches!(record.status, Status::Failed(_)) {
             return;
         }
-        let next = if self.lost { GOES_ON } else { "" };
         let (label, outcome) = (self.label(&record.case), outcome(record));
         self.note(&format!("[{}] {label}{turn}: {outcome}{next}", self.place()));
     }

@@ -26,6 +26,7 @@ mod report;
 mod results;
 mod resume;
 mod run;
+mod salvage;
 mod schema;
 mod spatter;
 mod tui;
@@ -88,6 +89,8 @@ enum Command {
     Report(report::ReportArguments),
     /// Compress the events of stored runs and remove the tables and charts that report writes anew
     Pack(pack::PackArguments),
+    /// Write a new folder with every readable line of a damaged run, and list the others
+    Salvage(salvage::SalvageArguments),
     /// Rerun a stored run and report, case by case, whether its results hold here
     Replay(replay::ReplayArguments),
     /// Compare stored runs: a table, and charts that show them over each other
@@ -433,6 +436,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Config(_)) => config::run(config.as_deref()),
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
+        Some(Command::Salvage(arguments)) => salvage::run(&arguments),
         Some(Command::Pack(pack)) => pack::run(&pack),
         Some(Command::Predict(predict)) => predict::run(&predict, &engine),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),

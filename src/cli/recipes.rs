@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use super::out;
 use crate::case::IndexFiles;
 use crate::files;
 use crate::inputs::indices::LocalFiles;
@@ -87,7 +88,15 @@ pub fn open_run(path: &Path) -> anyhow::Result<Stored> {
     if path.is_file() || (!path.exists() && shipped::find(&name.to_string()).is_some()) {
         bail!("{name} is not a folder; this command takes folders of stored runs");
     }
-    Stored::open(path)
+    Stored::open(path).map(with_warnings)
+}
+
+/// The run, after its warnings are printed to standard error.
+pub fn with_warnings(run: Stored) -> Stored {
+    for warning in &run.warnings {
+        out::complain("scatterlab", &format!("warning: {warning}"));
+    }
+    run
 }
 
 /// `he2007/fig01` for `he2007/fig01.yaml`.

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Parser, ValueHint};
 
 use super::interrupt::Interrupt;
-use super::recipes::Source;
+use super::recipes::{Source, with_warnings};
 use super::run::overrides;
 use super::{
     Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, PeersArguments, headless, out,
@@ -155,7 +155,7 @@ fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
         if !arguments.set.is_empty() || !arguments.backend.is_empty() {
             bail!("--set and --backend are for recipes; {} was run with its own", target.display());
         }
-        return Stored::open(target);
+        return Stored::open(target).map(with_warnings);
     }
     let source = Source::find(&arguments.target)?;
     let plan = source.resolve(&overrides(&arguments.set, &arguments.backend)?)?;

@@ -38,9 +38,9 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
         if output.is_asked_for() {
             output.results(run)?;
         } else {
-            let written = render(run)?;
+            // The table needs no place in the folder, which may be read-only.
             results::print(&run.ledger);
-            out::line(&written);
+            out::line(&render(run)?);
         }
     }
     output.end()?;
@@ -53,5 +53,6 @@ pub fn render(run: &Stored) -> anyhow::Result<String> {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let names: Vec<String> = paths.iter().filter_map(|path| name(path)).collect();
     let summary = Summary::of(&run.ledger, &run.path);
-    Ok(format!("{}: {} → {}", run.path.display(), summary.words(), names.join(", ")))
+    let unchecked = if run.log.integrity.is_unchecked() { ", events unchecked" } else { "" };
+    Ok(format!("{}: {}{unchecked} → {}", run.path.display(), summary.words(), names.join(", ")))
 }

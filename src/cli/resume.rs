@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
+use super::recipes::with_warnings;
 use super::{out, report};
 use crate::engine::client::EngineCommand;
 use crate::report::{file_names, write_of_run};
@@ -15,7 +16,7 @@ use crate::run::{self, Interrupted, events};
 /// Continues an interrupted run. A complete run only has its tables and charts rewritten if any is missing or
 /// outdated.
 pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyhow::Result<Summary> {
-    let stored = Stored::open(folder)?;
+    let stored = with_warnings(Stored::open(folder)?);
     if !stored.ledger.is_complete() {
         let run = Interrupted::open(folder)?;
         let ledger = run.stored.ledger.clone();

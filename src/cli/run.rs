@@ -15,6 +15,7 @@ use crate::engine::client::EngineCommand;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::write_of_run;
 use crate::run::EngineRunner;
+use crate::run::folder::MANIFEST;
 use crate::run::runner::advice;
 use crate::run::stored::Stored;
 
@@ -69,7 +70,8 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
 
 /// Prints the closing lines of a run. Returns whether it was a success.
 fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> anyhow::Result<bool> {
-    if !summary.complete {
+    // The folder of a run that was cancelled before an engine answered is gone.
+    if !summary.complete && summary.folder.join(MANIFEST).exists() {
         out::line(&format!("to resume: {}", advice("run --resume", &summary.folder, engine)));
     }
     if output.is_asked_for() {

@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
+use super::inbox::LONGEST_COMMAND;
 use super::lines::{forward_events, forward_noise};
 use super::name;
 use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
 use crate::case::Device;
-use crate::case::units::shown;
+use crate::case::units::{fmt_bytes, shown};
 use crate::model::DeviceProfile;
 
 /// How long an engine may take to send its first event, [`Event::Hello`]: the driver takes seconds to initialise
@@ -40,8 +41,11 @@ const PONG_TIMEOUT: Duration = Duration::from_secs(2);
 /// The most lines of other output ([`Incoming::NotAnEvent`]) quoted if an engine does not send its hello.
 const QUOTED: usize = 5;
 
-/// Capacity of the queue of received lines; when it is full, the engine blocks.
-const BACKLOG: usize = 4096;
+/// Capacity of the queue of received lines, each up to a megabyte; when it is full, the engine blocks.
+const BACKLOG: usize = 256;
+
+/// The most lines kept of what an engine that has exited left on its standard error.
+const MOST_LAST_WORDS: usize = 50;
 
 /// How to start an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -215,10 +219,16 @@ impl Client {
     /// Sends a command. If the engine is gone, [`Incoming::Closed`] reports it.
     ///
     /// # Errors
-    /// When the command cannot be encoded as JSON: a path in a plan is not UTF-8.
+    /// When the command cannot be encoded as JSON (a path in a plan is not UTF-8), or is longer than an engine reads.
     pub fn send(&mut self, command: &Command) -> anyhow::Result<()> {
         let line = serde_json::to_vec(command);
         let mut line = line.context("cannot send the engine its commands")?;
+        if line.len() > LONGEST_COMMAND {
+            let [length, most] = [line.len(), LONGEST_COMMAND].map(|bytes| fmt_bytes(bytes as u64));
+            bail!(
+                "cannot send the engine its commands: the plan has {length}, and an engine reads up to {most}"
+            );
+        }
         line.push(b'\n');
         if self.input.as_ref().is_some_and(|input| input.send(line).is_err()) {
             self.input = None;
@@ -237,6 +247,11 @@ impl Client {
                 Incoming::Event(event) if event == pong => return Some(began.elapsed()),
                 Incoming::Closed => {
                     self.held.push_back(Incoming::Closed);
+                    return None;
+                }
+                // An engine that says so much has no time for an answer.
+                other if self.held.len() >= BACKLOG => {
+                    self.held.push_back(other);
                     return None;
                 }
                 other => self.held.push_back(other),
@@ -264,10 +279,13 @@ impl Client {
         }
     }
 
-    /// Remaining lines on the standard error of an engine that has exited.
+    /// Remaining lines on the standard error of an engine that has exited: the first [`MOST_LAST_WORDS`], because a
+    /// process that it started may go on writing for ever.
     pub fn last_words(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        while let Ok(incoming) = self.incoming.recv_timeout(LAST_WORDS) {
+        while lines.len() < MOST_LAST_WORDS
+            && let Ok(incoming) = self.incoming.recv_timeout(LAST_WORDS)
+        {
             if let Incoming::NotAnEvent(line) = incoming {
                 lines.push(line);
             }

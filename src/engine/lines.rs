@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::SyncSender;
 
 use super::client::Incoming;
+use super::protocol::Event;
 use crate::case::units::escaped;
 
 /// Longest piece read as one line, bytes. The largest event, a round of 1000 samples, has about 25 kB.
@@ -12,6 +13,9 @@ const LONGEST_LINE: u64 = 1 << 20;
 
 /// Most characters forwarded of a line of noise.
 const LONGEST_NOISE: usize = 2000;
+
+/// Most characters forwarded of an engine's own message to the user, which may list cases.
+const LONGEST_LOG: usize = 20_000;
 
 /// Prefix of an event's line.
 const EVENT: &[u8] = b"{\"event\":";
@@ -43,20 +47,37 @@ fn events(line: &[u8]) -> Vec<Incoming> {
     let start = line.windows(EVENT.len()).position(|window| window == EVENT);
     let event = start.and_then(|at| Some((at, serde_json::from_slice(&line[at..]).ok()?)));
     match event {
-        Some((at, event)) => noise(&line[..at]).into_iter().chain([Incoming::Event(event)]).collect(),
+        Some((at, event)) => {
+            noise(&line[..at]).into_iter().chain([Incoming::Event(bounded(event))]).collect()
+        }
         None => noise(line).into_iter().collect(),
+    }
+}
+
+/// The event, with the text of a message cut at [`LONGEST_LOG`].
+fn bounded(event: Event) -> Event {
+    match event {
+        Event::Log { level, text } => {
+            let (kept, dropped) = cut(&text, LONGEST_LOG);
+            Event::Log { level, text: kept.to_owned() + &dropped }
+        }
+        other => other,
     }
 }
 
 /// A line of text with control characters escaped; `None` for an empty line.
 fn noise(line: &[u8]) -> Option<Incoming> {
     let text = String::from_utf8_lossy(line);
-    let text = text.trim_end();
-    let cut = match text.char_indices().nth(LONGEST_NOISE) {
-        Some((end, _)) => escaped(&text[..end]) + "…",
-        None => escaped(text),
-    };
-    (!cut.is_empty()).then_some(Incoming::NotAnEvent(cut))
+    let (kept, dropped) = cut(text.trim_end(), LONGEST_NOISE);
+    (!kept.is_empty()).then(|| Incoming::NotAnEvent(escaped(kept) + &dropped))
+}
+
+/// The first characters of a text, and a note of what is dropped; the note is empty where nothing is.
+fn cut(text: &str, longest: usize) -> (&str, String) {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => (&text[..end], format!("… ({} bytes dropped)", text.len() - end)),
+        None => (text, String::new()),
+    }
 }
 
 struct Lines<R> {
@@ -84,7 +105,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
-    use crate::engine::protocol::Event;
+    use crate::engine::protocol::Level;
 
     fn heard(bytes: &[u8]) -> Vec<Incoming> {
         let (sender, receiver) = sync_channel(100);
@@ -124,6 +145,18 @@ mod tests {
         assert!(heard.contains(&Incoming::Event(Event::Finished { cancelled: false })));
         let longest =
             heard.iter().filter_map(|i| if let Incoming::NotAnEvent(t) = i { Some(t.len()) } else { None });
-        assert!(longest.max().is_some_and(|n| n <= LONGEST_NOISE + 3), "{} pieces", heard.len());
+        assert!(longest.max().is_some_and(|n| n <= LONGEST_NOISE + 40), "{} pieces", heard.len());
+        let dropped =
+            |i: &Incoming| matches!(i, Incoming::NotAnEvent(t) if t.ends_with("… (1046576 bytes dropped)"));
+        assert_eq!(heard.iter().filter(|i| dropped(i)).count(), 3, "each piece says what is missing");
+    }
+
+    #[test]
+    fn a_message_is_cut_and_says_so() {
+        let event = Event::Log { level: Level::Info, text: "x".repeat(LONGEST_LOG + 5) };
+        let line = serde_json::to_vec(&event).expect("text");
+        let heard = heard(&[&line[..], b"\n"].concat());
+        let Incoming::Event(Event::Log { text, .. }) = &heard[0] else { panic!("{heard:?}") };
+        assert_eq!((text.len() < LONGEST_LOG + 40, text.ends_with("… (5 bytes dropped)")), (true, true));
     }
 }

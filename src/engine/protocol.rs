@@ -268,4 +268,15 @@ impl Event {
             _ => None,
         }
     }
+
+    /// The id of the case whose result this is; `None` for events that are not results.
+    pub fn result_of(&self) -> Option<&str> {
+        match self {
+            Event::Round { result, .. } => Some(&result.case),
+            Event::NotApplicable { case, .. } | Event::Failed { case, .. } | Event::Skipped { case, .. } => {
+                Some(case)
+            }
+            _ => None,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Descriptions of the values that a key accepts, for forms.
 
-use super::measure::{Form, MeasureKey, NONE};
+use super::measure::{AUTO, Form, MeasureKey, NONE};
 use crate::case::Cache;
 use crate::case::measure::Order;
 use crate::case::schema::{Kind, Param, Variant};
@@ -39,6 +39,7 @@ pub(crate) fn measure_accepts(key: &MeasureKey) -> String {
         Form::Count(kind) => accepts(&kind),
         Form::Width => format!("a share such as 3%, or {NONE}"),
         Form::Time => "a time such as 10s".to_owned(),
+        Form::TimeOrAuto => format!("a time such as 600s, or {AUTO}"),
         Form::Order => Order::NAMES.map(|(name, _)| name).join(", "),
         Form::Cache => Cache::NAMES.map(|(name, _)| name).join(", "),
         Form::Either(words) => words.map(|(name, _)| name).join(", "),

@@ -28,6 +28,8 @@ pub(crate) enum Form {
     Width,
     /// A time such as `10s`.
     Time,
+    /// A time, or [`AUTO`].
+    TimeOrAuto,
     /// One of [`Order::NAMES`].
     Order,
     /// One of [`Cache::NAMES`].
@@ -37,7 +39,7 @@ pub(crate) enum Form {
 }
 
 /// The keys of `measure:`.
-pub(crate) const KEYS: [MeasureKey; 10] = [
+pub(crate) const KEYS: [MeasureKey; 11] = [
     MeasureKey {
         name: "rounds",
         form: COUNT,
@@ -75,6 +77,13 @@ pub(crate) const KEYS: [MeasureKey; 10] = [
         form: Form::Time,
         default: "10s",
         doc: "time of a case over all its rounds, preparation included, after which no further round begins",
+    },
+    MeasureKey {
+        name: "limit",
+        form: Form::TimeOrAuto,
+        default: "auto",
+        doc: "time of a case over all its rounds, preparation included, at which it fails even in the middle of a \
+              round and the run goes on with the other cases; auto: an hour, or ten times the budget where that is longer",
     },
     MeasureKey {
         name: "order",
@@ -115,11 +124,11 @@ const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST_ROUNDS });
 const SAMPLES: Form = Form::Count(Kind::Count { min: 1, max: MOST_SAMPLES });
 const COUNT_OR_AUTO: Kind = Kind::CountOr { min: 1, max: MOST_ROUNDS, words: &[AUTO], list: 0 };
 const WARM_UP: Form = Form::Count(COUNT_OR_AUTO);
-/// The word that leaves a count to the program.
-const AUTO: &str = "auto";
+/// The word that leaves a value to the program.
+pub(crate) const AUTO: &str = "auto";
 /// The narrowest and the widest confidence interval that may be requested.
 const CI: [f64; 2] = [0.0001, 1.0];
-/// The longest budget: one day, in seconds.
+/// The longest budget and the longest limit: one day, in seconds.
 const LONGEST: f64 = 86_400.0;
 /// The word that disables a rule.
 pub(crate) const NONE: &str = "none";
@@ -149,6 +158,7 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         "warm-up" => measure.warm_up = warm_up(node, &at)?,
         "ci" => measure.ci = width(node, &at)?,
         "budget" => measure.budget = seconds(node, &at)?,
+        "limit" => measure.limit = limit(node, &at)?,
         "order" => measure.order = named(&Order::NAMES, node, &at)?,
         "cache" => measure.cache = named(&Cache::NAMES, node, &at)?,
         "second-look" => measure.second_look = named(&SECOND_LOOK, node, &at)?,
@@ -194,6 +204,21 @@ fn seconds(node: &Node, at: &str) -> Result<f64, Mistake> {
         .ok_or_else(|| Mistake::wrong_type(node.place, at, "a time such as `10s`", node.describe()))?;
     let seconds = units::parse_seconds(&text).map_err(|reason| quantity(node, at, reason))?;
     within(seconds, [0.0, LONGEST], node, at, "0s to 86400s")
+}
+
+/// `600s`, or `auto`.
+fn limit(node: &Node, at: &str) -> Result<Option<f64>, Mistake> {
+    let text = number_or_text(node).ok_or_else(|| {
+        Mistake::wrong_type(node.place, at, "a time such as `600s`, or `auto`", node.describe())
+    })?;
+    if text == AUTO {
+        return Ok(None);
+    }
+    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Err(Mistake::unknown_word(node.place, at, &text, &["a time such as `600s`", AUTO]));
+    }
+    let seconds = units::parse_seconds(&text).map_err(|reason| quantity(node, at, reason))?;
+    within(seconds, [0.0, LONGEST], node, at, "0s to 86400s, or auto").map(Some)
 }
 
 /// A number is returned as its digits, so that the error message asks for the unit.

@@ -3,19 +3,25 @@
 
 mod begin;
 mod keep;
-mod silence;
+mod noise;
+mod watchdog;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Ledger;
+use anyhow::bail;
+
+use super::checks;
 use super::controls::Controls;
 use super::derived::Derived;
 use super::folder::{Folder, Manifest, fresh_path};
 use super::interrupted::Interrupted;
 use super::runner::{Control, Message, Runner, Running, advice};
+use super::{Ledger, Status};
+use crate::case::units;
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event, Level};
 use crate::engine::{clock, hung};
@@ -23,13 +29,17 @@ use crate::model::Profile;
 use crate::recipe::plan::{Plan, slug};
 
 use begin::Beginning;
-use silence::Silence;
+use noise::Noise;
+use watchdog::{Overdue, Watchdog};
 
 /// How long a cancelled engine may take to reach the next sample boundary.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Interval between latency probes of a remote engine, made between two cases.
 const PING: Duration = Duration::from_secs(10);
+
+/// An engine that dies this often without a finished round in between is given up.
+const MOST_DEATHS: u32 = 3;
 
 /// Longest wait for a silent engine. Any event or request ends the wait.
 const LONG: Duration = Duration::from_secs(3600);
@@ -118,6 +128,8 @@ fn drive(
         derived: Derived::new(),
         pinged: None,
         patience,
+        noise: Noise::new(),
+        deaths: 0,
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })
@@ -152,8 +164,12 @@ struct Drive {
     derived: Derived,
     /// When the latency of a remote engine was last probed.
     pinged: Option<Instant>,
-    /// The shortest silence after which an engine counts as hung.
+    /// The shortest time without progress after which an engine counts as hung.
     patience: Duration,
+    /// Bounds what is kept of an engine's chatter.
+    noise: Noise,
+    /// Deaths of engines since the last finished round.
+    deaths: u32,
 }
 
 /// How one engine's part of the run ended.
@@ -161,6 +177,8 @@ enum Ended {
     Finished,
     Cancelled,
     Died(String),
+    /// Killed because a case was over its time limit. The case has failed, the others go on.
+    OverLimit,
 }
 
 impl Drive {
@@ -209,8 +227,16 @@ impl Drive {
             })?;
             match self.follow(&mut client)? {
                 Ended::Finished | Ended::Cancelled => return Ok(()),
+                Ended::OverLimit => {}
                 Ended::Died(reason) => {
-                    self.bury(&reason)?;
+                    let case = self.bury(&reason)?;
+                    if self.deaths >= MOST_DEATHS {
+                        bail!(
+                            "given up: the engine died {MOST_DEATHS} times without a finished round in between, \
+                             the last time so: {reason}"
+                        );
+                    }
+                    self.tell(Message::Died { reason, case });
                     if !self.goes_on()? {
                         return Ok(());
                     }
@@ -222,7 +248,7 @@ impl Drive {
     /// Follows an engine until it finishes, dies, or is cancelled.
     fn follow(&mut self, client: &mut Client) -> anyhow::Result<Ended> {
         let mut cancelled: Option<Instant> = None;
-        let mut silence = Silence::new(self.patience);
+        let mut watchdog = Watchdog::new(self.patience);
         loop {
             while let Some(asked) = self.controls.next() {
                 match asked {
@@ -233,37 +259,107 @@ impl Drive {
                     }
                     // Nothing can follow the cancellation by a disconnected user interface.
                     Control::Cancel | Control::Stop => break,
-                    other => self.pass_on(other, client)?,
+                    other => {
+                        if other == Control::Pause {
+                            watchdog.asked_to_pause();
+                        }
+                        self.pass_on(other, client)?;
+                    }
                 }
             }
             let left = cancelled.map(|since| CANCEL_TIMEOUT.saturating_sub(since.elapsed()));
             if left.is_some_and(|left| left.is_zero()) {
                 return self.kill(client, "because it did not stop by itself");
             }
-            match client.next(left.unwrap_or_else(|| silence.look())) {
-                Some(Incoming::Woken) => {}
-                None if cancelled.is_some() => {}
-                None => {
-                    if let Some(hung) = silence.goes_on() {
-                        client.kill();
-                        return Ok(Ended::Died(hung));
-                    }
-                }
-                Some(Incoming::NotAnEvent(text)) => self.keep_log(Level::Info, text)?,
+            let look = left.unwrap_or_else(|| watchdog.look(&self.ledger));
+            let incoming = client.next(look);
+            watchdog.looks(look);
+            match incoming {
+                Some(Incoming::Woken) | None => {}
+                Some(Incoming::NotAnEvent(text)) => self.keep_noise(text)?,
                 Some(Incoming::Closed) => {
                     let ending = client.ending();
-                    client.last_words().into_iter().try_for_each(|text| self.keep_log(Level::Info, text))?;
+                    client.last_words().into_iter().try_for_each(|text| self.keep_noise(text))?;
                     return Ok(if cancelled.is_some() { Ended::Cancelled } else { Ended::Died(ending) });
                 }
                 Some(Incoming::Event(event)) => {
-                    self.take(&event, client)?;
-                    silence.ends(&event, &self.ledger);
-                    if let Event::Finished { cancelled } = event {
-                        return Ok(if cancelled { Ended::Cancelled } else { Ended::Finished });
+                    if let Some(ended) = self.hear(event, &mut watchdog, client)? {
+                        return Ok(ended);
                     }
                 }
             }
+            let overdue = if cancelled.is_none() { watchdog.overdue(&self.ledger) } else { None };
+            if let Some(overdue) = overdue {
+                client.kill();
+                return self.end_overdue(overdue);
+            }
         }
+    }
+
+    /// Checks an event and takes it. `Some` if the engine's part of the run ends with it.
+    fn hear(
+        &mut self,
+        event: Event,
+        watchdog: &mut Watchdog,
+        client: &mut Client,
+    ) -> anyhow::Result<Option<Ended>> {
+        if let Some(case) = event.result_of().filter(|case| self.ledger.position(case).is_none()) {
+            let case = units::shown(case);
+            client.kill();
+            return Ok(Some(Ended::Died(format!(
+                "it reported on a case that the plan does not have, {case}: killed"
+            ))));
+        }
+        if self.is_refused(&event) {
+            return self.acknowledge(&event, client).map(|()| None);
+        }
+        let reported = matches!(event, Event::Round { .. });
+        let event = checks::checked(event, &self.ledger, &BTreeMap::new());
+        let advances = watchdog.hears(&event, &self.ledger);
+        if advances {
+            self.tell_dropped()?;
+            self.deaths = if matches!(event, Event::Round { .. }) { 0 } else { self.deaths };
+            self.take(&event, client)?;
+        } else if self.noise.takes() {
+            self.take(&event, client)?;
+        } else {
+            self.acknowledge(&event, client)?;
+        }
+        Ok(match event {
+            Event::Finished { cancelled: true } => Some(Ended::Cancelled),
+            Event::Finished { cancelled: false } => Some(Ended::Finished),
+            // The engine does not know that its report was refused.
+            Event::Failed { case, .. } if reported => {
+                client.send(&Command::Skip { case })?;
+                None
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether an engine skips a case whose report was refused; the case has failed already.
+    fn is_refused(&self, event: &Event) -> bool {
+        let Event::Skipped { case, .. } = event else { return false };
+        let record = self.ledger.position(case).and_then(|at| self.ledger.records().get(at));
+        record.is_some_and(|record| matches!(record.status, Status::Failed(_)))
+    }
+
+    /// Ends the part of an engine that was killed because it is out of time.
+    fn end_overdue(&mut self, overdue: Overdue) -> anyhow::Result<Ended> {
+        let (case, round, error) = match overdue {
+            Overdue::Hung(reason) => return Ok(Ended::Died(reason)),
+            Overdue::OverLimit { case, round, error } => (case, round, error),
+        };
+        self.current = None;
+        self.tell_dropped()?;
+        if let Some(case) = self.ledger.plan().cases.get(case).map(|case| case.id.clone()) {
+            self.record(&Event::Failed { seq: 0, case, round, error, lost: false })?;
+            self.keep_log(
+                Level::Warn,
+                "the engine was killed; the run continues in a fresh engine".to_owned(),
+            )?;
+        }
+        Ok(Ended::OverLimit)
     }
 
     /// Forwards a request of the user to the engine.

@@ -2,7 +2,7 @@
 //! and the copy bandwidth of each backend.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
@@ -135,22 +135,31 @@ pub fn paces(
 ) -> anyhow::Result<Option<Paces>> {
     let Some((mut client, _)) = Client::spawn_unless(engine, given_up)? else { return Ok(None) };
     client.send(&Command::Probe { backends: backends.to_vec(), device })?;
-    let (mut paces, mut waited) = (Paces::new(), Duration::ZERO);
+    // Only an answer ends the wait, not whatever else the engine says.
+    let (mut paces, mut asked) = (Paces::new(), Instant::now());
     while paces.len() < backends.len() {
         if given_up() {
             client.kill();
             return Ok(None);
         }
         match client.next(ASKED) {
-            Some(Incoming::Event(Event::Probed { backend, copy, reason, free })) => {
-                let pace = copy.map(|copy| Pace { copy, free });
-                paces.insert(backend, pace.ok_or_else(|| reason.unwrap_or_default()));
-                waited = Duration::ZERO;
+            Some(Incoming::Event(Event::Probed { backend, copy, reason, free }))
+                if backends.contains(&backend) && !paces.contains_key(&backend) =>
+            {
+                let pace = match copy {
+                    Some(copy) if copy.is_finite() && copy > 0.0 => Ok(Pace { copy, free }),
+                    Some(copy) => Err(format!("a copy of {copy} GB/s is not credible")),
+                    None => Err(reason.unwrap_or_default()),
+                };
+                paces.insert(backend, pace);
+                asked = Instant::now();
             }
             Some(Incoming::Closed) => bail!("the engine died: {}", client.ending()),
-            None if waited > PATIENCE => bail!("the engine did not answer within {} s", PATIENCE.as_secs()),
-            None => waited += ASKED,
-            Some(_) => {}
+            Some(_) | None => {}
+        }
+        if asked.elapsed() > PATIENCE && paces.len() < backends.len() {
+            client.kill();
+            bail!("the engine did not answer within {} s", PATIENCE.as_secs());
         }
     }
     Ok(Some(paces))

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::writes::{draft, write_durably};
 use self::writes::{keep_names, remove_drafts};
+use super::chain::Chain;
 use super::events;
-use super::stored::Line;
+use super::stored::{Line, LogState};
 use crate::case::Device;
 use crate::engine::clock;
 use crate::engine::protocol::{Environment, Event};
@@ -71,6 +72,9 @@ pub struct Folder {
     /// Bytes of complete lines in the event log.
     whole: u64,
     held: Vec<u8>,
+    /// The checksum chain up to the last line of `held`, and up to the last line in the file.
+    chain: Chain,
+    written: Chain,
     /// Copies of index arrays that this program created.
     copies: Vec<PathBuf>,
     /// Whether the folder outlives the program. Nothing of one that does not is synced to disk.
@@ -120,7 +124,17 @@ impl Folder {
     }
 
     fn of(path: &Path, events: File, whole: u64) -> Folder {
-        Folder { path: path.to_owned(), events, whole, held: Vec::new(), copies: Vec::new(), lasting: true }
+        let (path, chain) = (path.to_owned(), Chain::default());
+        Folder {
+            path,
+            events,
+            whole,
+            held: Vec::new(),
+            chain,
+            written: chain,
+            copies: Vec::new(),
+            lasting: true,
+        }
     }
 
     /// Opens the folder of a run to resume it. Compressed events are unpacked.
@@ -187,9 +201,10 @@ impl Folder {
     /// When the file cannot be written or, for a durable event, when the file is no longer in the folder. The
     /// file still ends with a complete line, as far as the system allows it.
     pub fn append(&mut self, event: &Event, urgency: Urgency) -> anyhow::Result<()> {
-        let line = Line { event: event.clone(), at: clock::epoch() };
-        serde_json::to_writer(&mut self.held, &line)?;
-        self.held.push(b'\n');
+        let mut line = serde_json::to_vec(&Line { event: event.clone(), at: clock::epoch() })?;
+        line.push(b'\n');
+        self.chain.seal(&mut line);
+        self.held.append(&mut line);
         if urgency == Urgency::Held && self.held.len() < MOST_HELD {
             return Ok(());
         }
@@ -211,22 +226,35 @@ impl Folder {
             // A torn line in the middle would make the log unreadable; a torn last line that cannot be
             // truncated is ignored when the run is opened again.
             let _ = self.events.set_len(self.whole);
+            self.chain = self.written;
             return Err(error).with_context(|| self.cannot_write());
         }
         self.whole += held.len() as u64;
+        self.written = self.chain;
         Ok(())
     }
 
-    /// Truncates the event log to `whole` bytes, which removes a torn last line.
+    /// Goes on after what was read of the event log: a torn last line is cut off, and the checksum chain continues.
     ///
     /// # Errors
     /// When the file cannot be truncated; the error names it.
-    pub fn cut(&mut self, whole: u64) -> anyhow::Result<()> {
-        if whole < self.whole {
-            self.events.set_len(whole).with_context(|| self.cannot_write())?;
-            self.whole = whole;
+    pub fn continue_after(&mut self, log: &LogState) -> anyhow::Result<()> {
+        if log.whole < self.whole {
+            self.events.set_len(log.whole).with_context(|| self.cannot_write())?;
+            self.whole = log.whole;
         }
+        (self.chain, self.written) = (log.chain, log.chain);
         Ok(())
+    }
+
+    /// Appends a line of another run's event log as it is. The checksum chain goes on after it.
+    ///
+    /// # Errors
+    /// As for [`flush`](Self::flush).
+    pub(super) fn copy_line(&mut self, line: &[u8], chain: Chain) -> anyhow::Result<()> {
+        self.held.extend_from_slice(line);
+        self.chain = chain;
+        if self.held.len() < MOST_HELD { Ok(()) } else { self.flush() }
     }
 
     /// Checks that the log still exists: writes to an unlinked file succeed and are lost.

@@ -36,7 +36,7 @@ impl Interrupted {
     pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Interrupted> {
         let mut folder = Folder::reopen(path)?;
         let mut stored = Stored::open_while(path, wanted)?;
-        folder.cut(stored.whole)?;
+        folder.continue_after(&stored.log)?;
         if stored.manifest.schema < SCHEMA {
             stored.manifest.schema = SCHEMA;
             folder.write_manifest(&stored.manifest)?;

@@ -122,8 +122,9 @@ impl Ledger {
         (0..self.records.len()).for_each(|at| self.refresh(at));
     }
 
-    /// Marks a case as failed, which hides its times.
+    /// Marks a case as failed for good, which hides its times.
     pub fn fail(&mut self, at: usize, error: String) {
+        self.put_off.remove(&at);
         self.records[at].status = Status::Failed(error);
         self.refresh(at);
     }
@@ -239,7 +240,11 @@ impl Ledger {
     fn skip(&mut self, at: usize) {
         let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
-        let open = !matches!(record.status, Status::Failed(_) | Status::NotApplicable(_));
+        // A case that failed stays failed: an engine skips it when its report was refused.
+        if matches!(record.status, Status::Failed(_)) {
+            return;
+        }
+        let open = !matches!(record.status, Status::NotApplicable(_));
         let enough = || stats::verdict(measure, 0, &record.medians(), record.spent()).is_some();
         if open && record.wanted > 0 && enough() {
             record.wanted = 0;
@@ -263,7 +268,8 @@ impl Ledger {
         }
     }
 
-    fn measure(&self, at: usize) -> &Measure {
+    /// How the case at this position is sampled.
+    pub(super) fn measure(&self, at: usize) -> &Measure {
         &self.plan.experiments[self.plan.cases[at].experiment].measure
     }
 

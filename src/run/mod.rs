@@ -1,6 +1,8 @@
 //! Runs: a run is one execution of a plan. Here are its folder on disk, the records (one per case) that are
 //! derived from the engine's events, and the loop that sends the plan to an engine and stores what it reports.
 
+pub mod chain;
+mod checks;
 mod controls;
 mod derived;
 mod drive;
@@ -18,6 +20,7 @@ mod record;
 pub mod reference;
 pub mod repeat;
 pub mod runner;
+pub mod salvage;
 pub mod stored;
 pub mod summary;
 #[cfg(test)]

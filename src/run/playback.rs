@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::runner::{Control, Message, Runner, Running};
 use super::stored::{Line, each_event_until};
+use super::{Ledger, checks};
 use crate::engine::protocol::{Event, Level};
 use crate::recipe::plan::Plan;
 
@@ -43,13 +44,13 @@ pub struct WatchRunner {
 }
 
 impl Runner for WatchRunner {
-    fn start(&self, _plan: Plan, _recipe: &str) -> anyhow::Result<Running> {
+    fn start(&self, plan: Plan, _recipe: &str) -> anyhow::Result<Running> {
         let (sender, messages) = mpsc::channel();
         let (control, controls) = mpsc::channel();
         let player =
             Player { speed: self.speed, messages: sender, controls, due: Instant::now(), over: false };
         let folder = self.folder.clone();
-        thread::Builder::new().name("watch".into()).spawn(move || player.play(&folder))?;
+        thread::Builder::new().name("watch".into()).spawn(move || player.play(&folder, plan))?;
         Ok(Running { messages, control, folder: self.folder.clone() })
     }
 }
@@ -65,9 +66,11 @@ struct Player {
 }
 
 impl Player {
-    fn play(mut self, folder: &Path) {
+    fn play(mut self, folder: &Path, plan: Plan) {
         let (mut pace, mut finished) = (Pace::default(), false);
-        let read = each_event_until(folder, |line| {
+        let (altered, ledger) = (checks::altered(&plan), Ledger::new(plan));
+        let read = each_event_until(folder, |Line { event, at }| {
+            let line = Line { event: checks::checked(event, &ledger, &altered), at };
             finished |= matches!(line.event, Event::Finished { .. });
             self.tell_all(pace.take(line));
             if self.over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -8,10 +8,12 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::Ledger;
-use super::events;
+use super::chain::{Chain, Finding, Integrity};
 use super::folder::{ENGINE_DIED, MANIFEST, Manifest, RECIPE, SCHEMA};
-use crate::case::units;
+use super::runner::advice;
+use super::{Ledger, checks, events};
+use crate::case::units::fmt_bytes;
+use crate::engine::client::EngineCommand;
 use crate::engine::protocol::Event;
 use crate::files;
 use crate::inputs::indices;
@@ -25,8 +27,19 @@ pub struct Stored {
     pub recipe: String,
     /// The plan and its records, folded from the events.
     pub ledger: Ledger,
-    /// Bytes of complete lines in the event log; a torn line may follow.
+    pub log: LogState,
+    /// What is wrong with the files although they can be read, one line each.
+    pub warnings: Vec<String>,
+}
+
+/// What was read of an event log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogState {
+    /// Bytes of complete lines; a torn line may follow.
     pub whole: u64,
+    /// The checksum chain up to the last complete line.
+    pub chain: Chain,
+    pub integrity: Integrity,
 }
 
 /// One line of a run's event log.
@@ -57,65 +70,138 @@ impl Stored {
         let mut manifest = manifest(path)?;
         indices::locate(&mut manifest.plan.indices, path);
         let mut ledger = Ledger::new(manifest.plan.clone());
-        let whole = each_event_until(path, |line| {
-            ledger.file(&line.event);
+        let altered = checks::altered(&manifest.plan);
+        let log = each_event_until(path, |line| {
+            ledger.file(&checks::checked(line.event, &ledger, &altered));
             if wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         if !wanted() {
             bail!("reading {} was cancelled", path.display());
         }
         ledger.settle();
+        let mut warnings: Vec<String> = log.integrity.warning(&events::file(path)).into_iter().collect();
+        warnings.extend(altered.values().next().map(|reason| {
+            let others =
+                if altered.len() > 1 { format!(" ({} such cases)", altered.len()) } else { String::new() };
+            format!("{}{others}: the case fails", path.join(reason).display())
+        }));
+        altered.into_iter().for_each(|(at, reason)| ledger.fail(at, reason));
         let recipe = match files::text(&path.join(RECIPE), &files::RECIPE) {
             // An old folder may lack its recipe; the plan is sufficient.
             Err(problem) if problem.is_missing() => String::new(),
             read => read?,
         };
-        Ok(Stored { path: path.to_owned(), manifest, recipe, ledger, whole })
+        Ok(Stored { path: path.to_owned(), manifest, recipe, ledger, log, warnings })
     }
 }
 
-/// Longest line of an event log, bytes. The largest event, a round of 1000 samples, has about 25 kB.
-const LONGEST_LINE: u64 = 16 << 20;
-
-/// Calls `take` with every event of a run folder in order, and returns the bytes of complete lines in its log.
+/// Calls `take` with every event of a run folder in order, and returns the state of its log.
 ///
 /// # Errors
 /// As for [`Stored::open`].
-pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64> {
+pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<LogState> {
     each_event_until(path, |line| {
         take(line);
         ControlFlow::Continue(())
     })
 }
 
-/// Like [`each_event`], but stops when `take` breaks.
+/// Like [`each_event`], but stops when `take` breaks. A round whose line changed after it was written is given as a
+/// failure, which a resumed run tries again.
 ///
 /// # Errors
 /// As for [`Stored::open`], for the lines up to the break.
-pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<()>) -> anyhow::Result<u64> {
-    let file = events::file(path);
-    let mut reader = events::open(&file)?;
-    let (mut text, mut whole) = (Vec::new(), 0);
-    for number in 1.. {
-        text.clear();
-        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut text);
-        let read = read.with_context(|| format!("cannot read {}", file.display()))? as u64;
-        if read == LONGEST_LINE {
-            let most = units::fmt_bytes(LONGEST_LINE);
-            bail!("{}:{number}: the line is longer than {most}, the most that is read", file.display());
+pub fn each_event_until(
+    path: &Path,
+    mut take: impl FnMut(Line) -> ControlFlow<()>,
+) -> anyhow::Result<LogState> {
+    let mut lines = StoredLines::open(path)?;
+    while let Some(finding) = lines.next()? {
+        let mut line = match lines.parse() {
+            Ok(line) => line,
+            Err(error) => bail!(
+                "{}:{}: not an event that this version knows: {error}; to keep the other lines: {}",
+                lines.file.display(),
+                lines.number(),
+                advice("salvage", path, &EngineCommand::Own)
+            ),
+        };
+        if finding == Finding::Changed {
+            line.event = lines.distrusted(line.event);
         }
-        if !text.ends_with(b"\n") {
-            break;
-        }
-        let line = serde_json::from_slice(&text);
-        let line = line
-            .with_context(|| format!("{}:{number}: not an event that this version knows", file.display()))?;
-        whole += read;
         if take(said_in_words(line)).is_break() {
             break;
         }
     }
-    Ok(whole)
+    Ok(lines.state)
+}
+
+/// Longest line of an event log that is read, bytes. A round of 10,000 samples has 250 kB.
+const LONGEST_LINE: u64 = 64 << 20;
+
+/// The complete lines of an event log, one after another.
+pub(super) struct StoredLines {
+    file: PathBuf,
+    reader: Box<dyn BufRead>,
+    text: Vec<u8>,
+    pub state: LogState,
+}
+
+impl StoredLines {
+    /// # Errors
+    /// When the log cannot be opened.
+    pub fn open(run: &Path) -> anyhow::Result<StoredLines> {
+        let file = events::file(run);
+        let reader = events::open(&file)?;
+        Ok(StoredLines { file, reader, text: Vec::new(), state: LogState::default() })
+    }
+
+    /// Reads the next complete line, and returns what its checksums say; `None` at the end or before a torn line.
+    ///
+    /// # Errors
+    /// When the log cannot be read further, or the line is too long.
+    pub fn next(&mut self) -> anyhow::Result<Option<Finding>> {
+        self.text.clear();
+        let read = (&mut self.reader).take(LONGEST_LINE).read_until(b'\n', &mut self.text);
+        let read = read.with_context(|| format!("cannot read {}", self.file.display()))? as u64;
+        if !self.text.ends_with(b"\n") {
+            let number = self.state.integrity.lines + 1;
+            if read == LONGEST_LINE {
+                bail!("{}:{number}: the line has more than {}", self.file.display(), fmt_bytes(LONGEST_LINE));
+            }
+            return Ok(None);
+        }
+        let finding = self.state.chain.check(&self.text);
+        self.state.integrity.count(finding);
+        self.state.whole += read;
+        Ok(Some(finding))
+    }
+
+    /// The line read last, or after [`next`](Self::next) returned `None` what is left of a torn one.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The number of the line read last, counted from 1.
+    pub fn number(&self) -> u64 {
+        self.state.integrity.lines
+    }
+
+    /// The event in the line read last.
+    ///
+    /// # Errors
+    /// When it is none that this version knows.
+    pub fn parse(&self) -> serde_json::Result<Line> {
+        serde_json::from_slice(&self.text)
+    }
+
+    /// What remains of an event whose line changed: of a round, that it is lost.
+    fn distrusted(&self, event: Event) -> Event {
+        let Event::Round { seq, result } = event else { return event };
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        let error = format!("{name}:{}: the line was changed after it was written", self.number());
+        Event::Failed { seq, case: result.case, round: result.round, error, lost: true }
+    }
 }
 
 /// Reads only the manifest of a run folder.
@@ -135,11 +221,10 @@ pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
     let json = migrated(json).with_context(|| file.display().to_string())?;
     let manifest: Manifest =
         serde_json::from_value(json).with_context(|| format!("{} is damaged", file.display()))?;
-    let stray = manifest.plan.cases.iter().find(|case| case.experiment >= manifest.plan.experiments.len());
-    if let Some(case) = stray {
-        bail!("{} is damaged: case {} belongs to no experiment", file.display(), units::shown(&case.id));
+    match manifest.plan.check() {
+        Ok(()) => Ok(manifest),
+        Err(wrong) => bail!("{} is damaged: {wrong}", file.display()),
     }
-    Ok(manifest)
 }
 
 /// In schema 1, only the error's text marks a case as lost with its engine.

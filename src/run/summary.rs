@@ -210,10 +210,18 @@ mod tests {
     use crate::report::judge::tests::{Run, manifest};
     use crate::run::Ledger;
     use crate::run::folder::Manifest;
+    use crate::run::stored::LogState;
 
     fn stored(run: Run) -> Stored {
         let Run { manifest, ledger } = run;
-        Stored { path: "reports/a".into(), manifest, recipe: "title: A\n\tx\n".to_owned(), ledger, whole: 0 }
+        Stored {
+            path: "reports/a".into(),
+            manifest,
+            recipe: "title: A\n\tx\n".to_owned(),
+            ledger,
+            log: LogState::default(),
+            warnings: Vec::new(),
+        }
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub const ROWS: &[Row] = &[
             ("FAULT_DOES", "hang"),
             ("SCATTERLAB_HUNG_AFTER", "15"),
         ],
-        words: "scale · cuda: FAILED: the engine died: hung while sampling: killed after 15 s without a word",
+        words: "scale · cuda: FAILED: the engine died: hung while sampling: killed after 15 s without progress",
         next: LOST,
         ..ONE
     },

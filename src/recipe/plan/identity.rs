@@ -1,7 +1,7 @@
 //! Identity of cases.
 
 use super::indices::is_whereabouts;
-use crate::case::{Params, Value};
+use crate::case::{Case, Params, Value};
 
 /// Incremented when the meaning of a parameter or of the inputs changes, so that older samples are not
 /// mistaken for current ones.
@@ -17,6 +17,14 @@ pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
         text.push_str(&format!("{key} {}\n", value_text(value)));
     }
     blake3::hash(text.as_bytes()).to_hex()[..12].to_owned()
+}
+
+/// The identity that a case's content gives, if the case states another one: then its content is not what it was
+/// when the identity was made. The number that makes an identity unique within its plan is not part of the hash.
+pub fn recomputed(case: &Case) -> Option<String> {
+    let stated = case.id.split_once('-').map_or(case.id.as_str(), |(hash, _)| hash);
+    let id = case_id(&case.primitive, &case.params, case.seed);
+    (stated != id).then_some(id)
 }
 
 /// A value on one line; distinct for distinct values and types.

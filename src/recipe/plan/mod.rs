@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::{Case, IndexFile, Measure, Value, units};
 
 pub use form_model::{Line as FormLine, Origin, form};
-pub use identity::case_id;
+pub use identity::{case_id, recomputed};
 pub use inline_overrides::{measures_the_same, with_overrides, with_title};
 pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_until, resolve_with, slug};
@@ -155,6 +155,23 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Checks the references between the parts of a plan that somebody else wrote.
+    ///
+    /// # Errors
+    /// Names the key and its value.
+    pub fn check(&self) -> Result<(), String> {
+        let count = self.experiments.len();
+        match self.cases.iter().enumerate().find(|(_, case)| case.experiment >= count) {
+            Some((at, case)) => {
+                let wrong = case.experiment;
+                Err(format!(
+                    "plan.cases[{at}].experiment is {wrong}; accepted: below {count}, the number of experiments"
+                ))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The start of the recipe's hash, enough to distinguish recipes on a chart or a line.
     pub fn short_hash(&self) -> String {
         const DIGITS: usize = 12;

@@ -44,12 +44,16 @@ impl Drive {
             _ => {}
         }
         self.record(event)?;
-        if let Some(seq) = event.seq() {
+        if event.seq().is_some() {
             self.refresh_reports()?;
             self.ping(client);
-            client.send(&Command::Ack { seq })?;
         }
-        Ok(())
+        self.acknowledge(event, client)
+    }
+
+    /// Acknowledges a result that is on disk or need not be.
+    pub(super) fn acknowledge(&self, event: &Event, client: &mut Client) -> anyhow::Result<()> {
+        event.seq().map_or(Ok(()), |seq| client.send(&Command::Ack { seq }))
     }
 
     pub(super) fn record(&mut self, event: &Event) -> anyhow::Result<()> {
@@ -64,16 +68,17 @@ impl Drive {
         Ok(())
     }
 
-    /// Handles an engine's death: its current case fails; the others may continue.
-    pub(super) fn bury(&mut self, reason: &str) -> anyhow::Result<()> {
+    /// Handles an engine's death: its current case, which is returned, fails; the others may continue.
+    pub(super) fn bury(&mut self, reason: &str) -> anyhow::Result<Option<String>> {
         let lost = self.current.take();
         if let Some((case, round)) = lost.clone() {
             let error = format!("{ENGINE_DIED}{reason}");
             self.record(&Event::Failed { seq: 0, case, round, error, lost: true })?;
         }
+        self.deaths += 1;
+        self.tell_dropped()?;
         self.refresh_reports()?;
-        self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
-        Ok(())
+        Ok(lost.map(|(case, _)| case))
     }
 
     /// A failed write of tables or charts during the run is only a warning: the results are safe in the event
@@ -92,6 +97,16 @@ impl Drive {
     fn write_reports(&mut self) -> anyhow::Result<()> {
         let (Some(write), Some(manifest)) = (self.reports, &self.manifest) else { return Ok(()) };
         self.derived.timed(|| write(self.folder.path(), manifest, &self.ledger))
+    }
+
+    /// Keeps a line of an engine that is no event, within bounds.
+    pub(super) fn keep_noise(&mut self, text: String) -> anyhow::Result<()> {
+        if self.noise.takes() { self.keep_log(Level::Info, text) } else { Ok(()) }
+    }
+
+    /// Says how much of an engine's chatter was not kept since its plan last advanced.
+    pub(super) fn tell_dropped(&mut self) -> anyhow::Result<()> {
+        self.noise.refill().map_or(Ok(()), |text| self.keep_log(Level::Warn, text))
     }
 
     pub(super) fn keep_log(&mut self, level: Level, text: String) -> anyhow::Result<()> {

@@ -44,7 +44,7 @@ fn packed_events_are_those_that_were_there_and_become_plain_again() {
     let packed = fs::metadata(run.path().join(PACKED)).expect("a file").len();
     assert!(packed * 5 < plain.len() as u64, "{packed} of {}", plain.len());
     assert_eq!((count(run.path()), fs::read_dir(run.path()).expect("a folder").count()), (100, 1));
-    let whole = each_event_until(run.path(), |_| ControlFlow::Continue(())).expect("events");
+    let whole = each_event_until(run.path(), |_| ControlFlow::Continue(())).expect("events").whole;
     assert_eq!(whole, plain.len() as u64 - 12, "as long as the plain one's");
     let taken = Folder::create(run.path()).expect_err("a run").to_string();
     assert!(taken.contains("already holds a run"), "{taken}");

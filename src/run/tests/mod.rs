@@ -5,8 +5,11 @@ mod interruptions;
 mod retries;
 mod stored;
 
+use std::path::Path;
+
+use super::folder::{Folder, Manifest, SCHEMA, Urgency};
 use crate::case::Verdict;
-use crate::engine::protocol::{Event, RoundResult};
+use crate::engine::protocol::{Environment, Event, RoundResult};
 use crate::recipe;
 use crate::recipe::plan::{Overrides, Plan, resolve};
 use crate::stats::noise::Flag;
@@ -28,7 +31,7 @@ pub fn attempt(plan: &Plan, case: usize, round: u32, attempt: u32, seconds: f64,
         case: plan.cases[case].id.clone(),
         round,
         attempt,
-        samples: vec![seconds; 3],
+        samples: vec![seconds; plan.experiments[0].measure.samples as usize],
         batch: 1,
         verdict: certifies.then_some(Verdict::Certified { checked: 1 }),
         wall: 0.5,
@@ -41,4 +44,25 @@ pub fn attempt(plan: &Plan, case: usize, round: u32, attempt: u32, seconds: f64,
 pub fn failed(plan: &Plan, case: usize, lost: bool) -> Event {
     let (case, error) = (plan.cases[case].id.clone(), "it went wrong".to_owned());
     Event::Failed { seq: 1, case, round: 0, error, lost }
+}
+
+pub fn manifest(plan: Plan) -> Manifest {
+    Manifest {
+        schema: SCHEMA,
+        version: "0.1.0".into(),
+        revision: "abc".into(),
+        started: "2026-11-20 22:37:58".into(),
+        command_line: Vec::new(),
+        environment: Environment::default(),
+        devices: Vec::new(),
+        plan,
+    }
+}
+
+/// Writes a stored run with these events.
+pub fn write(path: &Path, plan: &Plan, events: &[Event]) {
+    let mut folder = Folder::create(path).expect("a folder");
+    folder.write_recipe("title: Test\n").expect("written");
+    folder.write_manifest(&manifest(plan.clone())).expect("written");
+    events.iter().for_each(|event| folder.append(event, Urgency::Written).expect("written"));
 }

@@ -35,6 +35,7 @@ impl Opened {
             }
             if wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        stored.warnings.iter().for_each(|warning| log.push(Duration::ZERO, Level::Warn, warning));
         Ok(Opened { stored, log })
     }
 

@@ -1,0 +1,165 @@
+//! Salvage of a damaged event log: a new folder with every line that can be read, and a list of the others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::chain::Finding;
+use super::folder::{Folder, MANIFEST, RECIPE, Urgency};
+use super::note;
+use super::stored::{LogState, StoredLines, manifest};
+use crate::case::units::shown;
+use crate::engine::protocol::{Event, Level};
+use crate::inputs::indices;
+
+/// A line that is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// Its number, counted from 1.
+    pub line: u64,
+    pub reason: String,
+}
+
+/// The lines of an event log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Number of lines that can be read.
+    pub kept: u64,
+    pub dropped: Vec<Dropped>,
+}
+
+/// Most dropped lines that the new folder names.
+const NAMED: usize = 20;
+
+/// Reads the event log of a run and finds the lines that cannot be kept.
+///
+/// # Errors
+/// When the manifest or the log cannot be opened.
+pub fn survey(run: &Path) -> anyhow::Result<Survey> {
+    manifest(run)?;
+    sort(run, |_, _| Ok(()))
+}
+
+/// Writes a new folder with the lines that can be kept, byte for byte, and a message that says which are missing.
+/// The run itself stays as it is.
+///
+/// # Errors
+/// When the run cannot be opened, or the new folder exists already or cannot be written.
+pub fn salvage(run: &Path, to: &Path) -> anyhow::Result<Survey> {
+    manifest(run)?;
+    if to.exists() {
+        bail!("{} exists already; give --out another folder", to.display());
+    }
+    let mut folder = Folder::create(to)?;
+    let survey = sort(run, |line, log| folder.copy_line(line, log.chain))?;
+    copy(run, to)?;
+    let event = Event::Log { level: Level::Warn, text: told(run, &survey) };
+    folder.append(&event, Urgency::Durable)?;
+    Ok(survey)
+}
+
+/// Calls `keep` with every line that can be kept.
+fn sort(run: &Path, mut keep: impl FnMut(&[u8], &LogState) -> anyhow::Result<()>) -> anyhow::Result<Survey> {
+    let (mut lines, mut survey) = (StoredLines::open(run)?, Survey::default());
+    loop {
+        let finding = match lines.next() {
+            Ok(Some(finding)) => finding,
+            Ok(None) => {
+                if !lines.text().is_empty() {
+                    let reason = "the last line is torn: it has no line end".to_owned();
+                    survey.dropped.push(Dropped { line: lines.number() + 1, reason });
+                }
+                return Ok(survey);
+            }
+            Err(error) => {
+                let reason = format!("nothing can be read from here on: {error:#}");
+                survey.dropped.push(Dropped { line: lines.number() + 1, reason });
+                return Ok(survey);
+            }
+        };
+        let reason = match lines.parse() {
+            Err(error) => format!("not an event that this version knows: {error}"),
+            Ok(_) if finding == Finding::Changed => "the line was changed after it was written".to_owned(),
+            Ok(_) => {
+                survey.kept += 1;
+                keep(lines.text(), &lines.state)?;
+                continue;
+            }
+        };
+        survey.dropped.push(Dropped { line: lines.number(), reason });
+    }
+}
+
+/// Copies what a run's folder holds besides its events and what is derived from them.
+fn copy(run: &Path, to: &Path) -> anyhow::Result<()> {
+    let mut files: Vec<PathBuf> = [MANIFEST, RECIPE, note::FILE].map(PathBuf::from).to_vec();
+    let arrays = run.join(indices::FOLDER);
+    if arrays.is_dir() {
+        fs::create_dir_all(to.join(indices::FOLDER))
+            .with_context(|| format!("cannot write {}", to.display()))?;
+        let entries = fs::read_dir(&arrays).with_context(|| format!("cannot read {}", arrays.display()))?;
+        files.extend(entries.flatten().map(|entry| Path::new(indices::FOLDER).join(entry.file_name())));
+    }
+    for file in files {
+        let (from, to) = (run.join(&file), to.join(&file));
+        // Old folders lack a recipe, most have no note; what is no file has no place in a run.
+        if from.is_file() {
+            fs::copy(&from, &to)
+                .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn told(run: &Path, survey: &Survey) -> String {
+    let lines: Vec<String> =
+        survey.dropped.iter().take(NAMED).map(|dropped| dropped.line.to_string()).collect();
+    let more = match survey.dropped.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let run = shown(&run.display().to_string());
+    format!("salvaged from {run}: dropped of its event log are the lines {}{more}", lines.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::folder::EVENTS;
+    use super::super::stored::Stored;
+    use super::super::tests::{attempt, plan, write};
+    use super::*;
+    use crate::run::Status;
+
+    #[test]
+    fn every_readable_line_is_kept_and_the_others_are_named() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let (run, out) = (root.path().join("run"), root.path().join("out"));
+        let plan = plan("rounds: 1, ci: none");
+        let events: Vec<Event> = (0..4).map(|case| attempt(&plan, case, 0, 0, 1e-3, false)).collect();
+        write(&run, &plan, &events);
+        fs::create_dir(run.join(indices::FOLDER)).expect("a folder");
+        fs::write(run.join(indices::FOLDER).join("a.npy"), "array").expect("written");
+        assert_eq!(survey(&run).expect("a run"), Survey { kept: 4, dropped: Vec::new() });
+        let text = fs::read_to_string(run.join(EVENTS)).expect("events");
+        let lines: Vec<&str> = text.lines().collect();
+        let changed = lines[2].replacen("0.001", "0.002", 1);
+        let damaged = format!("{}\n{}\n\0\0\0\n{changed}\n{}\n{{\"ev", lines[0], lines[1], lines[3]);
+        fs::write(run.join(EVENTS), &damaged).expect("written");
+        let survey = salvage(&run, &out).expect("salvaged");
+        let dropped: Vec<(u64, &str)> = survey.dropped.iter().map(|d| (d.line, &d.reason[..12])).collect();
+        assert_eq!(dropped, [(3, "not an event"), (4, "the line was"), (6, "the last lin")]);
+        assert_eq!(fs::read_to_string(run.join(EVENTS)).expect("events"), damaged, "untouched");
+        let stored = Stored::open(&out).expect("a run");
+        let done = |case: usize| stored.ledger.records()[case].status == Status::Done;
+        assert_eq!([0, 1, 2, 3].map(done), [true, true, false, true]);
+        let kept = fs::read_to_string(out.join(EVENTS)).expect("events");
+        assert!(kept.starts_with(&format!("{}\n{}\n{}\n", lines[0], lines[1], lines[3])), "{kept}");
+        assert!(kept.lines().last().is_some_and(|line| line.contains("the lines 3, 4, 6")), "{kept}");
+        // The chain still says that lines are missing, once.
+        assert_eq!((stored.log.integrity.broken, stored.log.integrity.lines), (1, 4));
+        assert_eq!(fs::read(out.join(indices::FOLDER).join("a.npy")).expect("copied"), b"array");
+        let error = salvage(&run, &out).expect_err("taken").to_string();
+        assert!(error.contains("exists already; give --out another folder"), "{error}");
+    }
+}
