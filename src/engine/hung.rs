@@ -1,4 +1,4 @@
-//! Timeouts for a kernel that never terminates: how long an engine may be silent, and how an engine without a
+//! Timeouts for a kernel that never terminates: how long an engine may make no progress, and how an engine without a
 //! client ends itself.
 
 use std::env;
@@ -15,7 +15,7 @@ const VARIABLE: &str = "SCATTERLAB_HUNG_AFTER";
 /// on a busy machine.
 const LEAST: Duration = Duration::from_secs(120);
 
-/// The shortest silence after which an engine counts as hung, from the environment.
+/// The shortest time without progress after which an engine counts as hung, from the environment.
 ///
 /// # Errors
 /// When the variable's value is not a positive time.

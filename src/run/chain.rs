@@ -11,6 +11,7 @@ const END: &[u8] = b"\"}\n";
 /// Digits of both hashes together; half of them are the line's own.
 const DIGITS: usize = 16;
 const OWN: usize = DIGITS / 2;
+const HEX: &[u8; 16] = b"0123456789abcdef";
 
 type Seal = [u8; DIGITS];
 
@@ -70,8 +71,11 @@ impl Chain {
         both.update(self.last.as_ref().map_or(&[][..], |last| &last[..]));
         both.update(own.as_bytes());
         let mut seal = [0; DIGITS];
-        seal[..OWN].copy_from_slice(&own.to_hex().as_bytes()[..OWN]);
-        seal[OWN..].copy_from_slice(&both.finalize().to_hex().as_bytes()[..DIGITS - OWN]);
+        let both = both.finalize();
+        let bytes = own.as_bytes()[..OWN / 2].iter().chain(&both.as_bytes()[..OWN / 2]);
+        for (pair, byte) in seal.chunks_exact_mut(2).zip(bytes) {
+            pair.copy_from_slice(&[HEX[usize::from(*byte >> 4)], HEX[usize::from(*byte & 15)]]);
+        }
         seal
     }
 }
