@@ -1,7 +1,7 @@
 //! Handmade recipes and plans.
 
 use crate::case::{Case, Measure, Params, Value};
-use crate::recipe::plan::{Axis, Chart, Experiment, Overrides, Paper, Plan, Quantity, Scale};
+use crate::recipe::plan::{Axis, Chart, Experiment, Overrides, Paper, Plan, Quantity, Scale, case_id};
 use crate::tui::RecipeEntry;
 use crate::tui::home::jobs::Wanted;
 
@@ -99,26 +99,30 @@ impl Sweep<'_> {
     }
 
     /// The product of the axes; cases on `cuda` cannot run.
-    fn cases(&self, experiment: usize, first: usize) -> Vec<Case> {
+    fn cases(&self, experiment: usize) -> Vec<Case> {
         let mut all = vec![self.fixed.clone()];
         for axis in &self.axes {
             let with = |p: Params| axis.values.iter().map(move |v| p.clone().with(&axis.key, v.clone()));
             all = all.into_iter().flat_map(with).collect();
         }
-        let case = |(at, params): (usize, Params)| {
+        let case = |params: Params| {
             let reason = (params.text("backend") == Some("cuda")).then(|| "no CUDA driver".to_owned());
-            let id = format!("{:012x}", first + at);
-            let primitive = self.primitive.to_owned();
+            let (id, primitive) = (case_id(self.primitive, &params, 1), self.primitive.to_owned());
             Case { id, experiment, primitive, params, seed: 1, not_applicable: reason }
         };
-        all.into_iter().enumerate().map(case).collect()
+        all.into_iter().map(case).collect()
     }
 }
 
 fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
     let mut cases = Vec::new();
     for (experiment, sweep) in sweeps.iter().enumerate() {
-        cases.extend(sweep.cases(experiment, cases.len()));
+        for mut case in sweep.cases(experiment) {
+            if cases.iter().any(|known: &Case| known.id == case.id) {
+                case.id = format!("{}-{}", case.id, experiment + 1);
+            }
+            cases.push(case);
+        }
     }
     let experiments = sweeps.iter().map(Sweep::experiment).collect();
     Plan {

@@ -29,7 +29,7 @@ fn whatever_lies_there_is_listed_with_what_is_wrong() {
         ("half", "{\"schema\": 2, \"version\": \"0.1.0\"}", "is damaged"),
         ("binary", "\u{0}\u{1}\u{7f}", "is damaged"),
         ("without-events", &whole, "cannot read"),
-        ("stray", &no_experiment, "belongs to no experiment"),
+        ("stray", &no_experiment, "plan.cases[0].experiment is 7"),
     ];
     for (name, text, _) in &table {
         foreign(root.path(), name, text);

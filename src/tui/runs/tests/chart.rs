@@ -4,7 +4,8 @@ use std::fs;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::{NOW, listed, over, press, stored_runs, typed};
+use super::{NOW, listed, over, plan, press, stored_runs, typed, write_plan};
+use crate::recipe::plan::case_id;
 use crate::tui::app::App;
 use crate::tui::home::News;
 use crate::tui::home::facts::{Known, LastRun};
@@ -61,14 +62,14 @@ fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
     assert_eq!((laid(&app), notice(&app)), (None, under_others));
     press(&mut app, KeyCode::Esc);
     let runs = ["20261119-101500-passes", "20261120-223758-passes"];
-    let other = root.path().join(runs[0]).join("manifest.json");
-    let manifest = fs::read_to_string(&other).expect("a manifest");
     // Another seed means another input.
-    let manifest = manifest.replace("\"seed\": 1", "\"seed\": 2").replace("\"id\": \"0", "\"id\": \"f");
-    fs::write(&other, manifest).expect("written");
-    let events = root.path().join(runs[0]).join("events.ndjson");
-    let text = fs::read_to_string(&events).expect("events");
-    fs::write(&events, text.replace("\"case\":\"0", "\"case\":\"f")).expect("written");
+    let mut other = plan();
+    for case in &mut other.cases {
+        case.seed = 2;
+        case.id = case_id(&case.primitive, &case.params, case.seed);
+    }
+    fs::remove_dir_all(root.path().join(runs[0])).expect("removed");
+    write_plan(other, root.path(), runs[0], "2026-11-19 10:15:00", 1.0, None);
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "jjb");
     typed(&mut app, "k");

@@ -15,7 +15,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use crate::case::Measure;
 use crate::engine::protocol::{Event, RoundResult};
-use crate::recipe::plan::{Plan, case_id};
+use crate::recipe::plan::Plan;
 use crate::run::folder::{Folder, Manifest, SCHEMA, Urgency};
 use crate::run::runner::Message;
 use crate::tui::app::{App, Incoming};
@@ -30,10 +30,6 @@ pub fn plan() -> Plan {
     let mut plan = fixture::passes();
     plan.recipe_hash = crate::recipe::hash(&fixture::recipes()[1].text);
     plan.experiments[0].measure = Measure::fixed(3, 5);
-    // A stored plan is read with its identities, which are those of its cases.
-    for case in &mut plan.cases {
-        case.id = case_id(&case.primitive, &case.params, case.seed);
-    }
     plan
 }
 
