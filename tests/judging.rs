@@ -221,7 +221,7 @@ fn a_recipe_is_replayed_against_its_newest_run() {
     let error = text(&scatterlab(root.path(), &[&["replay", "small.yaml"], &changed[..]].concat()).stderr);
     let advice = "scatterlab run small.yaml --backend cpu --set 'elements=1Ki..2Ki x2' --out 'my runs/";
     assert!(error.contains(advice), "{error}");
-    Story { factor: |_| 1e-4, ..PLAIN }.store(&root.path().join("reports/old"));
+    Story { factor: |_| 1e-3, ..PLAIN }.store(&root.path().join("reports/old"));
     let output = scatterlab(root.path(), &["replay", "small.yaml", "--rounds", "7"]);
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(4), "{said}{}", text(&output.stderr));

@@ -23,7 +23,7 @@ pub struct Measure {
     /// Seconds per case, including preparation, after which no round beyond the first `rounds` is started.
     pub budget: f64,
     /// Seconds per case over all its rounds, preparation included, at which the case fails even in the middle of
-    /// a round; `None`: [`Measure::limit`] decides.
+    /// a round; `None`: [`Measure::limit()`] decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
     pub order: Order,

@@ -279,7 +279,7 @@ impl Client {
         }
     }
 
-    /// Remaining lines on the standard error of an engine that has exited: the first [`MOST_LAST_WORDS`], because a
+    /// Remaining lines on the standard error of an engine that has exited: the first fifty, because a
     /// process that it started may go on writing for ever.
     pub fn last_words(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
