@@ -135,17 +135,18 @@ WIDTHS(8)
 
 // ---- inputs and certificates --------------------------------------------------------
 
-// out[i] = element i of this seed's stream: an integer below 2^20.
-extern "C" __global__ void stream_fill(double* __restrict__ out, u64 key, u64 n) {
-    for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = stream_value(key, i);
+// out[i] = element i of this seed's stream, an integer below 2^bits: of what is only added up, as many bits as
+// the sum leaves.
+extern "C" __global__ void stream_fill(double* __restrict__ out, u64 key, u64 n, u32 bits) {
+    for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = (double)(word64(key, i) >> (64u - bits));
 }
 
 // Adds the sum of elements 0..n, as an integer, to finding->sum, and n to ->checked.
-extern "C" __global__ void stream_expected_sum(u64 key, u64 n, Finding* finding) {
+extern "C" __global__ void stream_expected_sum(u64 key, u64 n, u32 bits, Finding* finding) {
     u64 sum = 0;
     u32 checked = 0;
     for (u64 i = thread_index(); i < n; i += thread_count()) {
-        sum += word64(key, i) >> 44;
+        sum += word64(key, i) >> (64u - bits);
         checked += 1;
     }
     add_sum(&finding->sum, sum);

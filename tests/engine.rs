@@ -445,6 +445,36 @@ fn a_failed_case_does_not_stop_the_others() {
     assert!(matches!(ledger.records()[3].verdict, Some(Verdict::Certified { .. })));
 }
 
+/// The certificate, an execution of its own in the first round, holds in all of these cases.
+#[test]
+fn what_the_last_sample_of_a_round_leaves_is_judged() {
+    for (from, wanted) in
+        [(0, &[("a", 0)][..]), (1, &[("a", 0), ("a", 1)]), (9, &[("a", 0), ("a", 1), ("a", 2)])]
+    {
+        let script: fn(&Case) -> Script = match from {
+            0 => |_| Script::WrongOutputs { from: 0 },
+            1 => |_| Script::WrongOutputs { from: 1 },
+            _ => |_| Script::WrongOutputs { from: 9 },
+        };
+        let mut engine = Engine::start(script);
+        let plan = plan(&["a"], 3);
+        let events = engine.run(&plan, Finished::default());
+        assert_eq!(rounds(&events), pairs(wanted), "wrong from round {from} on");
+        let judged = results(&events).iter().map(|result| result.judged).collect::<Vec<_>>();
+        assert!(judged.iter().all(|judged| judged.is_some_and(|judged| judged.drawn)), "{judged:?}");
+        let mut ledger = Ledger::new(plan);
+        events.iter().for_each(|event| _ = ledger.apply(event));
+        let record = &ledger.records()[0];
+        match &record.status {
+            Status::Failed(error) if from < 9 => {
+                assert_eq!(error, "wrong result: after the last sample: out[0]: expected 1, found 2");
+                assert_eq!(record.statistics, None, "a wrong case has no time");
+            }
+            status => assert_eq!((status, from), (&Status::Done, 9)),
+        }
+    }
+}
+
 #[test]
 fn a_lost_device_ends_the_engine_after_saying_so() {
     let mut engine = Engine::start(|_| Script::Fails(Failure::Lost("illegal address".into())));

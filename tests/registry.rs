@@ -48,7 +48,7 @@ fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Pla
         // Which mistakes show takes long to tell of long patterns.
         let faults = Fault::ALL.into_iter().map(|fault| (fault, format!("{fault:?} {isa}")));
         let unmet = faults.filter(|(_, meets)| part == Suite::Mutants && !some.knows(meets));
-        let shown = unmet.filter(|(fault, _)| problem.fault_is_detectable(*fault)).map(|(_, meets)| meets);
+        let shown = unmet.filter(|(fault, _)| problem.shows(*fault)).map(|(_, meets)| meets);
         let meets: Vec<String> = shown.chain([isa.clone()]).collect();
         some.takes(meets)
     };

@@ -61,11 +61,33 @@ pub enum Fault {
     WrongChunk,
     /// One store in the middle is skipped.
     SkippedStore,
+    /// Elements that must be visited in random order are visited in sequence.
+    SequentialOrder,
+    /// The sample whose output is judged, the last one of a round, does nothing, after samples that were right.
+    LastSample,
+    /// The first round is right, and the second, on arrays of its own, is not.
+    LaterRound,
+    /// The execution that is certified does nothing, after others that were right: only poisoned outputs and
+    /// sums that were reset show that.
+    StaleResult,
 }
 
 impl Fault {
     /// All faults.
-    pub const ALL: [Fault; 4] = [Fault::OffByOne, Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
+    pub const ALL: [Fault; 8] = [
+        Fault::OffByOne,
+        Fault::MissingTail,
+        Fault::WrongChunk,
+        Fault::SkippedStore,
+        Fault::SequentialOrder,
+        Fault::LastSample,
+        Fault::LaterRound,
+        Fault::StaleResult,
+    ];
+
+    /// The faults in which elements every execution processes.
+    pub const ELEMENTS: [Fault; 4] =
+        [Fault::OffByOne, Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
 }
 
 /// Why a case could not be prepared, sampled or certified.

@@ -21,8 +21,15 @@ pub trait Prepared {
     /// (or between events), so waking up a pool or a launch queue is not included.
     fn sample(&mut self, batch: u32) -> Result<f64, Failure>;
 
+    /// Poisons the outputs and resets what executions accumulate. What the samples taken from now on leave is
+    /// their own, for [`judge`](Prepared::judge).
+    fn clear(&mut self, cancel: &Cancel) -> Result<(), Failure>;
+
+    /// Judges on the device what the samples since [`clear`](Prepared::clear) have left.
+    fn judge(&mut self, cancel: &Cancel) -> Result<Verdict, Failure>;
+
     /// Poisons the outputs, executes the primitive once and certifies the result on the device, without a host
-    /// copy of the data.
+    /// copy of the data. Besides, it executes what proves more than an output can show.
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure>;
 
     /// Bytes allocated on the device.

@@ -14,6 +14,7 @@ mod fits;
 pub mod found;
 pub mod hung;
 mod inbox;
+pub mod judging;
 mod lines;
 mod name;
 pub mod noise_monitor;

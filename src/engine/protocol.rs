@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::judging::Judged;
 use crate::case::{Device, Value, Verdict};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Plan;
@@ -136,9 +137,13 @@ pub struct RoundResult {
     /// Executions per timed sample.
     pub batch: u32,
     /// The outcome of certification. Each engine certifies a case once, the first time that it measures the case;
-    /// `None` in later rounds.
+    /// later rounds have `None`, unless the output of their last sample is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Whether the output of the last sample was judged; `None` if the recipe wants no certificates, for peers, and
+    /// in folders from before outputs were judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
     /// Bytes allocated on the device.
     pub memory: u64,
     /// Full keys and chosen values of the parameters that the recipe left open, such as `method: auto`.

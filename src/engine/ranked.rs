@@ -188,13 +188,19 @@ impl<'a> Ranked<'a> {
             ranks.barrier();
             Ok(true)
         };
-        let samples = sampler::sample(prepared, batch, measure.samples, &mut before, &cancel);
+        let mut clearing = Duration::ZERO;
+        let judged = measure.certify.then_some(&mut clearing);
+        let samples = sampler::sample(prepared, batch, measure.samples, judged, &mut before, &cancel);
         let samples = samples.unwrap_or_else(|failure| abort(ranks, label, &failure));
         let seconds = samples.unwrap_or_default();
         let conditions = conditions(self.watch.as_mut(), executor);
         let usual = self.clocks.usual(case.backend(), &prepared.resolved(), conditions.clock);
         let flags = noise::doubts(&seconds, &conditions, usual).into_iter().map(|(flag, _)| flag).collect();
-        let certified = || prepared.certify(&cancel).unwrap_or_else(|failure| abort(ranks, label, &failure));
+        let mut certified = || match prepared.judge(&cancel)? {
+            Verdict::Certified { .. } => prepared.certify(&cancel),
+            wrong => Ok(wrong),
+        };
+        let certified = || certified().unwrap_or_else(|failure| abort(ranks, label, &failure));
         Share { seconds, verdict: measure.certify.then(certified), flags }
     }
 }

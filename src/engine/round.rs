@@ -42,10 +42,15 @@ struct SampleBatch {
     batch: u32,
     /// Start of the first sample, seconds since the epoch.
     started: f64,
+    /// Time in which the outputs were cleared before the last sample.
+    clearing: Duration,
     /// Bytes allocated for eviction.
     evictor: u64,
     conditions: Conditions,
 }
+
+/// How a mistake begins that a certificate would have missed.
+const AFTER: &str = "after the last sample";
 
 /// Joins the parameters of a chosen method with those resolved by the preparation, which take precedence.
 fn with(method: Vec<(String, Value)>, found: Vec<(String, Value)>) -> Vec<(String, Value)> {
@@ -82,6 +87,9 @@ impl<W: Write> Server<W> {
         if host != at {
             self.executors[host].wait_for_own_work()?;
         }
+        let certifies = measure.certify && case.peer().is_none();
+        let judged = certifies.then(|| self.judging.draw(case, turn.round, turn.attempt));
+        let drawn = judged.is_some_and(|judged| judged.drawn);
         let mut paused = Duration::ZERO;
         let taken = loop {
             paused += self.rest(progress)?;
@@ -93,14 +101,20 @@ impl<W: Write> Server<W> {
             let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
             self.stage(case, turn.round, Stage::Sample)?;
             if let Some(taken) =
-                self.take_samples(prepared.as_mut(), host, batch, measure, progress, cancel)?
+                self.take_samples(prepared.as_mut(), host, batch, measure, drawn, progress, cancel)?
             {
                 break SampleBatch { conditions: taken.conditions.since(before), ..taken };
             }
         };
-        let verdict = match measure.certify && case.peer().is_none() {
-            true => self.certify(case, turn.round, prepared.as_mut(), cancel)?,
-            false => None,
+        let judging = Instant::now();
+        let output = if drawn { Some(prepared.judge(cancel)?) } else { None };
+        let judging = judging.elapsed() + taken.clearing;
+        let verdict = match output {
+            Some(Verdict::Wrong { mistake }) => {
+                Some(Verdict::Wrong { mistake: format!("{AFTER}: {mistake}") })
+            }
+            _ if certifies => self.certify(case, turn.round, prepared.as_mut(), cancel)?,
+            _ => None,
         };
         let resolved = with(method, prepared.resolved());
         let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
@@ -112,6 +126,7 @@ impl<W: Write> Server<W> {
             samples: taken.samples,
             batch: taken.batch,
             verdict,
+            judged,
             memory: prepared.memory() + taken.evictor,
             resolved,
             started: taken.started,
@@ -119,6 +134,10 @@ impl<W: Write> Server<W> {
             conditions: taken.conditions,
             flags: doubts.iter().map(|(flag, _)| *flag).collect(),
         };
+        if drawn {
+            let rest = Duration::try_from_secs_f64(result.wall).unwrap_or_default();
+            self.judging.took(&progress.plan.cases[turn.case], judging, rest.saturating_sub(judging));
+        }
         Ok((result, doubts))
     }
 
@@ -156,6 +175,7 @@ impl<W: Write> Server<W> {
         executor: usize,
         batch: u32,
         measure: Measure,
+        judged: bool,
         progress: &PlanProgress,
         cancel: &Cancel,
     ) -> Result<Option<SampleBatch>, TurnError> {
@@ -169,9 +189,11 @@ impl<W: Write> Server<W> {
             evictor = if measure.cache == Cache::Cold { executor.evict()? } else { 0 };
             Ok(true)
         };
-        let samples = sampler::sample(prepared, batch, measure.samples, &mut before, cancel)?;
+        let mut clearing = Duration::ZERO;
+        let judged = judged.then_some(&mut clearing);
+        let samples = sampler::sample(prepared, batch, measure.samples, judged, &mut before, cancel)?;
         let conditions = conditions(self.watch.as_mut(), executor);
-        Ok(samples.map(|samples| SampleBatch { samples, batch, started, evictor, conditions }))
+        Ok(samples.map(|samples| SampleBatch { samples, batch, started, clearing, evictor, conditions }))
     }
 
     fn stage(&mut self, case: &Case, round: u32, stage: Stage) -> io::Result<()> {

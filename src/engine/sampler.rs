@@ -1,5 +1,7 @@
 //! Warm-up and timed samples of one prepared case.
 
+use std::time::{Duration, Instant};
+
 use crate::case::{Cancel, Failure};
 use crate::device::Prepared;
 
@@ -40,17 +42,25 @@ pub fn warm_up(
 }
 
 /// Takes `count` samples and returns seconds per execution. Before each, polls the cancel flag and calls
-/// `before`, both untimed; returns `None` as soon as `before` returns `false`.
+/// `before`, both untimed; returns `None` as soon as `before` returns `false`. If the output is to
+/// be `judged`, it is cleared before the last sample, which is the one that leaves it, and the time that this
+/// takes is added.
 pub fn sample(
     prepared: &mut dyn Prepared,
     batch: u32,
     count: u32,
+    mut judged: Option<&mut Duration>,
     before: &mut dyn FnMut() -> Result<bool, Failure>,
     cancel: &Cancel,
 ) -> Result<Option<Vec<f64>>, Failure> {
     (0..count)
-        .map(|_| {
+        .map(|nth| {
             cancel.check()?;
+            if let Some(clearing) = judged.as_mut().filter(|_| nth + 1 == count) {
+                let begun = Instant::now();
+                prepared.clear(cancel)?;
+                **clearing += begun.elapsed();
+            }
             if !before()? {
                 return Ok(None);
             }
@@ -82,6 +92,7 @@ mod tests {
         first: f64,
         then: f64,
         executed: u32,
+        cleared_after: Option<u32>,
     }
 
     impl Prepared for ColdStart {
@@ -89,6 +100,15 @@ mod tests {
             let first = if self.executed == 0 { self.first } else { self.then };
             self.executed += batch;
             Ok(first + self.then * f64::from(batch - 1))
+        }
+
+        fn clear(&mut self, _: &Cancel) -> Result<(), Failure> {
+            self.cleared_after = Some(self.executed);
+            Ok(())
+        }
+
+        fn judge(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
+            Ok(Verdict::Certified { checked: 0 })
         }
 
         fn certify(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
@@ -107,7 +127,7 @@ mod tests {
     #[test]
     fn the_batch_follows_the_warm_execution() {
         let batch = |first, then| {
-            let mut case = ColdStart { first, then, executed: 0 };
+            let mut case = ColdStart { first, then, executed: 0, cleared_after: None };
             warm_up(&mut case, None, false, &Cancel::default()).map(|batch| (batch, case.executed))
         };
         assert_eq!(batch(1e-3, 2e-6), Ok((63, 2)), "a cold start hides a short case");
@@ -118,7 +138,7 @@ mod tests {
     #[test]
     fn a_warm_up_lasts_as_many_executions_as_asked_for() {
         let executed = |first, then, least, cold| {
-            let mut case = ColdStart { first, then, executed: 0 };
+            let mut case = ColdStart { first, then, executed: 0, cleared_after: None };
             let batch = warm_up(&mut case, Some(least), cold, &Cancel::default());
             (batch, case.executed)
         };
@@ -129,10 +149,21 @@ mod tests {
     }
 
     #[test]
+    fn the_output_is_cleared_before_the_last_sample() {
+        for (judged, wanted) in [(true, Some(8)), (false, None)] {
+            let mut case = ColdStart { first: 1.0, then: 1.0, executed: 0, cleared_after: None };
+            let mut clearing = Duration::ZERO;
+            let judged = judged.then_some(&mut clearing);
+            let sampled = sample(&mut case, 2, 5, judged, &mut || Ok(true), &Cancel::default());
+            assert_eq!((sampled, case.cleared_after), (Ok(Some(vec![1.0; 5])), wanted));
+        }
+    }
+
+    #[test]
     fn a_time_that_is_none_fails_the_case() {
         for time in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let mut case = ColdStart { first: time, then: time, executed: 0 };
-            let sampled = sample(&mut case, 1, 1, &mut || Ok(true), &Cancel::default());
+            let mut case = ColdStart { first: time, then: time, executed: 0, cleared_after: None };
+            let sampled = sample(&mut case, 1, 1, None, &mut || Ok(true), &Cancel::default());
             assert!(matches!(sampled, Err(Failure::Failed(_))), "{time}");
         }
     }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use super::environment;
 use super::found::found;
 use super::inbox::{Input, read_commands};
+use super::judging::Judging;
 use super::noise_monitor::Watch;
 use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
@@ -47,8 +48,19 @@ pub fn serve(
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
     let (clocks, pace, born) = (Clocks::default(), Pace::default(), Instant::now());
     let (certified, profiles) = (HashSet::new(), Profiles::default());
-    let mut server =
-        Server { output, inbox, executors, watch, clocks, pace, profiles, born, certified, seq: 0 };
+    let mut server = Server {
+        output,
+        inbox,
+        executors,
+        watch,
+        clocks,
+        pace,
+        profiles,
+        born,
+        certified,
+        judging: Judging::default(),
+        seq: 0,
+    };
     server.hello(store)?;
     server.serve()
 }
@@ -67,6 +79,7 @@ pub(super) struct Server<W: Write> {
     /// Cases of the current plan certified by this engine. An earlier engine's certificates do not count: they
     /// may be for another device or build.
     pub(super) certified: HashSet<String>,
+    pub(super) judging: Judging,
     seq: u64,
 }
 

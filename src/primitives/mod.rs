@@ -88,6 +88,26 @@ pub trait Problem {
         true
     }
 
+    /// Whether it shows if elements that are to be visited in random order are visited in sequence.
+    fn order_is_detectable(&self) -> bool {
+        false
+    }
+
+    /// Whether a timed execution leaves anything that can be judged.
+    fn leaves_output(&self) -> bool {
+        true
+    }
+
+    /// Whether a certificate must find this fault.
+    fn shows(&self, fault: Fault) -> bool {
+        match fault {
+            Fault::SequentialOrder => self.order_is_detectable(),
+            Fault::LastSample | Fault::StaleResult => self.leaves_output(),
+            Fault::LaterRound => Fault::ELEMENTS.iter().any(|fault| self.fault_is_detectable(*fault)),
+            of_elements => self.fault_is_detectable(of_elements),
+        }
+    }
+
     /// Names and values of columns that this primitive adds to a case's record, such as the class of a pattern.
     fn annotations(&self) -> Vec<(&'static str, Value)> {
         Vec::new()

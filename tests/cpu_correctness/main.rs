@@ -28,7 +28,7 @@ fn stream_is_right() {
             for method in ["direct", "streaming"] {
                 for n in sizes(turn).into_iter().chain([70_000]) {
                     let text = format!("kernel={kernel} method={method} elements={n} {backend}");
-                    let faults = if n > 1 { &Fault::ALL[..] } else { &[] };
+                    let faults = if n > 1 { &Fault::ELEMENTS[..] } else { &[] };
                     bench.check("stream", &text, n + turn as u64, faults);
                 }
             }
@@ -55,7 +55,8 @@ fn histograms_are_right() {
             for (n, distribution) in sizes(turn).into_iter().chain([70_001]).zip(distributions.iter().cycle())
             {
                 let text = format!("by={by} bins={bins} elements={n} distribution={distribution} {backend}");
-                let odd = if n % 2 == 1 { &Fault::ALL[..] } else { &[Fault::OffByOne, Fault::MissingTail] };
+                let odd =
+                    if n % 2 == 1 { &Fault::ELEMENTS[..] } else { &[Fault::OffByOne, Fault::MissingTail] };
                 bench.check("histogram", &text, n + turn as u64, odd);
             }
         }
@@ -81,7 +82,7 @@ fn multisplits_are_right() {
                     let text = format!(
                         "{shape} keys={n} values={values} distribution={distribution} method={method} {backend}"
                     );
-                    bench.check("multisplit", &text, n + turn as u64, &Fault::ALL);
+                    bench.check("multisplit", &text, n + turn as u64, &Fault::ELEMENTS);
                 }
             }
         }
@@ -116,7 +117,7 @@ fn gather_and_scatter_are_right() {
                     let text =
                         format!("tuples={n} tuple={tuple} index={index} {method} {locations} {backend}");
                     // Faults are planted at a size large enough to give every pass and part some work.
-                    bench.check(primitive, &text, turn as u64, if n > 30 { &Fault::ALL } else { &[] });
+                    bench.check(primitive, &text, turn as u64, if n > 30 { &Fault::ELEMENTS } else { &[] });
                     turn += 1;
                 }
             }
@@ -158,7 +159,7 @@ fn gather_and_scatter_through_a_list_are_right() {
                     let detectable = |fault: &Fault| {
                         !small && found.as_ref().is_ok_and(|case| case.fault_is_detectable(*fault))
                     };
-                    let faults: Vec<Fault> = Fault::ALL.into_iter().filter(detectable).collect();
+                    let faults: Vec<Fault> = Fault::ELEMENTS.into_iter().filter(detectable).collect();
                     bench.check(primitive, &text, turn as u64, &faults);
                 }
             }
@@ -185,7 +186,7 @@ fn scans_are_right() {
                 for n in sizes(turn).into_iter().chain([70_000]) {
                     turn += 1;
                     let text = format!("operator={operator} type={ty} elements={n} {} {backend}", way(turn));
-                    let faults = if n > 1 { &Fault::ALL[..] } else { &[] };
+                    let faults = if n > 1 { &Fault::ELEMENTS[..] } else { &[] };
                     bench.check("scan", &text, n + turn as u64, faults);
                 }
             }
@@ -214,7 +215,7 @@ fn segmented_scans_are_right() {
                         "operator={operator} type={ty} heads={heads} segments={lengths}={mean} elements={n} {} {backend}",
                         way(turn)
                     );
-                    let faults = if n > 1 { &Fault::ALL[..] } else { &[] };
+                    let faults = if n > 1 { &Fault::ELEMENTS[..] } else { &[] };
                     bench.check("segmented-scan", &text, n + turn as u64, faults);
                 }
             }
@@ -255,7 +256,7 @@ fn primitives_compaction_are_right() {
                     let found = found.case(&params(&text), 0);
                     let detectable =
                         |fault: &Fault| found.as_ref().is_ok_and(|case| case.fault_is_detectable(*fault));
-                    let faults: Vec<Fault> = Fault::ALL.into_iter().filter(detectable).collect();
+                    let faults: Vec<Fault> = Fault::ELEMENTS.into_iter().filter(detectable).collect();
                     bench.check(primitive, &text, n + turn as u64, &faults);
                 }
             }

@@ -70,9 +70,9 @@ fn pattern_kernels_through_two_patterns_are_right() {
                      count={} index={index} wrap=2 {backend}",
                     50 + turn
                 );
-                bench.check("pattern", &text, turn as u64, &Fault::ALL);
+                bench.check("pattern", &text, turn as u64, &Fault::ELEMENTS);
                 if kernel == "multigather" {
-                    bench.check("pattern", &format!("{text} method=read-only"), 1, &Fault::ALL);
+                    bench.check("pattern", &format!("{text} method=read-only"), 1, &Fault::ELEMENTS);
                 }
             }
             for (gather, scatter) in [(8, 8), (1, 30), (0, 7), (5, 0)] {
@@ -121,7 +121,7 @@ fn pattern_kernels_with_starts_from_an_array_are_right() {
         let found = found.case(&params(&text), 0);
         let shows =
             |fault: &Fault| count > 1 && found.as_ref().is_ok_and(|case| case.fault_is_detectable(*fault));
-        let visible: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
+        let visible: Vec<Fault> = Fault::ELEMENTS.into_iter().filter(shows).collect();
         // Several visits that read the same words have the same sum, whoever makes them.
         let still = text.contains("read-only") && text.contains("delta=0");
         bench.check("pattern", &text, turn as u64, if still { &[] } else { &visible });
@@ -163,7 +163,7 @@ fn deliberate_mistakes_in_patterns_are_caught() {
                     );
                     // Every word of a scatter must have one writer only.
                     let alone = delta >= length * stride || !kernel.contains("scatter");
-                    bench.check("pattern", &text, count, if alone { &Fault::ALL } else { &[] });
+                    bench.check("pattern", &text, count, if alone { &Fault::ELEMENTS } else { &[] });
                 }
             }
         }
@@ -172,7 +172,7 @@ fn deliberate_mistakes_in_patterns_are_caught() {
              scatter=uniform scatter.uniform.length=16 scatter.uniform.stride=2 \
              delta-gather=16 delta-scatter=32 count=500 index=8 {backend}"
         );
-        bench.check("pattern", &text, 3, &Fault::ALL);
+        bench.check("pattern", &text, 3, &Fault::ELEMENTS);
     }
     bench.most_ran(1);
 }
@@ -185,7 +185,7 @@ fn the_certificate_of_a_long_gs_pattern_grows_with_its_uses_only() {
     let text = "kernel=gs gather=uniform gather.uniform.length=65536 gather.uniform.stride=1 \
                 scatter=uniform scatter.uniform.length=65536 scatter.uniform.stride=16 \
                 delta-gather=1 delta-scatter=1 count=16 backend=scalar";
-    bench.check("pattern", text, 3, &Fault::ALL);
+    bench.check("pattern", text, 3, &Fault::ELEMENTS);
     // A million uses take a second at most; with every entry of every word it was minutes.
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }

@@ -204,14 +204,15 @@ fn a_kernel_is_launched_with_arguments_of_its_own_sizes_only() {
     let kernel = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
     let out = gpu.alloc::<f64>(8).unwrap();
     let (key, n) = (1u64, 8u64);
-    gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&n).into()]).unwrap();
+    gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&n).into(), (&20u32).into()]).unwrap();
     assert_eq!(fake.launched(), [3, 256, 0]);
-    let narrow = gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&8u32).into()]);
-    let text = "kernel stream_fill takes arguments of [8, 8, 8] bytes, not [8, 8, 4]";
+    let narrow =
+        gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&8u32).into(), (&20u32).into()]);
+    let text = "kernel stream_fill takes arguments of [8, 8, 8, 4] bytes, not [8, 8, 4, 4]";
     assert_eq!(narrow, Err(Failure::Failed(text.into())));
     assert!(gpu.launch(&kernel, 3, 256, 0, &[(&out).into()]).is_err());
     fake.fail("cuLaunchKernel", 719);
-    let lost = gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&n).into()]);
+    let lost = gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&n).into(), (&20u32).into()]);
     let text = "cuLaunchKernel(stream_fill): CUDA_ERROR_LAUNCH_FAILED (719)";
     assert_eq!(lost, Err(Failure::Lost(text.into())));
 }

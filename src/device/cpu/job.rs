@@ -59,7 +59,18 @@ pub trait PoolJob: Sync + Sized + 'static {
     /// When a stop is requested.
     fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure>;
 
-    /// Certifies the output of the last execution; may execute again if it needs to.
+    /// Lets the next execution begin where the first one began, if each continues where the last one ended.
+    fn rewind(&self) {}
+
+    /// Proves what an output cannot show, by executions of its own: the first mistake, if there is one.
+    ///
+    /// # Errors
+    /// When a stop is requested or the certificate lacks memory.
+    fn prove(&self, _pool: &Pool, _cancel: &Cancel) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
+    /// Judges what the executions since the last clearing, timed or not, have left.
     ///
     /// # Errors
     /// When a stop is requested or the certificate lacks memory.
@@ -80,6 +91,9 @@ struct OnPool<J> {
     job: J,
     pool: Arc<Pool>,
     resolved: Vec<(String, Value)>,
+    fault: Option<Fault>,
+    /// Whether the outputs are poisoned for the next sample.
+    cleared: bool,
 }
 
 /// Prepares a case on the pool; `resolved` holds the values already chosen for its open parameters.
@@ -98,24 +112,40 @@ pub fn on_pool<J: PoolJob>(
     ];
     let of_backend = of_backend.into_iter().filter(|_| context.open);
     let resolved = of_backend.chain(resolved).collect();
-    Ok(Box::new(OnPool { job, pool: context.pool.clone(), resolved }))
+    Ok(Box::new(OnPool { job, pool: context.pool.clone(), resolved, fault: context.fault, cleared: false }))
 }
 
 impl<J: PoolJob> OnPool<J> {
     /// Executes once for the result.
     fn once(&self, cancel: &Cancel) -> Result<(), Failure> {
+        self.job.rewind();
         self.job.clear(&self.pool, cancel)?;
-        self.pool.run(|worker| self.job.execute(worker));
+        if self.fault != Some(Fault::StaleResult) {
+            self.pool.run(|worker| self.job.execute(worker));
+        }
         Ok(())
     }
 }
 
 impl<J: PoolJob> Prepared for OnPool<J> {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+        let batch = if self.cleared && self.fault == Some(Fault::LastSample) { 0 } else { batch };
         Ok(self.pool.time(batch, |worker| self.job.execute(worker)))
     }
 
+    fn clear(&mut self, cancel: &Cancel) -> Result<(), Failure> {
+        self.cleared = true;
+        self.job.clear(&self.pool, cancel)
+    }
+
+    fn judge(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.job.judge(&self.pool, cancel)
+    }
+
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        if let Some(mistake) = self.job.prove(&self.pool, cancel)? {
+            return Ok(Verdict::Wrong { mistake });
+        }
         self.once(cancel)?;
         self.job.judge(&self.pool, cancel)
     }

@@ -78,11 +78,13 @@ impl LaunchPlan {
             |first, count| LaunchPart { first, count, shift: u64::from(fault == Some(Fault::OffByOne)) };
         let half = part(0, n / 2);
         let mut parts = match fault {
-            None | Some(Fault::OffByOne) => vec![part(0, n)],
+            None => vec![part(0, n)],
             Some(Fault::MissingTail) => vec![part(0, n.saturating_sub(1))],
             // The worker of the second half processes the first half.
             Some(Fault::WrongChunk) => vec![half, half],
             Some(Fault::SkippedStore) => vec![half, part(n / 2 + 1, n.saturating_sub(n / 2 + 1))],
+            // The other faults leave out no element.
+            Some(_) => vec![part(0, n)],
         };
         parts.retain(|part| part.count > 0);
         LaunchPlan { parts, skipped: None }
@@ -172,7 +174,18 @@ pub trait GpuJob: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Certifies the output of the last execution on the GPU; may execute again if it needs to.
+    /// Lets the next execution begin where the first one began, if each continues where the last one ended.
+    fn rewind(&mut self) {}
+
+    /// Proves what an output cannot show, by executions of its own: the first mistake, if there is one.
+    ///
+    /// # Errors
+    /// Errors reported by the driver.
+    fn prove(&mut self, _gpu: &Gpu, _cancel: &Cancel) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
+    /// Judges on the GPU what the executions since the last clearing, timed or not, have left.
     ///
     /// # Errors
     /// Errors reported by the driver.
@@ -246,6 +259,9 @@ struct OnGpu<J> {
     resolved: Vec<(String, Value)>,
     /// Whether samples were taken.
     sampled: bool,
+    fault: Option<Fault>,
+    /// Whether the outputs are poisoned for the next sample.
+    cleared: bool,
 }
 
 /// Prepares a case on a GPU; `resolved` holds the values already chosen for its open parameters.
@@ -262,14 +278,17 @@ pub fn on_gpu<J: GpuJob>(
     let (gpu, plan) = (setup.gpu.clone(), J::plan(&case, setup.fault));
     let job = J::prepare(case, setup)?;
     gpu.synchronize()?;
-    Ok(Box::new(OnGpu { gpu, job, plan, resolved, sampled: false }))
+    Ok(Box::new(OnGpu { gpu, job, plan, resolved, sampled: false, fault: setup.fault, cleared: false }))
 }
 
 impl<J: GpuJob> OnGpu<J> {
     /// Executes once for the result.
     fn once(&mut self) -> Result<(), Failure> {
+        self.job.rewind();
         self.job.clear(&self.gpu)?;
-        self.job.execute(&self.gpu, &self.plan)?;
+        if self.fault != Some(Fault::StaleResult) {
+            self.job.execute(&self.gpu, &self.plan)?;
+        }
         self.job.synchronize_others()
     }
 }
@@ -277,10 +296,28 @@ impl<J: GpuJob> OnGpu<J> {
 impl<J: GpuJob> Prepared for OnGpu<J> {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         self.sampled = true;
+        if self.cleared && self.fault == Some(Fault::LastSample) {
+            return self.gpu.timed(&mut || Ok(()));
+        }
         self.job.time(&self.gpu, &self.plan, batch)
     }
 
+    /// Waits, so that no sample begins before the poison is there, on whichever GPU it runs.
+    fn clear(&mut self, _cancel: &Cancel) -> Result<(), Failure> {
+        self.cleared = true;
+        self.job.clear(&self.gpu)?;
+        self.gpu.synchronize()
+    }
+
+    fn judge(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.job.synchronize_others()?;
+        self.job.judge(&self.gpu, cancel)
+    }
+
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        if let Some(mistake) = self.job.prove(&self.gpu, cancel)? {
+            return Ok(Verdict::Wrong { mistake });
+        }
         self.once()?;
         cancel.check()?;
         let verdict = self.job.judge(&self.gpu, cancel)?;

@@ -14,6 +14,23 @@ impl Several {
     pub fn new(parts: Vec<(Gpu, OneGpu)>) -> Several {
         Several(parts)
     }
+
+    /// The verdicts of the GPUs, one after another, as one.
+    fn one_by_one(
+        &mut self,
+        mut verdict: impl FnMut(&mut OneGpu) -> Result<Verdict, Failure>,
+    ) -> Result<Verdict, Failure> {
+        let mut all = 0;
+        for (nth, (_, part)) in self.0.iter_mut().enumerate() {
+            match verdict(part)? {
+                Verdict::Certified { checked } => all += checked,
+                Verdict::Wrong { mistake } => {
+                    return Ok(Verdict::Wrong { mistake: format!("GPU {} of the case: {mistake}", nth + 1) });
+                }
+            }
+        }
+        Ok(Verdict::Certified { checked: all })
+    }
 }
 
 impl Prepared for Several {
@@ -23,18 +40,16 @@ impl Prepared for Several {
         run_concurrently(parts.map(|(gpu, part)| (gpu.clone(), move || part.sample(batch))).collect())
     }
 
-    /// Certifies the results of the GPUs one after another.
+    fn clear(&mut self, cancel: &Cancel) -> Result<(), Failure> {
+        self.0.iter_mut().try_for_each(|(_, part)| part.clear(cancel))
+    }
+
+    fn judge(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.one_by_one(|part| part.judge(cancel))
+    }
+
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let mut all = 0;
-        for (nth, (_, part)) in self.0.iter_mut().enumerate() {
-            match part.certify(cancel)? {
-                Verdict::Certified { checked } => all += checked,
-                Verdict::Wrong { mistake } => {
-                    return Ok(Verdict::Wrong { mistake: format!("GPU {} of the case: {mistake}", nth + 1) });
-                }
-            }
-        }
-        Ok(Verdict::Certified { checked: all })
+        self.one_by_one(|part| part.certify(cancel))
     }
 
     fn memory(&self) -> u64 {

@@ -31,6 +31,14 @@ impl Prepared for Fetching {
         self.case.sample(batch)
     }
 
+    fn clear(&mut self, cancel: &Cancel) -> Result<(), Failure> {
+        self.case.clear(cancel)
+    }
+
+    fn judge(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.case.judge(cancel)
+    }
+
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
         self.case.certify(cancel)
     }

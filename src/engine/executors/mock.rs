@@ -18,6 +18,9 @@ pub enum Script {
     Fails(Failure),
     /// Samples succeed, but the certificate finds a mistake.
     Wrong,
+    /// Samples succeed and the certificate holds, but the output of the last sample is wrong in preparations from
+    /// this one on, counted from 0.
+    WrongOutputs { from: u32 },
     /// Each sample really sleeps for this long before it returns (or reports a cancellation).
     Sleeps(Duration),
 }
@@ -28,6 +31,8 @@ pub struct Mock {
     pub script: fn(&Case) -> Script,
     /// Number of evictions so far.
     pub evictions: Arc<AtomicU32>,
+    /// Number of preparations so far.
+    pub preparations: Arc<AtomicU32>,
 }
 
 /// Bytes that a mock reports for eviction.
@@ -35,7 +40,7 @@ pub const EVICTOR: u64 = 1 << 20;
 
 impl Mock {
     pub fn new(name: &'static str, script: fn(&Case) -> Script) -> Mock {
-        Mock { name, script, evictions: Arc::default() }
+        Mock { name, script, evictions: Arc::default(), preparations: Arc::default() }
     }
 }
 
@@ -60,9 +65,10 @@ impl Executor for Mock {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
+        let nth = self.preparations.fetch_add(1, Ordering::Relaxed);
         match (self.script)(case) {
             Script::Fails(failure) => Err(failure),
-            script => Ok(Box::new(Scripted { script, fault, cancel: cancel.clone() })),
+            script => Ok(Box::new(Scripted { script, fault, nth, cancel: cancel.clone() })),
         }
     }
 
@@ -79,7 +85,18 @@ impl Executor for Mock {
 struct Scripted {
     script: Script,
     fault: Option<Fault>,
+    /// How many preparations came before this one.
+    nth: u32,
     cancel: Cancel,
+}
+
+impl Scripted {
+    fn verdict(&self, wrong: bool) -> Verdict {
+        match wrong || self.script == Script::Wrong || self.fault.is_some() {
+            true => Verdict::Wrong { mistake: "out[0]: expected 1, found 2".to_owned() },
+            false => Verdict::Certified { checked: 1 },
+        }
+    }
 }
 
 impl Prepared for Scripted {
@@ -95,11 +112,17 @@ impl Prepared for Scripted {
         }
     }
 
+    fn clear(&mut self, _cancel: &Cancel) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn judge(&mut self, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let wrong = matches!(self.script, Script::WrongOutputs { from } if self.nth >= from);
+        Ok(self.verdict(wrong))
+    }
+
     fn certify(&mut self, _cancel: &Cancel) -> Result<Verdict, Failure> {
-        if self.script == Script::Wrong || self.fault.is_some() {
-            return Ok(Verdict::Wrong { mistake: "out[0]: expected 1, found 2".to_owned() });
-        }
-        Ok(Verdict::Certified { checked: 1 })
+        Ok(self.verdict(false))
     }
 
     fn memory(&self) -> u64 {

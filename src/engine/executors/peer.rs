@@ -163,6 +163,14 @@ impl Prepared for Measured {
         }
     }
 
+    fn clear(&mut self, _cancel: &Cancel) -> Result<(), Failure> {
+        Err(Failure::NotApplicable("a peer's arrays are its own".to_owned()))
+    }
+
+    fn judge(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.certify(cancel)
+    }
+
     fn certify(&mut self, _cancel: &Cancel) -> Result<Verdict, Failure> {
         Err(Failure::NotApplicable("what a peer computes is not certified".to_owned()))
     }

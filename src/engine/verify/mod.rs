@@ -1,10 +1,13 @@
 //! Self-verification: every primitive and method against its sequential oracle, and every certificate against
 //! correct and deliberately wrong implementations.
 
+use std::time::Duration;
+
 use anyhow::Context;
 
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
-use crate::engine::Executor;
+use crate::device::Prepared;
+use crate::engine::{Executor, sampler};
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::{primitives, recipe};
 
@@ -177,9 +180,8 @@ fn faults(case: &Case, suite: Suite) -> Vec<Option<Fault>> {
         return vec![None];
     }
     let problem = primitives::problem(case);
-    let fault_is_detectable =
-        |fault: &Fault| problem.as_ref().is_ok_and(|problem| problem.fault_is_detectable(*fault));
-    Fault::ALL.into_iter().filter(fault_is_detectable).map(Some).collect()
+    let shows = |fault: &Fault| problem.as_ref().is_ok_and(|problem| problem.shows(*fault));
+    Fault::ALL.into_iter().filter(shows).map(Some).collect()
 }
 
 /// `key=value …` and the seed; a long list of indices is replaced by its length.
@@ -206,6 +208,11 @@ fn check(
         let cancel = Cancel::default();
         let mut prepared = executor.prepare(case, None, &cancel)?;
         prepared.sample(2)?;
+        prepared.clear(&cancel)?;
+        prepared.sample(2)?;
+        if let Verdict::Wrong { mistake } = prepared.judge(&cancel)? {
+            return Ok(CaseOutcome::Wrong(format!("after the last sample: {mistake}")));
+        }
         if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {
             return Ok(CaseOutcome::Wrong(format!("certificate: {mistake}")));
         }
@@ -224,15 +231,45 @@ fn check(
 }
 
 fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<CaseOutcome, Failure> {
-    let outcome = executor.prepare(case, Some(fault), &Cancel::default()).and_then(|mut prepared| {
-        Ok(match prepared.certify(&Cancel::default())? {
-            Verdict::Wrong { .. } => CaseOutcome::Passed,
+    finding(judge(case, fault, executor).map(|verdict| match verdict {
+        Verdict::Wrong { .. } => CaseOutcome::Passed,
+        Verdict::Certified { .. } => {
+            CaseOutcome::Wrong("the certificate holds for a wrong kernel".to_owned())
+        }
+    }))
+}
+
+/// The verdict on a case with a fault. Rounds and their samples are those of a measurement, in small.
+///
+/// # Errors
+/// As for preparing, sampling and certifying a case.
+pub fn judge(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Verdict, Failure> {
+    let cancel = Cancel::default();
+    let prepare = |fault| executor.prepare(case, fault, &cancel);
+    let round = |mut prepared: Box<dyn Prepared>| {
+        let mut clearing = Duration::ZERO;
+        sampler::sample(prepared.as_mut(), 1, 2, Some(&mut clearing), &mut || Ok(true), &cancel)?;
+        prepared.judge(&cancel)
+    };
+    match fault {
+        Fault::LastSample => round(prepare(Some(fault))?),
+        Fault::LaterRound => match round(prepare(None)?)? {
             Verdict::Certified { .. } => {
-                CaseOutcome::Wrong("the certificate holds for a wrong kernel".to_owned())
+                let problem = primitives::problem(case).map_err(Failure::Failed)?;
+                let mut shown =
+                    Fault::ELEMENTS.into_iter().filter(|fault| problem.fault_is_detectable(*fault));
+                round(prepare(shown.next())?)
             }
-        })
-    });
-    finding(outcome)
+            wrong => Err(Failure::Failed(format!("the first round is already {wrong:?}"))),
+        },
+        _ => {
+            let mut prepared = prepare(Some(fault))?;
+            if fault == Fault::StaleResult {
+                prepared.sample(1)?;
+            }
+            prepared.certify(&cancel)
+        }
+    }
 }
 
 /// A failure of one case is an outcome; a lost device is an error.
@@ -322,7 +359,9 @@ mod tests {
         // The mock computes nothing, which the oracle rejects.
         assert_eq!(told(Suite::Small), [(0, None, false, false), (1, None, true, true)]);
         assert_eq!(told(Suite::Large), [(0, None, false, false), (1, None, false, false)]);
-        let mutants = Fault::ALL.map(|fault| (1, Some(fault), false, false));
+        // This case has no order to be mistaken in.
+        let shown = Fault::ALL.into_iter().filter(|fault| *fault != Fault::SequentialOrder);
+        let mutants: Vec<_> = shown.map(|fault| (1, Some(fault), false, false)).collect();
         assert_eq!(told(Suite::Mutants), [&[(0, None, false, false)], &mutants[..]].concat());
     }
 
@@ -334,7 +373,8 @@ mod tests {
         let tally = verify(&plan, Suite::Small, &wrong, |_, _| ()).expect("not lost");
         assert!(tally.wrong[0].1.contains("certificate"), "{tally:?}");
         let tally = verify(&plan, Suite::Mutants, &wrong, |_, _| ()).expect("not lost");
-        assert_eq!((tally.passed, tally.wrong.len()), (4, 0));
+        assert_eq!((tally.passed, tally.wrong.len()), (6, 1));
+        assert!(tally.wrong[0].1.starts_with("the first round is already "), "{tally:?}");
         let lost = Mock::new("cpu", |_| Script::Fails(Failure::Lost("gone".into())));
         assert_eq!(verify(&plan, Suite::Small, &lost, |_, _| ()), Err(Failure::Lost("gone".into())));
     }

@@ -115,7 +115,8 @@ mod tests {
     #[test]
     fn a_mistake_shows_where_it_changes_the_number_of_values() {
         let fault_is_detectable = |n: u64| {
-            Fault::ALL.map(|fault| self::spec(&format!("elements={n} bins=2")).fault_is_detectable(fault))
+            Fault::ELEMENTS
+                .map(|fault| self::spec(&format!("elements={n} bins=2")).fault_is_detectable(fault))
         };
         assert_eq!(fault_is_detectable(33), [true; 4]);
         assert_eq!(fault_is_detectable(34), [true, true, false, true]);

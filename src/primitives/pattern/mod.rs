@@ -84,6 +84,16 @@ impl Problem for Spec {
         !self.based() && self.starts().total > 0 && fault != Fault::SkippedStore
     }
 
+    fn order_is_detectable(&self) -> bool {
+        let moved = |starts: Starts| (0..self.count).any(|i| starts.at(i) != starts.of(i));
+        self.shuffled && self.sides().into_iter().any(|(_, starts)| moved(starts))
+    }
+
+    /// On GPUs, what a gather stores to the shared memory of its blocks is gone when they end.
+    fn leaves_output(&self) -> bool {
+        !self.backend.is_cuda() || self.kernel.scatters() || self.method != Method::Direct
+    }
+
     fn walks(&self, most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {
         let walk = |side, pattern: &[u64], starts: &Starts| Walk {
             side,

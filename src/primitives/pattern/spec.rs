@@ -9,9 +9,14 @@ use crate::case::tuning::Tuning;
 use crate::case::{Backend, IndexPattern, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
+use crate::inputs::mix::{scale, word64};
+use crate::primitives::range::Range;
 
 /// The contents of untouched words of a destination.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
+
+/// The seed's part that draws where probes begin.
+const PROBES: u64 = 0x5052_4F42_4553_0000;
 
 /// The maximum of all indices, deltas and counts.
 pub(super) const MAX_INDEX: u64 = MAX_BYTES / 8;
@@ -280,6 +285,16 @@ impl Spec {
     fn visited(&self, deltas: &[u64]) -> Starts {
         let order = if self.shuffled { Permutation::new(self.count, self.seed) } else { None };
         Starts::new(deltas, order)
+    }
+
+    /// Ranges of visits, each executed alone to prove in which order uses are visited; none for uses in sequence.
+    /// Half of the visits, the square root of their number, and a single one, from where the seed says.
+    pub fn probes(&self) -> Vec<Range> {
+        let n = if self.shuffled { self.count } else { 0 };
+        let lengths =
+            [n / 2, 1 << (n.max(1).ilog2() / 2), 1].into_iter().filter(|length| *length > 0 && *length < n);
+        let drawn = |count| Range { first: scale(word64(self.seed ^ PROBES, count), n - count + 1), count };
+        lengths.map(drawn).collect()
     }
 
     /// Whether the starts of uses are read from an array instead of being computed as δ·i.

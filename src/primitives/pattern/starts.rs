@@ -27,6 +27,11 @@ impl Starts {
         Starts { sums, total, order }
     }
 
+    /// The starts of the same uses, visited one after another.
+    pub fn in_sequence(&self) -> Starts {
+        Starts { order: None, ..self.clone() }
+    }
+
     /// The list of deltas.
     pub fn deltas(&self) -> Vec<u64> {
         let ends = self.sums.iter().skip(1).chain([&self.total]);

@@ -17,17 +17,39 @@ pub struct RandomAccess {
     array: Buffer,
     timed: Timed,
     fault: Option<Fault>,
-    /// The sum of each worker's reads, in a separate cache line.
+    /// The sum of each worker's reads, in a separate cache line; what its loop returned in `folds`.
     sums: Vec<CacheLineSlot>,
-    /// How often each worker has executed its share, also in a separate cache line.
+    folds: Vec<CacheLineSlot>,
+    /// How often each worker has executed its share, also in a separate cache line, and had when the outputs were
+    /// cleared.
     executed: Vec<CacheLineSlot>,
+    cleared: AtomicU64,
 }
 
-/// Makes accesses `range` to the array; returns the sum of the words read, or 0.
+/// What the reads of a range add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Found {
+    /// The words, as the definition adds them.
+    sum: u64,
+    /// The words with weights that depend on their positions in the range, which no other order has.
+    fold: u64,
+}
+
+impl Found {
+    fn times(self, times: u64) -> Found {
+        Found { sum: self.sum.wrapping_mul(times), fold: self.fold.wrapping_mul(times) }
+    }
+
+    fn add(self, other: Found) -> Found {
+        Found { sum: self.sum.wrapping_add(other.sum), fold: self.fold.wrapping_add(other.fold) }
+    }
+}
+
+/// Makes accesses `range` to the array; returns what was read.
 ///
 /// # Safety
 /// The array has an element for each place of the order.
-type Timed = unsafe fn(*mut u8, Scramble, Range<u64>) -> u64;
+type Timed = unsafe fn(*mut u8, Scramble, Range<u64>) -> Found;
 
 /// An element, read and written word by word. Several workers may write the same value to the same element, so
 /// its words are atomic.
@@ -62,14 +84,18 @@ impl<const N: usize> Element for [AtomicU64; N] {
     }
 }
 
+/// Adds up in [`SUMS`] partial sums, position by position in turn. After each block they are multiplied by
+/// [`WEIGHTS`], so that the fold depends on the block and on the partial sum to which a word was added: four
+/// multiplications for 1024 accesses.
 #[inline(never)]
-unsafe fn read<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
-    let (array, mut sums) = (array.cast::<E>(), [0u64; SUMS]);
-    in_blocks(order, range, |places: &[P]| {
+unsafe fn read<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Range<u64>) -> Found {
+    let (array, mut found, mut folds) = (array.cast::<E>(), Found::default(), [0u64; SUMS]);
+    in_blocks(order, range, |_, places: &[P]| {
+        let mut sums = [0u64; SUMS];
         let all = places.chunks_exact(SUMS);
-        for at in all.remainder() {
+        for (sum, at) in sums.iter_mut().zip(all.remainder()) {
             // SAFETY: places lie inside the array.
-            sums[0] = sums[0].wrapping_add(unsafe { (*array.add(at.get())).read() });
+            *sum = unsafe { (*array.add(at.get())).read() };
         }
         for some in all {
             for (sum, at) in sums.iter_mut().zip(some) {
@@ -77,13 +103,22 @@ unsafe fn read<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Ran
                 *sum = sum.wrapping_add(unsafe { (*array.add(at.get())).read() });
             }
         }
+        for ((fold, sum), weight) in folds.iter_mut().zip(sums).zip(WEIGHTS) {
+            *fold = fold.wrapping_add(sum).wrapping_mul(weight);
+            found.sum = found.sum.wrapping_add(sum);
+        }
     });
-    sums.iter().fold(0, |all, sum| all.wrapping_add(*sum))
+    found.fold = folds.iter().fold(0, |all, fold| all.wrapping_add(*fold));
+    found
 }
 
 /// Number of independent sums: a single one would allow only one addition per cycle, and an L1 cache delivers
 /// more.
 const SUMS: usize = 4;
+
+/// Odd numbers, the fractional digits of π.
+const WEIGHTS: [u64; SUMS] =
+    [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7345, 0xA409_3822_299F_31D1, 0x082E_FA98_EC4E_6C89];
 
 /// Places that are computed together, before any of them is accessed.
 const BLOCK: usize = 1024;
@@ -130,18 +165,18 @@ impl Place for u64 {
     }
 }
 
-/// Calls `access` with the places of `range`, one block at a time. A load that misses occupies the processor's
+/// Calls `access` with the number of the first visit and the places of each block of `range`. A load that misses occupies the processor's
 /// window until its data arrive; with the dozen instructions that compute a place next to each load, few loads
 /// would be in flight, and in a cache those instructions would dominate the time. Here an access reads its
 /// place from memory, as gathers and scatters do.
 #[inline(always)]
-fn in_blocks<P: Place>(order: Scramble, range: Range<u64>, mut access: impl FnMut(&[P])) {
+fn in_blocks<P: Place>(order: Scramble, range: Range<u64>, mut access: impl FnMut(u64, &[P])) {
     let mut places = [P::NONE; BLOCK];
     let mut first = range.start;
     while first < range.end {
         let places = &mut places[..(range.end - first).min(BLOCK as u64) as usize];
         compute(order, first, places);
-        access(places);
+        access(first, places);
         first += places.len() as u64;
     }
 }
@@ -163,32 +198,56 @@ unsafe fn compute_avx2<P: Place>(order: Scramble, first: u64, places: &mut [P]) 
     P::fill(order, first, places);
 }
 
-/// Follows a chain through elements that hold places.
+/// Places in sequence: a deliberately wrong order.
+#[derive(Clone, Copy)]
+struct InSequence(u64);
+
+impl Place for InSequence {
+    const NONE: InSequence = InSequence(0);
+
+    #[inline(always)]
+    fn fill(order: Scramble, first: u64, places: &mut [InSequence]) {
+        for (place, i) in places.iter_mut().zip(first..) {
+            *place = InSequence(order.invert(order.apply(i)));
+        }
+    }
+
+    #[inline(always)]
+    fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Follows a chain through elements that hold places. The fold is rotated at each step, which takes less time
+/// than a load.
 #[inline(never)]
-unsafe fn chase<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
-    let (array, mut at, mut sum) = (array.cast::<E>(), order.apply(range.start), 0u64);
+unsafe fn chase<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -> Found {
+    let (array, mut at, mut found) = (array.cast::<E>(), order.apply(range.start), Found::default());
     for _ in range {
         // SAFETY: places, and what elements and the guard hold, lie inside the array.
         at = unsafe { (*array.add(at as usize)).read() };
-        sum = sum.wrapping_add(at + 1);
+        found.sum = found.sum.wrapping_add(at + 1);
+        found.fold = found.fold.rotate_left(1).wrapping_add(at + 1);
     }
-    sum
+    found
 }
 
+/// Writes to each element the number of the visit, which says in which order elements are visited.
 #[inline(never)]
-unsafe fn write<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
+unsafe fn write<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Range<u64>) -> Found {
     let array = array.cast::<E>();
-    in_blocks(order, range, |places: &[P]| {
-        for at in places {
+    in_blocks(order, range, |first, places: &[P]| {
+        for (at, i) in places.iter().zip(first..) {
             // SAFETY: places lie inside the array.
-            unsafe { (*array.add(at.get())).write(at.get() as u64) };
+            unsafe { (*array.add(at.get())).write(i) };
         }
     });
-    0
+    Found::default()
 }
 
-fn timed(spec: &Spec) -> Timed {
+fn timed(spec: &Spec, fault: Option<Fault>) -> Timed {
     match (spec.method, spec.element) {
+        (Method::Direct, _) if fault == Some(Fault::SequentialOrder) => direct::<InSequence>(spec),
         (Method::Direct, _) if spec.order().is_narrow() => direct::<u32>(spec),
         (Method::Direct, _) => direct::<u64>(spec),
         (Method::Chained, 4) => chase::<AtomicU32>,
@@ -214,10 +273,17 @@ impl RandomAccess {
         if self.spec.kernel == Kernel::Write {
             return self.clear(pool, cancel);
         }
-        pool.for_blocks(self.spec.elements() as usize, cancel, |block| {
+        let elements = self.spec.elements();
+        let in_sequence = self.spec.method == Method::Chained && self.fault == Some(Fault::SequentialOrder);
+        let word = |j: u64, w| match in_sequence {
+            true if w == 0 => (j + 1) % elements,
+            true => 0,
+            false => self.spec.word(j, w),
+        };
+        pool.for_blocks(elements as usize, cancel, |block| {
             for (j, w) in block.flat_map(|j| (0..self.spec.words()).map(move |w| (j as u64, w))) {
                 // SAFETY: blocks are disjoint, and nobody else has the array yet.
-                unsafe { self.put(j, w, self.spec.word(j, w)) };
+                unsafe { self.put(j, w, word(j, w)) };
             }
         })?;
         self.lead_back();
@@ -267,37 +333,86 @@ impl RandomAccess {
         self.sums.iter().fold(0, |sum, s| sum.wrapping_add(s.0.load(Ordering::Relaxed)))
     }
 
-    /// Compares the sum with that of the elements, each multiplied by its number of visits.
-    fn wrong_sum(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let (expected, order) = (AtomicU64::new(0), self.spec.order());
-        // With few accesses, the remaining elements in the order are not visited.
-        let visited = self.spec.elements().min(self.spec.accesses);
-        pool.for_blocks(visited as usize, cancel, |block| {
-            let all = block.fold(0u64, |sum, x| {
-                let x = x as u64;
-                sum.wrapping_add(self.spec.visits(x).wrapping_mul(self.spec.sum_of(order.apply(x))))
-            });
-            expected.fetch_add(all, Ordering::Relaxed);
-        })?;
-        let (expected, found) = (expected.into_inner(), self.total());
-        Ok((found != expected).then(|| format!("the sum is {found:#x}, not {expected:#x}")))
+    /// What reading a range must find, visit by visit.
+    fn wanted(&self, range: Range<u64>, cancel: &Cancel) -> Result<Found, Failure> {
+        let (order, chained) = (self.spec.order(), self.spec.method == Method::Chained);
+        let (mut wanted, mut folds) = (Found::default(), [0u64; SUMS]);
+        let last = range.end.wrapping_sub(1);
+        for (i, at) in range.clone().zip(0..) {
+            if i % (1 << 18) == 0 {
+                cancel.check()?;
+            }
+            let word = self.spec.sum_of(order.apply(i));
+            wanted.sum = wanted.sum.wrapping_add(word);
+            if chained {
+                wanted.fold = wanted.fold.rotate_left(1).wrapping_add(word);
+                continue;
+            }
+            let fold = &mut folds[at % BLOCK % SUMS];
+            *fold = fold.wrapping_add(word);
+            if at % BLOCK == BLOCK - 1 || i == last {
+                folds.iter_mut().zip(WEIGHTS).for_each(|(fold, weight)| *fold = fold.wrapping_mul(weight));
+            }
+        }
+        wanted.fold = folds.iter().fold(wanted.fold, |all, fold| all.wrapping_add(*fold));
+        Ok(wanted)
     }
 
-    /// Checks that every visited element holds its place, and all others poison.
+    /// Compares what each worker has read in the last execution with the elements that it was to visit, in their
+    /// order.
+    fn wrong_sum(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let mistakes = pool.try_run(|worker| {
+            let at = worker.index;
+            let executed = self.executed[at].0.load(Ordering::Relaxed);
+            let begin = self.spec.begin(executed.saturating_sub(1));
+            // Each whole lap reads what the first one does.
+            let (n, lap) = (self.spec.accesses, self.lap());
+            let whole = n.checked_div(lap).unwrap_or(0);
+            let mut wanted = Found::default();
+            for (first, length, times) in [(begin, lap, whole), (begin + whole * lap, n - whole * lap, 1)] {
+                for piece in pieces(length as usize, 1, worker, None).into_iter().filter(|_| times > 0) {
+                    let range = first + piece.start as u64..first + piece.end as u64;
+                    wanted = wanted.add(self.wanted(range, cancel)?.times(times));
+                }
+            }
+            let load = |slots: &[CacheLineSlot]| slots[at].0.load(Ordering::Relaxed);
+            let found = Found { sum: load(&self.sums), fold: load(&self.folds) };
+            Ok(if found.sum != wanted.sum {
+                Some(format!("the sum of thread {at} is {:#x}, not {:#x}", found.sum, wanted.sum))
+            } else if found.fold != wanted.fold {
+                Some(format!("thread {at} has read the right elements in a wrong order"))
+            } else {
+                None
+            })
+        })?;
+        Ok(mistakes.into_iter().flatten().next())
+    }
+
+    /// Checks that every element visited since the last clearing holds the number of a visit, and all others
+    /// poison.
     fn wrong_element(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (spec, order) = (&self.spec, self.spec.order());
         let poison = if spec.element == 4 { POISON & u64::from(u32::MAX) } else { POISON };
+        let (cleared, executed) = (self.cleared.load(Ordering::Relaxed), self.executions());
+        let (begin, mask) = (spec.begin(cleared), spec.elements() - 1);
+        let visits = spec.accesses.saturating_mul(executed.saturating_sub(cleared).max(1));
+        let most = mask.saturating_add(spec.accesses);
         check::find(pool, spec.elements() as usize, cancel, |block| {
             block.into_iter().find_map(|j| {
-                let j = j as u64;
-                let visited = spec.visits(order.invert(j)) > 0;
+                let x = order.invert(j as u64);
+                let visited = x.wrapping_sub(begin) & mask < visits;
                 (0..spec.words()).find_map(|w| {
-                    let expected = if visited { spec.word(j, w) } else { poison };
-                    let found = self.found(j, w);
-                    (found != expected).then(|| format!("a[{j}] word {w} is {found:#x}, not {expected:#x}"))
+                    let found = self.found(j as u64, w);
+                    let right = if visited { spec.is_written(found, x, w, most) } else { found == poison };
+                    let expected = if visited { x } else { poison };
+                    (!right).then(|| format!("a[{j}] word {w} is {found:#x}, where {expected:#x} belongs"))
                 })
             })
         })
+    }
+
+    fn executions(&self) -> u64 {
+        self.executed.first().map_or(0, |slot| slot.0.load(Ordering::Relaxed))
     }
 }
 
@@ -313,8 +428,17 @@ impl PoolJob for RandomAccess {
         memory::require(spec.footprint)?;
         let array = Buffer::new(spec.footprint as usize)?;
         let slots = || (0..context.pool.threads()).map(|_| CacheLineSlot::default()).collect();
-        let (sums, executed) = (slots(), slots());
-        let job = RandomAccess { timed: timed(&spec), spec, array, fault: context.fault, sums, executed };
+        let (sums, folds, executed) = (slots(), slots(), slots());
+        let job = RandomAccess {
+            timed: timed(&spec, context.fault),
+            spec,
+            array,
+            fault: context.fault,
+            sums,
+            folds,
+            executed,
+            cleared: AtomicU64::new(0),
+        };
         job.fill(&context.pool, context.cancel)?;
         Ok((job, isa))
     }
@@ -322,7 +446,7 @@ impl PoolJob for RandomAccess {
     fn execute(&self, worker: Worker) {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element as usize } else { 0 };
         let (array, order) = (self.array.ptr::<u8>().wrapping_add(beside), self.spec.order());
-        let mut sum = 0u64;
+        let mut found = Found::default();
         let begin = self.spec.begin(self.executed[worker.index].0.fetch_add(1, Ordering::Relaxed));
         let (mut lap, end) = (begin, begin + self.spec.accesses);
         while lap < end {
@@ -330,19 +454,25 @@ impl PoolJob for RandomAccess {
             for piece in pieces(length as usize, 1, worker, self.fault) {
                 let range = lap + piece.start as u64..lap + piece.end as u64;
                 // SAFETY: the array has an element for each place, and a guard behind the last.
-                sum = sum.wrapping_add(unsafe { (self.timed)(array, order, range) });
+                found = found.add(unsafe { (self.timed)(array, order, range) });
             }
             lap += length;
         }
-        self.sums[worker.index].0.store(sum, Ordering::Relaxed);
+        self.sums[worker.index].0.store(found.sum, Ordering::Relaxed);
+        self.folds[worker.index].0.store(found.fold, Ordering::Relaxed);
     }
 
     fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        self.sums.iter().chain(&self.executed).for_each(|slot| slot.0.store(0, Ordering::Relaxed));
+        self.sums.iter().chain(&self.folds).for_each(|slot| slot.0.store(0, Ordering::Relaxed));
+        self.cleared.store(self.executions(), Ordering::Relaxed);
         match self.spec.kernel {
             Kernel::Read => Ok(()),
             Kernel::Write => check::poison(pool, &self.array, self.spec.element as usize, cancel),
         }
+    }
+
+    fn rewind(&self) {
+        self.executed.iter().for_each(|slot| slot.0.store(0, Ordering::Relaxed));
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -12,6 +12,7 @@ use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
+use crate::primitives::range::Range;
 
 /// Accesses per block, `BLOCK * UNROLL` in the kernels.
 const TILE: u64 = 8 * BLOCK as u64;
@@ -21,10 +22,11 @@ const PARTIALS: usize = 1024;
 
 device_struct! {
     /// `Claim` in the kernels.
-    struct Claim: 56 {
+    struct Claim: 64 {
         key: u64,
         elements: u64,
         accesses: u64,
+        first: u64,
         element: u32,
         /// 1 if elements hold the places of a chain.
         chained: u32,
@@ -38,10 +40,14 @@ pub struct RandomAccess {
     spec: Spec,
     timed: cuda::Kernel,
     check: cuda::Kernel,
+    /// What the partial sums must be; `None` for kernels that have only one, or none.
+    expected: Option<(cuda::Kernel, DeviceBuffer<u64>)>,
     array: DeviceBuffer<u32>,
     partials: DeviceBuffer<u64>,
-    /// Executions since the last clearing, and the access at which the present one begins.
+    /// Executions so far, how many there were at the last clearing, and the access at which the present one
+    /// begins.
     executed: u64,
+    cleared: u64,
     begin: u64,
 }
 
@@ -72,6 +78,33 @@ fn timed_name(spec: &Spec) -> String {
     format!("random_{name}_{}", spec.element)
 }
 
+/// Executions whose partial sums are computed one by one; those of more are only added up.
+const COMPARED: u64 = 64;
+
+/// The kernel that computes partial sums.
+const PARTIAL_SUMS: &str = "random_expected_partials";
+
+/// The kernels that certify.
+fn check_names(spec: &Spec) -> Vec<&'static str> {
+    let partials = has_partials(spec).then_some(PARTIAL_SUMS);
+    [check_name(spec)].into_iter().chain(partials).collect()
+}
+
+/// Whether blocks add to many partial sums.
+fn has_partials(spec: &Spec) -> bool {
+    spec.kernel == Kernel::Read && spec.method == Method::Direct
+}
+
+/// The chain through the elements in sequence, and its guard: a deliberately wrong order.
+fn in_sequence(spec: &Spec) -> Vec<u32> {
+    let mask = spec.elements() - 1;
+    let words = (0..=spec.elements()).flat_map(|j| {
+        let next = (j + 1) & mask;
+        [next as u32, (next >> 32) as u32, 0, 0].into_iter().take(spec.element as usize / 4)
+    });
+    words.collect()
+}
+
 /// The name of the kernel that certifies.
 fn check_name(spec: &Spec) -> &'static str {
     match spec.kernel {
@@ -98,7 +131,8 @@ impl GpuJob for RandomAccess {
     }
 
     fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let own = kernel_names(MODULE, [timed_name(spec).as_str(), check_name(spec)]);
+        let own =
+            [kernel_names(MODULE, [timed_name(spec)]), kernel_names(MODULE, check_names(spec))].concat();
         Ok([kernel_names(MODULE, fill_names(spec).iter().copied()), own].concat())
     }
 
@@ -118,19 +152,33 @@ impl GpuJob for RandomAccess {
         if spec.kernel == Kernel::Read {
             fill(gpu, &module, &spec, &array)?;
         }
+        let wrong = setup.fault == Some(Fault::SequentialOrder);
+        let timed = match spec.method {
+            Method::Direct if wrong => format!("{}_in_sequence", timed_name(&spec)),
+            _ => timed_name(&spec),
+        };
+        if wrong && spec.method == Method::Chained {
+            array = gpu.upload(&in_sequence(&spec))?;
+        }
+        let expected = match has_partials(&spec) {
+            true => Some((module.kernel(PARTIAL_SUMS)?, gpu.upload(&[0; PARTIALS])?)),
+            false => None,
+        };
         Ok(RandomAccess {
-            timed: module.kernel(&timed_name(&spec))?,
+            timed: module.kernel(&timed)?,
             check: module.kernel(check_name(&spec))?,
+            expected,
             array,
             partials: gpu.upload(&[0; PARTIALS])?,
             executed: 0,
+            cleared: 0,
             begin: 0,
             spec,
         })
     }
 
     fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        self.executed = 0;
+        self.cleared = self.executed;
         gpu.memset32(&mut self.partials, 0)?;
         match self.spec.kernel {
             Kernel::Read => Ok(()),
@@ -157,16 +205,36 @@ impl GpuJob for RandomAccess {
         gpu.launch(&self.timed, blocks, threads, 0, args)
     }
 
+    fn rewind(&mut self) {
+        self.executed = 0;
+    }
+
+    /// Executes some ranges of visits alone, by the timed kernel: what they read or leave shows which elements
+    /// they went to. The partial sums of a whole execution tell tiles apart, but not the visits of a tile.
+    fn prove(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        for Range { first, count } in self.spec.probes() {
+            cancel.check()?;
+            self.clear(gpu)?;
+            self.begin = 0;
+            self.enqueue(gpu, LaunchPart { first, count, shift: 0 })?;
+            // The sum of a range needs no more than its own elements, of which there is a power of two.
+            let elements = if self.spec.kernel == Kernel::Read { count } else { self.spec.elements() };
+            let claim = Claim { accesses: count, elements, ..self.claim(first) };
+            if let Some(mistake) = self.mistake(gpu, claim)? {
+                return Ok(Some(format!("visits {first} to {}: {mistake}", first + count - 1)));
+            }
+        }
+        Ok(None)
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
-        let (claim, n) = (self.claim(), self.spec.elements());
-        let finding = find(gpu, |report| {
-            let args = args![self.array, claim, report];
-            let args = if self.spec.kernel == Kernel::Read { &args[1..] } else { &args[..] };
-            launch_over(gpu, &self.check, n, args)
-        })?;
-        let found = if self.spec.kernel == Kernel::Read { self.sum()? } else { finding.sum };
-        let sum = || (found != finding.sum).then(|| format!("the sum is {found:#x}, not {:#x}", finding.sum));
-        let mistake = finding.unchecked(n, "elements").or_else(|| finding.mistake("a")).or_else(sum);
+        let executions = (self.executed - self.cleared).max(1);
+        let claim = self.claim(self.spec.begin(self.cleared));
+        let claim = Claim { accesses: self.spec.accesses.saturating_mul(executions), ..claim };
+        let mistake = match self.mistake(gpu, claim)? {
+            None if executions <= COMPARED => self.wrong_partial(gpu, executions)?,
+            mistake => mistake,
+        };
         Ok(Verdict::of(mistake, self.spec.accesses))
     }
 
@@ -179,7 +247,8 @@ impl GpuJob for RandomAccess {
     }
 
     fn memory(&self) -> u64 {
-        self.array.bytes() + self.partials.bytes()
+        let expected = self.expected.as_ref().map_or(0, |(_, expected)| expected.bytes());
+        self.array.bytes() + self.partials.bytes() + expected
     }
 }
 
@@ -189,8 +258,39 @@ impl RandomAccess {
         Ok(self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add))
     }
 
-    fn claim(&self) -> Claim {
+    /// The first mistake in the array, or in the sum of all reads, since the last clearing.
+    fn mistake(&self, gpu: &Gpu, claim: Claim) -> Result<Option<String>, Failure> {
+        let n = claim.elements;
+        let finding = find(gpu, |report| {
+            let args = args![self.array, claim, report];
+            let args = if self.spec.kernel == Kernel::Read { &args[1..] } else { &args[..] };
+            launch_over(gpu, &self.check, n, args)
+        })?;
+        let found = if self.spec.kernel == Kernel::Read { self.sum()? } else { finding.sum };
+        let sum = || (found != finding.sum).then(|| format!("the sum is {found:#x}, not {:#x}", finding.sum));
+        Ok(finding.unchecked(n, "elements").or_else(|| finding.mistake("a")).or_else(sum))
+    }
+
+    /// The first partial sum that differs, after some executions since the last clearing.
+    fn wrong_partial(&mut self, gpu: &Gpu, executions: u64) -> Result<Option<String>, Failure> {
+        let Some((_, expected)) = &mut self.expected else { return Ok(None) };
+        gpu.memset32(expected, 0)?;
+        let Some((kernel, expected)) = &self.expected else { return Ok(None) };
+        let blocks = grid(self.spec.accesses, TILE);
+        for execution in self.cleared..self.cleared + executions {
+            gpu.launch(kernel, blocks, BLOCK, 0, args![self.claim(self.spec.begin(execution)), expected])?;
+        }
+        let pairs = self.partials.to_host()?.into_iter().zip(expected.to_host()?);
+        let mut wrong = pairs.enumerate().filter(|(_, (found, expected))| found != expected);
+        Ok(wrong.next().map(|(at, (found, expected))| {
+            format!("the sum of every {PARTIALS}th tile from tile {at} on is {found:#x}, not {expected:#x}")
+        }))
+    }
+
+    /// All visits of an execution that begins with visit `first`.
+    fn claim(&self, first: u64) -> Claim {
         Claim {
+            first,
             key: key64(self.spec.seed),
             elements: self.spec.elements(),
             accesses: self.spec.accesses,

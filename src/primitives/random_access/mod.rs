@@ -6,7 +6,7 @@
 //! a\[h(i mod m)\]:
 //!
 //! ```text
-//! read    Σ words of a[h(i mod m)], modulo 2^64      write   a[h(i mod m)] = its own place
+//! read    Σ words of a[h(i mod m)], modulo 2^64      write   a[h(i mod m)] = i
 //! ```
 //!
 //! Every element is visited once before the first is visited again, in the same order each time. An execution
@@ -83,6 +83,10 @@ impl Problem for Spec {
             _ => self.accesses <= self.elements(),
         }
     }
+
+    fn order_is_detectable(&self) -> bool {
+        self.differs_from_sequence()
+    }
 }
 
 #[cfg(test)]
@@ -117,7 +121,7 @@ mod tests {
     #[test]
     fn a_mistake_shows_where_each_element_comes_once() {
         let fault_is_detectable = |accesses| {
-            Fault::ALL.map(|fault| {
+            Fault::ELEMENTS.map(|fault| {
                 Spec::from_params(&params("read", 64, accesses, 8), 1)
                     .expect("a case")
                     .fault_is_detectable(fault)

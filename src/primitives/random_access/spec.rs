@@ -3,7 +3,14 @@
 use crate::case::table::{bytes, choice, count, parameters, sizes, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::Scramble;
-use crate::inputs::mix::{word32, word64};
+use crate::inputs::mix::{scale, word32, word64};
+use crate::primitives::range::Range;
+
+/// What untouched words hold.
+const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
+
+/// The seed's part that draws where probes begin.
+const PROBES: u64 = 0x5052_4F42_4553_0000;
 
 /// Maximum bytes of the array.
 pub const MAX_BYTES: u64 = 1 << 45;
@@ -31,7 +38,7 @@ parameters! {
     /// A case, typed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Spec {
-        /// read: the sum of the elements visited; write: each becomes its own place
+        /// read: the sum of the elements visited; write: each becomes its position in the order
         kernel: Kernel,
         /// size of the array: a power of two times the element
         footprint: u64 [bytes(4, MAX_BYTES)],
@@ -107,22 +114,56 @@ impl Spec {
         (self.accesses >> self.bits) + u64::from(x < self.accesses & (self.elements() - 1))
     }
 
-    /// Word `w` of element `j`: the value that read finds and write leaves.
+    /// Word `w` of element `j`: the value that read finds.
     #[inline(always)]
     pub fn word(&self, j: u64, w: u64) -> u64 {
-        match (self.kernel, self.element) {
-            (Kernel::Read, _) if self.method == Method::Chained => {
+        match self.element {
+            _ if self.method == Method::Chained => {
                 if w == 0 {
                     self.next(j)
                 } else {
                     0
                 }
             }
-            (Kernel::Read, 4) => u64::from(word32(self.seed, j as u32)),
-            (Kernel::Read, _) => word64(self.seed, j * self.words() + w),
-            (Kernel::Write, 4) => j & u64::from(u32::MAX),
-            (Kernel::Write, _) => j * self.words() + w,
+            4 => u64::from(word32(self.seed, j as u32)),
+            _ => word64(self.seed, j * self.words() + w),
         }
+    }
+
+    /// Whether word `w` of an element, `found` there, is what the visits of position `x` in the order of visits
+    /// write: their number i, one of x, x + m, … Several of them may be under way at the same time, so any of
+    /// them is right. `most` is beyond all numbers of visits.
+    pub fn is_written(&self, found: u64, x: u64, w: u64, most: u64) -> bool {
+        let (poison, mask) = match self.element {
+            4 => (POISON & u64::from(u32::MAX), (self.elements() - 1) & u64::from(u32::MAX)),
+            _ => (POISON, self.elements() - 1),
+        };
+        let (number, word) = if self.element == 16 { (found >> 1, found & 1) } else { (found, 0) };
+        // A visit whose number is the poison exists in arrays of 4-byte elements only.
+        (found != poison || most > poison) && word == w && (number ^ x) & mask == 0
+    }
+
+    /// Ranges of visits, each to be executed alone, so that its result shows which elements they went to: the
+    /// first visits one by one, and ranges of 1, 2, 4, … visits, all together fewer than one execution's, from
+    /// positions that the seed draws.
+    pub fn probes(&self) -> Vec<Range> {
+        let visited = self.accesses.min(self.elements());
+        let alone = (0..visited.min(16)).map(|first| Range { first, count: 1 });
+        let lengths = (0..40).map(|bit| 1 << bit).take_while(|length| 2 * length <= visited);
+        let drawn = lengths.map(|count| Range {
+            first: scale(word64(self.seed ^ PROBES, count), visited - count + 1),
+            count,
+        });
+        alone.chain(drawn).collect()
+    }
+
+    /// Whether visits in sequence differ from those in order.
+    pub fn differs_from_sequence(&self) -> bool {
+        let (order, mask) = (self.order(), self.elements() - 1);
+        (0..self.accesses.min(self.elements())).any(|i| match self.method {
+            Method::Direct => order.apply(i) != i,
+            Method::Chained => order.apply(i + 1) != (order.apply(i) + 1) & mask,
+        })
     }
 
     /// The contribution of element `j` to the sum of reads: its words, plus 1 for each place that a chain

@@ -130,6 +130,8 @@ impl Problem for Spec {
             (.., Fault::OffByOne) => self.planted() == 0,
             (.., Fault::SkippedStore) => self.planted() == self.elements / 2,
             (.., Fault::MissingTail | Fault::WrongChunk) => self.planted() + 1 == self.elements,
+            // Not of elements.
+            _ => false,
         }
     }
 }

@@ -5,9 +5,14 @@ use crate::case::tuning::{Grid, Hint, Offered};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::mix::word64;
 
-/// Maximum number of elements whose sum is exact in any order: values are below 2^20, and an f64 holds integers
-/// up to 2^53.
-pub const MAX_SUMMED: u64 = 1 << 33;
+/// An f64 holds integers up to 2^53.
+const EXACT: u32 = 53;
+
+/// Bits of the values that arithmetic combines.
+const BITS: u32 = 20;
+
+/// Maximum number of elements whose sum is exact in any order.
+pub const MAX_SUMMED: u64 = 1 << (EXACT - BITS);
 
 /// The factor q of scale and triad.
 pub const Q: f64 = 3.0;
@@ -97,18 +102,6 @@ impl Kernel {
             Kernel::Copy | Kernel::Add => Some(Array::C),
         }
     }
-
-    /// Element `i` of the destination; for `read`, element `i` of the sum. Exact.
-    #[inline(always)]
-    pub fn element(self, seed: u64, i: u64) -> f64 {
-        match self {
-            Kernel::Read | Kernel::Copy => input(seed, Array::A, i),
-            Kernel::Write => WRITTEN,
-            Kernel::Scale => Q * input(seed, Array::C, i),
-            Kernel::Add => input(seed, Array::A, i) + input(seed, Array::B, i),
-            Kernel::Triad => input(seed, Array::B, i) + Q * input(seed, Array::C, i),
-        }
-    }
 }
 
 impl Array {
@@ -128,13 +121,36 @@ impl Array {
     }
 }
 
-/// Element `i` of an array that is read: an integer below 2^20.
-#[inline(always)]
-pub fn input(seed: u64, array: Array, i: u64) -> f64 {
-    (word64(array.seed(seed), i) >> 44) as f64
-}
-
 impl Spec {
+    /// Bits of the integers that are read. A sum says the more of what was read the wider its terms are: for `read`
+    /// as many bits as keep the sum exact in any order, 20 for 2^33 elements and 32 for 2^21.
+    #[inline(always)]
+    pub fn bits(&self) -> u32 {
+        match self.kernel {
+            Kernel::Read => EXACT - self.elements.max(2).next_power_of_two().ilog2().min(EXACT - BITS),
+            _ => BITS,
+        }
+    }
+
+    /// Element `i` of an array that is read.
+    #[inline(always)]
+    pub fn input(&self, array: Array, i: u64) -> f64 {
+        (word64(array.seed(self.seed), i) >> (64 - self.bits())) as f64
+    }
+
+    /// Element `i` of the destination; for `read`, element `i` of the sum. Exact.
+    #[inline(always)]
+    pub fn element(&self, i: u64) -> f64 {
+        let [a, b, c] = [Array::A, Array::B, Array::C].map(|array| move || self.input(array, i));
+        match self.kernel {
+            Kernel::Read | Kernel::Copy => a(),
+            Kernel::Write => WRITTEN,
+            Kernel::Scale => Q * c(),
+            Kernel::Add => a() + b(),
+            Kernel::Triad => b() + Q * c(),
+        }
+    }
+
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let spec = Spec::of_table(params, seed)?;
@@ -198,10 +214,17 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_integers_below_2_to_the_20() {
-        for i in 0..1000 {
-            let v = input(3, Array::B, i);
-            assert!((0.0..1_048_576.0).contains(&v) && v.fract() == 0.0);
+    fn inputs_are_integers_whose_sum_is_exact() {
+        let spec = |kernel: &str, n: u64| Spec::from_params(&params(kernel, n), 3).expect("a case");
+        assert_eq!(
+            [1, 2, 3, 1 << 21, (1 << 21) + 1, 1 << 33].map(|n| spec("read", n).bits()),
+            [52, 52, 51, 32, 31, 20]
+        );
+        for (spec, bits) in [(spec("copy", 1000), 20), (spec("read", 1000), 43)] {
+            let values = || (0..1000).map(|i| spec.input(Array::A, i));
+            assert!(values().all(|v| (0.0..2f64.powi(bits)).contains(&v) && v.fract() == 0.0));
+            assert!(values().any(|v| v >= 2f64.powi(bits - 1)), "all bits are in use");
+            assert!(values().sum::<f64>() < 2f64.powi(53));
         }
     }
 }

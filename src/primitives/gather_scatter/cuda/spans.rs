@@ -52,7 +52,7 @@ pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Fail
         Some((Fault::SkippedStore, _)) => {
             all = all.into_iter().flat_map(|s| without(s, spec.moves() / 2)).collect()
         }
-        Some((Fault::OffByOne, _)) | None => {}
+        Some(_) | None => {}
     }
     all.retain(|span| span.count > 0 && span.high > span.low);
     Ok(all)

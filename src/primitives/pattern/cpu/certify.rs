@@ -1,5 +1,6 @@
-//! The certificates of pattern on the CPU. Windows of uses are executed by the kernel that keeps everything;
-//! then all uses are executed as in the timed region.
+//! The certificates of pattern on the CPU. Windows of uses are executed by the kernel that keeps everything.
+//! What timed executions leave is judged by itself. Of shuffled visits, some ranges are executed alone, as in the
+//! timed region.
 //!
 //! gather: each word is compared with its closed form. scatter: every word of the destination must be right,
 //! and no other word may be written. Every word of the source is a bijection of its index, so a word of the
@@ -12,37 +13,96 @@
 //! the one that it stores.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::{Patterns, fill};
-use crate::case::{Cancel, Failure, Verdict};
+use crate::case::{Cancel, Failure};
 use crate::device::cpu::check::{Bitmap, find, poison};
 use crate::device::cpu::simd::fold;
-use crate::device::cpu::{Buffer, POISON, Pool, pieces};
+use crate::device::cpu::{Blocks, Buffer, POISON, Pool, PoolJob, Worker, pieces};
 use crate::inputs::mix::{index_of_word64, word64};
 use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::{MADE, window};
 
 impl Patterns {
-    /// Judges the case; executes it on poisoned arrays.
-    pub(super) fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let mistake = match (self.spec.kernel.scatters(), self.spec.method) {
-            (true, _) => self.wrong_scatter(pool, cancel)?,
-            (false, Method::ReadOnly) => self.wrong_fold(pool, cancel)?,
-            (false, _) => self.wrong_gather(pool, cancel)?,
+    /// The first mistake that the output of the timed kernel cannot show: in an instantiation that keeps
+    /// everything, and in the order of the visits, of which some ranges are executed alone.
+    pub(super) fn wrong_beyond_output(
+        &self,
+        pool: &Pool,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, Failure> {
+        let all = 0..self.count();
+        let mistake = match (self.spec.kernel, self.spec.method) {
+            (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
+            (kernel, _) if kernel.scatters() => self.scattered(&all, pool, cancel)?.wrong_window()?,
+            _ => self.wrong_gather(pool, cancel)?,
         };
-        Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
+        let mistake = match mistake {
+            None => self.wrong_visits(pool, cancel)?,
+            mistake => mistake,
+        };
+        match mistake {
+            None => self.wrong_start(pool, cancel),
+            mistake => Ok(mistake),
+        }
     }
 
-    /// Keeps every gathered word and compares it; then executes the case as in the timed region, and checks
-    /// that every worker's dense side holds its last tiles.
+    /// Executes ranges of shuffled visits alone.
+    fn wrong_visits(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        for probe in self.spec.probes() {
+            let window = probe.first as usize..(probe.first + probe.count) as usize;
+            self.clear(pool, cancel)?;
+            pool.run(|worker| self.execute_uses(worker, &window));
+            if let Some(mistake) = self.wrong_output(&window, pool, cancel)? {
+                return Ok(Some(format!("visits {} to {}: {mistake}", window.start, window.end - 1)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first start, if starts are read from arrays, that is not the definition's.
+    fn wrong_start(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        for (array, (_, starts)) in self.arrays.iter().zip(self.spec.sides()) {
+            let mistake = find(pool, self.count(), cancel, |mut block| {
+                block.find_map(|i| {
+                    // SAFETY: nobody writes the starts, and the array holds `count` of them.
+                    let found = unsafe {
+                        match self.wide {
+                            true => array.read::<u64>(i..i + 1)[0],
+                            false => u64::from(array.read::<u32>(i..i + 1)[0]),
+                        }
+                    };
+                    let expected = starts.at(i as u64);
+                    (found != expected).then(|| format!("visit {i} starts at {found}, not at {expected}"))
+                })
+            })?;
+            if mistake.is_some() {
+                return Ok(mistake);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first mistake in what executions of the uses `window` have left since the last clearing.
+    pub(super) fn wrong_output(
+        &self,
+        window: &Range<usize>,
+        pool: &Pool,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, Failure> {
+        match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => self.scattered(window, pool, cancel)?.wrong_output(),
+            (false, Method::ReadOnly) => self.wrong_fold(window, pool, cancel),
+            (false, _) => Ok(self.wrong_dense_side(window, pool)),
+        }
+    }
+
+    /// Keeps every gathered word and compares it.
     fn wrong_gather(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let clear = |kept: &Buffer, _: &Range<usize>| poison(pool, kept, 8, cancel);
         let wrong = |kept: &Buffer, window: &Range<usize>, i| self.wrong_tile(kept, i, i - window.start);
-        match self.wrong_use(pool, cancel, clear, wrong)? {
-            None => self.wrong_dense_side(pool, cancel),
-            mistake => Ok(mistake),
-        }
+        self.wrong_use(pool, cancel, clear, wrong)
     }
 
     /// Executes window by window with a dense side that `made` initializes, and reports the first use for which
@@ -82,55 +142,75 @@ impl Patterns {
         Some(format!("entry {wrong} of gather {i} is {found:#x}, not {expected:#x}"))
     }
 
-    fn wrong_dense_side(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        for dense in &self.dense {
-            poison(pool, dense, 8, cancel)?;
-        }
-        self.run_timed(pool);
+    /// Checks that every worker's dense side holds its last tiles.
+    fn wrong_dense_side(&self, window: &Range<usize>, pool: &Pool) -> Option<String> {
         let wrap = self.spec.wrap as usize;
         let found = pool.run(|worker| {
-            let [mine, _] = pieces(self.count(), 1, worker, None);
+            let mine = mine(window, worker);
             let mut last = mine.start.max(mine.end.saturating_sub(wrap))..mine.end;
             let mistake = last.find_map(|i| self.wrong_tile(&self.dense[worker.index], i, i % wrap));
             mistake.map(|m| format!("after a timed execution, on thread {}: {m}", worker.index))
         });
+        found.into_iter().flatten().next()
+    }
+
+    /// Compares the fold of everything that each worker has read.
+    fn wrong_fold(
+        &self,
+        window: &Range<usize>,
+        pool: &Pool,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, Failure> {
+        let found = pool.try_run(|worker| {
+            let mine = mine(window, worker);
+            let mut expected = 0;
+            for block in Blocks::of(mine) {
+                for i in block {
+                    if (i * self.length()).is_multiple_of(1 << 18) {
+                        cancel.check()?;
+                    }
+                    let base = self.starts.at(i as u64);
+                    expected =
+                        self.applied.iter().fold(expected, |s, &p| fold(s, word64(self.spec.seed, p + base)));
+                }
+                cancel.check()?;
+            }
+            let found = self.folds[worker.index].0.load(Ordering::Relaxed);
+            let mistake = || format!("the sum of thread {} is {found:#x}, not {expected:#x}", worker.index);
+            Ok((found != expected).then(mistake))
+        })?;
         Ok(found.into_iter().flatten().next())
     }
 
-    /// Executes the case as in the timed region and compares the fold of everything read.
-    fn wrong_fold(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let expected = AtomicU64::new(0);
-        self.for_uses(pool, cancel, |uses| {
-            let sum = uses.fold(0, |sum, i| {
-                let base = self.starts.at(i);
-                self.applied.iter().fold(sum, |s, &p| fold(s, word64(self.spec.seed, p + base)))
-            });
-            expected.fetch_add(sum, Ordering::Relaxed);
-        })?;
-        self.run_timed(pool);
-        let found = self.folds.iter().fold(0, |s, f| fold(s, f.0.load(Ordering::Relaxed)));
-        let expected = expected.into_inner();
-        Ok((found != expected).then(|| format!("the sum is {found:#x}, not {expected:#x}")))
-    }
-
-    fn wrong_scatter(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    /// The certificate of the uses `window` of a scatter.
+    fn scattered<'a>(
+        &'a self,
+        window: &Range<usize>,
+        pool: &'a Pool,
+        cancel: &'a Cancel,
+    ) -> Result<Scattered<'a>, Failure> {
         let touched = Bitmap::new(self.destination().holds::<u64>())?;
         let pattern = if self.spec.kernel == Kernel::Gs { &self.spec.scatter } else { &self.applied };
-        Scattered { case: self, pattern, touched, pool, cancel }.wrong()
+        let scattered = Scattered { case: self, window: window.clone(), pattern, touched, pool, cancel };
+        scattered.touch()?;
+        Ok(scattered)
     }
 
-    /// Calls `work` with ranges that together cover all uses; checks for cancellation after every 2^18 entries.
+    /// Calls `work` with ranges that together cover the uses `window`; checks for cancellation after every 2^18
+    /// entries.
     fn for_uses(
         &self,
+        window: &Range<usize>,
         pool: &Pool,
         cancel: &Cancel,
         work: impl Fn(Range<u64>) + Sync,
     ) -> Result<(), Failure> {
         let step = ((1 << 18) / self.length()).max(1);
-        pool.for_blocks(self.count(), cancel, |block| {
+        pool.for_blocks(window.len(), cancel, |block| {
             for start in block.clone().step_by(step) {
                 if !cancel.requested() {
-                    work(start as u64..(start + step).min(block.end) as u64);
+                    let end = (start + step).min(block.end);
+                    work((window.start + start) as u64..(window.start + end) as u64);
                 }
             }
         })?;
@@ -138,9 +218,16 @@ impl Patterns {
     }
 }
 
-/// The certificate of a scatter.
+/// The uses of `window` that a worker executes, without a fault.
+fn mine(window: &Range<usize>, worker: Worker) -> Range<usize> {
+    let [mine, _] = pieces(window.len(), 1, worker, None);
+    window.start + mine.start..window.start + mine.end
+}
+
+/// The certificate of some uses of a scatter.
 struct Scattered<'a> {
     case: &'a Patterns,
+    window: Range<usize>,
     /// The pattern of the destination.
     pattern: &'a [u64],
     /// A bit for each word of the destination that the definition writes.
@@ -150,18 +237,8 @@ struct Scattered<'a> {
 }
 
 impl Scattered<'_> {
-    /// Scatters words that identify their source and decodes them; then executes the case as in the timed
-    /// region and checks every word of the destination.
-    fn wrong(&self) -> Result<Option<String>, Failure> {
-        self.touch()?;
-        if self.case.spec.kernel != Kernel::Gs {
-            let mistake = self.wrong_window()?;
-            if mistake.is_some() {
-                return Ok(mistake);
-            }
-        }
-        poison(self.pool, self.case.destination(), 8, self.cancel)?;
-        self.case.run_timed(self.pool);
+    /// Checks every word of the destination after timed executions.
+    fn wrong_output(&self) -> Result<Option<String>, Failure> {
         match self.case.spec.explained() {
             true => self.unexplained(),
             false => self.wrong_word(|place, found| self.written_by_one(place, found)),
@@ -170,7 +247,7 @@ impl Scattered<'_> {
 
     /// Sets the bit of every word that the definition writes.
     fn touch(&self) -> Result<(), Failure> {
-        self.case.for_uses(self.pool, self.cancel, |uses| {
+        self.case.for_uses(&self.window, self.pool, self.cancel, |uses| {
             let mut touched = self.touched.setter();
             for i in uses {
                 let start = self.case.starts.at(i);
@@ -195,6 +272,7 @@ impl Scattered<'_> {
         }
     }
 
+    /// Scatters words that identify their source and decodes them.
     fn wrong_window(&self) -> Result<Option<String>, Failure> {
         let (p, seed) = (self.case.spec.length(), self.case.spec.seed);
         poison(self.pool, self.case.destination(), 8, self.cancel)?;
@@ -288,6 +366,6 @@ impl Scattered<'_> {
     fn for_entries(&self, work: impl Fn(u64, u64) + Sync) -> Result<(), Failure> {
         let entries = 0..self.pattern.len() as u64;
         let all = |uses: Range<u64>| uses.for_each(|i| entries.clone().for_each(|j| work(i, j)));
-        self.case.for_uses(self.pool, self.cancel, all)
+        self.case.for_uses(&self.window, self.pool, self.cancel, all)
     }
 }

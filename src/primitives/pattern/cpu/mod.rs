@@ -207,8 +207,21 @@ impl Patterns {
         }
     }
 
-    fn run_timed(&self, pool: &Pool) {
-        pool.run(|worker| self.execute(worker));
+    /// Executes this worker's share of the uses `window` as in the timed region.
+    fn execute_uses(&self, worker: Worker, window: &Range<usize>) {
+        let (wrap, dense) = (self.spec.wrap as usize, self.dense[worker.index].ptr());
+        let mut fold = 0u64;
+        for piece in pieces(window.len(), 1, worker, self.fault) {
+            let piece = window.start + piece.start..window.start + piece.end;
+            let uses = self.launch(&piece, dense, piece.start % wrap, wrap);
+            // SAFETY: the dense side is this worker's own. If uses of different workers write the same sparse
+            // word, the definition leaves open which one is last.
+            fold = fold.wrapping_add(unsafe { (self.timed)(&uses) });
+        }
+        if self.spec.fenced {
+            fence(Ordering::Release);
+        }
+        self.folds[worker.index].0.store(fold, Ordering::Relaxed);
     }
 }
 
@@ -235,7 +248,11 @@ impl PoolJob for Patterns {
             _ => (words(spec.sparse_words())?, None),
         };
         let sides = spec.sides().into_iter().filter(|_| spec.based());
-        let array = |(_, starts)| array(&starts, &spec, &context.pool, context.cancel);
+        let array = |(_, starts): (_, Starts)| {
+            let wrong = context.fault == Some(Fault::SequentialOrder);
+            let starts = if wrong { starts.in_sequence() } else { starts };
+            array(&starts, &spec, &context.pool, context.cancel)
+        };
         let job = Patterns {
             applied: if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() },
             sparse,
@@ -257,28 +274,25 @@ impl PoolJob for Patterns {
     }
 
     fn execute(&self, worker: Worker) {
-        let (wrap, dense) = (self.spec.wrap as usize, self.dense[worker.index].ptr());
-        let mut fold = 0u64;
-        for piece in pieces(self.count(), 1, worker, self.fault) {
-            let uses = self.launch(&piece, dense, piece.start % wrap, wrap);
-            // SAFETY: the dense side is this worker's own. If uses of different workers write the same sparse
-            // word, the definition leaves open which one is last.
-            fold = fold.wrapping_add(unsafe { (self.timed)(&uses) });
-        }
-        if self.spec.fenced {
-            fence(Ordering::Release);
-        }
-        self.folds[worker.index].0.store(fold, Ordering::Relaxed);
+        self.execute_uses(worker, &(0..self.count()));
     }
 
-    /// Does nothing: the certificate clears the arrays that it judges.
-    fn clear(&self, _pool: &Pool, _cancel: &Cancel) -> Result<(), Failure> {
-        Ok(())
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.folds.iter().for_each(|fold| fold.0.store(0, Ordering::Relaxed));
+        match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => poison(pool, self.destination(), 8, cancel),
+            (false, Method::ReadOnly) => Ok(()),
+            (false, _) => self.dense.iter().try_for_each(|dense| poison(pool, dense, 8, cancel)),
+        }
     }
 
-    /// Executes the case on poisoned arrays, in an instantiation that keeps everything.
+    fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        self.wrong_beyond_output(pool, cancel)
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.prove(pool, cancel)
+        let mistake = self.wrong_output(&(0..self.count()), pool, cancel)?;
+        Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
     }
 
     fn memory(&self) -> u64 {

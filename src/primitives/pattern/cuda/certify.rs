@@ -4,12 +4,14 @@
 //! then the timed kernel runs, and the contents of its blocks' dense sides, or of the shared one, are decoded.
 //! scatter: the destination is poisoned, each word that the definition touches must then hold a value of one of
 //! its writers, and each other word poison; once for the instantiation with a distinct word for each (i, j),
-//! once for the timed kernel. read-only: the sum of all words.
+//! once for what the timed kernel has left. read-only: the sum of all words. Of shuffled visits, some ranges are
+//! executed alone.
 
 use super::{Launch, Patterns};
-use crate::case::{Cancel, Failure, Verdict};
-use crate::device::cuda::{DeviceBuffer, Gpu, POISON32, args, poison};
+use crate::case::{Cancel, Failure};
+use crate::device::cuda::{DeviceBuffer, Gpu, GpuJob, LaunchPart, POISON32, args};
 use crate::inputs::mix::key64;
+use crate::primitives::Problem;
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
@@ -39,7 +41,8 @@ type Bitmaps = [DeviceBuffer<u32>; 2];
 /// Bytes that the certificate allocates at its peak.
 pub fn scratch(spec: &Spec, span: u64) -> u64 {
     if spec.kernel.scatters() {
-        return 8 * largest_region(spec, span).div_ceil(32);
+        let words = if is_whole(spec) { spec.sparse_words() } else { largest_region(spec, span) };
+        return 8 * words.div_ceil(32);
     }
     let bitmaps = |words: u64| if spec.based() { 8 * words.div_ceil(32) } else { 0 };
     let left = match spec.method {
@@ -66,6 +69,11 @@ fn marked_window(spec: &Spec, span: u64) -> u64 {
     by_marks.min(by_words).clamp(1, spec.count)
 }
 
+/// Whether bitmaps describe the whole destination.
+fn is_whole(spec: &Spec) -> bool {
+    spec.based() || spec.sparse_words() <= MAPPED
+}
+
 /// Maximum number of words of the destination that a window touches.
 fn largest_region(spec: &Spec, span: u64) -> u64 {
     match marked_window(spec, span) {
@@ -85,32 +93,66 @@ fn clear(gpu: &Gpu, bitmaps: &mut Bitmaps) -> Result<(), Failure> {
 }
 
 impl Patterns {
-    /// Judges the case; executes it on poisoned arrays.
-    pub(super) fn prove(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
-        for starts in &self.starts {
-            if let Some(mistake) = starts.mistake(gpu, &self.kernels, self.spec.seed)? {
-                return Ok(Verdict::Wrong { mistake });
+    /// The first mistake that the output of the timed kernel cannot show: in an instantiation that keeps
+    /// everything, and in the order of the visits, of which some ranges are executed alone.
+    pub(super) fn wrong_beyond_output(
+        &mut self,
+        gpu: &Gpu,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, Failure> {
+        let mistake = match (self.spec.kernel, self.spec.method) {
+            (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
+            (kernel, _) if kernel.scatters() => self.scattered(gpu, Expect::Computed, cancel)?,
+            _ => self.kept(gpu, cancel)?,
+        };
+        if mistake.is_some() {
+            return Ok(mistake);
+        }
+        // What a gather leaves in shared memory is judged with the rest of its execution.
+        let probes = if self.spec.leaves_output() { self.spec.probes() } else { Vec::new() };
+        for window in probes {
+            let Range { first, count } = window;
+            cancel.check()?;
+            self.clear(gpu)?;
+            self.execute_part(gpu, LaunchPart { first, count, shift: 0 })?;
+            if let Some(mistake) = self.wrong_output(gpu, window, cancel)? {
+                return Ok(Some(format!("visits {first} to {}: {mistake}", first + count - 1)));
             }
         }
-        let mistake = match (self.spec.kernel.scatters(), self.spec.method) {
-            (true, _) => self.scattered(gpu, cancel)?,
-            (false, Method::ReadOnly) => return self.folded(gpu),
-            (false, _) => self.gathered(gpu, cancel)?,
-        };
-        Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
+        for starts in &self.starts {
+            let mistake = starts.mistake(gpu, &self.kernels, self.spec.seed)?;
+            if mistake.is_some() {
+                return Ok(mistake);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first mistake in what executions of the iterations `window` have left since the last clearing; where
+    /// they leave nothing, or more than bitmaps describe, the timed kernel is executed again.
+    pub(super) fn wrong_output(
+        &mut self,
+        gpu: &Gpu,
+        window: Range,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, Failure> {
+        match (self.spec.kernel, self.spec.method) {
+            (kernel, _) if kernel.scatters() => {
+                let expect = if kernel == Kernel::Gs { Expect::Sparse } else { Expect::Dense };
+                match is_whole(&self.spec) {
+                    true => self.wrong_destination(gpu, window, expect, cancel),
+                    false => self.scattered(gpu, expect, cancel),
+                }
+            }
+            (_, Method::ReadOnly) => self.folded(gpu, window),
+            _ if self.spec.global() => self.stored(gpu, window),
+            _ => self.left(gpu, cancel),
+        }
     }
 
     /// max(p) − min(p) + 1.
     fn span(&self) -> u64 {
         self.largest - self.smallest + 1
-    }
-
-    fn gathered(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        match self.kept(gpu, cancel)? {
-            None if self.spec.global() => self.stored(gpu),
-            None => self.left(gpu, cancel),
-            mistake => Ok(mistake),
-        }
     }
 
     /// Checks every word, by the instantiation that keeps them.
@@ -148,15 +190,11 @@ impl Patterns {
     }
 
     /// Checks the dense side that all blocks share: each word must hold a value of one of its writers.
-    fn stored(&mut self, gpu: &Gpu) -> Result<Option<String>, Failure> {
-        if let Some(shared) = &mut self.shared {
-            poison(gpu, shared)?;
-        }
-        self.execute_planned(gpu)?;
+    fn stored(&self, gpu: &Gpu, window: Range) -> Result<Option<String>, Failure> {
         let Some(shared) = &self.shared else { return Ok(None) };
-        let launch = self.timed_launch(gpu, Range { first: 0, count: self.spec.count });
+        let launch = self.timed_launch(gpu, window);
         let finding = find(gpu, |report| self.check_left(gpu, &launch, shared, report))?;
-        let wanted = self.spec.length() * self.spec.wrap.min(self.spec.count);
+        let wanted = self.spec.length() * self.spec.wrap.min(window.count);
         let missed = || format!("{} of {wanted} words of D were stored", finding.touched);
         Ok(finding.mistake("D").or_else(|| (finding.touched != wanted).then(missed)))
     }
@@ -200,17 +238,60 @@ impl Patterns {
         launch_over(gpu, &self.kernels.check_region, words, args)
     }
 
-    fn folded(&mut self, gpu: &Gpu) -> Result<Verdict, Failure> {
-        gpu.memset32(&mut self.partials, 0)?;
-        self.execute_planned(gpu)?;
+    fn folded(&self, gpu: &Gpu, window: Range) -> Result<Option<String>, Failure> {
         let found = self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add);
-        let launch = self.launch(gpu, Range { first: 0, count: self.spec.count }, SINGLE);
+        let launch = self.launch(gpu, window, SINGLE);
         let (side, key) = (self.pattern.side, key64(self.spec.seed));
-        let expected = find(gpu, |report| {
+        let finding = find(gpu, |report| {
             launch.start(gpu, &self.kernels.expected_fold, args![launch.walk, side, key, report])
         })?;
-        let mistake = || format!("the sum of all words is {found:#x} instead of {:#x}", expected.sum);
-        Ok(Verdict::of((found != expected.sum).then(mistake), expected.checked))
+        let expected = finding.sum.wrapping_mul(self.executed.max(1));
+        let mistake = || format!("the sum of all words is {found:#x} instead of {expected:#x}");
+        let unchecked = finding.unchecked(window.count * self.spec.length(), "words");
+        Ok(unchecked.or_else(|| (found != expected).then(mistake)))
+    }
+
+    /// Checks the whole destination after executions of the iterations `all`.
+    fn wrong_destination(
+        &self,
+        gpu: &Gpu,
+        all: Range,
+        expect: Expect,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, Failure> {
+        let words = self.spec.sparse_words();
+        let mut bitmaps = bitmaps(gpu, words)?;
+        let window = if self.spec.based() { all.count } else { marked_window(&self.spec, self.span()) };
+        let finding = find(gpu, |report| {
+            clear(gpu, &mut bitmaps)?;
+            windows(all.count, window).try_for_each(|window| {
+                cancel.check()?;
+                let window = Range { first: all.first + window.first, ..window };
+                self.mark(gpu, window, expect, 0, &bitmaps, report)
+            })?;
+            self.check_region(gpu, &self.sparse, (0, words), &bitmaps, report)
+        })?;
+        let pairs = all.count * self.spec.length();
+        Ok(finding.mistake("S").or_else(|| finding.unchecked(pairs, "words")))
+    }
+
+    /// Queues the marks of the words from `begin` on that a window's iterations must write.
+    fn mark(
+        &self,
+        gpu: &Gpu,
+        window: Range,
+        expect: Expect,
+        begin: u64,
+        [touched, explained]: &Bitmaps,
+        report: &DeviceBuffer<u64>,
+    ) -> Result<(), Failure> {
+        let (side, key) = (self.pattern.side, key64(self.spec.seed));
+        let mut launch = self.launch(gpu, window, SINGLE);
+        launch.walk.wrap = u32::try_from(self.spec.wrap).unwrap_or(u32::MAX);
+        let from = self.source.as_ref().map_or(side, |(pattern, _)| pattern.side);
+        let (kind, sparse) = (expect as u32, &self.sparse);
+        let args = args![launch.walk, side, from, kind, key, sparse, begin, touched, explained, report];
+        launch.start(gpu, &self.kernels.mark, args)
     }
 
     /// The first word and the number of words that a window touches; a window of all iterations touches the
@@ -223,46 +304,23 @@ impl Patterns {
         (self.smallest + delta * window.first, self.span() + delta * (window.count - 1))
     }
 
-    fn scattered(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    /// Executes an instantiation of the scatter window by window and checks what each leaves.
+    fn scattered(&self, gpu: &Gpu, expect: Expect, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let window = marked_window(&self.spec, self.span());
         let mut bitmaps = bitmaps(gpu, largest_region(&self.spec, self.span()))?;
-        let instantiations: &[Expect] = match self.spec.kernel {
-            Kernel::Gs => &[Expect::Sparse],
-            _ => &[Expect::Computed, Expect::Dense],
-        };
         let finding = find(gpu, |report| {
             windows(self.spec.count, window).try_for_each(|window| {
-                instantiations.iter().try_for_each(|&expect| {
-                    cancel.check()?;
-                    self.window_of_scatter(gpu, window, expect, &mut bitmaps, report)
-                })
+                cancel.check()?;
+                let (begin, words) = self.region(window);
+                self.kernels.fill.constant(gpu, self.sparse.pointer_at(length(begin)?)?, POISON, words)?;
+                self.scatter(gpu, window, expect == Expect::Computed)?;
+                clear(gpu, &mut bitmaps)?;
+                self.mark(gpu, window, expect, begin, &bitmaps, report)?;
+                self.check_region(gpu, &self.sparse, (begin, words), &bitmaps, report)
             })
         })?;
-        let pairs = self.spec.count * self.spec.length() * instantiations.len() as u64;
+        let pairs = self.spec.count * self.spec.length();
         Ok(finding.mistake("S").or_else(|| finding.unchecked(pairs, "words")))
-    }
-
-    fn window_of_scatter(
-        &self,
-        gpu: &Gpu,
-        window: Range,
-        expect: Expect,
-        bitmaps: &mut Bitmaps,
-        report: &DeviceBuffer<u64>,
-    ) -> Result<(), Failure> {
-        let (begin, words) = self.region(window);
-        let (side, key) = (self.pattern.side, key64(self.spec.seed));
-        self.kernels.fill.constant(gpu, self.sparse.pointer_at(length(begin)?)?, POISON, words)?;
-        self.scatter(gpu, window, expect == Expect::Computed)?;
-        clear(gpu, bitmaps)?;
-        let [touched, explained] = &*bitmaps;
-        let mut launch = self.launch(gpu, window, SINGLE);
-        launch.walk.wrap = u32::try_from(self.spec.wrap).unwrap_or(u32::MAX);
-        let from = self.source.as_ref().map_or(side, |(pattern, _)| pattern.side);
-        let (kind, sparse) = (expect as u32, &self.sparse);
-        let args = args![launch.walk, side, from, kind, key, sparse, begin, touched, explained, report];
-        launch.start(gpu, &self.kernels.mark, args)?;
-        self.check_region(gpu, sparse, (begin, words), bitmaps, report)
     }
 }
 

@@ -106,8 +106,9 @@ pub struct Patterns {
     source: Option<(Pattern, DeviceBuffer<u64>)>,
     /// The dense side shared by all blocks.
     shared: Option<DeviceBuffer<u64>>,
-    /// The partial sums of read-only.
+    /// The partial sums of read-only, and the executions since the last clearing, which all add to them.
     partials: DeviceBuffer<u64>,
+    executed: u64,
     /// Smallest and largest entry of the pattern as applied to S.
     smallest: u64,
     largest: u64,
@@ -220,7 +221,7 @@ impl GpuJob for Patterns {
         let dense = own.then(|| shape.dense(spec.wrap, !spec.kernel.scatters())).transpose()?;
         let kernels = Kernels::new(gpu, &spec, steps.items)?;
         let sides = spec.sides().into_iter().rev().filter(|_| spec.based());
-        let starts = sides.map(|(_, starts)| Array::new(gpu, &kernels, &spec, starts));
+        let starts = sides.map(|(_, starts)| Array::new(gpu, &kernels, &spec, starts, setup.fault));
         let starts = starts.collect::<Result<Vec<_>, _>>()?;
         let applied = |replace| Pattern::applied(gpu, &spec, starts.first(), replace);
         let replace = fault::replaced(&spec, setup.fault, largest);
@@ -237,6 +238,7 @@ impl GpuJob for Patterns {
             starts,
             shared,
             partials: gpu.upload(&[0u64; PARTIALS])?,
+            executed: 0,
             kernels,
             spec,
             smallest,
@@ -244,8 +246,17 @@ impl GpuJob for Patterns {
         })
     }
 
-    /// Does nothing: the certificate clears the arrays that it judges.
-    fn clear(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        self.executed = 0;
+        gpu.memset32(&mut self.partials, 0)?;
+        if self.spec.kernel.scatters() {
+            poison(gpu, &mut self.sparse)?;
+        }
+        self.shared.as_mut().map_or(Ok(()), |shared| poison(gpu, shared))
+    }
+
+    fn begin(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+        self.executed += 1;
         Ok(())
     }
 
@@ -253,9 +264,13 @@ impl GpuJob for Patterns {
         self.execute_part(gpu, part)
     }
 
-    /// Executes the case on poisoned arrays, window by window, in an instantiation that keeps everything.
+    fn prove(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        self.wrong_beyond_output(gpu, cancel)
+    }
+
     fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.prove(gpu, cancel)
+        let mistake = self.wrong_output(gpu, Range { first: 0, count: self.spec.count }, cancel)?;
+        Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
     }
 
     fn output(&mut self, gpu: &Gpu) -> Result<Vec<u8>, Failure> {
@@ -351,11 +366,6 @@ impl Patterns {
             None if self.spec.global() => Launch { walk: launch.walk.sharing(self.spec.wrap), ..launch },
             None => launch,
         }
-    }
-
-    /// Queues a whole execution.
-    fn execute_planned(&self, gpu: &Gpu) -> Result<(), Failure> {
-        self.plan.parts.iter().try_for_each(|part| self.execute_part(gpu, *part))
     }
 
     /// Queues one part of an execution.

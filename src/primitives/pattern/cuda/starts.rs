@@ -1,7 +1,7 @@
 //! Arrays of starts of a case's uses, in device memory.
 
 use super::{Kernels, Side};
-use crate::case::Failure;
+use crate::case::{Failure, Fault};
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::{scale, word64};
@@ -38,8 +38,14 @@ pub struct Array {
 }
 
 impl Array {
-    /// Allocates the array and queues the kernel that fills it.
-    pub fn new(gpu: &Gpu, kernels: &Kernels, spec: &Spec, function: Starts) -> Result<Array, Failure> {
+    /// Allocates the array and queues the kernel that fills it; with [`Fault::SequentialOrder`] the uses are visited in sequence.
+    pub fn new(
+        gpu: &Gpu,
+        kernels: &Kernels,
+        spec: &Spec,
+        function: Starts,
+        fault: Option<Fault>,
+    ) -> Result<Array, Failure> {
         let none = || Failure::Failed("no permutation of 1".to_owned());
         let (bytes, count) = (spec.base_bytes() as u32, spec.count);
         let starts = gpu.alloc(length(count * u64::from(bytes) / 4)?)?;
@@ -52,7 +58,9 @@ impl Array {
             shuffled: u32::from(function.order.is_some()),
             unused: 0,
         };
-        launch_over(gpu, &kernels.starts, count, args![starts, bytes, form, count])?;
+        let wrong = fault == Some(Fault::SequentialOrder);
+        let filled = if wrong { Form { shuffled: 0, ..form } } else { form };
+        launch_over(gpu, &kernels.starts, count, args![starts, bytes, filled, count])?;
         Ok(Array { starts, sums, bytes, count, form, function })
     }
 

@@ -10,7 +10,7 @@ use crate::device::cpu::{
     Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, fence, memory, pieces,
 };
 use crate::primitives::stream::Spec;
-use crate::primitives::stream::spec::{Array, Kernel, Method, input};
+use crate::primitives::stream::spec::{Array, Kernel, Method};
 use kernels::{Span, Timed};
 
 /// A stream case with its arrays.
@@ -37,7 +37,8 @@ impl Stream {
     fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         for &array in self.spec.kernel.sources() {
             let Some(buffer) = &mut self.arrays[array as usize] else { continue };
-            pool.fill(buffer, self.n, cancel, |i| input(self.spec.seed, array, i as u64))?;
+            let spec = self.spec;
+            pool.fill(buffer, self.n, cancel, |i| spec.input(array, i as u64))?;
         }
         self.clear(pool, cancel)
     }
@@ -61,11 +62,14 @@ impl Stream {
         self.sums.iter().map(|s| f64::from_bits(s.0.load(Ordering::Relaxed))).sum()
     }
 
+    /// Compares each worker's sum with that of its part.
     fn wrong_sum(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let add = |sum, i| sum + self.spec.kernel.element(self.spec.seed, i as u64) as u64;
+        let add = |sum, i| sum + self.spec.element(i as u64) as u64;
         let sums = pool.fold(self.n, cancel, 0, add)?;
-        let (expected, found) = (sums.into_iter().sum::<u64>() as f64, self.total());
-        Ok((found != expected).then(|| format!("the sum is {found}, not {expected}")))
+        let found = self.sums.iter().map(|sum| f64::from_bits(sum.0.load(Ordering::Relaxed)));
+        let mut pairs = found.zip(sums).enumerate();
+        let wrong = pairs.find(|(_, (found, expected))| *found != *expected as f64);
+        Ok(wrong.map(|(at, (found, expected))| format!("the sum of thread {at} is {found}, not {expected}")))
     }
 
     fn wrong_element(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
@@ -75,7 +79,7 @@ impl Stream {
             // SAFETY: the workers only read now.
             let found = unsafe { buffer.read::<f64>(block.clone()) };
             found.iter().zip(block).find_map(|(&found, i)| {
-                let expected = self.spec.kernel.element(self.spec.seed, i as u64);
+                let expected = self.spec.element(i as u64);
                 (found.to_bits() != expected.to_bits())
                     .then(|| format!("{name}[{i}] is {found:e}, not {expected}"))
             })
