@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use super::orders::{Order, Orders};
 use super::protocol::{Command, Finished};
-use crate::case::units::fmt_bytes;
+use crate::case::units::{escaped, fmt_bytes};
 use crate::recipe::plan::Plan;
 
 /// Input that the server itself has to answer.
@@ -63,7 +63,7 @@ fn command(line: &[u8], dropped: u64) -> Result<Command, String> {
         let (length, most) = (line.len() as u64 + dropped, fmt_bytes(LONGEST_COMMAND as u64));
         return Err(format!("a line of {}; accepted: up to {most}", fmt_bytes(length)));
     }
-    let command = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let command = serde_json::from_slice(line).map_err(|error| escaped(&error.to_string()))?;
     if let Command::Run { plan, .. } = &command {
         plan.check()?;
     }

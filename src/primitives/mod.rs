@@ -88,6 +88,11 @@ pub trait Problem {
         true
     }
 
+    /// Whether this fault in the elements also shows in what timed executions leave, without a certificate of its own.
+    fn fault_shows_in_output(&self, fault: Fault) -> bool {
+        self.fault_is_detectable(fault)
+    }
+
     /// Whether it shows if elements that are to be visited in random order are visited in sequence.
     fn order_is_detectable(&self) -> bool {
         false
@@ -103,7 +108,7 @@ pub trait Problem {
         match fault {
             Fault::SequentialOrder => self.order_is_detectable(),
             Fault::LastSample | Fault::StaleResult => self.leaves_output(),
-            Fault::LaterRound => Fault::ELEMENTS.iter().any(|fault| self.fault_is_detectable(*fault)),
+            Fault::LaterRound => Fault::ELEMENTS.iter().any(|fault| self.fault_shows_in_output(*fault)),
             of_elements => self.fault_is_detectable(of_elements),
         }
     }

@@ -12,7 +12,7 @@ use super::chain::{Chain, Finding, Integrity};
 use super::folder::{ENGINE_DIED, MANIFEST, Manifest, RECIPE, SCHEMA};
 use super::runner::advice;
 use super::{Ledger, checks, events};
-use crate::case::units::fmt_bytes;
+use crate::case::units::{escaped, fmt_bytes};
 use crate::engine::client::EngineCommand;
 use crate::engine::protocol::Event;
 use crate::files;
@@ -120,9 +120,10 @@ pub fn each_event_until(
         let mut line = match lines.parse() {
             Ok(line) => line,
             Err(error) => bail!(
-                "{}:{}: not an event that this version knows: {error}; to keep the other lines: {}",
+                "{}:{}: not an event that this version knows: {}; to keep the other lines: {}",
                 lines.file.display(),
                 lines.number(),
+                escaped(&error.to_string()),
                 advice("salvage", path, &EngineCommand::Own)
             ),
         };

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use scatterlab::case::units::escaped;
 use scatterlab::engine::protocol::{Command, Event};
 use scatterlab::run::stored::Stored;
 
@@ -67,7 +68,7 @@ fn protocol() {
                     .map_err(|error| format!("it cannot be read again: {error}"))?;
                 Ok(None)
             }
-            Err(error) => Ok(Some(error.to_string())),
+            Err(error) => Ok(Some(escaped(&error.to_string()))),
         }
     }
     let commands = [

@@ -84,6 +84,17 @@ impl Problem for Spec {
         !self.based() && self.starts().total > 0 && fault != Fault::SkippedStore
     }
 
+    /// Where all blocks of a GPU store what they gather in the same words, a word may hold what any visit with its
+    /// tile has gathered: also what the visit one word further on has.
+    fn fault_shows_in_output(&self, fault: Fault) -> bool {
+        let deltas = self.starts().deltas();
+        let one_word_on = || deltas.contains(&1) && (self.wrap == 1 || deltas.len() > 1);
+        match self.global() && !self.kernel.scatters() {
+            true => fault == Fault::OffByOne && !one_word_on(),
+            false => self.fault_is_detectable(fault),
+        }
+    }
+
     fn order_is_detectable(&self) -> bool {
         let moved = |starts: Starts| (0..self.count).any(|i| starts.at(i) != starts.of(i));
         self.shuffled && self.sides().into_iter().any(|(_, starts)| moved(starts))
