@@ -38,13 +38,13 @@ pub const SUITE: Kind = Kind { stream: Some(32 << 20), ..regular("a suite", 32 <
 pub const CONFIGURATION: Kind = regular("a configuration", 1 << 20);
 /// A device's profile.
 pub const PROFILE: Kind = regular("a profile", 4 << 20);
-/// The manifest of a stored run.
-pub const MANIFEST: Kind = regular("a manifest", 64 << 20);
+/// The manifest of a stored run, with the index arrays that its cases hold.
+pub const MANIFEST: Kind = regular("a manifest", 256 << 20);
 /// The events of a stored run, compressed or not. Runs of several hours produce a few megabytes.
 pub const EVENTS: Kind = regular("an event log", 1 << 30);
 /// A table or a chart of a stored run.
 pub const REPORT: Kind = regular("a table or chart", 1 << 30);
-/// The user's remark on a stored run, of which only the beginning is read.
+/// The user's remark on a stored run.
 pub const NOTE: Kind = regular("a note", 1 << 20);
 /// An index array named by a recipe.
 pub const INDICES: Kind = regular("an index file", 16 << 30);

@@ -62,7 +62,8 @@
 //!   A result is on disk before it is acknowledged, and acknowledged before the next case begins;
 //!   nothing is written, and no kernel compiled, while a sample is timed.
 //! - Every timed case is certified once by each engine that times it: outside the timed region,
-//!   with poisoned outputs, on the device. A failed case is shown as failed, never as a point.
+//!   with poisoned outputs, on the device. What the last sample of a round leaves is judged, too, always or with
+//!   a stated chance. A failed case is shown as failed, never as a point.
 //! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
 //! - Anything missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 

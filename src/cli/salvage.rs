@@ -1,12 +1,12 @@
 //! `scatterlab salvage`: what can be read of a run whose event log is damaged.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, ValueHint};
 
 use super::out;
-use crate::case::units::escaped;
 use crate::engine::client::EngineCommand;
 use crate::run::runner::advice;
 use crate::run::{events, salvage};
@@ -29,20 +29,33 @@ pub fn run(arguments: &SalvageArguments) -> anyhow::Result<ExitCode> {
         out::line(&format!("{}: all {} lines can be read; nothing to salvage", run.display(), whole.kept));
         return Ok(ExitCode::SUCCESS);
     }
-    let to = arguments.out.clone().unwrap_or_else(|| {
-        let mut name = run.file_name().unwrap_or_default().to_owned();
-        name.push("-salvaged");
-        run.with_file_name(name)
-    });
+    let to = match &arguments.out {
+        Some(folder) => folder.clone(),
+        None => beside(run)?,
+    };
     let found = salvage::salvage(run, &to)?;
     let file = events::file(run);
     for dropped in &found.dropped {
-        out::line(&escaped(&format!("{}:{}: dropped: {}", file.display(), dropped.line, dropped.reason)));
+        out::line(&format!("{}:{}: dropped: {}", file.display(), dropped.line, dropped.reason));
     }
-    let (kept, to, dropped) = (found.kept, to.display(), found.dropped.len());
+    if found.more > 0 {
+        out::line(&format!("{}: dropped: {} further lines", file.display(), found.more));
+    }
+    let (kept, to, dropped) = (found.kept, to.display(), found.lost());
     out::line(&format!("kept {kept} lines, dropped {dropped} → {to}"));
     let next = ["report", "run --resume"]
         .map(|verb| advice(verb, &PathBuf::from(to.to_string()), &EngineCommand::Own));
     out::line(&format!("next: {}", next.join(", or ")));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folder `NAME-salvaged` beside the run, also where the run is called `.`.
+fn beside(run: &Path) -> anyhow::Result<PathBuf> {
+    let run = match run.file_name() {
+        Some(_) => run.to_owned(),
+        None => run.canonicalize()?,
+    };
+    let mut name = run.file_name().context("the root folder has no folder beside it; give --out")?.to_owned();
+    name.push("-salvaged");
+    Ok(run.with_file_name(name))
 }

@@ -38,7 +38,7 @@ pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Exi
     };
     let status = out::finish().map_or_else(
         |error| {
-            say(&format!("cannot write to standard output: {error}"));
+            say(&format!("cannot write standard output: {error}"));
             if status == 0 { SETUP } else { status }
         },
         |()| status,
@@ -115,8 +115,8 @@ fn read(file: &str) -> Result<Suite, Refused> {
 
 /// Resolves a recipe that we wrote ourselves.
 fn resolve(text: &str) -> Result<Plan, Refused> {
-    let resolved = recipe::parse_generated("recipe", text)
-        .and_then(|recipe| plan::resolve(&recipe, &Overrides::default()));
+    let resolved =
+        recipe::parse("recipe", text).and_then(|recipe| plan::resolve(&recipe, &Overrides::default()));
     resolved.map_err(|error| Refused::usage(format!("this cannot be run: {error}")))
 }
 

@@ -6,11 +6,23 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Case;
+use crate::case::{Cancel, Case, Failure, Verdict};
+use crate::device::Prepared;
 use crate::inputs::mix::{mix64, word64};
 
 /// Largest expected share of a round's time.
 const SHARE: f64 = 0.05;
+
+/// The mistake in what the last sample of a round has left, if there is one.
+///
+/// # Errors
+/// As for [`Prepared::judge`].
+pub fn mistake_after(prepared: &mut dyn Prepared, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    Ok(match prepared.judge(cancel)? {
+        Verdict::Wrong { mistake } => Some(format!("after the last sample: {mistake}")),
+        Verdict::Certified { .. } => None,
+    })
+}
 
 /// Whether the output of a round's last sample was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

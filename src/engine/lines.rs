@@ -6,15 +6,16 @@ use std::sync::mpsc::SyncSender;
 
 use super::client::Incoming;
 use super::protocol::Event;
+use crate::case::Verdict;
 use crate::case::units::escaped;
 
-/// Longest piece read as one line, bytes. The largest event, a round of 1000 samples, has about 25 kB.
+/// Longest piece read as one line, bytes. The largest event, a round of 10,000 samples, has about 250 kB.
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// Most characters forwarded of a line of noise.
 const LONGEST_NOISE: usize = 2000;
 
-/// Most characters forwarded of an engine's own message to the user, which may list cases.
+/// Most characters forwarded of an engine's own message, error or reason, which may list cases.
 const LONGEST_LOG: usize = 20_000;
 
 /// Prefix of an event's line.
@@ -54,15 +55,25 @@ fn events(line: &[u8]) -> Vec<Incoming> {
     }
 }
 
-/// The event, with the text of a message cut at [`LONGEST_LOG`].
-fn bounded(event: Event) -> Event {
-    match event {
-        Event::Log { level, text } => {
-            let (kept, dropped) = cut(&text, LONGEST_LOG);
-            Event::Log { level, text: kept.to_owned() + &dropped }
+/// The event, with its texts cut at [`LONGEST_LOG`].
+fn bounded(mut event: Event) -> Event {
+    let text = match &mut event {
+        Event::Log { text, .. } => Some(text),
+        Event::Failed { error, .. } => Some(error),
+        Event::NotApplicable { reason, .. } => Some(reason),
+        Event::Round { result, .. } => match &mut result.verdict {
+            Some(Verdict::Wrong { mistake }) => Some(mistake),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(text) = text {
+        let (kept, dropped) = cut(text, LONGEST_LOG);
+        if !dropped.is_empty() {
+            *text = kept.to_owned() + &dropped;
         }
-        other => other,
     }
+    event
 }
 
 /// A line of text with control characters escaped; `None` for an empty line.

@@ -151,7 +151,7 @@ pub struct RoundResult {
     pub resolved: Vec<(String, Value)>,
     /// Start of the first sample, seconds since the Unix epoch.
     pub started: f64,
-    /// Wall-clock seconds from the start of preparation to the end of certification.
+    /// Wall-clock seconds from the start of preparation to the end of judging and certification.
     #[serde(default)]
     pub wall: f64,
     /// State of the machine around the samples, such as clocks and load.

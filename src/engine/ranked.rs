@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::judging;
 use super::noise_monitor::Watch;
 use super::round::conditions;
 use super::sampler;
@@ -195,10 +196,11 @@ impl<'a> Ranked<'a> {
         let seconds = samples.unwrap_or_default();
         let conditions = conditions(self.watch.as_mut(), executor);
         let usual = self.clocks.usual(case.backend(), &prepared.resolved(), conditions.clock);
-        let flags = noise::doubts(&seconds, &conditions, usual).into_iter().map(|(flag, _)| flag).collect();
-        let mut certified = || match prepared.judge(&cancel)? {
-            Verdict::Certified { .. } => prepared.certify(&cancel),
-            wrong => Ok(wrong),
+        let comparable = sampler::comparable(&seconds, measure.certify);
+        let flags = noise::doubts(comparable, &conditions, usual).into_iter().map(|(flag, _)| flag).collect();
+        let mut certified = || match judging::mistake_after(prepared, &cancel)? {
+            None => prepared.certify(&cancel),
+            Some(mistake) => Ok(Verdict::Wrong { mistake }),
         };
         let certified = || certified().unwrap_or_else(|failure| abort(ranks, label, &failure));
         Share { seconds, verdict: measure.certify.then(certified), flags }

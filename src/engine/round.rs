@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::choosing;
+use super::judging;
 use super::noise_monitor::Watch;
 use super::protocol::{Event, RoundResult, Stage};
 use super::sampler;
@@ -48,9 +49,6 @@ struct SampleBatch {
     evictor: u64,
     conditions: Conditions,
 }
-
-/// How a mistake begins that a certificate would have missed.
-const AFTER: &str = "after the last sample";
 
 /// Joins the parameters of a chosen method with those resolved by the preparation, which take precedence.
 fn with(method: Vec<(String, Value)>, found: Vec<(String, Value)>) -> Vec<(String, Value)> {
@@ -106,19 +104,18 @@ impl<W: Write> Server<W> {
                 break SampleBatch { conditions: taken.conditions.since(before), ..taken };
             }
         };
-        let judging = Instant::now();
-        let output = if drawn { Some(prepared.judge(cancel)?) } else { None };
-        let judging = judging.elapsed() + taken.clearing;
-        let verdict = match output {
-            Some(Verdict::Wrong { mistake }) => {
-                Some(Verdict::Wrong { mistake: format!("{AFTER}: {mistake}") })
-            }
-            _ if certifies => self.certify(case, turn.round, prepared.as_mut(), cancel)?,
-            _ => None,
+        let began_judging = Instant::now();
+        let mistake = if drawn { judging::mistake_after(prepared.as_mut(), cancel)? } else { None };
+        let judging = began_judging.elapsed() + taken.clearing;
+        let verdict = match mistake {
+            Some(mistake) => Some(Verdict::Wrong { mistake }),
+            None if certifies => self.certify(case, turn.round, prepared.as_mut(), cancel)?,
+            None => None,
         };
         let resolved = with(method, prepared.resolved());
         let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
-        let doubts = noise::doubts(&taken.samples, &taken.conditions, usual);
+        let comparable = sampler::comparable(&taken.samples, drawn);
+        let doubts = noise::doubts(comparable, &taken.conditions, usual);
         let result = RoundResult {
             case: case.id.clone(),
             round: turn.round,

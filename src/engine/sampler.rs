@@ -41,6 +41,10 @@ pub fn warm_up(
     Ok(batch)
 }
 
+/// From this number of samples on, one of them that follows a clearing of the outputs hardly moves their median. With
+/// fewer, the one that is judged comes on top and its time is left out.
+const ABSORBING: u32 = 3;
+
 /// Takes `count` samples and returns seconds per execution. Before each, polls the cancel flag and calls
 /// `before`, both untimed; returns `None` as soon as `before` returns `false`. If the output is to
 /// be `judged`, it is cleared before the last sample, which is the one that leaves it, and the time that this
@@ -53,10 +57,11 @@ pub fn sample(
     before: &mut dyn FnMut() -> Result<bool, Failure>,
     cancel: &Cancel,
 ) -> Result<Option<Vec<f64>>, Failure> {
-    (0..count)
+    let executed = if judged.is_some() && count < ABSORBING { count + 1 } else { count };
+    let samples: Option<Vec<f64>> = (0..executed)
         .map(|nth| {
             cancel.check()?;
-            if let Some(clearing) = judged.as_mut().filter(|_| nth + 1 == count) {
+            if let Some(clearing) = judged.as_mut().filter(|_| nth + 1 == executed) {
                 let begun = Instant::now();
                 prepared.clear(cancel)?;
                 **clearing += begun.elapsed();
@@ -73,7 +78,19 @@ pub fn sample(
                 Err(Failure::Failed(format!("the clock told {seconds} s")))
             }
         })
-        .collect()
+        .collect::<Result<_, _>>()?;
+    Ok(samples.map(|mut samples| {
+        samples.truncate(count as usize);
+        samples
+    }))
+}
+
+/// The samples whose spread tells noise: where the output was `judged`, the last one follows a clearing.
+pub fn comparable(samples: &[f64], judged: bool) -> &[f64] {
+    match samples.split_last() {
+        Some((_, others)) if judged && samples.len() >= ABSORBING as usize => others,
+        _ => samples,
+    }
 }
 
 fn batch_for(seconds: f64) -> u32 {

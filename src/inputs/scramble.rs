@@ -39,11 +39,6 @@ impl Scramble {
         Scramble { key: word64(seed ^ TAG, 0) & mask, mask, shift: bits.div_ceil(2), unused: 0 }
     }
 
-    /// The same order from its element at `position` on: x ↦ apply(position + x).
-    pub fn from(self, position: u64) -> Scramble {
-        Scramble { key: self.key.wrapping_add(position) & self.mask, ..self }
-    }
-
     /// The image of `x` < 2^bits; higher bits of x are ignored.
     #[inline(always)]
     pub fn apply(self, x: u64) -> u64 {
@@ -89,7 +84,6 @@ mod tests {
             prop_assert!(y < 1 << bits);
             prop_assert_eq!(order.invert(y), x);
             prop_assert_eq!(order.is_narrow(), bits <= 32);
-            prop_assert_eq!(order.from(x).apply(5), order.apply(x + 5));
             if bits <= 32 {
                 prop_assert_eq!(u64::from(order.apply_narrow(x as u32)), y);
             }

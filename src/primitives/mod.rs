@@ -179,6 +179,7 @@ pub struct Primitive {
     inline_index_limit: Option<u64>,
     completed: fn(Params) -> Params,
     method_candidates: fn(&str, &Params) -> Vec<Params>,
+    version: fn(&Params) -> u32,
 }
 
 impl fmt::Debug for Primitive {
@@ -205,6 +206,7 @@ impl Primitive {
             inline_index_limit: None,
             completed: |params| params,
             method_candidates: |_, _| Vec::new(),
+            version: |_| 1,
         }
     }
 
@@ -237,6 +239,17 @@ impl Primitive {
         method_candidates: fn(&str, &Params) -> Vec<Params>,
     ) -> Primitive {
         Primitive { method_candidates, ..self }
+    }
+
+    /// Sets the function behind [`version`](Primitive::version).
+    pub const fn with_version(self, version: fn(&Params) -> u32) -> Primitive {
+        Primitive { version, ..self }
+    }
+
+    /// The version of these cases' definition, which is part of their identities: counted on when the meaning of a
+    /// parameter, the inputs or the result change.
+    pub fn version(&self, params: &Params) -> u32 {
+        (self.version)(params)
     }
 
     /// The primitive's name in recipes and in the registry.
@@ -305,6 +318,11 @@ impl Primitive {
     pub fn work(&self, params: &Params) -> Result<Work, Refusal> {
         self.case(params, 0).map(|case| case.work())
     }
+}
+
+/// The version of the definition of these cases; 1 for a primitive that is not in the registry.
+pub fn version(primitive: &str, params: &Params) -> u32 {
+    find(primitive).map_or(1, |primitive| primitive.version(params))
 }
 
 /// Reads and checks the parameters of a plan's case, whatever its primitive.

@@ -1,5 +1,7 @@
 //! Ranges of elements.
 
+use crate::inputs::mix::{scale, word64};
+
 /// Elements [first, first + count).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
@@ -8,6 +10,12 @@ pub struct Range {
 }
 
 impl Range {
+    /// `count` of `of` elements, from a place that the seed draws, to be executed alone as a probe.
+    pub fn probe(seed: u64, count: u64, of: u64) -> Range {
+        const PROBES: u64 = 0x5052_4F42_4553_0000;
+        Range { first: scale(word64(seed ^ PROBES, count), of - count + 1), count }
+    }
+
     /// The part of the range in [`begin`, `end`).
     pub fn within(self, begin: u64, end: u64) -> Range {
         let first = self.first.max(begin);

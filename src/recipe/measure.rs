@@ -218,7 +218,7 @@ fn limit(node: &Node, at: &str) -> Result<Option<f64>, Mistake> {
         return Err(Mistake::unknown_word(node.place, at, &text, &["a time such as `600s`", AUTO]));
     }
     let seconds = units::parse_seconds(&text).map_err(|reason| quantity(node, at, reason))?;
-    within(seconds, [0.0, LONGEST], node, at, "0s to 86400s, or auto").map(Some)
+    within(seconds, [1e-3, LONGEST], node, at, "1ms to 86400s, or auto").map(Some)
 }
 
 /// A number is returned as its digits, so that the error message asks for the unit.

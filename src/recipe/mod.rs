@@ -82,6 +82,9 @@ pub fn parse(file_name: &str, text: &str) -> Result<Recipe, RecipeError> {
     parse_with(registry(), file_name, text)
 }
 
+/// The comment that begins a recipe which the program made of a suite: it may be longer than one that somebody wrote.
+pub const GENERATED: &str = "# Made of a suite of Spatter by scatterlab.";
+
 /// [`parse`] with a custom registry of primitives.
 ///
 /// # Errors
@@ -91,23 +94,9 @@ pub fn parse_with(
     file_name: &str,
     text: &str,
 ) -> Result<Recipe, RecipeError> {
-    parse_within(registry, file_name, text, Limits::WRITTEN)
-}
-
-/// [`parse`] for a text that this program wrote: it may have 32 MiB.
-///
-/// # Errors
-/// The first mistake, with its place.
-pub fn parse_generated(file_name: &str, text: &str) -> Result<Recipe, RecipeError> {
-    parse_within(registry(), file_name, text, Limits::GENERATED)
-}
-
-fn parse_within(
-    registry: &'static [&'static Primitive],
-    file_name: &str,
-    text: &str,
-    limits: Limits,
-) -> Result<Recipe, RecipeError> {
+    let comments = text.lines().take_while(|line| line.starts_with('#'));
+    let generated = comments.into_iter().any(|line| line == GENERATED);
+    let limits = if generated { Limits::GENERATED } else { Limits::WRITTEN };
     let root = read_within(file_name, text, limits)?;
     let stem = Path::new(file_name).file_stem().map(|s| s.to_string_lossy().into_owned());
     let interpreter = draft::Interpreter { registry, fallback: stem.unwrap_or_else(|| file_name.to_owned()) };

@@ -130,6 +130,8 @@ fn drive(
         patience,
         noise: Noise::new(),
         deaths: 0,
+        device_lost: false,
+        pause: false,
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })
@@ -168,8 +170,13 @@ struct Drive {
     patience: Duration,
     /// Bounds what is kept of an engine's chatter.
     noise: Noise,
-    /// Deaths of engines since the last finished round.
+    /// Deaths of engines since the last finished round. An engine that says that its device is lost does not count:
+    /// its case fails, and a fresh one may find the device again.
     deaths: u32,
+    /// Whether the engine has said that its device is lost.
+    device_lost: bool,
+    /// Whether the user wants a pause.
+    pause: bool,
 }
 
 /// How one engine's part of the run ended.
@@ -230,7 +237,7 @@ impl Drive {
                 Ended::OverLimit => {}
                 Ended::Died(reason) => {
                     let case = self.bury(&reason)?;
-                    if self.deaths >= MOST_DEATHS {
+                    if self.deaths >= MOST_DEATHS && !self.ledger.left().is_empty() {
                         bail!(
                             "given up: the engine died {MOST_DEATHS} times without a finished round in between, \
                              the last time so: {reason}"
@@ -249,6 +256,10 @@ impl Drive {
     fn follow(&mut self, client: &mut Client) -> anyhow::Result<Ended> {
         let mut cancelled: Option<Instant> = None;
         let mut watchdog = Watchdog::new(self.patience);
+        if self.pause {
+            watchdog.asked_to_pause(true);
+            client.send(&Command::Pause)?;
+        }
         loop {
             while let Some(asked) = self.controls.next() {
                 match asked {
@@ -260,8 +271,9 @@ impl Drive {
                     // Nothing can follow the cancellation by a disconnected user interface.
                     Control::Cancel | Control::Stop => break,
                     other => {
-                        if other == Control::Pause {
-                            watchdog.asked_to_pause();
+                        if matches!(other, Control::Pause | Control::Continue) {
+                            self.pause = other == Control::Pause;
+                            watchdog.asked_to_pause(self.pause);
                         }
                         self.pass_on(other, client)?;
                     }
@@ -303,7 +315,11 @@ impl Drive {
         watchdog: &mut Watchdog,
         client: &mut Client,
     ) -> anyhow::Result<Option<Ended>> {
-        if let Some(case) = event.result_of().filter(|case| self.ledger.position(case).is_none()) {
+        let case = match &event {
+            Event::Progress { case, .. } => Some(case.as_str()),
+            result => result.result_of(),
+        };
+        if let Some(case) = case.filter(|case| self.ledger.position(case).is_none()) {
             let case = units::shown(case);
             client.kill();
             return Ok(Some(Ended::Died(format!(
@@ -315,6 +331,7 @@ impl Drive {
         }
         let reported = matches!(event, Event::Round { .. });
         let event = checks::checked(event, &self.ledger, &BTreeMap::new());
+        self.device_lost |= matches!(event, Event::Failed { lost: true, .. });
         let advances = watchdog.hears(&event, &self.ledger);
         if advances {
             self.tell_dropped()?;
@@ -380,7 +397,10 @@ impl Drive {
     fn goes_on(&mut self) -> anyhow::Result<bool> {
         loop {
             let event = match self.controls.wait() {
-                Ok(Control::Resume) => return Ok(true),
+                Ok(Control::Resume) => {
+                    self.pause = false;
+                    return Ok(true);
+                }
                 Ok(Control::Skip(at)) => self.ledger.skipped(at),
                 Ok(Control::Again(at)) => self.ledger.repeated(at),
                 Ok(Control::Pause | Control::Continue) => None,

@@ -8,7 +8,7 @@ use anyhow::bail;
 
 use crate::case::gpus::Gpus;
 use crate::case::units::fmt_size;
-use crate::case::work::Order;
+use crate::case::work::{Concurrency, Order};
 use crate::case::{Access, Case, Measure, Work, units};
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event};
@@ -18,6 +18,9 @@ use crate::recipe::plan::Plan;
 /// Slowdown of random accesses relative to a copy, because they move whole lines for a few bytes. A rough
 /// factor on purpose: it serves planning; the performance models do the predicting.
 const RANDOM_PENALTY: f64 = 8.0;
+
+/// Assumed latency of an access to memory, seconds: generous, a GPU's.
+const LATENCY: f64 = 1e-6;
 
 /// Shorter executions are batched until a sample takes about this long, seconds.
 const SHORTEST_SAMPLE: f64 = 125e-6;
@@ -136,7 +139,7 @@ pub fn paces(
     let Some((mut client, _)) = Client::spawn_unless(engine, given_up)? else { return Ok(None) };
     client.send(&Command::Probe { backends: backends.to_vec(), device })?;
     // Only an answer ends the wait, not whatever else the engine says.
-    let (mut paces, mut asked) = (Paces::new(), Instant::now());
+    let (mut paces, mut waited, mut looked) = (Paces::new(), Duration::ZERO, Instant::now());
     while paces.len() < backends.len() {
         if given_up() {
             client.kill();
@@ -152,12 +155,15 @@ pub fn paces(
                     None => Err(reason.unwrap_or_default()),
                 };
                 paces.insert(backend, pace);
-                asked = Instant::now();
+                waited = Duration::ZERO;
             }
             Some(Incoming::Closed) => bail!("the engine died: {}", client.ending()),
             Some(_) | None => {}
         }
-        if asked.elapsed() > PATIENCE && paces.len() < backends.len() {
+        // A program that was suspended counts no more than the look.
+        waited += looked.elapsed().min(ASKED);
+        looked = Instant::now();
+        if waited > PATIENCE && paces.len() < backends.len() {
             client.kill();
             bail!("the engine did not answer within {} s", PATIENCE.as_secs());
         }
@@ -203,9 +209,12 @@ fn execution(work: &Work, copy: f64) -> f64 {
         let bytes = access.bytes() as f64;
         if access.order == Order::Sequential { bytes } else { bytes * RANDOM_PENALTY }
     };
-    let bytes: f64 =
-        work.passes.iter().map(|p| p.times as f64 * p.accesses.iter().map(cost).sum::<f64>()).sum();
-    bytes / (copy * 1e9)
+    // An access that waits for the one before it takes its latency.
+    let seconds = |access: &Access| match access.concurrency {
+        Concurrency::Chained => access.count as f64 * LATENCY,
+        Concurrency::Independent | Concurrency::Indexed => cost(access) / (copy * 1e9),
+    };
+    work.passes.iter().map(|p| p.times as f64 * p.accesses.iter().map(seconds).sum::<f64>()).sum()
 }
 
 fn preparation(work: &Work, copy: f64) -> f64 {

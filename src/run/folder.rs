@@ -18,6 +18,7 @@ use super::chain::Chain;
 use super::events;
 use super::stored::{Line, LogState};
 use crate::case::Device;
+use crate::case::units::fmt_bytes;
 use crate::engine::clock;
 use crate::engine::protocol::{Environment, Event};
 use crate::files;
@@ -192,6 +193,13 @@ impl Folder {
         let mut text =
             text.with_context(|| format!("cannot write {}", self.path.join(MANIFEST).display()))?;
         text.push(b'\n');
+        let (length, most) = (text.len() as u64, files::MANIFEST.most);
+        if length > most {
+            let [length, most] = [length, most].map(fmt_bytes);
+            bail!(
+                "the manifest of this run would be {length} long, and at most {most} is read: run fewer cases at once"
+            );
+        }
         self.write(MANIFEST, &text)
     }
 

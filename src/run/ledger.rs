@@ -269,7 +269,7 @@ impl Ledger {
     }
 
     /// How the case at this position is sampled.
-    pub(super) fn measure(&self, at: usize) -> &Measure {
+    pub fn measure(&self, at: usize) -> &Measure {
         &self.plan.experiments[self.plan.cases[at].experiment].measure
     }
 

@@ -26,8 +26,28 @@ pub struct Dropped {
 pub struct Survey {
     /// Number of lines that can be read.
     pub kept: u64,
+    /// The lines that cannot be kept, or the first [`LISTED`] of them.
     pub dropped: Vec<Dropped>,
+    /// How many further lines cannot be kept.
+    pub more: u64,
 }
+
+impl Survey {
+    /// Number of lines that cannot be kept.
+    pub fn lost(&self) -> u64 {
+        self.dropped.len() as u64 + self.more
+    }
+
+    fn drop_line(&mut self, line: u64, reason: String) {
+        match self.dropped.len() < LISTED {
+            true => self.dropped.push(Dropped { line, reason }),
+            false => self.more += 1,
+        }
+    }
+}
+
+/// Most dropped lines that are listed with their reasons.
+const LISTED: usize = 1000;
 
 /// Most dropped lines that the new folder names.
 const NAMED: usize = 20;
@@ -51,7 +71,12 @@ pub fn salvage(run: &Path, to: &Path) -> anyhow::Result<Survey> {
     if to.exists() {
         bail!("{} exists already; give --out another folder", to.display());
     }
-    let mut folder = Folder::create(to)?;
+    let folder = Folder::create(to)?;
+    // The same name is free for another attempt.
+    fill(folder, run, to).inspect_err(|_| _ = fs::remove_dir_all(to))
+}
+
+fn fill(mut folder: Folder, run: &Path, to: &Path) -> anyhow::Result<Survey> {
     let survey = sort(run, |line, log| folder.copy_line(line, log.chain))?;
     copy(run, to)?;
     let event = Event::Log { level: Level::Warn, text: told(run, &survey) };
@@ -68,13 +93,13 @@ fn sort(run: &Path, mut keep: impl FnMut(&[u8], &LogState) -> anyhow::Result<()>
             Ok(None) => {
                 if !lines.text().is_empty() {
                     let reason = "the last line is torn: it has no line end".to_owned();
-                    survey.dropped.push(Dropped { line: lines.number() + 1, reason });
+                    survey.drop_line(lines.number() + 1, reason);
                 }
                 return Ok(survey);
             }
             Err(error) => {
                 let reason = format!("nothing can be read from here on: {error:#}");
-                survey.dropped.push(Dropped { line: lines.number() + 1, reason });
+                survey.drop_line(lines.number() + 1, reason);
                 return Ok(survey);
             }
         };
@@ -87,7 +112,7 @@ fn sort(run: &Path, mut keep: impl FnMut(&[u8], &LogState) -> anyhow::Result<()>
                 continue;
             }
         };
-        survey.dropped.push(Dropped { line: lines.number(), reason });
+        survey.drop_line(lines.number(), reason);
     }
 }
 
@@ -99,7 +124,10 @@ fn copy(run: &Path, to: &Path) -> anyhow::Result<()> {
         fs::create_dir_all(to.join(indices::FOLDER))
             .with_context(|| format!("cannot write {}", to.display()))?;
         let entries = fs::read_dir(&arrays).with_context(|| format!("cannot read {}", arrays.display()))?;
-        files.extend(entries.flatten().map(|entry| Path::new(indices::FOLDER).join(entry.file_name())));
+        for entry in entries {
+            let entry = entry.with_context(|| format!("cannot read {}", arrays.display()))?;
+            files.push(Path::new(indices::FOLDER).join(entry.file_name()));
+        }
     }
     for file in files {
         let (from, to) = (run.join(&file), to.join(&file));
@@ -115,7 +143,7 @@ fn copy(run: &Path, to: &Path) -> anyhow::Result<()> {
 fn told(run: &Path, survey: &Survey) -> String {
     let lines: Vec<String> =
         survey.dropped.iter().take(NAMED).map(|dropped| dropped.line.to_string()).collect();
-    let more = match survey.dropped.len().saturating_sub(NAMED) {
+    let more = match survey.lost().saturating_sub(NAMED as u64) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -140,7 +168,7 @@ mod tests {
         write(&run, &plan, &events);
         fs::create_dir(run.join(indices::FOLDER)).expect("a folder");
         fs::write(run.join(indices::FOLDER).join("a.npy"), "array").expect("written");
-        assert_eq!(survey(&run).expect("a run"), Survey { kept: 4, dropped: Vec::new() });
+        assert_eq!(survey(&run).expect("a run"), Survey { kept: 4, ..Survey::default() });
         let text = fs::read_to_string(run.join(EVENTS)).expect("events");
         let lines: Vec<&str> = text.lines().collect();
         let changed = lines[2].replacen("0.001", "0.002", 1);

@@ -11,7 +11,7 @@ use super::settings::{self, Backend, Settings};
 use super::suite::Suite;
 use crate::case::units::{escaped, ranges};
 use crate::primitives::pattern::spec::{Kernel, largest};
-use crate::recipe::word;
+use crate::recipe::{GENERATED, word};
 
 /// The recipe that is equivalent to a suite; the suite's notes become comments.
 ///
@@ -27,8 +27,11 @@ pub fn of_suite(file: &str, text: &str) -> Result<String, Refused> {
 pub fn to_recipe(job: &Job) -> String {
     let settings = &job.settings;
     let title = one_line(&settings.title);
-    let head =
-        format!("title: {}\nbackend: {}\nchart: {{x: label}}\n", word(&title), backend(settings.backend));
+    let head = format!(
+        "{GENERATED}\ntitle: {}\nbackend: {}\nchart: {{x: label}}\n",
+        word(&title),
+        backend(settings.backend)
+    );
     let labels = labels(&job.configs);
     let groups: Vec<&[Config]> =
         job.configs.chunk_by(|a, b| group(a, settings) == group(b, settings)).collect();

@@ -89,7 +89,7 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         fault: "out of memory, although the plan fitted",
-        environment: &[("FAULT_CALL", "cuMemAlloc_v2"), ("FAULT_AT", "5"), ("FAULT_DOES", "2")],
+        environment: &[("FAULT_CALL", "cuMemAlloc_v2"), ("FAULT_AT", "6"), ("FAULT_DOES", "2")],
         words: "FAILED: cuMemAlloc of 8.01 KiB with 64.0 MiB free: CUDA_ERROR_OUT_OF_MEMORY (2)",
         ..ONE
     },
@@ -110,7 +110,7 @@ pub const ROWS: &[Row] = &[
         environment: &[
             ("FAULT_KERNEL", "stream_scale"),
             ("FAULT_CALL", "cuEventSynchronize"),
-            ("FAULT_AT", "18"),
+            ("FAULT_AT", "22"),
             ("FAULT_DOES", "700"),
         ],
         words: "scale · cuda: FAILED: cuEventSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)",

@@ -81,7 +81,7 @@ fn files_are_read_within_bounds() {
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
     for (file, status, message) in [
         ("/dev/zero", 1, "/dev/zero is a device; accepted: a regular file or a pipe"),
-        ("long.json", 1, "long.json is longer than 32 MiB, the most that is read of a suite"),
+        ("long.json", 1, "long.json is 3.00 GiB long; a suite of at most 32.0 MiB is read"),
         ("pipe", 255, "pipe:1:0: not JSON: EOF while parsing a value"),
         (".", 1, ". is a folder; accepted: a regular file or a pipe"),
     ] {

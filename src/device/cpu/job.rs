@@ -92,7 +92,7 @@ struct OnPool<J> {
     pool: Arc<Pool>,
     resolved: Vec<(String, Value)>,
     fault: Option<Fault>,
-    /// Whether the outputs are poisoned for the next sample.
+    /// Whether the outputs were poisoned at least once, for a sample that is judged.
     cleared: bool,
 }
 

@@ -71,8 +71,8 @@ impl LaunchPlan {
         LaunchPlan { parts: vec![LaunchPart { first: 0, count: n, shift: 0 }], skipped: None }
     }
 
-    /// For executions that can start at any element. A fault omits at least one element; [`Fault::OffByOne`]
-    /// shifts an array instead.
+    /// For executions that can start at any element. A fault of elements omits at least one;
+    /// [`Fault::OffByOne`] shifts an array instead.
     pub fn ranges(n: u64, fault: Option<Fault>) -> LaunchPlan {
         let part =
             |first, count| LaunchPart { first, count, shift: u64::from(fault == Some(Fault::OffByOne)) };
@@ -83,7 +83,7 @@ impl LaunchPlan {
             // The worker of the second half processes the first half.
             Some(Fault::WrongChunk) => vec![half, half],
             Some(Fault::SkippedStore) => vec![half, part(n / 2 + 1, n.saturating_sub(n / 2 + 1))],
-            // The other faults leave out no element.
+            // Faults of whole samples and rounds leave out no element.
             Some(_) => vec![part(0, n)],
         };
         parts.retain(|part| part.count > 0);
@@ -260,7 +260,7 @@ struct OnGpu<J> {
     /// Whether samples were taken.
     sampled: bool,
     fault: Option<Fault>,
-    /// Whether the outputs are poisoned for the next sample.
+    /// Whether the outputs were poisoned at least once, for a sample that is judged.
     cleared: bool,
 }
 

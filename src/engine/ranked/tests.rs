@@ -86,7 +86,7 @@ fn what_no_rank_can_run_is_left_out_and_what_one_cannot_is_an_error() {
 fn a_wrong_result_of_one_rank_is_an_error_of_all() {
     let outcome = two([|_| Script::Wrong, |_| Script::Seconds(0.1)]).expect("nobody aborts");
     let said = heard(outcome).expect_err("wrong");
-    assert!(said.starts_with("rank 0: the result is wrong: out[0]"), "{said}");
+    assert!(said.starts_with("rank 0: the result is wrong: after the last sample: out[0]"), "{said}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
-use crate::engine::{Executor, sampler};
+use crate::engine::{Executor, judging, sampler};
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::{primitives, recipe};
 
@@ -210,8 +210,8 @@ fn check(
         prepared.sample(2)?;
         prepared.clear(&cancel)?;
         prepared.sample(2)?;
-        if let Verdict::Wrong { mistake } = prepared.judge(&cancel)? {
-            return Ok(CaseOutcome::Wrong(format!("after the last sample: {mistake}")));
+        if let Some(mistake) = judging::mistake_after(prepared.as_mut(), &cancel)? {
+            return Ok(CaseOutcome::Wrong(mistake));
         }
         if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {
             return Ok(CaseOutcome::Wrong(format!("certificate: {mistake}")));

@@ -84,12 +84,12 @@ impl Problem for Spec {
         !self.based() && self.starts().total > 0 && fault != Fault::SkippedStore
     }
 
-    /// Where all blocks of a GPU store what they gather in the same words, a word may hold what any visit with its
-    /// tile has gathered: also what the visit one word further on has.
+    /// On a GPU, a word of D may hold what any visit with its tile has gathered: also what the visit one word further
+    /// on has.
     fn fault_shows_in_output(&self, fault: Fault) -> bool {
         let deltas = self.starts().deltas();
         let one_word_on = || deltas.contains(&1) && (self.wrap == 1 || deltas.len() > 1);
-        match self.global() && !self.kernel.scatters() {
+        match self.backend.is_cuda() && !self.kernel.scatters() && self.method != Method::ReadOnly {
             true => fault == Fault::OffByOne && !one_word_on(),
             false => self.fault_is_detectable(fault),
         }
@@ -100,9 +100,14 @@ impl Problem for Spec {
         self.shuffled && self.sides().into_iter().any(|(_, starts)| moved(starts))
     }
 
-    /// On GPUs, what a gather stores to the shared memory of its blocks is gone when they end.
+    /// On GPUs, what a gather stores to the shared memory of its blocks is gone when they end, and a destination
+    /// larger than the bitmaps is judged part by part in executions of its own.
     fn leaves_output(&self) -> bool {
-        !self.backend.is_cuda() || self.kernel.scatters() || self.method != Method::Direct
+        match (self.backend.is_cuda(), self.kernel.scatters()) {
+            (true, true) => self.mapped_whole(),
+            (true, false) => self.method != Method::Direct,
+            (false, _) => true,
+        }
     }
 
     fn walks(&self, most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {

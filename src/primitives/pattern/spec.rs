@@ -1,5 +1,6 @@
 //! The typed parameters of a pattern case, with the index vectors generated and the count resolved.
 
+use super::MAPPED;
 use super::source::{DEFAULT_DELTA, LONGEST_LIST, Source, Text};
 use super::starts::Starts;
 use crate::case::reader::{self, MAX_BYTES};
@@ -9,14 +10,10 @@ use crate::case::tuning::Tuning;
 use crate::case::{Backend, IndexPattern, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
-use crate::inputs::mix::{scale, word64};
 use crate::primitives::range::Range;
 
 /// The contents of untouched words of a destination.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
-
-/// The seed's part that draws where probes begin.
-const PROBES: u64 = 0x5052_4F42_4553_0000;
 
 /// The maximum of all indices, deltas and counts.
 pub(super) const MAX_INDEX: u64 = MAX_BYTES / 8;
@@ -293,13 +290,17 @@ impl Spec {
         let n = if self.shuffled { self.count } else { 0 };
         let lengths =
             [n / 2, 1 << (n.max(1).ilog2() / 2), 1].into_iter().filter(|length| *length > 0 && *length < n);
-        let drawn = |count| Range { first: scale(word64(self.seed ^ PROBES, count), n - count + 1), count };
-        lengths.map(drawn).collect()
+        lengths.map(|count| Range::probe(self.seed, count, n)).collect()
     }
 
     /// Whether the starts of uses are read from an array instead of being computed as δ·i.
     pub fn based(&self) -> bool {
         self.shuffled || !self.deltas.is_empty()
+    }
+
+    /// Whether the bitmaps of a scatter's certificate on a GPU describe its whole destination at once.
+    pub fn mapped_whole(&self) -> bool {
+        self.based() || self.sparse_words() <= MAPPED
     }
 
     /// Whether the certificate on CPUs checks each writer for its word, because a word of the destination does

@@ -37,7 +37,9 @@ impl Definition for Spec {
         "random-access",
         "elements of one array read or written in random order, without a location array",
         Spec::TABLE,
-    )];
+    )
+    // 2: an element that is written becomes the number of its visit instead of its place.
+    .with_version(|params| if params.text("kernel") == Some("write") { 2 } else { 1 })];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)

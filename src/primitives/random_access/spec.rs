@@ -3,14 +3,11 @@
 use crate::case::table::{bytes, choice, count, parameters, sizes, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::Scramble;
-use crate::inputs::mix::{scale, word32, word64};
+use crate::inputs::mix::{word32, word64};
 use crate::primitives::range::Range;
 
 /// What untouched words hold.
 const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
-
-/// The seed's part that draws where probes begin.
-const PROBES: u64 = 0x5052_4F42_4553_0000;
 
 /// Maximum bytes of the array.
 pub const MAX_BYTES: u64 = 1 << 45;
@@ -38,7 +35,7 @@ parameters! {
     /// A case, typed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Spec {
-        /// read: the sum of the elements visited; write: each becomes its position in the order
+        /// read: the sum of the elements visited; write: each becomes the number of its visit
         kernel: Kernel,
         /// size of the array: a power of two times the element
         footprint: u64 [bytes(4, MAX_BYTES)],
@@ -150,11 +147,7 @@ impl Spec {
         let visited = self.accesses.min(self.elements());
         let alone = (0..visited.min(16)).map(|first| Range { first, count: 1 });
         let lengths = (0..40).map(|bit| 1 << bit).take_while(|length| 2 * length <= visited);
-        let drawn = lengths.map(|count| Range {
-            first: scale(word64(self.seed ^ PROBES, count), visited - count + 1),
-            count,
-        });
-        alone.chain(drawn).collect()
+        alone.chain(lengths.map(|count| Range::probe(self.seed, count, visited))).collect()
     }
 
     /// Whether visits in sequence differ from those in order.

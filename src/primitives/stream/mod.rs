@@ -21,7 +21,9 @@ impl Definition for Spec {
         "stream",
         "read, write, copy, scale, add or triad of f64 arrays, in order",
         Spec::TABLE,
-    )];
+    )
+    // 2: the elements of a read have as many bits as their sum leaves.
+    .with_version(|params| if params.text("kernel") == Some("read") { 2 } else { 1 })];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)

@@ -2,17 +2,18 @@
 
 use super::indices::is_whereabouts;
 use crate::case::{Case, Params, Value};
-
-/// Incremented when the meaning of a parameter or of the inputs changes, so that older samples are not
-/// mistaken for current ones.
-const VERSION: u32 = 1;
+use crate::primitives;
 
 /// The identity of a case: the first twelve hexadecimal digits of the BLAKE3 hash of its canonical text, with
-/// one line each for the version, the primitive, the seed and every parameter by its full key, sorted.
+/// one line each for the version of the definition, the primitive, the seed and every parameter by its full key, sorted.
 /// Parameters are written as in the recipe (`threads: auto` keeps the word), so the identity is the same on
 /// every machine. A file is represented by the hash of its content, not by its path.
 pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
-    let mut text = format!("scatterlab case {VERSION}\nprimitive {primitive}\nseed {seed}\n");
+    versioned_id(primitives::version(primitive, params), primitive, params, seed)
+}
+
+fn versioned_id(version: u32, primitive: &str, params: &Params, seed: u64) -> String {
+    let mut text = format!("scatterlab case {version}\nprimitive {primitive}\nseed {seed}\n");
     for (key, value) in params.0.iter().filter(|(key, _)| !is_whereabouts(params, key)) {
         text.push_str(&format!("{key} {}\n", value_text(value)));
     }
@@ -20,11 +21,13 @@ pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
 }
 
 /// The identity that a case's content gives, if the case states another one: then its content is not what it was
-/// when the identity was made. The number that makes an identity unique within its plan is not part of the hash.
+/// when the identity was made, by any version of the definition. The number that makes an identity unique within its
+/// plan is not part of the hash.
 pub fn recomputed(case: &Case) -> Option<String> {
     let stated = case.id.split_once('-').map_or(case.id.as_str(), |(hash, _)| hash);
-    let id = case_id(&case.primitive, &case.params, case.seed);
-    (stated != id).then_some(id)
+    let of = |version| versioned_id(version, &case.primitive, &case.params, case.seed);
+    let current = primitives::version(&case.primitive, &case.params);
+    (1..=current).all(|version| of(version) != stated).then(|| of(current))
 }
 
 /// A value on one line; distinct for distinct values and types.

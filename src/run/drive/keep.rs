@@ -75,7 +75,7 @@ impl Drive {
             let error = format!("{ENGINE_DIED}{reason}");
             self.record(&Event::Failed { seq: 0, case, round, error, lost: true })?;
         }
-        self.deaths += 1;
+        self.deaths += u32::from(!std::mem::take(&mut self.device_lost));
         self.tell_dropped()?;
         self.refresh_reports()?;
         Ok(lost.map(|(case, _)| case))

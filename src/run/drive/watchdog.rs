@@ -85,9 +85,9 @@ impl Watchdog {
         (self.limit / LOOKS).min(left).max(SHORTEST_LOOK)
     }
 
-    /// The user asks the engine to pause: only then may it wait for as long as it likes.
-    pub fn asked_to_pause(&mut self) {
-        self.pause_asked = true;
+    /// The user asks the engine to pause, or no longer does: only then may it wait for as long as it likes.
+    pub fn asked_to_pause(&mut self, pause: bool) {
+        self.pause_asked = pause;
     }
 
     /// Counts the time since the last call, as a look of this length at most.
@@ -150,12 +150,18 @@ impl Watchdog {
                 let record = ledger.position(&result.case).and_then(|at| ledger.records().get(at));
                 record.is_some_and(|record| !knows(record, result.round, result.attempt))
             }
-            Event::NotApplicable { case, .. } | Event::Skipped { case, .. } => open(case),
+            Event::Skipped { case, .. } => open(case),
             // A case with all its rounds may fail in a second look.
-            Event::Failed { case, .. } => {
+            Event::NotApplicable { case, .. } | Event::Failed { case, .. } => {
                 let record = ledger.position(case).and_then(|at| ledger.records().get(at));
-                record.is_some_and(|record| !matches!(record.status, Status::Failed(_)))
+                record.is_some_and(|record| {
+                    !matches!(record.status, Status::Failed(_) | Status::NotApplicable(_))
+                })
             }
+            Event::Retried { case, rounds } => ledger.position(case).is_some_and(|at| {
+                let record = &ledger.records()[at];
+                ledger.may_repeat(at) && (record.status != Status::Done || *rounds > record.wanted)
+            }),
             _ => false,
         }
     }
@@ -177,11 +183,15 @@ impl Watchdog {
             .then(|| Overdue::Hung(format!("hung{doing}: killed after {seconds:.0} s without progress")))
     }
 
-    /// What is left of the current case's time limit: the time of its finished rounds and of this turn count.
+    /// What is left of the current case's time limit: the time of its finished rounds and of this turn count. A case
+    /// that has the rounds that were asked for is not limited any more: it would lose them.
     fn left(&self, ledger: &Ledger) -> Option<Duration> {
         let case = self.activity?.case;
-        let spent = ledger.records().get(case).map_or(0.0, Record::spent) + self.turn.as_secs_f64();
-        let left = measure_limit(case, ledger) - spent;
+        let record = ledger.records().get(case)?;
+        if record.rounds.len() >= ledger.measure(case).rounds as usize {
+            return None;
+        }
+        let left = measure_limit(case, ledger) - record.spent() - self.turn.as_secs_f64();
         Some(Duration::try_from_secs_f64(left).unwrap_or(if left > 0.0 { LONG } else { Duration::ZERO }))
     }
 }
@@ -191,11 +201,12 @@ fn knows(record: &Record, round: u32, attempt: u32) -> bool {
     all().any(|known| (known.round, known.attempt) == (round, attempt))
 }
 
-/// Seconds after which a case fails.
+/// Seconds after which a case fails: the recipe's, or else an hour or ten budgets, and more where its rounds
+/// are expected to take longer.
 fn measure_limit(case: usize, ledger: &Ledger) -> f64 {
-    let plan = ledger.plan();
-    let experiment = plan.cases.get(case).and_then(|case| plan.experiments.get(case.experiment));
-    experiment.map_or(f64::INFINITY, |experiment| experiment.measure.limit())
+    let measure = ledger.measure(case);
+    let rounds = || f64::from(measure.rounds) * generous(case, ledger).as_secs_f64();
+    if measure.limit.is_some() { measure.limit() } else { measure.limit().max(rounds()) }
 }
 
 /// How long a stage of a round of this case may take.
@@ -302,7 +313,7 @@ mod tests {
     fn an_engine_that_was_asked_to_pause_has_nothing_to_say() {
         let ledger = ledger("");
         let mut dog = Watchdog::new(Duration::from_secs(60));
-        dog.asked_to_pause();
+        dog.asked_to_pause(true);
         dog.hears(&Event::Paused, &ledger);
         dog.pass(Duration::from_secs(7200));
         assert_eq!((dog.overdue(&ledger), dog.look(&ledger)), (None, LONG));

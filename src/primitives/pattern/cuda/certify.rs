@@ -41,7 +41,7 @@ type Bitmaps = [DeviceBuffer<u32>; 2];
 /// Bytes that the certificate allocates at its peak.
 pub fn scratch(spec: &Spec, span: u64) -> u64 {
     if spec.kernel.scatters() {
-        let words = if is_whole(spec) { spec.sparse_words() } else { largest_region(spec, span) };
+        let words = if spec.mapped_whole() { spec.sparse_words() } else { largest_region(spec, span) };
         return 8 * words.div_ceil(32);
     }
     let bitmaps = |words: u64| if spec.based() { 8 * words.div_ceil(32) } else { 0 };
@@ -67,11 +67,6 @@ fn marked_window(spec: &Spec, span: u64) -> u64 {
     let room = MAPPED.saturating_sub(span);
     let by_words = room.checked_div(spec.starts().total).map_or(u64::MAX, |moves| moves + 1);
     by_marks.min(by_words).clamp(1, spec.count)
-}
-
-/// Whether bitmaps describe the whole destination.
-fn is_whole(spec: &Spec) -> bool {
-    spec.based() || spec.sparse_words() <= MAPPED
 }
 
 /// Maximum number of words of the destination that a window touches.
@@ -139,7 +134,7 @@ impl Patterns {
         match (self.spec.kernel, self.spec.method) {
             (kernel, _) if kernel.scatters() => {
                 let expect = if kernel == Kernel::Gs { Expect::Sparse } else { Expect::Dense };
-                match is_whole(&self.spec) {
+                match self.spec.mapped_whole() {
                     true => self.wrong_destination(gpu, window, expect, cancel),
                     false => self.scattered(gpu, expect, cancel),
                 }
