@@ -155,7 +155,7 @@ fn output_that_cannot_be_written_is_an_error() {
             .stdout(Stdio::from(full))
             .output()
             .expect("starts");
-        let said = "spatter: cannot write to standard output: No space left on device (os error 28)\n";
+        let said = "spatter: cannot write standard output: No space left on device (os error 28)\n";
         assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(status), said), "{words}");
     }
 }
