@@ -52,7 +52,7 @@ pub fn run(arguments: &CountersArguments) -> anyhow::Result<ExitCode> {
         if number > 0 {
             out::line("");
         }
-        describe(&subject).iter().for_each(|line| out::line(line));
+        describe(&subject).iter().for_each(|text| out::lines(text));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -50,7 +50,7 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
         .map(|(stored, name)| NamedRun { name, side: stored.into() })
         .collect();
     let drawn = figure.draw(&runs)?;
-    drawn.text.iter().for_each(|text| out::line(text));
+    drawn.text.iter().for_each(|text| out::lines(text));
     drawn.write(&file)?.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
     Ok(ExitCode::SUCCESS)
 }

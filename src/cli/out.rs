@@ -75,6 +75,11 @@ pub fn line(text: &str) {
     put(&format!("{}\n", escaped(text)));
 }
 
+/// Prints a text of several lines like [`line`], with its line breaks.
+pub fn lines(text: &str) {
+    put(&format!("{}\n", Escape::Text.of(text)));
+}
+
 /// Prints a line to standard error, after the name of the program.
 pub fn complain(program: &str, text: &str) {
     put_error(&format!("{program}: {}\n", escaped(text)));

@@ -12,7 +12,6 @@ use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::Source;
 use super::run::{folders, overrides};
-use crate::case::units;
 use crate::engine::client::{Client, EngineCommand};
 use crate::engine::protocol::Environment;
 use crate::model::Profiles;
@@ -133,7 +132,7 @@ fn print(ledger: &Ledger) {
     for (number, experiment) in plan.experiments.iter().enumerate() {
         let Foretold { rows, silent } = foretold(plan, number, ledger.records());
         out::line("");
-        out::line(&units::escaped(&experiment.title));
+        out::line(&experiment.title);
         if !rows.is_empty() {
             lines(&rows).iter().for_each(|line| out::line(line));
         }

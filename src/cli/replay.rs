@@ -12,7 +12,6 @@ use super::run::overrides;
 use super::{
     Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, PeersArguments, headless, out,
 };
-use crate::case::units;
 use crate::engine::client::EngineCommand;
 use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
@@ -70,7 +69,7 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
     let folder = arguments.out.clone().unwrap_or_else(|| fresh_path(&arguments.root, &clock::now(), &stem));
     let (path, manifest) = (stored.path.display(), &stored.manifest);
     let about = format!("replays {path}, measured {} on {}", manifest.started, manifest.environment.host);
-    out::line(&units::escaped(&about));
+    out::line(&about);
     shortfall.iter().for_each(|words| out::line(words));
     let (out, root) = (Some(folder.clone()), arguments.root.clone());
     let runner = EngineRunner { engine, out, root, profiles: Vec::new(), reports: Some(write_of_run) };

@@ -24,7 +24,7 @@ pub fn print(ledger: &Ledger) {
         let told: Vec<&Record> = records.clone().filter(|record| has_row(record)).collect();
         if !told.is_empty() {
             out::line("");
-            out::line(&units::escaped(&experiment.title));
+            out::line(&experiment.title);
             let rows: Vec<[String; 6]> = told.iter().take(MOST).map(|record| row(plan, record)).collect();
             let columns = [
                 words("case"),
@@ -40,7 +40,7 @@ pub fn print(ledger: &Ledger) {
             }
         }
         let chosen = choices::lines(experiment, ledger.records(), number);
-        chosen.iter().for_each(|line| out::line(&units::escaped(line)));
+        chosen.iter().for_each(|line| out::line(line));
         let speeds = SpeedsOfLight::new(plan, ledger.references()).words(records.clone());
         speeds.into_iter().for_each(|line| out::line(&line));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));

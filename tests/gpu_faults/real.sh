@@ -46,7 +46,7 @@ judge() {
 
 scale="FAULT_KERNEL=stream_scale"
 row whole small.yaml 0 0 FAILED
-row illegal small.yaml 3 1 'ILLEGAL_ADDRESS (700); the run goes on' $scale FAULT_CALL=cuLaunchKernel FAULT_AT=2 FAULT_DOES=wild
+row illegal small.yaml 3 1 'ILLEGAL_ADDRESS (700); the run continues' $scale FAULT_CALL=cuLaunchKernel FAULT_AT=2 FAULT_DOES=wild
 row endless small.yaml 3 1 'hung while ' $scale FAULT_CALL=cuEventSynchronize FAULT_AT=2 FAULT_DOES=spin
 row crash small.yaml 3 1 'ended by signal 11' $scale FAULT_CALL=cuLaunchKernel FAULT_AT=2 FAULT_DOES=crash
 row lost small.yaml 3 1 'DEVICE_UNAVAILABLE (46); the run' FAULT_CALL=cuMemGetInfo_v2 FAULT_AT=6 FAULT_DOES=46 FAULT_ONCE="$PWD/once"
