@@ -11,7 +11,7 @@ use super::sampler;
 use super::schedule::Turn;
 use super::server::Server;
 use super::turns::PlanProgress;
-use crate::case::{Cache, Cancel, Case, Failure, Measure, Value, Verdict};
+use crate::case::{Cache, Cancel, Case, Failure, Value, Verdict};
 use crate::device::{Prepared, alone};
 use crate::engine::Executor;
 use crate::model;
@@ -34,6 +34,17 @@ impl From<io::Error> for TurnError {
     fn from(error: io::Error) -> Self {
         TurnError::Io(error)
     }
+}
+
+/// Which samples to take.
+struct Sampling {
+    /// Executions in a sample.
+    batch: u32,
+    count: u32,
+    /// Whether caches are evicted before each.
+    cold: bool,
+    /// Whether the last one's output is judged.
+    judged: bool,
 }
 
 /// The samples of an uninterrupted stretch.
@@ -98,9 +109,8 @@ impl<W: Write> Server<W> {
             let cold = measure.cache == Cache::Cold;
             let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
             self.stage(case, turn.round, Stage::Sample)?;
-            if let Some(taken) =
-                self.take_samples(prepared.as_mut(), host, batch, measure, drawn, progress, cancel)?
-            {
+            let sampling = Sampling { batch, count: measure.samples, cold, judged: drawn };
+            if let Some(taken) = self.take_samples(prepared.as_mut(), host, &sampling, progress, cancel)? {
                 break SampleBatch { conditions: taken.conditions.since(before), ..taken };
             }
         };
@@ -170,9 +180,7 @@ impl<W: Write> Server<W> {
         &mut self,
         prepared: &mut dyn Prepared,
         executor: usize,
-        batch: u32,
-        measure: Measure,
-        judged: bool,
+        sampling: &Sampling,
         progress: &PlanProgress,
         cancel: &Cancel,
     ) -> Result<Option<SampleBatch>, TurnError> {
@@ -183,12 +191,13 @@ impl<W: Write> Server<W> {
             if progress.orders.paused() {
                 return Ok(false);
             }
-            evictor = if measure.cache == Cache::Cold { executor.evict()? } else { 0 };
+            evictor = if sampling.cold { executor.evict()? } else { 0 };
             Ok(true)
         };
         let mut clearing = Duration::ZERO;
-        let judged = judged.then_some(&mut clearing);
-        let samples = sampler::sample(prepared, batch, measure.samples, judged, &mut before, cancel)?;
+        let judged = sampling.judged.then_some(&mut clearing);
+        let Sampling { batch, count, .. } = *sampling;
+        let samples = sampler::sample(prepared, batch, count, judged, &mut before, cancel)?;
         let conditions = conditions(self.watch.as_mut(), executor);
         Ok(samples.map(|samples| SampleBatch { samples, batch, started, clearing, evictor, conditions }))
     }
