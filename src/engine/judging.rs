@@ -1,4 +1,4 @@
-//! Which rounds' timed outputs are judged: all of them, unless that takes more than [`SHARE`] of a case's time.
+//! Which rounds' timed outputs are judged: all of them, unless that takes more than 5 % of a case's time.
 //! Then each round is judged with a chance that keeps to that share, drawn from the seed.
 
 use std::collections::HashMap;

@@ -26,7 +26,7 @@ pub struct Dropped {
 pub struct Survey {
     /// Number of lines that can be read.
     pub kept: u64,
-    /// The lines that cannot be kept, or the first [`LISTED`] of them.
+    /// The lines that cannot be kept, or the first thousand of them.
     pub dropped: Vec<Dropped>,
     /// How many further lines cannot be kept.
     pub more: u64,
