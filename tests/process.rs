@@ -242,3 +242,32 @@ fn start_long(folder: &Path, recipes: &[&str]) -> Child {
     let run = program(folder).arg("run").args(recipes).args(["--out", "out"]).stdout(Stdio::piped()).spawn();
     run.expect("starts")
 }
+
+/// What an attack on the command line found accepted.
+#[test]
+fn mistakes_on_the_command_line_are_found_before_anything_runs() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::write(root.path().join("small.yaml"), "gather: {tuples: 1Ki}\nbackend: scalar\nchart: {x: tuples}\n")
+        .expect("recipe");
+    fs::write(
+        root.path().join("control.yaml"),
+        "title: x\ngather: {tuples: 1Ki}\nchart: {x: tup\u{1b}les}\n",
+    )
+    .expect("recipe");
+    for (words, expected) in [
+        (&["run", "small.yaml", "--dry-run", "--profile", "NONSENSE"][..], "NONSENSE"),
+        (
+            &["run", "small.yaml", "--dry-run", "--set", "gather.gather.tuples=1"],
+            "no parameter `gather.gather.tuples`",
+        ),
+        (
+            &["run", "control.yaml", "--dry-run"],
+            "control.yaml:3:15: not YAML: control characters are not allowed",
+        ),
+    ] {
+        let output = scatterlab(root.path(), words);
+        let error = text(&output.stderr);
+        assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{words:?}: {error}");
+        assert!(error.contains(expected), "{words:?}: {error}");
+    }
+}

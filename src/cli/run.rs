@@ -43,13 +43,13 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
             Ok((source, plan))
         })
         .collect::<anyhow::Result<Vec<(Source, Plan)>>>()?;
+    let profiles = arguments.profile.profiles()?;
     if arguments.dry_run {
         dry_run::print(&plans, &engine)?;
         return Ok(ExitCode::SUCCESS);
     }
     let stems: Vec<String> = plans.iter().map(|(source, _)| source.stem()).collect();
     let folders = folders(arguments.out.as_deref(), &stems);
-    let profiles = arguments.profile.profiles()?;
     let interrupt = Interrupt::listen()?;
     let mut incomplete = false;
     for ((source, plan), out) in plans.into_iter().zip(folders) {

@@ -33,6 +33,12 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
              scatterlab run quickstart (scatterlab --help lists the commands)"
         );
     }
+    if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        bail!(
+            "the terminal says that it is `dumb` (TERM), without a cursor that the user interface could move; \
+               run a recipe: scatterlab run quickstart"
+        );
+    }
     // Only recipes of this folder refer to files; shipped recipes name none.
     let files = LocalFiles::of(Path::new("."));
     let own = folder::recipes(Path::new(".")).context("cannot start a thread for the folder's recipes")?;

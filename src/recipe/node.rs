@@ -165,9 +165,22 @@ fn yaml_error(
         let problem = ErrorKind::Unsupported("holds more than one YAML document".to_owned());
         return RecipeError { origin: origin.to_owned(), place: second, problem: Box::new(problem) };
     }
+    // libyaml does not say where.
+    let control = || text.find(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}'));
+    let place = match message.contains("control characters") {
+        true => control().map(|at| line_and_column(text, at)).or(place),
+        false => place,
+    };
     let cut = [" at line ", " at position ", ", while "].iter().filter_map(|s| message.find(s)).min();
     let message = crate::case::units::shown(&message[..cut.unwrap_or(message.len())]);
     RecipeError { origin: origin.to_owned(), place, problem: Box::new(ErrorKind::Syntax(message)) }
+}
+
+/// Line and column, counted from 1, of the byte at `at`.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at];
+    let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 /// The first bracket that is certainly nested too deeply. libyaml's time grows with the square of the depth

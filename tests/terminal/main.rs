@@ -382,3 +382,10 @@ fn a_configuration_changes_keys_and_leaves_the_mouse_alone() {
     screen.wait("config.yaml:1:8: keys.quit: `j` is down in Recipes already");
     assert!(screen.place(0, "\x1b[?1049h").is_none(), "the screen is not even opened");
 }
+
+#[test]
+fn a_terminal_without_a_cursor_is_told_what_to_do_instead() {
+    let folder = folder();
+    let mut screen = Screen::start(folder.path(), (100, 30), &["env", "TERM=dumb", BINARY]);
+    screen.wait("scatterlab run quickstart");
+}

@@ -93,13 +93,17 @@ impl Catalog {
 
     /// The parameters that `name` may refer to.
     pub fn candidates(&self, name: &str) -> Vec<&Entry> {
-        let rank = |e: &Entry| e.slot.answers_to(name);
-        let best = self.entries.iter().filter_map(rank).min();
-        let found: Vec<&Entry> = self.entries.iter().filter(|e| best.is_some() && rank(e) == best).collect();
+        let found = self.named(name);
         match name.strip_prefix(self.primitive).and_then(|rest| rest.strip_prefix('.')) {
-            Some(rest) if found.is_empty() => self.candidates(rest),
+            Some(rest) if found.is_empty() => self.named(rest),
             _ => found,
         }
+    }
+
+    fn named(&self, name: &str) -> Vec<&Entry> {
+        let rank = |e: &Entry| e.slot.answers_to(name);
+        let best = self.entries.iter().filter_map(rank).min();
+        self.entries.iter().filter(|e| best.is_some() && rank(e) == best).collect()
     }
 
     /// The parameter that the chart calls `name`; among several, the only one that varies.
