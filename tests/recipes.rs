@@ -261,8 +261,8 @@ fn anchors_choices_and_index_lists() {
          chart: {x: threads, lines: backend, panels: scatter.custom}\n",
     );
     assert_eq!(plan.cases.len(), 6);
-    assert_eq!(plan.cases[0].params.indices("gather.custom.indices"), Some(&[0, 8, 16][..]));
-    assert_eq!(plan.cases[5].params.indices("scatter.custom.indices"), Some(&[0, 1, 2][..]));
+    assert_eq!(plan.cases[0].params.indices("gather.custom.indices"), Some(&vec![0, 8, 16].into()));
+    assert_eq!(plan.cases[5].params.indices("scatter.custom.indices"), Some(&vec![0, 1, 2].into()));
 }
 
 #[test]
@@ -313,7 +313,8 @@ fn a_list_of_deltas_does_not_sweep() {
     let recipe = parse("r.yaml", text).expect("a recipe");
     let plan = resolve(&recipe, &Overrides::default()).expect("a plan");
     assert_eq!((plan.cases.len(), plan.experiments[0].measure.warm_up), (9, Some(10)));
-    let lists = plan.cases.iter().filter(|case| case.params.indices("delta") == Some(&[8, 8, 2048][..]));
+    let lists =
+        plan.cases.iter().filter(|case| case.params.indices("delta") == Some(&vec![8, 8, 2048].into()));
     assert_eq!(lists.count(), 3);
     let on_second = plan.cases.iter().filter(|case| case.params.int("backend.cuda.device") == Some(1));
     assert!(

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,12 @@ type Generate = Box<dyn FnOnce() -> Vec<u64> + Send>;
 pub struct IndexPattern {
     length: usize,
     largest: u64,
-    indices: Arc<LazyLock<Vec<u64>, Generate>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    indices: LazyLock<Vec<u64>, Generate>,
+    text: OnceLock<String>,
 }
 
 impl IndexPattern {
@@ -25,8 +30,9 @@ impl IndexPattern {
         largest: u64,
         generate: impl FnOnce() -> Vec<u64> + Send + 'static,
     ) -> IndexPattern {
-        let indices = Arc::new(LazyLock::new(Box::new(generate) as Generate));
-        IndexPattern { length: length as usize, largest, indices }
+        let indices = LazyLock::new(Box::new(generate) as Generate);
+        let shared = Arc::new(Shared { indices, text: OnceLock::new() });
+        IndexPattern { length: length as usize, largest, shared }
     }
 
     /// Number of indices. O(1).
@@ -36,6 +42,11 @@ impl IndexPattern {
 
     pub fn is_empty(&self) -> bool {
         self.length == 0
+    }
+
+    /// The indices as `[0, 8, 16]`, written once for all clones.
+    pub fn text(&self) -> &str {
+        self.shared.text.get_or_init(|| format!("{:?}", &**self))
     }
 
     /// The largest index, or 0 if there is none. O(1).
@@ -68,13 +79,13 @@ impl Deref for IndexPattern {
     type Target = [u64];
 
     fn deref(&self) -> &[u64] {
-        &self.indices
+        &self.shared.indices
     }
 }
 
 impl PartialEq for IndexPattern {
     fn eq(&self, other: &IndexPattern) -> bool {
-        Arc::ptr_eq(&self.indices, &other.indices) || **self == **other
+        Arc::ptr_eq(&self.shared, &other.shared) || **self == **other
     }
 }
 

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::IndexPattern;
+
 /// The value of a parameter. Counts and sizes are both integers; the unit follows from the parameter's
 /// [`Kind`](crate::case::schema::Kind).
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +19,7 @@ pub enum Value {
     /// A name: a variant of a choice, `auto`, a pattern of an application.
     Text(String),
     /// A list of indices, such as a custom pattern.
-    Indices(Vec<u64>),
+    Indices(IndexPattern),
 }
 
 impl fmt::Display for Value {
@@ -40,7 +42,7 @@ impl Serialize for Value {
             Value::Int(v) => serializer.serialize_u64(*v),
             Value::Float(v) => serializer.serialize_f64(*v),
             Value::Text(v) => serializer.serialize_str(v),
-            Value::Indices(v) => v.serialize(serializer),
+            Value::Indices(v) => v[..].serialize(serializer),
         }
     }
 }
@@ -67,7 +69,7 @@ impl<'de> Deserialize<'de> for Value {
                 while let Some(v) = seq.next_element()? {
                     indices.push(v);
                 }
-                Ok(Value::Indices(indices))
+                Ok(Value::Indices(indices.into()))
             }
         }
         deserializer.deserialize_any(Any)
@@ -115,7 +117,7 @@ impl Params {
     }
 
     /// The list of indices under `key`.
-    pub fn indices(&self, key: &str) -> Option<&[u64]> {
+    pub fn indices(&self, key: &str) -> Option<&IndexPattern> {
         match self.0.get(key) {
             Some(Value::Indices(v)) => Some(v),
             _ => None,

@@ -33,7 +33,7 @@
 use super::reader;
 use super::schema::{Kind, Param, ParamDefault, Variant};
 use super::units::{parse_bytes, parse_count};
-use super::{Params, Refusal};
+use super::{IndexPattern, Params, Refusal};
 
 /// A type that a parameter may have.
 pub trait Field: Sized {
@@ -135,10 +135,9 @@ impl Field for f64 {
 }
 
 /// A list of indices.
-impl Field for Vec<u64> {
-    fn read(params: &Params, key: &str, _row: &Param) -> Result<Vec<u64>, Refusal> {
-        let list = params.indices(key).map(<[u64]>::to_vec);
-        list.ok_or_else(|| Refusal::Missing { key: key.to_owned() })
+impl Field for IndexPattern {
+    fn read(params: &Params, key: &str, _row: &Param) -> Result<IndexPattern, Refusal> {
+        params.indices(key).cloned().ok_or_else(|| Refusal::Missing { key: key.to_owned() })
     }
 }
 

@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Result<Notation, PatternError> {
         }
         [indices, ..] if indices.starts_with(|c: char| c.is_ascii_digit()) => {
             let indices = indices.split(',').map(digits).collect::<Result<Vec<u64>, _>>()?;
-            Ok(Notation { indices: generators::custom(&indices)?.to_vec(), delta: None, unreached: 0 })
+            Ok(Notation { indices: generators::custom(indices.into())?.to_vec(), delta: None, unreached: 0 })
         }
         _ => Err(PatternError(format!(
             "`{}` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",

@@ -91,7 +91,7 @@ fn walked(kernel: &str, backend: &str, indices: Vec<u64>, delta: u64, count: u64
         .with("backend", Value::Text(backend.into()))
         .with("kernel", Value::Text(kernel.into()))
         .with("source", Value::Text("custom".into()))
-        .with("source.custom.indices", Value::Indices(indices))
+        .with("source.custom.indices", Value::Indices(indices.into()))
         .with("delta", Value::Int(delta))
         .with("visits", Value::Text(visits.into()))
         .with("count", Value::Int(count));

@@ -59,7 +59,7 @@ impl Draw {
             Kind::Choice(variants) | Kind::Inline(variants) => self.variant(key, variants),
             Kind::Indices { .. } => {
                 let length = self.word() % 6;
-                Value::Indices((0..length).map(|_| self.number()).collect())
+                Value::Indices((0..length).map(|_| self.number()).collect::<Vec<u64>>().into())
             }
             Kind::Text => Value::Text("file".to_owned()),
         }

@@ -83,7 +83,7 @@ mod tests {
             params = params
                 .with("source", text("custom"))
                 .with("kernel", text(kernel))
-                .with("source.custom.indices", Value::Indices(vec![0, 2]))
+                .with("source.custom.indices", Value::Indices(vec![0, 2].into()))
                 .with("count", Value::Int(3));
         }
         let open = primitive.params().iter().find_map(|row| match (row.kind, row.default) {

@@ -271,5 +271,6 @@ fn indices(max_length: usize, node: &Node, at: &str) -> Result<Value, Mistake> {
             (format!("a list of {}", items.len()), format!("at most {max_length} indices"));
         return Err(Mistake::new(node.place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }));
     }
-    items.iter().map(|item| count(item, at)).collect::<Result<_, _>>().map(Value::Indices)
+    let indices: Vec<u64> = items.iter().map(|item| count(item, at)).collect::<Result<_, _>>()?;
+    Ok(Value::Indices(indices.into()))
 }

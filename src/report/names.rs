@@ -96,9 +96,9 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut_at_an_index() {
-        let short = Value::Indices(vec![0, 8, 16]);
+        let short = Value::Indices(vec![0, 8, 16].into());
         assert_eq!(value(&short, false), "0,8,16");
-        let long = Value::Indices((1000..1256).collect());
+        let long = Value::Indices((1000..1256).collect::<Vec<u64>>().into());
         assert_eq!(value(&long, false), "1000,1001,1002,1003,… (256 indices)");
     }
 }

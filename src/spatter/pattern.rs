@@ -26,7 +26,7 @@ impl Written {
                 notation::parse(&text.replace('"', "")).map_err(|error| error.to_string())
             }
             Written::List(indices) => {
-                let indices = custom(indices).map_err(|error| error.to_string())?.to_vec();
+                let indices = custom(indices.clone().into()).map_err(|error| error.to_string())?.to_vec();
                 Ok(Notation { indices, delta: None, unreached: 0 })
             }
         }

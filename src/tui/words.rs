@@ -1,5 +1,6 @@
 //! Formats cases, quantities and times as text, and fits text into columns of the terminal.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use ratatui::text::Span;
@@ -53,7 +54,7 @@ pub fn absence(reason: &str, record: &Record) -> String {
 
 /// How many cases have no result and why, from pairs of a reason and a number of cases:
 /// `12 n/a: no CUDA driver (8); needs 4 GiB, 2 GiB free (4)`. Each reason stands once, with its number of cases
-/// if there are several reasons.
+/// if there are several reasons; a sweep of sizes has many, of which the most frequent stand there.
 pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> Option<String> {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for (reason, cases) in reasons {
@@ -62,12 +63,23 @@ pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> 
             None => counted.push((reason, cases)),
         }
     }
+    const MOST: usize = 3;
     let each = |(reason, cases): &(&str, usize)| format!("{reason} ({cases})");
     let all: usize = counted.iter().map(|(_, cases)| cases).sum();
     match counted.as_slice() {
         [] => None,
         [(reason, _)] => Some(format!("{all} n/a: {reason}")),
-        _ => Some(format!("{all} n/a: {}", counted.iter().map(each).collect::<Vec<_>>().join("; "))),
+        several => {
+            let mut frequent = several.to_vec();
+            if several.len() > MOST {
+                frequent.sort_by_key(|(_, cases)| Reverse(*cases));
+                frequent.truncate(MOST);
+            }
+            let told: usize = frequent.iter().map(|(_, cases)| cases).sum();
+            let others = (told < all).then(|| format!("other reasons ({})", all - told));
+            let words: Vec<String> = frequent.iter().map(each).chain(others).collect();
+            Some(format!("{all} n/a: {}", words.join("; ")))
+        }
     }
 }
 
@@ -269,6 +281,8 @@ mod tests {
         assert_eq!(absent_cases([("no driver", 3), ("no driver", 2)]).as_deref(), Some("5 n/a: no driver"));
         let several = absent_cases([("no driver", 1), ("needs 4 GiB, 2 GiB free", 1), ("no driver", 2)]);
         assert_eq!(several.as_deref(), Some("4 n/a: no driver (3); needs 4 GiB, 2 GiB free (1)"));
+        let sizes = absent_cases([("a", 1), ("b", 2), ("c", 3), ("d", 4), ("e", 5)]);
+        assert_eq!(sizes.as_deref(), Some("15 n/a: e (5); d (4); c (3); other reasons (3)"));
     }
 
     #[test]

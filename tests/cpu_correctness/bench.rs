@@ -18,7 +18,12 @@ pub fn params(text: &str) -> Params {
         let (key, value) = word.split_once('=').expect("key=value");
         let value = match value.parse::<u64>() {
             _ if value.contains(';') => Value::Indices(
-                value.split(';').filter(|w| !w.is_empty()).map(|w| w.parse().unwrap()).collect(),
+                value
+                    .split(';')
+                    .filter(|w| !w.is_empty())
+                    .map(|w| w.parse().unwrap())
+                    .collect::<Vec<u64>>()
+                    .into(),
             ),
             Ok(number) => Value::Int(number),
             Err(_) => value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Float),

@@ -30,7 +30,7 @@ pub fn case(primitive: &str, words: &str) -> Case {
         let (key, value) = word.split_once('=').unwrap();
         let list: Result<Vec<u64>, _> = value.split(',').map(str::parse).collect();
         let value = match list {
-            Ok(list) if list.len() > 1 || key.ends_with("indices") => Value::Indices(list),
+            Ok(list) if list.len() > 1 || key.ends_with("indices") => Value::Indices(Vec::into(list)),
             Ok(list) => Value::Int(list[0]),
             Err(_) => value.parse().map_or(Value::Text(value.into()), Value::Float),
         };

@@ -386,6 +386,6 @@ fn a_configuration_changes_keys_and_leaves_the_mouse_alone() {
 #[test]
 fn a_terminal_without_a_cursor_is_told_what_to_do_instead() {
     let folder = folder();
-    let mut screen = Screen::start(folder.path(), (100, 30), &["env", "TERM=dumb", BINARY]);
+    let screen = Screen::start(folder.path(), (100, 30), &["env", "TERM=dumb", BINARY]);
     screen.wait("scatterlab run quickstart");
 }

@@ -66,7 +66,7 @@ fn the_oracle_knows_what_a_scatter_through_a_list_may_leave() {
     let p = Params::default()
         .with("tuple", Value::Int(16))
         .with("locations", Value::Text("list".into()))
-        .with("locations.list.indices", Value::Indices(list.to_vec()));
+        .with("locations.list.indices", Value::Indices(list.to_vec().into()));
     let spec = Spec::from_params(Kernel::Scatter, &p, 9).unwrap();
     let words = |i, w| tuple_word(9, 16, i, w).to_le_bytes();
     let poison = 0xDEAD_BEEF_DEAD_BEEFu64.to_le_bytes();

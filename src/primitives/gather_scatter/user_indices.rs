@@ -158,7 +158,7 @@ mod tests {
     fn params(list: &[u64]) -> Params {
         Params::default()
             .with("locations", Value::Text("list".into()))
-            .with(LIST, Value::Indices(list.to_vec()))
+            .with(LIST, Value::Indices(list.to_vec().into()))
     }
 
     fn spec(kernel: Kernel, params: &Params) -> Result<Spec, Refusal> {

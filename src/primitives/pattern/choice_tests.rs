@@ -52,7 +52,7 @@ fn params(kernel: &str, pattern: Vec<u64>, delta: u64, count: u64) -> Params {
         .with("kernel", text(kernel))
         .with("method", text(method))
         .with("source", text("custom"))
-        .with("source.custom.indices", Value::Indices(pattern))
+        .with("source.custom.indices", Value::Indices(pattern.into()))
         .with("delta", Value::Int(delta))
         .with("count", Value::Int(count))
 }
@@ -122,7 +122,7 @@ fn random_visits_go_by_the_lines_of_a_use() {
 #[test]
 fn a_list_of_deltas_counts_as_what_it_amounts_to() {
     let listed = |kernel, pattern, list: &[u64]| {
-        let params = params(kernel, pattern, 0, 5000).with("delta", Value::Indices(list.to_vec()));
+        let params = params(kernel, pattern, 0, 5000).with("delta", Value::Indices(list.to_vec().into()));
         chosen(&params)
     };
     assert_eq!(listed("gather", indices(8, |j| j), &[8, 8, 16]), tiles(8));

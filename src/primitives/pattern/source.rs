@@ -35,9 +35,9 @@ choice! {
             /// indices
             length: u64 [count(1, MAX_LENGTH)],
             /// positions of the gaps, ascending
-            breaks: Vec<u64> [LIST],
+            breaks: IndexPattern [LIST],
             /// the gap of each break, or one for all
-            gaps: Vec<u64> [LIST],
+            gaps: IndexPattern [LIST],
         },
         /// LAPLACIAN: a stencil of 2·dimensions·length + 1 points (lavin2020 §3.3.3)
         Laplacian = "laplacian" {
@@ -51,7 +51,7 @@ choice! {
         /// a list of indices
         Custom = "custom" main "indices" {
             /// the pattern
-            indices: Vec<u64> [LIST],
+            indices: IndexPattern [LIST],
         },
         /// a list of indices in a file
         File = "file" main "path" {
@@ -84,7 +84,7 @@ impl Field for Text {
 
 /// The indices of a file; the plan puts them into the parameters next to the file's path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct InFile(Vec<u64>);
+pub struct InFile(IndexPattern);
 
 impl Described for InFile {
     const KIND: Kind = Kind::Text;
@@ -125,7 +125,7 @@ impl Source {
                 generators::laplacian(*dimensions, *length, *size)
             }
             Source::Custom { indices } | Source::File { path: InFile(indices), .. } => {
-                generators::custom(indices)
+                generators::custom(indices.clone())
             }
             Source::App { name } => Ok(name.indices.to_vec().into()),
         }

@@ -103,7 +103,7 @@ impl Field for Delta {
     fn read(params: &Params, key: &str, row: &Param) -> Result<Delta, Refusal> {
         match params.get(key) {
             Some(Value::Int(_)) => u64::read(params, key, row).map(Delta::By),
-            Some(Value::Indices(list)) => Ok(Delta::List(list.clone())),
+            Some(Value::Indices(list)) => Ok(Delta::List(list.to_vec())),
             _ => Implied::read(params, key, row).map(Delta::Implied),
         }
     }

@@ -18,7 +18,9 @@ fn uniform(length: u64, stride: u64) -> Params {
 }
 
 fn custom(params: Params, key: &str, indices: &[u64]) -> Params {
-    params.with(key, text("custom")).with(&format!("{key}.custom.indices"), Value::Indices(indices.to_vec()))
+    params
+        .with(key, text("custom"))
+        .with(&format!("{key}.custom.indices"), Value::Indices(indices.to_vec().into()))
 }
 
 fn app(name: &str) -> Params {
@@ -128,7 +130,7 @@ fn what_does_not_exist_is_not_applicable() {
 
 #[test]
 fn a_list_of_deltas_is_repeated() {
-    let list = |deltas: &[u64]| uniform(8, 1).with("delta", Value::Indices(deltas.to_vec()));
+    let list = |deltas: &[u64]| uniform(8, 1).with("delta", Value::Indices(deltas.to_vec().into()));
     let five = spec(&list(&[8, 0, 16]).with("count", int(5)));
     let starts: Vec<u64> = (0..5).map(|i| five.starts().at(i)).collect();
     assert_eq!((starts, five.sparse_words()), (vec![0, 8, 8, 24, 32], 7 + 32 + 1));
@@ -137,7 +139,7 @@ fn a_list_of_deltas_is_repeated() {
     assert_eq!(spec(&list(&[1 << 32]).with("count", int(2))).base_bytes(), 8);
     assert!(refusal(&list(&[0, 0]).with("footprint", int(1 << 20))).starts_with("footprint"));
     assert!(refusal(&list(&[1 << 45, 1 << 45]).with("count", int(1 << 40))).starts_with("count"));
-    let gs = Params::default().with("kernel", text("gs")).with("delta", Value::Indices(vec![8]));
+    let gs = Params::default().with("kernel", text("gs")).with("delta", Value::Indices(vec![8].into()));
     assert!(refusal(&custom(custom(gs, "gather", &[0]), "scatter", &[1])).starts_with("delta: gs takes"));
 }
 

@@ -7,7 +7,9 @@ fn text(v: &str) -> Value {
 }
 
 fn custom(params: Params, key: &str, indices: &[u64]) -> Params {
-    params.with(key, text("custom")).with(&format!("{key}.custom.indices"), Value::Indices(indices.to_vec()))
+    params
+        .with(key, text("custom"))
+        .with(&format!("{key}.custom.indices"), Value::Indices(indices.to_vec().into()))
 }
 
 fn case(kernel: &str, count: u64, delta: u64) -> Params {
@@ -131,7 +133,7 @@ fn starts_are_an_access_that_no_bandwidth_counts() {
         assert_eq!(shuffled.footprint, plain.footprint + 40 * sides);
         assert_eq!(shuffled.declared_bytes(), plain.declared_bytes() + 40 * sides);
     }
-    let list = work("scatter", &[("delta", Value::Indices(vec![8, 16]))]);
+    let list = work("scatter", &[("delta", Value::Indices(vec![8, 16].into()))]);
     let order = &list.passes[0].accesses[1].order;
     assert!(
         matches!(order, Order::Visits { deltas, shuffled: false, .. } if deltas == &[8, 16]),
@@ -141,7 +143,7 @@ fn starts_are_an_access_that_no_bandwidth_counts() {
         let params = case("gather", 3, 8).with("delta", more);
         Spec::from_params(&params, 1).unwrap().walks(100, &|_| Err(String::new())).unwrap().remove(0).indices
     };
-    assert_eq!(walks(Value::Indices(vec![1, 20])), [4, 0, 9, 5, 1, 10, 25, 21, 30]);
+    assert_eq!(walks(Value::Indices(vec![1, 20].into())), [4, 0, 9, 5, 1, 10, 25, 21, 30]);
 }
 
 #[test]
@@ -173,7 +175,7 @@ fn annotations_say_what_the_pattern_is() {
     ];
     let annotations = |p: &Params| Spec::from_params(p, 1).map(|spec| spec.annotations());
     assert_eq!(annotations(&p), Ok(wanted));
-    let list = annotations(&p.with("delta", Value::Indices(vec![8, 16]))).unwrap();
+    let list = annotations(&p.with("delta", Value::Indices(vec![8, 16].into()))).unwrap();
     assert!(list.len() == 3 && list.iter().all(|(name, _)| *name != "pattern-delta"), "{list:?}");
     assert!(annotations(&Params::default()).is_err());
 }

@@ -36,7 +36,7 @@ pub(super) fn value_text(value: &Value) -> String {
         Value::Int(v) => format!("int {v}"),
         Value::Float(v) => format!("float {v:?}"),
         Value::Text(v) => format!("text {v:?}"),
-        Value::Indices(v) => format!("indices {v:?}"),
+        Value::Indices(v) => format!("indices {}", v.text()),
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
             .with("backend.cpu.threads", Value::Text("auto".to_owned()))
             .with("tuples", Value::Int(16 << 20))
             .with("locations.zipf.exponent", Value::Float(1.0))
-            .with("source.custom.indices", Value::Indices(vec![0, 8, 16]));
+            .with("source.custom.indices", Value::Indices(vec![0, 8, 16].into()));
         assert_eq!(case_id("gather", &params, 1), "8c636972cd6a");
     }
 
@@ -65,7 +65,7 @@ mod tests {
             case_id("gather", &params.clone().with("m", Value::Int(1)), 1),
             case_id("gather", &params.clone().with("n", Value::Float(1.0)), 1),
             case_id("gather", &params.clone().with("n", Value::Text("1".to_owned())), 1),
-            case_id("gather", &params.with("n", Value::Indices(vec![1])), 1),
+            case_id("gather", &params.with("n", Value::Indices(vec![1].into())), 1),
         ];
         let distinct: std::collections::HashSet<&String> = ids.iter().collect();
         assert_eq!(distinct.len(), ids.len());

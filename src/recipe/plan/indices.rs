@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::case::{IndexFile, IndexFiles, Params, Value};
+use crate::case::{IndexFile, IndexFiles, IndexPattern, Params, Value};
 use crate::primitives::Primitive;
 
 /// Suffix of keys that hold a file's path; the file's properties are stored next to it.
@@ -11,7 +11,7 @@ const PATH: &str = ".file.path";
 /// A file's path, and the column if it is a table.
 type Name = (String, Option<String>);
 /// Properties of a file, and its indices if cases carry them.
-type Found = (IndexFile, Option<Vec<u64>>);
+type Found = (IndexFile, Option<IndexPattern>);
 
 /// The index files of a plan, each inspected once.
 pub(super) struct Brought<'a> {
@@ -61,7 +61,7 @@ impl<'a> Brought<'a> {
             Some(most) if file.length > most => {
                 return Err(format!("{} holds {} indices; accepted: at most {most}", key.0, file.length));
             }
-            Some(_) => Some(self.files.indices(&file)?),
+            Some(_) => Some(self.files.indices(&file)?.into()),
             None => None,
         };
         if !self.order.contains(&file) {
@@ -178,12 +178,12 @@ mod tests {
     #[test]
     fn patterns_carry_their_indices() {
         let plan = plan("pattern: {file: a.npy, count: 10, kernel: gather}").expect("a plan");
-        assert_eq!(plan.cases[0].params.indices("source.file.indices"), Some(&[5, 1, 3][..]));
+        assert_eq!(plan.cases[0].params.indices("source.file.indices"), Some(&vec![5, 1, 3].into()));
         let both = "pattern: {kernel: gs, gather: {file: a.npy}, scatter: {file: [c.u64, b.csv]}, count: 4}";
         let text = format!("{both}\nbackend: scalar\nchart: {{x: scatter.file, lines: backend}}\n");
         let recipe = recipe::parse("r.yaml", &text).expect("a recipe");
         let plan = resolve_with(&recipe, &Overrides::default(), &shelf()).expect("a plan");
-        assert_eq!(plan.cases[0].params.indices("scatter.file.indices"), Some(&[5, 1, 4][..]));
+        assert_eq!(plan.cases[0].params.indices("scatter.file.indices"), Some(&vec![5, 1, 4].into()));
         assert_eq!((plan.cases.len(), plan.indices.len()), (2, 3));
     }
 

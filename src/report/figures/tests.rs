@@ -461,7 +461,7 @@ fn only_plain_cases_stand_for_a_pattern() {
     let ways = [
         ("visits", text("random")),
         ("wrap", Value::Int(64)),
-        ("delta", Value::Indices(vec![8, 4096])),
+        ("delta", Value::Indices(vec![8, 4096].into())),
         ("method", text("read-only")),
         ("fence", text("release")),
         (Cache::KEY, text("cold")),

@@ -36,10 +36,11 @@ fn resolved(mut params: Params, seed: u64) -> Result<Params, Refusal> {
         return Ok(params);
     }
     params.0.retain(|key, _| !RESOLVED.contains(&key.split('.').next().unwrap_or(key)));
-    let delta = if spec.deltas.is_empty() { Value::Int(spec.delta) } else { Value::Indices(spec.deltas) };
+    let delta =
+        if spec.deltas.is_empty() { Value::Int(spec.delta) } else { Value::Indices(spec.deltas.into()) };
     Ok(params
         .with("source", Value::Text("custom".to_owned()))
-        .with("source.custom.indices", Value::Indices(spec.pattern.to_vec()))
+        .with("source.custom.indices", Value::Indices(spec.pattern.to_vec().into()))
         .with("delta", delta)
         .with("count", Value::Int(spec.count)))
 }

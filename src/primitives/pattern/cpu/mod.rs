@@ -327,7 +327,7 @@ mod tests {
     fn what_is_needed_is_what_is_declared() {
         for (kernel, method) in [("gather", "direct"), ("gather", "read-only"), ("scatter", "direct")] {
             for count in [3, 1 << 33] {
-                let list = Value::Indices((0..100).collect());
+                let list = Value::Indices((0..100).collect::<Vec<u64>>().into());
                 let params = [("kernel", kernel), ("method", method), ("source", "custom")]
                     .into_iter()
                     .fold(Params::default(), |p, (key, word)| p.with(key, Value::Text(word.to_owned())))
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn gs_needs_two_bits_for_each_word_of_its_destination() {
         let word = |word: &str| Value::Text(word.to_owned());
-        let list = |last: u64| Value::Indices(vec![0, last]);
+        let list = |last: u64| Value::Indices(vec![0, last].into());
         let params = Params::default()
             .with("kernel", word("gs"))
             .with("gather", word("custom"))
