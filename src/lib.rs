@@ -67,9 +67,24 @@
 //! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
 //! - Anything missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 
-// Tests and the build script may open files, start threads and print as they like; `clippy.toml` says why the
+// Tests and the build script may open files, start threads, print and panic as they like; `clippy.toml` says why the
 // program may not.
-#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::disallowed_methods,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::todo,
+        clippy::unimplemented,
+        clippy::undocumented_unsafe_blocks,
+        clippy::allow_attributes_without_reason,
+    )
+)]
 
 pub mod case;
 pub mod cli;

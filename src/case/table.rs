@@ -189,6 +189,7 @@ const fn find(table: &[Param], name: &str) -> Param {
 }
 
 /// Selects the variants of a choice with these names.
+#[expect(clippy::panic, reason = "evaluated at compile time")]
 pub const fn variants<const N: usize>(kind: Kind, names: [&str; N]) -> [Variant; N] {
     let Kind::Choice(all) = kind else { panic!("no choice") };
     let mut some = [all[0]; N];
@@ -268,7 +269,7 @@ macro_rules! words {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $( $(#[$of])* $variant ),+ }
 
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "not every enum needs all of these")]
         impl $name {
             /// All variants with their names in recipes.
             pub const NAMES: &'static [(&'static str, $name)] = &[$(($word, $name::$variant)),+];
@@ -313,14 +314,14 @@ macro_rules! choice {
         ),+ $(,)? }
     ) => {
         $(#[$meta])*
-        #[allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
+        #[allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags, reason = "the texts are recipes' documentation, too")]
         #[derive($($derived),+)]
         pub enum $name { $(
             $(#[doc = $doc])+
             $variant $({ $( $(#[doc = $of])+ $field: $ty, )+ })?
         ),+ }
 
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "not every enum needs all of these")]
         impl $name {
             /// The name in recipes.
             pub const fn name(&self) -> &'static str {
@@ -390,7 +391,7 @@ macro_rules! parameters {
         $(with { $( $(#[$of:meta])* $extra:ident : $further:ty = $begin:expr, )+ })?
     ) => {
         $(#[$meta])*
-        #[allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
+        #[allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags, reason = "the texts are recipes' documentation, too")]
         pub struct $name {
             $( $(#[doc = $doc])+ pub $field: $ty, )+
             $($( $(#[$of])* pub $extra: $further, )+)?

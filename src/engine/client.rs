@@ -80,7 +80,7 @@ pub struct Hello {
 }
 
 /// An item that a client receives while it waits for an engine. It is moved only once, so its size does not matter.
-#[allow(clippy::large_enum_variant)]
+#[expect(clippy::large_enum_variant, reason = "each value is moved once")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
     Event(Event),

@@ -40,7 +40,8 @@ impl Curve {
                 (y0.ln() + share * (y1 / y0).ln()).exp()
             }
             (None, Some(&(_, y))) | (Some((_, y)), None) => y,
-            (None, None) => unreachable!("a curve has a point"),
+            // A curve has a point; a value that is no number would show if it had none.
+            (None, None) => f64::NAN,
         }
     }
 }

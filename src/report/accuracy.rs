@@ -68,15 +68,13 @@ impl Ledgers {
                 let same = |g: &&mut Group| {
                     g.model == held.model && g.backend == held.backend && g.experiment == experiment
                 };
-                let at = match groups.iter_mut().find(same) {
-                    Some(group) => group,
+                match groups.iter_mut().find(same) {
+                    Some(group) => group.held.push(held.clone()),
                     None => {
                         let (model, backend) = (held.model, held.backend.clone());
-                        groups.push(Group { model, experiment, backend, held: Vec::new() });
-                        groups.last_mut().unwrap_or_else(|| unreachable!("just added"))
+                        groups.push(Group { model, experiment, backend, held: vec![held.clone()] });
                     }
-                };
-                at.held.push(held.clone());
+                }
             }
         }
         let single = |group: &Group| {

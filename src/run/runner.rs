@@ -14,7 +14,7 @@ use crate::shell::quoted;
 
 /// From the run to the user interface. A result that arrives here is already on disk. A message is moved only
 /// once, so its size does not matter.
-#[allow(clippy::large_enum_variant)]
+#[expect(clippy::large_enum_variant, reason = "each value is moved once")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
     /// An event of the engine.

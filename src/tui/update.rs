@@ -31,7 +31,7 @@ use leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use pointer::{click, turn};
 
 /// An event. Moved once, so its size does not matter.
-#[allow(clippy::large_enum_variant)]
+#[expect(clippy::large_enum_variant, reason = "each value is moved once")]
 #[derive(Debug)]
 pub enum Input {
     /// A key that is bound to an action.

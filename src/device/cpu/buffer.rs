@@ -101,7 +101,10 @@ impl Buffer {
     ///
     /// # Safety
     /// No one else may read or write these elements meanwhile, and all bit patterns must be valid for `T`.
-    #[allow(clippy::mut_from_ref)]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "workers write parts of one buffer; the caller promises that they are disjoint"
+    )]
     pub unsafe fn write<T: Copy>(&self, range: Range<usize>) -> &mut [T] {
         debug_assert!(range.end <= self.holds::<T>());
         // SAFETY: inside the mapping and aligned; exclusive as promised by the caller.

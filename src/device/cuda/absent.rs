@@ -98,7 +98,7 @@ impl Gpu {
 /// Methods of uninhabited types, with the signatures of the live ones.
 macro_rules! never {
     ($( fn $name:ident $(<$t:ident>)? ($($arg:ident: $type:ty),* $(,)?) -> $out:ty; )*) => { $(
-        #[allow(missing_docs, unused_variables)]
+        #[allow(missing_docs, unused_variables, reason = "nobody can call it")]
         pub fn $name $(<$t: Plain>)? (&self $(, $arg: $type)*) -> $out {
             match self.0 {}
         }

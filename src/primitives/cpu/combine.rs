@@ -3,6 +3,11 @@
 //! is only written is then not read, and the many streams do not each need a cache line and a TLB entry at
 //! every store.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 use std::ops::Range;
 
 use super::tuple::Tuple;

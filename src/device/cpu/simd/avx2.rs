@@ -1,5 +1,10 @@
 //! Vectors of four words. AVX2 has gathers but no scatters.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what `Simd` and its subtraits ask for"
+)]
+
 use std::arch::x86_64::*;
 
 use super::{Fold, Index, Lanes, Simd};

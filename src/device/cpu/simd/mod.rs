@@ -62,7 +62,7 @@ impl Index for u64 {
 /// # Safety
 /// The functions read and write wherever their arguments point, and use the instruction set without checking
 /// for it.
-#[allow(clippy::missing_safety_doc)]
+#[expect(clippy::missing_safety_doc, reason = "the trait says it for all its functions")]
 pub trait Simd {
     /// Number of indices, and of words, processed together.
     const LANES: usize;
@@ -92,7 +92,7 @@ pub trait Simd {
 ///
 /// # Safety
 /// As for [`Simd`].
-#[allow(clippy::missing_safety_doc)]
+#[expect(clippy::missing_safety_doc, reason = "the trait says it for all its functions")]
 pub trait Lanes<C>: Simd {
     /// A vector of words.
     type Data: Copy;
@@ -114,7 +114,7 @@ pub trait Lanes<C>: Simd {
 ///
 /// # Safety
 /// As for [`Simd`].
-#[allow(clippy::missing_safety_doc)]
+#[expect(clippy::missing_safety_doc, reason = "the trait says it for all its functions")]
 pub trait Scatter<C>: Lanes<C> {
     /// `to[at] = data`, in lane order.
     unsafe fn scatter(to: *mut C, at: Self::At, data: Self::Data);
@@ -125,7 +125,7 @@ pub trait Scatter<C>: Lanes<C> {
 ///
 /// # Safety
 /// As for [`Simd`].
-#[allow(clippy::missing_safety_doc)]
+#[expect(clippy::missing_safety_doc, reason = "the trait says it for all its functions")]
 pub trait Fold: Lanes<u64> {
     unsafe fn zero() -> Self::Data;
     unsafe fn fold(a: Self::Data, b: Self::Data) -> Self::Data;

@@ -1,6 +1,11 @@
 //! One word at a time. Accesses are volatile, which prevents vectorization by the compiler; order and addresses
 //! are otherwise unchanged.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what `Simd` and its subtraits ask for"
+)]
+
 use std::ptr::{read_volatile, write_volatile};
 
 use super::{Fold, Index, Lanes, Scatter, Simd};

@@ -1,6 +1,11 @@
 //! The loops, generic over tuple, index and instruction set. They are inlined into the named kernels of
 //! `kernels`, which enable the instruction set.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 use std::mem::MaybeUninit;
 
 use crate::device::cpu::simd::{Index, Lanes, Scalar, Scatter, Simd};

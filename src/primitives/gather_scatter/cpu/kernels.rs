@@ -1,6 +1,11 @@
 //! The timed kernels by name: `gather`, `gather_streaming`, `scatter`, `gather_pass` and `scatter_pass`, in one
 //! module per instruction set.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m256i;
 

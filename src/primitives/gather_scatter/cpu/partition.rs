@@ -5,6 +5,11 @@
 //! worker moves its part. The last pass scatters the pairs in their final order, each worker its part, and
 //! prefetches the lines of the next chunk meanwhile.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 use std::ops::Range;
 
 use super::{Buffer, Moves};

@@ -5,6 +5,11 @@
 //! places whose counts are incremented one by one, with neighbouring values in different copies: an increment
 //! waits for the previous store to the same place, which is the usual case for skewed inputs.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m512};
 

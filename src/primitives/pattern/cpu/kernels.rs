@@ -1,6 +1,11 @@
 //! The timed loops: one generic body, and a named function for each kernel and instruction set. The same
 //! functions run in the timed region and for the certificate; only the size of the dense side differs.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 use std::collections::BTreeSet;
 
 use crate::device::cpu::Isa;

@@ -74,6 +74,7 @@ const SKEW: usize = 2048;
 /// # Safety
 /// The number lies in memory that nobody else uses.
 unsafe fn put(start: *mut u8, at: usize, bytes: u64, value: u64) {
+    // SAFETY: by the caller's promise.
     unsafe {
         match bytes {
             4 => start.cast::<u32>().add(at).write(value as u32),

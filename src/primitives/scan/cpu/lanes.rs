@@ -1,5 +1,10 @@
 //! Elements and operators as the kernels use them, as scalars and in vectors.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::ptr::{read_volatile, write_volatile};

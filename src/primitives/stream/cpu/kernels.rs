@@ -1,5 +1,10 @@
 //! The timed loops: one generic body, and a named function for each kernel and instruction set.
 
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
+)]
+
 use std::ptr::{read_volatile, write_volatile};
 
 #[cfg(target_arch = "x86_64")]

@@ -15,7 +15,7 @@ use super::{answer, codes, symbol};
 /// call and forwards to it, and checks its type against the declared one.
 macro_rules! forward {
     ($( fn $name:ident($($arg:ident: $ty:ty),* $(,)?); )*) => { $(
-        #[allow(non_snake_case, clippy::too_many_arguments)]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "the functions are the driver's")]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
             static FOUND: OnceLock<Result<usize, u32>> = OnceLock::new();
@@ -142,7 +142,6 @@ forward! {
 ///
 /// # Safety
 /// `text` must be null or valid for writing a pointer.
-#[allow(non_snake_case)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuGetErrorString(error: u32, text: *mut *const c_char) -> u32 {
     if text.is_null() {
