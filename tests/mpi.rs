@@ -305,11 +305,11 @@ mod with {
             return;
         }
         let folder = tempfile::tempdir().expect("a folder");
-        let output = spatter(folder.path(), "2", r#"[{"pattern": "UNIFORM:8:1", "lenght": 1}]"#, &[]);
+        let output = spatter(folder.path(), "2", r#"[{"pattern": "UNIFORM:8"}]"#, &[]);
         let said = text(&output.stderr);
         assert_eq!(
-            (output.status.code(), said.matches("unknown key `lenght`").count()),
-            (Some(255), 1),
+            (output.status.code(), said.matches("`UNIFORM:8` is not a pattern").count()),
+            (Some(1), 1),
             "{said}"
         );
         let output = spatter(folder.path(), "2", SUITE, &["--out", "kept"]);
