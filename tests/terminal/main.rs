@@ -83,9 +83,10 @@ fn files_that_cannot_be_read_are_listed_with_the_reason_and_nothing_waits_for_th
     // SAFETY: the path is a string that ends with a zero byte.
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
     fs::File::create(path("vast.json")).and_then(|file| file.set_len(3 << 30)).expect("a sparse file");
-    let mut screen = opened(Screen::start(folder.path(), (160, 40), &[BINARY]));
+    let mut screen = Screen::start(folder.path(), (160, 40), &[BINARY]);
+    screen.wait("this folder");
     for (keys, reason) in
-        [("", "vast.json is 3.00 GiB long"), ("k", "pipe.yml is a pipe"), ("kk", "endless.yaml is a device")]
+        [("G", "vast.json is 3.00 GiB long"), ("k", "pipe.yml is a pipe"), ("kk", "endless.yaml is a device")]
     {
         screen.keys(keys);
         screen.wait(reason);
