@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -218,10 +218,11 @@ pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
         bail!("{} holds no run: there is no {MANIFEST}", path.display());
     }
     let text = files::text(&file, &files::MANIFEST)?;
-    let json = serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
+    let damaged =
+        |error: serde_json::Error| anyhow!("{} is damaged: {}", file.display(), escaped(&error.to_string()));
+    let json = serde_json::from_str(&text).map_err(damaged)?;
     let json = migrated(json).with_context(|| file.display().to_string())?;
-    let manifest: Manifest =
-        serde_json::from_value(json).with_context(|| format!("{} is damaged", file.display()))?;
+    let manifest: Manifest = serde_json::from_value(json).map_err(damaged)?;
     match manifest.plan.check() {
         Ok(()) => Ok(manifest),
         Err(wrong) => bail!("{} is damaged: {wrong}", file.display()),
