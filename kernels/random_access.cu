@@ -172,7 +172,7 @@ extern "C" __global__ void random_fill_chain(void* __restrict__ out, Scramble or
     }
 }
 
-// What reading element j adds to the sum; `next` is the element that a chain visits after it.
+// The contribution of element j to the sum; `next` is the element that a chain visits after it.
 LAB u64 sum_of(const Claim& c, u64 j, u64 next) {
     const u64 words = c.element / 8u;
     if (c.chained) return next + 1;
@@ -206,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) random_expected_partials(Cla
     add_sum(&expected[blockIdx.x % PARTIALS], sum);
 }
 
-// Whether a word of an element of `bytes` bytes is what the visits at position x of the order write: their
+// True for a word, of an element of `bytes` bytes, that the visits at position x of the order write: their
 // number i, one of x, x + m, … with `mask` = m - 1. Several of them may be under way at the same time. Only an
 // array of 4-byte elements has visits whose number is the poison.
 LAB bool is_written(u32 bytes, u64 found, u64 x, u64 w, u64 mask, u64 most) {

@@ -22,8 +22,8 @@ pub struct Measure {
     pub ci: Option<f64>,
     /// Seconds per case, including preparation, after which no round beyond the first `rounds` is started.
     pub budget: f64,
-    /// Seconds per case over all its rounds, preparation included, at which the case fails even in the middle of
-    /// a round; `None`: [`Measure::limit()`] decides.
+    /// Seconds, preparation included, at which a case that does not have its `rounds` yet fails, even in the middle of
+    /// one; `None`: [`Measure::limit()`] decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
     pub order: Order,
@@ -34,7 +34,7 @@ pub struct Measure {
     /// Whether each engine that times a case certifies it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub certify: bool,
-    /// Whether a plain copy is measured between the cases, for charts and comparisons.
+    /// A plain copy is measured between the cases, for charts and comparisons.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub reference: bool,
 }
@@ -95,7 +95,7 @@ impl Measure {
         self.ci.filter(|_| self.rounds >= FEWEST && self.most() > self.rounds)
     }
 
-    /// Seconds after which a case fails. Without a limit of the recipe that is generous: an hour, or ten times the
+    /// Seconds after which a case without all its `rounds` fails. Without a limit of the recipe that is generous: an hour, or ten times the
     /// budget where that is longer.
     pub fn limit(&self) -> f64 {
         const HOUR: f64 = 3600.0;

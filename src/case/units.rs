@@ -146,7 +146,7 @@ pub fn shown(text: &str) -> String {
     }
 }
 
-/// Whether a character acts on a terminal or is not seen on it: controls, line separators, and format characters,
+/// True for a character that acts on a terminal or is not seen on it: controls, line separators, and format characters,
 /// which change the direction of text or have no width.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()

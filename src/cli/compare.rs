@@ -186,7 +186,7 @@ fn say(format: Format, headline: &str, below: &[String]) {
     for line in std::iter::once(headline.to_owned()).chain(below) {
         match format {
             Format::Text => out::line(&line),
-            _ => out::complaint(&format!("{line}\n")),
+            _ => out::error_text(&format!("{line}\n")),
         }
     }
 }

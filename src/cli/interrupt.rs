@@ -42,7 +42,7 @@ impl Interrupt {
         thread::Builder::new().name("signals".into()).spawn(move || {
             for signal in signals.forever() {
                 match listener.signal() {
-                    Some(text) => out::complaint(&format!("\nscatterlab: {text}\n")),
+                    Some(text) => out::error_text(&format!("\nscatterlab: {text}\n")),
                     None => {
                         listener.sweep();
                         process::exit(128 + signal)

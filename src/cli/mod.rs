@@ -415,7 +415,7 @@ fn arguments() -> Result<Arguments, ExitCode> {
         let plain = asked.render().to_string();
         match asked.use_stderr() {
             // Without a terminal, and where it quotes what acts on one, the text is written without colours.
-            true if out::Escape::Text.of(&plain) != plain => out::complaint(&plain),
+            true if out::Escape::Text.of(&plain) != plain => out::error_text(&plain),
             true => drop(asked.print()),
             false => out::help(&asked),
         }

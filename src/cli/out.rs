@@ -85,8 +85,8 @@ pub fn complain(program: &str, text: &str) {
     put_error(&format!("{program}: {}\n", escaped(text)));
 }
 
-/// Prints lines to standard error.
-pub fn complaint(text: &str) {
+/// Prints a text of any number of lines to standard error, without adding a line end.
+pub fn error_text(text: &str) {
     put_error(&Escape::Text.of(text));
 }
 

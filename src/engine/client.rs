@@ -2,9 +2,9 @@
 //! events, and makes sure that it ends.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 
 use super::inbox::LONGEST_COMMAND;
-use super::lines::{forward_events, forward_noise};
+use super::lines::{self, forward_events, forward_noise};
 use super::name;
 use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
 use crate::case::Device;
@@ -367,15 +367,6 @@ fn by_signal(signal: i32) -> String {
     }
 }
 
-fn write_lines(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
-    for line in lines {
-        // Broken pipe: the reader of the engine's output notices its end.
-        if input.write_all(&line).and_then(|()| input.flush()).is_err() {
-            return;
-        }
-    }
-}
-
 /// Starts the threads that attend to the engine's streams; returns where to send the lines of its input.
 fn attend(child: &mut Child, sender: SyncSender<Incoming>) -> io::Result<Option<Sender<Vec<u8>>>> {
     let named = |name: &str| thread::Builder::new().name(name.to_owned());
@@ -386,10 +377,7 @@ fn attend(child: &mut Child, sender: SyncSender<Incoming>) -> io::Result<Option<
     if let Some(stdout) = child.stdout.take() {
         named("events").spawn(move || forward_events(stdout, &sender))?;
     }
-    let Some(stdin) = child.stdin.take() else { return Ok(None) };
-    let (sender, lines) = mpsc::channel();
-    named("input").spawn(move || write_lines(stdin, &lines))?;
-    Ok(Some(sender))
+    child.stdin.take().map(|stdin| lines::writer("input", stdin)).transpose()
 }
 
 fn keep_last(lines: &mut VecDeque<String>, line: String) {

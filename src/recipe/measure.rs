@@ -186,17 +186,27 @@ fn count(node: &Node, at: &str, most: u64) -> Result<u32, Mistake> {
 
 /// `3%`, or `none`.
 fn width(node: &Node, at: &str) -> Result<Option<f64>, Mistake> {
+    let share = unless(node, at, ["a share such as `3%`", NONE], units::parse_percent)?;
+    share.map(|share| within(share, CI, node, at, "0.01% to 100%, or none")).transpose()
+}
+
+/// A number with its unit; `None` for the word.
+fn unless(
+    node: &Node,
+    at: &str,
+    [number, word]: [&str; 2],
+    parse: fn(&str) -> Result<f64, units::UnitError>,
+) -> Result<Option<f64>, Mistake> {
     let text = number_or_text(node).ok_or_else(|| {
-        Mistake::wrong_type(node.place, at, "a share such as `3%`, or `none`", node.describe())
+        Mistake::wrong_type(node.place, at, &format!("{number}, or `{word}`"), node.describe())
     })?;
-    if text == NONE {
+    if text == word {
         return Ok(None);
     }
     if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        return Err(Mistake::unknown_word(node.place, at, &text, &["a share such as `3%`", NONE]));
+        return Err(Mistake::unknown_word(node.place, at, &text, &[number, word]));
     }
-    let share = units::parse_percent(&text).map_err(|reason| quantity(node, at, reason))?;
-    within(share, CI, node, at, "0.01% to 100%, or none").map(Some)
+    parse(&text).map(Some).map_err(|reason| quantity(node, at, reason))
 }
 
 fn seconds(node: &Node, at: &str) -> Result<f64, Mistake> {
@@ -208,17 +218,8 @@ fn seconds(node: &Node, at: &str) -> Result<f64, Mistake> {
 
 /// `600s`, or `auto`.
 fn limit(node: &Node, at: &str) -> Result<Option<f64>, Mistake> {
-    let text = number_or_text(node).ok_or_else(|| {
-        Mistake::wrong_type(node.place, at, "a time such as `600s`, or `auto`", node.describe())
-    })?;
-    if text == AUTO {
-        return Ok(None);
-    }
-    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        return Err(Mistake::unknown_word(node.place, at, &text, &["a time such as `600s`", AUTO]));
-    }
-    let seconds = units::parse_seconds(&text).map_err(|reason| quantity(node, at, reason))?;
-    within(seconds, [1e-3, LONGEST], node, at, "1ms to 86400s, or auto").map(Some)
+    let seconds = unless(node, at, ["a time such as `600s`", AUTO], units::parse_seconds)?;
+    seconds.map(|seconds| within(seconds, [1e-3, LONGEST], node, at, "1ms to 86400s, or auto")).transpose()
 }
 
 /// A number is returned as its digits, so that the error message asks for the unit.

@@ -7,7 +7,7 @@ use std::str;
 
 use crate::case::units::is_unseen;
 
-/// How a character that acts on a terminal or is not seen is written.
+/// Notation for characters that act on a terminal or are not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escape {
     /// `\u{1b}`, as in messages. A table in CSV has no notation for such characters, and shows this one.

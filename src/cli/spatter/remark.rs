@@ -31,7 +31,7 @@ fn without_the_word(text: &str) -> String {
     text.replace("config", "Config")
 }
 
-/// Whether standard error goes to a person or to a file of its own. Whoever reads a pipe may join it with standard
+/// True where standard error goes to a person or to a file of its own. Whoever reads a pipe may join it with standard
 /// output.
 fn goes_elsewhere() -> bool {
     let about = |stream: BorrowedFd| -> Option<Metadata> {

@@ -15,7 +15,7 @@ use crate::primitives;
 use crate::spatter::suite::looks_like_a_suite;
 use crate::tui::{OWN, RecipeEntry};
 
-/// How long the first picture waits for the recipes, which an ordinary folder needs a fraction of.
+/// Longest wait of the first picture for the recipes; an ordinary folder needs a fraction of it.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// Starts to read a folder's recipes, which arrive in the order of their names.
@@ -53,7 +53,7 @@ fn candidates(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether a file has the ending of a suite or of a recipe; `None` for others.
+/// `true` for the ending of a suite, `false` for a recipe's; `None` for others.
 fn is_suite(path: &Path) -> Option<bool> {
     match path.extension()?.to_str()? {
         "json" => Some(true),

@@ -8,15 +8,16 @@
 //!
 //! Any order may be answered by `failed REASON`, which ends the program. So does the end of its input.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::case::units::shown;
 use crate::case::{Cancel, Failure};
+use crate::engine::lines;
 
 /// Longest answer, bytes.
 const LONGEST: u64 = 4096;
@@ -46,7 +47,7 @@ pub struct Program {
     child: Child,
     /// Lines for its standard input. A thread writes them, so that a program that does not read cannot block
     /// us.
-    orders: Option<Sender<String>>,
+    orders: Option<Sender<Vec<u8>>>,
     answers: Receiver<String>,
     patience: Duration,
 }
@@ -76,7 +77,7 @@ impl Program {
         }
         if let Some(orders) = &self.orders {
             // A dead program is detected by its missing answer.
-            let _ = orders.send(format!("{order}\n"));
+            let _ = orders.send(format!("{order}\n").into_bytes());
         }
         let line = self.listen(verb, cancel)?;
         match line.split_once(' ') {
@@ -159,23 +160,11 @@ fn answer(verb: &str, line: &str) -> Option<Answer> {
 }
 
 /// Starts the threads that attend to the program's streams; returns where to send the lines of its input.
-fn attend(child: &mut Child, sender: SyncSender<String>) -> io::Result<Option<Sender<String>>> {
-    let named = |name: &str| thread::Builder::new().name(name.to_owned());
+fn attend(child: &mut Child, sender: SyncSender<String>) -> io::Result<Option<Sender<Vec<u8>>>> {
     if let Some(stdout) = child.stdout.take() {
-        named("answers").spawn(move || read_lines(stdout, &sender))?;
+        thread::Builder::new().name("answers".to_owned()).spawn(move || read_lines(stdout, &sender))?;
     }
-    let Some(stdin) = child.stdin.take() else { return Ok(None) };
-    let (sender, lines) = mpsc::channel();
-    named("orders").spawn(move || write_lines(stdin, &lines))?;
-    Ok(Some(sender))
-}
-
-fn write_lines(mut input: ChildStdin, lines: &Receiver<String>) {
-    for line in lines {
-        if input.write_all(line.as_bytes()).and_then(|()| input.flush()).is_err() {
-            return;
-        }
-    }
+    child.stdin.take().map(|stdin| lines::writer("orders", stdin)).transpose()
 }
 
 /// Reads lines until the end, or until a line exceeds [`LONGEST`]; that one is forwarded truncated.
