@@ -28,6 +28,9 @@ struct Finding {
 #define MISPLACED 7ull       // a word holds a value that belongs elsewhere or nowhere
 #define WRONG_PAIR 8ull      // the key is right, but its value differs
 #define WRONG_OFFSET 9ull    // a bucket begins at another offset
+#define OUT_OF_ORDER 10ull   // a key is less than the one before it
+#define WRONG_ORIGIN 11ull   // a value belongs to no key like the one beside it
+#define NOT_STABLE 12ull     // equal keys are not in the order of the input
 
 // Records a mistake at element `index`. `first` ends as the least index, but the other fields may come from a
 // slower thread with another mistake. After a mistake the host therefore runs the certificate again with

@@ -7,29 +7,42 @@
 // Alignment of bulk copies in elements: whole sectors of at least 32 bytes.
 #define RUN_ALIGN 8u
 
-// The runs of a tile, one for each of M buckets. A run has the same alignment modulo ALIGN in shared memory as
-// in the output, so that all but its ends can be copied in units of ALIGN elements.
-template <int M, u32 ALIGN> struct Runs {
+// The runs of a tile, one for each of M buckets. A run has the same alignment modulo STEP in shared memory as in
+// the output, so that all but its ends can be copied in units of ALIGN elements of the output. If the step is
+// smaller, a run's slots are an odd number of steps: runs of equal lengths then begin in different banks.
+template <int M, u32 ALIGN, u32 STEP = ALIGN> struct Runs {
     u32 to[M];     // position in the output minus slot, modulo 2^32
     u32 outer[M];  // the run's slots: first in the lower half, end in the upper half
     u32 inner[ALIGN > 1 ? M : 1];  // the slots of the run's whole sectors
 
     // The maximum number of slots for a tile of `keys` keys.
-    static constexpr int slots(int keys) { return keys + (ALIGN > 1 ? M * 2 * (int)ALIGN : 0); }
+    static constexpr int slots(int keys) { return keys + (ALIGN == 1 ? 0 : STEP < ALIGN ? M * 3 * (int)STEP : M * 2 * (int)ALIGN); }
 
     // Slots of a run of `count` elements that goes to output position `start`.
     LAB_MEMBER static u32 slots_of(u32 start, u32 count) {
+        if (STEP < ALIGN) return ((start % STEP + count + STEP - 1u) / STEP | 1u) * STEP;
         return (start % ALIGN + count + ALIGN - 1u) / ALIGN * ALIGN;
     }
 
     // Records the run of a bucket whose slots begin at `slot`; returns the slot of its first element.
     LAB_MEMBER u32 note(u32 bucket, u32 slot, u32 start, u32 count) {
+        if (STEP < ALIGN) return note_steps(bucket, slot, start, count);
         const u32 first = slot + start % ALIGN, end = first + count;
         const u32 up = (first + ALIGN - 1u) / ALIGN * ALIGN, down = end / ALIGN * ALIGN;
         const u32 whole = up < end ? up : end;
         to[bucket] = start - first;
         outer[bucket] = first | end << 16;
         if (ALIGN > 1) inner[bucket] = whole | (down > whole ? down : whole) << 16;
+        return first;
+    }
+
+    // The same if slots and output agree modulo STEP only.
+    LAB_MEMBER u32 note_steps(u32 bucket, u32 slot, u32 start, u32 count) {
+        const u32 first = slot + start % STEP, end = first + count, up = first + (0u - start) % ALIGN;
+        const u32 whole = up < end ? up : end, down = end - (start + count) % ALIGN;
+        to[bucket] = start - first;
+        outer[bucket] = first | end << 16;
+        inner[bucket] = whole | (down > whole ? down : whole) << 16;
         return first;
     }
 };
@@ -58,17 +71,17 @@ LAB void bulk_fence() {}
 #endif
 
 // The tile's keys and values in shared memory, and their output arrays; there may be no values.
-template <typename V> struct Arrays {
-    u32* keys_out;
+template <typename V, typename K = u32> struct Arrays {
+    K* keys_out;
     V* values_out;
-    const u32* keys;
+    const K* keys;
     const V* values;
 };
 
 // Writes the runs of a block of THREADS threads, with or without values: by bulk copies of whole sectors if the
 // device supports them and both arrays are aligned to a bulk copy; otherwise by warps.
-template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
-    typedef Runs<M, BULK ? RUN_ALIGN : 1u> Tile;
+template <int M, int THREADS, bool BULK, bool VALUES, u32 STEP = RUN_ALIGN> struct RunStore {
+    typedef Runs<M, BULK ? RUN_ALIGN : 1u, BULK ? STEP : 1u> Tile;
     static const u32 WARPS = THREADS / 32, PARTS = (u32)M < WARPS ? WARPS / M : 1u;
     bool bulk;
 
@@ -87,7 +100,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
     }
 
     // Stores all runs. All threads must call this.
-    template <typename V> LAB_MEMBER void store(const Tile& runs, const Arrays<V>& arrays) const {
+    template <typename V, typename K> LAB_MEMBER void store(const Tile& runs, const Arrays<V, K>& arrays) const {
         if constexpr (BULK) {
             if (bulk) {
                 sectors(runs, arrays);
@@ -99,19 +112,19 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
     }
 
     // One thread per bucket copies its whole sectors.
-    template <typename V> LAB_MEMBER static void sectors(const Tile& runs, const Arrays<V>& arrays) {
+    template <typename V, typename K> LAB_MEMBER static void sectors(const Tile& runs, const Arrays<V, K>& arrays) {
         const u32 b = threadIdx.x;
         if (b >= (u32)M) return;
         const u32 inner = runs.inner[b], first = inner & 0xFFFFu, count = (inner >> 16) - first, to = runs.to[b] + first;
         if (count > 0) {
-            bulk_copy(arrays.keys_out + to, arrays.keys + first, count * 4u);
+            bulk_copy(arrays.keys_out + to, arrays.keys + first, count * (u32)sizeof(K));
             if (VALUES) bulk_copy(arrays.values_out + to, arrays.values + first, count * (u32)sizeof(V));
         }
         bulk_commit();
     }
 
     // Stores the fewer than RUN_ALIGN elements at either end of a run, with RUN_ALIGN threads per bucket.
-    template <typename V> LAB_MEMBER static void ends(const Tile& runs, const Arrays<V>& arrays) {
+    template <typename V, typename K> LAB_MEMBER static void ends(const Tile& runs, const Arrays<V, K>& arrays) {
         for (u32 j = threadIdx.x; j < (u32)M * RUN_ALIGN; j += THREADS) {
             const u32 b = j / RUN_ALIGN, k = j % RUN_ALIGN, outer = runs.outer[b], inner = runs.inner[b], to = runs.to[b];
             const u32 head = (outer & 0xFFFFu) + k, tail = (inner >> 16) + k;
@@ -121,7 +134,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
     }
 
     // One warp per bucket, or several if there are few buckets.
-    template <typename V> LAB_MEMBER static void by_warps(const Tile& runs, const Arrays<V>& arrays) {
+    template <typename V, typename K> LAB_MEMBER static void by_warps(const Tile& runs, const Arrays<V, K>& arrays) {
         const u32 warp = threadIdx.x / 32u;
         for (u32 b = warp / PARTS; b < (u32)M; b += WARPS / PARTS) {
             const u32 outer = runs.outer[b], to = runs.to[b];
@@ -130,7 +143,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
         }
     }
 
-    template <typename V> LAB_MEMBER static void store_one(u32 to, u32 slot, const Arrays<V>& arrays) {
+    template <typename V, typename K> LAB_MEMBER static void store_one(u32 to, u32 slot, const Arrays<V, K>& arrays) {
         arrays.keys_out[(u32)(to + slot)] = arrays.keys[slot];
         if (VALUES) arrays.values_out[(u32)(to + slot)] = arrays.values[slot];
     }

@@ -2,7 +2,7 @@
 
 use super::{Definition, Primitive};
 use super::{
-    compaction, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan, stream,
+    compaction, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan, sort, stream,
 };
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
@@ -25,6 +25,7 @@ const ALL: &[Implementation] = &[
     Implementation::of::<compaction::Spec, compaction::cpu::Compaction, compaction::cuda::Compaction>(),
     Implementation::of::<histogram::Spec, histogram::cpu::Histogram, histogram::cuda::Histogram>(),
     Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
+    Implementation::of::<sort::Spec, sort::cpu::Sort, sort::cuda::Sort>(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;

@@ -25,6 +25,7 @@ pub mod reduce;
 mod registry;
 mod replicas;
 pub mod scan;
+pub mod sort;
 pub mod stream;
 mod walk;
 #[cfg(test)]

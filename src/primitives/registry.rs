@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Definition, Primitive, compaction, gather_scatter, histogram, multisplit, pattern, random_access, reduce,
-    scan, stream,
+    scan, sort, stream,
 };
 
 /// Every primitive, in the order of the documentation.
@@ -20,6 +20,7 @@ pub fn registry() -> &'static [&'static Primitive] {
             compaction::Spec::PRIMITIVES,
             histogram::Spec::PRIMITIVES,
             multisplit::Spec::PRIMITIVES,
+            sort::Spec::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()
     });

@@ -4,7 +4,7 @@ use super::rounds::{Rounds, has_digits};
 use super::subproblems::Localisation::{self, Block, Direct, Warp};
 use super::subproblems::{MOST_BUCKETS, Subproblems};
 use crate::case::table::{choice, count, count_or, float, parameters, words};
-use crate::case::{Params, Refusal};
+use crate::case::{Params, Refusal, Value};
 
 /// Upper limit on the number of keys: 32 bits count more than these.
 pub const MAX_KEYS: u64 = 1 << 31;
@@ -189,6 +189,27 @@ impl Spec {
         spec.checked()
     }
 
+    /// A multisplit on GPUs of `keys` keys, with values of `value` bytes, by a field of `bits` bits.
+    ///
+    /// # Errors
+    /// As for [`from_params`](Spec::from_params).
+    pub fn of_field(keys: u64, value: u64, bits: u32, method: &str) -> Result<Spec, Refusal> {
+        let values = match value {
+            0 => Values::None,
+            4 => Values::Four,
+            _ => Values::Eight,
+        };
+        let word = |text: &str| Value::Text(text.to_owned());
+        let params = Params::default()
+            .with("backend", word("cuda"))
+            .with("keys", Value::Int(keys))
+            .with("values", word(values.name()))
+            .with("buckets", Value::Int(1 << bits))
+            .with("by", word("identity"))
+            .with("method", word(method));
+        Spec::from_params(&params, 0)
+    }
+
     /// A reduced-bit sort evaluates the bucket function once per key, and fused twice. Among splitters the
     /// second evaluation costs more than labels of keys without values do (on an H200 from 8 buckets on). In
     /// its rounds, fused needs the digits of the bucket's number, which only some functions provide.
@@ -281,7 +302,6 @@ impl Spec {
 mod tests {
     use super::super::tests::{params, spec};
     use super::*;
-    use crate::case::Value;
     use crate::primitives::Problem;
 
     fn refusal(words: &str) -> String {

@@ -188,6 +188,10 @@ impl Splitter for Fused {
         self.passes.bytes()
     }
 
+    fn turn_to(&mut self, field: Function) {
+        self.digit.function = field;
+    }
+
     /// The paper's names for the corresponding stages (ashkiani2017 §4.1).
     fn stages(&self) -> &'static [&'static str] {
         &["pre-scan", "scan", "post-scan"]

@@ -1,6 +1,7 @@
 //! multisplit on a GPU: the parts that all methods share (`kernels/multisplit.cu`).
 
 pub mod certify;
+mod field_splits;
 mod fused;
 pub mod input;
 mod paper;
@@ -16,6 +17,7 @@ use crate::device::cuda::{
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::stats::median;
 use certify::{Certificate, Output};
+pub use field_splits::FieldSplits;
 use input::{Function, Input};
 use paper::{Localised, ScanSplit};
 use rb_sort::RbSort;
@@ -28,7 +30,7 @@ const STAGED: usize = 5;
 
 /// Pointers to keys and to values, the values as one or two words each; the second is unused if there are no
 /// values.
-type Pair = [DevicePtr<u32>; 2];
+pub type Pair = [DevicePtr<u32>; 2];
 
 /// One multisplit to be queued. Addresses are aligned to an element.
 #[derive(Clone, Copy)]
@@ -78,6 +80,9 @@ trait Splitter: Send {
         (0..self.stages().len()).try_for_each(|stage| self.stage(gpu, what, stage))
     }
 
+    /// Splits by this field, as wide as that of the case, from now on.
+    fn turn_to(&mut self, _field: Function) {}
+
     /// The names of the stages whose times are recorded; empty if no stages are timed.
     fn stages(&self) -> &'static [&'static str] {
         &[]
@@ -111,8 +116,21 @@ fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitt
     })
 }
 
+/// Bytes of the method's temporary arrays.
+pub fn temporary_bytes(spec: &Spec) -> u64 {
+    let scan = match spec.method {
+        Method::ScanSplit => paper::scan_bytes(spec.keys),
+        Method::Localised(shape) => paper::scan_bytes(shape.counts(spec)),
+        _ => 0,
+    };
+    between(spec) + scan
+}
+
 /// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
-fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
+///
+/// # Errors
+/// A method of CPUs.
+pub fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
         Method::Fused => fused::launches(spec, bulk),
@@ -140,12 +158,7 @@ impl GpuJob for Multisplit {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let arrays = 2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes();
-        let scan = match spec.method {
-            Method::ScanSplit => paper::scan_bytes(spec.keys),
-            Method::Localised(shape) => paper::scan_bytes(shape.counts(spec)),
-            _ => 0,
-        };
-        arrays + certify::bytes(spec) + between(spec) + scan
+        arrays + certify::bytes(spec) + temporary_bytes(spec)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {

@@ -232,6 +232,10 @@ impl Splitter for Localised {
         self.counts.bytes()
     }
 
+    fn turn_to(&mut self, field: Function) {
+        self.function = field;
+    }
+
     /// The paper's names (§4.1, Table 4).
     fn stages(&self) -> &'static [&'static str] {
         &["pre-scan", "scan", "post-scan"]

@@ -1,0 +1,89 @@
+//! The certificate: keys in order and, without values, sums over hashes of the keys that do not depend on their
+//! order; with values, each of them followed to its place in the input.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Sort;
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::check::{Bitmap, find};
+use crate::device::cpu::{Buffer, Pool};
+use crate::inputs::mix::mix64;
+
+/// Describes the first mistake; `None` if there is none.
+pub fn judge(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    let mistake = find(pool, sort.n(), cancel, |block| block.into_iter().find_map(|i| out_of_order(sort, i)))?;
+    match mistake {
+        Some(mistake) => Ok(Some(mistake)),
+        None if sort.spec.value() > 0 => origins(sort, pool, cancel),
+        None => sums(sort, pool, cancel),
+    }
+}
+
+/// Element `i` of an array of elements of `bytes` bytes.
+fn word(array: &Buffer, bytes: u64, i: usize) -> u64 {
+    // SAFETY: the workers are done, and all arrays have an element for each key.
+    unsafe {
+        match bytes {
+            4 => array.read::<u32>(i..i + 1)[0].into(),
+            _ => array.read::<u64>(i..i + 1)[0],
+        }
+    }
+}
+
+fn key(sort: &Sort, i: usize) -> u64 {
+    word(&sort.output.keys, sort.spec.key_bytes(), i)
+}
+
+/// The place in the input from which element `i` has come.
+fn origin(sort: &Sort, i: usize) -> u64 {
+    let bytes = sort.spec.value();
+    sort.spec.source_index(word(&sort.output.values, bytes, i))
+}
+
+/// Compares element `i` with the one before it.
+fn out_of_order(sort: &Sort, i: usize) -> Option<String> {
+    let field = sort.spec.digits(8);
+    let (before, this) = (key(sort, i.checked_sub(1)?), key(sort, i));
+    match field.field(before).cmp(&field.field(this)) {
+        std::cmp::Ordering::Greater => Some(format!("keys[{i}] is {this:#x} behind {before:#x}")),
+        std::cmp::Ordering::Equal if sort.spec.value() > 0 && origin(sort, i - 1) >= origin(sort, i) => {
+            let (from, to) = (origin(sort, i - 1), origin(sort, i));
+            Some(format!("keys[{i}] was at {to} in the input, the equal key before it at {from}"))
+        }
+        _ => None,
+    }
+}
+
+/// Compares sums of hashes with those of the input.
+fn sums(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    let source = sort.spec.source();
+    let join = |[a, b]: [u64; 2], i: usize| {
+        let (found, given) = (key(sort, i), source.at(i as u64));
+        let add = |sum: u64, plus: u64, minus: u64| sum.wrapping_add(plus).wrapping_sub(minus);
+        [add(a, mix64(found), mix64(given)), add(b, mix64(!found), mix64(!given))]
+    };
+    let parts = pool.fold(sort.n(), cancel, [0; 2], join)?;
+    let sum = |k: usize| parts.iter().fold(0u64, |sum, part| sum.wrapping_add(part[k]));
+    let same = sum(0) == 0 && sum(1) == 0;
+    Ok((!same).then(|| "the output is not a permutation of the input".to_owned()))
+}
+
+/// Follows every value.
+fn origins(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    let (n, source) = (sort.spec.keys, sort.spec.source());
+    let (touched, distinct) = (Bitmap::new(sort.n())?, AtomicU64::new(0));
+    let mistake = find(pool, sort.n(), cancel, |block| {
+        let mut mine = 0;
+        for i in block {
+            let (from, key) = (origin(sort, i), key(sort, i));
+            if from >= n || source.at(from) != key {
+                return Some(format!("the value beside keys[{i}], {key:#x}, is of no such key"));
+            }
+            mine += u64::from(!touched.set(from as usize));
+        }
+        distinct.fetch_add(mine, Ordering::Relaxed);
+        None
+    })?;
+    let lost = || "the output is not a permutation of the input".to_owned();
+    Ok(mistake.or_else(|| (distinct.into_inner() != n).then(lost)))
+}

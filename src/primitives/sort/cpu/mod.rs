@@ -1,0 +1,281 @@
+//! sort on the CPU.
+//!
+//! *lsd*: every worker counts all digits of its part; then, for each digit that differs between keys, all workers split
+//! all keys (counting their part again, but for the first), with the writes combined of each value of the digit.
+//! *msd*: the workers split all keys by the highest digit, and then take the parts, one after another, and sort each
+//! alone.
+
+mod certificate;
+mod lsd;
+mod msd;
+
+use std::sync::atomic::AtomicUsize;
+
+use super::Spec;
+use super::digits::{Digit, Digits};
+use super::onesweep::DIGIT_BITS;
+use super::spec::{Method, Values};
+use super::work;
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cpu::check::poison;
+use crate::device::cpu::simd::Scalar;
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory};
+use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
+use crate::primitives::cpu::tuple::{None, Tuple};
+use crate::primitives::groups;
+
+/// A key as the loops see it.
+pub trait Key: Tuple + Ord {
+    /// The key in 64 bits.
+    fn wide(self) -> u64;
+}
+
+impl Key for u32 {
+    #[inline(always)]
+    fn wide(self) -> u64 {
+        self.into()
+    }
+}
+
+impl Key for u64 {
+    #[inline(always)]
+    fn wide(self) -> u64 {
+        self
+    }
+}
+
+impl<K: Key> Labels<K> for Digit {
+    #[inline(always)]
+    fn label(&self, key: K) -> usize {
+        self.of(key.wide())
+    }
+}
+
+/// Keys and their values.
+#[derive(Debug)]
+struct Pairs {
+    keys: Buffer,
+    values: Buffer,
+}
+
+/// Where keys and values lie.
+#[derive(Clone, Copy)]
+struct Place {
+    keys: *mut u8,
+    values: *mut u8,
+}
+
+impl Pairs {
+    fn new(spec: &Spec, n: u64) -> Result<Pairs, Failure> {
+        let buffer = |bytes: u64| Buffer::new((n * bytes) as usize);
+        Ok(Pairs { keys: buffer(spec.key_bytes())?, values: buffer(spec.value())? })
+    }
+
+    fn place(&self) -> Place {
+        Place { keys: self.keys.ptr(), values: self.values.ptr() }
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.keys.bytes() + self.values.bytes()) as u64
+    }
+}
+
+impl Place {
+    /// The place `count` keys further.
+    fn further<K, V>(self, count: usize) -> Place {
+        Place {
+            keys: self.keys.wrapping_add(count * size_of::<K>()),
+            values: self.values.wrapping_add(count * size_of::<V>()),
+        }
+    }
+}
+
+/// A worker's share of one execution.
+///
+/// # Safety
+/// All workers of the pool call it with the same case, and the processor has the instruction set.
+type Run = unsafe fn(&Sort, Worker);
+
+/// A case with its arrays.
+pub struct Sort {
+    spec: Spec,
+    /// One key and value more than the case has, which only a deliberate mistake reads.
+    input: Pairs,
+    between: Pairs,
+    output: Pairs,
+    own: Vec<WorkerTables>,
+    /// Per worker: the counts of all digits.
+    counts: Vec<Buffer>,
+    /// The next part of msd that a worker takes.
+    next: AtomicUsize,
+    /// Keys of a value of a digit that leave their group together.
+    group: usize,
+    run: Run,
+    fault: Option<Fault>,
+}
+
+/// The digits of the passes over all keys; those of multisplits are as many as the recipe says.
+fn digits(spec: &Spec) -> Digits {
+    match spec.method {
+        Method::MultisplitLsd { radix, .. } => spec.digits(radix as u32),
+        _ => spec.digits(DIGIT_BITS),
+    }
+}
+
+/// The most values that a digit has whose keys are moved with combined writes.
+fn most_values(spec: &Spec) -> usize {
+    let most = digits(spec).all().map(Digit::values).max().unwrap_or(1);
+    if spec.method == Method::Msd { most.max(spec.high_digit().values()) } else { most }
+}
+
+/// The loops of a case.
+fn run(spec: &Spec, isa: Isa) -> Run {
+    match (spec.key_bytes(), spec.values) {
+        (4, Values::None) => of::<u32, None>(spec, isa),
+        (4, Values::Four) => of::<u32, u32>(spec, isa),
+        (4, Values::Eight) => of::<u32, u64>(spec, isa),
+        (_, Values::None) => of::<u64, None>(spec, isa),
+        (_, Values::Four) => of::<u64, u32>(spec, isa),
+        (_, Values::Eight) => of::<u64, u64>(spec, isa),
+    }
+}
+
+fn of<K: Key, V: Tuple>(spec: &Spec, isa: Isa) -> Run {
+    match (spec.method, isa) {
+        (Method::Library, _) => library::<K>,
+        #[cfg(target_arch = "x86_64")]
+        (Method::Msd, Isa::Avx512) => avx512::msd::<K, V>,
+        #[cfg(target_arch = "x86_64")]
+        (_, Isa::Avx512) => avx512::lsd::<K, V>,
+        (Method::Msd, _) => msd::run::<Scalar, K, V>,
+        _ => lsd::run::<Scalar, K, V>,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::{Key, Sort, Tuple, Worker, lsd, msd};
+    use crate::device::cpu::simd::Avx512;
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
+    pub unsafe fn lsd<K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
+        // SAFETY: by the caller's promise.
+        unsafe { lsd::run::<Avx512, K, V>(sort, worker) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
+    pub unsafe fn msd<K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
+        // SAFETY: by the caller's promise.
+        unsafe { msd::run::<Avx512, K, V>(sort, worker) }
+    }
+}
+
+/// The standard library's sort of a copy, on one thread.
+unsafe fn library<K: Key>(sort: &Sort, worker: Worker) {
+    for piece in sort.pieces(worker) {
+        // SAFETY: by the caller's promise; one worker has all pieces, which lie in the input and its further key.
+        let (from, to) = unsafe {
+            let beside = usize::from(sort.fault == Some(Fault::OffByOne));
+            let from = sort.input.keys.read::<K>(0..sort.n() + 1);
+            (&from[piece.start + beside..piece.end + beside], sort.output.keys.write::<K>(piece))
+        };
+        to.copy_from_slice(from);
+    }
+    // SAFETY: as above.
+    unsafe { sort.output.keys.write::<K>(0..sort.n()) }.sort_unstable();
+}
+
+impl Sort {
+    fn n(&self) -> usize {
+        self.spec.keys as usize
+    }
+
+    /// The parts of the input that a worker has.
+    fn pieces(&self, worker: Worker) -> [std::ops::Range<usize>; 2] {
+        crate::device::cpu::pieces(self.n(), 64, worker, self.fault)
+    }
+
+    /// The input; with a fault, from its second key on.
+    fn source<K, V>(&self) -> Place {
+        self.input.place().further::<K, V>(usize::from(self.fault == Some(Fault::OffByOne)))
+    }
+
+    /// A worker's part of a split into `values` streams; the caller sets the range, and `next` after counting.
+    fn part(&self, own: &WorkerTables, values: usize, from: Place, to: Place) -> WorkerPart {
+        WorkerPart {
+            labels: values,
+            range: 0..0,
+            from: (from.keys, from.values),
+            to: (to.keys, to.values),
+            next: own.counts.ptr(),
+            first: own.first.ptr(),
+            starts: own.starts.ptr(),
+            slots: own.slots.ptr(),
+            staging: own.staging.ptr(),
+            group: self.group,
+        }
+    }
+}
+
+impl PoolJob for Sort {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Sort, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        memory::require(work::arrays(&spec) * spec.bytes())?;
+        let (n, pair) = (spec.keys, (spec.key_bytes() + spec.value()) as usize);
+        let values = most_values(&spec);
+        let group = groups::group(values, spec.key_bytes().max(spec.value()) as usize, pair);
+        let counts = digits(&spec).count() as usize * values * 8;
+        let workers = 0..context.pool.threads();
+        let mut sort = Sort {
+            input: Pairs::new(&spec, n + 1)?,
+            between: Pairs::new(&spec, if spec.method == Method::Library { 0 } else { n })?,
+            output: Pairs::new(&spec, n)?,
+            own: workers.clone().map(|_| WorkerTables::new(values, values * group * pair)).collect::<Result<_, _>>()?,
+            counts: workers.map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
+            next: AtomicUsize::new(0),
+            group,
+            run: run(&spec, isa),
+            fault: context.fault,
+            spec,
+        };
+        let (source, all) = (spec.source(), n as usize + 1);
+        let Pairs { keys, values } = &mut sort.input;
+        context.pool.fill_words(keys, spec.key_bytes(), all, context.cancel, |i| source.at(i as u64))?;
+        if spec.value() > 0 {
+            let value = |i| source.value(i as u64, spec.value());
+            context.pool.fill_words(values, spec.value(), all, context.cancel, value)?;
+        }
+        sort.clear(&context.pool, context.cancel)?;
+        Ok((sort, isa))
+    }
+
+    fn execute(&self, worker: Worker) {
+        // SAFETY: the pool's workers all execute, and `run` is for an instruction set that is present.
+        unsafe { (self.run)(self, worker) }
+        fence();
+        worker.meet();
+    }
+
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        poison(pool, &self.output.keys, self.spec.key_bytes() as usize, cancel)?;
+        poison(pool, &self.output.values, self.spec.value().max(4) as usize, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let mistake = certificate::judge(self, pool, cancel)?;
+        Ok(Verdict::of(mistake, self.spec.keys))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        Ok(unsafe { [self.output.keys.to_vec(), self.output.values.to_vec()] }.concat())
+    }
+
+    fn memory(&self) -> u64 {
+        let arrays = [&self.input, &self.between, &self.output].map(Pairs::bytes).iter().sum::<u64>();
+        let counts = self.counts.iter().map(|counts| counts.bytes() as u64).sum::<u64>();
+        arrays + counts + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
+    }
+}

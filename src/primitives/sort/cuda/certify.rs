@@ -1,0 +1,139 @@
+//! The input and the certificate on the device (`kernels/sort_certify.cuh`).
+
+use super::{MODULE, Pairs};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, device_struct};
+use crate::inputs::Permutation;
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::check_report::find;
+use crate::primitives::cuda::{ZipfTable, launch_over, length};
+use crate::primitives::sort::Spec;
+use crate::primitives::sort::digits::Digits;
+use crate::primitives::sort::keys::{Keys, VALUE};
+use crate::primitives::sort::onesweep::DIGIT_BITS;
+use crate::primitives::sort::spec::Distribution;
+
+device_struct! {
+    /// `SortKeys` in the kernels.
+    struct SortKeys: 120 {
+        key: u64,
+        values: u64,
+        n: u64,
+        step: u64,
+        distinct: u64,
+        draws: u64,
+        cumulative: DevicePtr<u64>,
+        start: DevicePtr<u64>,
+        guide: DevicePtr<u32>,
+        spread: Permutation,
+        draw: u32,
+        drop: u32,
+    }
+
+    /// `Sorted` in the kernels.
+    struct Sorted: 40 {
+        keys: DevicePtr<u32>,
+        values: DevicePtr<u32>,
+        n: u64,
+        key_words: u32,
+        value_words: u32,
+        begin: u32,
+        bits: u32,
+    }
+}
+
+/// Bytes that the certificate needs: a bit for each value.
+pub fn bytes(spec: &Spec) -> u64 {
+    if spec.value() > 0 { 4 * spec.keys.div_ceil(32).max(1) } else { 4 }
+}
+
+/// The closed form of the keys, and the kernels that compute it and check against it.
+pub struct Certificate {
+    source: SortKeys,
+    table: Option<ZipfTable>,
+    kernels: [Kernel; 4],
+    touched: DeviceBuffer<u32>,
+    /// Words of a key and of a value.
+    words: [u32; 2],
+}
+
+impl Certificate {
+    /// The names of the kernels.
+    pub const KERNELS: [&str; 4] = ["sort_fill", "sort_order", "sort_sums", "sort_origins"];
+
+    /// Allocates the certificate of a case.
+    pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Certificate, Failure> {
+        let keys = spec.source();
+        let table = keys.zipf.as_ref().map(|zipf| ZipfTable::new(gpu, zipf)).transpose()?;
+        Ok(Certificate {
+            source: source(&keys, table.as_ref())?,
+            table,
+            kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
+            touched: gpu.alloc(length(bytes(spec) / 4)?)?,
+            words: [spec.key_bytes(), spec.value()].map(|bytes| (bytes / 4) as u32),
+        })
+    }
+
+    /// Bytes of device memory that the certificate occupies.
+    pub fn bytes(&self) -> u64 {
+        self.touched.bytes() + self.table.as_ref().map_or(0, ZipfTable::bytes)
+    }
+
+    /// Generates keys and values, and one more of each.
+    pub fn fill(&self, gpu: &Gpu, input: &Pairs) -> Result<(), Failure> {
+        let [key, value] = self.words;
+        let args = args![input.keys, key, input.values, value, self.source];
+        launch_over(gpu, &self.kernels[0], self.source.n + 1, args)
+    }
+
+    /// Describes the first mistake; `None` if there is none.
+    pub fn judge(&mut self, gpu: &Gpu, spec: &Spec, output: &Pairs) -> Result<Option<String>, Failure> {
+        let (n, [key_words, value_words]) = (spec.keys, self.words);
+        let Digits { begin, end, .. } = spec.digits(DIGIT_BITS);
+        let [keys, values] = output.pointers();
+        let sorted = Sorted { keys, values, n, key_words, value_words, begin, bits: end - begin };
+        let [_, order, sums, origins] = &self.kernels;
+        let found = find(gpu, |report| {
+            launch_over(gpu, order, n, args![sorted, self.source, report])?;
+            if value_words == 0 {
+                return launch_over(gpu, sums, n, args![sorted, self.source, report]);
+            }
+            gpu.memset32(&mut self.touched, 0)?;
+            launch_over(gpu, origins, n, args![sorted, self.source, self.touched, report])
+        })?;
+        let whole = if value_words == 0 { found.sum == 0 && found.touched == 0 } else { found.touched == n };
+        let lost = || (!whole).then(|| "the output is not a permutation of the input".to_owned());
+        Ok(found.unchecked(n, "keys").or_else(|| found.mistake("keys")).or_else(lost))
+    }
+}
+
+fn source(keys: &Keys, table: Option<&ZipfTable>) -> Result<SortKeys, Failure> {
+    let (draw, distinct) = match keys.distribution {
+        Distribution::Uniform => (0, 0),
+        Distribution::Zipf { .. } => (1, 0),
+        Distribution::Sorted => (2, 0),
+        Distribution::Reversed => (3, 0),
+        Distribution::Equal => (4, 0),
+        Distribution::Few { distinct } => (5, distinct),
+    };
+    let zipf = keys.zipf.as_deref();
+    let nowhere = || Permutation::new(1, 0).ok_or_else(|| Failure::Failed("no permutation of one".to_owned()));
+    let (cumulative, start, guide) = match table {
+        Some(table) => (table.cumulative.pointer(), table.start.pointer(), table.guide.pointer()),
+        None => (DevicePtr::null(), DevicePtr::null(), DevicePtr::null()),
+    };
+    Ok(SortKeys {
+        key: key64(keys.seed),
+        values: key64(keys.seed ^ VALUE),
+        n: keys.n,
+        step: keys.step,
+        distinct,
+        draws: zipf.map_or(0, |zipf| key64(zipf.seed)),
+        cumulative,
+        start,
+        guide,
+        spread: zipf.map_or_else(nowhere, |zipf| Ok(zipf.spread.clone()))?,
+        draw,
+        drop: keys.drop,
+    })
+}

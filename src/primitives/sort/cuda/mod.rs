@@ -1,0 +1,174 @@
+//! sort on a GPU (`kernels/sort.cu`).
+
+mod certify;
+mod multisplits;
+mod onesweep;
+
+use super::Spec;
+use super::spec::Method;
+use super::work;
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched,
+    kernel_names, poison,
+};
+use crate::primitives::cuda::length;
+use certify::Certificate;
+
+/// The module of all kernels except the passes with bulk copies.
+const MODULE: &str = "sort";
+
+/// Pointers to keys and to values.
+type Pair = [DevicePtr<u32>; 2];
+
+/// Arrays of keys and of values, as words.
+struct Pairs {
+    keys: DeviceBuffer<u32>,
+    values: DeviceBuffer<u32>,
+}
+
+impl Pairs {
+    /// Arrays of `n` keys and values of a case; at least one word each.
+    fn new(gpu: &Gpu, spec: &Spec, n: u64) -> Result<Pairs, Failure> {
+        let words = |bytes: u64| gpu.alloc(length((n * bytes / 4).max(1))?);
+        Ok(Pairs { keys: words(spec.key_bytes())?, values: words(spec.value())? })
+    }
+
+    fn pointers(&self) -> Pair {
+        [self.keys.pointer(), self.values.pointer()]
+    }
+
+    fn bytes(&self) -> u64 {
+        self.keys.bytes() + self.values.bytes()
+    }
+}
+
+/// A sort to be queued: of `n` keys and values, by way of arrays between. Addresses are aligned to an element.
+struct Arrays {
+    from: Pair,
+    between: Pair,
+    to: Pair,
+    n: u64,
+}
+
+/// A method with its kernels and temporary arrays.
+trait Sorter: Send {
+    /// Bytes of device memory that the method occupies.
+    fn bytes(&self) -> u64;
+
+    /// Queues a sort.
+    fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure>;
+}
+
+/// The method of a case.
+fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
+    Ok(match spec.method {
+        Method::Best | Method::Onesweep => Box::new(onesweep::Onesweep::new(gpu, spec)?),
+        Method::MultisplitLsd { radix, by } => Box::new(multisplits::Multisplits::new(gpu, spec, radix, by)?),
+        Method::Lsd | Method::Msd | Method::Library => return Err(of_cpus()),
+    })
+}
+
+/// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
+fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
+    match spec.method {
+        Method::Best | Method::Onesweep => Ok(onesweep::launches(spec, bulk)),
+        Method::MultisplitLsd { radix, by } => multisplits::launches(spec, radix, by, bulk),
+        Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
+    }
+}
+
+fn of_cpus() -> Failure {
+    Failure::NotApplicable("a method of CPUs".to_owned())
+}
+
+/// A case in device memory.
+pub struct Sort {
+    spec: Spec,
+    sorter: Box<dyn Sorter>,
+    certificate: Certificate,
+    /// One key and value more than the case has, which only a deliberate mistake reads.
+    input: Pairs,
+    between: Pairs,
+    output: Pairs,
+}
+
+impl GpuJob for Sort {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        Ok(launches(spec, false)?.0)
+    }
+
+    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        let (_, method) = launches(spec, onesweep::bulk(gpu))?;
+        Ok([method, kernel_names(MODULE, Certificate::KERNELS)].concat())
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        let method = match spec.method {
+            Method::MultisplitLsd { radix, by } => multisplits::bytes(spec, radix, by),
+            _ => super::onesweep::bytes(spec),
+        };
+        work::arrays(spec) * spec.bytes() + method + certify::bytes(spec) + (1 << 20)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::prefix(spec.keys, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Sort, Failure> {
+        let gpu = setup.gpu;
+        let input = Pairs::new(gpu, &spec, spec.keys + 1)?;
+        let certificate = Certificate::new(gpu, &spec)?;
+        certificate.fill(gpu, &input)?;
+        Ok(Sort {
+            sorter: sorter(gpu, &spec)?,
+            certificate,
+            input,
+            between: Pairs::new(gpu, &spec, spec.keys)?,
+            output: Pairs::new(gpu, &spec, spec.keys)?,
+            spec,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.output.keys)?;
+        poison(gpu, &mut self.output.values)
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
+        let at = |array: &DeviceBuffer<u32>, bytes: u64| array.pointer_at(length(part.shift * bytes / 4)?);
+        let Pairs { keys, values } = &self.input;
+        let arrays = Arrays {
+            from: [at(keys, self.spec.key_bytes())?, at(values, self.spec.value())?],
+            between: self.between.pointers(),
+            to: self.output.pointers(),
+            n: part.count,
+        };
+        self.sorter.sort(gpu, &arrays)
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let mistake = self.certificate.judge(gpu, &self.spec, &self.output)?;
+        Ok(Verdict::of(mistake, self.spec.keys))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let words = |array: &DeviceBuffer<u32>, bytes: u64| -> Result<Vec<u8>, Failure> {
+            let words = array.to_host()?.into_iter().take(length(self.spec.keys * bytes / 4)?);
+            Ok(words.flat_map(u32::to_le_bytes).collect())
+        };
+        let Pairs { keys, values } = &self.output;
+        Ok([words(keys, self.spec.key_bytes())?, words(values, self.spec.value())?].concat())
+    }
+
+    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
+        Some((&mut self.output.keys, self.spec.key_bytes() / 4))
+    }
+
+    fn memory(&self) -> u64 {
+        let arrays = [&self.input, &self.between, &self.output].map(Pairs::bytes).iter().sum::<u64>();
+        arrays + self.certificate.bytes() + self.sorter.bytes()
+    }
+}

@@ -1,0 +1,68 @@
+//! A sort by one multisplit per digit (ashkiani2017 §7.1).
+
+use super::{Arrays, Sorter};
+use crate::case::{Failure, Refusal};
+use crate::device::cuda::{Gpu, KernelName, Launched};
+use crate::primitives::multisplit;
+use crate::primitives::multisplit::cuda::FieldSplits;
+use crate::primitives::sort::Spec;
+use crate::primitives::sort::digits::Digit;
+use crate::primitives::sort::spec::Splits;
+
+/// The multisplits of the digits: of those with all bits, and of the highest if it has fewer.
+fn specs(spec: &Spec, radix: u64, by: Splits) -> Result<Vec<multisplit::Spec>, Failure> {
+    let digits = spec.digits(radix as u32);
+    let mut bits: Vec<u32> = digits.all().map(|digit| digit.bits).collect();
+    bits.dedup();
+    let of = |bits: u32| multisplit::Spec::of_field(spec.keys, spec.value(), bits, by.name());
+    bits.into_iter().map(of).collect::<Result<_, Refusal>>().map_err(|why| Failure::Failed(why.to_string()))
+}
+
+/// Bytes of the largest multisplit's temporary arrays, for each of the two.
+pub fn bytes(spec: &Spec, radix: u64, by: Splits) -> u64 {
+    specs(spec, radix, by).unwrap_or_default().iter().map(multisplit::cuda::temporary_bytes).sum()
+}
+
+/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
+pub fn launches(spec: &Spec, radix: u64, by: Splits, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
+    let of = |spec: &multisplit::Spec| multisplit::cuda::launches(spec, bulk);
+    let all = specs(spec, radix, by)?.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<&str> = all.iter().map(|(launched, _)| launched.kernel.trim_start_matches("regex:")).collect();
+    let each = all.first().map_or(0, |(launched, _)| launched.launches);
+    let launches = each * u64::from(spec.digits(radix as u32).count());
+    let kernel = format!("regex:{}", names.join("|"));
+    Ok((Launched { kernel, launches }, all.into_iter().flat_map(|(_, kernels)| kernels).collect()))
+}
+
+/// The multisplits of a case.
+pub struct Multisplits {
+    digits: Vec<Digit>,
+    splits: Vec<FieldSplits>,
+}
+
+impl Multisplits {
+    /// Allocates their counts.
+    pub fn new(gpu: &Gpu, spec: &Spec, radix: u64, by: Splits) -> Result<Multisplits, Failure> {
+        let splits = specs(spec, radix, by)?.iter().map(|spec| FieldSplits::new(gpu, spec)).collect::<Result<_, _>>()?;
+        Ok(Multisplits { digits: spec.digits(radix as u32).all().collect(), splits })
+    }
+}
+
+impl Sorter for Multisplits {
+    fn bytes(&self) -> u64 {
+        self.splits.iter().map(FieldSplits::bytes).sum()
+    }
+
+    /// The arrays between and the output take turns, so that the highest digit goes to the output.
+    fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
+        let (count, mut from) = (self.digits.len(), arrays.from);
+        for (d, digit) in self.digits.iter().enumerate() {
+            let to = if (count - d) % 2 == 1 { arrays.to } else { arrays.between };
+            if let Some(splits) = self.splits.iter_mut().find(|splits| splits.bits() == digit.bits) {
+                splits.split(gpu, from, to, arrays.n, digit.shift)?;
+            }
+            from = to;
+        }
+        Ok(())
+    }
+}

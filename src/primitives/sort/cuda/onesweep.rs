@@ -1,0 +1,144 @@
+//! onesweep (`kernels/sort_onesweep.cuh`): a histogram of all digits, and a pass per digit.
+
+use super::{Arrays, MODULE, Pair, Sorter};
+use crate::case::Failure;
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, KernelName, Launched, args, device_struct,
+};
+use crate::primitives::cuda::{grid, length};
+use crate::primitives::sort::Spec;
+use crate::primitives::sort::digits::Digits;
+use crate::primitives::sort::onesweep::{DIGIT_BITS, DIGITS, MOST_DIGITS, Shape, counting};
+
+/// The module of the passes with bulk copies.
+const BULK_MODULE: &str = "sort_bulk";
+
+/// The lowest compute capability at which bulk copies take runs out of shared memory.
+const BULK: (u32, u32) = (9, 0);
+
+/// Threads per block of the counting kernel, and keys per block at least.
+const COUNT_THREADS: u32 = 1024;
+const COUNTED: u64 = 1 << 14;
+
+device_struct! {
+    /// `Onesweep` in the kernels.
+    struct Launch: 112 {
+        from: Pair,
+        to: Pair,
+        between: Pair,
+        counts: DevicePtr<u32>,
+        cleared: DevicePtr<u32>,
+        descriptors: [DevicePtr<u32>; 2],
+        tickets: DevicePtr<u32>,
+        n: u32,
+        tiles: u32,
+        begin: u32,
+        end: u32,
+        digits: u32,
+        digit: u32,
+    }
+}
+
+/// Whether a GPU supports bulk copies of runs.
+pub fn bulk(gpu: &GpuFacts) -> bool {
+    gpu.compute_capability >= BULK
+}
+
+/// The kernels of a case: of its counts, and of its passes.
+fn kernels(spec: &Spec, bulk: bool) -> [KernelName; 2] {
+    let module = if bulk { BULK_MODULE } else { MODULE };
+    [(MODULE, counting(spec).0), (module, Shape::of(spec).name(bulk))]
+}
+
+/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
+pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<KernelName>) {
+    let (shape, (count, _)) = (Shape::of(spec), counting(spec));
+    let kernel = format!("regex:^({count}|{}|{})$", shape.name(false), shape.name(true));
+    let launches = 1 + u64::from(spec.digits(DIGIT_BITS).count());
+    (Launched { kernel, launches }, kernels(spec, bulk).into())
+}
+
+/// The kernels and counts of a case.
+pub struct Onesweep {
+    digits: Digits,
+    shape: Shape,
+    count: Kernel,
+    pass: Kernel,
+    /// Bytes of dynamic shared memory per block in either.
+    shared: [u32; 2],
+    /// Resident blocks of the pass, and multiprocessors.
+    resident: u32,
+    sms: u32,
+    /// Counts of the digits, for this execution and the next in turn: each clears those of the other.
+    counts: [DeviceBuffer<u32>; 2],
+    descriptors: [DeviceBuffer<u32>; 2],
+    tickets: DeviceBuffer<u32>,
+}
+
+impl Onesweep {
+    /// Allocates the counts and descriptors.
+    ///
+    /// # Errors
+    /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
+    pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Onesweep, Failure> {
+        let (shape, bulk) = (Shape::of(spec), bulk(gpu.device()));
+        let [count, pass] = kernels(spec, bulk).map(|(module, name)| gpu.module(module)?.kernel(&name));
+        let (count, pass, shared) = (count?, pass?, [counting(spec).1, shape.shared(bulk)].map(|bytes| bytes as u32));
+        let counts = vec![0; (MOST_DIGITS * DIGITS) as usize];
+        let descriptors = || gpu.alloc(length(shape.tiles(spec.keys).max(1) * DIGITS)?);
+        gpu.max_blocks(&count, COUNT_THREADS, shared[0])?;
+        let mut sweep = Onesweep {
+            digits: spec.digits(DIGIT_BITS),
+            resident: gpu.max_blocks(&pass, shape.threads, shared[1])?,
+            sms: gpu.device().sms.max(1),
+            shape,
+            count,
+            pass,
+            shared,
+            counts: [gpu.upload(&counts)?, gpu.upload(&counts)?],
+            descriptors: [descriptors()?, descriptors()?],
+            tickets: gpu.alloc(MOST_DIGITS as usize)?,
+        };
+        // The counting kernel clears the first ones only.
+        sweep.descriptors.iter_mut().try_for_each(|words| gpu.memset32(words, 0))?;
+        Ok(sweep)
+    }
+
+    fn launch(&self, arrays: &Arrays) -> Launch {
+        let Digits { begin, end, .. } = self.digits;
+        Launch {
+            from: arrays.from,
+            to: arrays.to,
+            between: arrays.between,
+            counts: self.counts[0].pointer(),
+            cleared: self.counts[1].pointer(),
+            descriptors: self.descriptors.each_ref().map(DeviceBuffer::pointer),
+            tickets: self.tickets.pointer(),
+            n: arrays.n as u32,
+            tiles: self.shape.tiles(arrays.n) as u32,
+            begin,
+            end,
+            digits: self.digits.count(),
+            digit: 0,
+        }
+    }
+}
+
+impl Sorter for Onesweep {
+    fn bytes(&self) -> u64 {
+        let buffers = self.counts.iter().chain(&self.descriptors);
+        buffers.map(DeviceBuffer::bytes).sum::<u64>() + self.tickets.bytes()
+    }
+
+    fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
+        self.counts.swap(0, 1);
+        let (launch, [counting, passing]) = (self.launch(arrays), self.shared);
+        let blocks = grid(arrays.n, COUNTED).min(self.sms);
+        gpu.launch(&self.count, blocks, COUNT_THREADS, counting, args![launch])?;
+        // Without keys a pass has nothing to do, and its spine nobody to serve.
+        let blocks = (launch.tiles + self.shape.spines).min(self.resident);
+        (0..launch.digits).filter(|_| arrays.n > 0).try_for_each(|digit| {
+            gpu.launch(&self.pass, blocks, self.shape.threads, passing, args![Launch { digit, ..launch }])
+        })
+    }
+}

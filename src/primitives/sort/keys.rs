@@ -1,0 +1,151 @@
+//! The keys and values of a sort as integer functions of (seed, i); `kernels/sort_inputs.cuh` has their twins.
+//!
+//! With w = word64(seed, i), W the bits of a key, and K(x) the W highest bits of word64(seed, x), key i is
+//!
+//! ```text
+//! uniform    K(i)
+//! zipf       K(draw i of Zipf over [0, n))
+//! sorted     i · ⌊(2^W − 1) / n⌋
+//! reversed   (n − 1 − i) · ⌊(2^W − 1) / n⌋
+//! equal      K(0)
+//! few        K(⌊mix64(w) · distinct / 2^64⌋)
+//! ```
+//!
+//! Key n, which only a deliberate mistake reads, is the complement of key 0. Value i is a bijection of i, so that a
+//! certificate finds the place in the input from which a key has come.
+
+use super::Spec;
+use super::spec::Distribution;
+use crate::inputs::Zipf;
+use crate::inputs::mix::{index_of_word32, index_of_word64, mix64, scale, word32, word64};
+
+/// Separates the seeds of values and of keys.
+pub const VALUE: u64 = 0x534F_5254_5641_4C55;
+
+/// The input of a case.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    pub seed: u64,
+    pub n: u64,
+    pub distribution: Distribution,
+    /// The draws of Zipf-distributed keys.
+    pub zipf: Option<Box<Zipf>>,
+    /// The difference of neighbours that are sorted.
+    pub step: u64,
+    /// Bits by which a key is narrower than 64.
+    pub drop: u32,
+}
+
+impl Keys {
+    /// The input of a case. Takes about a millisecond.
+    pub fn new(spec: &Spec) -> Keys {
+        let drop = 64 - 8 * spec.key_bytes() as u32;
+        let zipf = match spec.distribution {
+            Distribution::Zipf { exponent } => Zipf::new(spec.keys, exponent, spec.seed).map(Box::new),
+            _ => None,
+        };
+        Keys {
+            seed: spec.seed,
+            n: spec.keys,
+            distribution: spec.distribution,
+            zipf,
+            step: (u64::MAX >> drop) / spec.keys.max(1),
+            drop,
+        }
+    }
+
+    fn random(&self, x: u64) -> u64 {
+        word64(self.seed, x) >> self.drop
+    }
+
+    /// Key `i`, at most n.
+    #[inline]
+    pub fn at(&self, i: u64) -> u64 {
+        if i < self.n {
+            return self.inside(i);
+        }
+        let first = if self.n > 0 { self.inside(0) } else { 0 };
+        !first & u64::MAX >> self.drop
+    }
+
+    #[inline]
+    fn inside(&self, i: u64) -> u64 {
+        match self.distribution {
+            Distribution::Uniform => self.random(i),
+            Distribution::Zipf { .. } => self.random(self.zipf.as_ref().map_or(0, |zipf| zipf.draw(i))),
+            Distribution::Sorted => i * self.step,
+            Distribution::Reversed => (self.n - 1 - i) * self.step,
+            Distribution::Equal => self.random(0),
+            Distribution::Few { distinct } => self.random(scale(mix64(word64(self.seed, i)), distinct)),
+        }
+    }
+
+    /// Value `i` as an integer of `bytes` bytes; 0 if there are no values.
+    #[inline]
+    pub fn value(&self, i: u64, bytes: u64) -> u64 {
+        match bytes {
+            0 => 0,
+            4 => word32(self.seed ^ VALUE, i as u32).into(),
+            _ => word64(self.seed ^ VALUE, i),
+        }
+    }
+}
+
+/// The i whose value of `bytes` bytes this is.
+#[inline]
+pub fn index(seed: u64, value: u64, bytes: u64) -> u64 {
+    match bytes {
+        4 => index_of_word32(seed ^ VALUE, value as u32).into(),
+        _ => index_of_word64(seed ^ VALUE, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+
+    #[test]
+    fn values_lead_back_to_their_places() {
+        let keys = spec("keys=1000 values=8B").source();
+        for i in [0, 1, 999] {
+            assert_eq!([4, 8].map(|bytes| index(keys.seed, keys.value(i, bytes), bytes)), [i, i]);
+        }
+    }
+
+    #[test]
+    fn distributions_are_what_they_say() {
+        let of = |words: &str| {
+            let keys = spec(&format!("keys=4096 {words}")).source();
+            (0..4096).map(|i| keys.at(i)).collect::<Vec<_>>()
+        };
+        let count = |words: &str| {
+            let mut keys = of(words);
+            keys.sort_unstable();
+            keys.dedup();
+            keys.len()
+        };
+        assert!(of("distribution=sorted").is_sorted() && of("distribution=reversed").is_sorted_by(|a, b| a > b));
+        assert!(of("distribution=sorted")[4095] > u64::from(u32::MAX) / 2);
+        assert_eq!(count("distribution=equal"), 1);
+        assert_eq!(count("distribution=few distribution.few.distinct=7 key=u64"), 7);
+        assert!(count("key=u64") == 4096 && (100..3000).contains(&count("distribution=zipf")));
+        for words in ["", "key=u64 distribution=equal"] {
+            let keys = spec(&format!("keys=4096 {words}")).source();
+            assert_eq!(keys.at(4096), !keys.at(0) & u64::MAX >> keys.drop);
+        }
+    }
+
+    /// The CUDA counterpart must give the same keys and values.
+    #[test]
+    fn golden() {
+        let distributions = ["uniform", "zipf", "sorted", "reversed", "equal", "few"];
+        let of = |(key, distribution): (&str, &str)| {
+            let keys = spec(&format!("keys=100000 key={key} distribution={distribution}")).source();
+            [0, 1, 2, 99_999, 100_000].map(|i| keys.at(i))
+        };
+        let all: Vec<_> = ["u32", "u64"].into_iter().flat_map(|key| distributions.map(|d| (key, d))).map(of).collect();
+        let keys = spec("keys=9").source();
+        insta::assert_debug_snapshot!((all, [4, 8].map(|bytes| [0, 1, 1 << 29].map(|i| keys.value(i, bytes)))));
+    }
+}

@@ -1,0 +1,95 @@
+//! sort: n unsigned keys in ascending order of a field of their bits, alone or each with a value.
+//!
+//! ```text
+//! f(u)      bits begin … end − 1 of key u; by default the whole key
+//! output    keys k'[0] … k'[n−1], a permutation of the input with f(k'[i]) ≤ f(k'[i+1]); a value stays with its key,
+//!           and keys with values whose fields are equal stay in the order of the input
+//! ```
+//!
+//! The effective bytes are keys and values, read once and written once: 2 · n · (key + value).
+//!
+//! Radix sorts order the keys digit by digit. *LSD* begins with the lowest digit, and each pass is a stable split
+//! of all keys (a multisplit, ashkiani2017 §7.1); *MSD* begins with the highest digit, and then sorts each part
+//! alone, in a cache (he2007 §4.1).
+
+pub mod cpu;
+pub mod cuda;
+pub mod digits;
+pub mod keys;
+pub mod onesweep;
+mod oracle;
+pub mod spec;
+mod work;
+
+pub use spec::Spec;
+
+use super::{Definition, Primitive, Problem};
+use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work};
+use keys::Keys;
+
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "sort",
+        "keys, alone or with values, in ascending order of their bits or of a field of them",
+        Spec::TABLE,
+    )];
+
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(params, seed)
+    }
+}
+
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        Work {
+            passes: work::passes(self),
+            elements: self.keys,
+            effective_bytes: 2 * self.bytes(),
+            system_bytes: 2 * self.bytes(),
+            footprint: work::arrays(self) * self.bytes(),
+            scratch: 0,
+        }
+    }
+
+    /// The method that `best` resolved to.
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let name = || Value::Text(self.method.name().to_owned());
+        self.open.then(|| ("method".to_owned(), name())).into_iter().collect()
+    }
+
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        onesweep::block_costs(self)
+    }
+
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
+    }
+
+    /// Keys alone that are all equal may be read one place further, but for the key behind the last.
+    fn fault_is_detectable(&self, _fault: Fault) -> bool {
+        self.keys > 0
+    }
+}
+
+impl Spec {
+    /// The keys and values of the case.
+    pub fn source(&self) -> Keys {
+        Keys::new(self)
+    }
+
+    /// The place in the input whose value this is.
+    #[inline]
+    pub fn source_index(&self, value: u64) -> u64 {
+        keys::index(self.seed, value, self.value())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::params;
+    use super::*;
+
+    pub(super) fn spec(words: &str) -> Spec {
+        Spec::from_params(&params(words), 7).expect("a case")
+    }
+}

@@ -1,0 +1,236 @@
+//! The typed parameters of a sort.
+
+use super::digits::{Digit, Digits};
+use crate::case::table::{choice, count, count_or, float, parameters, words};
+use crate::case::{Params, Refusal};
+use crate::inputs::zipf::MAX_EXPONENT;
+
+/// Upper limit on the number of keys: counts of keys leave two of 32 bits to the states of descriptors.
+pub const MAX_KEYS: u64 = 1 << 30;
+
+const AUTO: &[&str] = &["auto"];
+
+words! {
+    /// The type of a key.
+    pub enum Key {
+        U32 = "u32",
+        U64 = "u64",
+    }
+}
+
+words! {
+    /// The value that accompanies a key.
+    pub enum Values {
+        None = "none",
+        Four = "4B",
+        Eight = "8B",
+    }
+}
+
+choice! {
+    /// The keys of the input.
+    pub enum Distribution {
+        /// random bits
+        Uniform = "uniform",
+        /// Zipf draws of n random keys, a few of them frequent
+        Zipf = "zipf" main "exponent" {
+            /// the key of rank r is drawn in proportion to r^-exponent
+            exponent: f64 [float(0.0, MAX_EXPONENT)] = "1.0",
+        },
+        /// ascending already, at equal distances
+        Sorted = "sorted",
+        /// descending, at equal distances
+        Reversed = "reversed",
+        /// all the same
+        Equal = "equal",
+        /// draws of a few random keys
+        Few = "few" main "distinct" {
+            /// different keys
+            distinct: u64 [count(1, 1 << 16)] = "16",
+        },
+    }
+}
+
+choice! {
+    /// How the keys are sorted.
+    #[derive(Eq)]
+    pub enum Method {
+        /// ours: onesweep on GPUs; on CPUs msd, or lsd for at most 2^16 keys
+        Best = "best",
+        /// GPUs: a histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once; a
+        /// digit that all keys have in common takes no pass
+        Onesweep = "onesweep",
+        /// CPUs: a stable split by each digit of 8 bits, the lowest first, with combined writes
+        Lsd = "lsd",
+        /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that fit
+        /// in its cache, digit by digit
+        Msd = "msd",
+        /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): on GPUs as bms or fused, on CPUs
+        /// as write-combining
+        MultisplitLsd = "multisplit-lsd" main "radix" {
+            /// bits of a digit; the last digit has those that are left
+            radix: u64 [count(1, 8)] = "7",
+            /// GPUs: the method of the multisplits
+            by: Splits = "bms",
+        },
+        /// scalar: the standard library's unstable sort of keys alone
+        Library = "library",
+    }
+}
+
+words! {
+    /// The method of a sort's multisplits on GPUs.
+    pub enum Splits {
+        Bms = "bms",
+        Fused = "fused",
+    }
+}
+
+parameters! {
+    /// A sort, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// keys
+        keys: u64 [count(1, MAX_KEYS)],
+        /// type of a key
+        key: Key = "u32",
+        /// keys alone, or each with a value of this size
+        values: Values = "none",
+        /// the keys of the input
+        distribution: Distribution = "uniform",
+        /// the lowest bit that keys are sorted by
+        begin: u64 [count(0, 63)] = "0",
+        /// the bit behind the highest one that keys are sorted by; auto: all bits from begin on
+        end: Option<u64> [count_or(1, 64, AUTO)] = "auto",
+        /// how the keys are sorted
+        method: Method = "best",
+    }
+    with {
+        /// Whether the method was `best`, which has given way to what it stands for.
+        open: bool = false,
+    }
+}
+
+/// Bytes of a small L2 cache.
+const L2: u64 = 1 << 19;
+
+/// At most this many keys are sorted by `lsd` where CPUs choose: parts of them would be too short.
+const FEW: u64 = 1 << 16;
+
+impl Spec {
+    /// Reads and checks a case's parameters.
+    ///
+    /// # Errors
+    /// Names the key, or states that the combination does not exist.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let mut spec = Spec::of_table(params, seed)?;
+        spec.open = spec.method == Method::Best;
+        if spec.open {
+            spec.method = match spec.keys {
+                _ if !spec.backend.is_cpu() => Method::Onesweep,
+                0..=FEW => Method::Lsd,
+                _ => Method::Msd,
+            };
+        }
+        spec.checked()
+    }
+
+    fn checked(self) -> Result<Spec, Refusal> {
+        let not_applicable = |reason: &str| Err(Refusal::NotApplicable(reason.to_owned()));
+        let (begin, end) = (self.begin, self.digits(8).end.into());
+        if end > 8 * self.key_bytes() {
+            let message = format!("bit {end} is beyond a key of {} bits", 8 * self.key_bytes());
+            return Err(Refusal::invalid("end", message));
+        }
+        if begin >= end {
+            return Err(Refusal::invalid("begin", format!("{begin} is not below the end, {end}")));
+        }
+        match self.method {
+            Method::Onesweep if self.backend.is_cpu() => not_applicable("a method of GPUs"),
+            Method::Lsd | Method::Msd | Method::Library if self.backend.is_cuda() => {
+                not_applicable("a method of CPUs")
+            }
+            Method::MultisplitLsd { .. } if self.key == Key::U64 && self.backend.is_cuda() => {
+                not_applicable("the multisplits of GPUs take u32 keys")
+            }
+            Method::Library if self.backend.is_cpu() && !self.is_scalar() => {
+                not_applicable("the standard library sorts with one thread: scalar")
+            }
+            Method::Library if self.value() > 0 || self.digits(8).is_field(8 * self.key_bytes()) => {
+                not_applicable("the standard library's sort takes whole keys alone")
+            }
+            _ => Ok(self),
+        }
+    }
+
+    fn is_scalar(&self) -> bool {
+        self.backend == crate::case::backends::Backend::Scalar
+    }
+
+    /// The bits that keys are sorted by, in digits of at most `radix` bits.
+    pub fn digits(&self, radix: u32) -> Digits {
+        let end = self.end.unwrap_or(8 * self.key_bytes());
+        Digits { begin: self.begin as u32, end: end as u32, radix }
+    }
+
+    /// The highest digit, by which msd splits all keys: so many parts that one of them and its copy fit in an L2
+    /// cache if keys are uniform, but no more than writes can be combined for.
+    pub fn high_digit(&self) -> Digit {
+        let Digits { begin, end, .. } = self.digits(8);
+        let parts = (2 * self.bytes() / L2).max(1).ilog2() + 1;
+        let bits = parts.clamp(8, 11).min(end - begin);
+        Digit { shift: end - bits, bits }
+    }
+
+    /// Bytes of a key.
+    pub fn key_bytes(&self) -> u64 {
+        if self.key == Key::U32 { 4 } else { 8 }
+    }
+
+    /// Bytes of a value: 0, 4 or 8.
+    pub fn value(&self) -> u64 {
+        match self.values {
+            Values::None => 0,
+            Values::Four => 4,
+            Values::Eight => 8,
+        }
+    }
+
+    /// Bytes of all keys and values.
+    pub fn bytes(&self) -> u64 {
+        self.keys * (self.key_bytes() + self.value())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+    use crate::primitives::words::params;
+
+    fn refusal(words: &str) -> String {
+        Spec::from_params(&params(words), 1).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused_at_its_key() {
+        assert!(refusal("keys=4 begin=8 end=8").starts_with("begin: "));
+        assert!(refusal("keys=4 end=33").starts_with("end: bit 33"));
+        assert!(refusal("keys=4 begin=40").starts_with("begin: 40"));
+        assert!(refusal("keys=1073741825").starts_with("keys: "));
+        assert!(refusal("keys=4 method=onesweep backend=cpu").starts_with("n/a: a method of GPUs"));
+        assert!(refusal("keys=4 method=msd backend=cuda").starts_with("n/a: a method of CPUs"));
+        assert!(refusal("keys=4 key=u64 method=multisplit-lsd backend=cuda").starts_with("n/a: the multisplits"));
+        assert!(refusal("keys=4 method=library backend=cpu").starts_with("n/a: the standard library"));
+        assert!(refusal("keys=4 values=4B method=library backend=scalar").starts_with("n/a: the standard"));
+    }
+
+    #[test]
+    fn best_becomes_a_method() {
+        let method = |words: &str| spec(words).method;
+        assert_eq!(method("keys=4 backend=cuda"), Method::Onesweep);
+        assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
+        assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
+        assert!(!spec("keys=4 method=lsd").open);
+    }
+}
