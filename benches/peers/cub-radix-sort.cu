@@ -5,4 +5,7 @@ const char* const PEER = "cub-radix-sort";
 
 template <typename V> using ByBucket = Sort<V, false>;
 
-std::unique_ptr<Work> prepare(Case& parameters) { return by_value<ByBucket>(splits_of(parameters)); }
+std::unique_ptr<Work> prepare(Case& parameters) {
+    const Splits splits = splits_of(parameters);
+    return by_value<ByBucket>(splits, parameters);
+}

@@ -14,6 +14,9 @@ pub struct Peer {
     pub beside: &'static str,
 }
 
+/// The key of a setting that a peer chose is this and the setting's name.
+pub const SETTING: &str = "peer.";
+
 /// Every peer.
 pub const ALL: &[Peer] = &[
     Peer { name: "plain", backend: "peer:plain", beside: "cuda" },

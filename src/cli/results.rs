@@ -9,7 +9,7 @@ use crate::report::judged::cases;
 use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::table::{self, numbers, words};
-use crate::report::{accuracy, choices};
+use crate::report::{accuracy, choices, settings};
 use crate::run::{Ledger, Record, Status};
 use crate::stats;
 
@@ -41,6 +41,7 @@ pub fn print(ledger: &Ledger) {
         }
         let chosen = choices::lines(experiment, ledger.records(), number);
         chosen.iter().for_each(|line| out::line(line));
+        settings::lines(records.clone()).iter().for_each(|line| out::line(line));
         let speeds = SpeedsOfLight::new(plan, ledger.references()).words(records.clone());
         speeds.into_iter().for_each(|line| out::line(&line));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
