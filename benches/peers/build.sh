@@ -41,7 +41,7 @@ mkdir -p "$dest"
 for source in "$here"/*.cu; do
     name=$(basename "$source" .cu)
     # Move the program into place once it is complete: the old one may be running.
-    "$nvcc" -std=c++17 -O3 --extended-lambda "${targets[@]}" "${links[@]}" -o "$dest/.$name.$$" "$source" ||
+    "$nvcc" -std=c++17 -O3 -Xcompiler -ffp-contract=off --extended-lambda "${targets[@]}" "${links[@]}" -o "$dest/.$name.$$" "$source" ||
         { rm -f "$dest/.$name.$$"; die "$name.cu does not compile"; }
     mv -f "$dest/.$name.$$" "$dest/$name"
     echo "$dest/$name"

@@ -29,6 +29,7 @@ pub const ALL: &[Peer] = &[
     Peer { name: "cub-radix-sort", backend: "peer:cub-radix-sort", beside: "cuda" },
     Peer { name: "cub-sort", backend: "peer:cub-sort", beside: "cuda" },
     Peer { name: "cub-partition", backend: "peer:cub-partition", beside: "cuda" },
+    Peer { name: "cub-merge-sort", backend: "peer:cub-merge-sort", beside: "cuda" },
 ];
 
 const NAMES: &[&str] = &{
@@ -50,8 +51,9 @@ pub const PEERS: Param = Param {
           plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
           and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
           ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-reduce: cub::DeviceReduce, for reduce; cub-histogram: \
-          cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, cub-sort: by \
-          the whole key, cub-partition: cub::DevicePartition for two buckets, all for multisplit",
+          cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, for multisplit, or of the \
+          case, for sort; cub-sort: the same by the whole key, cub-partition: cub::DevicePartition for two buckets, both for \
+          multisplit; cub-merge-sort: cub::DeviceMergeSort, for sort",
 };
 
 /// The peer with this name.
