@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use self::program::{Answer, Program};
+use crate::case::backends::THREADS_KEY;
 use crate::case::peers::{self, Peer, SETTING};
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
@@ -153,7 +154,7 @@ impl Executor for PeerExecutor {
 /// declares. A number of threads means what it means for our backend, and has the same key.
 fn resolved(peer: &Peer, settings: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let key = |name: &str| match (peer.beside, name) {
-        ("cpu", "threads") => "backend.cpu.threads".to_owned(),
+        ("cpu", "threads") => THREADS_KEY.to_owned(),
         _ => format!("{SETTING}{name}"),
     };
     settings.into_iter().map(|(name, value)| (key(&name), value)).collect()

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use crate::case::units::shown;
 use crate::case::{Cancel, Failure, Value};
 use crate::engine::lines;
+use crate::engine::noise_monitor::children::Counted;
 
 /// Longest answer, bytes.
 const LONGEST: u64 = 4096;
@@ -53,6 +54,8 @@ pub struct Program {
     orders: Option<Sender<Vec<u8>>>,
     answers: Receiver<String>,
     patience: Duration,
+    /// What it computes is no disturbance.
+    _counted: Counted,
 }
 
 impl Program {
@@ -64,7 +67,10 @@ impl Program {
             child.map_err(|error| Failure::Failed(format!("cannot start {}: {error}", file.display())))?;
         let (sender, answers) = mpsc::sync_channel(BACKLOG);
         match attend(&mut child, sender) {
-            Ok(orders) => Ok(Program { name, child, orders, answers, patience }),
+            Ok(orders) => {
+                let _counted = Counted::new(child.id());
+                Ok(Program { name, child, orders, answers, patience, _counted })
+            }
             Err(error) => {
                 let _ = child.kill().and_then(|()| child.wait());
                 Err(Failure::Failed(format!("cannot start a thread for the peer {name}: {error}")))

@@ -90,7 +90,7 @@ fn what_it_settled_is_told_under_keys_of_its_own() {
         let peer = peers::named(peer).expect("a peer");
         resolved(peer, vec![("threads".to_owned(), Value::Int(2))])[0].0.clone()
     };
-    assert_eq!(of("plain"), "peer.threads");
+    assert_eq!((of("plain"), of("rdst")), ("peer.threads".to_owned(), "backend.cpu.threads".to_owned()));
 }
 
 #[test]
