@@ -593,6 +593,29 @@ fn a_peer_is_measured_in_turns_with_us_and_not_certified() {
     assert_eq!(engine.end(), Ending::InputClosed);
 }
 
+#[test]
+fn transfers_are_timed_in_each_round_if_they_are_asked_for() {
+    for (asked, seconds) in [("transfer: pinned, ", Some(2e-3)), ("", None)] {
+        let mut engine = Engine::start_with(Mock::new("cuda", |_| Script::Seconds(0.25)), Vec::new());
+        let text = BESIDE.replace("peers: plain\n", "").replace("rounds: 2", &format!("{asked}rounds: 2"));
+        let recipe = scatterlab::recipe::parse("a.yaml", &text).expect("a recipe");
+        let plan = scatterlab::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
+        let events = engine.run(&plan, Finished::default());
+        let ledger = ledger_of(&plan, &events);
+        let record = &ledger.records()[1];
+        assert_eq!(record.rounds.len(), 2);
+        let found: Vec<_> = record.rounds.iter().map(|round| round.transfer).collect();
+        assert!(found.iter().all(|transfer| transfer.map(|t| t.seconds()) == seconds), "{found:?}");
+        let bytes = found[0].map(|transfer| [transfer.in_bytes, transfer.out_bytes]);
+        assert_eq!(
+            bytes,
+            seconds.map(|_| [2 * (8 + 4), 2 * 8]),
+            "two tuples of 8 bytes, and their locations"
+        );
+        assert_eq!(engine.end(), Ending::InputClosed);
+    }
+}
+
 /// A peer of `cpu` runs beside it with its threads, and says how many it used.
 #[test]
 fn a_peer_of_processors_is_measured_beside_them() {

@@ -3,7 +3,7 @@
 #
 #   bash tests/peers.sh OUT [BINARY]
 #
-# Builds the peers with that nvcc (NVCC=PATH for another one), runs each by hand into OUT/*.csv and, given a
+# Builds the peers of GPUs with that nvcc (NVCC=PATH for another one), runs each by hand into OUT/*.csv and, given a
 # scatterlab BINARY, the recipe `peers` into OUT/peers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,7 +11,7 @@ out=$(realpath "$1")
 binary=${2:+$(realpath "$2")}
 programs=$(mktemp -d)
 trap 'rm -rf "$programs"' EXIT
-NVCC=${NVCC:-nvcc} bash "$here/benches/peers/build.sh" "$programs"
+NVCC=${NVCC:-nvcc} bash "$here/benches/peers/build.sh" --cuda "$programs"
 
 failed=()
 # by_hand TABLE PROGRAM KEY=VALUE…: appends a row to a table, which starts with the header of the first one.
