@@ -594,6 +594,52 @@ fn a_peer_is_measured_in_turns_with_us_and_not_certified() {
 }
 
 #[test]
+fn transfers_are_timed_in_each_round_if_they_are_asked_for() {
+    for (asked, seconds) in [("transfer: pinned, ", Some(2e-3)), ("", None)] {
+        let mut engine = Engine::start_with(Mock::new("cuda", |_| Script::Seconds(0.25)), Vec::new());
+        let text = BESIDE.replace("peers: plain\n", "").replace("rounds: 2", &format!("{asked}rounds: 2"));
+        let recipe = scatterlab::recipe::parse("a.yaml", &text).expect("a recipe");
+        let plan = scatterlab::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
+        let events = engine.run(&plan, Finished::default());
+        let ledger = ledger_of(&plan, &events);
+        let record = &ledger.records()[1];
+        assert_eq!(record.rounds.len(), 2);
+        let found: Vec<_> = record.rounds.iter().map(|round| round.transfer).collect();
+        assert!(found.iter().all(|transfer| transfer.map(|t| t.seconds()) == seconds), "{found:?}");
+        let bytes = found[0].map(|transfer| [transfer.in_bytes, transfer.out_bytes]);
+        assert_eq!(
+            bytes,
+            seconds.map(|_| [2 * (8 + 4), 2 * 8]),
+            "two tuples of 8 bytes, and their locations"
+        );
+        assert_eq!(engine.end(), Ending::InputClosed);
+    }
+}
+
+/// A peer of `cpu` runs beside it with its threads, and says how many it used.
+#[test]
+fn a_peer_of_processors_is_measured_beside_them() {
+    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/peers");
+    let mock = Mock::new("cpu", |_| Script::Seconds(0.25));
+    let mut engine = Engine::start_beside(vec![mock], Some(peers), Vec::new());
+    let text =
+        BESIDE.replace("[1, 2, 3]", "18").replace("cuda", "{cpu: {threads: 1}}").replace("plain", "rdst");
+    let recipe = scatterlab::recipe::parse("a.yaml", &text).expect("a recipe");
+    let plan = scatterlab::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let events = engine.run(&plan, Finished::default());
+    let ledger = ledger_of(&plan, &events);
+    let of = |backend: &str| ledger.records().iter().find(|r| r.case.backend() == backend).expect("a record");
+    assert_eq!((&of("cpu").status, &of("peer:rdst").status), (&Status::Done, &Status::Done));
+    assert_eq!(of("peer:rdst").case.params.int("backend.cpu.threads"), Some(1));
+    let told = ("backend.cpu.threads".to_owned(), Value::Int(1));
+    assert_eq!(
+        of("peer:rdst").rounds[0].resolved,
+        [told, ("peer.tuner".to_owned(), Value::Text("low".into()))]
+    );
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
 fn without_its_neighbours_device_a_peer_has_none() {
     let mut engine =
         Engine::start_beside(vec![Mock::new("cpu", |_| Script::Seconds(0.25))], None, Vec::new());

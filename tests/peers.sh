@@ -3,7 +3,7 @@
 #
 #   bash tests/peers.sh OUT [BINARY]
 #
-# Builds the peers with that nvcc (NVCC=PATH for another one), runs each by hand into OUT/*.csv and, given a
+# Builds the peers of GPUs with that nvcc (NVCC=PATH for another one), runs each by hand into OUT/*.csv and, given a
 # scatterlab BINARY, the recipe `peers` into OUT/peers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,7 +11,7 @@ out=$(realpath "$1")
 binary=${2:+$(realpath "$2")}
 programs=$(mktemp -d)
 trap 'rm -rf "$programs"' EXIT
-NVCC=${NVCC:-nvcc} bash "$here/benches/peers/build.sh" "$programs"
+NVCC=${NVCC:-nvcc} bash "$here/benches/peers/build.sh" --cuda "$programs"
 
 failed=()
 # by_hand TABLE PROGRAM KEY=VALUE…: appends a row to a table, which starts with the header of the first one.
@@ -24,6 +24,8 @@ by_hand() {
 echo "== the protocol"
 printf '%s\n' 'prepare primitive=gather seed=1 index=4 locations=random tuple=8 tuples=16777216' 'sample 3' release \
     'prepare primitive=gather tuples=4 method=direct' | "$programs/plain"
+printf '%s\n' 'prepare primitive=reduce seed=1 elements=16777216' 'sample 3' release \
+    'prepare primitive=reduce seed=1 elements=16777216' | "$programs/cub-reduce"
 
 echo "== by hand"
 for kernel in copy write scale add triad; do
@@ -45,6 +47,31 @@ for kernel in gather scatter; do
         by_hand spatter spatter primitive=pattern kernel=$kernel source=uniform source.uniform.length=256 \
             source.uniform.stride=$stride delta=$((256 * stride)) count=$((1000000000 / (256 * stride)))
     done
+done
+for peer in cub-radix-sort cub-merge-sort; do
+    for key in u32 u64; do
+        for values in none 4B 8B; do
+            for distribution in uniform zipf sorted reversed equal few; do
+                by_hand sort $peer primitive=sort keys=16777216 key=$key values=$values distribution=$distribution
+            done
+        done
+    done
+done
+for counts in best 32 64; do
+    by_hand sort-counts cub-radix-sort primitive=sort keys=268435456 values=none counts=$counts
+    by_hand sort-counts cub-radix-sort primitive=sort keys=268435456 values=4B counts=$counts
+    by_hand sort-bits cub-radix-sort primitive=sort keys=33554432 begin=5 end=13 counts=$counts
+    by_hand reduce cub-reduce primitive=reduce elements=268435456 counts=$counts
+    by_hand scan cub-exclusive-sum primitive=scan elements=268435456 counts=$counts
+    by_hand sum-by-key cub-sum-by-key primitive=segmented-scan elements=268435456 segments=constant \
+        segments.constant.length=256 counts=$counts
+    for values in none 4B 8B; do
+        for peer in cub-radix-sort cub-sort; do
+            by_hand multisplit $peer primitive=multisplit keys=33554432 buckets=256 values=$values counts=$counts
+        done
+        by_hand multisplit cub-partition primitive=multisplit keys=33554432 buckets=2 values=$values counts=$counts
+    done
+    by_hand histogram cub-histogram primitive=histogram elements=268435456 bins=256 counts=$counts
 done
 tail -n 100 "$out"/*.csv || true
 

@@ -5,10 +5,10 @@ export LC_ALL=C
 
 usage() {
     cat <<'USAGE'
-Usage: benches/peers/build.sh [DEST]
+Usage: benches/peers/build.sh [--cpu | --cuda] [DEST]
 
 Builds the peers into DEST (default: ${SCATTERLAB_PEERS:-${XDG_DATA_HOME:-~/.local/share}/scatterlab/peers}),
-where scatterlab looks for them.
+where scatterlab looks for them: those of the backend cpu with cargo, those of cuda with nvcc, or one kind only.
 
 Environment:
   NVCC                  a compiler of your own, such as NVCC=nvcc; without it the pinned one is
@@ -17,11 +17,14 @@ Environment:
                         code for 9.0
   SCATTERLAB_NVCC_HOME  where the pinned compiler is, or is installed with pip
   PYTHON                (default: python3)
+  RUSTFLAGS             (default: -C target-cpu=native, for the processor of this machine)
 USAGE
 }
 
+kinds=(cpu cuda)
 case ${1:-} in
 -h | --help) usage; exit ;;
+--cpu | --cuda) kinds=("${1#--}"); shift ;;
 -*) usage >&2; exit 2 ;;
 esac
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -29,20 +32,41 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../kernels/nvcc.sh"
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 dest=${1:-${SCATTERLAB_PEERS:-$data/scatterlab/peers}}
-links=()
-if [[ -n ${NVCC:-} ]]; then
-    nvcc=$(command -v "$NVCC") || die "there is no $NVCC"
-else
-    install_nvcc
-    links=(-L "$toolkit/lib")
-fi
-read -ra targets <<<"${ARCH:--gencode arch=$virtual_arch,code=$virtual_arch -gencode arch=compute_90,code=sm_90}"
 mkdir -p "$dest"
-for source in "$here"/*.cu; do
-    name=$(basename "$source" .cu)
-    # Move the program into place once it is complete: the old one may be running.
-    "$nvcc" -std=c++17 -O3 --extended-lambda "${targets[@]}" "${links[@]}" -o "$dest/.$name.$$" "$source" ||
-        { rm -f "$dest/.$name.$$"; die "$name.cu does not compile"; }
-    mv -f "$dest/.$name.$$" "$dest/$name"
-    echo "$dest/$name"
+
+# One program, under the name of each peer.
+build_cpu() {
+    local name program target=${CARGO_TARGET_DIR:-$here/../../target}/cpu-peers
+    RUSTFLAGS=${RUSTFLAGS--C target-cpu=native} cargo build --quiet --release --locked \
+        --manifest-path "$here/cpu/Cargo.toml" --target-dir "$target" || die "the peers of cpu do not compile"
+    program=$target/release/scatterlab-cpu-peers
+    for name in $("$program" --list); do
+        # Move the program into place once it is complete: the old one may be running.
+        cp "$program" "$dest/.$name.$$"
+        mv -f "$dest/.$name.$$" "$dest/$name"
+        echo "$dest/$name"
+    done
+}
+
+build_cuda() {
+    local links=() targets source name
+    if [[ -n ${NVCC:-} ]]; then
+        nvcc=$(command -v "$NVCC") || die "there is no $NVCC"
+    else
+        install_nvcc
+        links=(-L "$toolkit/lib")
+    fi
+    read -ra targets <<<"${ARCH:--gencode arch=$virtual_arch,code=$virtual_arch -gencode arch=compute_90,code=sm_90}"
+    for source in "$here"/*.cu; do
+        name=$(basename "$source" .cu)
+        # Floats are not fused on the host either: Zipf's table is the same on every machine.
+        "$nvcc" -std=c++17 -O3 -Xcompiler -ffp-contract=off --extended-lambda "${targets[@]}" "${links[@]}" \
+            -o "$dest/.$name.$$" "$source" || { rm -f "$dest/.$name.$$"; die "$name.cu does not compile"; }
+        mv -f "$dest/.$name.$$" "$dest/$name"
+        echo "$dest/$name"
+    done
+}
+
+for kind in "${kinds[@]}"; do
+    "build_$kind"
 done

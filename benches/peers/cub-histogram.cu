@@ -1,8 +1,8 @@
 // cub::DeviceHistogram, for the primitive histogram: HistogramEven, and HistogramRange with the lab's random
-// splitters. Counts have 32 bits.
+// splitters. Histograms have 32-bit entries. CUB itself narrows 64-bit counts of less than 2 GiB of values to 32 bits.
 #include <cub/device/device_histogram.cuh>
 
-#include "peer.cuh"
+#include "counts.cuh"
 
 const char* const PEER = "cub-histogram";
 
@@ -47,32 +47,28 @@ static std::vector<float> levels_of(u64 bins, bool range, u64 seed) {
     return levels;
 }
 
-struct Histogram : Work {
+struct Histogram : CubWork {
     const u64 n, bins;
     const bool range;
     const Source source;
     Buffer<float> values, levels;
     Buffer<u32> counts;
-    std::unique_ptr<Buffer<char>> room;
-    size_t bytes = 0;
 
     Histogram(u64 n, u64 bins, bool range, Source source, u64 seed)
-        : n(n), bins(bins), range(range), source(source), values(n), levels(bins + 1), counts(bins) {
+        : CubWork(n), n(n), bins(bins), range(range), source(source), values(n), levels(bins + 1), counts(bins) {
         fill_values<<<blocks(n), BLOCK>>>(values.data, source, n);
         const std::vector<float> all = levels_of(bins, range, seed);
         CUDA(cudaMemcpy(levels.data, all.data(), all.size() * sizeof(float), cudaMemcpyHostToDevice));
-        CUDA(run(nullptr));
-        room = std::make_unique<Buffer<char>>(bytes);
         effective_bytes = 4 * n;
     }
-    cudaError_t run(void* at) {
-        const int count = (int)n, edges = (int)bins + 1;
-        if (range) {
-            return cub::DeviceHistogram::HistogramRange(at, bytes, values.data, counts.data, edges, levels.data, count);
-        }
-        return cub::DeviceHistogram::HistogramEven(at, bytes, values.data, counts.data, edges, 0.0f, 1024.0f, count);
+    cudaError_t call(void* at, size_t& bytes) override {
+        const int edges = (int)bins + 1;
+        float* const in = values.data;
+        return counted([&](auto n) {
+            if (!range) return cub::DeviceHistogram::HistogramEven(at, bytes, in, counts.data, edges, 0.0f, 1024.0f, n);
+            return cub::DeviceHistogram::HistogramRange(at, bytes, in, counts.data, edges, levels.data, n);
+        });
     }
-    void execute() override { CUDA(run(room->data)); }
     u64 wrong() override {
         Buffer<u32> expected(bins);
         CUDA(cudaMemset(expected.data, 0, expected.bytes));
@@ -82,16 +78,21 @@ struct Histogram : Work {
     }
 };
 
+// Whether both types of counts call the same kernels (MultiHistogramEven of CUB).
+static bool narrowed(u64 n) { return n * sizeof(float) < 0x7FFFFFFFull; }
+
 std::unique_ptr<Work> prepare(Case& parameters) {
     parameters.one_of("primitive", {"histogram"});
     const bool range = parameters.one_of("by", {"even", "range"}) == "range";
     const bool skewed = parameters.one_of("distribution", {"uniform", "skewed"}) == "skewed";
     const u64 n = parameters.number("elements"), bins = parameters.number("bins");
     const u64 seed = parameters.number("seed", "1");
+    const std::string counts = counts_of(parameters);
     parameters.nothing_else();
     if (n == 0 || n > 0x7FFFFFFFull) throw NotApplicable{"it counts up to 2^31 - 1 values"};
     if (bins < 2 || bins > 4096) throw NotApplicable{"there are 2 to 4096 bins"};
     if (!range && (bins & (bins - 1)) != 0) throw NotApplicable{"it rounds where even bins are no power of two"};
     const u32 hot = (u32)(word64(key64(seed ^ 0x484F54504C414345ull), 0) >> 52) << 12;
-    return std::make_unique<Histogram>(n, bins, range, Source{key64(seed), hot, skewed}, seed);
+    auto work = std::make_unique<Histogram>(n, bins, range, Source{key64(seed), hot, skewed}, seed);
+    return settled(std::move(work), parameters, narrowed(n) && counts == "best" ? "32" : counts);
 }

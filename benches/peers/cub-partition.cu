@@ -17,27 +17,26 @@ struct First {
 
 template <typename V> struct Partition : Pairs<V> {
     using Pairs<V>::s;
-    Buffer<int> selected{1};
+    Buffer<long long> selected{1};
 
-    explicit Partition(const Splits& given) : Pairs<V>(given) {
-        CUDA(run(nullptr));
-        this->room = std::make_unique<Buffer<char>>(this->bytes);
-    }
-    cudaError_t run(void* at) {
-        const int n = (int)s.n;
+    explicit Partition(const Splits& given) : Pairs<V>(given) {}
+    cudaError_t call(void* at, size_t& bytes) override {
         const First first{s.function};
         u32 *in = this->keys.data, *out = this->keys_out.data;
-        if (s.value == 0) return cub::DevicePartition::If(at, this->bytes, in, out, selected.data, n, first);
         const auto from = thrust::make_zip_iterator(thrust::make_tuple(in, this->values.data));
         const auto to = thrust::make_zip_iterator(thrust::make_tuple(out, this->values_out.data));
-        return cub::DevicePartition::If(at, this->bytes, from, to, selected.data, n, first);
+        return this->counted([&](auto n) {
+            // The number that is selected has the type of the counts.
+            auto* const number = reinterpret_cast<decltype(n)*>(selected.data);
+            if (s.value == 0) return cub::DevicePartition::If(at, bytes, in, out, number, n, first);
+            return cub::DevicePartition::If(at, bytes, from, to, number, n, first);
+        });
     }
-    void execute() override { CUDA(run(this->room->data)); }
     u64 wrong() override { return this->wrong_where(false, s.begin, s.end); }
 };
 
 std::unique_ptr<Work> prepare(Case& parameters) {
     const Splits splits = splits_of(parameters);
     if (splits.function.buckets != 2) throw NotApplicable{"it has two buckets"};
-    return by_value<Partition>(splits);
+    return by_value<Partition>(splits, parameters);
 }

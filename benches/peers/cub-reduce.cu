@@ -24,27 +24,22 @@ template <typename T> static __global__ void fill(T* out, u64 key, u64 n) {
     if (i < n) out[i] = element<T>(key, i);
 }
 
-// N: the type that counts elements. CUB has separate kernels for 32 and for 64 bits.
-template <typename T, typename N> struct Reduction : Work {
+template <typename T> struct Reduction : CubWork {
     const u64 n, key;
     const std::string op;
     Buffer<T> in, out;
-    Buffer<unsigned char> room;
 
     Reduction(u64 n, u64 seed, std::string op)
-        : n(n), key(key64(seed)), op(std::move(op)), in(n), out(1),
-          room(temporary([&](void* at, size_t& bytes) { return call(at, bytes); })) {
+        : CubWork(n), n(n), key(key64(seed)), op(std::move(op)), in(n), out(1) {
         fill<<<blocks(n), BLOCK>>>(in.data, key, n);
         effective_bytes = n * sizeof(T);
     }
-    cudaError_t call(void* at, size_t& bytes) {
-        if (op == "min") return cub::DeviceReduce::Min(at, bytes, in.data, out.data, (N)n);
-        if (op == "max") return cub::DeviceReduce::Max(at, bytes, in.data, out.data, (N)n);
-        return cub::DeviceReduce::Sum(at, bytes, in.data, out.data, (N)n);
-    }
-    void execute() override {
-        size_t bytes = room.bytes;
-        CUDA(call(room.data, bytes));
+    cudaError_t call(void* at, size_t& bytes) override {
+        return counted([&](auto n) {
+            if (op == "min") return cub::DeviceReduce::Min(at, bytes, in.data, out.data, n);
+            if (op == "max") return cub::DeviceReduce::Max(at, bytes, in.data, out.data, n);
+            return cub::DeviceReduce::Sum(at, bytes, in.data, out.data, n);
+        });
     }
     // An integer sum is recomputed by the definition. Any other result is only checked not to be NaN.
     u64 wrong() override {
@@ -57,10 +52,11 @@ template <typename T, typename N> struct Reduction : Work {
     }
 };
 
-template <typename T> static std::unique_ptr<Work> of(const std::string& bits, u64 n, u64 seed, const std::string& op) {
-    if (bits == "64") return std::make_unique<Reduction<T, long long>>(n, seed, op);
-    count(n);
-    return std::make_unique<Reduction<T, int>>(n, seed, op);
+static std::unique_ptr<CubWork> of(const std::string& type, u64 n, u64 seed, const std::string& op) {
+    if (type == "u64") return std::make_unique<Reduction<u64>>(n, seed, op);
+    if (type == "f32") return std::make_unique<Reduction<float>>(n, seed, op);
+    if (type == "f64") return std::make_unique<Reduction<double>>(n, seed, op);
+    return std::make_unique<Reduction<u32>>(n, seed, op);
 }
 
 std::unique_ptr<Work> prepare(Case& parameters) {
@@ -71,11 +67,7 @@ std::unique_ptr<Work> prepare(Case& parameters) {
     const std::string op = parameters.one_of("operator", {"sum", "min", "max"});
     const std::string type = parameters.one_of("type", {"u32", "u64", "f32", "f64"});
     const u64 n = parameters.number("elements"), seed = parameters.number("seed", "1");
-    // Only for runs by hand: `counts=64` counts elements in 64 bits.
-    const std::string bits = parameters.one_of("counts", {"32", "64"});
+    const std::string counts = counts_of(parameters);
     parameters.nothing_else();
-    if (type == "u64") return of<u64>(bits, n, seed, op);
-    if (type == "f32") return of<float>(bits, n, seed, op);
-    if (type == "f64") return of<double>(bits, n, seed, op);
-    return of<u32>(bits, n, seed, op);
+    return settled(of(type, n, seed, op), parameters, counts);
 }

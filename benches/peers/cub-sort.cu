@@ -6,4 +6,7 @@ const char* const PEER = "cub-sort";
 
 template <typename V> using ByKey = Sort<V, true>;
 
-std::unique_ptr<Work> prepare(Case& parameters) { return by_value<ByKey>(splits_of(parameters)); }
+std::unique_ptr<Work> prepare(Case& parameters) {
+    const Splits splits = splits_of(parameters);
+    return by_value<ByKey>(splits, parameters);
+}

@@ -12,32 +12,25 @@ static __global__ void fill_heads(u32* out, Segments segments, u64 n) {
 template <typename T> struct SumByKey : Sums<T> {
     using Sums<T>::in;
     using Sums<T>::out;
-    using Sums<T>::n;
     using Sums<T>::inclusive;
     Buffer<u32> keys;
-    Buffer<unsigned char> room;
 
-    SumByKey(u64 n, u64 seed, Segments segments, bool inclusive)
-        : Sums<T>(n, seed, segments, inclusive), keys(n),
-          room(temporary([&](void* at, size_t& bytes) { return call(at, bytes); })) {
+    SumByKey(u64 n, u64 seed, Segments segments, bool inclusive) : Sums<T>(n, seed, segments, inclusive), keys(n) {
         fill_heads<<<blocks(n), BLOCK>>>(keys.data, segments, n);
         const auto number = [&](void* at, size_t& bytes) {
             return cub::DeviceScan::InclusiveSum(at, bytes, keys.data, keys.data, count(n));
         };
-        Buffer<unsigned char> once(temporary(number));
-        size_t bytes = once.bytes;
+        size_t bytes = 0;
+        CUDA(number(nullptr, bytes));
+        Buffer<unsigned char> once(bytes);
         CUDA(number(once.data, bytes));
         CUDA(cudaDeviceSynchronize());
     }
-    cudaError_t call(void* at, size_t& bytes) {
-        if (inclusive) {
-            return cub::DeviceScan::InclusiveSumByKey(at, bytes, keys.data, in.data, out.data, count(n));
-        }
-        return cub::DeviceScan::ExclusiveSumByKey(at, bytes, keys.data, in.data, out.data, count(n));
-    }
-    void execute() override {
-        size_t bytes = room.bytes;
-        CUDA(call(room.data, bytes));
+    cudaError_t call(void* at, size_t& bytes) override {
+        return this->counted([&](auto n) {
+            if (inclusive) return cub::DeviceScan::InclusiveSumByKey(at, bytes, keys.data, in.data, out.data, n);
+            return cub::DeviceScan::ExclusiveSumByKey(at, bytes, keys.data, in.data, out.data, n);
+        });
     }
 };
 
@@ -59,8 +52,11 @@ std::unique_ptr<Work> prepare(Case& parameters) {
     const u64 n = parameters.number("elements"), seed = parameters.number("seed", "1");
     const Segments all = segments(parameters, n, seed);
     parameters.text("heads");  // ignored: CUB's segments are keys
+    const std::string counts = counts_of(parameters);
     parameters.nothing_else();
     count(n);
-    if (type == "f32") return std::make_unique<SumByKey<float>>(n, seed, all, inclusive);
-    return std::make_unique<SumByKey<u32>>(n, seed, all, inclusive);
+    std::unique_ptr<CubWork> work;
+    if (type == "f32") work = std::make_unique<SumByKey<float>>(n, seed, all, inclusive);
+    else work = std::make_unique<SumByKey<u32>>(n, seed, all, inclusive);
+    return settled(std::move(work), parameters, counts);
 }

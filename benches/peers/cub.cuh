@@ -1,7 +1,7 @@
 // Shared by the peers that call CUB: the lab's elements and segments, and a check of the sums.
 #pragma once
 
-#include "peer.cuh"
+#include "counts.cuh"
 
 #include <cub/device/device_scan.cuh>
 
@@ -38,21 +38,21 @@ template <typename T> static __global__ void fill_summands(T* out, u64 key, u64 
     if (i < n) out[i] = summand<T>(key, i);
 }
 
-// CUB counts elements in 32 bits where possible, which is faster.
+// Both types of counts hold these.
 static int count(u64 n) {
     if (n == 0 || n > 0x7FFFFFFFull) throw NotApplicable{"this peer sums 1 to 2^31 - 1 elements"};
     return (int)n;
 }
 
 // Sums of elements, separately for each segment.
-template <typename T> struct Sums : Work {
+template <typename T> struct Sums : CubWork {
     const u64 n, key;
     const Segments segments;
     const bool inclusive;
     Buffer<T> in, out;
 
     Sums(u64 n, u64 seed, Segments s, bool inclusive)
-        : n(n), key(key64(seed)), segments(s), inclusive(inclusive), in(n), out(n) {
+        : CubWork(n), n(n), key(key64(seed)), segments(s), inclusive(inclusive), in(n), out(n) {
         fill_summands<<<blocks(n), BLOCK>>>(in.data, key, n);
         effective_bytes = 2 * n * sizeof(T);
     }
@@ -68,10 +68,3 @@ template <typename T> struct Sums : Work {
         });
     }
 };
-
-// `call(temporary, bytes)` is a CUB call; with a null `temporary` it only reports how many bytes it needs.
-template <typename F> static size_t temporary(F call) {
-    size_t bytes = 0;
-    CUDA(call(nullptr, bytes));
-    return bytes;
-}

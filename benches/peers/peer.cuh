@@ -99,6 +99,7 @@ private:
 // A case prepared on the device.
 struct Work {
     u64 effective_bytes = 0;  // as the lab counts them
+    std::vector<std::pair<std::string, std::string>> settings;  // what was left open and is settled, for the record
     virtual void execute() = 0;  // queues one execution
     // Number of wrong elements in the result, as far as the inputs determine it. Used for runs by hand: the lab
     // never asks for it, and treats no peer as certified.
@@ -217,6 +218,11 @@ static double timed(Work& work, u64 batch) {
     return milliseconds * 1e-3;
 }
 
+// Executions in a sample of at least 100 µs.
+static u64 batch_of(double seconds) {
+    return seconds < 100e-6 ? (u64)(125e-6 / std::max(seconds, 1e-7)) + 1 : 1;
+}
+
 // ---- the program ----------------------------------------------------------------------
 
 static std::unique_ptr<Work> made(Case& parameters) {
@@ -245,7 +251,9 @@ static std::string answer(const std::string& line, std::unique_ptr<Work>& work) 
         for (std::string word; words >> word;) all.push_back(word);
         Case parameters(all);
         work = made(parameters);
-        return "ready " + std::to_string(held);
+        std::string ready = "ready " + std::to_string(held);
+        for (const auto& [key, word] : work->settings) ready += " " + key + "=" + word;
+        return ready;
     }
     if (verb == "release") {
         release(work);
@@ -289,8 +297,7 @@ static std::string cell(const std::string& text) {
 
 // After 10 untimed executions, takes 10 samples of at least 100 µs each.
 static std::vector<double> samples(Work& work) {
-    const double one = timed(work, 10) / 10;
-    const u64 batch = one < 100e-6 ? (u64)(125e-6 / std::max(one, 1e-7)) + 1 : 1;
+    const u64 batch = batch_of(timed(work, 10) / 10);
     std::vector<double> seconds;
     for (int i = 0; i < 10; ++i) seconds.push_back(timed(work, batch) / batch);
     std::sort(seconds.begin(), seconds.end());
@@ -303,8 +310,10 @@ static int by_hand(const std::vector<std::string>& words) {
     const std::vector<double> seconds = samples(*work);
     const double median = (seconds[4] + seconds[5]) / 2;
     for (const std::string& key : parameters.keys) std::printf("%s,", column(key).c_str());
+    for (const auto& setting : work->settings) std::printf("resolved.%s,", setting.first.c_str());
     std::printf("backend,samples,min_s,median_s,effective_bytes,effective_gb_s,verification,memory_bytes\n");
     for (const std::string& key : parameters.keys) std::printf("%s,", cell(parameters.words.at(key)).c_str());
+    for (const auto& setting : work->settings) std::printf("%s,", setting.second.c_str());
     std::printf("peer:%s,%zu,%.9f,%.9f,%llu,%.3f,not certified: peer,%llu\n", PEER, seconds.size(), seconds[0],
                 median, work->effective_bytes, (double)work->effective_bytes / median / 1e9, held);
     const u64 wrong = work->wrong();

@@ -11,17 +11,14 @@ template <typename V, bool ALL> struct Sort : Pairs<V> {
     const int begin, end;
 
     explicit Sort(const Splits& given)
-        : Pairs<V>(given), begin(ALL ? 0 : (int)given.begin), end(ALL ? 32 : (int)given.end) {
-        CUDA(run(nullptr));
-        this->room = std::make_unique<Buffer<char>>(this->bytes);
-    }
-    cudaError_t run(void* at) {
-        const int n = (int)s.n;
+        : Pairs<V>(given), begin(ALL ? 0 : (int)given.begin), end(ALL ? 32 : (int)given.end) {}
+    cudaError_t call(void* at, size_t& bytes) override {
         u32 *in = this->keys.data, *out = this->keys_out.data;
-        if (s.value == 0) return cub::DeviceRadixSort::SortKeys(at, this->bytes, in, out, n, begin, end);
         V *from = this->values.data, *to = this->values_out.data;
-        return cub::DeviceRadixSort::SortPairs(at, this->bytes, in, out, from, to, n, begin, end);
+        return this->counted([&](auto n) {
+            if (s.value == 0) return cub::DeviceRadixSort::SortKeys(at, bytes, in, out, n, begin, end);
+            return cub::DeviceRadixSort::SortPairs(at, bytes, in, out, from, to, n, begin, end);
+        });
     }
-    void execute() override { CUDA(run(this->room->data)); }
     u64 wrong() override { return this->wrong_where(true, (u32)begin, (u32)end); }
 };

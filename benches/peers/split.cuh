@@ -2,7 +2,7 @@
 // result is ordered by bucket. Supports power-of-two delta-buckets and fields of the key.
 #pragma once
 
-#include "peer.cuh"
+#include "counts.cuh"
 
 #include "../../kernels/multisplit_inputs.cuh"
 
@@ -13,6 +13,7 @@ struct Splits {
     u64 n;
     u32 begin, end;  // bits of the bucket
     u64 value;       // bytes, or 0 without values
+    std::string counts;
 };
 
 static u64 of_word(const std::string& word, const std::map<std::string, u64>& meanings) { return meanings.at(word); }
@@ -25,6 +26,7 @@ static Splits splits_of(Case& parameters) {
     const u64 draw = of_word(parameters.one_of("distribution", {"uniform", "binomial", "skewed"}), draws);
     const u64 n = parameters.number("keys"), m = parameters.number("buckets"), seed = parameters.number("seed", "1");
     const u64 shift = field ? parameters.number("by.identity.shift", "0") : 0;
+    const std::string counts = counts_of(parameters);
     parameters.nothing_else();
     if (n == 0 || n > 0x7FFFFFFFull) throw NotApplicable{"it takes 1 to 2^31 - 1 keys"};
     u32 bits = 0;
@@ -35,6 +37,7 @@ static Splits splits_of(Case& parameters) {
     Splits s{};
     s.n = n;
     s.value = values;
+    s.counts = counts;
     s.begin = field ? (u32)shift : 32u - bits;
     s.end = s.begin + bits;
     if (s.end > 32u) throw NotApplicable{"a key has 32 bits"};
@@ -61,17 +64,15 @@ template <typename V> static __global__ void fill_pairs(u32* keys, V* values, Ke
     if (values != nullptr) values[i] = value_at<V>(source, i);
 }
 
-// Keys or pairs, with room for the result and for a program's temporary storage.
-template <typename V> struct Pairs : Work {
+// Keys or pairs, with room for the result.
+template <typename V> struct Pairs : CubWork {
     Splits s;
     Buffer<u64> first;
     Buffer<u32> keys, keys_out;
     Buffer<V> values, values_out;
-    std::unique_ptr<Buffer<char>> room;
-    size_t bytes = 0;
 
     explicit Pairs(const Splits& given)
-        : s(given), first(given.function.buckets + 1ull), keys(s.n), keys_out(s.n), values(s.value ? s.n : 0),
+        : CubWork(given.n), s(given), first(given.function.buckets + 1ull), keys(s.n), keys_out(s.n), values(s.value ? s.n : 0),
           values_out(s.value ? s.n : 0) {
         std::vector<u64> all;
         for (u64 b = 0; b <= s.function.buckets; ++b) all.push_back(b << s.begin);
@@ -100,8 +101,8 @@ template <typename V> struct Pairs : Work {
     }
 };
 
-// Creates the work of a case with the given value size.
-template <template <typename> class W> static std::unique_ptr<Work> by_value(const Splits& s) {
-    if (s.value == 8) return std::make_unique<W<u64>>(s);
-    return std::make_unique<W<u32>>(s);
+// Creates the work of a case with the given value size, and settles the type of its counts.
+template <template <typename> class W> static std::unique_ptr<Work> by_value(const Splits& s, const Case& parameters) {
+    if (s.value == 8) return settled(std::make_unique<W<u64>>(s), parameters, s.counts);
+    return settled(std::make_unique<W<u32>>(s), parameters, s.counts);
 }

@@ -42,6 +42,9 @@ impl Backend {
 /// The largest device number of a GPU.
 pub const LAST_GPU: u64 = 4095;
 
+/// Full key of the number of threads on `cpu`.
+pub const THREADS_KEY: &str = "backend.cpu.threads";
+
 /// The backends and their parameters, for the recipe language.
 pub const BACKENDS: Param = Param {
     name: "backend",

@@ -28,6 +28,10 @@ pub struct Measure {
     pub limit: Option<f64>,
     pub order: Order,
     pub cache: Cache,
+    /// Whether each round also times the transfer of the case's inputs to its device and of its results back, from
+    /// and to this memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<HostMemory>,
     /// Whether a flagged round gets a second attempt.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub second_look: bool,
@@ -69,6 +73,39 @@ pub enum Cache {
     Hot,
     /// None of the case's data: each sample is a single execution after an eviction.
     Cold,
+}
+
+/// The host's memory in a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostMemory {
+    /// Page-locked, which the device reads and writes itself.
+    Pinned,
+    /// Ordinary memory, which the driver copies through page-locked memory of its own.
+    Pageable,
+}
+
+/// The transfer of a case's inputs to its device, and of its results back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Bytes of the inputs.
+    pub in_bytes: u64,
+    /// Bytes of the results.
+    pub out_bytes: u64,
+    pub in_seconds: f64,
+    pub out_seconds: f64,
+}
+
+impl Transfer {
+    /// Seconds of both ways.
+    pub fn seconds(&self) -> f64 {
+        self.in_seconds + self.out_seconds
+    }
+}
+
+impl HostMemory {
+    pub(crate) const NAMES: [(&str, Option<HostMemory>); 3] =
+        [("none", None), ("pinned", Some(HostMemory::Pinned)), ("pageable", Some(HostMemory::Pageable))];
 }
 
 impl Order {
@@ -121,6 +158,7 @@ const DEFAULT: Measure = Measure {
     limit: None,
     order: Order::Interleaved,
     cache: Cache::Hot,
+    transfer: None,
     second_look: true,
     certify: true,
     reference: true,

@@ -27,7 +27,7 @@ pub use block_cost::BlockCost;
 pub use device::{Availability, Device};
 pub use index_file::{IndexFile, IndexFiles, NoFiles};
 pub use index_pattern::IndexPattern;
-pub use measure::{Cache, Measure};
+pub use measure::{Cache, HostMemory, Measure, Transfer};
 pub use models::MODELS;
 pub use outcome::{Cancel, Failure, Fault, Refusal, Verdict};
 pub use params::{Params, Value};

@@ -14,6 +14,9 @@ pub struct Peer {
     pub beside: &'static str,
 }
 
+/// The key of a setting that a peer chose is this and the setting's name.
+pub const SETTING: &str = "peer.";
+
 /// Every peer.
 pub const ALL: &[Peer] = &[
     Peer { name: "plain", backend: "peer:plain", beside: "cuda" },
@@ -26,6 +29,12 @@ pub const ALL: &[Peer] = &[
     Peer { name: "cub-radix-sort", backend: "peer:cub-radix-sort", beside: "cuda" },
     Peer { name: "cub-sort", backend: "peer:cub-sort", beside: "cuda" },
     Peer { name: "cub-partition", backend: "peer:cub-partition", beside: "cuda" },
+    Peer { name: "cub-merge-sort", backend: "peer:cub-merge-sort", beside: "cuda" },
+    Peer { name: "rdst", backend: "peer:rdst", beside: "cpu" },
+    Peer { name: "voracious", backend: "peer:voracious", beside: "cpu" },
+    Peer { name: "rayon-sort", backend: "peer:rayon-sort", beside: "cpu" },
+    Peer { name: "std-sort", backend: "peer:std-sort", beside: "cpu" },
+    Peer { name: "hashbrown", backend: "peer:hashbrown", beside: "cpu" },
 ];
 
 const NAMES: &[&str] = &{
@@ -43,12 +52,14 @@ pub const PEERS: Param = Param {
     name: "peers",
     kind: Kind::Word(NAMES),
     default: ParamDefault::Unset,
-    doc: "programs that do the same work beside the cases on cuda, measured in the same rounds and not certified. \
+    doc: "programs that do the same work beside the cases on cuda or on cpu, measured in the same rounds and not certified. \
           plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
           and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
           ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-reduce: cub::DeviceReduce, for reduce; cub-histogram: \
-          cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, cub-sort: by \
-          the whole key, cub-partition: cub::DevicePartition for two buckets, all for multisplit",
+          cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, for multisplit, or of the \
+          case, for sort; cub-sort: the same by the whole key, cub-partition: cub::DevicePartition for two buckets, both for \
+          multisplit; cub-merge-sort: cub::DeviceMergeSort, for sort. On cpu, crates of Rust: rdst: and voracious: radix sorts by several threads, \
+          rayon-sort: a comparison sort by several, std-sort: by one, all for sort; hashbrown: a hash table, for hash-search and hash-build",
 };
 
 /// The peer with this name.

@@ -136,6 +136,26 @@ impl Work {
     pub fn declared_bytes(&self) -> u64 {
         self.passes.iter().map(|p| p.times * p.accesses.iter().map(Access::bytes).sum::<u64>()).sum()
     }
+
+    /// Bytes of the inputs and of the results: of the arrays that are read before anything writes them, and of those
+    /// that are written and not read afterwards. An array in place is both.
+    pub fn inputs_and_results(&self) -> [u64; 2] {
+        let mut arrays: Vec<(&str, u64, [Direction; 2])> = Vec::new();
+        for access in self.passes.iter().flat_map(|pass| &pass.accesses) {
+            match arrays.iter_mut().find(|(name, ..)| *name == access.array) {
+                Some((_, bytes, [_, last])) => {
+                    *bytes = access.footprint.max(*bytes);
+                    *last = access.direction;
+                }
+                None => arrays.push((&access.array, access.footprint, [access.direction; 2])),
+            }
+        }
+        let sum = |at: usize, direction| {
+            let own = arrays.iter().filter(|(_, _, ends)| ends[at] == direction);
+            own.map(|(_, bytes, _)| bytes).sum()
+        };
+        [sum(0, Direction::Read), sum(1, Direction::Write)]
+    }
 }
 
 /// The index stream of one side of a case, in the order of the definition.
@@ -159,4 +179,28 @@ pub struct SpeedOfLight {
     pub moves: &'static str,
     /// Bytes per execution.
     pub bytes: fn(&Params) -> Result<u64, Refusal>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_read_first_and_results_are_written_last() {
+        let access = |array: &str, direction, count| Access::sequential(array, direction, 4, count);
+        let (read, write) = (Direction::Read, Direction::Write);
+        let passes = [
+            vec![access("keys", read, 10), access("counts", write, 2)],
+            vec![access("counts", read, 2), access("keys", read, 10), access("out", write, 10)],
+            vec![
+                access("out", read, 10),
+                access("out", write, 12),
+                access("place", read, 3),
+                access("place", write, 3),
+            ],
+        ];
+        let passes = passes.into_iter().map(Pass::once).collect();
+        let work = Work { passes, ..Work::once(0, Vec::new()) };
+        assert_eq!(work.inputs_and_results(), [4 * (10 + 3), 4 * (12 + 3)]);
+    }
 }

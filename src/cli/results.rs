@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::out;
-use crate::case::units;
+use crate::case::{Transfer, units};
 use crate::recipe::plan::{Experiment, Plan, Quantity};
 use crate::report::judged::cases;
 use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::table::{self, numbers, words};
-use crate::report::{accuracy, choices};
+use crate::report::{accuracy, choices, settings};
 use crate::run::{Ledger, Record, Status};
 use crate::stats;
 
@@ -41,6 +41,7 @@ pub fn print(ledger: &Ledger) {
         }
         let chosen = choices::lines(experiment, ledger.records(), number);
         chosen.iter().for_each(|line| out::line(line));
+        settings::lines(records.clone()).iter().for_each(|line| out::line(line));
         let speeds = SpeedsOfLight::new(plan, ledger.references()).words(records.clone());
         speeds.into_iter().for_each(|line| out::line(&line));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
@@ -83,11 +84,19 @@ fn remarks(record: &Record) -> String {
         Status::Done | Status::NotApplicable(_) | Status::Pending => {}
     }
     let flags = record.flags();
-    let mut remarks: Vec<&str> = flags.iter().map(|flag| flag.word()).collect();
+    let mut remarks: Vec<String> = flags.iter().map(|flag| flag.word().to_owned()).collect();
     if record.statistics.as_ref().is_some_and(stats::Statistics::unsteady) {
-        remarks.push("unsteady");
+        remarks.push("unsteady".to_owned());
     }
+    remarks.extend(transfers(record));
     remarks.join(", ")
+}
+
+/// `to the device in 1.20 ms, back in 0.61 ms`.
+fn transfers(record: &Record) -> Option<String> {
+    let part = |of: fn(&Transfer) -> f64| record.transfer(of).map(units::fmt_seconds);
+    let (there, back) = (part(|t| t.in_seconds)?, part(|t| t.out_seconds)?);
+    Some(format!("to the device in {there}, back in {back}"))
 }
 
 /// Lines such as `n/a: no CUDA driver (16 cases)` and `not started (3 cases)`.

@@ -7,7 +7,7 @@ pub mod cuda;
 
 use std::sync::Arc;
 
-use crate::case::{Cancel, Failure, Value, Verdict};
+use crate::case::{Cancel, Failure, HostMemory, Transfer, Value, Verdict};
 
 /// Looks up an index array by its hash.
 pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>;
@@ -38,6 +38,12 @@ pub trait Prepared {
     /// Values chosen for `auto` and other open parameters, as full keys and values, for the record.
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
+    }
+
+    /// Times the transfer of the inputs to the device and of the results back, whose bytes the case declares; `None`
+    /// where there is none to be timed: on processors, for peers, and on several GPUs.
+    fn transfer(&mut self, _declared: [u64; 2], _memory: HostMemory) -> Result<Option<Transfer>, Failure> {
+        Ok(None)
     }
 
     /// Poisons the outputs, executes once and copies the whole output to the host.

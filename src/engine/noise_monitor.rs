@@ -1,5 +1,6 @@
 //! Observation of the machine around a measurement.
 
+pub mod children;
 mod clock;
 mod stat;
 mod window;
@@ -27,8 +28,8 @@ pub trait Watch {
 }
 
 /// Observes the CPUs of the inherited affinity mask: their load from other processes, and their clock. Every
-/// process but this one counts as background load, including its own client: a screen redrawn while a sample is
-/// timed disturbs it like any other process.
+/// process but this one and the peers that it runs counts as background load, including its own client: a screen
+/// redrawn while a sample is timed disturbs it like any other process.
 #[derive(Debug)]
 pub struct Machine {
     cpus: Vec<usize>,
@@ -49,7 +50,11 @@ impl Machine {
     fn now(&self) -> Option<Moment> {
         let text = files::system("/proc/stat")?;
         let cpus = stat::parse(&text, &self.cpus, stat::ticks_per_second()?)?;
-        Some(Moment { at: self.started.elapsed().as_secs_f64(), cpus, own: stat::own_seconds()? })
+        Some(Moment {
+            at: self.started.elapsed().as_secs_f64(),
+            cpus,
+            own: stat::own_seconds()? + children::seconds(),
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::judging::Judged;
-use crate::case::{Device, Value, Verdict};
+use crate::case::{Device, Transfer, Value, Verdict};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Plan;
 use crate::stats::noise::{Conditions, Flag};
@@ -146,6 +146,9 @@ pub struct RoundResult {
     pub judged: Option<Judged>,
     /// Bytes allocated on the device.
     pub memory: u64,
+    /// The transfer of inputs and results, if the recipe asks for it and the case's device has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Transfer>,
     /// Full keys and chosen values of the parameters that the recipe left open, such as `method: auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<(String, Value)>,

@@ -15,6 +15,7 @@ use crate::case::{Cache, Cancel, Case, Failure, Value, Verdict};
 use crate::device::{Prepared, alone};
 use crate::engine::Executor;
 use crate::model;
+use crate::primitives;
 use crate::stats::noise::{self, Conditions, Flag};
 
 /// Why a turn has no result.
@@ -123,6 +124,10 @@ impl<W: Write> Server<W> {
             None => None,
         };
         let resolved = with(method, prepared.resolved());
+        let transfer = match measure.transfer.zip(primitives::work(case, &resolved)) {
+            Some((memory, work)) => prepared.transfer(work.inputs_and_results(), memory)?,
+            None => None,
+        };
         let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
         let comparable = sampler::comparable(&taken.samples, drawn);
         let doubts = noise::doubts(comparable, &taken.conditions, usual);
@@ -135,6 +140,7 @@ impl<W: Write> Server<W> {
             verdict,
             judged,
             memory: prepared.memory() + taken.evictor,
+            transfer,
             resolved,
             started: taken.started,
             wall: began.elapsed().saturating_sub(paused).as_secs_f64(),

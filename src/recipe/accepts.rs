@@ -1,10 +1,10 @@
 //! Descriptions of the values that a key accepts, for forms.
 
 use super::measure::{AUTO, Form, MeasureKey, NONE};
-use crate::case::Cache;
 use crate::case::measure::Order;
 use crate::case::schema::{Kind, Param, Variant};
 use crate::case::units::{label_bytes, label_count};
+use crate::case::{Cache, HostMemory};
 
 /// The values of a parameter: `1 to 64, a list, or a range such as 1..8 x2`; `direct, {multipass: {passes}},
 /// or a list`.
@@ -42,6 +42,7 @@ pub(crate) fn measure_accepts(key: &MeasureKey) -> String {
         Form::TimeOrAuto => format!("a time such as 600s, or {AUTO}"),
         Form::Order => Order::NAMES.map(|(name, _)| name).join(", "),
         Form::Cache => Cache::NAMES.map(|(name, _)| name).join(", "),
+        Form::Transfer => HostMemory::NAMES.map(|(name, _)| name).join(", "),
         Form::Either(words) => words.map(|(name, _)| name).join(", "),
     }
 }

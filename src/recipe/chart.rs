@@ -33,10 +33,11 @@ const KEYS: [&str; 7] = ["x", "y", "lines", "panels", "relative-to", "ceiling", 
 /// The word for no model.
 pub(super) const NO_MODEL: &str = "none";
 /// Quantities of the y axis.
-pub(super) const QUANTITIES: [(&str, Quantity); 4] = [
+pub(super) const QUANTITIES: [(&str, Quantity); 5] = [
     ("bandwidth", Quantity::Bandwidth),
     ("system-bandwidth", Quantity::SystemBandwidth),
     ("time", Quantity::Time),
+    ("time-with-transfer", Quantity::TimeWithTransfer),
     ("throughput", Quantity::Throughput),
 ];
 /// Ceilings that may be drawn over the points.

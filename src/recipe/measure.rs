@@ -7,7 +7,7 @@ use super::value;
 use crate::case::measure::Order;
 use crate::case::schema::Kind;
 use crate::case::units::{self, UnitError};
-use crate::case::{Cache, Measure, Value};
+use crate::case::{Cache, HostMemory, Measure, Value};
 
 /// A key of `measure:`.
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +34,14 @@ pub(crate) enum Form {
     Order,
     /// One of [`Cache::NAMES`].
     Cache,
+    /// One of [`HostMemory::NAMES`].
+    Transfer,
     /// One of two words; `true` comes first.
     Either([(&'static str, bool); 2]),
 }
 
 /// The keys of `measure:`.
-pub(crate) const KEYS: [MeasureKey; 11] = [
+pub(crate) const KEYS: [MeasureKey; 12] = [
     MeasureKey {
         name: "rounds",
         form: COUNT,
@@ -98,6 +100,14 @@ pub(crate) const KEYS: [MeasureKey; 11] = [
         default: "hot",
         doc: "what the caches hold when a sample starts. hot: what the execution before left; cold: none of the \
               case's data, and a sample is one execution",
+    },
+    MeasureKey {
+        name: "transfer",
+        form: Form::Transfer,
+        default: "none",
+        doc: "on a GPU: whether each round also times, outside of the samples, a copy of the case's input bytes to the \
+              device and of its result bytes back. pinned: from and to page-locked memory of the host; pageable: \
+              ordinary memory",
     },
     MeasureKey {
         name: "second-look",
@@ -161,6 +171,7 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         "limit" => measure.limit = limit(node, &at)?,
         "order" => measure.order = named(&Order::NAMES, node, &at)?,
         "cache" => measure.cache = named(&Cache::NAMES, node, &at)?,
+        "transfer" => measure.transfer = named(&HostMemory::NAMES, node, &at)?,
         "second-look" => measure.second_look = named(&SECOND_LOOK, node, &at)?,
         "certify" => measure.certify = named(&CERTIFY, node, &at)?,
         _ => return Err(Mistake::unknown_key(node.place, "measure", key, &names())),

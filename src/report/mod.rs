@@ -18,6 +18,7 @@ pub mod predictions;
 mod relative;
 pub mod scale;
 pub mod series;
+pub mod settings;
 pub mod speed_of_light;
 pub mod svg;
 pub mod table;

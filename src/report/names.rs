@@ -3,7 +3,7 @@
 use super::unit;
 use crate::case::schema::Kind;
 use crate::case::units::label_count;
-use crate::case::{Cache, Measure, Value};
+use crate::case::{Cache, HostMemory, Measure, Value};
 use crate::primitives;
 use crate::recipe::plan::{Axis, Experiment};
 
@@ -35,6 +35,11 @@ pub fn sampling(measure: &Measure) -> String {
     let times = |n: u32, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let samples = times(measure.samples, "sample");
     let cold = if measure.cache == Cache::Cold { ", cold caches" } else { "" };
+    let cold = match measure.transfer {
+        None => cold.to_owned(),
+        Some(HostMemory::Pinned) => format!("{cold}, transfers of pinned memory"),
+        Some(HostMemory::Pageable) => format!("{cold}, transfers of pageable memory"),
+    };
     match measure.adaptive() {
         Some(ci) => {
             let (least, most, ci) = (measure.rounds, measure.most(), unit::number(ci * 100.0));

@@ -78,6 +78,7 @@ impl YAxis {
             Quantity::Bandwidth => ("Effective bandwidth", " (GB/s)"),
             Quantity::SystemBandwidth => ("System bandwidth, with locations", " (GB/s)"),
             Quantity::Time => ("Time of one execution", ""),
+            Quantity::TimeWithTransfer => ("Time of one execution, with transfers", ""),
             Quantity::Throughput => ("Throughput", " (elements/s)"),
         };
         match (&self.named, &self.relative_to) {
@@ -92,7 +93,7 @@ impl YAxis {
         let word = match self.quantity {
             _ if self.relative_to.is_some() => "change",
             Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
-            Quantity::Time => "time",
+            Quantity::Time | Quantity::TimeWithTransfer => "time",
             Quantity::Throughput => "elements/s",
         };
         word.to_owned()

@@ -76,6 +76,13 @@ fn flaw(result: &RoundResult, case: &Case, measure: &Measure) -> Option<String> 
             return Some(format!("`{key}` of round {round} is {seconds:e} s"));
         }
     }
+    let ways = result.transfer.map(|t| [(t.in_bytes, t.in_seconds), (t.out_bytes, t.out_seconds)]);
+    let possible = |(bytes, seconds): (u64, f64)| {
+        seconds.is_finite() && (seconds > 0.0) == (bytes > 0) && seconds >= 0.0
+    };
+    if let Some((_, seconds)) = ways.into_iter().flatten().find(|way| !possible(*way)) {
+        return Some(format!("a transfer of round {round} took {seconds:e} s"));
+    }
     if result.verdict != Some(Verdict::Certified { checked: 0 }) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The record of a case, derived from its events. Screen, CSV and SVG are all produced from it.
 
 use crate::case::gpus::{Count, Gpus};
-use crate::case::{Case, Value, Verdict, Work};
+use crate::case::{Case, Transfer, Value, Verdict, Work};
 use crate::engine::protocol::RoundResult;
 use crate::model::{Forecast, Prediction, accuracy};
 use crate::primitives;
@@ -102,6 +102,22 @@ impl Record {
         flags
     }
 
+    /// A part of the rounds' transfers: its median; `None` without any.
+    pub fn transfer(&self, of: impl Fn(&Transfer) -> f64) -> Option<f64> {
+        let parts: Vec<f64> =
+            self.rounds.iter().filter_map(|round| round.transfer.as_ref()).map(of).collect();
+        stats::median(&parts)
+    }
+
+    /// Seconds in which inputs and results are moved: none on processors, whose memory holds them; `None` if that
+    /// was not timed.
+    pub fn transfer_seconds(&self) -> Option<f64> {
+        match self.case.place().0 {
+            "cuda" => self.transfer(Transfer::seconds),
+            _ => Some(0.0),
+        }
+    }
+
     /// The quantity that corresponds to this time per execution.
     pub fn quantity_at(&self, quantity: Quantity, seconds: f64) -> Option<f64> {
         let work = self.work.as_ref()?;
@@ -112,6 +128,7 @@ impl Record {
             Quantity::Bandwidth => work.effective_bytes as f64 / seconds / 1e9,
             Quantity::SystemBandwidth => work.system_bytes as f64 / seconds / 1e9,
             Quantity::Time => seconds,
+            Quantity::TimeWithTransfer => seconds + self.transfer_seconds()?,
             Quantity::Throughput => work.elements as f64 / seconds,
         })
     }

@@ -152,7 +152,7 @@ impl Session {
         let Some(current) = self.current.filter(|_| self.sampling()) else { return false };
         let cores = self.environment.as_ref().map_or(usize::MAX, |e| e.affinity.len());
         let case = &self.ledger.plan().cases[current.case];
-        let threads = match (case.backend(), case.params.int("backend.cpu.threads")) {
+        let threads = match (case.place().0, case.params.int("backend.cpu.threads")) {
             ("cpu", Some(threads)) => threads as usize,
             ("cpu", None) => cores,
             _ => 1,

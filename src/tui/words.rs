@@ -32,7 +32,7 @@ pub fn swept_values(experiment: &Experiment, case: &Case) -> String {
 pub fn value(quantity: Quantity, value: f64) -> String {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
-        Quantity::Time => units::fmt_seconds(value),
+        Quantity::Time | Quantity::TimeWithTransfer => units::fmt_seconds(value),
         Quantity::Throughput => units::fmt_throughput(value),
     }
 }
@@ -87,7 +87,7 @@ pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> 
 pub fn column_unit(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
-        Quantity::Time | Quantity::Throughput => "",
+        Quantity::Time | Quantity::TimeWithTransfer | Quantity::Throughput => "",
     }
 }
 

@@ -10,7 +10,7 @@ mod several;
 use std::io::Cursor;
 
 use fake::Fake;
-use scatterlab::case::{Availability, Cancel, Case, Failure, Params, Value};
+use scatterlab::case::{Availability, Cancel, Case, Failure, HostMemory, Params, Value};
 use scatterlab::device::cuda::Gpu;
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
@@ -32,6 +32,18 @@ fn opens_the_device_and_reads_its_facts() {
     assert_eq!((facts.compute_capability, facts.driver_cuda), ((9, 0), (13, 0)));
     assert_eq!((facts.shared_per_block, facts.ecc), (227 << 10, Some(true)));
     assert_eq!(gpu.free_memory(), Ok(9 << 30));
+}
+
+#[test]
+fn transfers_are_timed_each_way_from_either_memory() {
+    let Some(_fake) = Fake::new() else { return };
+    let gpu = Gpu::open().unwrap();
+    for memory in [HostMemory::Pinned, HostMemory::Pageable] {
+        let [there, back] = gpu.transfer([(256 << 20) + 1000, 8], memory).unwrap();
+        assert!(there > back && back > 0.0, "{there} {back}");
+        assert_eq!(gpu.transfer([0, 0], memory), Ok([0.0; 2]));
+    }
+    assert_eq!(gpu.free_memory(), Ok(9 << 30), "it keeps nothing");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::{DevicePtr, GpuFacts, Plain, Unavailable};
-use crate::case::Failure;
+use crate::case::{Failure, HostMemory};
 use crate::stats::noise::GpuConditions;
 
 /// Why this build has no GPU.
@@ -128,6 +128,7 @@ impl Gpu {
         fn launch(kernel: &Kernel, grid: u32, block: u32, shared_bytes: u32, args: &[Arg]) -> Result<(), Failure>;
         fn fetching(bytes: u32) -> Result<Limit, Failure>;
         fn persisting<T>(array: &DeviceBuffer<T>, bytes: u64) -> Result<Persisting, Failure>;
+        fn transfer(bytes: [u64; 2], memory: HostMemory) -> Result<[f64; 2], Failure>;
         fn max_blocks(kernel: &Kernel, block: u32, shared_bytes: u32) -> Result<u32, Failure>;
     }
 }

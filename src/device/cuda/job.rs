@@ -4,7 +4,7 @@
 //! poisons, certifies, reads back, counts memory, and injects faults.
 
 use super::{Arg, DeviceBuffer, Gpu, GpuFacts, Plain};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::case::{Cancel, Failure, Fault, HostMemory, Transfer, Value, Verdict};
 use crate::device::{Prepared, Stored};
 
 /// Both 32-bit halves of the poison word (`certify.cuh`).
@@ -211,6 +211,11 @@ pub trait GpuJob: Sized + Send + 'static {
         Vec::new()
     }
 
+    /// Bytes of the inputs and of the results in a transfer, of which the case declares these.
+    fn moved(&self, declared: [u64; 2]) -> [u64; 2] {
+        declared
+    }
+
     /// Queues an execution.
     ///
     /// # Errors
@@ -262,6 +267,8 @@ struct OnGpu<J> {
     fault: Option<Fault>,
     /// Whether the outputs were poisoned at least once, for a sample that is judged.
     cleared: bool,
+    /// Whether the arrays span several GPUs.
+    several: bool,
 }
 
 /// Prepares a case on a GPU; `resolved` holds the values already chosen for its open parameters.
@@ -278,7 +285,8 @@ pub fn on_gpu<J: GpuJob>(
     let (gpu, plan) = (setup.gpu.clone(), J::plan(&case, setup.fault));
     let job = J::prepare(case, setup)?;
     gpu.synchronize()?;
-    Ok(Box::new(OnGpu { gpu, job, plan, resolved, sampled: false, fault: setup.fault, cleared: false }))
+    let (fault, several) = (setup.fault, !setup.others.is_empty());
+    Ok(Box::new(OnGpu { gpu, job, plan, resolved, sampled: false, fault, cleared: false, several }))
 }
 
 impl<J: GpuJob> OnGpu<J> {
@@ -333,6 +341,21 @@ impl<J: GpuJob> Prepared for OnGpu<J> {
 
     fn resolved(&self) -> Vec<(String, Value)> {
         self.resolved.iter().cloned().chain(self.job.resolved()).collect()
+    }
+
+    /// Needs memory besides the case's; without it there is no transfer. Arrays that span several GPUs have none.
+    fn transfer(&mut self, declared: [u64; 2], memory: HostMemory) -> Result<Option<Transfer>, Failure> {
+        if self.several {
+            return Ok(None);
+        }
+        let [in_bytes, out_bytes] = self.job.moved(declared);
+        match self.gpu.transfer([in_bytes, out_bytes], memory) {
+            Ok([in_seconds, out_seconds]) => {
+                Ok(Some(Transfer { in_bytes, out_bytes, in_seconds, out_seconds }))
+            }
+            Err(Failure::NotApplicable(_)) => Ok(None),
+            Err(failure) => Err(failure),
+        }
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -1,7 +1,7 @@
 //! Cases of any primitive that set the L2 fetch granularity.
 
 use crate::case::tuning::Tuning;
-use crate::case::{Cancel, Case, Failure, Value, Verdict};
+use crate::case::{Cancel, Case, Failure, HostMemory, Transfer, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{Gpu, Limit, OneGpu};
 
@@ -52,6 +52,10 @@ impl Prepared for Fetching {
         let limit = self.limits.first().and_then(|limit| u32::try_from(limit.bytes()).ok());
         let fetch = Tuning { fetch: limit, ..Tuning::default() };
         self.case.resolved().into_iter().chain(fetch.resolved()).collect()
+    }
+
+    fn transfer(&mut self, declared: [u64; 2], memory: HostMemory) -> Result<Option<Transfer>, Failure> {
+        self.case.transfer(declared, memory)
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

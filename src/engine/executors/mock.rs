@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Verdict};
+use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, HostMemory, Transfer, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::Executor;
 
@@ -131,6 +131,12 @@ impl Prepared for Scripted {
 
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
+    }
+
+    /// A millisecond each way.
+    fn transfer(&mut self, declared: [u64; 2], _: HostMemory) -> Result<Option<Transfer>, Failure> {
+        let [in_bytes, out_bytes] = declared;
+        Ok(Some(Transfer { in_bytes, out_bytes, in_seconds: 1e-3, out_seconds: 1e-3 }))
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

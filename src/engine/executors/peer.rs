@@ -13,8 +13,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use self::program::{Answer, Program};
-use crate::case::peers::{self, Peer};
-use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Verdict};
+use crate::case::backends::THREADS_KEY;
+use crate::case::peers::{self, Peer, SETTING};
+use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::Executor;
 
@@ -131,9 +132,10 @@ impl Executor for PeerExecutor {
         let order = format!("prepare {}", words::of(case)?);
         self.start()?;
         match ask(&self.running, &order, cancel)? {
-            Answer::Ready(memory) => {
+            Answer::Ready(memory, settings) => {
                 let (running, cancel) = (self.running.clone(), cancel.clone());
-                Ok(Box::new(Measured { running, cancel, memory }))
+                let resolved = resolved(self.peer, settings);
+                Ok(Box::new(Measured { running, cancel, memory, resolved }))
             }
             _ => Err(Failure::Failed(format!("the peer {} was not ready", self.peer.name))),
         }
@@ -148,11 +150,22 @@ impl Executor for PeerExecutor {
     }
 }
 
+/// The settings under full keys: `peer.NAME`, apart from those of our own parameters, which decide what a case
+/// declares. A number of threads means what it means for our backend, and has the same key.
+fn resolved(peer: &Peer, settings: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let key = |name: &str| match (peer.beside, name) {
+        ("cpu", "threads") => THREADS_KEY.to_owned(),
+        _ => format!("{SETTING}{name}"),
+    };
+    settings.into_iter().map(|(name, value)| (key(&name), value)).collect()
+}
+
 /// A case prepared by a peer.
 struct Measured {
     running: Running,
     cancel: Cancel,
     memory: u64,
+    resolved: Vec<(String, Value)>,
 }
 
 impl Prepared for Measured {
@@ -177,6 +190,10 @@ impl Prepared for Measured {
 
     fn memory(&self) -> u64 {
         self.memory
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.resolved.clone()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

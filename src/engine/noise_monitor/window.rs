@@ -10,7 +10,7 @@ pub struct Moment {
     /// Seconds since an arbitrary start.
     pub at: f64,
     pub cpus: CpuTime,
-    /// CPU seconds of this process.
+    /// CPU seconds of this process and of its children.
     pub own: f64,
 }
 

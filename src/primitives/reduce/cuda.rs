@@ -135,6 +135,11 @@ impl GpuJob for Reduce {
         Ok(Verdict::of(spec.mistake(self.result()?, spec.joined(words.to_host()?)), n))
     }
 
+    /// The result is no array that the case declares.
+    fn moved(&self, [inputs, _]: [u64; 2]) -> [u64; 2] {
+        [inputs, self.spec.element()]
+    }
+
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
         Ok(self.result()?.to_le_bytes()[..self.spec.element() as usize].to_vec())
     }

@@ -57,6 +57,9 @@ fn meaning(quantity: Quantity) -> &'static str {
         Quantity::Bandwidth => "effective bandwidth, GB/s: the data tuples that are accessed at random",
         Quantity::SystemBandwidth => "system bandwidth, GB/s: the data tuples both ways and the locations",
         Quantity::Time => "time of one execution",
+        Quantity::TimeWithTransfer => {
+            "time of one execution and of moving its inputs to the device and its results back; needs measure.transfer"
+        }
         Quantity::Throughput => "elements per second",
     }
 }

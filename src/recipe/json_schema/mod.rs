@@ -16,7 +16,7 @@ use crate::case::measure::Order;
 use crate::case::peers::PEERS;
 use crate::case::schema::{Kind, Param, ParamDefault};
 use crate::case::units::pattern;
-use crate::case::{BACKENDS, Cache};
+use crate::case::{BACKENDS, Cache, HostMemory};
 use crate::primitives::{Primitive, registry};
 use value::{Map, Sweep, described, literal, property};
 
@@ -225,6 +225,7 @@ fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
         }
         Form::Order => words(&Order::NAMES.map(|(name, _)| name)),
         Form::Cache => words(&Cache::NAMES.map(|(name, _)| name)),
+        Form::Transfer => words(&HostMemory::NAMES.map(|(name, _)| name)),
         Form::Either(names) => words(&names.map(|(name, _)| name)),
     };
     let mut schema = described(schema, key.doc);

@@ -31,7 +31,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     }
     let relative_to =
         written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
-    let (ceiling, models) = (ceiling(draft)?, written.models.clone());
+    let (ceiling, models) = (ceiling(draft)?, models(draft)?);
     let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
@@ -86,7 +86,7 @@ fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
     let fits = match written.y {
         Quantity::Bandwidth | Quantity::SystemBandwidth => true,
         Quantity::Throughput => light,
-        Quantity::Time => false,
+        Quantity::Time | Quantity::TimeWithTransfer => false,
     };
     match (fits && written.relative_to.is_none(), light) {
         (true, _) => Ok(Some(ceiling)),
@@ -97,6 +97,24 @@ fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
             "the speed of light is a rate; accepted: with y: throughput, bandwidth or system-bandwidth, and without \
              relative-to",
         ),
+    }
+}
+
+/// The models to be drawn. No model predicts transfers, which must be measured.
+fn models(draft: &Draft) -> Result<Option<Vec<String>>, Mistake> {
+    let written = &draft.chart;
+    let invalid = |at: &str, message: &str| Err(Mistake::invalid(written.place, at, message.to_owned()));
+    let models = written.models.as_ref();
+    match written.y {
+        Quantity::TimeWithTransfer if draft.measure.transfer.is_none() => invalid(
+            "chart.y",
+            "time-with-transfer is drawn of what measure.transfer measures: pinned or pageable",
+        ),
+        Quantity::TimeWithTransfer if models.is_some_and(|models| !models.is_empty()) => {
+            invalid("chart.model", "models predict no transfers; accepted with y: time-with-transfer: none")
+        }
+        Quantity::TimeWithTransfer => Ok(Some(Vec::new())),
+        _ => Ok(written.models.clone()),
     }
 }
 
@@ -127,5 +145,30 @@ fn flatten(settings: &[Setting], out: &mut Vec<(String, String)>) {
             out.extend(alternative.value.iter().map(|v| (setting.slot.key.clone(), value_text(v))));
             flatten(&alternative.inner, out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::recipe;
+    use crate::recipe::plan::{Overrides, resolve};
+
+    #[test]
+    fn time_with_transfer_is_drawn_of_what_is_measured_and_not_predicted() {
+        let plan = |more: &str| {
+            let text =
+                format!("stream: {{kernel: copy, elements: [1Ki, 2Ki]}}\nbackend: [cpu, cuda]\n{more}\n");
+            let recipe = recipe::parse("a.yaml", &text).expect("a recipe");
+            resolve(&recipe, &Overrides::default()).map_err(|error| error.to_string())
+        };
+        let chart =
+            |more: &str| format!("chart: {{x: elements, lines: backend, y: time-with-transfer{more}}}");
+        let measured = plan(&format!("{}\nmeasure: {{transfer: pageable}}", chart(""))).expect("a plan");
+        assert_eq!(measured.experiments[0].chart.models, Some(Vec::new()));
+        let refusal = plan(&chart("")).expect_err("transfers are not measured");
+        assert!(refusal.contains("measure.transfer"), "{refusal}");
+        let predicted = format!("{}\nmeasure: {{transfer: pinned}}", chart(", model: sector"));
+        let refusal = plan(&predicted).expect_err("no model predicts them");
+        assert!(refusal.contains("models predict no transfers"), "{refusal}");
     }
 }

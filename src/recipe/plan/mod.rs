@@ -60,6 +60,8 @@ pub enum Quantity {
     SystemBandwidth,
     /// Time of one execution, seconds.
     Time,
+    /// Time of one execution, and of moving its inputs to the device and its results back, seconds.
+    TimeWithTransfer,
     /// Elements per second.
     Throughput,
 }

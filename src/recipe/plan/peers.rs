@@ -1,9 +1,13 @@
 //! Peer programs that run alongside the cases of an experiment.
 
+use crate::case::backends::THREADS_KEY;
 use crate::case::gpus::{COUNT_KEY, DEVICE_KEY};
 use crate::case::peers::{Peer, of_backend};
 use crate::case::{BACKENDS, Params, Value};
 use crate::recipe::{Alternative, Draft, Mistake, Place, Setting};
+
+/// Parameters of the host backend that a peer shares: where it runs, and with how many threads.
+const SHARED: [&str; 2] = [DEVICE_KEY, THREADS_KEY];
 
 /// Adds every peer of the draft as a further backend, on the devices of its host backend.
 ///
@@ -19,7 +23,11 @@ pub(super) fn add(draft: &mut Draft) -> Result<(), Mistake> {
         let hosts = own.iter().filter(|host| is(host, peer.beside) && on_one_device(host));
         let beside = hosts.map(|host| alternative(peer, *place, host));
         let before = setting.alternatives.len();
-        setting.alternatives.extend(beside);
+        for one in beside {
+            // Hosts may differ in parameters that the peer does not have.
+            let known = setting.alternatives[before..].iter().any(|known| known.says() == one.says());
+            setting.alternatives.extend((!known).then_some(one));
+        }
         if setting.alternatives.len() == before && matches!(setting.place, Place::Recipe(_)) {
             let message = format!(
                 "{} stands beside cases on one device of {}, and there are none",
@@ -41,7 +49,8 @@ fn on_one_device(host: &Alternative) -> bool {
 }
 
 fn alternative(peer: &Peer, place: Place, host: &Alternative) -> Alternative {
-    let inner: Vec<Setting> = host.inner.iter().filter(|s| s.slot.key == DEVICE_KEY).cloned().collect();
+    let shared = |setting: &&Setting| SHARED.contains(&setting.slot.key.as_str());
+    let inner: Vec<Setting> = host.inner.iter().filter(shared).cloned().collect();
     Alternative { value: Some(Value::Text(peer.backend.to_owned())), place, inner }
 }
 
@@ -55,6 +64,7 @@ pub(super) fn without_ours(mut params: Params) -> Params {
 
 #[cfg(test)]
 mod tests {
+    use crate::case::backends::THREADS_KEY;
     use crate::recipe;
     use crate::recipe::plan::{Overrides, Plan, resolve};
 
@@ -112,6 +122,35 @@ chart: {x: tuples, lines: [method, passes]}
             .replace("[1Ki, 2Ki]", "1Ki");
         let plan = plan(&text, &Overrides::default()).expect("a plan");
         assert_eq!(peers(&plan), [("peer:plain", 0, 1024), ("peer:plain", 1, 1024)]);
+    }
+
+    #[test]
+    fn beside_processors_it_has_their_threads_and_nothing_else_of_theirs() {
+        let text = RECIPE
+            .replace("peers: plain", "peers: rdst")
+            .replace("[method, passes]", "[method, passes, threads, isa]");
+        let beside = |cpu: &str| {
+            let plan = plan(&text.replace("backend: cuda", cpu), &Overrides::default()).expect("a plan");
+            let peers = plan.cases.iter().filter(|case| case.peer().is_some());
+            let own = peers.map(|case| (case.place().0, case.params.get(THREADS_KEY).map(|v| v.to_string())));
+            assert!(
+                plan.cases
+                    .iter()
+                    .all(|case| case.peer().is_none() || case.params.get("backend.cpu.isa").is_none())
+            );
+            let mut told: Vec<String> =
+                own.map(|(place, threads)| format!("{place} {}", threads.unwrap_or_default())).collect();
+            told.sort();
+            told
+        };
+        let twice = beside("backend: {cpu: {threads: [1, 2], isa: [scalar, avx2]}}");
+        assert_eq!(
+            twice,
+            ["cpu 1", "cpu 1", "cpu 2", "cpu 2"],
+            "one for each number of threads and of tuples"
+        );
+        let once = beside("backend: [{cpu: {isa: scalar, threads: 2}}, {cpu: {isa: avx2, threads: 2}}]");
+        assert_eq!(once, ["cpu 2", "cpu 2"]);
     }
 
     #[test]

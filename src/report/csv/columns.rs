@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Row;
 use super::fixed::{Fixed, HEAD, TAIL};
 use crate::case::schema::{Kind, Param};
-use crate::case::{BACKENDS, Cache};
+use crate::case::{BACKENDS, Cache, Transfer};
 use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::report::cell::Cell;
@@ -154,6 +154,23 @@ pub fn speeds_of_light(plan: &Plan, records: &[Record], copies: &Copies) -> Vec<
     ];
     let any = |column: &Column| matches!(&column.source, Source::Known(cells) if !cells.is_empty());
     if columns.iter().any(any) { columns.into() } else { Vec::new() }
+}
+
+/// Columns with the transfers of each case; none if none were measured.
+pub fn transfers(records: &[Record]) -> Vec<Column> {
+    let column = |name: &str, of: fn(&Transfer) -> f64| {
+        let cell = |record: &Record| Some((record.case.id.clone(), Cell::number(record.transfer(of)?)?));
+        Column { name: name.to_owned(), source: Source::Known(records.iter().filter_map(cell).collect()) }
+    };
+    if !records.iter().flat_map(|record| &record.rounds).any(|round| round.transfer.is_some()) {
+        return Vec::new();
+    }
+    vec![
+        column("transfer_in_bytes", |transfer| transfer.in_bytes as f64),
+        column("transfer_out_bytes", |transfer| transfer.out_bytes as f64),
+        column("transfer_in_s", |transfer| transfer.in_seconds),
+        column("transfer_out_s", |transfer| transfer.out_seconds),
+    ]
 }
 
 fn annotations(records: &[Record]) -> Vec<&'static str> {

@@ -282,6 +282,29 @@ fn the_dictionary_knows_every_column_of_the_shipped_recipes() {
 }
 
 #[test]
+fn transfers_have_columns_where_there_are_some() {
+    let (plan, mut records) = passes();
+    let columns = || rows(&plan, &records).remove(0);
+    assert!(columns().keys().all(|name| !name.contains("transfer")));
+    for (at, in_seconds) in [(0, 0.25), (1, 0.75), (2, 0.5)] {
+        let transfer = crate::case::Transfer { in_bytes: 80, out_bytes: 8, in_seconds, out_seconds: 0.125 };
+        let mut round = records[4].rounds[0].clone();
+        (round.round, round.transfer) = (at, Some(transfer));
+        records[4].rounds.push(round);
+    }
+    let rows = rows(&plan, &records);
+    let cells = |row: &HashMap<String, String>| {
+        ["transfer_in_bytes", "transfer_out_bytes", "transfer_in_s", "transfer_out_s"]
+            .map(|name| row[name].clone())
+    };
+    assert_eq!(cells(&rows[4]), ["80", "8", "0.5", "0.125"]);
+    assert_eq!(cells(&rows[0]), ["", "", "", ""]);
+    let (gpu, cpu) = (&records[4], &records[0]);
+    assert_eq!(gpu.quantity_at(crate::recipe::plan::Quantity::TimeWithTransfer, 1.0), Some(1.625));
+    assert_eq!(cpu.quantity_at(crate::recipe::plan::Quantity::TimeWithTransfer, 1.0), Some(1.0));
+}
+
+#[test]
 fn backends_of_one_run_are_told_apart() {
     let (plan, records) = passes();
     let rows = rows(&plan, &records);

@@ -133,7 +133,7 @@ fn y_axis(experiment: &Experiment) -> YAxis {
     let quantity = experiment.chart.y;
     let absolute = match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => Unit::GigabytesPerSecond,
-        Quantity::Time => Unit::Seconds,
+        Quantity::Time | Quantity::TimeWithTransfer => Unit::Seconds,
         Quantity::Throughput => Unit::ElementsPerSecond,
     };
     let baseline = |(key, value): &(String, Value)| {

@@ -96,7 +96,7 @@ pub fn number(data: &ChartData, value: f64) -> String {
     }
     match data.y.quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
-        Quantity::Time => units::fmt_seconds(value),
+        Quantity::Time | Quantity::TimeWithTransfer => units::fmt_seconds(value),
         Quantity::Throughput => units::fmt_throughput(value),
     }
 }
@@ -105,7 +105,7 @@ pub fn number(data: &ChartData, value: f64) -> String {
 fn short(data: &ChartData, value: f64) -> String {
     match data.y.quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::three_digits(value),
-        Quantity::Time | Quantity::Throughput => number(data, value),
+        Quantity::Time | Quantity::TimeWithTransfer | Quantity::Throughput => number(data, value),
     }
 }
 
@@ -151,7 +151,7 @@ fn verdict(record: &Record) -> &'static str {
 fn low_end(data: &ChartData, record: &Record) -> Option<String> {
     let statistics = record.statistics.as_ref()?;
     let seconds = match data.y.quantity {
-        Quantity::Time => statistics.p5,
+        Quantity::Time | Quantity::TimeWithTransfer => statistics.p5,
         _ => statistics.p95,
     };
     let relative = data.y.relative_to.is_some();

@@ -187,6 +187,7 @@ fn chart(experiment: &Experiment, theme: Theme) -> String {
         Quantity::Bandwidth => "effective bandwidth",
         Quantity::SystemBandwidth => "system bandwidth",
         Quantity::Time => "time",
+        Quantity::TimeWithTransfer => "time with transfers",
         Quantity::Throughput => "throughput",
     };
     let all =

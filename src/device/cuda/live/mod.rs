@@ -14,6 +14,7 @@ mod packed;
 mod ptx;
 mod scrub;
 mod span;
+mod transfer;
 mod uuid;
 
 pub use ahead::Ahead;

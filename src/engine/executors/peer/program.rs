@@ -2,7 +2,7 @@
 //!
 //! | order | answer |
 //! |---|---|
-//! | `prepare KEY=VALUE …` | `ready BYTES`: what it holds on the device; `n/a REASON` |
+//! | `prepare KEY=VALUE …` | `ready BYTES SETTING=VALUE …`: what it holds on the device, and what it chose where the case leaves it open; `n/a REASON` |
 //! | `sample BATCH` | `seconds X`, of all executions together |
 //! | `release` | `released` |
 //!
@@ -16,13 +16,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::case::units::shown;
-use crate::case::{Cancel, Failure};
+use crate::case::{Cancel, Failure, Value};
 use crate::engine::lines;
+use crate::engine::noise_monitor::children::Counted;
 
 /// Longest answer, bytes.
 const LONGEST: u64 = 4096;
 /// Capacity of the queue of answers; a program that sends more blocks.
 const BACKLOG: usize = 16;
+/// Most settings of an answer, and bytes of a setting's name or value.
+const SETTINGS: usize = 16;
+const WORD: usize = 64;
 /// How often a wait checks for cancellation.
 const POLL: Duration = Duration::from_millis(20);
 /// How long a program may take to exit once its input is closed.
@@ -32,10 +36,10 @@ const END: Duration = Duration::from_millis(500);
 const KILLED: Duration = Duration::from_secs(30);
 
 /// A successful answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Bytes allocated on the device.
-    Ready(u64),
+    /// Bytes allocated on the device, and the settings that the program chose, by their names.
+    Ready(u64, Vec<(String, Value)>),
     Seconds(f64),
     Released,
 }
@@ -50,6 +54,8 @@ pub struct Program {
     orders: Option<Sender<Vec<u8>>>,
     answers: Receiver<String>,
     patience: Duration,
+    /// What it computes is no disturbance.
+    _counted: Counted,
 }
 
 impl Program {
@@ -61,7 +67,10 @@ impl Program {
             child.map_err(|error| Failure::Failed(format!("cannot start {}: {error}", file.display())))?;
         let (sender, answers) = mpsc::sync_channel(BACKLOG);
         match attend(&mut child, sender) {
-            Ok(orders) => Ok(Program { name, child, orders, answers, patience }),
+            Ok(orders) => {
+                let _counted = Counted::new(child.id());
+                Ok(Program { name, child, orders, answers, patience, _counted })
+            }
             Err(error) => {
                 let _ = child.kill().and_then(|()| child.wait());
                 Err(Failure::Failed(format!("cannot start a thread for the peer {name}: {error}")))
@@ -152,11 +161,33 @@ impl Drop for Program {
 /// Parses the answer to an order.
 fn answer(verb: &str, line: &str) -> Option<Answer> {
     match (verb, line.split_once(' ')) {
-        ("prepare", Some(("ready", bytes))) => bytes.parse().ok().map(Answer::Ready),
+        ("prepare", Some(("ready", words))) => ready(words),
         ("sample", Some(("seconds", seconds))) => seconds.parse().ok().map(Answer::Seconds),
         ("release", None) if line == "released" => Some(Answer::Released),
         _ => None,
     }
+}
+
+/// Parses `BYTES SETTING=VALUE …`.
+fn ready(words: &str) -> Option<Answer> {
+    let mut words = words.split(' ');
+    let bytes = words.next()?.parse().ok()?;
+    let settings = words.map(setting).collect::<Option<Vec<_>>>()?;
+    (settings.len() <= SETTINGS).then_some(Answer::Ready(bytes, settings))
+}
+
+/// Parses `counts=64`. A name is in lower case; digits are a number.
+fn setting(word: &str) -> Option<(String, Value)> {
+    let (name, value) = word.split_once('=')?;
+    let named = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    let said = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b));
+    let short = |text: &str| (1..=WORD).contains(&text.len());
+    if !(named && said && short(name) && short(value)) {
+        return None;
+    }
+    let digits = value.bytes().all(|b| b.is_ascii_digit());
+    let number = value.parse().ok().filter(|_| digits).map(Value::Int);
+    Some((name.to_owned(), number.unwrap_or_else(|| Value::Text(value.to_owned()))))
 }
 
 /// Starts the threads that attend to the program's streams; returns where to send the lines of its input.

@@ -76,6 +76,32 @@ fn whatever_it_does_wrong_is_one_line_and_the_next_case_gets_a_fresh_one() {
     }
 }
 
+/// The values resolved by the program that is told to prepare this many tuples.
+fn settings(tuples: u64) -> Result<Vec<(String, Value)>, Failure> {
+    Ok(prepare(&executor(PATIENCE), tuples)?.resolved())
+}
+
+#[test]
+fn what_it_settled_is_told_under_keys_of_its_own() {
+    assert_eq!(settings(1), Ok(Vec::new()));
+    let tuned = ("peer.tuning".to_owned(), Value::Text("one-sweep".to_owned()));
+    assert_eq!(settings(13), Ok(vec![("peer.counts".to_owned(), Value::Int(64)), tuned]));
+    let of = |peer: &str| {
+        let peer = peers::named(peer).expect("a peer");
+        resolved(peer, vec![("threads".to_owned(), Value::Int(2))])[0].0.clone()
+    };
+    assert_eq!((of("plain"), of("rdst")), ("peer.threads".to_owned(), "backend.cpu.threads".to_owned()));
+}
+
+#[test]
+fn a_setting_that_is_none_is_no_answer() {
+    for (tuples, word) in [(14, "counts"), (15, "method.x=2"), (16, "counts=")] {
+        let Err(Failure::Failed(line)) = settings(tuples) else { panic!("{tuples} tuples") };
+        assert_eq!(line, format!("the peer plain answered `ready 1 {word}` to `prepare`"));
+    }
+    let Err(Failure::Failed(_)) = settings(17) else { panic!("seventeen settings") };
+}
+
 /// The superfluous answer may arrive before or after the next order is sent.
 #[test]
 fn an_answer_too_many_is_no_answer_to_the_next_question() {

@@ -228,6 +228,12 @@ impl GpuJob for Move {
         Ok(Verdict::of(mistake.or_else(|| finding.unchecked(n, "tuples")).or_else(repeated), n))
     }
 
+    /// Where a method takes segments one at a time, the case declares the footprint of one.
+    fn moved(&self, _declared: [u64; 2]) -> [u64; 2] {
+        let spec = &self.spec;
+        [spec.input() * spec.tuple + spec.moves() * spec.index, spec.output() * spec.tuple]
+    }
+
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
         let words = self.output.range_to_host(0..length(self.spec.output() * self.spec.tuple / 4)?)?;
         Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
