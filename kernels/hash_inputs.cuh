@@ -49,6 +49,19 @@ extern "C" __global__ void hash_fill_records(u64* __restrict__ out, Records r, u
     for (u64 id = thread_index(); id < n; id += thread_count()) out[id] = record_at(r, id);
 }
 
+// The keys and the ids of the records apart.
+extern "C" __global__ void hash_fill_pairs(u32* __restrict__ keys, u32* __restrict__ ids, Records r, u64 n) {
+    for (u64 id = thread_index(); id < n; id += thread_count()) {
+        keys[id] = (u32)record_at(r, id);
+        ids[id] = (u32)id;
+    }
+}
+
+// out[i] = i.
+extern "C" __global__ void hash_fill_numbers(u32* __restrict__ out, u64 n) {
+    for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = (u32)i;
+}
+
 // Whether a search with the number has found what it should; `expected` receives the first right id.
 LAB bool is_found(const Records& r, u32 number, u32 found, u64* expected) {
     *expected = number < ABSENT ? (u64)number * r.copies : MISS;

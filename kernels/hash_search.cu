@@ -1,10 +1,13 @@
 // hash-search and hash-build (he2007 §4.2):
 //
-//   the table                 hash_table.cuh
-//   inputs and certificates   hash_inputs.cuh
-#include "fill.cuh"
+//   the bucketed table                     hash_table.cuh
+//   inputs and certificates                hash_inputs.cuh
+//   the search of he2007                   hash_chained.cuh
+//   results back in the order of the keys  multisplit_back.cuh
+#include "hash_chained.cuh"
 #include "hash_inputs.cuh"
 #include "hash_table.cuh"
+#include "multisplit_back.cuh"
 
 // ---- building ----------------------------------------------------------------------------
 
@@ -21,9 +24,9 @@ extern "C" __global__ void hash_empty(ulonglong2* __restrict__ slots, u64 word, 
 
 #define INSERT(SLOTS)                                                                                   \
     extern "C" __global__ void __launch_bounds__(BUILD_BLOCK)                                           \
-        hash_insert_##SLOTS(Table t, const u64* __restrict__ records, u64 n) {                          \
+        hash_insert_##SLOTS(Table t, const u32* __restrict__ keys, const u32* __restrict__ ids, u64 n) { \
         const u64 i = thread_index();                                                                   \
-        if (i < n) insert_record<SLOTS>(t, __ldcs(records + i));                                        \
+        if (i < n) insert_record<SLOTS>(t, (u64)__ldcs(ids + i) << 32 | __ldcs(keys + i));              \
     }                                                                                                   \
     extern "C" __global__ void hash_fill_table_##SLOTS(Table t, Records r, u64 n) {                     \
         for (u64 id = thread_index(); id < n; id += thread_count()) insert_record<SLOTS>(t, record_at(r, id)); \
@@ -122,3 +125,14 @@ template <u32 SLOTS> struct Search {
 
 SEARCH(4)
 SEARCH(8)
+
+// ---- partitions --------------------------------------------------------------------------------
+
+BACK(1)
+BACK(2)
+BACK(3)
+BACK(4)
+BACK(5)
+BACK(6)
+BACK(7)
+BACK(8)

@@ -8,7 +8,12 @@
 //! ```
 //!
 //! If several records have the key, the result is any of them. The table is an array of buckets of 4 or 8 records
-//! that a search reads as a whole ([`layout`]).
+//! that a search reads as a whole ([`layout`]). The method `he2007` is the paper's: an array of chains, headers that
+//! hold where each begins, and all records of each key as the result, with the offset of each key's first:
+//!
+//! ```text
+//! offsets[q] = Σ r < q: the records with key r          out[offsets[q] …] = the records with key q
+//! ```
 //!
 //! The effective bytes of a search are its key (4), its result (4) and the record that it finds (8); those of
 //! building are the record read and written (16).
@@ -30,6 +35,7 @@ pub use spec::{Build, Search};
 use super::{Definition, Primitive, Problem};
 use crate::case::{Fault, Params, Refusal, Value, Work};
 use records::Searches;
+use spec::{BuildMethod, Method};
 
 impl Definition for Search {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Search>(
@@ -53,7 +59,15 @@ impl Problem for Search {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        open_bucket(self.bucket, self.bucket_bytes())
+        let open = (self.asked == Method::Best).then(|| text("method", self.method.name()));
+        let own = match self.method {
+            Method::Partitioned { bits: None, .. } => Some(int("method.partitioned.bits", self.bits())),
+            Method::He2007 { passes: None } => Some(int("method.he2007.passes", self.passes())),
+            _ => None,
+        };
+        let in_buckets = self.bucket.is_none() && !matches!(self.method, Method::He2007 { .. });
+        let bucket = in_buckets.then(|| int("bucket", self.bucket_bytes()));
+        open.into_iter().chain(own).chain(bucket).collect()
     }
 
     /// Searches that go by the key next to their own show only if some result differs from the next one.
@@ -85,11 +99,18 @@ impl Problem for Build {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        open_bucket(self.bucket, self.bucket_bytes())
+        let open = (self.asked == BuildMethod::Best).then(|| text("method", self.method.name()));
+        let own = matches!(self.method, BuildMethod::Partitioned { bits: None });
+        let own = own.then(|| int("method.partitioned.bits", self.bits()));
+        let bucket = self.bucket.is_none().then(|| int("bucket", self.bucket_bytes()));
+        open.into_iter().chain(own).chain(bucket).collect()
     }
 }
 
-/// The size of a bucket that the recipe leaves open.
-fn open_bucket(asked: Option<u64>, bytes: u64) -> Vec<(String, Value)> {
-    if asked.is_some() { Vec::new() } else { vec![("bucket".to_owned(), Value::Int(bytes))] }
+fn text(key: &str, value: &str) -> (String, Value) {
+    (key.to_owned(), Value::Text(value.to_owned()))
+}
+
+fn int(key: &str, value: u64) -> (String, Value) {
+    (key.to_owned(), Value::Int(value))
 }

@@ -1,20 +1,25 @@
-//! hash-build on a GPU: the table is emptied, then a thread puts each record into it.
+//! hash-build on a GPU: the table is emptied, then a thread puts each record into it, with `partitioned` in the order
+//! of the parts of the table, which a multisplit of the records makes.
 
 use super::MODULE;
 use super::inputs::{EMPTY, Table, records_arg};
+use super::partitioned::{digit, variant};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan, Launched,
-    args, kernel_names, poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, kernel_names, poison,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Records;
-use crate::primitives::hash_search::spec::Build;
+use crate::primitives::hash_search::spec::{Build, BuildMethod};
+use crate::primitives::multisplit::cuda::Split;
+use crate::primitives::multisplit::cuda::fused::{self, Digit, Passes};
+use crate::primitives::multisplit::tiles::KernelVariant;
 
 /// The kernels that generate records and certify.
-const FILL: &str = "hash_fill_records";
+const FILL: &str = "hash_fill_pairs";
 const CERTIFY: &str = "hash_certify_table";
 
 /// The kernel that puts records into a table.
@@ -22,12 +27,33 @@ fn insert(layout: &Layout) -> String {
     format!("hash_insert_{}", layout.slots)
 }
 
+/// The records in the order of the parts of the table.
+struct Partitions {
+    passes: Passes,
+    digit: Digit,
+    records: [DeviceBuffer<u32>; 2],
+}
+
+/// The split of a partitioned case.
+fn split(spec: &Build) -> Option<KernelVariant> {
+    matches!(spec.method, BuildMethod::Partitioned { .. }).then(|| variant(spec.bits(), 4))
+}
+
+impl Partitions {
+    fn new(gpu: &Gpu, spec: &Build, split: KernelVariant) -> Result<Partitions, Failure> {
+        let room = || gpu.alloc::<u32>(length(spec.count.max(1))?);
+        let passes = Passes::new(gpu, split, spec.count)?;
+        Ok(Partitions { passes, digit: digit(spec.bits()), records: [room()?, room()?] })
+    }
+}
+
 /// A case in device memory.
 pub struct Building {
     records: Records,
     table: Table,
     /// The records, and an extra one, which only a deliberate mistake reads.
-    input: DeviceBuffer<u64>,
+    input: [DeviceBuffer<u32>; 2],
+    partitions: Option<Partitions>,
     empty: Kernel,
     insert: Kernel,
     certify: Kernel,
@@ -39,29 +65,42 @@ impl GpuJob for Building {
     type Case = Build;
 
     fn launched(spec: &Build) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: format!("regex:^({EMPTY}|{})$", insert(&spec.layout())), launches: 2 })
+        let (own, split) = (format!("{EMPTY}|{}", insert(&spec.layout())), split(spec));
+        let splitting = split.map_or(String::new(), |split| format!("|{}", split.launched()));
+        let launches = if split.is_some() { 5 } else { 2 };
+        Ok(Launched { kernel: format!("regex:^({own}{splitting})$"), launches })
     }
 
-    fn kernels(spec: &Build, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok(kernel_names(MODULE, [FILL, EMPTY, &insert(&spec.layout()), CERTIFY]))
+    fn kernels(spec: &Build, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        let splitting = split(spec).map_or(Vec::new(), |split| fused::kernels(split, fused::bulk(gpu)));
+        Ok([splitting, kernel_names(MODULE, [FILL, EMPTY, &insert(&spec.layout()), CERTIFY])].concat())
     }
 
     fn needed(spec: &Build, _gpus: u64) -> u64 {
-        spec.layout().bytes() + 8 * (spec.count + 1) + spec.count / 8 + (1 << 20)
+        let splitting = split(spec).map_or(0, |split| 8 * spec.count + split.bytes(spec.count));
+        spec.layout().bytes() + 8 * (spec.count + 1) + spec.count / 8 + splitting + (1 << 20)
     }
 
     fn plan(spec: &Build, fault: Option<Fault>) -> LaunchPlan {
-        LaunchPlan::ranges(spec.count, fault)
+        // Nothing but what a launch leaves out is missing from a table, so no store can be taken back.
+        match split(spec) {
+            Some(_) if fault == Some(Fault::SkippedStore) => {
+                LaunchPlan::prefix(spec.count, Some(Fault::MissingTail))
+            }
+            Some(_) => LaunchPlan::prefix(spec.count, fault),
+            None => LaunchPlan::ranges(spec.count, fault),
+        }
     }
 
     fn prepare(spec: Build, setup: &GpuSetup) -> Result<Building, Failure> {
         let (gpu, records, layout) = (setup.gpu, spec.records(), spec.layout());
         let (module, n) = (gpu.module(MODULE)?, spec.count + 1);
-        let input = gpu.alloc(length(n)?)?;
-        launch_over(gpu, &module.kernel(FILL)?, n, args![input, records_arg(&records), n])?;
+        let input = [gpu.alloc(length(n)?)?, gpu.alloc(length(n)?)?];
+        launch_over(gpu, &module.kernel(FILL)?, n, args![input[0], input[1], records_arg(&records), n])?;
         Ok(Building {
             table: Table::new(gpu, layout, &records)?,
             input,
+            partitions: split(&spec).map(|split| Partitions::new(gpu, &spec, split)).transpose()?,
             empty: module.kernel(EMPTY)?,
             insert: module.kernel(&insert(&layout))?,
             certify: module.kernel(CERTIFY)?,
@@ -80,9 +119,15 @@ impl GpuJob for Building {
     }
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
-        let from = self.input.pointer_at(length(part.first + part.shift)?)?;
-        let blocks = grid(part.count, u64::from(BLOCK));
-        gpu.launch(&self.insert, blocks, BLOCK, 0, args![self.table.arg(), from, part.count])
+        let (first, n) = (length(part.first + part.shift)?, part.count);
+        let mut from = [self.input[0].pointer_at(first)?, self.input[1].pointer_at(first)?];
+        if let Some(Partitions { passes, digit, records }) = &self.partitions {
+            let to = [records[0].pointer(), records[1].pointer()];
+            passes.split(gpu, &Split { from, n, to, offsets: DevicePtr::null() }, *digit)?;
+            from = to;
+        }
+        let blocks = grid(n, u64::from(BLOCK));
+        gpu.launch(&self.insert, blocks, BLOCK, 0, args![self.table.arg(), from[0], from[1], n])
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -107,6 +152,9 @@ impl GpuJob for Building {
     }
 
     fn memory(&self) -> u64 {
-        self.table.slots.bytes() + self.input.bytes() + self.seen.bytes()
+        let pairs = |pair: &[DeviceBuffer<u32>; 2]| pair[0].bytes() + pair[1].bytes();
+        let partitions =
+            self.partitions.as_ref().map_or(0, |parts| pairs(&parts.records) + parts.passes.bytes());
+        self.table.slots.bytes() + pairs(&self.input) + partitions + self.seen.bytes()
     }
 }

@@ -1,7 +1,7 @@
 //! multisplit on a GPU: the parts that all methods share (`kernels/multisplit.cu`).
 
 pub mod certify;
-mod fused;
+pub mod fused;
 pub mod input;
 mod paper;
 mod rb_sort;
@@ -28,16 +28,16 @@ const STAGED: usize = 5;
 
 /// Pointers to keys and to values, the values as one or two words each; the second is unused if there are no
 /// values.
-type Pair = [DevicePtr<u32>; 2];
+pub type Pair = [DevicePtr<u32>; 2];
 
 /// One multisplit to be queued. Addresses are aligned to an element.
 #[derive(Clone, Copy)]
-struct Split {
-    from: Pair,
-    n: u64,
-    to: Pair,
+pub struct Split {
+    pub from: Pair,
+    pub n: u64,
+    pub to: Pair,
     /// The m + 1 offsets.
-    offsets: DevicePtr<u32>,
+    pub offsets: DevicePtr<u32>,
 }
 
 impl Split {
@@ -69,7 +69,7 @@ fn bytes_of(arrays: &[DeviceBuffer<u32>]) -> u64 {
 }
 
 /// A method with its kernels and temporary arrays.
-trait Splitter: Send {
+pub trait Splitter: Send {
     /// Bytes of device memory that the method occupies.
     fn bytes(&self) -> u64;
 
