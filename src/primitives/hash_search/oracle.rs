@@ -38,8 +38,8 @@ fn check_pairs(spec: &Search, searches: &Searches, output: &[u8]) -> Result<(), 
 
 /// The offsets, then the records.
 fn check_matches(spec: &Search, searches: &Searches, output: &[u8]) -> Result<(), String> {
-    let (offsets, found) =
-        output.split_at_checked(4 * (spec.keys as usize + 1)).ok_or("the output is too short")?;
+    let short = || format!("the output has only {} bytes", output.len());
+    let (offsets, found) = output.split_at_checked(4 * (spec.keys as usize + 1)).ok_or_else(short)?;
     let (offsets, found): (Vec<u32>, Vec<u64>) = (words32(offsets).collect(), words64(found).collect());
     let mut end = 0;
     for q in 0..spec.keys {

@@ -18,6 +18,10 @@ const MAX_COPIES: u64 = 8;
 /// The load up to which buckets of a sector have room for nearly all records in two of them.
 const SECTOR_LOAD: f64 = 0.9;
 
+/// Loads of a table. Regions of a fuller one would run out of room.
+const LEAST_LOAD: f64 = 0.05;
+const MOST_LOAD: f64 = 0.99;
+
 /// Bytes of a table that a GPU's second-level cache holds: there a bucket of one sector takes half as long as one of
 /// two, while in memory both take the same time.
 const CACHED: u64 = 32 << 20;
@@ -108,8 +112,8 @@ parameters! {
         count as "records": u64 [count(1, MAX_RECORDS)],
         /// u32 search keys
         keys: u64 [count(1, MAX_KEYS)] = "4Mi",
-        /// records per slot of the table (he2007: per hash header)
-        load: f64 [float(0.05, 0.99)] = "0.8",
+        /// records per slot of the table (he2007: per hash header), from 0.05 to 0.99
+        load: f64 [float(0.0, 1.0)] = "0.8",
         /// the part of the search keys that the table has
         hits: f64 [float(0.0, 1.0)] = "1.0",
         /// which of the table's keys are searched for
@@ -133,8 +137,8 @@ parameters! {
     pub struct Build {
         /// records, each of a u32 key and a u32 id
         count as "records": u64 [count(1, MAX_RECORDS)],
-        /// records per slot of the table
-        load: f64 [float(0.05, 0.99)] = "0.8",
+        /// records per slot of the table, from 0.05 to 0.99
+        load: f64 [float(0.0, 1.0)] = "0.8",
         /// records with the same key
         copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
         /// bytes of a bucket; unset: 64B, but on GPUs 32B for a table or parts that the second-level cache holds
@@ -160,10 +164,14 @@ fn open_bits(layout: &Layout, on_gpu: bool) -> u64 {
     u64::from(parts.next_power_of_two().ilog2()).clamp(1, MAX_BITS)
 }
 
-/// Refuses tables whose buckets or headers 32 bits cannot number, and tables without records.
+/// Refuses tables without records, of another load than tables are built for, and with more slots or headers than 32
+/// bits number.
 fn check_records(records: u64, load: f64) -> Result<(), Refusal> {
     match records {
         0 => Err(Refusal::invalid("records", "must be at least 1")),
+        _ if !(LEAST_LOAD..=MOST_LOAD).contains(&load) => {
+            Err(Refusal::invalid("load", format!("must be from {LEAST_LOAD} to {MOST_LOAD}")))
+        }
         _ if records as f64 / load >= (1u64 << 32) as f64 => {
             Err(Refusal::invalid("load", "32 bits do not number the slots of so large a table"))
         }

@@ -199,7 +199,7 @@ mod tests {
     fn a_nearly_full_table_is_built() {
         let records = Records { seed: 3, count: 1 << 16, copies: 1 };
         let pool = Pool::new(Some(1)).expect("a pool");
-        for (load, bytes, away) in [(0.99, 64, 0.5), (0.8, 64, 0.1), (0.8, 32, 0.2)] {
+        for (load, bytes, away) in [(0.99, 64, 0.5), (0.8, 64, 0.12), (0.8, 32, 0.25)] {
             let layout = Layout::new(records.count, load, bytes);
             let table = Table::filled(layout, &records, &pool, &Cancel::default()).expect("a table");
             assert!((0..table.all()).all(|at| table.mistake(at, &records).is_none()));

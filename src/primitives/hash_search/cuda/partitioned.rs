@@ -74,8 +74,9 @@ impl Partitioned {
         let last = if free(spec) { FILL_NUMBERS.to_owned() } else { back_name(spec) };
         let own = kernel_names(MODULE, [Lookup::name(&layout), CERTIFY.to_owned(), last]);
         let kernels = fused::kernels(split(spec), gpu.is_some_and(fused::bulk));
+        let back = if free(spec) { String::new() } else { format!("|{}", back_name(spec)) };
         let launched = Launched {
-            kernel: format!("regex:^({}|hash_search_.|fused_back_.*)$", split(spec).launched()),
+            kernel: format!("regex:^({}|{}{back})$", split(spec).launched(), Lookup::name(&layout)),
             launches: 4 + u64::from(!free(spec)),
         };
         (launched, [table_kernels(&layout), kernels, own].concat())
