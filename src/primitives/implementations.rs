@@ -2,7 +2,8 @@
 
 use super::{Definition, Primitive};
 use super::{
-    compaction, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan, sort, stream,
+    compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
+    sort, stream,
 };
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
@@ -26,6 +27,16 @@ const ALL: &[Implementation] = &[
     Implementation::of::<histogram::Spec, histogram::cpu::Histogram, histogram::cuda::Histogram>(),
     Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
     Implementation::of::<sort::Spec, sort::cpu::Sort, sort::cuda::Sort>(),
+    Implementation::of::<
+        hash_search::Search,
+        hash_search::cpu::search::Searching,
+        hash_search::cuda::search::Searching,
+    >(),
+    Implementation::of::<
+        hash_search::Build,
+        hash_search::cpu::build::Building,
+        hash_search::cuda::build::Building,
+    >(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;

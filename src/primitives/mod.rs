@@ -14,6 +14,7 @@ mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
 mod groups;
+pub mod hash_search;
 pub mod histogram;
 pub mod implementations;
 pub mod multisplit;

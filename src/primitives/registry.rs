@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, compaction, gather_scatter, histogram, multisplit, pattern, random_access, reduce,
-    scan, sort, stream,
+    Definition, Primitive, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
+    random_access, reduce, scan, sort, stream,
 };
 
 /// Every primitive, in the order of the documentation.
@@ -21,6 +21,8 @@ pub fn registry() -> &'static [&'static Primitive] {
             histogram::Spec::PRIMITIVES,
             multisplit::Spec::PRIMITIVES,
             sort::Spec::PRIMITIVES,
+            hash_search::Search::PRIMITIVES,
+            hash_search::Build::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()
     });

@@ -81,6 +81,7 @@ template <typename T> T atomicAdd(T *p, T v) { return std::exchange(*p, *p + v);
 template <typename T> T atomicMin(T *p, T v) { return std::exchange(*p, *p < v ? *p : v); }
 template <typename T> T atomicOr(T *p, T v) { return std::exchange(*p, *p | v); }
 template <typename T> T atomicExch(T *p, T v) { return std::exchange(*p, v); }
+template <typename T> T atomicCAS(T *p, T expected, T v) { return std::exchange(*p, *p == expected ? v : *p); }
 inline unsigned atomicInc(unsigned *p, unsigned top) { return std::exchange(*p, *p >= top ? 0u : *p + 1u); }
 
 inline unsigned lane() { return threadIdx.x % 32; }

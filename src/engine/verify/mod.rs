@@ -129,7 +129,9 @@ fn resolved(path: &str, text: &str, seed: u64) -> anyhow::Result<Plan> {
 
 /// The parameter that holds the size of a case.
 fn size_key(case: &Case) -> Option<&'static str> {
-    ["tuples", "elements", "accesses", "keys"].into_iter().find(|key| case.params.int(key).is_some())
+    ["tuples", "elements", "accesses", "keys", "records"]
+        .into_iter()
+        .find(|key| case.params.int(key).is_some())
 }
 
 fn add_empty_twins(plan: &mut Plan) {

@@ -116,6 +116,29 @@ impl Passes {
         [COUNT, SUM, PASS].into_iter().try_for_each(|step| self.step(gpu, what, digit, step))
     }
 
+    /// Blocks that are resident of a kernel that takes back what a split has moved (`kernels/multisplit_back.cuh`).
+    ///
+    /// # Errors
+    /// The errors of [`Gpu::max_blocks`].
+    pub fn resident_back(&self, gpu: &Gpu, kernel: &Kernel) -> Result<u32, Failure> {
+        gpu.max_blocks(kernel, self.shape.threads, self.shape.shared(self.way, false) as u32)
+    }
+
+    /// Queues such a kernel, with `resident` blocks: `what` has the keys as before the split and the results as its
+    /// values. The counts of the split must still be there.
+    pub fn back(
+        &self,
+        gpu: &Gpu,
+        kernel: &Kernel,
+        resident: u32,
+        what: &Split,
+        digit: Digit,
+    ) -> Result<(), Failure> {
+        let (launch, shared) = (self.launch(what, digit), self.shape.shared(self.way, false) as u32);
+        let blocks = grid(u64::from(launch.tiles), 1).min(resident);
+        gpu.launch(kernel, blocks, self.shape.threads, shared, args![launch])
+    }
+
     /// Queues one step of a split.
     fn step(&self, gpu: &Gpu, what: &Split, digit: Digit, step: usize) -> Result<(), Failure> {
         let launch = self.launch(what, digit);

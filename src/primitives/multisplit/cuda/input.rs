@@ -46,6 +46,12 @@ impl Function {
         Function { reciprocal: 0, splitters, by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1 }
     }
 
+    /// The high bits of a key's hash.
+    pub fn high_bits_of_hash(bits: u32) -> Function {
+        let splitters = DevicePtr::null();
+        Function { reciprocal: 0, splitters, by: 3, buckets: 1 << bits, shift: 0, mask: (1 << bits) - 1 }
+    }
+
     /// The same function restricted to `bits` bits of the bucket's number, from bit `shift` on.
     pub fn digit(self, shift: u32, bits: u32) -> Function {
         Function { shift, mask: (1 << bits) - 1, ..self }

@@ -2,7 +2,7 @@
 
 pub mod certify;
 mod field_splits;
-mod fused;
+pub mod fused;
 pub mod input;
 mod paper;
 mod rb_sort;
@@ -34,12 +34,12 @@ pub type Pair = [DevicePtr<u32>; 2];
 
 /// One multisplit to be queued. Addresses are aligned to an element.
 #[derive(Clone, Copy)]
-struct Split {
-    from: Pair,
-    n: u64,
-    to: Pair,
+pub struct Split {
+    pub from: Pair,
+    pub n: u64,
+    pub to: Pair,
     /// The m + 1 offsets.
-    offsets: DevicePtr<u32>,
+    pub offsets: DevicePtr<u32>,
 }
 
 impl Split {
@@ -71,7 +71,7 @@ fn bytes_of(arrays: &[DeviceBuffer<u32>]) -> u64 {
 }
 
 /// A method with its kernels and temporary arrays.
-trait Splitter: Send {
+pub trait Splitter: Send {
     /// Bytes of device memory that the method occupies.
     fn bytes(&self) -> u64;
 

@@ -170,19 +170,22 @@ mod avx512 {
     }
 }
 
-/// The standard library's sort of a copy, on one thread.
+/// The standard library's sort of a copy: all workers copy, and the first one sorts.
 unsafe fn library<K: Key>(sort: &Sort, worker: Worker) {
+    let (first, beside) = (worker.index == 0, usize::from(sort.fault == Some(Fault::OffByOne)));
     for piece in sort.pieces(worker) {
-        // SAFETY: by the caller's promise; one worker has all pieces, which lie in the input and its further key.
+        // SAFETY: by the caller's promise; the workers' pieces are disjoint, and the input has a further key.
         let (from, to) = unsafe {
-            let beside = usize::from(sort.fault == Some(Fault::OffByOne));
-            let from = sort.input.keys.read::<K>(0..sort.n() + 1);
-            (&from[piece.start + beside..piece.end + beside], sort.output.keys.write::<K>(piece))
+            let from = sort.input.keys.read::<K>(piece.start + beside..piece.end + beside);
+            (from, sort.output.keys.write::<K>(piece))
         };
         to.copy_from_slice(from);
     }
-    // SAFETY: as above.
-    unsafe { sort.output.keys.write::<K>(0..sort.n()) }.sort_unstable();
+    worker.meet();
+    if first {
+        // SAFETY: the others have copied, and wait for the end of the execution.
+        unsafe { sort.output.keys.write::<K>(0..sort.n()) }.sort_unstable();
+    }
 }
 
 impl Sort {

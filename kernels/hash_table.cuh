@@ -1,0 +1,154 @@
+// A bucketed hash table in device memory: the twin of src/primitives/hash_search/layout.rs, which describes it.
+#pragma once
+
+#include "hints.cuh"
+#include "warp.cuh"
+
+#define NO_ID 0x7FFFFFFFu       // the id of an empty slot
+#define MARK (1ull << 63)       // the mark of a slot
+#define MISS 0xFFFFFFFFu        // the result of a search without a match
+#define HASH_AGAIN 0x9E3779B9u
+#define MOST_MOVES 500u         // records that an insertion moves
+
+// A table; same layout as on the host.
+struct Table {
+    u64* slots;
+    u64 empty;  // the word of an empty slot
+    u32 per_region, regions;
+};
+
+static_assert(sizeof(Table) == 24, "the layout of the host");
+
+// The buckets in which a key may be: first of the region; home and alternative, from there; the slot of its mark.
+struct HashPlace {
+    u32 base, home, other, mark;
+};
+
+LAB u32 scale32(u32 word, u32 n) { return (u32)((u64)word * n >> 32); }
+
+LAB u32 id_of_slot(u64 word) { return (u32)(word >> 32) & NO_ID; }
+
+LAB HashPlace place_of_key(const Table& t, u32 key, u32 slots) {
+    const u32 hash = mix32(key), again = mix32(hash + HASH_AGAIN), n = t.per_region;
+    const u64 place = (u64)hash * t.regions;
+    HashPlace p;
+    p.base = (u32)(place >> 32) * n;
+    p.home = scale32((u32)place, n);
+    const u32 beside = p.home + 1u + scale32(again, n - 1u);
+    p.other = beside >= n ? beside - n : beside;
+    p.mark = again & (slots - 1u);
+    return p;
+}
+
+// The bucket that a search visits after `step` others.
+LAB u32 visit_of_key(const Table& t, const HashPlace& p, u32 step) {
+    if (step == 0) return p.base + p.home;
+    const u64 on = (u64)p.other + step - 1u;
+    return p.base + (u32)(on >= t.per_region ? on - t.per_region : on);
+}
+
+LAB u32 most_visits(const Table& t) { return t.per_region + 1u; }
+
+// ---- insertion -------------------------------------------------------------------------
+
+// Puts a record into an empty slot of a bucket, if there is one. A mark that is set meanwhile stays.
+template <u32 SLOTS> LAB bool put_record(const Table& t, u32 bucket, u64 record) {
+    u64* slots = t.slots + (u64)bucket * SLOTS;
+    u32 empty = 0, marks = 0;
+#pragma unroll
+    for (u32 k = 0; k < SLOTS / 2u; ++k) {
+        const ulonglong2 two = __ldcg((const ulonglong2*)slots + k);
+        empty |= (id_of_slot(two.x) == NO_ID ? 1u << (2u * k) : 0u) | (id_of_slot(two.y) == NO_ID ? 2u << (2u * k) : 0u);
+        marks |= (u32)(two.x >> 63) << (2u * k) | (u32)(two.y >> 63) << (2u * k + 1u);
+    }
+    for (; empty != 0; empty &= empty - 1u) {
+        const u32 s = (u32)__ffs((int)empty) - 1u;
+        u64 seen = t.empty | (u64)(marks >> s & 1u) << 63;
+        while (id_of_slot(seen) == NO_ID) {
+            const u64 was = atomicCAS(&slots[s], seen, record | (seen & MARK));
+            if (was == seen) return true;
+            seen = was;
+        }
+    }
+    return false;
+}
+
+// Puts a record in place of another one, which is returned.
+LAB u64 replace_record(u64* slot, u64 record) {
+    u64 seen = __ldcg(slot);
+    while (true) {
+        const u64 was = atomicCAS(slot, seen, record | (seen & MARK));
+        if (was == seen) return seen & ~MARK;
+        seen = was;
+    }
+}
+
+// Sets a key's mark in a bucket, so that a search goes on from there.
+LAB void set_mark(const Table& t, u32 bucket, const HashPlace& p, u32 slots) {
+    u64* slot = t.slots + (u64)bucket * slots + p.mark;
+    if ((__ldcg(slot) & MARK) == 0) atomicOr(slot, MARK);
+}
+
+// Puts a record whose home is full elsewhere: into its alternative, or in place of a record there, which moves on.
+template <u32 SLOTS> LAB void insert_away(const Table& t, u64 record, HashPlace p) {
+    u32 step = 1;
+    for (u32 moves = 0; moves < MOST_MOVES; ++moves) {
+        const u32 bucket = visit_of_key(t, p, step);
+        if (step == 1) set_mark(t, p.base + p.home, p, SLOTS);
+        if (put_record<SLOTS>(t, bucket, record)) return;
+        const u32 victim = (p.mark + moves) & (SLOTS - 1u);
+        record = replace_record(t.slots + (u64)bucket * SLOTS + victim, record);
+        p = place_of_key(t, (u32)record, SLOTS);
+        // To its alternative from its home, and to its home from anywhere else.
+        step = p.base + p.home == bucket ? 1u : 0u;
+    }
+    for (step = 0; step < most_visits(t); ++step) {
+        const u32 bucket = visit_of_key(t, p, step);
+        if (put_record<SLOTS>(t, bucket, record)) return;
+        set_mark(t, bucket, p, SLOTS);
+    }
+    // There is no room: the record is missing from the table, which a certificate shows.
+}
+
+template <u32 SLOTS> LAB void insert_record(const Table& t, u64 record) {
+    const HashPlace p = place_of_key(t, (u32)record, SLOTS);
+    if (!put_record<SLOTS>(t, p.base + p.home, record)) insert_away<SLOTS>(t, record, p);
+}
+
+// ---- search ----------------------------------------------------------------------------
+
+// What a group of lanes, each with two slots of a bucket, has found: the id, or MISS, and whether to go on.
+struct Found {
+    u32 id;
+    bool on;
+};
+
+// The lanes of a warp in groups of SLOTS / 2: each group looks at a bucket of its own.
+template <u32 SLOTS> struct Group {
+    static const u32 LANES = SLOTS / 2u, GROUPS = 32u / LANES;
+    LAB_MEMBER static u32 inside() { return lane_of() % LANES; }
+    LAB_MEMBER static u32 first() { return lane_of() - inside(); }
+
+    // This lane's two slots of a bucket.
+    LAB_MEMBER static uint4 load(const Table& t, u32 bucket) {
+        return load_no_l1((const uint4*)(t.slots + (u64)bucket * SLOTS) + inside());
+    }
+
+    // The result of the lane's group, which has looked for `key`. `mark` is the slot of the mark that says whether
+    // the search goes on; it and the result may be another key's than the group's, for lanes that ignore the result.
+    LAB_MEMBER static Found look(const uint4& two, u32 key, u32 mark) {
+        const u32 all = (1u << LANES) - 1u;
+        const bool low = two.x == key, high = two.z == key;
+        const u32 matching = __ballot_sync(EVERYONE, low || high) >> first() & all;
+        const u32 even = __ballot_sync(EVERYONE, two.y >> 31 != 0) >> first();
+        const u32 odd = __ballot_sync(EVERYONE, two.w >> 31 != 0) >> first();
+        const u32 mine = (low ? two.y : two.w) & NO_ID;
+        const u32 from = matching == 0 ? 0u : (u32)__ffs((int)matching) - 1u;
+        const u32 id = __shfl_sync(EVERYONE, mine, (int)(first() + from));
+        const u32 marks = (mark & 1u) == 0 ? even : odd;
+        Found found;
+        found.id = matching == 0 ? MISS : id;
+        found.on = matching == 0 && (marks >> (mark / 2u) & 1u) != 0;
+        return found;
+    }
+};

@@ -1,0 +1,143 @@
+//! hash-search on the CPU with the method `partitioned`: each worker partitions its keys by the high bits of their
+//! hashes and searches in that order, in which a part of the table stays in its cache. If the order is to be restored,
+//! it then goes through its keys again, and takes each result from where its partition has come to.
+
+use std::ops::Range;
+
+use super::search::{Keys, Lookup, Searcher};
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::check::Bitmap;
+use crate::device::cpu::{Buffer, Pool, Worker, check};
+use crate::inputs::mix::mix32;
+use crate::primitives::hash_search::records::Searches;
+use crate::primitives::hash_search::spec::{Method, Order, Search};
+
+/// Partitions at most.
+const MOST: usize = 256;
+
+/// The partition of a key: the high bits of its hash.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    shift: u32,
+}
+
+impl Parts {
+    /// Partitions by `bits` bits, 1 to 8.
+    pub fn new(bits: u64) -> Parts {
+        Parts { shift: 32 - bits as u32 }
+    }
+
+    #[inline(always)]
+    pub fn of(self, key: u32) -> usize {
+        // At most 8 bits are left; the mask saves the check of the bounds.
+        (mix32(key) >> self.shift) as usize & (MOST - 1)
+    }
+
+    /// Where each partition of some keys begins, and where the last one ends.
+    pub fn starts(self, keys: impl Iterator<Item = u32>) -> [u32; MOST + 1] {
+        let mut starts = [0; MOST + 1];
+        keys.for_each(|key| starts[self.of(key) + 1] += 1);
+        (0..MOST).for_each(|part| starts[part + 1] += starts[part]);
+        starts
+    }
+}
+
+/// The method with its table.
+pub struct Partitioned {
+    lookup: Lookup,
+    parts: Parts,
+    /// The keys in the order of the partitions.
+    keys: Buffer,
+    /// Restored: the results in that order; free: the numbers of the searches.
+    beside: Buffer,
+    free: bool,
+    out: Buffer,
+}
+
+impl Partitioned {
+    pub fn new(spec: &Search, lookup: Lookup) -> Result<Partitioned, Failure> {
+        let room = || Buffer::new(4 * spec.keys as usize);
+        let free = matches!(spec.method, Method::Partitioned { order: Order::Free, .. });
+        let parts = Parts::new(spec.bits());
+        Ok(Partitioned { lookup, parts, keys: room()?, beside: room()?, free, out: room()? })
+    }
+
+    /// Searches for the keys of a range, of which no other worker has any.
+    fn piece(&self, keys: &[u32], range: Range<usize>) {
+        // SAFETY: workers have disjoint ranges.
+        let [split, beside, out] =
+            [&self.keys, &self.beside, &self.out].map(|array| unsafe { array.write::<u32>(range.clone()) });
+        let starts = self.parts.starts(keys.iter().copied());
+        let mut next = starts;
+        for (&key, q) in keys.iter().zip(range.start as u32..) {
+            let at = take(&mut next, self.parts.of(key));
+            split[at] = key;
+            if self.free {
+                beside[at] = q;
+            }
+        }
+        if self.free {
+            return self.lookup.search(split, out);
+        }
+        self.lookup.search(split, beside);
+        let mut next = starts;
+        for (&key, out) in keys.iter().zip(out) {
+            *out = beside[take(&mut next, self.parts.of(key))];
+        }
+    }
+}
+
+/// The next place of a partition.
+#[inline(always)]
+pub fn take(next: &mut [u32; MOST + 1], part: usize) -> usize {
+    let at = next[part];
+    next[part] = at + 1;
+    at as usize
+}
+
+impl Searcher for Partitioned {
+    fn search(&self, keys: &Keys, worker: Worker) {
+        for piece in keys.pieces(worker) {
+            self.piece(keys.some(piece.clone()), piece);
+        }
+    }
+
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        check::poison(pool, &self.beside, 4, cancel)?;
+        check::poison(pool, &self.out, 4, cancel)
+    }
+
+    fn mistake(
+        &self,
+        searches: &Searches,
+        n: usize,
+        pool: &Pool,
+        cancel: &Cancel,
+    ) -> Result<Option<String>, Failure> {
+        let seen = Bitmap::new(if self.free { n } else { 0 })?;
+        check::find(pool, n, cancel, |block| {
+            // SAFETY: nobody writes while this is checked.
+            let found = unsafe { self.out.read::<u32>(block.clone()) };
+            // SAFETY: the same.
+            let numbers = unsafe { self.beside.read::<u32>(block.clone()) };
+            block.zip(found.iter().zip(numbers)).find_map(|(at, (&found, &number))| {
+                let q = if self.free { number as usize } else { at };
+                if self.free && (q >= n || seen.set(q)) {
+                    return Some(format!("result {at} is of search {q:#x}, which is another's or none"));
+                }
+                searches.mistake(q as u64, found)
+            })
+        })
+    }
+
+    fn output(&self) -> Vec<u8> {
+        // SAFETY: nobody writes after the execution.
+        let (numbers, out) = unsafe { (self.beside.to_vec(), self.out.to_vec()) };
+        if self.free { [numbers, out].concat() } else { out }
+    }
+
+    fn bytes(&self) -> u64 {
+        let arrays = [&self.keys, &self.beside, &self.out].map(Buffer::bytes);
+        self.lookup.bytes() + arrays.into_iter().sum::<usize>() as u64
+    }
+}

@@ -1,0 +1,160 @@
+//! hash-build on a GPU: the table is emptied, then a thread puts each record into it, with `partitioned` in the order
+//! of the parts of the table, which a multisplit of the records makes.
+
+use super::MODULE;
+use super::inputs::{EMPTY, Table, records_arg};
+use super::partitioned::{digit, variant};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, kernel_names, poison,
+};
+use crate::primitives::cuda::check_report::find;
+use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::hash_search::layout::Layout;
+use crate::primitives::hash_search::records::Records;
+use crate::primitives::hash_search::spec::{Build, BuildMethod};
+use crate::primitives::multisplit::cuda::Split;
+use crate::primitives::multisplit::cuda::fused::{self, Digit, Passes};
+use crate::primitives::multisplit::tiles::KernelVariant;
+
+/// The kernels that generate records and certify.
+const FILL: &str = "hash_fill_pairs";
+const CERTIFY: &str = "hash_certify_table";
+
+/// The kernel that puts records into a table.
+fn insert(layout: &Layout) -> String {
+    format!("hash_insert_{}", layout.slots)
+}
+
+/// The records in the order of the parts of the table.
+struct Partitions {
+    passes: Passes,
+    digit: Digit,
+    records: [DeviceBuffer<u32>; 2],
+}
+
+/// The split of a partitioned case.
+fn split(spec: &Build) -> Option<KernelVariant> {
+    matches!(spec.method, BuildMethod::Partitioned { .. }).then(|| variant(spec.bits(), 4))
+}
+
+impl Partitions {
+    fn new(gpu: &Gpu, spec: &Build, split: KernelVariant) -> Result<Partitions, Failure> {
+        let room = || gpu.alloc::<u32>(length(spec.count.max(1))?);
+        let passes = Passes::new(gpu, split, spec.count)?;
+        Ok(Partitions { passes, digit: digit(spec.bits()), records: [room()?, room()?] })
+    }
+}
+
+/// A case in device memory.
+pub struct Building {
+    records: Records,
+    table: Table,
+    /// The records, and an extra one, which only a deliberate mistake reads.
+    input: [DeviceBuffer<u32>; 2],
+    partitions: Option<Partitions>,
+    empty: Kernel,
+    insert: Kernel,
+    certify: Kernel,
+    /// A bit for each record.
+    seen: DeviceBuffer<u32>,
+}
+
+impl GpuJob for Building {
+    type Case = Build;
+
+    fn launched(spec: &Build) -> Result<Launched, Failure> {
+        let (own, split) = (format!("{EMPTY}|{}", insert(&spec.layout())), split(spec));
+        let splitting = split.map_or(String::new(), |split| format!("|{}", split.launched()));
+        let launches = if split.is_some() { 5 } else { 2 };
+        Ok(Launched { kernel: format!("regex:^({own}{splitting})$"), launches })
+    }
+
+    fn kernels(spec: &Build, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        let splitting = split(spec).map_or(Vec::new(), |split| fused::kernels(split, fused::bulk(gpu)));
+        Ok([splitting, kernel_names(MODULE, [FILL, EMPTY, &insert(&spec.layout()), CERTIFY])].concat())
+    }
+
+    fn needed(spec: &Build, _gpus: u64) -> u64 {
+        let splitting = split(spec).map_or(0, |split| 8 * spec.count + split.bytes(spec.count));
+        spec.layout().bytes() + 8 * (spec.count + 1) + spec.count / 8 + splitting + (1 << 20)
+    }
+
+    fn plan(spec: &Build, fault: Option<Fault>) -> LaunchPlan {
+        // Nothing but what a launch leaves out is missing from a table, so no store can be taken back.
+        match split(spec) {
+            Some(_) if fault == Some(Fault::SkippedStore) => {
+                LaunchPlan::prefix(spec.count, Some(Fault::MissingTail))
+            }
+            Some(_) => LaunchPlan::prefix(spec.count, fault),
+            None => LaunchPlan::ranges(spec.count, fault),
+        }
+    }
+
+    fn prepare(spec: Build, setup: &GpuSetup) -> Result<Building, Failure> {
+        let (gpu, records, layout) = (setup.gpu, spec.records(), spec.layout());
+        let (module, n) = (gpu.module(MODULE)?, spec.count + 1);
+        let input = [gpu.alloc(length(n)?)?, gpu.alloc(length(n)?)?];
+        launch_over(gpu, &module.kernel(FILL)?, n, args![input[0], input[1], records_arg(&records), n])?;
+        Ok(Building {
+            table: Table::new(gpu, layout, &records)?,
+            input,
+            partitions: split(&spec).map(|split| Partitions::new(gpu, &spec, split)).transpose()?,
+            empty: module.kernel(EMPTY)?,
+            insert: module.kernel(&insert(&layout))?,
+            certify: module.kernel(CERTIFY)?,
+            seen: gpu.alloc(length(spec.count.div_ceil(32).max(1))?)?,
+            records,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.table.slots)
+    }
+
+    fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        let slots = self.table.layout.all_slots();
+        launch_over(gpu, &self.empty, slots, args![self.table.slots, self.table.empty, slots])
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
+        let (first, n) = (length(part.first + part.shift)?, part.count);
+        let mut from = [self.input[0].pointer_at(first)?, self.input[1].pointer_at(first)?];
+        if let Some(Partitions { passes, digit, records }) = &self.partitions {
+            let to = [records[0].pointer(), records[1].pointer()];
+            passes.split(gpu, &Split { from, n, to, offsets: DevicePtr::null() }, *digit)?;
+            from = to;
+        }
+        let blocks = grid(n, u64::from(BLOCK));
+        gpu.launch(&self.insert, blocks, BLOCK, 0, args![self.table.arg(), from[0], from[1], n])
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (slots, count) = (self.table.layout.all_slots(), self.records.count);
+        let finding = find(gpu, |report| {
+            gpu.memset32(&mut self.seen, 0)?;
+            let (per_bucket, records) = (self.table.layout.slots, records_arg(&self.records));
+            let table = self.table.arg();
+            let args = args![table, records, per_bucket, self.seen, slots, report];
+            launch_over(gpu, &self.certify, slots, args)
+        })?;
+        let missing = || {
+            (finding.touched != count)
+                .then(|| format!("{} of {count} records are in the table", finding.touched))
+        };
+        let mistake = finding.unchecked(slots, "slots").or_else(|| finding.mistake("table"));
+        Ok(Verdict::of(mistake.or_else(missing), count))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        Ok(self.table.slots.to_host()?.into_iter().flat_map(u64::to_le_bytes).collect())
+    }
+
+    fn memory(&self) -> u64 {
+        let pairs = |pair: &[DeviceBuffer<u32>; 2]| pair[0].bytes() + pair[1].bytes();
+        let partitions =
+            self.partitions.as_ref().map_or(0, |parts| pairs(&parts.records) + parts.passes.bytes());
+        self.table.slots.bytes() + pairs(&self.input) + partitions + self.seen.bytes()
+    }
+}

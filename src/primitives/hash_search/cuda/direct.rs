@@ -1,0 +1,93 @@
+//! hash-search with the method `direct`: one launch, in which each warp looks for some keys.
+
+use super::MODULE;
+use super::inputs::{Keys, Table, table_kernels};
+use super::search::{CERTIFY, Results, Searcher};
+use crate::case::Failure;
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, LaunchPart, Launched, args, kernel_names, poison,
+};
+use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::hash_search::layout::Layout;
+use crate::primitives::hash_search::records::Searches;
+use crate::primitives::hash_search::spec::Search;
+
+/// The kernel that searches a table.
+pub struct Lookup(Kernel);
+
+impl Lookup {
+    /// Its name in the PTX.
+    pub fn name(layout: &Layout) -> String {
+        format!("hash_search_{}", layout.slots)
+    }
+
+    pub fn new(gpu: &Gpu, layout: &Layout) -> Result<Lookup, Failure> {
+        Ok(Lookup(gpu.module(MODULE)?.kernel(&Lookup::name(layout))?))
+    }
+
+    /// Queues the searches for `n` keys. A block has `SEARCH_WARPS * TILE` of them.
+    pub fn queue(
+        &self,
+        gpu: &Gpu,
+        table: &Table,
+        keys: DevicePtr<u32>,
+        out: DevicePtr<u32>,
+        n: u64,
+    ) -> Result<(), Failure> {
+        let tile = u64::from(BLOCK) * if table.layout.slots == 8 { 2 } else { 4 };
+        gpu.launch(&self.0, grid(n, tile), BLOCK, 0, args![table.arg(), keys, out, n])
+    }
+}
+
+/// The method with its table.
+pub struct Direct {
+    table: Table,
+    lookup: Lookup,
+    results: Results,
+}
+
+impl Direct {
+    /// The launch of an execution, and the kernels.
+    pub fn launches(spec: &Search) -> (Launched, Vec<KernelName>) {
+        let layout = spec.layout();
+        let kernels = kernel_names(MODULE, [Lookup::name(&layout), CERTIFY.to_owned()]);
+        let launched = Launched { kernel: Lookup::name(&layout), launches: 1 };
+        (launched, [table_kernels(&layout), kernels].concat())
+    }
+
+    pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<Direct, Failure> {
+        let layout = spec.layout();
+        Ok(Direct {
+            table: Table::filled(gpu, layout, &searches.records)?,
+            lookup: Lookup::new(gpu, &layout)?,
+            results: Results::new(gpu, spec.keys, false)?,
+        })
+    }
+}
+
+impl Searcher for Direct {
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.results.out)
+    }
+
+    fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
+        let out = self.results.out.pointer_at(length(part.first)?)?;
+        self.lookup.queue(gpu, &self.table, keys, out, part.count)
+    }
+
+    fn mistake(&mut self, gpu: &Gpu, keys: &Keys, n: u64) -> Result<Option<String>, Failure> {
+        self.results.mistake(gpu, keys, n)
+    }
+
+    fn output(&self) -> Result<Vec<u8>, Failure> {
+        self.results.output()
+    }
+
+    fn written(&mut self) -> &mut DeviceBuffer<u32> {
+        &mut self.results.out
+    }
+
+    fn bytes(&self) -> u64 {
+        self.table.slots.bytes() + self.results.bytes()
+    }
+}

@@ -1,0 +1,132 @@
+//! Tables, records and search keys on a GPU (`kernels/hash_table.cuh`, `kernels/hash_inputs.cuh`).
+
+use super::MODULE;
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, KernelName, args, device_struct, kernel_names};
+use crate::inputs::Permutation;
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::{ZipfTable, launch_over, length};
+use crate::primitives::hash_search::layout::{Layout, NO_ID, slot_word};
+use crate::primitives::hash_search::records::{self, Searches};
+
+/// Empties a table.
+pub const EMPTY: &str = "hash_empty";
+
+/// Generates the search keys.
+const FILL_KEYS: &str = "hash_fill_keys";
+
+device_struct! {
+    /// `Table` in the kernels.
+    pub struct TableArg: 24 {
+        slots: DevicePtr<u64>,
+        empty: u64,
+        per_region: u32,
+        regions: u32,
+    }
+
+    /// `Records` in the kernels.
+    pub struct RecordsArg: 24 {
+        key: u64,
+        count: u64,
+        copies: u64,
+    }
+
+    /// `Searches` in the kernels.
+    pub struct SearchesArg: 112 {
+        records: RecordsArg,
+        key: u64,
+        hits: u64,
+        zipf: u64,
+        cumulative: DevicePtr<u64>,
+        start: DevicePtr<u64>,
+        guide: DevicePtr<u32>,
+        spread: Permutation,
+    }
+}
+
+/// A table in device memory.
+pub struct Table {
+    pub layout: Layout,
+    pub slots: DeviceBuffer<u64>,
+    /// The word of an empty slot.
+    pub empty: u64,
+}
+
+/// The arguments of kernels that generate records.
+pub fn records_arg(records: &records::Records) -> RecordsArg {
+    RecordsArg { key: key64(records.seed), count: records.count, copies: records.copies }
+}
+
+/// The kernels that fill a table for searches.
+pub fn table_kernels(layout: &Layout) -> Vec<KernelName> {
+    kernel_names(MODULE, [EMPTY.to_owned(), format!("hash_fill_table_{}", layout.slots)])
+}
+
+impl Table {
+    /// Room for the records; the slots are not empty yet.
+    pub fn new(gpu: &Gpu, layout: Layout, records: &records::Records) -> Result<Table, Failure> {
+        let slots = gpu.alloc(length(layout.all_slots())?)?;
+        Ok(Table { layout, slots, empty: slot_word(records.empty_key(), NO_ID) })
+    }
+
+    /// A table with these records.
+    pub fn filled(gpu: &Gpu, layout: Layout, records: &records::Records) -> Result<Table, Failure> {
+        let (table, module) = (Table::new(gpu, layout, records)?, gpu.module(MODULE)?);
+        let empty = module.kernel(EMPTY)?;
+        launch_over(gpu, &empty, layout.all_slots(), args![table.slots, table.empty, layout.all_slots()])?;
+        let fill = module.kernel(&format!("hash_fill_table_{}", layout.slots))?;
+        launch_over(gpu, &fill, records.count, args![table.arg(), records_arg(records), records.count])?;
+        Ok(table)
+    }
+
+    /// The arguments of kernels.
+    pub fn arg(&self) -> TableArg {
+        TableArg {
+            slots: self.slots.pointer(),
+            empty: self.empty,
+            per_region: self.layout.per_region,
+            regions: self.layout.regions,
+        }
+    }
+}
+
+/// The search keys, and an extra one, which only a deliberate mistake reads.
+pub struct Keys {
+    pub keys: DeviceBuffer<u32>,
+    pub arg: SearchesArg,
+    zipf: Option<ZipfTable>,
+}
+
+impl Keys {
+    /// The kernels that generate keys.
+    pub const KERNELS: [&str; 1] = [FILL_KEYS];
+
+    /// Generates the keys.
+    pub fn new(gpu: &Gpu, searches: &Searches, n: u64) -> Result<Keys, Failure> {
+        let zipf = searches.zipf.as_ref().map(|zipf| ZipfTable::new(gpu, zipf)).transpose()?;
+        let arg = searches_arg(searches, zipf.as_ref())?;
+        let keys = gpu.alloc(length(n + 1)?)?;
+        launch_over(gpu, &gpu.module(MODULE)?.kernel(FILL_KEYS)?, n + 1, args![keys, arg, n + 1])?;
+        Ok(Keys { keys, arg, zipf })
+    }
+
+    /// Bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.keys.bytes() + self.zipf.as_ref().map_or(0, ZipfTable::bytes)
+    }
+}
+
+fn searches_arg(searches: &Searches, table: Option<&ZipfTable>) -> Result<SearchesArg, Failure> {
+    let zipf = searches.zipf.as_ref();
+    let none = || Failure::Failed("no permutation of 1".to_owned());
+    Ok(SearchesArg {
+        records: records_arg(&searches.records),
+        key: key64(searches.seed),
+        hits: searches.hits,
+        zipf: zipf.map_or(0, |zipf| key64(zipf.seed)),
+        cumulative: table.map_or(DevicePtr::null(), |table| table.cumulative.pointer()),
+        start: table.map_or(DevicePtr::null(), |table| table.start.pointer()),
+        guide: table.map_or(DevicePtr::null(), |table| table.guide.pointer()),
+        spread: zipf.map(|zipf| zipf.spread).or_else(|| Permutation::new(1, 0)).ok_or_else(none)?,
+    })
+}

@@ -1,0 +1,158 @@
+//! hash-search with the method `partitioned`: a multisplit of the keys by the high bits of their hashes, searches in
+//! that order, in which a part of the table stays in the second-level cache, and, if the order of the results is to
+//! be that of the keys, the same multisplit backwards (`kernels/multisplit_back.cuh`).
+
+use super::MODULE;
+use super::direct::Lookup;
+use super::inputs::{Keys, Table, table_kernels};
+use super::search::{CERTIFY, Results, Searcher};
+use crate::case::Failure;
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, KernelName, LaunchPart, Launched, args, kernel_names,
+    poison,
+};
+use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::hash_search::records::Searches;
+use crate::primitives::hash_search::spec::{Method, Order, Search};
+use crate::primitives::multisplit::cuda::Split;
+use crate::primitives::multisplit::cuda::fused::{self, Digit, Passes};
+use crate::primitives::multisplit::cuda::input::Function;
+use crate::primitives::multisplit::tiles::{KernelVariant, Number};
+
+/// The kernel that numbers the searches.
+const FILL_NUMBERS: &str = "hash_fill_numbers";
+
+/// The kernels of a split by `bits` bits of the hash, with values of `value` bytes.
+pub fn variant(bits: u64, value: u64) -> KernelVariant {
+    KernelVariant { bits: bits as u32, value, number: Number::Any }
+}
+
+/// The high bits of the hash.
+pub fn digit(bits: u64) -> Digit {
+    Digit { function: Function::high_bits_of_hash(bits as u32), behind: u32::MAX }
+}
+
+/// Whether the order of the results is free.
+fn free(spec: &Search) -> bool {
+    matches!(spec.method, Method::Partitioned { order: Order::Free, .. })
+}
+
+fn split(spec: &Search) -> KernelVariant {
+    variant(spec.bits(), if free(spec) { 4 } else { 0 })
+}
+
+fn back_name(spec: &Search) -> String {
+    format!("fused_back_hash_{}", spec.bits())
+}
+
+/// How the results return to the order of the keys: their kernel and its resident blocks, and the results in the order
+/// of the partitions.
+struct Back {
+    kernel: Kernel,
+    resident: u32,
+    found: DeviceBuffer<u32>,
+}
+
+/// The method with its table.
+pub struct Partitioned {
+    digit: Digit,
+    passes: Passes,
+    table: Table,
+    lookup: Lookup,
+    /// The keys in the order of the partitions.
+    keys: DeviceBuffer<u32>,
+    /// The numbers of the searches, which are split with the keys if the order is free.
+    numbers: Option<DeviceBuffer<u32>>,
+    back: Option<Back>,
+    results: Results,
+}
+
+impl Partitioned {
+    /// The launches of an execution, and the kernels on a GPU.
+    pub fn launches(spec: &Search, gpu: Option<&GpuFacts>) -> (Launched, Vec<KernelName>) {
+        let layout = spec.layout();
+        let last = if free(spec) { FILL_NUMBERS.to_owned() } else { back_name(spec) };
+        let own = kernel_names(MODULE, [Lookup::name(&layout), CERTIFY.to_owned(), last]);
+        let kernels = fused::kernels(split(spec), gpu.is_some_and(fused::bulk));
+        let back = if free(spec) { String::new() } else { format!("|{}", back_name(spec)) };
+        let launched = Launched {
+            kernel: format!("regex:^({}|{}{back})$", split(spec).launched(), Lookup::name(&layout)),
+            launches: 4 + u64::from(!free(spec)),
+        };
+        (launched, [table_kernels(&layout), kernels, own].concat())
+    }
+
+    /// Bytes beside the table and the keys.
+    pub fn needed(spec: &Search) -> u64 {
+        let numbers = if free(spec) { spec.keys / 8 } else { 0 };
+        12 * spec.keys + numbers + split(spec).bytes(spec.keys)
+    }
+
+    pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<Partitioned, Failure> {
+        let (layout, n, module) = (spec.layout(), spec.keys, gpu.module(MODULE)?);
+        let passes = Passes::new(gpu, split(spec), n)?;
+        let room = || gpu.alloc::<u32>(length(n.max(1))?);
+        let (mut numbers, mut back) = (None, None);
+        if free(spec) {
+            let all = room()?;
+            launch_over(gpu, &module.kernel(FILL_NUMBERS)?, n, args![all, n])?;
+            numbers = Some(all);
+        } else {
+            let kernel = module.kernel(&back_name(spec))?;
+            back = Some(Back { resident: passes.resident_back(gpu, &kernel)?, kernel, found: room()? });
+        }
+        Ok(Partitioned {
+            digit: digit(spec.bits()),
+            passes,
+            table: Table::filled(gpu, layout, &searches.records)?,
+            lookup: Lookup::new(gpu, &layout)?,
+            keys: room()?,
+            numbers,
+            back,
+            results: Results::new(gpu, n, free(spec))?,
+        })
+    }
+
+    /// The address of an array that may not be there.
+    fn address(array: Option<&DeviceBuffer<u32>>) -> DevicePtr<u32> {
+        array.map_or(DevicePtr::null(), DeviceBuffer::pointer)
+    }
+}
+
+impl Searcher for Partitioned {
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        self.results.numbers.as_mut().map_or(Ok(()), |numbers| poison(gpu, numbers))?;
+        poison(gpu, &mut self.results.out)
+    }
+
+    fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
+        let (n, offsets, out) = (part.count, DevicePtr::null(), self.results.out.pointer());
+        let values = [self.numbers.as_ref(), self.results.numbers.as_ref()].map(Partitioned::address);
+        let (from, to) = ([keys, values[0]], [self.keys.pointer(), values[1]]);
+        self.passes.split(gpu, &Split { from, n, to, offsets }, self.digit)?;
+        let Some(Back { kernel, resident, found }) = &self.back else {
+            return self.lookup.queue(gpu, &self.table, self.keys.pointer(), out, n);
+        };
+        self.lookup.queue(gpu, &self.table, self.keys.pointer(), found.pointer(), n)?;
+        let results = Split { from: [keys, found.pointer()], n, to: [DevicePtr::null(), out], offsets };
+        self.passes.back(gpu, kernel, *resident, &results, self.digit)
+    }
+
+    fn mistake(&mut self, gpu: &Gpu, keys: &Keys, n: u64) -> Result<Option<String>, Failure> {
+        self.results.mistake(gpu, keys, n)
+    }
+
+    fn output(&self) -> Result<Vec<u8>, Failure> {
+        self.results.output()
+    }
+
+    fn written(&mut self) -> &mut DeviceBuffer<u32> {
+        &mut self.results.out
+    }
+
+    fn bytes(&self) -> u64 {
+        let between = self.numbers.iter().chain(self.back.iter().map(|back| &back.found));
+        let between = between.map(DeviceBuffer::bytes).sum::<u64>() + self.keys.bytes();
+        self.table.slots.bytes() + between + self.results.bytes() + self.passes.bytes()
+    }
+}

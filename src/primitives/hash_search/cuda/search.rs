@@ -1,0 +1,164 @@
+//! hash-search on a GPU: what the methods share.
+
+use super::MODULE;
+use super::direct::Direct;
+use super::he2007::He2007;
+use super::inputs::Keys;
+use super::partitioned::Partitioned;
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, kernel_names,
+};
+use crate::primitives::cuda::check_report::find;
+use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::hash_search::records::Searches;
+use crate::primitives::hash_search::spec::{Method, Search};
+
+/// A method with its table, its output and its temporary arrays.
+pub trait Searcher: Send {
+    /// Poisons the output.
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure>;
+
+    /// Queues the searches for `part.count` keys from `keys` on.
+    fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure>;
+
+    /// The first mistake in the results of `n` searches.
+    fn mistake(&mut self, gpu: &Gpu, keys: &Keys, n: u64) -> Result<Option<String>, Failure>;
+
+    /// The whole output.
+    fn output(&self) -> Result<Vec<u8>, Failure>;
+
+    /// The part of the output of which a fault takes a store back.
+    fn written(&mut self) -> &mut DeviceBuffer<u32>;
+
+    /// Bytes of device memory.
+    fn bytes(&self) -> u64;
+}
+
+/// The kernel that certifies one result per search.
+pub const CERTIFY: &str = "hash_certify_search";
+
+/// The results of searches, and their numbers if they are in another order; with the kernel that certifies.
+pub struct Results {
+    pub out: DeviceBuffer<u32>,
+    pub numbers: Option<DeviceBuffer<u32>>,
+    seen: DeviceBuffer<u32>,
+    certify: Kernel,
+}
+
+impl Results {
+    /// Room for `n` results, with their numbers or without.
+    pub fn new(gpu: &Gpu, n: u64, numbered: bool) -> Result<Results, Failure> {
+        let bitmap = if numbered { n.div_ceil(32) } else { 0 };
+        Ok(Results {
+            out: gpu.alloc(length(n)?)?,
+            numbers: numbered.then(|| gpu.alloc(length(n)?)).transpose()?,
+            seen: gpu.alloc(length(bitmap.max(1))?)?,
+            certify: gpu.module(MODULE)?.kernel(CERTIFY)?,
+        })
+    }
+
+    pub fn mistake(&mut self, gpu: &Gpu, keys: &Keys, n: u64) -> Result<Option<String>, Failure> {
+        let Results { out, numbers, seen, certify } = self;
+        let numbers = numbers.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+        let finding = find(gpu, |report| {
+            gpu.memset32(seen, 0)?;
+            launch_over(gpu, certify, n, args![out, numbers, keys.arg, seen, n, report])
+        })?;
+        Ok(finding.unchecked(n, "searches").or_else(|| finding.mistake("out")))
+    }
+
+    /// The numbers, if there are any, then the results.
+    pub fn output(&self) -> Result<Vec<u8>, Failure> {
+        let all = self.numbers.iter().chain([&self.out]).map(DeviceBuffer::to_host);
+        Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().flat_map(u32::to_le_bytes).collect())
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.out.bytes() + self.numbers.as_ref().map_or(0, DeviceBuffer::bytes) + self.seen.bytes()
+    }
+}
+
+/// A case in device memory.
+pub struct Searching {
+    n: u64,
+    keys: Keys,
+    searcher: Box<dyn Searcher>,
+}
+
+/// The launches of an execution, and the kernels that its method needs.
+fn launches(spec: &Search, gpu: Option<&GpuFacts>) -> (Launched, Vec<KernelName>) {
+    match spec.method {
+        Method::He2007 { .. } => He2007::launches(spec),
+        Method::Partitioned { .. } => Partitioned::launches(spec, gpu),
+        Method::Best | Method::Direct => Direct::launches(spec),
+    }
+}
+
+impl GpuJob for Searching {
+    type Case = Search;
+
+    fn launched(spec: &Search) -> Result<Launched, Failure> {
+        Ok(launches(spec, None).0)
+    }
+
+    fn kernels(spec: &Search, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        Ok([kernel_names(MODULE, Keys::KERNELS), launches(spec, Some(gpu)).1].concat())
+    }
+
+    fn needed(spec: &Search, _gpus: u64) -> u64 {
+        let own = match spec.method {
+            Method::He2007 { .. } => He2007::needed(spec),
+            Method::Partitioned { .. } => spec.layout().bytes() + Partitioned::needed(spec),
+            Method::Best | Method::Direct => spec.layout().bytes() + 4 * spec.keys,
+        };
+        own + 4 * (spec.keys + 1) + (1 << 20)
+    }
+
+    fn plan(spec: &Search, fault: Option<Fault>) -> LaunchPlan {
+        match spec.method {
+            Method::Best | Method::Direct => LaunchPlan::ranges(spec.keys, fault),
+            _ => LaunchPlan::prefix(spec.keys, fault),
+        }
+    }
+
+    fn prepare(spec: Search, setup: &GpuSetup) -> Result<Searching, Failure> {
+        let gpu = setup.gpu;
+        let searches = Searches::of(&spec).map_err(|refused| Failure::NotApplicable(refused.to_string()))?;
+        Ok(Searching {
+            n: spec.keys,
+            keys: Keys::new(gpu, &searches, spec.keys)?,
+            searcher: match spec.method {
+                Method::He2007 { .. } => Box::new(He2007::new(gpu, &spec, &searches)?),
+                Method::Partitioned { .. } => Box::new(Partitioned::new(gpu, &spec, &searches)?),
+                Method::Best | Method::Direct => Box::new(Direct::new(gpu, &spec, &searches)?),
+            },
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        self.searcher.clear(gpu)
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
+        let keys = self.keys.keys.pointer_at(length(part.first + part.shift)?)?;
+        self.searcher.search(gpu, keys, part)
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        Ok(Verdict::of(self.searcher.mistake(gpu, &self.keys, self.n)?, self.n))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        self.searcher.output()
+    }
+
+    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
+        Some((self.searcher.written(), 1))
+    }
+
+    fn memory(&self) -> u64 {
+        self.keys.bytes() + self.searcher.bytes()
+    }
+}

@@ -1,0 +1,182 @@
+//! The memory accesses of searches and of building.
+
+use super::spec::{self, Build, BuildMethod, Distribution, Method, Search};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Pass, Work};
+
+/// Keys that a multisplit orders on chip.
+const SPLIT_TILE: u64 = 12_288;
+
+/// What share of the records finds its bucket full, if records are put at home alone: with λ records per bucket of
+/// b slots, Poisson-distributed, Σ (k − b)⁺ P(k) / λ.
+fn beyond_home(slots: u32, load: f64) -> f64 {
+    let mean = f64::from(slots) * load;
+    let (mut share, mut room) = (exp_minus(mean), 0.0);
+    for k in 0..slots {
+        room += f64::from(slots - k) * share;
+        share *= mean / f64::from(k + 1);
+    }
+    // (k − b)⁺ = k − b + (b − k)⁺
+    (mean - f64::from(slots) + room) / mean
+}
+
+/// e^-x, from multiplications alone, so that it is the same on every machine.
+fn exp_minus(x: f64) -> f64 {
+    let y = x / 64.0;
+    let series = (1..12).rev().fold(1.0, |sum, k| 1.0 - y / f64::from(k) * sum);
+    (0..6).fold(series, |power, _| power * power)
+}
+
+/// Buckets read for each search on average: a record away from home costs a second one, and so does a miss whose
+/// mark a record away from home has set.
+fn visits(spec: &Search) -> f64 {
+    let slots = spec.layout().slots;
+    let beyond = beyond_home(slots, spec.load);
+    1.0 + spec.hits * beyond + (1.0 - spec.hits) * (beyond * spec.load).min(1.0)
+}
+
+fn times(count: u64, factor: f64) -> u64 {
+    (count as f64 * factor) as u64
+}
+
+/// The order in which searches visit the table.
+fn order(spec: &Search) -> Order {
+    match spec.distribution {
+        Distribution::Uniform => Order::Random,
+        Distribution::Zipf { exponent } => Order::Zipf { exponent },
+    }
+}
+
+fn table_access(direction: Direction, element: u64, count: u64, footprint: u64, order: Order) -> Access {
+    let concurrency = Concurrency::Independent;
+    Access { array: "table".to_owned(), direction, element, count, footprint, order, concurrency }
+}
+
+/// A pass over arrays of 4-byte elements: those that are read, then those that are written.
+fn over(n: u64, read: &[&str], written: &[&str]) -> Vec<Access> {
+    let access = |direction| move |array: &&str| Access::sequential(array, direction, 4, n);
+    read.iter().map(access(Direction::Read)).chain(written.iter().map(access(Direction::Write))).collect()
+}
+
+/// The partitions of `array` that a multisplit writes.
+fn staged(array: &str, element: u64, n: u64, bits: u64) -> Access {
+    let order = Order::Staged { partitions: 1 << bits, tile: SPLIT_TILE };
+    Access { order, ..Access::sequential(array, Direction::Write, element, n) }
+}
+
+/// The visits of searches to the buckets, in the order of the partitions or in any.
+fn looked(spec: &Search, order: Order) -> Access {
+    let (bytes, visited) = (spec.layout().bytes(), times(spec.keys, visits(spec)));
+    table_access(Direction::Read, spec.bucket_bytes(), visited, bytes, order)
+}
+
+/// The passes of a search, and the bytes of the arrays beside keys and table.
+fn passes(spec: &Search) -> (Vec<Pass>, u64) {
+    let n = spec.keys;
+    match spec.method {
+        Method::Best | Method::Direct => {
+            let all = [over(n, &["keys"], &[]), vec![looked(spec, order(spec))], over(n, &[], &["out"])];
+            (vec![Pass::once(all.concat())], 4 * n)
+        }
+        Method::Partitioned { order, .. } => (partitioned(spec, order), 12 * n),
+        Method::He2007 { .. } => (he2007(spec), 4 * n + 12 * spec.most_matches()),
+    }
+}
+
+/// A count and a split of the keys, the searches, and the split backwards.
+fn partitioned(spec: &Search, order: spec::Order) -> Vec<Pass> {
+    let (n, bits, free) = (spec.keys, spec.bits(), order == spec::Order::Free);
+    let read: &[&str] = if free { &["keys", "numbers"] } else { &["keys"] };
+    let written: &[&str] = if free { &["split keys", "out numbers"] } else { &["split keys"] };
+    let written = written.iter().map(|array| staged(array, 4, n, bits));
+    let split = over(n, read, &[]).into_iter().chain(written).collect();
+    let part = looked(spec, Order::Chunks { chunks: 1 << bits });
+    let found = if free { "out" } else { "found" };
+    let search = [over(n, &["split keys"], &[]), vec![part], over(n, &[], &[found])].concat();
+    let mut passes = vec![Pass::once(over(n, &["keys"], &[])), Pass::once(split), Pass::once(search)];
+    if !free {
+        passes.push(Pass::once(over(n, &["keys", "found"], &["out"])));
+    }
+    passes
+}
+
+/// The four steps of he2007 §4.2: headers and entries are visited for the counts and again for the ids.
+fn he2007(spec: &Search) -> Vec<Pass> {
+    let (n, count, headers) = (spec.keys, spec.count, spec.headers());
+    let random = |array: &str, element, count, footprint| Access {
+        order: order(spec),
+        footprint,
+        ..Access::sequential(array, Direction::Read, element, count)
+    };
+    let entries = times(n, spec.load.max(1.0 + spec.hits * spec.load / 2.0));
+    let probe = || vec![random("headers", 8, n, 4 * headers), random("entries", 8, entries, 8 * count)];
+    let matches = times(n * spec.copies, spec.hits);
+    let counting = [over(n, &["keys"], &["counts"]), probe()].concat();
+    let sums = [over(n, &["counts", "counts"], &["offsets"])].concat();
+    let locating = [over(n, &["keys", "offsets"], &[]), probe(), over(matches, &[], &["L"])].concat();
+    let passes = spec.passes();
+    let gathered = matches.div_ceil(passes);
+    let gather = vec![
+        Access::sequential("L", Direction::Read, 4, matches),
+        random("records", 8, gathered, (8 * count).div_ceil(passes)),
+        Access::sequential("out", Direction::Write, 8, gathered),
+    ];
+    let once = [counting, sums, locating].map(Pass::once);
+    once.into_iter().chain([Pass { times: passes, accesses: gather }]).collect()
+}
+
+/// The accesses of a search.
+pub fn search(spec: &Search) -> Work {
+    let (n, (passes, beside)) = (spec.keys, passes(spec));
+    let bytes = 8 * n + 8 * times(n, spec.hits);
+    let table = match spec.method {
+        Method::He2007 { .. } => 16 * spec.count + 4 * (spec.headers() + n),
+        _ => spec.layout().bytes(),
+    };
+    let footprint = table + 4 * n + beside;
+    let free = matches!(spec.method, Method::Partitioned { order: spec::Order::Free, .. });
+    let scratch = if free { n.div_ceil(8) } else { 0 };
+    Work { passes, elements: n, effective_bytes: bytes, system_bytes: bytes, footprint, scratch }
+}
+
+/// The accesses of building: the table is emptied; each record reads its bucket and takes a slot, in the order of the
+/// partitions after a count and a split of the records.
+pub fn build(spec: &Build) -> Work {
+    let (n, layout) = (spec.count, spec.layout());
+    let (slots, bytes) = (layout.all_slots(), layout.bytes());
+    let looked = times(n, 1.0 + beyond_home(layout.slots, spec.load));
+    let parts = matches!(spec.method, BuildMethod::Partitioned { .. }).then(|| spec.bits());
+    let order = || parts.map_or(Order::Random, |bits| Order::Chunks { chunks: 1 << bits });
+    let mut passes = vec![Pass::once(vec![Access::sequential("table", Direction::Write, 8, slots)])];
+    if let Some(bits) = parts {
+        passes.push(Pass::once(over(n, &["keys"], &[])));
+        let written = ["split keys", "split ids"].map(|array| staged(array, 4, n, bits));
+        passes.push(Pass::once([over(n, &["keys", "ids"], &[]), written.to_vec()].concat()));
+    }
+    let put = vec![
+        table_access(Direction::Read, spec.bucket_bytes(), looked, bytes, order()),
+        table_access(Direction::Write, 8, n, bytes, order()),
+    ];
+    passes.push(Pass::once([over(n, &["keys", "ids"], &[]), put].concat()));
+    Work {
+        passes,
+        elements: n,
+        effective_bytes: 16 * n,
+        system_bytes: 16 * n,
+        footprint: bytes + if parts.is_some() { 16 * n } else { 8 * n },
+        scratch: n.div_ceil(8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_records_are_away_from_home() {
+        assert!((exp_minus(8.0) / (-8.0f64).exp() - 1.0).abs() < 1e-9);
+        assert!((beyond_home(8, 0.8) - 0.06).abs() < 0.01, "{}", beyond_home(8, 0.8));
+        assert!((beyond_home(8, 0.99) - 0.135).abs() < 0.01, "{}", beyond_home(8, 0.99));
+        assert!(beyond_home(4, 0.5) < 0.06);
+    }
+}
