@@ -2,7 +2,7 @@
 #pragma once
 
 #include "counts.cuh"
-#include "sort_inputs.cuh"
+#include "../../kernels/sort_inputs.cuh"
 #include "zipf.cuh"
 
 // A case.
@@ -26,7 +26,8 @@ static SortCase sort_case(Case& parameters) {
     c.exponent = parameters.text("distribution.zipf.exponent", "1.0");
     c.distinct = parameters.number("distribution.few.distinct", "16");
     const u64 width = c.wide ? 64 : 32;
-    const u64 begin = parameters.number("begin", "0"), end = parameters.number("end", std::to_string(width));
+    const bool all = parameters.text("end", "auto") == "auto";
+    const u64 begin = parameters.number("begin", "0"), end = all ? width : parameters.number("end");
     c.begin = (int)std::min<u64>(begin, 65), c.end = (int)std::min<u64>(end, 65);
     c.counts = counts_of(parameters);
     parameters.nothing_else();

@@ -54,7 +54,9 @@ impl CheckReport {
             9 => format!("offset {at} is {found} instead of {expected}"),
             10 => format!("{output}[{at}] is {found:#x} behind {expected:#x}"),
             11 => format!("the value {found:#x} beside {output}[{at}], {expected:#x}, is of no such key"),
-            12 => format!("{output}[{at}] was at {found} in the input, the equal key before it at {expected}"),
+            12 => {
+                format!("{output}[{at}] was at {found} in the input, the equal key before it at {expected}")
+            }
             _ => format!("element {first} is wrong"),
         })
     }

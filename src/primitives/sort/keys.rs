@@ -125,7 +125,9 @@ mod tests {
             keys.dedup();
             keys.len()
         };
-        assert!(of("distribution=sorted").is_sorted() && of("distribution=reversed").is_sorted_by(|a, b| a > b));
+        assert!(
+            of("distribution=sorted").is_sorted() && of("distribution=reversed").is_sorted_by(|a, b| a > b)
+        );
         assert!(of("distribution=sorted")[4095] > u64::from(u32::MAX) / 2);
         assert_eq!(count("distribution=equal"), 1);
         assert_eq!(count("distribution=few distribution.few.distinct=7 key=u64"), 7);
@@ -144,8 +146,12 @@ mod tests {
             let keys = spec(&format!("keys=100000 key={key} distribution={distribution}")).source();
             [0, 1, 2, 99_999, 100_000].map(|i| keys.at(i))
         };
-        let all: Vec<_> = ["u32", "u64"].into_iter().flat_map(|key| distributions.map(|d| (key, d))).map(of).collect();
+        let all: Vec<_> =
+            ["u32", "u64"].into_iter().flat_map(|key| distributions.map(|d| (key, d))).map(of).collect();
         let keys = spec("keys=9").source();
-        insta::assert_debug_snapshot!((all, [4, 8].map(|bytes| [0, 1, 1 << 29].map(|i| keys.value(i, bytes)))));
+        insta::assert_debug_snapshot!((
+            all,
+            [4, 8].map(|bytes| [0, 1, 1 << 29].map(|i| keys.value(i, bytes)))
+        ));
     }
 }

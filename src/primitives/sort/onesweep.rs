@@ -82,7 +82,10 @@ pub fn counting(spec: &Spec) -> (String, u64) {
         _ => 16,
     };
     let of = if digits.is_field(8 * spec.key_bytes()) { "some" } else { "whole" };
-    (format!("sort_count_{of}_u{}_{copies}", 8 * spec.key_bytes()), 4 * DIGITS * u64::from(digits.count()) * copies)
+    (
+        format!("sort_count_{of}_u{}_{copies}", 8 * spec.key_bytes()),
+        4 * DIGITS * u64::from(digits.count()) * copies,
+    )
 }
 
 /// Bytes that a sort allocates beside the arrays of keys and values: the counts of two executions, a ticket per
@@ -98,7 +101,9 @@ pub fn bytes(spec: &Spec) -> u64 {
 /// Methods whose costs are not known.
 pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     match spec.method {
-        _ if !spec.backend.is_cuda() => Err("no profile gives the time that CPUs take to rank keys".to_owned()),
+        _ if !spec.backend.is_cuda() => {
+            Err("no profile gives the time that CPUs take to rank keys".to_owned())
+        }
         Method::Onesweep => Err("the costs of ranking in this pass have not been counted".to_owned()),
         _ => Err("no model covers a sort by several multisplits".to_owned()),
     }
@@ -111,11 +116,16 @@ mod tests {
 
     #[test]
     fn blocks_fit() {
-        for (key, value, blocks) in [("u32", "none", 2), ("u32", "4B", 1), ("u64", "none", 1), ("u64", "8B", 1)] {
+        for (key, value, blocks) in
+            [("u32", "none", 2), ("u32", "4B", 1), ("u64", "none", 1), ("u64", "8B", 1)]
+        {
             for keys in [1000, 1 << 28] {
                 let shape = Shape::of(&spec(&format!("keys={keys} key={key} values={value}")));
                 let bytes = shape.shared(true) + 1024;
-                assert!(bytes * blocks <= 228 << 10 && shape.tile() + SLACK * DIGITS < 1 << 16, "{key} {value} {bytes}");
+                assert!(
+                    bytes * blocks <= 228 << 10 && shape.tile() + SLACK * DIGITS < 1 << 16,
+                    "{key} {value} {bytes}"
+                );
                 assert!(shape.shared(false) <= 163 << 10, "{key} {value}");
             }
         }
@@ -127,7 +137,10 @@ mod tests {
             let spec = spec(words);
             (counting(&spec).0, Shape::of(&spec).name(true))
         };
-        assert_eq!(named("keys=9"), ("sort_count_whole_u32_2".to_owned(), "sort_bulk_small_u32_0".to_owned()));
+        assert_eq!(
+            named("keys=9"),
+            ("sort_count_whole_u32_2".to_owned(), "sort_bulk_small_u32_0".to_owned())
+        );
         let field = "keys=268435456 key=u64 values=4B begin=3";
         assert_eq!(named(field), ("sort_count_some_u64_16".to_owned(), "sort_bulk_large_u64_4".to_owned()));
     }

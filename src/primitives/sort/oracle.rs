@@ -13,7 +13,12 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let wanted = |i: &u64| keys.at(*i);
     if spec.value() > 0 {
         compare("keys", found_keys, spec.key_bytes(), order.iter().map(wanted))?;
-        return compare("values", found_values, spec.value(), order.iter().map(|&i| keys.value(i, spec.value())));
+        return compare(
+            "values",
+            found_values,
+            spec.value(),
+            order.iter().map(|&i| keys.value(i, spec.value())),
+        );
     }
     // The fields, which leave no choice, and then all keys by field and whole key.
     let mut found: Vec<u64> = words(found_keys, spec.key_bytes()).collect();
@@ -35,12 +40,7 @@ fn words(bytes: &[u8], element: u64) -> impl Iterator<Item = u64> {
     bytes.chunks_exact(element as usize).map(word)
 }
 
-fn compare(
-    array: &str,
-    found: &[u8],
-    element: u64,
-    wanted: impl Iterator<Item = u64>,
-) -> Result<(), String> {
+fn compare(array: &str, found: &[u8], element: u64, wanted: impl Iterator<Item = u64>) -> Result<(), String> {
     match words(found, element).zip(wanted).enumerate().find(|(_, (found, wanted))| found != wanted) {
         None => Ok(()),
         Some((at, (found, wanted))) => Err(format!("{array}[{at}] is {found:#x} instead of {wanted:#x}")),

@@ -213,8 +213,12 @@ mod tests {
         assert!(refusal("keys=1073741825").starts_with("keys: "));
         assert!(refusal("keys=4 method=onesweep backend=cpu").starts_with("n/a: a method of GPUs"));
         assert!(refusal("keys=4 method=msd backend=cuda").starts_with("n/a: a method of CPUs"));
-        assert!(refusal("keys=4 key=u64 method=multisplit-lsd backend=cuda").starts_with("n/a: the multisplits"));
-        assert!(refusal("keys=4 begin=1 method=library backend=cpu").starts_with("n/a: the standard library"));
+        assert!(
+            refusal("keys=4 key=u64 method=multisplit-lsd backend=cuda").starts_with("n/a: the multisplits")
+        );
+        assert!(
+            refusal("keys=4 begin=1 method=library backend=cpu").starts_with("n/a: the standard library")
+        );
         assert!(refusal("keys=4 values=4B method=library backend=scalar").starts_with("n/a: the standard"));
     }
 

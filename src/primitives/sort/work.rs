@@ -54,8 +54,9 @@ fn varying(spec: &Spec, digits: Digits) -> u64 {
 /// the other way round.
 fn onesweep(spec: &Spec) -> Vec<Pass> {
     let shape = Shape::of(spec);
-    let descriptors =
-        |direction| Access::sequential("descriptors", direction, DESCRIPTOR, 2 * DIGITS * shape.tiles(spec.keys));
+    let descriptors = |direction| {
+        Access::sequential("descriptors", direction, DESCRIPTOR, 2 * DIGITS * shape.tiles(spec.keys))
+    };
     let mut pass = moved(spec, Order::Staged { partitions: DIGITS, tile: shape.tile() });
     pass.extend([descriptors(Write), descriptors(Read)]);
     let times = varying(spec, spec.digits(DIGIT_BITS));
@@ -106,7 +107,8 @@ mod tests {
     /// 36 bytes per u32 key (one histogram, four passes), and 68 per pair, besides the descriptors.
     #[test]
     fn a_key_moves_once_per_digit() {
-        let bytes = |words: &str| spec(&format!("keys=12288000 backend=cuda {words}")).work().declared_bytes();
+        let bytes =
+            |words: &str| spec(&format!("keys=12288000 backend=cuda {words}")).work().declared_bytes();
         let descriptors = |tiles: u64| 4 * 4 * 4 * 256 * tiles;
         assert_eq!(bytes(""), 12_288_000 * 36 + descriptors(1000));
         assert_eq!(bytes("values=4B"), 12_288_000 * 68 + descriptors(750));

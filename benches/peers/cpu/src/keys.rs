@@ -40,7 +40,8 @@ impl SortKeys {
         let (n, seed) = (case.number("keys", "")?, case.number("seed", "1")?);
         let width: u32 = if case.one_of("key", &["u32", "u64"])? == "u64" { 64 } else { 32 };
         let values = case.one_of("values", &["none", "4B", "8B"])?;
-        if case.number::<u32>("begin", "0")? > 0 || case.number::<u32>("end", &width.to_string())? < width {
+        let all = case.text("end", "auto") == "auto" || case.number::<u32>("end", "")? == width;
+        if case.number::<u32>("begin", "0")? > 0 || !all {
             return refused("it sorts by whole keys");
         }
         let value = match values {

@@ -11,7 +11,8 @@ use crate::inputs::mix::mix64;
 
 /// Describes the first mistake; `None` if there is none.
 pub fn judge(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-    let mistake = find(pool, sort.n(), cancel, |block| block.into_iter().find_map(|i| out_of_order(sort, i)))?;
+    let mistake =
+        find(pool, sort.n(), cancel, |block| block.into_iter().find_map(|i| out_of_order(sort, i)))?;
     match mistake {
         Some(mistake) => Ok(Some(mistake)),
         None if sort.spec.value() > 0 => origins(sort, pool, cancel),

@@ -55,7 +55,10 @@ unsafe fn count_all<K: Key>(sort: &Sort, index: usize, digits: Digits, pieces: &
 unsafe fn varying(sort: &Sort, digits: Digits) -> (u32, usize) {
     let stride = sort.counts[0].holds::<u64>() / digits.count() as usize;
     let total = |d: u32, value: usize| {
-        sort.counts.iter().map(|counts| unsafe { *counts.ptr::<u64>().add(d as usize * stride + value) }).sum::<u64>()
+        sort.counts
+            .iter()
+            .map(|counts| unsafe { *counts.ptr::<u64>().add(d as usize * stride + value) })
+            .sum::<u64>()
     };
     let keys: u64 = (0..digits.digit(0).values()).map(|value| total(0, value)).sum();
     let differs = |d: &u32| (0..digits.digit(*d).values()).all(|value| total(*d, value) != keys);

@@ -235,7 +235,10 @@ impl PoolJob for Sort {
             input: Pairs::new(&spec, n + 1)?,
             between: Pairs::new(&spec, if spec.method == Method::Library { 0 } else { n })?,
             output: Pairs::new(&spec, n)?,
-            own: workers.clone().map(|_| WorkerTables::new(values, values * group * pair)).collect::<Result<_, _>>()?,
+            own: workers
+                .clone()
+                .map(|_| WorkerTables::new(values, values * group * pair))
+                .collect::<Result<_, _>>()?,
             counts: workers.map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
             next: AtomicUsize::new(0),
             group,

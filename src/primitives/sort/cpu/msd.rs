@@ -93,7 +93,11 @@ impl Parts<'_> {
                     start += self.count(value);
                     value += 1;
                 }
-                let part = Part { from: middle.further::<K, V>(start), other: other.further::<K, V>(start), n: self.count(value) };
+                let part = Part {
+                    from: middle.further::<K, V>(start),
+                    other: other.further::<K, V>(start),
+                    n: self.count(value),
+                };
                 part.sort::<K, V>(rest, output.further::<K, V>(start));
             }
         }

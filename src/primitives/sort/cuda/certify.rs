@@ -117,7 +117,8 @@ fn source(keys: &Keys, table: Option<&ZipfTable>) -> Result<SortKeys, Failure> {
         Distribution::Few { distinct } => (5, distinct),
     };
     let zipf = keys.zipf.as_deref();
-    let nowhere = || Permutation::new(1, 0).ok_or_else(|| Failure::Failed("no permutation of one".to_owned()));
+    let nowhere =
+        || Permutation::new(1, 0).ok_or_else(|| Failure::Failed("no permutation of one".to_owned()));
     let (cumulative, start, guide) = match table {
         Some(table) => (table.cumulative.pointer(), table.start.pointer(), table.guide.pointer()),
         None => (DevicePtr::null(), DevicePtr::null(), DevicePtr::null()),

@@ -24,10 +24,16 @@ pub fn bytes(spec: &Spec, radix: u64, by: Splits) -> u64 {
 }
 
 /// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
-pub fn launches(spec: &Spec, radix: u64, by: Splits, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
+pub fn launches(
+    spec: &Spec,
+    radix: u64,
+    by: Splits,
+    bulk: bool,
+) -> Result<(Launched, Vec<KernelName>), Failure> {
     let of = |spec: &multisplit::Spec| multisplit::cuda::launches(spec, bulk);
     let all = specs(spec, radix, by)?.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-    let names: Vec<&str> = all.iter().map(|(launched, _)| launched.kernel.trim_start_matches("regex:")).collect();
+    let names: Vec<&str> =
+        all.iter().map(|(launched, _)| launched.kernel.trim_start_matches("regex:")).collect();
     let each = all.first().map_or(0, |(launched, _)| launched.launches);
     let launches = each * u64::from(spec.digits(radix as u32).count());
     let kernel = format!("regex:{}", names.join("|"));
@@ -43,7 +49,10 @@ pub struct Multisplits {
 impl Multisplits {
     /// Allocates their counts.
     pub fn new(gpu: &Gpu, spec: &Spec, radix: u64, by: Splits) -> Result<Multisplits, Failure> {
-        let splits = specs(spec, radix, by)?.iter().map(|spec| FieldSplits::new(gpu, spec)).collect::<Result<_, _>>()?;
+        let splits = specs(spec, radix, by)?
+            .iter()
+            .map(|spec| FieldSplits::new(gpu, spec))
+            .collect::<Result<_, _>>()?;
         Ok(Multisplits { digits: spec.digits(radix as u32).all().collect(), splits })
     }
 }

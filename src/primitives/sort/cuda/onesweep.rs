@@ -83,7 +83,8 @@ impl Onesweep {
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Onesweep, Failure> {
         let (shape, bulk) = (Shape::of(spec), bulk(gpu.device()));
         let [count, pass] = kernels(spec, bulk).map(|(module, name)| gpu.module(module)?.kernel(&name));
-        let (count, pass, shared) = (count?, pass?, [counting(spec).1, shape.shared(bulk)].map(|bytes| bytes as u32));
+        let (count, pass, shared) =
+            (count?, pass?, [counting(spec).1, shape.shared(bulk)].map(|bytes| bytes as u32));
         let counts = vec![0; (MOST_DIGITS * DIGITS) as usize];
         let descriptors = || gpu.alloc(length(shape.tiles(spec.keys).max(1) * DIGITS)?);
         gpu.max_blocks(&count, COUNT_THREADS, shared[0])?;
