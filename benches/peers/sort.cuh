@@ -26,8 +26,8 @@ static SortCase sort_case(Case& parameters) {
     c.exponent = parameters.text("distribution.zipf.exponent", "1.0");
     c.distinct = parameters.number("distribution.few.distinct", "16");
     const u64 width = c.wide ? 64 : 32;
-    const bool all = parameters.text("end", "auto") == "auto";
-    const u64 begin = parameters.number("begin", "0"), end = all ? width : parameters.number("end");
+    const u64 begin = parameters.number("begin", "0");
+    const u64 end = parameters.text("end", "auto") == "auto" ? width : parameters.number("end");
     c.begin = (int)std::min<u64>(begin, 65), c.end = (int)std::min<u64>(end, 65);
     c.counts = counts_of(parameters);
     parameters.nothing_else();
@@ -69,7 +69,7 @@ static SortKeys sort_keys(const SortCase& c, const ZipfTable* table) {
         {"sorted", DRAW_SORTED}, {"reversed", DRAW_REVERSED}, {"equal", DRAW_EQUAL}, {"few", DRAW_FEW}};
     SortKeys s{};
     s.key = key64(c.seed);
-    s.values = key64(c.seed ^ 0x534F52545F56414Cull);
+    s.values = key64(c.seed ^ 0x534F525456414C55ull);
     s.n = c.n;
     s.draw = draws.at(c.distribution);
     s.drop = c.wide ? 0 : 32;

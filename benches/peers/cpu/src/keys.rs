@@ -5,7 +5,7 @@ use crate::inputs::mix::{index_of_word32, index_of_word64, mix64, scale, word32,
 use crate::inputs::zipf::Zipf;
 
 /// Tag of the seed for the values.
-const VALUE: u64 = 0x534F_5254_5F56_414C;
+const VALUE: u64 = 0x534F_5254_5641_4C55;
 
 /// How the keys are distributed.
 #[derive(Clone, Debug)]
@@ -40,8 +40,11 @@ impl SortKeys {
         let (n, seed) = (case.number("keys", "")?, case.number("seed", "1")?);
         let width: u32 = if case.one_of("key", &["u32", "u64"])? == "u64" { 64 } else { 32 };
         let values = case.one_of("values", &["none", "4B", "8B"])?;
-        let all = case.text("end", "auto") == "auto" || case.number::<u32>("end", "")? == width;
-        if case.number::<u32>("begin", "0")? > 0 || !all {
+        let end = match case.text("end", "auto").as_str() {
+            "auto" => width,
+            _ => case.number("end", "auto")?,
+        };
+        if case.number::<u32>("begin", "0")? > 0 || end < width {
             return refused("it sorts by whole keys");
         }
         let value = match values {

@@ -80,7 +80,9 @@ fn what_is_not_executed_is_wrong() {
 #[test]
 fn orders_are_answered() {
     let mut server = Server::new("std-sort");
-    let ready = server.answer("prepare primitive=sort seed=1 keys=1024 method=radix backend.cpu.threads=1");
+    let ready = server.answer(
+        "prepare primitive=sort seed=1 keys=1024 method=radix begin=0 end=auto backend.cpu.threads=1",
+    );
     let ready = ready.expect("an answer");
     assert!(ready.starts_with("ready 8192 order=") && ready.ends_with("stable threads=1"), "{ready}");
     let seconds = server.answer("sample 3").expect("an answer");
