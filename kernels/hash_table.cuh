@@ -60,13 +60,15 @@ LAB u32 reach_of(const Table& t, u32 slots) {
 
 // ---- insertion -------------------------------------------------------------------------
 
-// Puts a record into an empty slot of a bucket, if there is one. A mark that is set meanwhile stays.
+// Puts a record into an empty slot of a bucket, if there is one. A mark that is set meanwhile stays. The loads go through
+// the first-level cache, so that the two halves of a sector are asked for once; what they return may be out of date, but
+// slots only ever become full, and the exchange compares with what is there.
 template <u32 SLOTS> LAB bool put_record(const Table& t, u32 bucket, u64 record) {
     u64* slots = t.slots + (u64)bucket * SLOTS;
     u32 empty = 0, marks = 0;
 #pragma unroll
     for (u32 k = 0; k < SLOTS / 2u; ++k) {
-        const ulonglong2 two = __ldcg((const ulonglong2*)slots + k);
+        const ulonglong2 two = ((const ulonglong2*)slots)[k];
         empty |= (id_of_slot(two.x) == NO_ID ? 1u << (2u * k) : 0u) | (id_of_slot(two.y) == NO_ID ? 2u << (2u * k) : 0u);
         marks |= (u32)(two.x >> 63) << (2u * k) | (u32)(two.y >> 63) << (2u * k + 1u);
     }
@@ -104,7 +106,7 @@ template <u32 SLOTS> LAB bool has_room(const Table& t, u32 bucket) {
     bool room = false;
 #pragma unroll
     for (u32 k = 0; k < SLOTS / 2u; ++k) {
-        const ulonglong2 two = __ldcg(slots + k);
+        const ulonglong2 two = slots[k];
         room = room || id_of_slot(two.x) == NO_ID || id_of_slot(two.y) == NO_ID;
     }
     return room;

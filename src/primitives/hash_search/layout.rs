@@ -68,7 +68,7 @@ pub fn id_of(word: u64) -> u32 {
 
 #[inline(always)]
 fn scale32(word: u32, n: u32) -> u32 {
-    (u64::from(word) * u64::from(n) >> 32) as u32
+    ((u64::from(word) * u64::from(n)) >> 32) as u32
 }
 
 impl Layout {

@@ -29,6 +29,12 @@ pub type Timed = unsafe fn(&Call);
 
 /// A bucket of `SLOTS` slots.
 trait Bucket<const SLOTS: usize> {
+    /// A key. Scalar loops load it so that the compiler does not vectorise what is computed from it.
+    #[inline(always)]
+    fn key(key: &u32) -> u32 {
+        *key
+    }
+
     /// The slots with a key, as bits.
     ///
     /// # Safety
@@ -45,9 +51,9 @@ struct Homes {
 
 impl Homes {
     #[inline(always)]
-    fn request<const SLOTS: usize>(&mut self, call: &Call, keys: &[u32]) {
-        for ((bucket, mark), &key) in self.buckets.iter_mut().zip(&mut self.marks).zip(keys) {
-            let place = call.layout.place(key);
+    fn request<B: Bucket<SLOTS>, const SLOTS: usize>(&mut self, call: &Call, keys: &[u32]) {
+        for ((bucket, mark), key) in self.buckets.iter_mut().zip(&mut self.marks).zip(keys) {
+            let place = call.layout.place(B::key(key));
             // 32 bits number all slots.
             (*bucket, *mark) = (call.layout.visit(&place, 0) as u32, place.mark);
         }
@@ -66,10 +72,10 @@ unsafe fn all<B: Bucket<SLOTS>, const SLOTS: usize>(call: &Call) {
         (keys, std::slice::from_raw_parts_mut(call.out, call.n))
     };
     let mut homes = [Homes { buckets: [0; GROUP], marks: [0; GROUP] }; 2];
-    homes[0].request::<SLOTS>(call, &keys[..GROUP.min(call.n)]);
+    homes[0].request::<B, SLOTS>(call, &keys[..GROUP.min(call.n)]);
     for (at, (some, out)) in keys.chunks(GROUP).zip(out.chunks_mut(GROUP)).enumerate() {
         let next = keys.get((at + 1) * GROUP..).unwrap_or_default();
-        homes[(at + 1) % 2].request::<SLOTS>(call, &next[..GROUP.min(next.len())]);
+        homes[(at + 1) % 2].request::<B, SLOTS>(call, &next[..GROUP.min(next.len())]);
         // SAFETY: by the caller's promise.
         unsafe { group::<B, SLOTS>(call, &homes[at % 2], some, out) };
     }
@@ -148,6 +154,12 @@ pub fn prefetch(at: *const u64) {
 struct OneByOne;
 
 impl<const SLOTS: usize> Bucket<SLOTS> for OneByOne {
+    #[inline(always)]
+    fn key(key: &u32) -> u32 {
+        // SAFETY: a reference is valid.
+        unsafe { std::ptr::from_ref(key).read_volatile() }
+    }
+
     #[inline(always)]
     unsafe fn matching(bucket: *const u64, key: u32) -> u32 {
         (0..SLOTS).fold(0, |all, slot| {

@@ -246,7 +246,6 @@ mod tests {
             let marks =
                 (0..table.all()).filter(|&at| table.slot(at).load(Ordering::Relaxed) & MARK != 0).count();
             let (found, missed) = (1.0 - home as f64 / all as f64, marks as f64 / table.all() as f64);
-            println!("load {load}, {bytes} bytes: {found:.3} away from home, {missed:.3} marks");
             assert_eq!(all as u64, records.count);
             assert!(found < away && missed < away, "{found} {missed}");
         }
