@@ -91,7 +91,8 @@ extern "C" __global__ void hash_certify_search(const u32* __restrict__ out, cons
 // Whether a search for a key visits a bucket.
 LAB bool leads_to(const Table& t, u32 key, u32 bucket, u32 slots) {
     const HashPlace p = place_of_key(t, key, slots);
-    for (u32 step = 0; step < most_visits(t); ++step) {
+    const u32 reach = reach_of(t, slots);
+    for (u32 step = 0; step < reach; ++step) {
         const u32 visited = visit_of_key(t, p, step);
         if (visited == bucket) return true;
         if ((t.slots[(u64)visited * slots + p.mark] & MARK) == 0) return false;

@@ -13,8 +13,9 @@
 
 #define BUILD_BLOCK 256u
 
-// Empties n slots, two at a time; n is even.
+// Empties n slots, two at a time, and sets the reach behind them; n is even.
 extern "C" __global__ void hash_empty(ulonglong2* __restrict__ slots, u64 word, u64 n) {
+    if (thread_index() == 0) *(u64*)(slots + n / 2u) = 2u;
     for (u64 k = thread_index(); k < n / 2u; k += thread_count()) {
         ulonglong2 two;
         two.x = two.y = word;
@@ -57,6 +58,7 @@ template <u32 SLOTS> struct Search {
     LAB_MEMBER static void go_on(const Table& t, Room& r, u32 e, u32 count) {
         const u32 key = e < count ? r.keys[e] : 0u;
         const HashPlace p = place_of_key(t, key, SLOTS);
+        const u32 reach = reach_of(t, SLOTS);
         Found found;
         found.id = MISS;
         found.on = e < count;
@@ -64,7 +66,7 @@ template <u32 SLOTS> struct Search {
             const Found next = G::look(G::load(t, visit_of_key(t, p, step)), key, p.mark);
             if (found.on) {
                 found = next;
-                found.on = next.on && step + 1u < most_visits(t);
+                found.on = next.on && step + 1u < reach;
             }
         }
         if (e < count && G::inside() == 0) r.results[r.items[e]] = found.id;

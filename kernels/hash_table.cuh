@@ -47,17 +47,28 @@ LAB u32 visit_of_key(const Table& t, const HashPlace& p, u32 step) {
     return p.base + (u32)(on >= t.per_region ? on - t.per_region : on);
 }
 
+// The buckets of a region from the alternative on, and the home before them.
 LAB u32 most_visits(const Table& t) { return t.per_region + 1u; }
+
+// Behind the slots: the most buckets that a search visits.
+LAB u64* reach_word(const Table& t, u32 slots) { return t.slots + (u64)t.per_region * t.regions * slots; }
+
+LAB u32 reach_of(const Table& t, u32 slots) {
+    const u64 reach = __ldg(reach_word(t, slots));
+    return reach < most_visits(t) ? (u32)reach : most_visits(t);
+}
 
 // ---- insertion -------------------------------------------------------------------------
 
-// Puts a record into an empty slot of a bucket, if there is one. A mark that is set meanwhile stays.
+// Puts a record into an empty slot of a bucket, if there is one. A mark that is set meanwhile stays. The loads go through
+// the first-level cache, so that the two halves of a sector are asked for once; what they return may be out of date, but
+// slots only ever become full, and the exchange compares with what is there.
 template <u32 SLOTS> LAB bool put_record(const Table& t, u32 bucket, u64 record) {
     u64* slots = t.slots + (u64)bucket * SLOTS;
     u32 empty = 0, marks = 0;
 #pragma unroll
     for (u32 k = 0; k < SLOTS / 2u; ++k) {
-        const ulonglong2 two = __ldcg((const ulonglong2*)slots + k);
+        const ulonglong2 two = ((const ulonglong2*)slots)[k];
         empty |= (id_of_slot(two.x) == NO_ID ? 1u << (2u * k) : 0u) | (id_of_slot(two.y) == NO_ID ? 2u << (2u * k) : 0u);
         marks |= (u32)(two.x >> 63) << (2u * k) | (u32)(two.y >> 63) << (2u * k + 1u);
     }
@@ -89,6 +100,34 @@ LAB void set_mark(const Table& t, u32 bucket, const HashPlace& p, u32 slots) {
     if ((__ldcg(slot) & MARK) == 0) atomicOr(slot, MARK);
 }
 
+// Whether a bucket has an empty slot.
+template <u32 SLOTS> LAB bool has_room(const Table& t, u32 bucket) {
+    const ulonglong2* slots = (const ulonglong2*)(t.slots + (u64)bucket * SLOTS);
+    bool room = false;
+#pragma unroll
+    for (u32 k = 0; k < SLOTS / 2u; ++k) {
+        const ulonglong2 two = slots[k];
+        room = room || id_of_slot(two.x) == NO_ID || id_of_slot(two.y) == NO_ID;
+    }
+    return room;
+}
+
+// The slot of the record of a full bucket that gives way: one whose other bucket has room, or else one that is not at
+// home, or else the one that `turn` selects.
+template <u32 SLOTS> LAB u32 victim_of(const Table& t, u32 bucket, u32 turn) {
+    u32 away = turn % SLOTS;
+    bool none = true;
+    for (u32 k = 0; k < SLOTS; ++k) {
+        const u32 at = (turn + k) % SLOTS;
+        const HashPlace p = place_of_key(t, (u32)__ldcg(t.slots + (u64)bucket * SLOTS + at), SLOTS);
+        const bool home = p.base + p.home == bucket;
+        if (has_room<SLOTS>(t, p.base + (home ? p.other : p.home))) return at;
+        if (!home && none) away = at;
+        none = none && home;
+    }
+    return away;
+}
+
 // Puts a record whose home is full elsewhere: into its alternative, or in place of a record there, which moves on.
 template <u32 SLOTS> LAB void insert_away(const Table& t, u64 record, HashPlace p) {
     u32 step = 1;
@@ -96,7 +135,7 @@ template <u32 SLOTS> LAB void insert_away(const Table& t, u64 record, HashPlace 
         const u32 bucket = visit_of_key(t, p, step);
         if (step == 1) set_mark(t, p.base + p.home, p, SLOTS);
         if (put_record<SLOTS>(t, bucket, record)) return;
-        const u32 victim = (p.mark + moves) & (SLOTS - 1u);
+        const u32 victim = victim_of<SLOTS>(t, bucket, p.mark + moves);
         record = replace_record(t.slots + (u64)bucket * SLOTS + victim, record);
         p = place_of_key(t, (u32)record, SLOTS);
         // To its alternative from its home, and to its home from anywhere else.
@@ -104,7 +143,10 @@ template <u32 SLOTS> LAB void insert_away(const Table& t, u64 record, HashPlace 
     }
     for (step = 0; step < most_visits(t); ++step) {
         const u32 bucket = visit_of_key(t, p, step);
-        if (put_record<SLOTS>(t, bucket, record)) return;
+        if (put_record<SLOTS>(t, bucket, record)) {
+            atomicMax(reach_word(t, SLOTS), (u64)step + 1u);
+            return;
+        }
         set_mark(t, bucket, p, SLOTS);
     }
     // There is no room: the record is missing from the table, which a certificate shows.

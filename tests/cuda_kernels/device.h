@@ -79,6 +79,7 @@ template <typename T> T __ldg(const T *p) { return *p; }
 
 template <typename T> T atomicAdd(T *p, T v) { return std::exchange(*p, *p + v); }
 template <typename T> T atomicMin(T *p, T v) { return std::exchange(*p, *p < v ? *p : v); }
+template <typename T> T atomicMax(T *p, T v) { return std::exchange(*p, *p > v ? *p : v); }
 template <typename T> T atomicOr(T *p, T v) { return std::exchange(*p, *p | v); }
 template <typename T> T atomicExch(T *p, T v) { return std::exchange(*p, v); }
 template <typename T> T atomicCAS(T *p, T expected, T v) { return std::exchange(*p, *p == expected ? v : *p); }

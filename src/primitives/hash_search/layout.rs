@@ -7,7 +7,12 @@
 //!
 //! A record that is not at home leaves a mark in each bucket that a search visits before its own: the mark of one
 //! of the slots, which the second hash selects. A search therefore goes on only if the mark of its key is set, and
-//! most keys that the table does not have are answered by one bucket.
+//! most keys that the table does not have are answered by one bucket. Behind the slots, a last word holds the *reach*:
+//! the most buckets that a search for any record visits, 2 unless some record is behind its alternative.
+//!
+//! When home and alternative of a record are full, a record there gives way: one whose other bucket has room, if there
+//! is one, or one that is not at home, if there is one. With eight slots filled to 99 %, 23 % of the records are away
+//! from home then, against 45 % if any record gives way.
 
 use crate::inputs::mix::mix32;
 
@@ -22,6 +27,9 @@ pub const MARK: u64 = 1 << 63;
 
 /// Added to a key's hash before it is hashed again.
 const AGAIN: u32 = 0x9E37_79B9;
+
+/// The reach of a table in which every record is at home or in its alternative.
+pub const LEAST_REACH: u64 = 2;
 
 /// Records that an insertion moves before it looks for room behind its alternative.
 pub const MOST_MOVES: u32 = 500;
@@ -60,7 +68,7 @@ pub fn id_of(word: u64) -> u32 {
 
 #[inline(always)]
 fn scale32(word: u32, n: u32) -> u32 {
-    (u64::from(word) * u64::from(n) >> 32) as u32
+    ((u64::from(word) * u64::from(n)) >> 32) as u32
 }
 
 impl Layout {
@@ -84,9 +92,9 @@ impl Layout {
         self.buckets() * u64::from(self.slots)
     }
 
-    /// Bytes of the table.
+    /// Bytes of the table, with the reach behind its slots.
     pub fn bytes(&self) -> u64 {
-        8 * self.all_slots()
+        8 * (self.all_slots() + 1)
     }
 
     /// The bucket of a key's home.

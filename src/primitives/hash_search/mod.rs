@@ -114,3 +114,58 @@ fn text(key: &str, value: &str) -> (String, Value) {
 fn int(key: &str, value: u64) -> (String, Value) {
     (key.to_owned(), Value::Int(value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::params;
+    use super::*;
+
+    fn search(words: &str) -> Search {
+        Search::read("hash-search", &params(words), 7).expect("a case")
+    }
+
+    #[test]
+    fn what_best_becomes_is_recorded() {
+        let large = search("records=268435456 keys=268435456 backend=cuda");
+        let bits = int("method.partitioned.bits", 8);
+        assert_eq!(large.resolved(), [text("method", "partitioned"), bits, int("bucket", 32)]);
+        let cached = search("records=1000 keys=268435456 backend=cuda");
+        assert_eq!(cached.resolved(), [text("method", "direct"), int("bucket", 32)]);
+        let on_cpus = search("records=268435456 keys=268435456 backend=cpu");
+        assert_eq!(on_cpus.resolved(), [text("method", "direct"), int("bucket", 64)]);
+        assert_eq!(search("records=1000 method=direct bucket=32").resolved(), []);
+    }
+
+    #[test]
+    fn tables_too_empty_or_too_full_are_refused() {
+        for load in ["0.01", "1.0"] {
+            let refused = Search::read("hash-search", &params(&format!("records=10 load={load}")), 1);
+            assert!(refused.expect_err("refused").to_string().starts_with("load: "));
+        }
+    }
+
+    #[test]
+    fn results_are_those_of_the_keys() {
+        let spec = search("records=100 keys=50 hits=0.5 duplicates=3 method=direct");
+        let searches = Searches::of(&spec).expect("searches");
+        let numbers: Vec<u32> = (0..50).map(|q| searches.number(q)).collect();
+        let hits = numbers.iter().filter(|&&number| number < records::ABSENT).count();
+        assert!((10..40).contains(&hits), "{hits}");
+        let result = |number: &u32| match searches.records.matches(*number) {
+            none if none.is_empty() => records::MISS,
+            some => some.end as u32 - 1,
+        };
+        let mut output: Vec<u8> = numbers.iter().map(result).flat_map(u32::to_le_bytes).collect();
+        assert_eq!(spec.check(&output), Ok(()));
+        output[41] ^= 1;
+        assert!(spec.check(&output).is_err());
+    }
+
+    /// Where every search misses, it does not matter which key it has.
+    #[test]
+    fn keys_beside_their_own_show_where_results_differ() {
+        let shows = |words: &str| search(words).fault_is_detectable(Fault::OffByOne);
+        assert!(shows("records=1000 keys=33") && !shows("records=1000 keys=33 hits=0.0"));
+        assert!(!shows("records=1 keys=33") && shows("records=1 keys=33 hits=0.5"));
+    }
+}

@@ -61,7 +61,7 @@ impl He2007 {
     }
 
     fn header(&self, key: u32) -> usize {
-        (u64::from(mix32(key)) * self.headers >> 32) as usize
+        ((u64::from(mix32(key)) * self.headers) >> 32) as usize
     }
 
     fn record(&self, id: usize) -> u64 {

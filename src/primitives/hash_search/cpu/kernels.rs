@@ -1,18 +1,21 @@
 //! The timed loops of searches. Keys are taken in groups: the buckets of a whole group are requested before the
-//! first of them is looked at, so that many of them are on their way from memory at the same time.
+//! first of them is looked at, so that many of them are on their way from memory at the same time, also while the
+//! group before is looked at.
 
 use super::super::layout::{Layout, MARK, id_of};
 use super::super::records::MISS;
 use crate::device::cpu::Isa;
 
-/// Keys whose buckets are on their way together.
-const GROUP: usize = 32;
+/// Keys of a group.
+const GROUP: usize = 16;
 
 /// Some searches.
 #[derive(Clone, Copy)]
 pub struct Call {
     pub table: *const u64,
     pub layout: Layout,
+    /// The most buckets that a search visits.
+    pub reach: u32,
     pub keys: *const u32,
     pub out: *mut u32,
     pub n: usize,
@@ -26,6 +29,12 @@ pub type Timed = unsafe fn(&Call);
 
 /// A bucket of `SLOTS` slots.
 trait Bucket<const SLOTS: usize> {
+    /// A key. Scalar loops load it so that the compiler does not vectorise what is computed from it.
+    #[inline(always)]
+    fn key(key: &u32) -> u32 {
+        *key
+    }
+
     /// The slots with a key, as bits.
     ///
     /// # Safety
@@ -33,55 +42,95 @@ trait Bucket<const SLOTS: usize> {
     unsafe fn matching(bucket: *const u64, key: u32) -> u32;
 }
 
-/// The loop for a table in cache or in memory.
+/// The homes of a group's keys, which have been requested, and the slots of their marks.
+#[derive(Clone, Copy)]
+struct Homes {
+    buckets: [u32; GROUP],
+    marks: [u32; GROUP],
+}
+
+impl Homes {
+    #[inline(always)]
+    fn request<B: Bucket<SLOTS>, const SLOTS: usize>(&mut self, call: &Call, keys: &[u32]) {
+        for ((bucket, mark), key) in self.buckets.iter_mut().zip(&mut self.marks).zip(keys) {
+            let place = call.layout.place(B::key(key));
+            // 32 bits number all slots.
+            (*bucket, *mark) = (call.layout.visit(&place, 0) as u32, place.mark);
+        }
+        for &bucket in &self.buckets[..keys.len()] {
+            prefetch(call.table.wrapping_add(bucket as usize * SLOTS));
+        }
+    }
+}
+
+/// The loop: while the homes of a group are on their way, it looks into those of the group before.
 #[inline(always)]
 unsafe fn all<B: Bucket<SLOTS>, const SLOTS: usize>(call: &Call) {
-    let mut first = 0;
-    while first < call.n {
-        let n = GROUP.min(call.n - first);
-        // SAFETY: by the caller's promise; the group lies inside the keys and results.
-        unsafe {
-            let keys = std::slice::from_raw_parts(call.keys.add(first), n);
-            let out = std::slice::from_raw_parts_mut(call.out.add(first), n);
-            group::<B, SLOTS>(call, keys, out);
-        }
-        first += n;
+    // SAFETY: by the caller's promise.
+    let (keys, out) = unsafe {
+        let keys = std::slice::from_raw_parts(call.keys, call.n);
+        (keys, std::slice::from_raw_parts_mut(call.out, call.n))
+    };
+    let mut homes = [Homes { buckets: [0; GROUP], marks: [0; GROUP] }; 2];
+    homes[0].request::<B, SLOTS>(call, &keys[..GROUP.min(call.n)]);
+    for (at, (some, out)) in keys.chunks(GROUP).zip(out.chunks_mut(GROUP)).enumerate() {
+        let next = keys.get((at + 1) * GROUP..).unwrap_or_default();
+        homes[(at + 1) % 2].request::<B, SLOTS>(call, &next[..GROUP.min(next.len())]);
+        // SAFETY: by the caller's promise.
+        unsafe { group::<B, SLOTS>(call, &homes[at % 2], some, out) };
     }
 }
 
+/// Looks into the homes of some keys, then into the other buckets of those that are not at home and whose marks are
+/// set, which are requested together. Nothing branches on what a bucket holds, which would be mispredicted.
 #[inline(always)]
-unsafe fn group<B: Bucket<SLOTS>, const SLOTS: usize>(call: &Call, keys: &[u32], out: &mut [u32]) {
-    let mut homes = [std::ptr::null::<u64>(); GROUP];
-    for (home, &key) in homes.iter_mut().zip(keys) {
-        *home = call.table.wrapping_add(call.layout.home(key) as usize * SLOTS);
-        prefetch(*home);
-    }
-    for ((&home, &key), out) in homes.iter().zip(keys).zip(out) {
+unsafe fn group<B: Bucket<SLOTS>, const SLOTS: usize>(
+    call: &Call,
+    homes: &Homes,
+    keys: &[u32],
+    out: &mut [u32],
+) {
+    let (mut on, mut count) = ([0u32; GROUP], 0);
+    for (i, (&key, out)) in keys.iter().zip(out.iter_mut()).enumerate() {
         // SAFETY: by the caller's promise; homes lie inside the table.
-        *out = unsafe {
-            match B::matching(home, key) {
-                0 => away::<B, SLOTS>(call, key),
-                matching => id_of(*home.add(matching.trailing_zeros() as usize)),
-            }
-        };
+        unsafe {
+            let home = call.table.add(homes.buckets[i] as usize * SLOTS);
+            let matching = B::matching(home, key);
+            *out = chosen::<SLOTS>(home, matching);
+            on[count] = i as u32;
+            count += usize::from(matching == 0 && *home.add(homes.marks[i] as usize) & MARK != 0);
+        }
+    }
+    let on = &on[..count];
+    for &i in on {
+        let place = call.layout.place(keys[i as usize]);
+        prefetch(call.table.wrapping_add(call.layout.visit(&place, 1) as usize * SLOTS));
+    }
+    for &i in on {
+        // SAFETY: by the caller's promise.
+        out[i as usize] = unsafe { away::<B, SLOTS>(call, keys[i as usize]) };
     }
 }
 
-/// The result of a search whose home does not have the key.
+/// The id in the first of the matching slots of a bucket, or a miss.
+#[inline(always)]
+unsafe fn chosen<const SLOTS: usize>(bucket: *const u64, matching: u32) -> u32 {
+    // SAFETY: by the caller's promise; the slot is one of the bucket's.
+    let id = id_of(unsafe { *bucket.add(matching.trailing_zeros() as usize % SLOTS) });
+    if matching == 0 { MISS } else { id }
+}
+
+/// The result of a search whose home does not have the key, but its mark.
 #[inline(always)]
 unsafe fn away<B: Bucket<SLOTS>, const SLOTS: usize>(call: &Call, key: u32) -> u32 {
     let place = call.layout.place(key);
-    let mut bucket = call.table.wrapping_add(call.layout.visit(&place, 0) as usize * SLOTS);
-    for step in 1..call.layout.most_visits() {
+    for step in 1..call.reach {
         // SAFETY: by the caller's promise; all buckets lie inside the table.
         unsafe {
-            if *bucket.add(place.mark as usize) & MARK == 0 {
-                return MISS;
-            }
-            bucket = call.table.add(call.layout.visit(&place, step) as usize * SLOTS);
+            let bucket = call.table.add(call.layout.visit(&place, step) as usize * SLOTS);
             let matching = B::matching(bucket, key);
-            if matching != 0 {
-                return id_of(*bucket.add(matching.trailing_zeros() as usize));
+            if matching != 0 || *bucket.add(place.mark as usize) & MARK == 0 {
+                return chosen::<SLOTS>(bucket, matching);
             }
         }
     }
@@ -105,6 +154,12 @@ pub fn prefetch(at: *const u64) {
 struct OneByOne;
 
 impl<const SLOTS: usize> Bucket<SLOTS> for OneByOne {
+    #[inline(always)]
+    fn key(key: &u32) -> u32 {
+        // SAFETY: a reference is valid.
+        unsafe { std::ptr::from_ref(key).read_volatile() }
+    }
+
     #[inline(always)]
     unsafe fn matching(bucket: *const u64, key: u32) -> u32 {
         (0..SLOTS).fold(0, |all, slot| {

@@ -80,7 +80,8 @@ impl Lookup {
     /// Searches for some keys.
     pub fn search(&self, keys: &[u32], out: &mut [u32]) {
         let (table, layout, n) = (self.table.start(), self.table.layout, keys.len().min(out.len()));
-        let call = Call { table, layout, keys: keys.as_ptr(), out: out.as_mut_ptr(), n };
+        let reach = self.table.reach();
+        let call = Call { table, layout, reach, keys: keys.as_ptr(), out: out.as_mut_ptr(), n };
         // SAFETY: the table has the layout's slots, and the processor the instruction set of the loop.
         unsafe { (self.timed)(&call) };
     }

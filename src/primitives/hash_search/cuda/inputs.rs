@@ -65,7 +65,7 @@ pub fn table_kernels(layout: &Layout) -> Vec<KernelName> {
 impl Table {
     /// Room for the records; the slots are not empty yet.
     pub fn new(gpu: &Gpu, layout: Layout, records: &records::Records) -> Result<Table, Failure> {
-        let slots = gpu.alloc(length(layout.all_slots())?)?;
+        let slots = gpu.alloc(length(layout.bytes() / 8)?)?;
         Ok(Table { layout, slots, empty: slot_word(records.empty_key(), NO_ID) })
     }
 
