@@ -44,7 +44,7 @@ template <int BITS, int VALUE> struct Shape {
     static const int THREADS = LARGE && VALUE > 0 ? 512 : 256;
     static const int ITEMS = VALUE == 4 ? 32 : VALUE == 8 ? (LARGE ? 24 : 28) : LARGE ? 48 : 16;
     static const int BLOCKS = VALUE == 0 && !LARGE ? 4 : 512 / THREADS;
-    static const u32 STEP = RUN_ALIGN;
+    static const u32 ALIGN = RUN_ALIGN, STEP = RUN_ALIGN;
 };
 
 template <int BITS, int VALUE, typename B, bool BULK>

@@ -39,10 +39,9 @@ template <int M, u32 ALIGN, u32 STEP = ALIGN> struct Runs {
     // The same if slots and output agree modulo STEP only.
     LAB_MEMBER u32 note_steps(u32 bucket, u32 slot, u32 start, u32 count) {
         const u32 first = slot + start % STEP, end = first + count, up = first + (0u - start) % ALIGN;
-        const u32 whole = up < end ? up : end, down = end - (start + count) % ALIGN;
         to[bucket] = start - first;
         outer[bucket] = first | end << 16;
-        inner[bucket] = whole | (down > whole ? down : whole) << 16;
+        inner[bucket] = up < end ? up | (end - (start + count) % ALIGN) << 16 : end | end << 16;
         return first;
     }
 };
@@ -80,8 +79,8 @@ template <typename V, typename K = u32> struct Arrays {
 
 // Writes the runs of a block of THREADS threads, with or without values: by bulk copies of whole sectors if the
 // device supports them and both arrays are aligned to a bulk copy; otherwise by warps.
-template <int M, int THREADS, bool BULK, bool VALUES, u32 STEP = RUN_ALIGN> struct RunStore {
-    typedef Runs<M, BULK ? RUN_ALIGN : 1u, BULK ? STEP : 1u> Tile;
+template <int M, int THREADS, bool BULK, bool VALUES, u32 ALIGN = RUN_ALIGN, u32 STEP = ALIGN> struct RunStore {
+    typedef Runs<M, BULK ? ALIGN : 1u, BULK ? STEP : 1u> Tile;
     static const u32 WARPS = THREADS / 32, PARTS = (u32)M < WARPS ? WARPS / M : 1u;
     bool bulk;
 
@@ -123,10 +122,10 @@ template <int M, int THREADS, bool BULK, bool VALUES, u32 STEP = RUN_ALIGN> stru
         bulk_commit();
     }
 
-    // Stores the fewer than RUN_ALIGN elements at either end of a run, with RUN_ALIGN threads per bucket.
+    // Stores the fewer than ALIGN elements at either end of a run, with ALIGN threads per bucket.
     template <typename V, typename K> LAB_MEMBER static void ends(const Tile& runs, const Arrays<V, K>& arrays) {
-        for (u32 j = threadIdx.x; j < (u32)M * RUN_ALIGN; j += THREADS) {
-            const u32 b = j / RUN_ALIGN, k = j % RUN_ALIGN, outer = runs.outer[b], inner = runs.inner[b], to = runs.to[b];
+        for (u32 j = threadIdx.x; j < (u32)M * ALIGN; j += THREADS) {
+            const u32 b = j / ALIGN, k = j % ALIGN, outer = runs.outer[b], inner = runs.inner[b], to = runs.to[b];
             const u32 head = (outer & 0xFFFFu) + k, tail = (inner >> 16) + k;
             if (head < (inner & 0xFFFFu)) store_one(to, head, arrays);
             if (tail < outer >> 16) store_one(to, tail, arrays);

@@ -181,13 +181,21 @@ LAB void serve(const Onesweep& s, u32* descriptors, u32 b, u32 place) {
 // ---- a pass ----------------------------------------------------------------------------------------
 
 // Threads per block, keys per thread, blocks per multiprocessor (src/primitives/sort/onesweep.rs).
-template <int KEY, int VALUE, bool SMALL> struct SortShape {
+// Fewer keys are sorted in smaller tiles, so that most multiprocessors have one.
+#define SMALL 0
+#define MEDIUM 1
+#define LARGE 2
+
+template <int KEY, int VALUE, int SIZE> struct SortShape {
     static const int PAIR = KEY + VALUE;
     static const int THREADS = PAIR == 4 ? 256 : 512;
-    static const int ITEMS = SMALL ? 8 : PAIR == 4 ? 48 : PAIR == 8 ? (KEY == 4 ? 32 : 24) : PAIR == 12 ? (KEY == 4 ? 24 : 20) : 16;
+    static const int MOST = PAIR == 4 ? 48 : PAIR == 8 ? (KEY == 4 ? 32 : 24) : PAIR == 12 ? (KEY == 4 ? 24 : 20) : 17;
+    static const int ITEMS = SIZE == SMALL ? (PAIR == 4 ? 8 : 4) : SIZE == MEDIUM ? 16 : MOST;
     static const int BLOCKS = PAIR == 4 ? 2 : 1;
-    static const int SPINES = 2;   // blocks that are spines, each for some of the digits
-    static const u32 STEP = 4;     // of a run's slots: 16 bytes of keys
+    static const int SPINES = 2;  // blocks that are spines, each for some of the digits
+    // Bulk copies of whole sectors, from addresses that are multiples of 16 bytes.
+    static const bool WIDE = KEY == 8 && VALUE != 4;
+    static const u32 ALIGN = WIDE ? 4 : 8, STEP = WIDE ? 2 : 4;
 };
 
 // The bitwise or of all threads' words. All threads must call this.
@@ -222,12 +230,12 @@ template <int MOST> LAB Turn turn_of(const Onesweep& s) {
     return turn;
 }
 
-template <typename K, int VALUE, bool BULK, bool SMALL>
-struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<sizeof(K), VALUE, SMALL>> {
-    typedef SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<sizeof(K), VALUE, SMALL>> Base;
+template <typename K, int VALUE, bool BULK, int SIZE>
+struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<sizeof(K), VALUE, SIZE>> {
+    typedef SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<sizeof(K), VALUE, SIZE>> Base;
     typedef typename Base::V V;
     typedef typename Base::Store Store;
-    static const u32 T = Base::T, SPINES = SortShape<sizeof(K), VALUE, SMALL>::SPINES;
+    static const u32 T = Base::T, SPINES = SortShape<sizeof(K), VALUE, SIZE>::SPINES;
 
     struct Room : Base::Room {
         u32 keys_of[DIGITS];  // of the next tile
@@ -336,17 +344,17 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
 // `pass` stores runs with the block's threads, `bulk` with asynchronous copies.
 #define BULK_pass false
 #define BULK_bulk true
-#define SMALL_small true
-#define SMALL_large false
+#define SIZE_small SMALL
+#define SIZE_medium MEDIUM
+#define SIZE_large LARGE
 
 #define DIGIT_PASS(store, size, KEY, VALUE)                                                                     \
-    extern "C" __global__ void __launch_bounds__(SortShape<KEY / 8, VALUE, SMALL_##size>::THREADS,              \
-                                                 SortShape<KEY / 8, VALUE, SMALL_##size>::BLOCKS)               \
+    extern "C" __global__ void __launch_bounds__(SortShape<KEY / 8, VALUE, SIZE_##size>::THREADS,               \
+                                                 SortShape<KEY / 8, VALUE, SIZE_##size>::BLOCKS)                \
         sort_##store##_##size##_u##KEY##_##VALUE(Onesweep s) {                                                  \
-        DigitPass<u##KEY, VALUE, BULK_##store, SMALL_##size>::run(s);                                           \
+        DigitPass<u##KEY, VALUE, BULK_##store, SIZE_##size>::run(s);                                            \
     }
-#define DIGIT_PASSES(store)                                                                                     \
-    DIGIT_PASS(store, large, 32, 0) DIGIT_PASS(store, large, 32, 4) DIGIT_PASS(store, large, 32, 8)             \
-    DIGIT_PASS(store, large, 64, 0) DIGIT_PASS(store, large, 64, 4) DIGIT_PASS(store, large, 64, 8)             \
-    DIGIT_PASS(store, small, 32, 0) DIGIT_PASS(store, small, 32, 4) DIGIT_PASS(store, small, 32, 8)             \
-    DIGIT_PASS(store, small, 64, 0) DIGIT_PASS(store, small, 64, 4) DIGIT_PASS(store, small, 64, 8)
+#define DIGIT_PASSES_OF(store, size)                                                                            \
+    DIGIT_PASS(store, size, 32, 0) DIGIT_PASS(store, size, 32, 4) DIGIT_PASS(store, size, 32, 8)                \
+    DIGIT_PASS(store, size, 64, 0) DIGIT_PASS(store, size, 64, 4) DIGIT_PASS(store, size, 64, 8)
+#define DIGIT_PASSES(store) DIGIT_PASSES_OF(store, small) DIGIT_PASSES_OF(store, medium) DIGIT_PASSES_OF(store, large)

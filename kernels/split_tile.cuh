@@ -66,13 +66,13 @@ template <> struct ValueOf<8> { typedef u64 V; };
 template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> struct SplitTile {
     typedef typename ValueOf<VALUE>::V V;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
-    static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M, BULK ? RUN_ALIGN : 1u, BULK ? S::STEP : 1u>::slots(T);
+    static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M, BULK ? S::ALIGN : 1u, BULK ? S::STEP : 1u>::slots(T);
     // Counters loaded at a time when the counters of all warps are summed: with more of them, 48 keys leave no
     // registers.
     static const int WALKED = VALUE > 0 ? 8 : 4;
     static const bool CHEAP = B::CHEAP, PACKED = CHEAP && VALUE > 0;
 
-    typedef RunStore<M, THREADS, BULK, (VALUE > 0), S::STEP> Store;
+    typedef RunStore<M, THREADS, BULK, (VALUE > 0), S::ALIGN, S::STEP> Store;
     typedef typename Store::Tile Tile;
     static_assert(SLOTS < 1 << 16, "two slots in a word");
     static_assert(M <= THREADS, "a thread for each bucket");

@@ -14,9 +14,6 @@ pub const DESCRIPTOR: u64 = 4;
 /// Upper limit on the digits of a key.
 pub const MOST_DIGITS: u64 = 8;
 
-/// Slots that a run may leave empty in shared memory: three times `STEP` in the kernels.
-const SLACK: u64 = 12;
-
 /// The launch shape of a pass: `SortShape` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -25,24 +22,29 @@ pub struct Shape {
     pub items: u32,
     /// Blocks of the spine.
     pub spines: u32,
-    small: bool,
+    size: &'static str,
     key: u64,
     value: u64,
 }
 
 impl Shape {
-    /// The shape for a case.
+    /// The shape for a case. Fewer keys are sorted in smaller tiles, so that most multiprocessors have one.
     pub fn of(spec: &Spec) -> Shape {
         let (key, value) = (spec.key_bytes(), spec.value());
-        let small = spec.keys <= if key + value == 4 { 1 << 19 } else { 1 << 20 };
-        let (threads, items) = match (key + value, key) {
+        let (threads, most) = match (key + value, key) {
             (4, _) => (256, 48),
             (8, 4) => (512, 32),
             (8, _) | (12, 4) => (512, 24),
             (12, _) => (512, 20),
-            _ => (512, 16),
+            _ => (512, 17),
         };
-        Shape { threads, items: if small { 8 } else { items }, spines: 2, small, key, value }
+        let (few, some) = if threads == 256 { (1 << 17, 1 << 19) } else { (1 << 18, 1 << 20) };
+        let (size, items) = match spec.keys {
+            n if n <= few => ("small", if threads == 256 { 8 } else { 4 }),
+            n if n <= some => ("medium", 16),
+            _ => ("large", most),
+        };
+        Shape { threads, items, spines: 2, size, key, value }
     }
 
     /// Keys per tile.
@@ -57,13 +59,17 @@ impl Shape {
 
     /// The name of the pass, with bulk copies or without.
     pub fn name(self, bulk: bool) -> String {
-        let (stores, size) = (if bulk { "bulk" } else { "pass" }, if self.small { "small" } else { "large" });
-        format!("sort_{stores}_{size}_u{}_{}", 8 * self.key, self.value)
+        format!("sort_{}_{}_u{}_{}", if bulk { "bulk" } else { "pass" }, self.size, 8 * self.key, self.value)
+    }
+
+    /// Slots that a run may leave empty in shared memory: three times `STEP` in the kernels.
+    fn slack(self) -> u64 {
+        if self.key == 8 && self.value != 4 { 6 } else { 12 }
     }
 
     /// Bytes of dynamic shared memory per block: `Room` in the kernels.
     pub fn shared(self, bulk: bool) -> u64 {
-        let (between, runs) = if bulk { (SLACK * DIGITS, 3 * DIGITS) } else { (0, 2 * DIGITS + 1) };
+        let (between, runs) = if bulk { (self.slack() * DIGITS, 3 * DIGITS) } else { (0, 2 * DIGITS + 1) };
         let slots = self.tile() + between;
         let counters = u64::from(self.threads) / 32 * DIGITS;
         let values = if self.value > 0 { slots * self.value } else { 2 * 4 };
@@ -119,11 +125,11 @@ mod tests {
         for (key, value, blocks) in
             [("u32", "none", 2), ("u32", "4B", 1), ("u64", "none", 1), ("u64", "8B", 1)]
         {
-            for keys in [1000, 1 << 28] {
+            for keys in [1000, 1 << 19, 1 << 28] {
                 let shape = Shape::of(&spec(&format!("keys={keys} key={key} values={value}")));
                 let bytes = shape.shared(true) + 1024;
                 assert!(
-                    bytes * blocks <= 228 << 10 && shape.tile() + SLACK * DIGITS < 1 << 16,
+                    bytes * blocks <= 228 << 10 && shape.tile() + shape.slack() * DIGITS < 1 << 16,
                     "{key} {value} {bytes}"
                 );
                 assert!(shape.shared(false) <= 163 << 10, "{key} {value}");
