@@ -32,11 +32,11 @@ pub fn launches(
 ) -> Result<(Launched, Vec<KernelName>), Failure> {
     let of = |spec: &multisplit::Spec| multisplit::cuda::launches(spec, bulk);
     let all = specs(spec, radix, by)?.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-    let names: Vec<&str> =
-        all.iter().map(|(launched, _)| launched.kernel.trim_start_matches("regex:")).collect();
+    let inner = |kernel: &str| kernel.trim_start_matches("regex:^(").trim_end_matches(")$").to_owned();
+    let names: Vec<String> = all.iter().map(|(launched, _)| inner(&launched.kernel)).collect();
     let each = all.first().map_or(0, |(launched, _)| launched.launches);
     let launches = each * u64::from(spec.digits(radix as u32).count());
-    let kernel = format!("regex:{}", names.join("|"));
+    let kernel = format!("regex:^({})$", names.join("|"));
     Ok((Launched { kernel, launches }, all.into_iter().flat_map(|(_, kernels)| kernels).collect()))
 }
 
