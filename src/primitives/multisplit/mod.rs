@@ -33,6 +33,7 @@ pub mod subproblems;
 pub mod tiles;
 mod work;
 
+pub use block_costs::scattered;
 pub use spec::Spec;
 
 use super::{Definition, IndexLookup, Primitive, Problem};

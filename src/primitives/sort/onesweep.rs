@@ -2,7 +2,8 @@
 
 use super::Spec;
 use super::spec::Method;
-use crate::case::block_cost::BlockCost;
+use crate::case::block_cost::{self, BlockCost, LANES, wavefronts};
+use crate::primitives::multisplit::scattered;
 
 /// Bits of a digit, and its values.
 pub const DIGIT_BITS: u32 = 8;
@@ -101,6 +102,16 @@ pub fn bytes(spec: &Spec) -> u64 {
     2 * 4 * MOST_DIGITS * DIGITS + 4 * MOST_DIGITS + 2 * DESCRIPTOR * tiles * DIGITS
 }
 
+/// Instructions, and integer instructions among them, for 32 keys of 32 bits in a pass with bulk copies, without
+/// values and with values of 4 and 8 bytes: those of a multisplit by 8 bits, and the counting of a tile before it is
+/// ranked.
+const MOVED: [[f64; 2]; 3] = [[68.3, 45.8], [79.1, 50.6], [88.1, 56.2]];
+/// In addition for keys of 64 bits, whose digits are shifted out of two registers.
+const WIDE: [f64; 2] = [10.0, 6.0];
+/// For 32 keys in the counting kernel: in all, and per digit.
+const READ: [f64; 2] = [3.0, 2.0];
+const COUNTED: [f64; 2] = [4.0, 2.0];
+
 /// Block costs for each pass of a case on a GPU.
 ///
 /// # Errors
@@ -110,9 +121,57 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
         _ if !spec.backend.is_cuda() => {
             Err("no profile gives the time that CPUs take to rank keys".to_owned())
         }
-        Method::Onesweep => Err("the costs of ranking in this pass have not been counted".to_owned()),
+        Method::Onesweep => Ok(vec![count_cost(spec), pass_cost(spec)]),
         _ => Err("no model covers a sort by several multisplits".to_owned()),
     }
+}
+
+/// Mean wavefronts over groups of 32 of the case's first keys; `of` maps the lowest digits of a group to the
+/// wavefronts that its lanes take.
+fn mean(spec: &Spec, of: impl Fn(&[u64]) -> usize) -> f64 {
+    let (keys, digit, n) = (spec.source(), spec.digits(DIGIT_BITS).digit(0), spec.keys.max(1));
+    let value = |i: u64| digit.of(keys.at(i % n)) as u64;
+    let lanes = LANES as u64;
+    block_cost::mean(|group| of(&(group * lanes..(group + 1) * lanes).map(value).collect::<Vec<u64>>()))
+}
+
+/// Warps take four vectors per lane at a time, and add each digit of each key to a counter in a bank of their lane.
+fn count_cost(spec: &Spec) -> BlockCost {
+    let digits = f64::from(spec.digits(DIGIT_BITS).count());
+    let each = [0, 1].map(|k| READ[k] + digits * COUNTED[k]);
+    let vectors = 64 / spec.key_bytes();
+    let cost = BlockCost {
+        tiles: spec.keys.div_ceil(LANES as u64 * vectors),
+        resident: 32,
+        loads: 1.0,
+        ..BlockCost::default()
+    };
+    cost.with(spec.keys as f64 / LANES as f64, [each[0], each[1], 2.0 * digits])
+}
+
+/// Counts of the tile, ranks by counters key after key, the places of the warps, and keys and values into the tile and
+/// out of it. The spine's answer takes a read by it and one of what it has written.
+fn pass_cost(spec: &Spec) -> BlockCost {
+    let shape = Shape::of(spec);
+    let (warps, items) = (f64::from(shape.threads) / 32.0, f64::from(shape.items));
+    let counters = mean(spec, |digits| wavefronts(digits.iter().copied()));
+    let places = mean(spec, scattered);
+    let (keys, values) = (spec.key_bytes() as f64 / 4.0, spec.value() as f64 / 4.0);
+    // The tile's count is an atomic addition; two reads of counters and one write; keys and values in.
+    let shared = 5.0 * counters + (keys + values) * places;
+    let counts = MOVED[spec.value() as usize / 4];
+    let wide = if keys > 1.0 { WIDE } else { [0.0; 2] };
+    let blocks = if shape.threads == 256 { 2 } else { 1 };
+    let cost = BlockCost {
+        tiles: shape.tiles(spec.keys),
+        // A tile's copies out overlap with the next tile: as if two blocks were resident.
+        resident: 2 * blocks,
+        loads: if spec.value() > 0 { 2.0 } else { 1.0 },
+        looks: 2.0,
+        steps: 2.0 * items + warps / 2.0 + 20.0,
+        ..BlockCost::default()
+    };
+    cost.with(spec.keys as f64 / LANES as f64, [counts[0] + wide[0], counts[1] + wide[1], shared])
 }
 
 #[cfg(test)]
@@ -135,6 +194,17 @@ mod tests {
                 assert!(shape.shared(false) <= 163 << 10, "{key} {value}");
             }
         }
+    }
+
+    #[test]
+    fn there_is_a_cost_for_each_pass() {
+        for words in ["", "values=8B key=u64", "distribution=sorted"] {
+            let spec = spec(&format!("keys=100000 backend=cuda {words}"));
+            let costs = block_costs(&spec).expect("counted");
+            assert_eq!(costs.len(), super::super::work::passes(&spec).len(), "{words}");
+            assert!(costs[1].instructions > costs[0].instructions, "{words}");
+        }
+        assert!(block_costs(&spec("keys=9 backend=cpu")).is_err());
     }
 
     #[test]
