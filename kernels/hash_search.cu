@@ -41,80 +41,64 @@ INSERT(8)
 #define SEARCH_BLOCK 256u
 #define SEARCH_WARPS (SEARCH_BLOCK / 32u)
 
-// The searches of a warp: some keys per lane. A group of lanes looks at the home of one of its lanes' keys after
-// the other. Loads for all keys are in flight together. Keys that are not at home, but whose mark says that they
-// may be elsewhere, are gathered, so that all groups have one.
+// The searches of a warp: some keys per lane, whose homes are loaded together. Keys that are not at home, but whose
+// mark says that they may be elsewhere, are gathered, so that the lanes share the further visits.
 template <u32 SLOTS> struct Search {
-    typedef Group<SLOTS> G;
     static const u32 ITEMS = SLOTS == 8u ? 2u : 4u, TILE = 32u * ITEMS;
 
     struct Room {
         u32 keys[TILE];     // of the searches that go on
         u32 items[TILE];
-        u32 results[TILE];  // of all searches
+        u32 results[TILE];
     };
 
-    // One key of each group, whose search visits its second bucket and the ones behind it.
-    LAB_MEMBER static void go_on(const Table& t, Room& r, u32 e, u32 count) {
-        const u32 key = e < count ? r.keys[e] : 0u;
+    // A search that visits its second bucket, and the ones behind it.
+    LAB_MEMBER static u32 go_on(const Table& t, u32 key, u32 reach) {
         const HashPlace p = place_of_key(t, key, SLOTS);
-        const u32 reach = reach_of(t, SLOTS);
-        Found found;
-        found.id = MISS;
-        found.on = e < count;
-        for (u32 step = 1; __ballot_sync(EVERYONE, found.on) != 0; ++step) {
-            const Found next = G::look(G::load(t, visit_of_key(t, p, step)), key, p.mark);
-            if (found.on) {
-                found = next;
-                found.on = next.on && step + 1u < reach;
-            }
+        Found found = {MISS, true};
+        for (u32 step = 1; found.on; ++step) {
+            Bucket<SLOTS> bucket;
+            bucket.load(t, visit_of_key(t, p, step));
+            found = bucket.look(key, p.mark);
+            found.on = found.on && step + 1u < reach;
         }
-        if (e < count && G::inside() == 0) r.results[r.items[e]] = found.id;
+        return found.id;
     }
 
     LAB_MEMBER static void run(const Table& t, const u32* __restrict__ keys, u32* __restrict__ out, u64 n) {
         __shared__ Room rooms[SEARCH_WARPS];
         Room& r = rooms[threadIdx.x / 32u];
-        const u64 first = ((u64)blockIdx.x * SEARCH_WARPS + threadIdx.x / 32u) * TILE;
-        u32 key[ITEMS], home[ITEMS], mark[ITEMS], count = 0;
-        uint4 two[ITEMS][G::LANES];
+        const u64 first = ((u64)blockIdx.x * SEARCH_WARPS + threadIdx.x / 32u) * TILE + lane_of();
+        const u32 reach = reach_of(t, SLOTS);
+        u32 key[ITEMS], mark[ITEMS], id[ITEMS], on = 0, count = 0;
+        Bucket<SLOTS> home[ITEMS];
+#pragma unroll
+        for (u32 u = 0; u < ITEMS; ++u) key[u] = first + u * 32u < n ? __ldcs(keys + first + u * 32u) : 0u;
 #pragma unroll
         for (u32 u = 0; u < ITEMS; ++u) {
-            const u64 q = first + u * 32u + lane_of();
-            key[u] = q < n ? __ldcs(keys + q) : 0u;
             const HashPlace p = place_of_key(t, key[u], SLOTS);
-            home[u] = p.base + p.home;
             mark[u] = p.mark;
-#pragma unroll
-            for (u32 k = 0; k < G::LANES; ++k)
-                two[u][k] = G::load(t, __shfl_sync(EVERYONE, home[u], (int)(G::first() + k)));
+            home[u].load(t, p.base + p.home);
         }
 #pragma unroll
         for (u32 u = 0; u < ITEMS; ++u) {
-            Found mine;
-            mine.id = MISS;
-            mine.on = false;
-#pragma unroll
-            for (u32 k = 0; k < G::LANES; ++k) {
-                const u32 wanted = __shfl_sync(EVERYONE, key[u], (int)(G::first() + k));
-                const Found found = G::look(two[u][k], wanted, mark[u]);
-                if (G::inside() == k) mine = found;
-            }
-            const u32 on = __ballot_sync(EVERYONE, mine.on), at = count + __popc(on & lanes_below());
-            if (mine.on) {
+            const Found found = home[u].look(key[u], mark[u]);
+            const u32 others = __ballot_sync(EVERYONE, found.on), at = count + __popc(others & lanes_below());
+            if (found.on) {
                 r.keys[at] = key[u];
                 r.items[at] = u * 32u + lane_of();
             }
-            r.results[u * 32u + lane_of()] = mine.id;
-            count += __popc(on);
+            id[u] = found.id;
+            on |= (found.on ? 1u : 0u) << u;
+            count += __popc(others);
         }
         __syncwarp();
-        for (u32 e = lane_of() / G::LANES; e - lane_of() / G::LANES < count; e += G::GROUPS) go_on(t, r, e, count);
+        for (u32 e = lane_of(); e < count; e += 32u) r.results[r.items[e]] = go_on(t, r.keys[e], reach);
         __syncwarp();
 #pragma unroll
         for (u32 u = 0; u < ITEMS; ++u) {
-            const u64 q = first + u * 32u + lane_of();
-            if (q < n) __stcs(out + q, r.results[u * 32u + lane_of()]);
+            const u32 found = (on >> u & 1u) != 0 ? r.results[u * 32u + lane_of()] : id[u];
+            if (first + u * 32u < n) __stcs(out + first + u * 32u, found);
         }
     }
 };

@@ -159,38 +159,34 @@ template <u32 SLOTS> LAB void insert_record(const Table& t, u64 record) {
 
 // ---- search ----------------------------------------------------------------------------
 
-// What a group of lanes, each with two slots of a bucket, has found: the id, or MISS, and whether to go on.
+// What a look at a bucket has found: the id, or MISS, and whether to go on.
 struct Found {
     u32 id;
     bool on;
 };
 
-// The lanes of a warp in groups of SLOTS / 2: each group looks at a bucket of its own.
-template <u32 SLOTS> struct Group {
-    static const u32 LANES = SLOTS / 2u, GROUPS = 32u / LANES;
-    LAB_MEMBER static u32 inside() { return lane_of() % LANES; }
-    LAB_MEMBER static u32 first() { return lane_of() - inside(); }
+// The slots of a bucket, which a lane loads by itself. Neighbouring lanes could share a bucket, and each load would
+// touch half as many sectors; but it is instructions that bind in a table in the cache, and shared buckets take five
+// times as many. The second half of a sector comes from the first-level cache.
+template <u32 SLOTS> struct Bucket {
+    uint4 two[SLOTS / 2u];
 
-    // This lane's two slots of a bucket.
-    LAB_MEMBER static uint4 load(const Table& t, u32 bucket) {
-        return load_no_l1((const uint4*)(t.slots + (u64)bucket * SLOTS) + inside());
+    LAB_MEMBER void load(const Table& t, u32 bucket) {
+        const uint4* slots = (const uint4*)(t.slots + (u64)bucket * SLOTS);
+#pragma unroll
+        for (u32 k = 0; k < SLOTS / 2u; ++k) two[k] = __ldg(slots + k);
     }
 
-    // The result of the lane's group, which has looked for `key`. `mark` is the slot of the mark that says whether
-    // the search goes on; it and the result may be another key's than the group's, for lanes that ignore the result.
-    LAB_MEMBER static Found look(const uint4& two, u32 key, u32 mark) {
-        const u32 all = (1u << LANES) - 1u;
-        const bool low = two.x == key, high = two.z == key;
-        const u32 matching = __ballot_sync(EVERYONE, low || high) >> first() & all;
-        const u32 even = __ballot_sync(EVERYONE, two.y >> 31 != 0) >> first();
-        const u32 odd = __ballot_sync(EVERYONE, two.w >> 31 != 0) >> first();
-        const u32 mine = (low ? two.y : two.w) & NO_ID;
-        const u32 from = matching == 0 ? 0u : (u32)__ffs((int)matching) - 1u;
-        const u32 id = __shfl_sync(EVERYONE, mine, (int)(first() + from));
-        const u32 marks = (mark & 1u) == 0 ? even : odd;
-        Found found;
-        found.id = matching == 0 ? MISS : id;
-        found.on = matching == 0 && (marks >> (mark / 2u) & 1u) != 0;
-        return found;
+    // Looks for `key`; `mark` is the slot of the mark that says whether the search goes on.
+    LAB_MEMBER Found look(u32 key, u32 mark) const {
+        u32 id = MISS, marked = 0;
+#pragma unroll
+        for (u32 k = 0; k < SLOTS / 2u; ++k) {
+            if (two[k].x == key) id = two[k].y & NO_ID;
+            if (two[k].z == key) id = two[k].w & NO_ID;
+            if (mark == 2u * k) marked = two[k].y;
+            if (mark == 2u * k + 1u) marked = two[k].w;
+        }
+        return {id, id == MISS && marked >> 31 != 0};
     }
 };
