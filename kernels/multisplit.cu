@@ -19,6 +19,7 @@
 
 COUNTS(field)
 COUNTS(any)
+COUNTS(hash)
 
 PASSES(pass, field, 0)
 PASSES(pass, field, 4)
@@ -26,6 +27,8 @@ PASSES(pass, field, 8)
 PASSES(pass, any, 0)
 PASSES(pass, any, 4)
 PASSES(pass, any, 8)
+PASSES(pass, hash, 0)
+PASSES(pass, hash, 4)
 
 // More buckets than a pass takes are handled in rounds over the digits of the bucket number (§6.3). These are
 // the digits of delta-buckets; digits of fields are fields themselves.

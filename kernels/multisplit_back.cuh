@@ -64,16 +64,8 @@ template <int BITS, typename B> struct Back {
     }
 };
 
-// The high bits of a key's hash: the number that bucket_hash has for 2^BITS buckets, without a call.
-template <int BITS> struct HighBits {
-    static const bool CHEAP = false;
-    LAB_MEMBER HighBits(const BucketFunction&) {}
-    LAB_MEMBER u32 operator()(u32 key) const { return 4u * (mix32(key) >> (32 - BITS)); }
-    LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
-};
-
 #define BACK(BITS)                                                                                  \
     extern "C" __global__ void __launch_bounds__(Shape<BITS, 0>::THREADS, Shape<BITS, 0>::BLOCKS)           \
         fused_back_hash_##BITS(Fused s) {                                                               \
-        Back<BITS, HighBits<BITS>>::run(s);                                                             \
+        Back<BITS, Hash>::run(s);                                                             \
     }

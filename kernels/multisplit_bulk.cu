@@ -7,6 +7,8 @@ PASSES(bulk, field, 8)
 PASSES(bulk, any, 0)
 PASSES(bulk, any, 4)
 PASSES(bulk, any, 8)
+PASSES(bulk, hash, 0)
+PASSES(bulk, hash, 4)
 
 PASSES_OF_DIGITS(bulk, 5)
 PASSES_OF_DIGITS(bulk, 6)

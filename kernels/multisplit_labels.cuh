@@ -24,6 +24,15 @@ struct Any {
     LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
 };
 
+// ⌊h(u) · m / 2^32⌋, as bucket_hash without a call.
+struct Hash {
+    static const bool CHEAP = false;
+    u32 buckets;
+    LAB_MEMBER Hash(const BucketFunction& f) : buckets(f.buckets) {}
+    LAB_MEMBER u32 operator()(u32 key) const { return 4u * (u32)((u64)mix32(key) * buckets >> 32); }
+    LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
+};
+
 // A digit of ⌊u / Δ⌋. There are at most 2^16 buckets, so Δ ≥ 2^16, and four times the reciprocal fits in 64
 // bits.
 struct DeltaDigit {
@@ -38,4 +47,5 @@ struct DeltaDigit {
 
 #define NUMBER_field Field
 #define NUMBER_any Any
+#define NUMBER_hash Hash
 #define NUMBER_delta DeltaDigit

@@ -19,6 +19,7 @@ mod prove;
 mod sample;
 mod scans;
 mod several;
+mod sorts;
 mod twins;
 
 use host::Host;

@@ -67,6 +67,8 @@ pub enum Number {
     DeltaDigit,
     /// The number of the key's bucket, by any function.
     Any,
+    /// The same by the hash, for searches in hash tables, without values or with values of 4 bytes.
+    Hash,
 }
 
 /// The parameters that select the kernels of a split.
@@ -88,6 +90,7 @@ impl KernelVariant {
             Number::Field => "field",
             Number::DeltaDigit => "delta",
             Number::Any => "any",
+            Number::Hash => "hash",
         };
         [format!("fused_count_{by}_{bits}"), format!("fused_{stores}_{by}_{bits}_{value}")]
     }

@@ -26,6 +26,8 @@ pub use spec::Spec;
 use super::{Definition, Primitive, Problem};
 use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work};
 use keys::Keys;
+use onesweep::Shape;
+use spec::Method;
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
@@ -51,10 +53,13 @@ impl Problem for Spec {
         }
     }
 
-    /// The method that `best` resolved to.
+    /// The method that `best` resolved to, and the size of onesweep's tiles.
     fn resolved(&self) -> Vec<(String, Value)> {
-        let name = || Value::Text(self.method.name().to_owned());
-        self.open.then(|| ("method".to_owned(), name())).into_iter().collect()
+        let text = |key: &str, word: &str| (key.to_owned(), Value::Text(word.to_owned()));
+        let method = self.open.then(|| text("method", self.method.name()));
+        let sweeps = matches!(self.method, Method::Onesweep { .. }) && self.backend.is_cuda();
+        let tile = sweeps.then(|| text("method.onesweep.tile", Shape::of(self).size()));
+        method.into_iter().chain(tile).collect()
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {

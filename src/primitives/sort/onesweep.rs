@@ -1,7 +1,7 @@
 //! How onesweep divides keys into tiles, and what its blocks do (`kernels/sort_onesweep.cuh`). Pure.
 
 use super::Spec;
-use super::spec::Method;
+use super::spec::{Method, Tile};
 use crate::case::block_cost::{self, BlockCost, LANES, wavefronts};
 use crate::primitives::multisplit::scattered;
 
@@ -40,12 +40,23 @@ impl Shape {
             _ => (512, 17),
         };
         let (few, some) = if threads == 256 { (1 << 17, 1 << 19) } else { (1 << 18, 1 << 20) };
-        let (size, items) = match spec.keys {
-            n if n <= few => ("small", if threads == 256 { 8 } else { 4 }),
-            n if n <= some => ("medium", 16),
-            _ => ("large", most),
+        let tile = match spec.method {
+            Method::Onesweep { tile } if tile != Tile::Auto => tile,
+            _ if spec.keys <= few => Tile::Small,
+            _ if spec.keys <= some => Tile::Medium,
+            _ => Tile::Large,
         };
-        Shape { threads, items, spines: 2, size, key, value }
+        let items = match tile {
+            Tile::Small => 2048 / threads,
+            Tile::Medium => 16,
+            Tile::Large | Tile::Auto => most,
+        };
+        Shape { threads, items, spines: 2, size: tile.name(), key, value }
+    }
+
+    /// The name of the tile's size.
+    pub fn size(self) -> &'static str {
+        self.size
     }
 
     /// Keys per tile.
@@ -84,7 +95,7 @@ impl Shape {
 pub fn counting(spec: &Spec) -> (String, u64) {
     let digits = spec.digits(DIGIT_BITS);
     let copies = match spec.key_bytes() {
-        _ if spec.keys < 1 << 22 => 2,
+        _ if spec.method != (Method::Onesweep { tile: Tile::Large }) && spec.keys < 1 << 22 => 2,
         4 => 32,
         _ => 16,
     };
@@ -121,7 +132,7 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
         _ if !spec.backend.is_cuda() => {
             Err("no profile gives the time that CPUs take to rank keys".to_owned())
         }
-        Method::Onesweep => Ok(vec![count_cost(spec), pass_cost(spec)]),
+        Method::Onesweep { .. } => Ok(vec![count_cost(spec), pass_cost(spec)]),
         _ => Err("no model covers a sort by several multisplits".to_owned()),
     }
 }
@@ -185,7 +196,7 @@ mod tests {
             [("u32", "none", 2), ("u32", "4B", 1), ("u64", "none", 1), ("u64", "8B", 1)]
         {
             for keys in [1000, 1 << 19, 1 << 28] {
-                let shape = Shape::of(&spec(&format!("keys={keys} key={key} values={value}")));
+                let shape = Shape::of(&spec(&format!("keys={keys} backend=cuda key={key} values={value}")));
                 let bytes = shape.shared(true) + 1024;
                 assert!(
                     bytes * blocks <= 228 << 10 && shape.tile() + shape.slack() * DIGITS < 1 << 16,
@@ -214,10 +225,10 @@ mod tests {
             (counting(&spec).0, Shape::of(&spec).name(true))
         };
         assert_eq!(
-            named("keys=9"),
+            named("keys=9 backend=cuda"),
             ("sort_count_whole_u32_2".to_owned(), "sort_bulk_small_u32_0".to_owned())
         );
-        let field = "keys=268435456 key=u64 values=4B begin=3";
+        let field = "keys=268435456 backend=cuda key=u64 values=4B begin=3";
         assert_eq!(named(field), ("sort_count_some_u64_16".to_owned(), "sort_bulk_large_u64_4".to_owned()));
     }
 }

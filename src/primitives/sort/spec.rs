@@ -59,7 +59,11 @@ choice! {
         Best = "best",
         /// GPUs: a histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once; a
         /// digit that all keys have in common takes no pass
-        Onesweep = "onesweep",
+        Onesweep = "onesweep" main "tile" {
+            /// keys that a block orders at once: 2,048 (small), about 4,096 to 8,192 (medium), up to 16,384 (large); auto:
+            /// larger ones for more keys
+            tile: Tile = "auto",
+        },
         /// CPUs: a stable split by each digit of 8 bits, the lowest first, with combined writes
         Lsd = "lsd",
         /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that fit
@@ -75,6 +79,16 @@ choice! {
         },
         /// CPUs: the standard library's unstable sort of keys alone, which one thread computes
         Library = "library",
+    }
+}
+
+words! {
+    /// The size of a tile.
+    pub enum Tile {
+        Auto = "auto",
+        Small = "small",
+        Medium = "medium",
+        Large = "large",
     }
 }
 
@@ -127,7 +141,7 @@ impl Spec {
         spec.open = spec.method == Method::Best;
         if spec.open {
             spec.method = match spec.keys {
-                _ if !spec.backend.is_cpu() => Method::Onesweep,
+                _ if !spec.backend.is_cpu() => Method::Onesweep { tile: Tile::Auto },
                 0..=FEW => Method::Lsd,
                 _ => Method::Msd,
             };
@@ -146,7 +160,7 @@ impl Spec {
             return Err(Refusal::invalid("begin", format!("{begin} is not below the end, {end}")));
         }
         match self.method {
-            Method::Onesweep if self.backend.is_cpu() => not_applicable("a method of GPUs"),
+            Method::Onesweep { .. } if self.backend.is_cpu() => not_applicable("a method of GPUs"),
             Method::Lsd | Method::Msd | Method::Library if self.backend.is_cuda() => {
                 not_applicable("a method of CPUs")
             }
@@ -225,7 +239,7 @@ mod tests {
     #[test]
     fn best_becomes_a_method() {
         let method = |words: &str| spec(words).method;
-        assert_eq!(method("keys=4 backend=cuda"), Method::Onesweep);
+        assert_eq!(method("keys=4 backend=cuda"), Method::Onesweep { tile: Tile::Auto });
         assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
         assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
         assert!(!spec("keys=4 method=lsd").open);

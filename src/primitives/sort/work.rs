@@ -19,7 +19,7 @@ pub fn arrays(spec: &Spec) -> u64 {
 /// The passes of the method.
 pub fn passes(spec: &Spec) -> Vec<Pass> {
     match spec.method {
-        Method::Best | Method::Onesweep => onesweep(spec),
+        Method::Best | Method::Onesweep { .. } => onesweep(spec),
         Method::Lsd => lsd(spec),
         Method::Msd => msd(spec),
         Method::MultisplitLsd { radix, by } => multisplits(spec, radix as u32, by),

@@ -24,7 +24,7 @@ const FILL_NUMBERS: &str = "hash_fill_numbers";
 
 /// The kernels of a split by `bits` bits of the hash, with values of `value` bytes.
 pub fn variant(bits: u64, value: u64) -> KernelVariant {
-    KernelVariant { bits: bits as u32, value, number: Number::Any }
+    KernelVariant { bits: bits as u32, value, number: Number::Hash }
 }
 
 /// The high bits of the hash.

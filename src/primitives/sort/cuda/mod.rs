@@ -63,7 +63,7 @@ trait Sorter: Send {
 /// The method of a case.
 fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
     Ok(match spec.method {
-        Method::Best | Method::Onesweep => Box::new(onesweep::Onesweep::new(gpu, spec)?),
+        Method::Best | Method::Onesweep { .. } => Box::new(onesweep::Onesweep::new(gpu, spec)?),
         Method::MultisplitLsd { radix, by } => Box::new(multisplits::Multisplits::new(gpu, spec, radix, by)?),
         Method::Lsd | Method::Msd | Method::Library => return Err(of_cpus()),
     })
@@ -72,7 +72,7 @@ fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
 /// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
 fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
     match spec.method {
-        Method::Best | Method::Onesweep => Ok(onesweep::launches(spec, bulk)),
+        Method::Best | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
         Method::MultisplitLsd { radix, by } => multisplits::launches(spec, radix, by, bulk),
         Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
     }
