@@ -133,7 +133,7 @@ fn source(keys: &Keys, table: Option<&ZipfTable>) -> Result<SortKeys, Failure> {
         cumulative,
         start,
         guide,
-        spread: zipf.map_or_else(nowhere, |zipf| Ok(zipf.spread.clone()))?,
+        spread: zipf.map_or_else(nowhere, |zipf| Ok(zipf.spread))?,
         draw,
         drop: keys.drop,
     })
