@@ -4,6 +4,7 @@
 #pragma once
 
 #include "hash_inputs.cuh"
+#include "hints.cuh"
 #include "sums.cuh"
 
 // A table; same layout as on the host. Header h has the entries from starts[h] to starts[h + 1].

@@ -1,7 +1,7 @@
 // A bucketed hash table in device memory: the twin of src/primitives/hash_search/layout.rs, which describes it.
 #pragma once
 
-#include "hints.cuh"
+#include "inputs.cuh"
 #include "warp.cuh"
 
 #define NO_ID 0x7FFFFFFFu       // the id of an empty slot

@@ -180,6 +180,13 @@ fn check_records(records: u64, load: f64) -> Result<(), Refusal> {
 }
 
 impl Search {
+    /// Bytes beside keys and table of a search in partitions: the split keys, the results in their order, and those in
+    /// the order of the keys or, if the order is free, the number of each key before and after the split.
+    pub fn beside_partitions(&self) -> u64 {
+        let free = matches!(self.method, Method::Partitioned { order: Order::Free, .. });
+        (if free { 16 } else { 12 }) * self.keys
+    }
+
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Search, Refusal> {
         let mut spec = Search::of_table(params, seed)?;

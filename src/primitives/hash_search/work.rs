@@ -83,7 +83,7 @@ fn passes(spec: &Search) -> (Vec<Pass>, u64) {
             let all = [over(n, &["keys"], &[]), vec![looked(spec, order(spec))], over(n, &[], &["out"])];
             (vec![Pass::once(all.concat())], 4 * n)
         }
-        Method::Partitioned { order, .. } => (partitioned(spec, order), 12 * n),
+        Method::Partitioned { order, .. } => (partitioned(spec, order), spec.beside_partitions()),
         Method::He2007 { .. } => (he2007(spec), 4 * n + 12 * spec.most_matches()),
     }
 }
@@ -162,7 +162,8 @@ pub fn build(spec: &Build) -> Work {
         table_access(Direction::Read, spec.bucket_bytes(), looked, bytes, order()),
         table_access(Direction::Write, 8, n, bytes, order()),
     ];
-    passes.push(Pass::once([over(n, &["keys", "ids"], &[]), put].concat()));
+    let placed: &[&str] = if parts.is_some() { &["split keys", "split ids"] } else { &["keys", "ids"] };
+    passes.push(Pass::once([over(n, placed, &[]), put].concat()));
     Work {
         passes,
         elements: n,

@@ -27,7 +27,7 @@ use super::{Definition, Primitive, Problem};
 use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work};
 use keys::Keys;
 use onesweep::Shape;
-use spec::Method;
+use spec::{Distribution, Method};
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
@@ -70,9 +70,10 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    /// Keys alone that are all equal may be read one place further, but for the key behind the last.
-    fn fault_is_detectable(&self, _fault: Fault) -> bool {
-        self.keys > 0
+    /// Without values, equal keys stand for each other: a part in place of its neighbour does not show.
+    fn fault_is_detectable(&self, fault: Fault) -> bool {
+        let equal = matches!(self.distribution, Distribution::Equal | Distribution::Few { distinct: 1 });
+        self.keys > 0 && !(fault == Fault::WrongChunk && equal && self.value() == 0)
     }
 }
 

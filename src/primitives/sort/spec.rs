@@ -58,7 +58,7 @@ choice! {
         /// ours: onesweep on GPUs; on CPUs msd, or lsd for at most 2^16 keys
         Best = "best",
         /// GPUs: a histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once; a
-        /// digit that all keys have in common takes no pass
+        /// digit that all keys have in common takes no pass; from 2^22 keys on blocks have 128 KiB of shared memory
         Onesweep = "onesweep" main "tile" {
             /// keys that a block orders at once: 2,048 (small), about 4,096 to 8,192 (medium), up to 16,384 (large); auto:
             /// larger ones for more keys
@@ -67,7 +67,7 @@ choice! {
         /// CPUs: a stable split by each digit of 8 bits, the lowest first, with combined writes
         Lsd = "lsd",
         /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that fit
-        /// in its cache, digit by digit
+        /// in its cache, digit by digit; as lsd where one part has more keys than a worker's share
         Msd = "msd",
         /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): on GPUs as bms or fused, on CPUs
         /// as write-combining

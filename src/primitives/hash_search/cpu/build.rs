@@ -77,8 +77,9 @@ impl PoolJob for Building {
     fn prepare(spec: Build, context: &Context) -> Result<(Building, Isa), Failure> {
         let isa = context.isa_or(|| Isa::Scalar)?;
         let (records, layout, n) = (spec.records(), spec.layout(), spec.count as usize);
+        let split = if matches!(spec.method, BuildMethod::Partitioned { .. }) { 8 * spec.count } else { 0 };
+        memory::require(layout.bytes() + 9 * spec.count + split)?;
         let partitions = Partitions::new(&spec, context.pool.threads())?;
-        memory::require(layout.bytes() + 17 * spec.count)?;
         let mut input = Buffer::new(8 * (n + 1))?;
         let record = |id: usize| slot_word(records.key_of_record(id as u64), id as u32);
         context.pool.fill(&mut input, n + 1, context.cancel, record)?;

@@ -149,7 +149,8 @@ impl PoolJob for Searching {
         let n = spec.keys as usize;
         let table = match spec.method {
             Method::He2007 { .. } => He2007::needed(&spec),
-            _ => spec.layout().bytes() + 16 * spec.keys,
+            Method::Partitioned { .. } => spec.layout().bytes() + spec.beside_partitions(),
+            _ => spec.layout().bytes() + 4 * spec.keys,
         };
         memory::require(table + 4 * spec.keys)?;
         let searches = Searches::of(&spec).map_err(|refused| Failure::NotApplicable(refused.to_string()))?;

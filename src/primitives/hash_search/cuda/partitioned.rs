@@ -84,8 +84,8 @@ impl Partitioned {
 
     /// Bytes beside the table and the keys.
     pub fn needed(spec: &Search) -> u64 {
-        let numbers = if free(spec) { spec.keys / 8 } else { 0 };
-        12 * spec.keys + numbers + split(spec).bytes(spec.keys)
+        let certificate = if free(spec) { spec.keys / 8 } else { 0 };
+        spec.beside_partitions() + certificate + split(spec).bytes(spec.keys)
     }
 
     pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<Partitioned, Failure> {

@@ -83,6 +83,8 @@ impl Results {
 /// A case in device memory.
 pub struct Searching {
     n: u64,
+    /// Bytes of inputs and results, where they are not those that the passes declare.
+    moved: Option<[u64; 2]>,
     keys: Keys,
     searcher: Box<dyn Searcher>,
 }
@@ -96,8 +98,19 @@ fn launches(spec: &Search, gpu: Option<&GpuFacts>) -> (Launched, Vec<KernelName>
     }
 }
 
+/// The keys, the records and their headers; the records that are found and where those of each key begin. Each pass of
+/// the gather declares a part of the records alone.
+fn he2007_moved(spec: &Search) -> [u64; 2] {
+    let table = 16 * spec.count + 4 * (spec.headers() + 1);
+    [4 * spec.keys + table, 8 * spec.most_matches() + 4 * (spec.keys + 1)]
+}
+
 impl GpuJob for Searching {
     type Case = Search;
+
+    fn moved(&self, declared: [u64; 2]) -> [u64; 2] {
+        self.moved.unwrap_or(declared)
+    }
 
     fn launched(spec: &Search) -> Result<Launched, Failure> {
         Ok(launches(spec, None).0)
@@ -128,6 +141,7 @@ impl GpuJob for Searching {
         let searches = Searches::of(&spec).map_err(|refused| Failure::NotApplicable(refused.to_string()))?;
         Ok(Searching {
             n: spec.keys,
+            moved: matches!(spec.method, Method::He2007 { .. }).then(|| he2007_moved(&spec)),
             keys: Keys::new(gpu, &searches, spec.keys)?,
             searcher: match spec.method {
                 Method::He2007 { .. } => Box::new(He2007::new(gpu, &spec, &searches)?),

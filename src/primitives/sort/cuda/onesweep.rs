@@ -88,9 +88,15 @@ impl Onesweep {
         let counts = vec![0; (MOST_DIGITS * DIGITS) as usize];
         let descriptors = || gpu.alloc(length(shape.tiles(spec.keys).max(1) * DIGITS)?);
         gpu.max_blocks(&count, COUNT_THREADS, shared[0])?;
+        let resident = gpu.max_blocks(&pass, shape.threads, shared[1])?;
+        if resident <= shape.spines {
+            return Err(Failure::NotApplicable(format!(
+                "only {resident} blocks fit on this GPU, all of them spines"
+            )));
+        }
         let mut sweep = Onesweep {
             digits: spec.digits(DIGIT_BITS),
-            resident: gpu.max_blocks(&pass, shape.threads, shared[1])?,
+            resident,
             sms: gpu.device().sms.max(1),
             shape,
             count,
