@@ -159,7 +159,7 @@ template <u32 SLOTS> LAB void insert_record(const Table& t, u64 record) {
 
 // ---- search ----------------------------------------------------------------------------
 
-// What a look at a bucket has found: the id, or MISS, and whether to go on.
+// The result of looking into a bucket: the id, or MISS, and whether the search goes on.
 struct Found {
     u32 id;
     bool on;

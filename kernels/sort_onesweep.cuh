@@ -69,9 +69,8 @@ template <> struct Digit<u64> {
 #define HISTOGRAM_THREADS 1024u
 #define HISTOGRAM_BATCH 4u  // vectors that each lane has in flight
 
-// Counts the digits of all keys, of which there are at most MOST, and clears what this execution's passes and
-// the next execution's histograms add to. Each lane counts in one of COPIES tables, so that few lanes meet in a
-// bank.
+// Counts all digits of all keys, and clears what this execution's passes and the next execution's histograms add to.
+// Each lane counts in one of COPIES tables, so that few lanes meet in a bank.
 template <typename K, u32 COPIES, bool WHOLE> LAB void count_digits(const Onesweep& s) {
     u32* const counts = (u32*)dense;  // [digit][DIGITS][COPIES]
     const u32 used = s.digits * DIGITS, VECTOR = 16u / sizeof(K), CHUNK = 32u * HISTOGRAM_BATCH * VECTOR;
@@ -180,12 +179,12 @@ LAB void serve(const Onesweep& s, u32* descriptors, u32 b, u32 place) {
 
 // ---- a pass ----------------------------------------------------------------------------------------
 
-// Threads per block, keys per thread, blocks per multiprocessor (src/primitives/sort/onesweep.rs).
-// Fewer keys are sorted in smaller tiles, so that most multiprocessors have one.
+// Sizes of tiles. Fewer keys are sorted in smaller tiles, so that most multiprocessors have one.
 #define SMALL 0
 #define MEDIUM 1
 #define LARGE 2
 
+// Threads per block, keys per thread, blocks per multiprocessor (src/primitives/sort/onesweep.rs).
 template <int KEY, int VALUE, int SIZE> struct SortShape {
     static const int PAIR = KEY + VALUE;
     static const int THREADS = PAIR == 4 ? 256 : 512;

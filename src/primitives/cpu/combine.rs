@@ -54,6 +54,29 @@ impl WorkerTables {
         Ok(WorkerTables { counts, next, first, starts, slots, staging: Buffer::new(staging)? })
     }
 
+    /// A worker's part of a pass into `labels` streams, with these tables, which begins as a count; the caller sets its
+    /// range.
+    pub fn part(
+        &self,
+        labels: usize,
+        from: (*const u8, *const u8),
+        to: (*mut u8, *mut u8),
+        group: usize,
+    ) -> WorkerPart {
+        WorkerPart {
+            labels,
+            range: 0..0,
+            from,
+            to,
+            next: self.counts.ptr(),
+            first: self.first.ptr(),
+            starts: self.starts.ptr(),
+            slots: self.slots.ptr(),
+            staging: self.staging.ptr(),
+            group,
+        }
+    }
+
     /// Bytes that the tables hold.
     pub fn bytes(&self) -> u64 {
         let all = [&self.counts, &self.next, &self.first, &self.starts, &self.slots, &self.staging];

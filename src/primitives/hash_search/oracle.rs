@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, MARK, NO_ID, id_of};
 use super::records::Searches;
-use super::spec::{Build, Method, Order, Search};
+use super::spec::{Build, Method, Search};
 use crate::primitives::oracle::{check_length, words64};
 
 /// Compares each result with the definition.
@@ -10,7 +10,7 @@ pub fn check_search(spec: &Search, output: &[u8]) -> Result<(), String> {
     let searches = Searches::of(spec).map_err(|refused| refused.to_string())?;
     match spec.method {
         Method::He2007 { .. } => check_matches(spec, &searches, output),
-        Method::Partitioned { order: Order::Free, .. } => check_pairs(spec, &searches, output),
+        _ if spec.order_is_free() => check_pairs(spec, &searches, output),
         _ => {
             check_length(output, 4 * spec.keys)?;
             (0..).zip(words32(output)).find_map(|(q, found)| searches.mistake(q, found)).map_or(Ok(()), Err)

@@ -183,8 +183,12 @@ impl Search {
     /// Bytes beside keys and table of a search in partitions: the split keys, the results in their order, and those in
     /// the order of the keys or, if the order is free, the number of each key before and after the split.
     pub fn beside_partitions(&self) -> u64 {
-        let free = matches!(self.method, Method::Partitioned { order: Order::Free, .. });
-        (if free { 16 } else { 12 }) * self.keys
+        (if self.order_is_free() { 16 } else { 12 }) * self.keys
+    }
+
+    /// Results come in the order of the partitions, each beside the number of its search.
+    pub fn order_is_free(&self) -> bool {
+        matches!(self.method, Method::Partitioned { order: Order::Free, .. })
     }
 
     /// Reads and checks a case's parameters.

@@ -1,6 +1,6 @@
 //! The memory accesses of searches and of building.
 
-use super::spec::{self, Build, BuildMethod, Distribution, Method, Search};
+use super::spec::{Build, BuildMethod, Distribution, Method, Search};
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
@@ -83,14 +83,14 @@ fn passes(spec: &Search) -> (Vec<Pass>, u64) {
             let all = [over(n, &["keys"], &[]), vec![looked(spec, order(spec))], over(n, &[], &["out"])];
             (vec![Pass::once(all.concat())], 4 * n)
         }
-        Method::Partitioned { order, .. } => (partitioned(spec, order), spec.beside_partitions()),
+        Method::Partitioned { .. } => (partitioned(spec), spec.beside_partitions()),
         Method::He2007 { .. } => (he2007(spec), 4 * n + 12 * spec.most_matches()),
     }
 }
 
 /// A count and a split of the keys, the searches, and the split backwards.
-fn partitioned(spec: &Search, order: spec::Order) -> Vec<Pass> {
-    let (n, bits, free) = (spec.keys, spec.bits(), order == spec::Order::Free);
+fn partitioned(spec: &Search) -> Vec<Pass> {
+    let (n, bits, free) = (spec.keys, spec.bits(), spec.order_is_free());
     let read: &[&str] = if free { &["keys", "numbers"] } else { &["keys"] };
     let written: &[&str] = if free { &["split keys", "out numbers"] } else { &["split keys"] };
     let written = written.iter().map(|array| staged(array, 4, n, bits));
@@ -139,8 +139,7 @@ pub fn search(spec: &Search) -> Work {
         _ => spec.layout().bytes(),
     };
     let footprint = table + 4 * n + beside;
-    let free = matches!(spec.method, Method::Partitioned { order: spec::Order::Free, .. });
-    let scratch = if free { n.div_ceil(8) } else { 0 };
+    let scratch = if spec.order_is_free() { n.div_ceil(8) } else { 0 };
     Work { passes, elements: n, effective_bytes: bytes, system_bytes: bytes, footprint, scratch }
 }
 

@@ -33,6 +33,17 @@ words! {
     }
 }
 
+impl Values {
+    /// Bytes of a value: 0, 4 or 8.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Values::None => 0,
+            Values::Four => 4,
+            Values::Eight => 8,
+        }
+    }
+}
+
 choice! {
     /// The function from a key to its bucket.
     #[derive(Eq)]
@@ -167,11 +178,7 @@ impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;
-        spec.value = match spec.values {
-            Values::None => 0,
-            Values::Four => 4,
-            Values::Eight => 8,
-        };
+        spec.value = spec.values.bytes();
         spec.open = spec.asked == Asked::Best;
         if spec.open {
             spec.asked = spec.best();
@@ -189,16 +196,11 @@ impl Spec {
         spec.checked()
     }
 
-    /// A multisplit on GPUs of `keys` keys, with values of `value` bytes, by a field of `bits` bits.
+    /// A multisplit on GPUs of `keys` keys and their values by a field of `bits` bits.
     ///
     /// # Errors
     /// As for [`from_params`](Spec::from_params).
-    pub fn of_field(keys: u64, value: u64, bits: u32, method: &str) -> Result<Spec, Refusal> {
-        let values = match value {
-            0 => Values::None,
-            4 => Values::Four,
-            _ => Values::Eight,
-        };
+    pub fn of_field(keys: u64, values: Values, bits: u32, method: &str) -> Result<Spec, Refusal> {
         let word = |text: &str| Value::Text(text.to_owned());
         let params = Params::default()
             .with("backend", word("cuda"))

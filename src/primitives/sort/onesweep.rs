@@ -137,13 +137,11 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     }
 }
 
-/// Mean wavefronts over groups of 32 of the case's first keys; `of` maps the lowest digits of a group to the
-/// wavefronts that its lanes take.
-fn mean(spec: &Spec, of: impl Fn(&[u64]) -> usize) -> f64 {
+/// The lowest digits of a group of 32 keys of the case, as its lanes see them.
+fn lowest_digits(spec: &Spec) -> impl Fn(u64) -> Vec<u64> {
     let (keys, digit, n) = (spec.source(), spec.digits(DIGIT_BITS).digit(0), spec.keys.max(1));
-    let value = |i: u64| digit.of(keys.at(i % n)) as u64;
     let lanes = LANES as u64;
-    block_cost::mean(|group| of(&(group * lanes..(group + 1) * lanes).map(value).collect::<Vec<u64>>()))
+    move |group| (group * lanes..(group + 1) * lanes).map(|i| digit.of(keys.at(i % n)) as u64).collect()
 }
 
 /// Warps take four vectors per lane at a time, and add each digit of each key to a counter in a bank of their lane.
@@ -165,8 +163,9 @@ fn count_cost(spec: &Spec) -> BlockCost {
 fn pass_cost(spec: &Spec) -> BlockCost {
     let shape = Shape::of(spec);
     let (warps, items) = (f64::from(shape.threads) / 32.0, f64::from(shape.items));
-    let counters = mean(spec, |digits| wavefronts(digits.iter().copied()));
-    let places = mean(spec, scattered);
+    let digits = lowest_digits(spec);
+    let counters = block_cost::mean(|group| wavefronts(digits(group)));
+    let places = block_cost::mean(|group| scattered(&digits(group)));
     let (keys, values) = (spec.key_bytes() as f64 / 4.0, spec.value() as f64 / 4.0);
     // The tile's count is an atomic addition; two reads of counters and one write; keys and values in.
     let shared = 5.0 * counters + (keys + values) * places;

@@ -4,6 +4,7 @@ use super::digits::{Digit, Digits};
 use crate::case::table::{choice, count, count_or, float, parameters, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::zipf::MAX_EXPONENT;
+use crate::primitives::multisplit::spec::Values;
 
 /// Upper limit on the number of keys: counts of keys leave two of 32 bits to the states of descriptors.
 pub const MAX_KEYS: u64 = 1 << 30;
@@ -15,15 +16,6 @@ words! {
     pub enum Key {
         U32 = "u32",
         U64 = "u64",
-    }
-}
-
-words! {
-    /// The value that accompanies a key.
-    pub enum Values {
-        None = "none",
-        Four = "4B",
-        Eight = "8B",
     }
 }
 
@@ -196,11 +188,7 @@ impl Spec {
 
     /// Bytes of a value: 0, 4 or 8.
     pub fn value(&self) -> u64 {
-        match self.values {
-            Values::None => 0,
-            Values::Four => 4,
-            Values::Eight => 8,
-        }
+        self.values.bytes()
     }
 
     /// Bytes of all keys and values.

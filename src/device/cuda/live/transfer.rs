@@ -20,7 +20,7 @@ const PIECE: u64 = 256 << 20;
 /// Timed copies, of which the median counts; one more comes first.
 const TIMED: usize = 3;
 
-/// Where data lie on the host; written once, so that its pages are there.
+/// Memory of the host; it is written once, so that its pages are present.
 enum Host {
     Pinned(LockedBuffer<u8>),
     Pageable(Vec<u8>),

@@ -54,7 +54,7 @@ pub struct Program {
     orders: Option<Sender<Vec<u8>>>,
     answers: Receiver<String>,
     patience: Duration,
-    /// What it computes is no disturbance.
+    /// Its CPU time is not counted as a disturbance.
     _counted: Counted,
 }
 

@@ -83,18 +83,9 @@ impl Moves {
     fn partition_pass(&self, partition: &Partition, worker: Worker, digit: Digit, from: Pairs, to: Pairs) {
         let own = &partition.own[worker.index];
         let values = digit.values() as usize;
-        let mut part = WorkerPart {
-            labels: values,
-            range: part(self.spec.moves() as usize, worker.index, worker.count),
-            from: (from.0, from.1),
-            to,
-            next: own.counts.ptr(),
-            first: own.first.ptr(),
-            starts: own.starts.ptr(),
-            slots: own.slots.ptr(),
-            staging: own.staging.ptr(),
-            group: group(&self.spec, values),
-        };
+        let range = part(self.spec.moves() as usize, worker.index, worker.count);
+        let mut part =
+            WorkerPart { range, ..own.part(values, (from.0, from.1), to, group(&self.spec, values)) };
         // SAFETY: the arrays are as long as the case, the tables have one entry per digit value, and the parts
         // of workers are disjoint, in the input and, by their counts, in the output.
         unsafe {

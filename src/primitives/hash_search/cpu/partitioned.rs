@@ -10,7 +10,7 @@ use crate::device::cpu::check::Bitmap;
 use crate::device::cpu::{Buffer, Pool, Worker, check};
 use crate::inputs::mix::mix32;
 use crate::primitives::hash_search::records::Searches;
-use crate::primitives::hash_search::spec::{Method, Order, Search};
+use crate::primitives::hash_search::spec::Search;
 
 /// Partitions at most.
 const MOST: usize = 256;
@@ -57,7 +57,7 @@ pub struct Partitioned {
 impl Partitioned {
     pub fn new(spec: &Search, lookup: Lookup) -> Result<Partitioned, Failure> {
         let room = || Buffer::new(4 * spec.keys as usize);
-        let free = matches!(spec.method, Method::Partitioned { order: Order::Free, .. });
+        let free = spec.order_is_free();
         let parts = Parts::new(spec.bits());
         Ok(Partitioned { lookup, parts, keys: room()?, beside: room()?, free, out: room()? })
     }

@@ -13,7 +13,7 @@ use crate::device::cuda::{
 };
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::hash_search::records::Searches;
-use crate::primitives::hash_search::spec::{Method, Order, Search};
+use crate::primitives::hash_search::spec::Search;
 use crate::primitives::multisplit::cuda::Split;
 use crate::primitives::multisplit::cuda::fused::{self, Digit, Passes};
 use crate::primitives::multisplit::cuda::input::Function;
@@ -32,13 +32,8 @@ pub fn digit(bits: u64) -> Digit {
     Digit { function: Function::high_bits_of_hash(bits as u32), behind: u32::MAX }
 }
 
-/// Whether the order of the results is free.
-fn free(spec: &Search) -> bool {
-    matches!(spec.method, Method::Partitioned { order: Order::Free, .. })
-}
-
 fn split(spec: &Search) -> KernelVariant {
-    variant(spec.bits(), if free(spec) { 4 } else { 0 })
+    variant(spec.bits(), if spec.order_is_free() { 4 } else { 0 })
 }
 
 fn back_name(spec: &Search) -> String {
@@ -71,20 +66,20 @@ impl Partitioned {
     /// The launches of an execution, and the kernels on a GPU.
     pub fn launches(spec: &Search, gpu: Option<&GpuFacts>) -> (Launched, Vec<KernelName>) {
         let layout = spec.layout();
-        let last = if free(spec) { FILL_NUMBERS.to_owned() } else { back_name(spec) };
+        let last = if spec.order_is_free() { FILL_NUMBERS.to_owned() } else { back_name(spec) };
         let own = kernel_names(MODULE, [Lookup::name(&layout), CERTIFY.to_owned(), last]);
         let kernels = fused::kernels(split(spec), gpu.is_some_and(fused::bulk));
-        let back = if free(spec) { String::new() } else { format!("|{}", back_name(spec)) };
+        let back = if spec.order_is_free() { String::new() } else { format!("|{}", back_name(spec)) };
         let launched = Launched {
             kernel: format!("regex:^({}|{}{back})$", split(spec).launched(), Lookup::name(&layout)),
-            launches: 4 + u64::from(!free(spec)),
+            launches: 4 + u64::from(!spec.order_is_free()),
         };
         (launched, [table_kernels(&layout), kernels, own].concat())
     }
 
     /// Bytes beside the table and the keys.
     pub fn needed(spec: &Search) -> u64 {
-        let certificate = if free(spec) { spec.keys / 8 } else { 0 };
+        let certificate = if spec.order_is_free() { spec.keys / 8 } else { 0 };
         spec.beside_partitions() + certificate + split(spec).bytes(spec.keys)
     }
 
@@ -93,7 +88,7 @@ impl Partitioned {
         let passes = Passes::new(gpu, split(spec), n)?;
         let room = || gpu.alloc::<u32>(length(n.max(1))?);
         let (mut numbers, mut back) = (None, None);
-        if free(spec) {
+        if spec.order_is_free() {
             let all = room()?;
             launch_over(gpu, &module.kernel(FILL_NUMBERS)?, n, args![all, n])?;
             numbers = Some(all);
@@ -109,7 +104,7 @@ impl Partitioned {
             keys: room()?,
             numbers,
             back,
-            results: Results::new(gpu, n, free(spec))?,
+            results: Results::new(gpu, n, spec.order_is_free())?,
         })
     }
 

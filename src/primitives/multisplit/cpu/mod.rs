@@ -86,18 +86,9 @@ impl Multisplit {
         let from = |buffer: &Buffer, element: u64| {
             buffer.ptr::<u8>().wrapping_add(beside * element as usize).cast_const()
         };
-        WorkerPart {
-            labels: self.spec.buckets as usize,
-            range: 0..0,
-            from: (from(&self.keys, KEY), from(&self.values, self.spec.value)),
-            to: (self.keys_out.ptr(), self.values_out.ptr()),
-            next: own.counts.ptr(),
-            first: own.first.ptr(),
-            starts: own.starts.ptr(),
-            slots: own.slots.ptr(),
-            staging: own.staging.ptr(),
-            group: self.group,
-        }
+        let from = (from(&self.keys, KEY), from(&self.values, self.spec.value));
+        let to = (self.keys_out.ptr(), self.values_out.ptr());
+        own.part(self.spec.buckets as usize, from, to, self.group)
     }
 
     /// Writes the offsets, which follow from where the first worker's keys of each bucket begin and from the

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicUsize;
 use super::Spec;
 use super::digits::{Digit, Digits};
 use super::onesweep::DIGIT_BITS;
-use super::spec::{Method, Values};
+use super::spec::Method;
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::poison;
@@ -23,6 +23,7 @@ use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, mem
 use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::groups;
+use crate::primitives::multisplit::spec::Values;
 
 /// A key as the loops see it.
 pub trait Key: Tuple + Ord {
@@ -205,18 +206,7 @@ impl Sort {
 
     /// A worker's part of a split into `values` streams; the caller sets the range, and `next` after counting.
     fn part(&self, own: &WorkerTables, values: usize, from: Place, to: Place) -> WorkerPart {
-        WorkerPart {
-            labels: values,
-            range: 0..0,
-            from: (from.keys, from.values),
-            to: (to.keys, to.values),
-            next: own.counts.ptr(),
-            first: own.first.ptr(),
-            starts: own.starts.ptr(),
-            slots: own.slots.ptr(),
-            staging: own.staging.ptr(),
-            group: self.group,
-        }
+        own.part(values, (from.keys, from.values), (to.keys, to.values), self.group)
     }
 }
 

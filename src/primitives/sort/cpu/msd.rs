@@ -41,7 +41,8 @@ pub unsafe fn run<S: Lanes<u64>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) 
         }
         worker.meet();
         let parts = Parts { sort, values: high.values() };
-        if parts.largest() * worker.count > parts.keys() && worker.count > 1 {
+        let (largest, keys) = parts.largest_and_all();
+        if largest * worker.count > keys && worker.count > 1 {
             worker.meet();
             return lsd::run::<S, K, V>(sort, worker);
         }
@@ -53,7 +54,7 @@ pub unsafe fn run<S: Lanes<u64>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) 
         }
         fence();
         worker.meet();
-        parts.sort_all::<K, V>(&worker, rest, middle);
+        parts.sort_all::<K, V>(rest, middle);
     }
 }
 
@@ -69,18 +70,16 @@ impl Parts<'_> {
         self.sort.own.iter().map(|own| unsafe { *own.counts.ptr::<u64>().add(value) as usize }).sum()
     }
 
-    unsafe fn largest(&self) -> usize {
-        (0..self.values).map(|value| unsafe { self.count(value) }).max().unwrap_or(0)
-    }
-
-    unsafe fn keys(&self) -> usize {
-        (0..self.values).map(|value| unsafe { self.count(value) }).sum()
+    /// Keys of the largest part, and of all of them.
+    unsafe fn largest_and_all(&self) -> (usize, usize) {
+        let counts = (0..self.values).map(|value| unsafe { self.count(value) });
+        counts.fold((0, 0), |(largest, all), count| (largest.max(count), all + count))
     }
 
     /// Sorts the parts that this worker takes.
     #[inline(always)]
-    unsafe fn sort_all<K: Key, V: Tuple>(&self, worker: &Worker, rest: Digits, middle: Place) {
-        let (mut value, mut start) = (0, 0);
+    unsafe fn sort_all<K: Key, V: Tuple>(&self, rest: Digits, middle: Place) {
+        let (mut value, mut start, mut n) = (0, 0, 0);
         let output = self.sort.output.place();
         let other = if middle.keys == output.keys { self.sort.between.place() } else { output };
         loop {
@@ -89,19 +88,16 @@ impl Parts<'_> {
                 break;
             }
             unsafe {
-                while value < taken {
-                    start += self.count(value);
+                while value <= taken {
+                    start += n;
+                    n = self.count(value);
                     value += 1;
                 }
-                let part = Part {
-                    from: middle.further::<K, V>(start),
-                    other: other.further::<K, V>(start),
-                    n: self.count(value),
-                };
+                let part =
+                    Part { from: middle.further::<K, V>(start), other: other.further::<K, V>(start), n };
                 part.sort::<K, V>(rest, output.further::<K, V>(start));
             }
         }
-        worker.meet();
     }
 }
 

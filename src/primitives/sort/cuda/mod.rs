@@ -9,17 +9,15 @@ use super::spec::Method;
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched,
+    DeviceBuffer, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched,
     kernel_names, poison,
 };
 use crate::primitives::cuda::length;
+use crate::primitives::multisplit::cuda::{Pair, fused};
 use certify::Certificate;
 
 /// The module of all kernels except the passes with bulk copies.
 const MODULE: &str = "sort";
-
-/// Pointers to keys and to values.
-type Pair = [DevicePtr<u32>; 2];
 
 /// Arrays of keys and of values, as words.
 struct Pairs {
@@ -101,7 +99,7 @@ impl GpuJob for Sort {
     }
 
     fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let (_, method) = launches(spec, onesweep::bulk(gpu))?;
+        let (_, method) = launches(spec, fused::bulk(gpu))?;
         Ok([method, kernel_names(MODULE, Certificate::KERNELS)].concat())
     }
 

@@ -14,7 +14,7 @@ fn specs(spec: &Spec, radix: u64, by: Splits) -> Result<Vec<multisplit::Spec>, F
     let digits = spec.digits(radix as u32);
     let mut bits: Vec<u32> = digits.all().map(|digit| digit.bits).collect();
     bits.dedup();
-    let of = |bits: u32| multisplit::Spec::of_field(spec.keys, spec.value(), bits, by.name());
+    let of = |bits: u32| multisplit::Spec::of_field(spec.keys, spec.values, bits, by.name());
     bits.into_iter().map(of).collect::<Result<_, Refusal>>().map_err(|why| Failure::Failed(why.to_string()))
 }
 

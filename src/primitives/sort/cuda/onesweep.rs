@@ -1,20 +1,16 @@
 //! onesweep (`kernels/sort_onesweep.cuh`): a histogram of all digits, and a pass per digit.
 
-use super::{Arrays, MODULE, Pair, Sorter};
+use super::{Arrays, MODULE, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, KernelName, Launched, args, device_struct,
-};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct};
 use crate::primitives::cuda::{grid, length};
+use crate::primitives::multisplit::cuda::{Pair, fused};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
 use crate::primitives::sort::onesweep::{DIGIT_BITS, DIGITS, MOST_DIGITS, Shape, counting};
 
 /// The module of the passes with bulk copies.
 const BULK_MODULE: &str = "sort_bulk";
-
-/// The lowest compute capability at which bulk copies take runs out of shared memory.
-const BULK: (u32, u32) = (9, 0);
 
 /// Threads per block of the counting kernel, and keys per block at least.
 const COUNT_THREADS: u32 = 1024;
@@ -37,11 +33,6 @@ device_struct! {
         digits: u32,
         digit: u32,
     }
-}
-
-/// Whether a GPU supports bulk copies of runs.
-pub fn bulk(gpu: &GpuFacts) -> bool {
-    gpu.compute_capability >= BULK
 }
 
 /// The kernels of a case: of its counts, and of its passes.
@@ -81,7 +72,7 @@ impl Onesweep {
     /// # Errors
     /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Onesweep, Failure> {
-        let (shape, bulk) = (Shape::of(spec), bulk(gpu.device()));
+        let (shape, bulk) = (Shape::of(spec), fused::bulk(gpu.device()));
         let [count, pass] = kernels(spec, bulk).map(|(module, name)| gpu.module(module)?.kernel(&name));
         let (count, pass, shared) =
             (count?, pass?, [counting(spec).1, shape.shared(bulk)].map(|bytes| bytes as u32));
