@@ -59,7 +59,7 @@ choice! {
         /// CPUs: a stable split by each digit of 8 bits, the lowest first, with combined writes
         Lsd = "lsd",
         /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that fit
-        /// in its cache, digit by digit; as lsd where one part has more keys than a worker's share
+        /// in its cache, digit by digit or, keys of 32 bits alone with AVX-512, in networks; as lsd where one part has more keys than a worker's share
         Msd = "msd",
         /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): on GPUs as bms or fused, on CPUs
         /// as write-combining
@@ -176,7 +176,7 @@ impl Spec {
     /// cache if keys are uniform, but no more than writes can be combined for.
     pub fn high_digit(&self) -> Digit {
         let Digits { begin, end, .. } = self.digits(8);
-        let parts = (2 * self.bytes() / L2).max(1).ilog2() + 1;
+        let parts = (2 * self.bytes()).div_ceil(L2).next_power_of_two().ilog2();
         let bits = parts.clamp(8, 11).min(end - begin);
         Digit { shift: end - bits, bits }
     }

@@ -15,6 +15,7 @@ use crate::primitives::cpu::tuple::Tuple;
 
 /// A worker's share of a sort, as [`Run`](super::Run). Among the keys that are counted first, later passes divide
 /// those that were moved.
+#[inline(always)]
 pub unsafe fn run<S: Lanes<u64>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
     let digits = digits(&sort.spec);
     let (pieces, source) = (sort.pieces(worker), sort.source::<K, V>());

@@ -8,6 +8,8 @@
 mod certificate;
 mod lsd;
 mod msd;
+#[cfg(target_arch = "x86_64")]
+mod network;
 
 use std::sync::atomic::AtomicUsize;
 
@@ -24,6 +26,7 @@ use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::groups;
 use crate::primitives::multisplit::spec::Values;
+use msd::ByDigits;
 
 /// A key as the loops see it.
 pub trait Key: Tuple + Ord {
@@ -107,6 +110,8 @@ pub struct Sort {
     own: Vec<WorkerTables>,
     /// Per worker: the counts of all digits.
     counts: Vec<Buffer>,
+    /// Per worker: room in its cache for a part of msd.
+    rooms: Vec<Pairs>,
     /// The next part of msd that a worker takes.
     next: AtomicUsize,
     /// Keys of a value of a digit that leave their group together.
@@ -132,6 +137,12 @@ fn most_values(spec: &Spec) -> usize {
 /// The loops of a case.
 fn run(spec: &Spec, isa: Isa) -> Run {
     match (spec.key_bytes(), spec.values) {
+        #[cfg(target_arch = "x86_64")]
+        (4, Values::None)
+            if spec.method == Method::Msd && isa == Isa::Avx512 && !spec.digits(DIGIT_BITS).is_field(32) =>
+        {
+            avx512::msd::<network::ByNetworks, u32, None>
+        }
         (4, Values::None) => of::<u32, None>(spec, isa),
         (4, Values::Four) => of::<u32, u32>(spec, isa),
         (4, Values::Eight) => of::<u32, u64>(spec, isa),
@@ -145,16 +156,17 @@ fn of<K: Key, V: Tuple>(spec: &Spec, isa: Isa) -> Run {
     match (spec.method, isa) {
         (Method::Library, _) => library::<K>,
         #[cfg(target_arch = "x86_64")]
-        (Method::Msd, Isa::Avx512) => avx512::msd::<K, V>,
+        (Method::Msd, Isa::Avx512) => avx512::msd::<ByDigits, K, V>,
         #[cfg(target_arch = "x86_64")]
         (_, Isa::Avx512) => avx512::lsd::<K, V>,
-        (Method::Msd, _) => msd::run::<Scalar, K, V>,
+        (Method::Msd, _) => msd::run::<Scalar, ByDigits, K, V>,
         _ => lsd::run::<Scalar, K, V>,
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
+    use super::msd::InCache;
     use super::{Key, Sort, Tuple, Worker, lsd, msd};
     use crate::device::cpu::simd::Avx512;
 
@@ -165,9 +177,9 @@ mod avx512 {
     }
 
     #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
-    pub unsafe fn msd<K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
+    pub unsafe fn msd<C: InCache<K, V>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
         // SAFETY: by the caller's promise.
-        unsafe { msd::run::<Avx512, K, V>(sort, worker) }
+        unsafe { msd::run::<Avx512, C, K, V>(sort, worker) }
     }
 }
 
@@ -221,6 +233,7 @@ impl PoolJob for Sort {
         let group = groups::group(values, spec.key_bytes().max(spec.value()) as usize, pair);
         let counts = digits(&spec).count() as usize * values * 8;
         let workers = 0..context.pool.threads();
+        let room = if spec.method == Method::Msd { msd::room(&spec) } else { 0 };
         let mut sort = Sort {
             input: Pairs::new(&spec, n + 1)?,
             between: Pairs::new(&spec, if spec.method == Method::Library { 0 } else { n })?,
@@ -229,7 +242,8 @@ impl PoolJob for Sort {
                 .clone()
                 .map(|_| WorkerTables::new(values, values * group * pair))
                 .collect::<Result<_, _>>()?,
-            counts: workers.map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
+            counts: workers.clone().map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
+            rooms: workers.map(|_| Pairs::new(&spec, room)).collect::<Result<_, _>>()?,
             next: AtomicUsize::new(0),
             group,
             run: run(&spec, isa),
@@ -270,7 +284,8 @@ impl PoolJob for Sort {
     }
 
     fn memory(&self) -> u64 {
-        let arrays = [&self.input, &self.between, &self.output].map(Pairs::bytes).iter().sum::<u64>();
+        let arrays = [&self.input, &self.between, &self.output].into_iter().chain(&self.rooms);
+        let arrays = arrays.map(Pairs::bytes).sum::<u64>();
         let counts = self.counts.iter().map(|counts| counts.bytes() as u64).sum::<u64>();
         arrays + counts + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
     }

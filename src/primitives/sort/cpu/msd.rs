@@ -1,35 +1,50 @@
-//! A split of all keys by the highest digit, and sorts of the parts by one worker each, in its cache.
+//! A split of all keys by the highest digit, and sorts of the parts by one worker each, in its cache: [`ByDigits`], or
+//! for keys alone of 32 bits [`ByNetworks`](super::network::ByNetworks).
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
     reason = "each block is the body of an unsafe function, whose caller promises what the documentation of `Run` asks for"
 )]
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::{Digit, Digits, Key, Place, Sort, lsd};
+use super::{Digit, Digits, Key, Pairs, Place, Sort, Spec, lsd};
 use crate::device::cpu::simd::Lanes;
 use crate::device::cpu::{Worker, fence};
 use crate::primitives::cpu::combine::{self, begin};
 use crate::primitives::cpu::tuple::Tuple;
 
-/// At most this many keys of a part are sorted by insertion.
-const FEW: usize = 32;
+/// At most this many keys are sorted by insertion.
+pub const FEW: usize = 32;
 
-/// Values of a digit within a part, and digits at most.
-const VALUES: usize = 256;
+/// Most bits of a digit within a part, its values, and most digits.
+const RADIX: u32 = 9;
+const VALUES: usize = 1 << RADIX;
 const MOST: usize = 8;
+
+/// After a sort of n keys by their highest log2(n) + this many bits, few uniform keys are out of order.
+const MARGIN: u32 = 2;
+
+/// Moves per key that insertion may take; beyond them another pass per digit takes less time.
+const MOVES: usize = 8;
+
+/// Most bytes of a worker's room.
+const MOST_ROOM: u64 = 4 << 20;
+
+/// A sort of a part in a worker's cache.
+pub trait InCache<K: Key, V: Tuple> {
+    /// Sorts the part by a field of its keys, stably where there are values.
+    unsafe fn sort(part: Part, field: Digits);
+}
 
 /// A worker's share of a sort, as [`Run`](super::Run). If one value has so many of the keys that other workers would
 /// wait for the one that sorts them, all of them sort by the lowest digit first instead.
-pub unsafe fn run<S: Lanes<u64>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
+#[inline(always)]
+pub unsafe fn run<S: Lanes<u64>, C: InCache<K, V>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
     let (high, own) = (sort.spec.high_digit(), &sort.own[worker.index]);
     let (pieces, source) = (sort.pieces(worker), sort.source::<K, V>());
     let rest = Digits { end: high.shift, ..sort.spec.digits(8) };
-    // With an odd number of further passes, the parts end in the output.
-    let middle = if rest.count() % 2 == 1 { &sort.between } else { &sort.output }.place();
-    let mut part = sort.part(own, high.values(), source, middle);
+    let mut part = sort.part(own, high.values(), source, sort.between.place());
     unsafe {
         own.counts.ptr::<u64>().write_bytes(0, high.values());
         for piece in &pieces {
@@ -54,8 +69,14 @@ pub unsafe fn run<S: Lanes<u64>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) 
         }
         fence();
         worker.meet();
-        parts.sort_all::<K, V>(rest, middle);
+        parts.sort_all::<C, K, V>(rest, &sort.rooms[worker.index]);
     }
+}
+
+/// Keys for which a worker has room: twice as many as parts of uniform keys have, but no more than caches hold.
+pub fn room(spec: &Spec) -> u64 {
+    let part = spec.keys >> spec.high_digit().bits;
+    (2 * part + FEW as u64).min(MOST_ROOM / (spec.key_bytes() + spec.value()))
 }
 
 /// The parts of a split by the highest digit.
@@ -78,10 +99,9 @@ impl Parts<'_> {
 
     /// Sorts the parts that this worker takes.
     #[inline(always)]
-    unsafe fn sort_all<K: Key, V: Tuple>(&self, rest: Digits, middle: Place) {
+    unsafe fn sort_all<C: InCache<K, V>, K: Key, V: Tuple>(&self, rest: Digits, room: &Pairs) {
+        let (between, output) = (self.sort.between.place(), self.sort.output.place());
         let (mut value, mut start, mut n) = (0, 0, 0);
-        let output = self.sort.output.place();
-        let other = if middle.keys == output.keys { self.sort.between.place() } else { output };
         loop {
             let taken = self.sort.next.fetch_add(1, Ordering::Relaxed);
             if taken >= self.values {
@@ -93,42 +113,81 @@ impl Parts<'_> {
                     n = self.count(value);
                     value += 1;
                 }
-                let part =
-                    Part { from: middle.further::<K, V>(start), other: other.further::<K, V>(start), n };
-                part.sort::<K, V>(rest, output.further::<K, V>(start));
+                let to = output.further::<K, V>(start);
+                let room = if n <= room.keys.holds::<K>() { room.place() } else { to };
+                C::sort(Part { from: between.further::<K, V>(start), room, to, n }, rest);
             }
         }
     }
 }
 
-/// Keys that one worker sorts, and room for as many.
-struct Part {
-    from: Place,
-    other: Place,
-    n: usize,
+/// Keys that one worker sorts.
+#[derive(Clone, Copy)]
+pub struct Part {
+    pub from: Place,
+    /// Room for as many keys: in the worker's cache or, for a part that exceeds it, the destination.
+    pub room: Place,
+    pub to: Place,
+    pub n: usize,
+}
+
+/// By as many of the highest bits as tell most keys apart, digit by digit, the lowest first, and then by insertion. If
+/// that takes long, since many keys have these bits in common, by all digits.
+pub struct ByDigits;
+
+impl<K: Key, V: Tuple> InCache<K, V> for ByDigits {
+    #[inline(always)]
+    unsafe fn sort(part: Part, field: Digits) {
+        let highest = field.highest(part.n.max(1).ilog2() + MARGIN);
+        unsafe {
+            if part.n <= FEW {
+                copy::<K, V>(part.from, part.to, part.n);
+                insert::<K, V>(part.to, part.n, field, usize::MAX);
+                return;
+            }
+            part.sort_by_digits::<K, V>(highest);
+            if highest.begin > field.begin && !insert::<K, V>(part.to, part.n, field, MOVES * part.n) {
+                let room = if part.room.keys == part.to.keys { part.from } else { part.room };
+                Part { from: part.to, room, ..part }.sort_by_digits::<K, V>(field);
+            }
+        }
+    }
+}
+
+impl Digits {
+    /// The highest `bits` bits of the field, in digits of even length; the field if it has no more.
+    fn highest(self, bits: u32) -> Digits {
+        let bits = bits.min(self.end - self.begin).max(1);
+        let begin = self.end.saturating_sub(bits).max(self.begin);
+        Digits { begin, end: self.end, radix: bits.div_ceil(bits.div_ceil(RADIX)) }
+    }
 }
 
 impl Part {
-    /// Sorts the keys by the digits, into the output, which is `from` or `other`.
+    /// Sorts the keys by each digit that differs between them, the lowest first. Passes write to the room and back; the
+    /// last one writes to the destination.
     #[inline(always)]
-    unsafe fn sort<K: Key, V: Tuple>(self, digits: Digits, output: Place) {
+    unsafe fn sort_by_digits<K: Key, V: Tuple>(self, digits: Digits) {
         let mut counts = [[0u32; VALUES]; MOST];
-        let (mut from, mut to) = (self.from, self.other);
+        let Part { from, room, to, n } = self;
+        let mut at = from;
         unsafe {
-            if self.n <= FEW {
-                insert::<K, V>(from, self.n, digits);
-            } else {
-                count::<K>(from, self.n, digits, &mut counts);
-                for (d, digit) in digits.all().enumerate() {
-                    if counts[d].contains(&(self.n as u32)) {
-                        continue;
-                    }
-                    scatter::<K, V>((from, to), self.n, digit, &mut counts[d]);
-                    (from, to) = (to, from);
-                }
+            count::<K>(from, n, digits, &mut counts);
+            let differs = |d: &u32| !counts[*d as usize].contains(&(n as u32));
+            let mut left = (0..digits.count()).filter(differs).fold(0u32, |bits, d| bits | 1 << d);
+            while left != 0 {
+                let d = left.trailing_zeros();
+                left &= left - 1;
+                let next = match at.keys {
+                    keys if left == 0 && keys != to.keys => to,
+                    keys if keys == from.keys => room,
+                    _ => from,
+                };
+                scatter::<K, V>((at, next), n, digits.digit(d), &mut counts[d as usize]);
+                at = next;
             }
-            if from.keys != output.keys {
-                copy::<K, V>(from, output, 0..self.n);
+            if at.keys != to.keys {
+                copy::<K, V>(at, to, n);
             }
         }
     }
@@ -171,30 +230,41 @@ unsafe fn scatter<K: Key, V: Tuple>(
     }
 }
 
-/// Sorts a few keys where they are, stably.
+/// Sorts keys where they are, stably; false if that takes more than `most` moves, and the keys are then in some stable
+/// order between.
 #[inline(always)]
-unsafe fn insert<K: Key, V: Tuple>(at: Place, n: usize, digits: Digits) {
+pub unsafe fn insert<K: Key, V: Tuple>(at: Place, n: usize, field: Digits, most: usize) -> bool {
     let (keys, values) = (at.keys.cast::<K>(), at.values.cast::<V>());
+    let mut left = most;
     for i in 1..n {
         unsafe {
             let (key, value) = (K::take(keys.add(i)), V::take(values.add(i)));
+            let of = field.field(key.wide());
             let mut hole = i;
-            while hole > 0 && digits.field(K::take(keys.add(hole - 1)).wide()) > digits.field(key.wide()) {
+            while hole > 0 && field.field(K::take(keys.add(hole - 1)).wide()) > of {
                 K::take(keys.add(hole - 1)).put(keys.add(hole));
                 V::take(values.add(hole - 1)).put(values.add(hole));
                 hole -= 1;
             }
-            key.put(keys.add(hole));
-            value.put(values.add(hole));
+            if hole < i {
+                key.put(keys.add(hole));
+                value.put(values.add(hole));
+                let moves = i - hole;
+                if moves > left {
+                    return false;
+                }
+                left -= moves;
+            }
         }
     }
+    true
 }
 
 /// Copies keys and values.
 #[inline(always)]
-unsafe fn copy<K: Key, V: Tuple>(from: Place, to: Place, range: Range<usize>) {
+unsafe fn copy<K: Key, V: Tuple>(from: Place, to: Place, n: usize) {
     unsafe {
-        to.keys.copy_from_nonoverlapping(from.keys, range.len() * size_of::<K>());
-        to.values.copy_from_nonoverlapping(from.values, range.len() * size_of::<V>());
+        to.keys.copy_from_nonoverlapping(from.keys, n * size_of::<K>());
+        to.values.copy_from_nonoverlapping(from.values, n * size_of::<V>());
     }
 }
