@@ -9,6 +9,7 @@
 
 #[cfg(test)]
 mod any_tests;
+mod candidates;
 pub mod compaction;
 mod cpu;
 pub mod cuda;

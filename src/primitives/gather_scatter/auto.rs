@@ -2,7 +2,8 @@
 
 use super::Spec;
 use super::spec::Kernel;
-use crate::case::{Params, Value};
+use crate::case::Params;
+use crate::primitives::candidates;
 
 /// Maximum passes of `multipass`, as log2.
 const PASSES: u32 = 6;
@@ -14,26 +15,19 @@ const SEGMENTED: [(u64, u64); 4] = [(4, 4), (4, 16), (16, 4), (16, 16)];
 /// segments, partitions sized by rule. Empty if the method is not `auto`. Methods that do not exist for the
 /// case (more passes than tuples, no kernels) are omitted.
 pub fn alternatives(kernel: Kernel, params: &Params) -> Vec<Params> {
-    if params.text("method") != Some("auto") {
-        return Vec::new();
-    }
-    let with = |method: &str, numbers: &[(&str, u64)]| {
-        let params = params.clone().with("method", Value::Text(method.to_owned()));
-        let full = |key: &str| format!("method.{method}.{key}");
-        numbers.iter().fold(params, |params, (key, value)| params.with(&full(key), Value::Int(*value)))
-    };
-    let multipass = (1..=PASSES).map(|power| with("multipass", &[("passes", 1 << power)]));
+    let multipass = (1..=PASSES).map(|power| ("multipass", vec![("passes", 1 << power)]));
     let segmented = SEGMENTED
         .into_iter()
-        .map(|(segments, passes)| with("segmented", &[("segments", segments), ("passes", passes)]));
-    let all = [with("direct", &[])].into_iter().chain(multipass).chain(segmented);
+        .map(|(segments, passes)| ("segmented", vec![("segments", segments), ("passes", passes)]));
+    let all = [("direct", vec![])].into_iter().chain(multipass).chain(segmented);
     let exists = |params: &Params| Spec::from_params(kernel, params, 0).is_ok();
-    all.chain([with("partitioned", &[])]).filter(exists).collect()
+    candidates::of(params, all.chain([("partitioned", vec![])]), exists)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Value;
 
     fn methods(kernel: Kernel, method: &str, tuples: u64) -> Vec<String> {
         let params = Params::default()

@@ -42,7 +42,8 @@ impl Definition for Search {
         "hash-search",
         "the records with given keys, found in a hash table (he2007 §4.2)",
         Search::TABLE,
-    )];
+    )
+    .with_method_candidates(|_, params| Search::candidates(params))];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Search, Refusal> {
         Search::from_params(params, seed)
@@ -56,6 +57,10 @@ impl Problem for Search {
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check_search(self, output)
+    }
+
+    fn open(&self) -> bool {
+        self.asked == Method::Auto
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -82,7 +87,8 @@ impl Definition for Build {
         "hash-build",
         "a hash table of given records, for searches (he2007 §4.2)",
         Build::TABLE,
-    )];
+    )
+    .with_method_candidates(|_, params| Build::candidates(params))];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Build, Refusal> {
         Build::from_params(params, seed)
@@ -96,6 +102,10 @@ impl Problem for Build {
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check_table(self, output)
+    }
+
+    fn open(&self) -> bool {
+        self.asked == BuildMethod::Auto
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

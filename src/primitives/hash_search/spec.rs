@@ -5,6 +5,7 @@ use super::records::Records;
 use crate::case::table::{choice, count, float, parameters, sizes, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::zipf::MAX_EXPONENT;
+use crate::primitives::candidates;
 
 /// Most records of a table: ids have 31 bits, and one of them means none.
 pub const MAX_RECORDS: u64 = (1 << 31) - 1;
@@ -85,6 +86,9 @@ choice! {
             /// passes of the gather, each over a chunk of the records; unset: the paper's 16 (CPUs: chunks of 1 MiB)
             passes: Option<u64> [count(1, MAX_PASSES)] = unset,
         },
+        /// the method that the model `sector` expects to be the fastest, from the device's profile: direct, partitioned, or
+        /// he2007 with 1 to 64 passes
+        Auto = "auto",
     }
 }
 
@@ -101,6 +105,8 @@ choice! {
             /// partitions, as a power of two; unset: parts of at most 8 MiB of the table (CPUs: 1 MiB), as far as possible
             bits: Option<u64> [count(1, MAX_BITS)] = unset,
         },
+        /// the method that the model `sector` expects to be the fastest, from the device's profile
+        Auto = "auto",
     }
 }
 
@@ -126,7 +132,7 @@ parameters! {
         asked as "method": Method = "best",
     }
     with {
-        /// The method that `best` stands for, or that was asked for.
+        /// The method that `best` stands for, or that was asked for; direct until a model has chosen for `auto`.
         method: Method = Method::Direct,
     }
 }
@@ -147,7 +153,7 @@ parameters! {
         asked as "method": BuildMethod = "best",
     }
     with {
-        /// The method that `best` stands for, or that was asked for.
+        /// The method that `best` stands for, or that was asked for; atomics until a model has chosen for `auto`.
         method: BuildMethod = BuildMethod::Atomics,
     }
 }
@@ -195,11 +201,22 @@ impl Search {
     pub fn from_params(params: &Params, seed: u64) -> Result<Search, Refusal> {
         let mut spec = Search::of_table(params, seed)?;
         check_records(spec.count, spec.load)?;
-        spec.method = if spec.asked == Method::Best { spec.best() } else { spec.asked };
+        spec.method = match spec.asked {
+            Method::Best => spec.best(),
+            Method::Auto => Method::Direct,
+            asked => asked,
+        };
         if matches!(spec.method, Method::He2007 { .. }) && spec.most_matches() >> 32 > 0 {
             return Err(Refusal::NotApplicable("32 bits do not count so many matches".to_owned()));
         }
         Ok(spec)
+    }
+
+    /// The parameters with each method that `auto` may become, the simplest first.
+    pub fn candidates(params: &Params) -> Vec<Params> {
+        let passes = (0..=6).step_by(2).map(|power| ("he2007", vec![("passes", 1 << power)]));
+        let methods = [("direct", vec![]), ("partitioned", vec![])].into_iter().chain(passes);
+        candidates::of(params, methods, |params| Search::from_params(params, 0).is_ok())
     }
 
     /// What the method `best` stands for.
@@ -254,6 +271,12 @@ impl Search {
 }
 
 impl Build {
+    /// The parameters with each method that `auto` may become, the simplest first.
+    pub fn candidates(params: &Params) -> Vec<Params> {
+        let methods = [("atomics", vec![]), ("partitioned", vec![])];
+        candidates::of(params, methods, |params| Build::from_params(params, 0).is_ok())
+    }
+
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Build, Refusal> {
         let mut spec = Build::of_table(params, seed)?;
@@ -262,7 +285,7 @@ impl Build {
         let large = spec.backend.is_cuda() && spec.layout().bytes() > CACHED;
         spec.method = match spec.asked {
             BuildMethod::Best if large => BuildMethod::Partitioned { bits: None },
-            BuildMethod::Best => BuildMethod::Atomics,
+            BuildMethod::Best | BuildMethod::Auto => BuildMethod::Atomics,
             asked => asked,
         };
         Ok(spec)

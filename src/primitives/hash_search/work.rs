@@ -79,12 +79,12 @@ fn looked(spec: &Search, order: Order) -> Access {
 fn passes(spec: &Search) -> (Vec<Pass>, u64) {
     let n = spec.keys;
     match spec.method {
-        Method::Best | Method::Direct => {
+        Method::Partitioned { .. } => (partitioned(spec), spec.beside_partitions()),
+        Method::He2007 { .. } => (he2007(spec), 4 * n + 12 * spec.most_matches()),
+        _ => {
             let all = [over(n, &["keys"], &[]), vec![looked(spec, order(spec))], over(n, &[], &["out"])];
             (vec![Pass::once(all.concat())], 4 * n)
         }
-        Method::Partitioned { .. } => (partitioned(spec), spec.beside_partitions()),
-        Method::He2007 { .. } => (he2007(spec), 4 * n + 12 * spec.most_matches()),
     }
 }
 

@@ -158,7 +158,7 @@ impl PoolJob for Searching {
         let searcher: Box<dyn Searcher> = match spec.method {
             Method::He2007 { .. } => Box::new(He2007::new(&spec, &searches, context)?),
             Method::Partitioned { .. } => Box::new(Partitioned::new(&spec, lookup()?)?),
-            Method::Best | Method::Direct => Box::new(Direct { lookup: lookup()?, out: Buffer::new(4 * n)? }),
+            _ => Box::new(Direct { lookup: lookup()?, out: Buffer::new(4 * n)? }),
         };
         Ok((Searching { keys: Keys::new(&searches, n, context)?, searches, searcher }, isa))
     }

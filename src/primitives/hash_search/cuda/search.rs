@@ -94,7 +94,7 @@ fn launches(spec: &Search, gpu: Option<&GpuFacts>) -> (Launched, Vec<KernelName>
     match spec.method {
         Method::He2007 { .. } => He2007::launches(spec),
         Method::Partitioned { .. } => Partitioned::launches(spec, gpu),
-        Method::Best | Method::Direct => Direct::launches(spec),
+        _ => Direct::launches(spec),
     }
 }
 
@@ -124,15 +124,15 @@ impl GpuJob for Searching {
         let own = match spec.method {
             Method::He2007 { .. } => He2007::needed(spec),
             Method::Partitioned { .. } => spec.layout().bytes() + Partitioned::needed(spec),
-            Method::Best | Method::Direct => spec.layout().bytes() + 4 * spec.keys,
+            _ => spec.layout().bytes() + 4 * spec.keys,
         };
         own + 4 * (spec.keys + 1) + (1 << 20)
     }
 
     fn plan(spec: &Search, fault: Option<Fault>) -> LaunchPlan {
         match spec.method {
-            Method::Best | Method::Direct => LaunchPlan::ranges(spec.keys, fault),
-            _ => LaunchPlan::prefix(spec.keys, fault),
+            Method::He2007 { .. } | Method::Partitioned { .. } => LaunchPlan::prefix(spec.keys, fault),
+            _ => LaunchPlan::ranges(spec.keys, fault),
         }
     }
 
@@ -146,7 +146,7 @@ impl GpuJob for Searching {
             searcher: match spec.method {
                 Method::He2007 { .. } => Box::new(He2007::new(gpu, &spec, &searches)?),
                 Method::Partitioned { .. } => Box::new(Partitioned::new(gpu, &spec, &searches)?),
-                Method::Best | Method::Direct => Box::new(Direct::new(gpu, &spec, &searches)?),
+                _ => Box::new(Direct::new(gpu, &spec, &searches)?),
             },
         })
     }

@@ -41,7 +41,7 @@ impl InCache<u32, None> for ByNetworks {
                 return <ByDigits as InCache<u32, None>>::sort(part, field);
             }
             let low = u64::MAX >> (64 - field.end.max(1));
-            let range = |key: u32| ((u64::from(key) & low) * ranges as u64 >> field.end) as usize;
+            let range = |key: u32| (((u64::from(key) & low) * ranges as u64) >> field.end) as usize;
             let (from, room) = (part.from.keys.cast::<u32>(), part.room.keys.cast::<u32>());
             let mut ends = [0u32; RANGES];
             for i in 0..n {
@@ -73,13 +73,13 @@ impl InCache<u32, None> for ByNetworks {
 unsafe fn sort_few(part: Part, field: Digits) {
     let (from, to) = (part.from.keys.cast::<u32>(), part.to.keys.cast::<u32>());
     unsafe {
-        match part.n {
-            0..=FEW => {
-                to.copy_from_nonoverlapping(from, part.n);
-                insert::<u32, None>(part.to, part.n, field, usize::MAX);
-            }
-            0..=MOST => network(from, part.n, to),
-            _ => <ByDigits as InCache<u32, None>>::sort(part, field),
+        if part.n <= FEW {
+            to.copy_from_nonoverlapping(from, part.n);
+            insert::<u32, None>(part.to, part.n, field, usize::MAX);
+        } else if part.n <= MOST {
+            network(from, part.n, to);
+        } else {
+            <ByDigits as InCache<u32, None>>::sort(part, field);
         }
     }
 }
