@@ -77,6 +77,18 @@ choice! {
             /// GPUs: the method of the multisplits
             by: Splits = "bms",
         },
+        /// a stable split by each bit, the lowest first (sengupta2007 §5)
+        SplitRadix = "split-radix" main "scope" {
+            /// global: of all keys, bit after bit; block: of tiles that fit in a block's shared memory, on CPUs in a cache,
+            /// which are then merged, two sorted runs at a time, by merge path (the paper merges bitonically)
+            scope: Scope = "global",
+        },
+        /// tiles as those of split-radix, each sorted in passes of segmented scans, which part every segment at its first
+        /// key, and then merged (sengupta2007 §4.1)
+        Quicksort = "quicksort" main "passes" {
+            /// passes at most; a tile that is not in order by then is sorted by splits
+            passes: u64 [count(1, 1 << 16)] = "128",
+        },
         /// CPUs: the standard library's unstable sort of keys alone, which one thread computes
         Library = "library",
     }
@@ -97,6 +109,14 @@ words! {
     pub enum Splits {
         Bms = "bms",
         Fused = "fused",
+    }
+}
+
+words! {
+    /// What is split at once.
+    pub enum Scope {
+        Global = "global",
+        Block = "block",
     }
 }
 
