@@ -127,3 +127,88 @@ pub unsafe fn by_bits<K: Key, V: Tuple>([mut from, mut to]: [Place; 2], n: usize
     }
     from
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::mix::mix64;
+
+    const FIELD: Digits = Digits { begin: 2, end: 9, radix: 1 };
+
+    /// Keys, each with its place as value.
+    fn pairs(keys: impl Iterator<Item = u32>) -> (Vec<u32>, Vec<u32>) {
+        let keys: Vec<u32> = keys.collect();
+        let places = (0..keys.len() as u32).collect();
+        (keys, places)
+    }
+
+    fn place((keys, values): &mut (Vec<u32>, Vec<u32>)) -> Place {
+        Place { keys: keys.as_mut_ptr().cast(), values: values.as_mut_ptr().cast() }
+    }
+
+    /// What a stable sort leaves.
+    fn wanted(keys: &[u32]) -> Vec<(u32, u32)> {
+        let mut all: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
+        all.sort_by_key(|(key, _)| FIELD.field(u64::from(*key)));
+        all
+    }
+
+    /// What lies at a place.
+    fn found(at: Place, n: usize) -> Vec<(u32, u32)> {
+        (0..n)
+            .map(|i| {
+                // SAFETY: the place is in one of the test's arrays of n keys and values.
+                let pair = unsafe { at.take::<u32, u32>(i) };
+                (pair.key, pair.value)
+            })
+            .collect()
+    }
+
+    fn inputs() -> Vec<Vec<u32>> {
+        let random = |n: u64, most: u64| (0..n).map(move |i| (mix64(i) % most) as u32).collect();
+        let mut all: Vec<Vec<u32>> =
+            [1, 2, 31, 32, 33, 1000].into_iter().flat_map(|n| [random(n, 1 << 30), random(n, 40)]).collect();
+        all.extend([(0..900).collect(), (0..900).rev().collect(), vec![7; 99]]);
+        all
+    }
+
+    #[test]
+    fn tiles_are_sorted_stably_by_bits_and_by_pivots() {
+        for (keys, passes) in
+            inputs().into_iter().flat_map(|keys| [0, 1, 2, 9, 4000].map(|p| (keys.clone(), p)))
+        {
+            let (n, mut tile) = (keys.len(), pairs(keys.iter().copied()));
+            let (mut copy, mut heads) = (tile.clone(), [vec![0; n], vec![0; n]]);
+            let places = [place(&mut tile), place(&mut copy)];
+            let heads = heads.each_mut().map(|heads| heads.as_mut_ptr());
+            // SAFETY: all arrays have n elements.
+            let sorted = unsafe { quicksort::sort::<u32, u32>(places, n, FIELD, heads, passes) };
+            assert_eq!(found(sorted, n), wanted(&keys), "{n} keys in {passes} passes");
+        }
+    }
+
+    #[test]
+    fn runs_are_merged_stably_by_any_number_of_workers() {
+        for (keys, width) in inputs().into_iter().flat_map(|keys| [1, 3, 16, 500].map(|w| (keys.clone(), w)))
+        {
+            let (n, mut from) = (keys.len(), pairs(keys.iter().copied()));
+            let mut to = from.clone();
+            for start in (0..n).step_by(width) {
+                let run = start..n.min(start + width);
+                for (i, (key, of)) in wanted(&keys[run.clone()]).into_iter().enumerate() {
+                    (from.0[start + i], from.1[start + i]) = (key, start as u32 + of);
+                }
+            }
+            for round in 0..tiles::rounds(n as u64, width as u64) {
+                let merge =
+                    merge::Round { from: place(&mut from), to: place(&mut to), n, width: width << round };
+                for worker in 0..7 {
+                    // SAFETY: all arrays have n elements.
+                    unsafe { merge.run::<u32, u32>(FIELD.mask(), n * worker / 7..n * (worker + 1) / 7) };
+                }
+                std::mem::swap(&mut from, &mut to);
+            }
+            assert_eq!(found(place(&mut from), n), wanted(&keys), "{n} keys in runs of {width}");
+        }
+    }
+}
