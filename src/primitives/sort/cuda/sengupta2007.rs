@@ -181,7 +181,7 @@ impl Sorter for Tiles {
     /// The output and the array between take turns, so that the last round writes the output.
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         let (rounds, blocks) = (rounds(arrays.n, self.tile), grid(arrays.n, self.tile));
-        let after = |round: u32| if (rounds - round) % 2 == 0 { arrays.to } else { arrays.between };
+        let after = |round: u32| if (rounds - round) % 2 == 1 { arrays.between } else { arrays.to };
         let launch = Launch { to: after(0), passes: self.passes, ..Launch::new(arrays, self.field) };
         gpu.launch(&self.sort, blocks, THREADS, 0, args![launch])?;
         (0..rounds).try_for_each(|round| {
