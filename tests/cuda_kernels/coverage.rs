@@ -22,6 +22,7 @@ const LISTS: &[fn()] = &[
     crate::sorts::onesweep,
     crate::sorts::onesweep_by_fields,
     crate::sorts::onesweep_by_warps,
+    crate::sorts::sorts_by_scans,
     crate::sorts::searches_by_warps,
     crate::gather,
     crate::scatter,

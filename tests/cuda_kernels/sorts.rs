@@ -1,4 +1,4 @@
-//! onesweep and the splits of searches by hash: every kernel, with bulk copies and without.
+//! onesweep, the sorts by scans and the splits of searches by hash: every kernel, with bulk copies and without.
 
 use crate::host::Host;
 use crate::prove::{prove_all, prove_on};
@@ -31,6 +31,21 @@ pub fn onesweep_by_warps() {
     let Some(host) = Host::new() else { return };
     host.capability(8);
     prove_on(&host, "sort", &tiles("keys=17001"));
+}
+
+/// More tiles than a warp looks back over at once, and runs that rounds of a merge end between.
+#[test]
+pub fn sorts_by_scans() {
+    let methods = [
+        "method=split-radix method.split-radix.scope=global",
+        "method=split-radix method.split-radix.scope=block",
+        "method=quicksort",
+        "method=quicksort method.quicksort.passes=1",
+    ];
+    let rest = ["values=4B end=5", "key=u64 values=8B begin=30 end=37", "distribution=reversed begin=27"];
+    let words = |(method, rest)| format!("keys=150001 {method} {rest}");
+    let all = methods.into_iter().flat_map(|method| rest.map(|rest| (method, rest)));
+    prove_all("sort", &all.map(words).collect::<Vec<_>>());
 }
 
 #[test]

@@ -42,6 +42,11 @@ impl Digits {
         (self.begin, u64::from(self.end)) != (0, width)
     }
 
+    /// The bits of the field in a key: keys masked by them are in the order of their fields.
+    pub fn mask(self) -> u64 {
+        self.field(u64::MAX) << self.begin
+    }
+
     /// The field of a key; 0 if it has no bits.
     #[inline(always)]
     pub fn field(self, key: u64) -> u64 {
@@ -77,6 +82,7 @@ mod tests {
         assert_eq!((field.count(), field.digit(1)), (2, Digit { shift: 11, bits: 2 }));
         assert_eq!((field.field(u64::MAX), field.digit(1).of(1 << 12)), (1023, 2));
         assert_eq!(Digits { begin: 0, end: 64, radix: 8 }.field(u64::MAX), u64::MAX);
+        assert_eq!((field.mask(), Digits { begin: 0, end: 64, radix: 1 }.mask()), (0x1FF8, u64::MAX));
         let none = Digits { begin: 4, end: 4, radix: 8 };
         assert_eq!((none.count(), none.field(u64::MAX)), (0, 0));
     }

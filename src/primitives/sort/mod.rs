@@ -10,7 +10,8 @@
 //!
 //! Radix sorts order the keys digit by digit. *LSD* begins with the lowest digit, and each pass is a stable split
 //! of all keys (a multisplit, ashkiani2017 §7.1); *MSD* begins with the highest digit, and then sorts each part
-//! alone, in a cache (he2007 §4.1).
+//! alone, in a cache (he2007 §4.1). The sorts of sengupta2007 split by one bit, or by pivots, at a time: all keys, or
+//! tiles that are then merged.
 
 pub mod cpu;
 pub mod cuda;
@@ -19,6 +20,7 @@ pub mod keys;
 pub mod onesweep;
 mod oracle;
 pub mod spec;
+pub mod tiles;
 mod work;
 
 pub use spec::Spec;

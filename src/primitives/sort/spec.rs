@@ -58,8 +58,9 @@ choice! {
         },
         /// CPUs: a stable split by each digit of 8 bits, the lowest first, with combined writes
         Lsd = "lsd",
-        /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that fit
-        /// in its cache, digit by digit or, keys of 32 bits alone with AVX-512, in networks; as lsd where one part has more keys than a worker's share
+        /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that
+        /// fit in its cache, digit by digit, or in networks (keys of 32 bits alone, with AVX-512); as lsd where one part
+        /// has more keys than a worker's share
         Msd = "msd",
         /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): on GPUs as bms or fused, on CPUs
         /// as write-combining
@@ -68,6 +69,18 @@ choice! {
             radix: u64 [count(1, 8)] = "7",
             /// GPUs: the method of the multisplits
             by: Splits = "bms",
+        },
+        /// a stable split by each bit, the lowest first (sengupta2007 §5)
+        SplitRadix = "split-radix" main "scope" {
+            /// global: of all keys, bit after bit; block: of tiles that fit in a block's shared memory, on CPUs in a cache,
+            /// which are then merged, two sorted runs at a time, by merge path (the paper merges bitonically)
+            scope: Scope = "global",
+        },
+        /// tiles as those of split-radix, each sorted in passes of segmented scans, which part every segment at its first
+        /// key, and then merged (sengupta2007 §4.1)
+        Quicksort = "quicksort" main "passes" {
+            /// passes at most; a tile that is not in order by then is sorted by splits
+            passes: u64 [count(1, 1 << 16)] = "128",
         },
         /// CPUs: the standard library's unstable sort of keys alone, which one thread computes
         Library = "library",
@@ -89,6 +102,14 @@ words! {
     pub enum Splits {
         Bms = "bms",
         Fused = "fused",
+    }
+}
+
+words! {
+    /// What is split at once.
+    pub enum Scope {
+        Global = "global",
+        Block = "block",
     }
 }
 

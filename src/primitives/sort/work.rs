@@ -3,7 +3,8 @@
 use super::Spec;
 use super::digits::Digits;
 use super::onesweep::{DESCRIPTOR, DIGIT_BITS, DIGITS, Shape};
-use super::spec::{Distribution, Method, Splits};
+use super::spec::{Distribution, Method, Scope, Splits};
+use super::tiles;
 use crate::case::Direction::{Read, Write};
 use crate::case::work::Order;
 use crate::case::{Access, Pass};
@@ -20,9 +21,11 @@ pub fn arrays(spec: &Spec) -> u64 {
 pub fn passes(spec: &Spec) -> Vec<Pass> {
     match spec.method {
         Method::Best | Method::Onesweep { .. } => onesweep(spec),
-        Method::Lsd => lsd(spec),
+        Method::Lsd => lsd(spec, DIGIT_BITS),
         Method::Msd => msd(spec),
         Method::MultisplitLsd { radix, by } => multisplits(spec, radix as u32, by),
+        Method::SplitRadix { scope: Scope::Global } => bits(spec),
+        Method::SplitRadix { scope: Scope::Block } | Method::Quicksort { .. } => merged(spec),
         // The library sorts in place: what it reads again is in caches.
         Method::Library => vec![Pass::once(moved(spec, Order::Sequential))],
     }
@@ -64,8 +67,8 @@ fn onesweep(spec: &Spec) -> Vec<Pass> {
 }
 
 /// A count of all digits, a split by the first, and a count and a split for each other.
-fn lsd(spec: &Spec) -> Vec<Pass> {
-    let (digits, split) = (spec.digits(DIGIT_BITS), moved(spec, combined(DIGITS)));
+fn lsd(spec: &Spec, radix: u32) -> Vec<Pass> {
+    let (digits, split) = (spec.digits(radix), moved(spec, combined(1 << radix)));
     let times = varying(spec, digits);
     let again = Pass { times: times - 1, accesses: [vec![read_keys(spec)], split.clone()].concat() };
     let mut passes = vec![Pass::once(vec![read_keys(spec)]), Pass::once(split)];
@@ -99,6 +102,26 @@ fn multisplits(spec: &Spec, radix: u32, by: Splits) -> Vec<Pass> {
     vec![Pass { times, accesses: vec![read_keys(spec)] }, Pass { times, accesses: moved(spec, order) }]
 }
 
+/// A split of all keys per bit. GPUs count the ones of all bits once, and a tile scans those of a bit from the sums of
+/// tiles before it.
+fn bits(spec: &Spec) -> Vec<Pass> {
+    if !spec.backend.is_cuda() {
+        return lsd(spec, 1);
+    }
+    let tile = tiles::tile(spec);
+    let sums = |direction| Access::sequential("sums", direction, tiles::DESCRIPTOR, spec.keys.div_ceil(tile));
+    let mut split = moved(spec, Order::Staged { partitions: 2, tile });
+    split.extend([sums(Write), sums(Read)]);
+    let times = spec.digits(1).count().into();
+    vec![Pass::once(vec![read_keys(spec)]), Pass { times, accesses: split }]
+}
+
+/// Tiles are sorted on chip; then every round of the merge moves all keys.
+fn merged(spec: &Spec) -> Vec<Pass> {
+    let times = 1 + u64::from(tiles::rounds(spec.keys, tiles::tile(spec)));
+    vec![Pass { times, accesses: moved(spec, Order::Sequential) }]
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
@@ -122,5 +145,15 @@ mod tests {
         assert_eq!(bytes("method=lsd"), 1000 * 4 * 12);
         assert_eq!(bytes("method=msd"), 1000 * (4 + 8 + 8));
         assert_eq!(bytes("method=multisplit-lsd"), 1000 * 5 * 12);
+    }
+
+    /// 4 Mi keys are 964 tiles, which ten rounds merge; one bit at a time they move 32 times.
+    #[test]
+    fn merges_move_all_keys_once_a_round() {
+        let bytes = |words: &str| spec(&format!("keys=4194304 backend=cuda {words}")).work().declared_bytes();
+        assert_eq!(bytes("method=quicksort"), 4_194_304 * 8 * 11);
+        let split = "method=split-radix method.split-radix.scope";
+        assert_eq!(bytes(&format!("{split}=block values=4B")), 4_194_304 * 16 * 11);
+        assert_eq!(bytes(&format!("{split}=global")), 4_194_304 * (4 + 8 * 32) + 32 * 964 * 16);
     }
 }

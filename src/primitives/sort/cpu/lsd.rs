@@ -53,7 +53,7 @@ unsafe fn count_all<K: Key>(sort: &Sort, index: usize, digits: Digits, pieces: &
 }
 
 /// The digits that differ between keys, as bits, and the number of keys; the lowest digit if none differs.
-unsafe fn varying(sort: &Sort, digits: Digits) -> (u32, usize) {
+unsafe fn varying(sort: &Sort, digits: Digits) -> (u64, usize) {
     let stride = sort.counts[0].holds::<u64>() / digits.count() as usize;
     let total = |d: u32, value: usize| {
         sort.counts
@@ -63,12 +63,12 @@ unsafe fn varying(sort: &Sort, digits: Digits) -> (u32, usize) {
     };
     let keys: u64 = (0..digits.digit(0).values()).map(|value| total(0, value)).sum();
     let differs = |d: &u32| (0..digits.digit(*d).values()).all(|value| total(*d, value) != keys);
-    let bits = (0..digits.count()).filter(differs).fold(0, |bits, d| bits | 1 << d);
+    let bits = (0..digits.count()).filter(differs).fold(0u64, |bits, d| bits | 1 << d);
     (if bits == 0 { 1 } else { bits }, keys as usize)
 }
 
 /// The place of the n-th bit that is set.
-fn nth(mut bits: u32, n: u32) -> u32 {
+fn nth(mut bits: u64, n: u32) -> u32 {
     (0..n).for_each(|_| bits &= bits - 1);
     bits.trailing_zeros()
 }

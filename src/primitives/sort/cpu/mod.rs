@@ -1,22 +1,27 @@
 //! sort on the CPU.
 //!
 //! *lsd*: every worker counts all digits of its part; then, for each digit that differs between keys, all workers split
-//! all keys (counting their part again, but for the first), with the writes combined of each value of the digit.
+//! all keys (counting their part again, but for the first), with the writes combined of each value of the digit; so does
+//! *split-radix* of all keys, by digits of one bit.
 //! *msd*: the workers split all keys by the highest digit, and then take the parts, one after another, and sort each
 //! alone.
+//! *split-radix* of blocks and *quicksort*: each worker sorts tiles that fit in its cache, which all workers then merge.
 
 mod certificate;
 mod lsd;
+mod merge;
 mod msd;
 #[cfg(target_arch = "x86_64")]
 mod network;
+mod quicksort;
+mod tiles;
 
 use std::sync::atomic::AtomicUsize;
 
 use super::Spec;
 use super::digits::{Digit, Digits};
 use super::onesweep::DIGIT_BITS;
-use super::spec::Method;
+use super::spec::{Method, Scope};
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::poison;
@@ -92,6 +97,39 @@ impl Place {
             values: self.values.wrapping_add(count * size_of::<V>()),
         }
     }
+
+    /// Key `i`.
+    #[inline(always)]
+    unsafe fn key<K: Key>(self, i: usize) -> K {
+        // SAFETY: by the caller's promise that there are more keys.
+        unsafe { K::take(self.keys.cast::<K>().add(i)) }
+    }
+
+    /// Key `i` with its value.
+    #[inline(always)]
+    unsafe fn take<K: Key, V: Tuple>(self, i: usize) -> Pair<K, V> {
+        // SAFETY: by the caller's promise that there are more keys and values.
+        unsafe { Pair { key: self.key(i), value: V::take(self.values.cast::<V>().add(i)) } }
+    }
+}
+
+/// A key and its value.
+#[derive(Clone, Copy)]
+struct Pair<K, V> {
+    key: K,
+    value: V,
+}
+
+impl<K: Key, V: Tuple> Pair<K, V> {
+    /// Writes key and value `i`.
+    #[inline(always)]
+    unsafe fn put(self, to: Place, i: usize) {
+        // SAFETY: by the caller's promise that there is room for more keys and values.
+        unsafe {
+            self.key.put(to.keys.cast::<K>().add(i));
+            self.value.put(to.values.cast::<V>().add(i));
+        }
+    }
 }
 
 /// A worker's share of one execution.
@@ -114,6 +152,8 @@ pub struct Sort {
     rooms: Vec<Pairs>,
     /// The next part of msd that a worker takes.
     next: AtomicUsize,
+    /// Per worker: room for a tile, if the method has tiles.
+    tile_rooms: Vec<tiles::Room>,
     /// Keys of a value of a digit that leave their group together.
     group: usize,
     run: Run,
@@ -124,8 +164,14 @@ pub struct Sort {
 fn digits(spec: &Spec) -> Digits {
     match spec.method {
         Method::MultisplitLsd { radix, .. } => spec.digits(radix as u32),
+        Method::SplitRadix { .. } => spec.digits(1),
         _ => spec.digits(DIGIT_BITS),
     }
+}
+
+/// Whether the method sorts tiles and merges them.
+fn has_tiles(spec: &Spec) -> bool {
+    matches!(spec.method, Method::SplitRadix { scope: Scope::Block } | Method::Quicksort { .. })
 }
 
 /// The most values that a digit has whose keys are moved with combined writes.
@@ -155,6 +201,7 @@ fn run(spec: &Spec, isa: Isa) -> Run {
 fn of<K: Key, V: Tuple>(spec: &Spec, isa: Isa) -> Run {
     match (spec.method, isa) {
         (Method::Library, _) => library::<K>,
+        _ if has_tiles(spec) => tiles::run::<K, V>,
         #[cfg(target_arch = "x86_64")]
         (Method::Msd, Isa::Avx512) => avx512::msd::<ByDigits, K, V>,
         #[cfg(target_arch = "x86_64")]
@@ -243,7 +290,11 @@ impl PoolJob for Sort {
                 .map(|_| WorkerTables::new(values, values * group * pair))
                 .collect::<Result<_, _>>()?,
             counts: workers.clone().map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
-            rooms: workers.map(|_| Pairs::new(&spec, room)).collect::<Result<_, _>>()?,
+            rooms: workers.clone().map(|_| Pairs::new(&spec, room)).collect::<Result<_, _>>()?,
+            tile_rooms: workers
+                .filter(|_| has_tiles(&spec))
+                .map(|_| tiles::Room::new(&spec))
+                .collect::<Result<_, _>>()?,
             next: AtomicUsize::new(0),
             group,
             run: run(&spec, isa),
@@ -287,6 +338,7 @@ impl PoolJob for Sort {
         let arrays = [&self.input, &self.between, &self.output].into_iter().chain(&self.rooms);
         let arrays = arrays.map(Pairs::bytes).sum::<u64>();
         let counts = self.counts.iter().map(|counts| counts.bytes() as u64).sum::<u64>();
-        arrays + counts + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
+        let rooms = self.tile_rooms.iter().map(tiles::Room::bytes).sum::<u64>();
+        arrays + counts + rooms + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
     }
 }

@@ -1,11 +1,12 @@
-//! sort on a GPU (`kernels/sort.cu`).
+//! sort on a GPU (`kernels/sort.cu`, `kernels/sort_sengupta2007.cu`).
 
 mod certify;
 mod multisplits;
 mod onesweep;
+mod sengupta2007;
 
 use super::Spec;
-use super::spec::Method;
+use super::spec::{Method, Scope};
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
@@ -63,6 +64,10 @@ fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
     Ok(match spec.method {
         Method::Best | Method::Onesweep { .. } => Box::new(onesweep::Onesweep::new(gpu, spec)?),
         Method::MultisplitLsd { radix, by } => Box::new(multisplits::Multisplits::new(gpu, spec, radix, by)?),
+        Method::SplitRadix { scope: Scope::Global } => Box::new(sengupta2007::Bits::new(gpu, spec)?),
+        Method::SplitRadix { .. } | Method::Quicksort { .. } => {
+            Box::new(sengupta2007::Tiles::new(gpu, spec)?)
+        }
         Method::Lsd | Method::Msd | Method::Library => return Err(of_cpus()),
     })
 }
@@ -72,6 +77,7 @@ fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Fail
     match spec.method {
         Method::Best | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
         Method::MultisplitLsd { radix, by } => multisplits::launches(spec, radix, by, bulk),
+        Method::SplitRadix { .. } | Method::Quicksort { .. } => Ok(sengupta2007::launches(spec)),
         Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
     }
 }
@@ -106,6 +112,7 @@ impl GpuJob for Sort {
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let method = match spec.method {
             Method::MultisplitLsd { radix, by } => multisplits::bytes(spec, radix, by),
+            Method::SplitRadix { .. } | Method::Quicksort { .. } => sengupta2007::bytes(spec),
             _ => super::onesweep::bytes(spec),
         };
         work::arrays(spec) * spec.bytes() + method + certify::bytes(spec) + (1 << 20)
