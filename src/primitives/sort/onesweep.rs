@@ -133,6 +133,9 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
             Err("no profile gives the time that CPUs take to rank keys".to_owned())
         }
         Method::Onesweep { .. } => Ok(vec![count_cost(spec), pass_cost(spec)]),
+        Method::He2007Msd { .. } | Method::Bitonic => {
+            Err("no model covers the blocks of he2007's sorts".to_owned())
+        }
         _ => Err("no model covers a sort by several multisplits".to_owned()),
     }
 }

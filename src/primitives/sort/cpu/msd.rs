@@ -106,16 +106,16 @@ impl Parts<'_> {
 }
 
 /// Keys that one worker sorts, and room for as many.
-struct Part {
-    from: Place,
-    other: Place,
-    n: usize,
+pub struct Part {
+    pub from: Place,
+    pub other: Place,
+    pub n: usize,
 }
 
 impl Part {
     /// Sorts the keys by the digits, into the output, which is `from` or `other`.
     #[inline(always)]
-    unsafe fn sort<K: Key, V: Tuple>(self, digits: Digits, output: Place) {
+    pub unsafe fn sort<K: Key, V: Tuple>(self, digits: Digits, output: Place) {
         let mut counts = [[0u32; VALUES]; MOST];
         let (mut from, mut to) = (self.from, self.other);
         unsafe {

@@ -1,6 +1,8 @@
-//! sort on a GPU (`kernels/sort.cu`).
+//! sort on a GPU (`kernels/sort.cu`; he2007's sorts: `kernels/sort_he2007.cu`).
 
+mod bitonic;
 mod certify;
+mod he2007;
 mod multisplits;
 mod onesweep;
 
@@ -65,6 +67,8 @@ fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
     Ok(match spec.method {
         Method::Best | Method::Onesweep { .. } => Box::new(onesweep::Onesweep::new(gpu, spec)?),
         Method::MultisplitLsd { radix, by } => Box::new(multisplits::Multisplits::new(gpu, spec, radix, by)?),
+        Method::He2007Msd { passes, .. } => Box::new(he2007::He2007::new(gpu, spec, passes)?),
+        Method::Bitonic => Box::new(bitonic::Bitonic::new(gpu, spec)?),
         Method::Lsd | Method::Msd | Method::Library => return Err(of_cpus()),
     })
 }
@@ -74,6 +78,8 @@ fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Fail
     match spec.method {
         Method::Best | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
         Method::MultisplitLsd { radix, by } => multisplits::launches(spec, radix, by, bulk),
+        Method::He2007Msd { passes, .. } => Ok(he2007::launches(spec, passes)),
+        Method::Bitonic => Ok(bitonic::launches(spec)),
         Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
     }
 }
@@ -108,6 +114,8 @@ impl GpuJob for Sort {
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let method = match spec.method {
             Method::MultisplitLsd { radix, by } => multisplits::bytes(spec, radix, by),
+            Method::He2007Msd { .. } => he2007::bytes(spec),
+            Method::Bitonic => 0,
             _ => super::onesweep::bytes(spec),
         };
         work::arrays(spec) * spec.bytes() + method + certify::bytes(spec) + (1 << 20)
@@ -126,7 +134,7 @@ impl GpuJob for Sort {
             sorter: sorter(gpu, &spec)?,
             certificate,
             input,
-            between: Pairs::new(gpu, &spec, spec.keys)?,
+            between: Pairs::new(gpu, &spec, if work::arrays(&spec) == 2 { 0 } else { spec.keys })?,
             output: Pairs::new(gpu, &spec, spec.keys)?,
             spec,
         })
