@@ -154,13 +154,19 @@ fn bitonic(spec: &Spec) -> Vec<Pass> {
     let first = [read_keys(spec), Access::sequential("keys_out", Write, spec.key_bytes(), spec.keys)];
     let again = both("keys_out", spec.key_bytes());
     if place == 0 {
-        return vec![Pass::once(first.to_vec()), Pass { times: times - 1, accesses: again.to_vec() }];
+        return vec![
+            Pass::once(first.to_vec()),
+            Pass { times: times.saturating_sub(1), accesses: again.to_vec() },
+        ];
     }
     let values = |array, way| Access::sequential(array, way, spec.value(), spec.keys);
     let gathered = Access { order: Order::Random, ..values("values_in", Read) };
     vec![
         Pass::once([first.to_vec(), vec![written.clone()]].concat()),
-        Pass { times: times - 1, accesses: [again.to_vec(), vec![places.clone(), written]].concat() },
+        Pass {
+            times: times.saturating_sub(1),
+            accesses: [again.to_vec(), vec![places.clone(), written]].concat(),
+        },
         Pass::once(vec![places, gathered, values("values_out", Write)]),
     ]
 }
