@@ -1,17 +1,20 @@
-//! onesweep, the sorts by scans and the splits of searches by hash: every kernel, with bulk copies and without.
+//! onesweep, the sorts by scans, he2007's sorts and the splits of searches by hash: every kernel, with bulk copies and
+//! without.
 
 use crate::host::Host;
 use crate::prove::{prove_all, prove_on};
 
-/// Every size of a tile with every kind of key and value, each of which has kernels of its own; the keys are more than
-/// a large tile's.
-fn tiles(rest: &str) -> Vec<String> {
+/// Every kind of key and value, each of which has kernels of its own.
+fn kinds() -> impl Iterator<Item = String> {
     let kinds = ["u32", "u64"].into_iter().flat_map(|key| ["none", "4B", "8B"].map(|values| (key, values)));
-    let words = |(tile, (key, values)): (&str, (&str, &str))| {
-        let method = format!("method=onesweep method.onesweep.tile={tile}");
-        format!("key={key} values={values} {method} {rest}")
-    };
-    kinds.flat_map(|kind| ["small", "medium", "large"].map(|tile| (tile, kind))).map(words).collect()
+    kinds.map(|(key, values)| format!("key={key} values={values}"))
+}
+
+/// Every size of a tile with every kind of key and value; the keys are more than a large tile's.
+fn tiles(rest: &str) -> Vec<String> {
+    let tile = |tile: &str| format!("method=onesweep method.onesweep.tile={tile} {rest}");
+    let of = |kind: String| ["small", "medium", "large"].map(|size| format!("{kind} {}", tile(size)));
+    kinds().flat_map(of).collect()
 }
 
 #[test]
@@ -59,4 +62,41 @@ pub fn searches_by_warps() {
         format!("records=1000 keys=4100 {method}")
     };
     prove_on(&host, "hash-search", &orders.map(words).collect::<Vec<_>>());
+}
+
+/// As many keys as take one, two and three levels at a time beyond a tile.
+#[test]
+pub fn bitonic() {
+    let words = |kind| format!("{kind} keys=20001 method=bitonic");
+    prove_all("sort", &kinds().map(words).collect::<Vec<_>>());
+}
+
+#[test]
+pub fn he2007() {
+    let words = |kind| format!("{kind} keys=20001 method=he2007-msd");
+    prove_all("sort", &kinds().map(words).collect::<Vec<_>>());
+}
+
+/// Parts that never fit, of keys of which some are equal, and parts that fit after different phases.
+#[test]
+pub fn he2007_of_skewed_keys() {
+    let skewed = ["zipf", "sorted", "equal", "few", "few distribution.few.distinct=3"];
+    let bits = [1, 3, 5, 7, 8].map(|bits| format!("method.he2007-msd.bits={bits}"));
+    let words = |(distribution, bits): (&str, &String)| {
+        let passes = "method.he2007-msd.passes=2";
+        format!("keys=9001 values=4B distribution={distribution} method=he2007-msd {bits} {passes}")
+    };
+    let all = skewed.into_iter().flat_map(|distribution| bits.iter().map(move |bits| (distribution, bits)));
+    prove_all("sort", &all.map(words).collect::<Vec<_>>());
+}
+
+#[test]
+pub fn he2007_by_fields() {
+    let fields = ["begin=3 end=4", "begin=5 end=13", "begin=0 end=31"];
+    let words = |field| {
+        kinds().flat_map(move |kind| {
+            ["bitonic", "he2007-msd"].map(|method| format!("{kind} keys=5001 {field} method={method}"))
+        })
+    };
+    prove_all("sort", &fields.into_iter().flat_map(words).collect::<Vec<_>>());
 }

@@ -11,11 +11,13 @@
 //! Radix sorts order the keys digit by digit. *LSD* begins with the lowest digit, and each pass is a stable split
 //! of all keys (a multisplit, ashkiani2017 §7.1); *MSD* begins with the highest digit, and then sorts each part
 //! alone, in a cache (he2007 §4.1). The sorts of sengupta2007 split by one bit, or by pivots, at a time: all keys, or
-//! tiles that are then merged.
+//! tiles that are then merged. A *bitonic* sort is a network of comparisons, which the keys do not change.
 
+pub mod bitonic;
 pub mod cpu;
 pub mod cuda;
 pub mod digits;
+pub mod he2007;
 pub mod keys;
 pub mod onesweep;
 mod oracle;
@@ -27,6 +29,7 @@ pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem};
 use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work};
+use he2007::Phases;
 use keys::Keys;
 use onesweep::Shape;
 use spec::{Distribution, Method};
@@ -55,13 +58,15 @@ impl Problem for Spec {
         }
     }
 
-    /// The method that `best` resolved to, and the size of onesweep's tiles.
+    /// The method that `best` resolved to, the size of onesweep's tiles, and the bits of he2007's phases.
     fn resolved(&self) -> Vec<(String, Value)> {
         let text = |key: &str, word: &str| (key.to_owned(), Value::Text(word.to_owned()));
         let method = self.open.then(|| text("method", self.method.name()));
         let sweeps = matches!(self.method, Method::Onesweep { .. }) && self.backend.is_cuda();
         let tile = sweeps.then(|| text("method.onesweep.tile", Shape::of(self).size()));
-        method.into_iter().chain(tile).collect()
+        let open = matches!(self.method, Method::He2007Msd { bits: None, .. });
+        let bits = || ("method.he2007-msd.bits".to_owned(), Value::Int(Phases::of(self).bits.into()));
+        method.into_iter().chain(tile).chain(open.then(bits)).collect()
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {

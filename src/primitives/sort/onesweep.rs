@@ -136,6 +136,9 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
         Method::SplitRadix { .. } | Method::Quicksort { .. } => {
             Err("no model covers the splits of a tile in shared memory".to_owned())
         }
+        Method::He2007Msd { .. } | Method::Bitonic => {
+            Err("no model covers the blocks of he2007's sorts".to_owned())
+        }
         _ => Err("no model covers a sort by several multisplits".to_owned()),
     }
 }

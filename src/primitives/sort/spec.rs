@@ -82,6 +82,21 @@ choice! {
             /// passes at most; a tile that is not in order by then is sorted by splits
             passes: u64 [count(1, 1 << 16)] = "128",
         },
+        /// he2007 §4.1: phases that split each part by its next highest bits, each a histogram with one-byte counters of
+        /// threads, a prefix sum and a multi-pass scatter, until parts have at most 4096 keys; GPUs sort these by bitonic
+        /// sort in shared memory; on CPUs each thread sorts its share so, the parts digit by digit in its cache, and all
+        /// merge the shares
+        He2007Msd = "he2007-msd" {
+            /// bits of a phase; unset: the paper's 5 on GPUs, 6 on CPUs
+            bits: Option<u64> [count(1, 8)] = unset,
+            /// GPUs: passes of each scatter, each over a chunk of the output; 1: off
+            passes: u64 [count(1, 64)] = "4",
+            /// CPUs: cache: phases of so few bits that the parts' ends stay in cache; none: a single phase with the bits of all
+            optimised: Optimised = "cache",
+        },
+        /// the bitonic sorting network of all keys, in cache or shared memory where its spans fit; values follow their keys
+        /// at the end, and equal keys are compared by their places
+        Bitonic = "bitonic",
         /// CPUs: the standard library's unstable sort of keys alone, which one thread computes
         Library = "library",
     }
@@ -110,6 +125,14 @@ words! {
     pub enum Scope {
         Global = "global",
         Block = "block",
+    }
+}
+
+words! {
+    /// The optimisation of he2007's sort on CPUs.
+    pub enum Optimised {
+        Cache = "cache",
+        None = "none",
     }
 }
 

@@ -1,20 +1,27 @@
 //! The memory traffic of a sort, pass by pass.
 
 use super::Spec;
+use super::bitonic::{self, LEVELS};
 use super::digits::Digits;
+use super::he2007::Phases;
 use super::onesweep::{DESCRIPTOR, DIGIT_BITS, DIGITS, Shape};
-use super::spec::{Distribution, Method, Scope, Splits};
+use super::spec::{Distribution, Method, Optimised, Scope, Splits};
 use super::tiles;
 use crate::case::Direction::{Read, Write};
 use crate::case::work::Order;
-use crate::case::{Access, Pass};
+use crate::case::{Access, Backend, Pass};
 
 /// Keys that leave a group of combined writes together: whole lines.
 const GROUP: u64 = 16;
 
-/// Arrays of keys and values: input and output, and the one between if there are several passes.
+/// Arrays of keys and values: input and output, and the one between if there are several passes. In a bitonic sort
+/// the latter has the places of keys that have values.
 pub fn arrays(spec: &Spec) -> u64 {
-    if spec.method == Method::Library { 2 } else { 3 }
+    match spec.method {
+        Method::Bitonic if spec.value() == 0 => 2,
+        Method::Library => 2,
+        _ => 3,
+    }
 }
 
 /// The passes of the method.
@@ -26,6 +33,9 @@ pub fn passes(spec: &Spec) -> Vec<Pass> {
         Method::MultisplitLsd { radix, by } => multisplits(spec, radix as u32, by),
         Method::SplitRadix { scope: Scope::Global } => bits(spec),
         Method::SplitRadix { scope: Scope::Block } | Method::Quicksort { .. } => merged(spec),
+        Method::He2007Msd { passes, .. } if spec.backend.is_cuda() => he2007_on_gpus(spec, passes),
+        Method::He2007Msd { optimised, .. } => he2007_on_cpus(spec, optimised),
+        Method::Bitonic => bitonic(spec),
         // The library sorts in place: what it reads again is in caches.
         Method::Library => vec![Pass::once(moved(spec, Order::Sequential))],
     }
@@ -122,6 +132,68 @@ fn merged(spec: &Spec) -> Vec<Pass> {
     vec![Pass { times, accesses: moved(spec, Order::Sequential) }]
 }
 
+/// he2007's phases, and the sorts of the parts. A phase reads the keys for its counts and again for their locations;
+/// each pass of its scatter reads all locations, and moves the keys of one chunk of the output, which has its share of
+/// the partitions.
+fn he2007_on_gpus(spec: &Spec, passes: u64) -> Vec<Pass> {
+    let phases = Phases::of(spec);
+    let (times, partitions) = (phases.count.into(), 1 << phases.bits);
+    let locations = |direction| Access::sequential("locations", direction, 4, spec.keys);
+    let chunk = Spec { keys: spec.keys.div_ceil(passes), ..*spec };
+    let share = Order::Partitions { partitions: (partitions / passes).max(1) };
+    vec![
+        Pass { times, accesses: vec![read_keys(spec)] },
+        Pass { times, accesses: vec![read_keys(spec), locations(Write)] },
+        Pass { times: times * passes, accesses: [vec![locations(Read)], moved(&chunk, share)].concat() },
+        Pass::once(moved(spec, Order::Sequential)),
+    ]
+}
+
+/// A count and a scatter per phase, the sorts of the parts in cache, and the merge of the threads' shares. Parts that
+/// outgrow the caches are written wherever their end is; those of the optimised phases leave them in whole lines.
+fn he2007_on_cpus(spec: &Spec, optimised: Optimised) -> Vec<Pass> {
+    let phases = Phases::of(spec);
+    let (times, partitions) = (phases.count.into(), 1 << phases.digit(0).bits);
+    let order = match optimised {
+        Optimised::Cache => combined(partitions),
+        Optimised::None => Order::Partitions { partitions },
+    };
+    let merges = u64::from(spec.backend != Backend::Scalar);
+    vec![
+        Pass { times, accesses: vec![read_keys(spec)] },
+        Pass { times, accesses: moved(spec, order) },
+        Pass { times: 1 + merges, accesses: moved(spec, Order::Sequential) },
+    ]
+}
+
+/// All keys for each launch over all of them, or on CPUs for each level, with their places if they have values, which
+/// are gathered at the end.
+fn bitonic(spec: &Spec) -> Vec<Pass> {
+    let most = if spec.backend.is_cuda() { LEVELS } else { 1 };
+    let times = bitonic::launches(spec.keys, most).len() as u64;
+    let place = if spec.value() > 0 { 4 } else { 0 };
+    let both = |array, element| [Read, Write].map(|way| Access::sequential(array, way, element, spec.keys));
+    let [places, written] = both("places", place);
+    let first = [read_keys(spec), Access::sequential("keys_out", Write, spec.key_bytes(), spec.keys)];
+    let again = both("keys_out", spec.key_bytes());
+    if place == 0 {
+        return vec![
+            Pass::once(first.to_vec()),
+            Pass { times: times.saturating_sub(1), accesses: again.to_vec() },
+        ];
+    }
+    let values = |array, way| Access::sequential(array, way, spec.value(), spec.keys);
+    let gathered = Access { order: Order::Random, ..values("values_in", Read) };
+    vec![
+        Pass::once([first.to_vec(), vec![written.clone()]].concat()),
+        Pass {
+            times: times.saturating_sub(1),
+            accesses: [again.to_vec(), vec![places.clone(), written]].concat(),
+        },
+        Pass::once(vec![places, gathered, values("values_out", Write)]),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
@@ -155,5 +227,28 @@ mod tests {
         let split = "method=split-radix method.split-radix.scope";
         assert_eq!(bytes(&format!("{split}=block values=4B")), 4_194_304 * 16 * 11);
         assert_eq!(bytes(&format!("{split}=global")), 4_194_304 * (4 + 8 * 32) + 32 * 964 * 16);
+    }
+
+    /// Three phases of the paper's: two reads of the keys, locations, and four reads of them for a move.
+    #[test]
+    fn a_phase_counts_locates_and_moves_in_passes() {
+        let bytes = |words: &str| {
+            let words = format!("keys=16777216 values=4B method=he2007-msd {words}");
+            spec(&words).work().declared_bytes() >> 24
+        };
+        assert_eq!(bytes("backend=cuda"), 3 * (4 + 8 + 4 * 4 + 16) + 16);
+        assert_eq!(bytes("backend=cuda method.he2007-msd.passes=1"), 3 * (4 + 8 + 4 + 16) + 16);
+        assert_eq!(bytes("backend=scalar"), 2 * (4 + 16) + 16);
+        assert_eq!(bytes("backend=cpu method.he2007-msd.optimised=none"), (4 + 16) + 2 * 16);
+    }
+
+    /// Four stages beyond tiles: two launches each for the first three, and three for the last.
+    #[test]
+    fn a_bitonic_sort_moves_all_keys_in_each_launch() {
+        let bytes =
+            |words: &str| spec(&format!("keys=65536 method=bitonic {words}")).work().declared_bytes() >> 16;
+        assert_eq!(bytes("backend=cuda"), 8 * (1 + 3 * 2 + 3));
+        assert_eq!(bytes("backend=cuda values=8B"), 12 + 9 * 16 + 20);
+        assert_eq!(bytes("backend=cpu"), 8 * (1 + (1 + 2 + 3 + 4) + 4));
     }
 }

@@ -6,8 +6,11 @@
 //! *msd*: the workers split all keys by the highest digit, and then take the parts, one after another, and sort each
 //! alone.
 //! *split-radix* of blocks and *quicksort*: each worker sorts tiles that fit in its cache, which all workers then merge.
+//! *he2007-msd* and *bitonic*: see there.
 
+mod bitonic;
 mod certificate;
+mod he2007;
 mod lsd;
 mod merge;
 mod msd;
@@ -202,6 +205,8 @@ fn of<K: Key, V: Tuple>(spec: &Spec, isa: Isa) -> Run {
     match (spec.method, isa) {
         (Method::Library, _) => library::<K>,
         _ if has_tiles(spec) => tiles::run::<K, V>,
+        (Method::He2007Msd { .. }, _) => he2007::run::<K, V>,
+        (Method::Bitonic, _) => bitonic::run::<K, V>,
         #[cfg(target_arch = "x86_64")]
         (Method::Msd, Isa::Avx512) => avx512::msd::<ByDigits, K, V>,
         #[cfg(target_arch = "x86_64")]
@@ -258,6 +263,29 @@ impl Sort {
         crate::device::cpu::pieces(self.n(), 64, worker, self.fault)
     }
 
+    /// The keys that all workers take: `n` of them, or fewer with a fault.
+    fn taken(&self, worker: Worker) -> usize {
+        self.share(worker, worker.count).0
+    }
+
+    /// Where the keys of worker `index` begin if those of all workers follow each other, and its pieces, as far as there
+    /// is room.
+    fn share(&self, mut worker: Worker, index: usize) -> (usize, [std::ops::Range<usize>; 2]) {
+        let mut start = 0;
+        for before in 0..index {
+            worker.index = before;
+            start = self.n().min(start + self.pieces(worker).iter().map(std::ops::Range::len).sum::<usize>());
+        }
+        worker.index = index;
+        let mut room = self.n() - start;
+        let fit = |piece: std::ops::Range<usize>| {
+            let keys = piece.len().min(room);
+            room -= keys;
+            piece.start..piece.start + keys
+        };
+        (start, if index < worker.count { self.pieces(worker).map(fit) } else { [0..0, 0..0] })
+    }
+
     /// The input; with a fault, from its second key on.
     fn source<K, V>(&self) -> Place {
         self.input.place().further::<K, V>(usize::from(self.fault == Some(Fault::OffByOne)))
@@ -278,12 +306,15 @@ impl PoolJob for Sort {
         let (n, pair) = (spec.keys, (spec.key_bytes() + spec.value()) as usize);
         let values = most_values(&spec);
         let group = groups::group(values, spec.key_bytes().max(spec.value()) as usize, pair);
-        let counts = digits(&spec).count() as usize * values * 8;
+        let counts = match spec.method {
+            Method::He2007Msd { .. } => he2007::table_bytes(&spec),
+            _ => digits(&spec).count() as usize * values * 8,
+        };
         let workers = 0..context.pool.threads();
         let room = if spec.method == Method::Msd { msd::room(&spec) } else { 0 };
         let mut sort = Sort {
             input: Pairs::new(&spec, n + 1)?,
-            between: Pairs::new(&spec, if spec.method == Method::Library { 0 } else { n })?,
+            between: Pairs::new(&spec, if work::arrays(&spec) == 2 { 0 } else { n })?,
             output: Pairs::new(&spec, n)?,
             own: workers
                 .clone()

@@ -127,6 +127,7 @@ pub struct Part {
     pub from: Place,
     /// Room for as many keys: in the worker's cache or, for a part that exceeds it, the destination.
     pub room: Place,
+    /// The destination, which may also be where the keys are.
     pub to: Place,
     pub n: usize,
 }
@@ -141,7 +142,9 @@ impl<K: Key, V: Tuple> InCache<K, V> for ByDigits {
         let highest = field.highest(part.n.max(1).ilog2() + MARGIN);
         unsafe {
             if part.n <= FEW {
-                copy::<K, V>(part.from, part.to, part.n);
+                if part.from.keys != part.to.keys {
+                    copy::<K, V>(part.from, part.to, part.n);
+                }
                 insert::<K, V>(part.to, part.n, field, usize::MAX);
                 return;
             }

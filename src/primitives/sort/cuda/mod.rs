@@ -1,6 +1,8 @@
-//! sort on a GPU (`kernels/sort.cu`, `kernels/sort_sengupta2007.cu`).
+//! sort on a GPU (`kernels/sort.cu`, `kernels/sort_sengupta2007.cu`, `kernels/sort_he2007.cu`).
 
+mod bitonic;
 mod certify;
+mod he2007;
 mod multisplits;
 mod onesweep;
 mod sengupta2007;
@@ -68,6 +70,8 @@ fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
         Method::SplitRadix { .. } | Method::Quicksort { .. } => {
             Box::new(sengupta2007::Tiles::new(gpu, spec)?)
         }
+        Method::He2007Msd { passes, .. } => Box::new(he2007::He2007::new(gpu, spec, passes)?),
+        Method::Bitonic => Box::new(bitonic::Bitonic::new(gpu, spec)?),
         Method::Lsd | Method::Msd | Method::Library => return Err(of_cpus()),
     })
 }
@@ -78,6 +82,8 @@ fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Fail
         Method::Best | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
         Method::MultisplitLsd { radix, by } => multisplits::launches(spec, radix, by, bulk),
         Method::SplitRadix { .. } | Method::Quicksort { .. } => Ok(sengupta2007::launches(spec)),
+        Method::He2007Msd { passes, .. } => Ok(he2007::launches(spec, passes)),
+        Method::Bitonic => Ok(bitonic::launches(spec)),
         Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
     }
 }
@@ -113,6 +119,8 @@ impl GpuJob for Sort {
         let method = match spec.method {
             Method::MultisplitLsd { radix, by } => multisplits::bytes(spec, radix, by),
             Method::SplitRadix { .. } | Method::Quicksort { .. } => sengupta2007::bytes(spec),
+            Method::He2007Msd { .. } => he2007::bytes(spec),
+            Method::Bitonic => 0,
             _ => super::onesweep::bytes(spec),
         };
         work::arrays(spec) * spec.bytes() + method + certify::bytes(spec) + (1 << 20)
@@ -131,7 +139,7 @@ impl GpuJob for Sort {
             sorter: sorter(gpu, &spec)?,
             certificate,
             input,
-            between: Pairs::new(gpu, &spec, spec.keys)?,
+            between: Pairs::new(gpu, &spec, if work::arrays(&spec) == 2 { 0 } else { spec.keys })?,
             output: Pairs::new(gpu, &spec, spec.keys)?,
             spec,
         })
