@@ -84,8 +84,8 @@ fn he2007_figures_have_a_memory_bound_twin() {
     for recipe in figures {
         let plan = plan(recipe.path);
         let largest = |experiment| {
-            // Records of a hash table have 8 bytes.
-            let bytes = |c: &Case| match c.params.int("records") {
+            // Records of a hash table and of a sort have 8 bytes.
+            let bytes = |c: &Case| match c.params.int("records").or(c.params.int("keys")) {
                 Some(records) => 8 * records,
                 None => c.params.int("tuples").unwrap() * c.params.int("tuple").unwrap(),
             };

@@ -28,6 +28,7 @@ const LISTS: &[fn()] = &[
     crate::sorts::he2007,
     crate::sorts::he2007_of_skewed_keys,
     crate::sorts::he2007_by_fields,
+    crate::sorts::he2007_of_many_parts,
     crate::gather,
     crate::scatter,
     crate::partitioned,

@@ -100,3 +100,10 @@ pub fn he2007_by_fields() {
     };
     prove_all("sort", &fields.into_iter().flat_map(words).collect::<Vec<_>>());
 }
+
+/// More parts that do not fit than a warp has lanes, which are searched for in two steps.
+#[test]
+pub fn he2007_of_many_parts() {
+    let phases = "method=he2007-msd method.he2007-msd.bits=6 method.he2007-msd.passes=1";
+    prove_all("sort", &[format!("keys=280001 values=4B begin=25 {phases}")]);
+}
