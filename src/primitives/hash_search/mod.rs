@@ -135,6 +135,24 @@ mod tests {
     }
 
     #[test]
+    fn auto_is_chosen_among_methods_that_exist() {
+        let methods = |words: &str| {
+            let all = Search::candidates(&params(words)).into_iter();
+            all.map(|params| (params.text("method").map(str::to_owned), params.int("method.he2007.passes")))
+                .collect::<Vec<_>>()
+        };
+        let he2007 = [1, 4, 16, 64].map(|passes| (Some("he2007".to_owned()), Some(passes)));
+        let all =
+            [("direct", None), ("partitioned", None)].map(|(word, passes)| (Some(word.to_owned()), passes));
+        assert_eq!(methods("records=1000 method=auto"), [&all[..], &he2007].concat());
+        // 32 bits do not count the matches of the paper's search.
+        assert_eq!(methods("records=1000 keys=2147483648 duplicates=2 method=auto"), all);
+        assert!(methods("records=1000 method=best").is_empty());
+        assert!(search("records=1000 method=auto").open() && !search("records=1000").open());
+        assert_eq!(Build::candidates(&params("records=1000 method=auto")).len(), 2);
+    }
+
+    #[test]
     fn what_best_becomes_is_recorded() {
         let large = search("records=268435456 keys=268435456 backend=cuda");
         let bits = int("method.partitioned.bits", 8);
