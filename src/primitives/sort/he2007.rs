@@ -149,7 +149,7 @@ mod tests {
         for bits in 1..=8 {
             let phases = phases(&format!("keys=9 backend=cuda method.he2007-msd.bits={bits}"));
             let lane = phases.threads() / 32 * SHARE;
-            assert!(phases.threads() % 32 == 0 && lane <= 255 && phases.tile() <= FITS, "{bits}");
+            assert!(phases.threads().is_multiple_of(32) && lane <= 255 && phases.tile() <= FITS, "{bits}");
             assert!(phases.threads() << bits <= SHARED && phases.shared() <= 48 << 10, "{bits}");
         }
     }
