@@ -251,4 +251,14 @@ mod tests {
         assert_eq!(bytes("backend=cuda values=8B"), 12 + 9 * 16 + 20);
         assert_eq!(bytes("backend=cpu"), 8 * (1 + (1 + 2 + 3 + 4) + 4));
     }
+
+    /// What is transferred are keys and values, whatever a method keeps between its passes.
+    #[test]
+    fn inputs_and_results_are_keys_and_values() {
+        for words in ["method=he2007-msd", "method=bitonic", "method=bitonic backend=cpu", "method=onesweep"]
+        {
+            let spec = spec(&format!("keys=1000 key=u64 values=4B {words}"));
+            assert_eq!(spec.work().inputs_and_results(), [12_000; 2], "{words}");
+        }
+    }
 }
