@@ -1,4 +1,4 @@
-//! The bitonic sorting network (he2007 §4.1, [20]) as a list of launches. Pure.
+//! The bitonic sorting network (he2007 §4.1, reference 20) as a list of launches. Pure.
 //!
 //! A stage of span k makes sorted runs of k keys of pairs of sorted runs of k / 2. Its first level compares each key of
 //! the left run with its mirror image in the right one, and the following levels, of span k / 2, k / 4 … 2, compare keys
