@@ -174,24 +174,22 @@ fn bitonic(spec: &Spec) -> Vec<Pass> {
     let place = if spec.value() > 0 { 4 } else { 0 };
     let both = |array, element| [Read, Write].map(|way| Access::sequential(array, way, element, spec.keys));
     let [places, written] = both("places", place);
-    let first = [read_keys(spec), Access::sequential("keys_out", Write, spec.key_bytes(), spec.keys)];
-    let again = both("keys_out", spec.key_bytes());
-    if place == 0 {
-        return vec![
-            Pass::once(first.to_vec()),
-            Pass { times: times.saturating_sub(1), accesses: again.to_vec() },
-        ];
-    }
-    let values = |array, way| Access::sequential(array, way, spec.value(), spec.keys);
-    let gathered = Access { order: Order::Random, ..values("values_in", Read) };
-    vec![
-        Pass::once([first.to_vec(), vec![written.clone()]].concat()),
-        Pass {
-            times: times.saturating_sub(1),
-            accesses: [again.to_vec(), vec![places.clone(), written]].concat(),
-        },
-        Pass::once(vec![places, gathered, values("values_out", Write)]),
-    ]
+    let first = vec![read_keys(spec), Access::sequential("keys_out", Write, spec.key_bytes(), spec.keys)];
+    let again = both("keys_out", spec.key_bytes()).to_vec();
+    let mut passes = if place == 0 {
+        vec![Pass::once(first), Pass { times: times.saturating_sub(1), accesses: again }]
+    } else {
+        let values = |array, way| Access::sequential(array, way, spec.value(), spec.keys);
+        let gathered = Access { order: Order::Random, ..values("values_in", Read) };
+        let with_places = [again, vec![places.clone(), written.clone()]].concat();
+        vec![
+            Pass::once([first, vec![written]].concat()),
+            Pass { times: times.saturating_sub(1), accesses: with_places },
+            Pass::once(vec![places, gathered, values("values_out", Write)]),
+        ]
+    };
+    passes.retain(|pass| pass.times > 0);
+    passes
 }
 
 #[cfg(test)]

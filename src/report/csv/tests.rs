@@ -4,7 +4,7 @@ use super::columns::{Source, columns};
 use super::fixed::{HEAD, TAIL};
 use super::*;
 use crate::case::schema::{Kind, Param};
-use crate::case::{Case, Value, Verdict};
+use crate::case::{Case, Transfer, Value, Verdict};
 use crate::engine::protocol::{Event, RoundResult};
 use crate::recipe;
 use crate::recipe::plan::{Overrides, Plan, resolve};
@@ -20,7 +20,7 @@ fn finished(path: &str) -> Ledger {
     finished_in(path, |_| 0.25)
 }
 
-/// [`finished`] with two samples per case: `seconds` and twice that.
+/// [`finished`] with two samples per case: `seconds` and twice that; on GPUs with transfers, if they are asked for.
 pub fn finished_in(path: &str, seconds: impl Fn(&Case) -> f64) -> Ledger {
     finished_with(path, &Overrides::default(), seconds)
 }
@@ -34,6 +34,14 @@ pub fn finished_with(path: &str, overrides: &Overrides, seconds: impl Fn(&Case) 
     let mut ledger = Ledger::new(plan);
     for (i, case) in cases.into_iter().enumerate() {
         let seconds = seconds(&case);
+        let transfers =
+            case.place().0 == "cuda" && ledger.plan().experiments[case.experiment].measure.transfer.is_some();
+        let transfer = transfers.then_some(Transfer {
+            in_bytes: 80,
+            out_bytes: 80,
+            in_seconds: seconds,
+            out_seconds: seconds,
+        });
         let verdict = case.peer().is_none().then_some(Verdict::Certified { checked: 10 });
         let result = RoundResult {
             case: case.id,
@@ -42,6 +50,7 @@ pub fn finished_with(path: &str, overrides: &Overrides, seconds: impl Fn(&Case) 
             batch: 1,
             verdict,
             memory: 4096,
+            transfer,
             resolved: vec![("backend.cpu.threads".to_owned(), Value::Int(2))],
             started: 1_760_000_000.5,
             ..RoundResult::default()
@@ -287,7 +296,7 @@ fn transfers_have_columns_where_there_are_some() {
     let columns = || rows(&plan, &records).remove(0);
     assert!(columns().keys().all(|name| !name.contains("transfer")));
     for (at, in_seconds) in [(0, 0.25), (1, 0.75), (2, 0.5)] {
-        let transfer = crate::case::Transfer { in_bytes: 80, out_bytes: 8, in_seconds, out_seconds: 0.125 };
+        let transfer = Transfer { in_bytes: 80, out_bytes: 8, in_seconds, out_seconds: 0.125 };
         let mut round = records[4].rounds[0].clone();
         (round.round, round.transfer) = (at, Some(transfer));
         records[4].rounds.push(round);

@@ -58,7 +58,9 @@ fn names(spec: &Spec) -> BTreeSet<String> {
 /// The launches of an execution, and the kernels that a case needs.
 pub fn launches(spec: &Spec) -> (Launched, Vec<KernelName>) {
     let launches = plan(spec.keys, LEVELS).len() as u64 + u64::from(spec.value() > 0);
-    (Launched { kernel: "regex:^bitonic_.*$".to_owned(), launches }, kernel_names(MODULE, names(spec)))
+    let names = names(spec);
+    let kernel = format!("regex:^({})$", Vec::from_iter(names.iter().cloned()).join("|"));
+    (Launched { kernel, launches }, kernel_names(MODULE, names))
 }
 
 /// The kernels of a case.
