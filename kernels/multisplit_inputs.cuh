@@ -48,20 +48,24 @@ LAB bool is_prime(u32 n) {
 #define BY_RANGE 2u
 #define BY_HASH 3u
 #define BY_PRIME 4u
+#define BY_QUOTIENT 5u
 
 // The bucket function of a case; same layout as on the host.
 struct BucketFunction {
-    u64 reciprocal;        // delta-buckets: ceil(2^64 / delta)
+    u64 reciprocal;        // delta-buckets: ceil(2^64 / delta); quotient: delta itself
     const u32* splitters;  // range: m - 1 of them, ascending
     u32 by;
     u32 buckets;  // m
     u32 shift;    // identity
-    u32 mask;     // identity: 2^ceil(log2 m) - 1
+    u32 mask;     // identity and quotient: 2^ceil(log2 m) - 1
 };
 
 LAB u32 bucket_delta(const BucketFunction& f, u32 key) { return (u32)scale(f.reciprocal, key); }
 
 LAB u32 bucket_identity(const BucketFunction& f, u32 key) { return key >> f.shift & f.mask; }
+
+// A digit by the integer division of the paper's delta-buckets (ashkiani2017 §7.1).
+LAB u32 bucket_quotient(const BucketFunction& f, u32 key) { return key / (u32)f.reciprocal & f.mask; }
 
 // The number of splitters ≤ key, among `count` ascending splitters.
 LAB u32 splitters_below(const u32* splitters, u32 count, u32 key) {

@@ -86,6 +86,7 @@ template <u32 N, typename F> LAB void each_bucket(const u32 (&key)[N], u32 (&buc
 template <u32 N> LAB void buckets_of(const BucketFunction& f, const u32 (&key)[N], u32 (&bucket)[N]) {
     if (f.by == BY_DELTA) each_bucket(key, bucket, [&](u32 u) { return bucket_delta(f, u); });
     else if (f.by == BY_IDENTITY) each_bucket(key, bucket, [&](u32 u) { return bucket_identity(f, u); });
+    else if (f.by == BY_QUOTIENT) each_bucket(key, bucket, [&](u32 u) { return bucket_quotient(f, u); });
     else if (f.by == BY_HASH) each_bucket(key, bucket, [&](u32 u) { return bucket_hash(f, u); });
     else if (f.by == BY_RANGE) each_bucket(key, bucket, [&](u32 u) { return bucket_range(f, u); });
     else {

@@ -51,6 +51,14 @@ pub fn sorts_by_scans() {
     prove_all("sort", &all.map(words).collect::<Vec<_>>());
 }
 
+/// Digits by divisions, the highest of which has fewer bits.
+#[test]
+pub fn multisplits_that_divide() {
+    let divide = "method=multisplit-lsd method.multisplit-lsd.found=division";
+    let of = |rest| format!("keys=5001 {divide} {rest}");
+    prove_all("sort", &["", "values=4B begin=3", "values=8B method.multisplit-lsd.radix=8"].map(of));
+}
+
 #[test]
 pub fn searches_by_warps() {
     let Some(host) = Host::new() else { return };

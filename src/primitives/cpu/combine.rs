@@ -176,6 +176,19 @@ unsafe fn tally<K: Tuple, const TABLES: usize>(labels: &impl Labels<K>, part: &W
 #[inline(always)]
 pub unsafe fn sort<S: Lanes<u64>, T: Tuple, K: Tuple>(labels: &impl Labels<K>, part: &WorkerPart) {
     let (keys, tuples) = (part.from.0.cast::<K>(), part.from.1.cast::<T>());
+    unsafe { sort_as::<S, T, K>(labels, part, |i| (K::take(keys.add(i)), T::take(tuples.add(i)))) }
+}
+
+/// The same of pairs that `take` makes of what is at a place of the input.
+///
+/// # Safety
+/// As for [`sort`].
+#[inline(always)]
+pub unsafe fn sort_as<S: Lanes<u64>, T: Tuple, K: Tuple>(
+    labels: &impl Labels<K>,
+    part: &WorkerPart,
+    take: impl Fn(usize) -> (K, T),
+) {
     let groups = part.groups::<T, K>();
     // The group size is a power of two, which the compiler does not know; it would emit a division.
     let behind = part.group - 1;
@@ -183,11 +196,11 @@ pub unsafe fn sort<S: Lanes<u64>, T: Tuple, K: Tuple>(labels: &impl Labels<K>, p
     unsafe {
         part.begin_groups();
         for i in part.range.clone() {
-            let key = K::take(keys.add(i));
+            let (key, tuple) = take(i);
             let label = labels.label(key);
             let slot = *part.slots.add(label) as usize;
             key.put(groups.keys.add(slot));
-            T::take(tuples.add(i)).put(groups.tuples.add(slot));
+            tuple.put(groups.tuples.add(slot));
             *part.slots.add(label) = slot as u32 + 1;
             if slot & behind == behind {
                 part.leave::<S, T, K>(&groups, label, part.group);

@@ -69,6 +69,9 @@ choice! {
             radix: u64 [count(1, 8)] = "7",
             /// GPUs: the method of the multisplits
             by: Splits = "bms",
+            /// how GPUs find a key's digit: shift: ⌊u / 2^kr⌋ mod 2^r by a shift; division: by an integer division, as the
+            /// paper's delta-buckets, which bms alone has
+            found: Found = "shift",
         },
         /// a stable split by each bit, the lowest first (sengupta2007 §5)
         SplitRadix = "split-radix" main "scope" {
@@ -117,6 +120,14 @@ words! {
     pub enum Splits {
         Bms = "bms",
         Fused = "fused",
+    }
+}
+
+words! {
+    /// How a multisplit finds the digit of a key.
+    pub enum Found {
+        Shift = "shift",
+        Division = "division",
     }
 }
 
@@ -203,6 +214,11 @@ impl Spec {
             Method::MultisplitLsd { .. } if self.key == Key::U64 && self.backend.is_cuda() => {
                 not_applicable("the multisplits of GPUs take u32 keys")
             }
+            Method::MultisplitLsd { by, found: Found::Division, .. }
+                if by != Splits::Bms || self.backend.is_cpu() =>
+            {
+                not_applicable("only bms on GPUs divides")
+            }
             Method::Library if self.value() > 0 || self.digits(8).is_field(8 * self.key_bytes()) => {
                 not_applicable("the standard library's sort takes whole keys alone")
             }
@@ -262,6 +278,8 @@ mod tests {
         assert!(
             refusal("keys=4 key=u64 method=multisplit-lsd backend=cuda").starts_with("n/a: the multisplits")
         );
+        let division = "keys=4 method=multisplit-lsd method.multisplit-lsd.found=division";
+        assert!(refusal(&format!("{division} backend=cpu")).starts_with("n/a: only bms"));
         assert!(
             refusal("keys=4 begin=1 method=library backend=cpu").starts_with("n/a: the standard library")
         );

@@ -30,7 +30,7 @@ pub fn passes(spec: &Spec) -> Vec<Pass> {
         Method::Best | Method::Onesweep { .. } => onesweep(spec),
         Method::Lsd => lsd(spec, DIGIT_BITS),
         Method::Msd => msd(spec),
-        Method::MultisplitLsd { radix, by } => multisplits(spec, radix as u32, by),
+        Method::MultisplitLsd { radix, by, .. } => multisplits(spec, radix as u32, by),
         Method::SplitRadix { scope: Scope::Global } => bits(spec),
         Method::SplitRadix { scope: Scope::Block } | Method::Quicksort { .. } => merged(spec),
         Method::He2007Msd { passes, .. } if spec.backend.is_cuda() => he2007_on_gpus(spec, passes),

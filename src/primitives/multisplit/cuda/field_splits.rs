@@ -35,12 +35,17 @@ impl FieldSplits {
         self.splitter.bytes() + self.offsets.bytes()
     }
 
-    /// Queues a stable split of `n` keys, and values if there are any, by the field from bit `shift` on.
+    /// Queues a stable split of `n` keys, and values if there are any, by the field from bit `shift` on, which is found by
+    /// shifting or, in the paper's methods, by `division`.
     ///
     /// # Errors
     /// Errors reported by the driver.
-    pub fn split(&mut self, gpu: &Gpu, from: Pair, to: Pair, n: u64, shift: u32) -> Result<(), Failure> {
-        self.splitter.turn_to(Function::field(shift, self.bits, 1 << self.bits));
+    pub fn split(&mut self, gpu: &Gpu, from: Pair, to: Pair, n: u64, shift: u32, division: bool) -> Result<(), Failure> {
+        let field = match division {
+            true => Function::quotient(shift, self.bits),
+            false => Function::field(shift, self.bits, 1 << self.bits),
+        };
+        self.splitter.turn_to(field);
         self.splitter.split(gpu, &Split { from, n, to, offsets: self.offsets.pointer() })
     }
 }

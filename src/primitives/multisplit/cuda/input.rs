@@ -46,6 +46,11 @@ impl Function {
         Function { reciprocal: 0, splitters, by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1 }
     }
 
+    /// The same field, found by a division by the power of two of its lowest bit.
+    pub fn quotient(shift: u32, bits: u32) -> Function {
+        Function { reciprocal: 1 << shift, by: 5, ..Function::field(shift, bits, 1 << bits) }
+    }
+
     /// The high bits of a key's hash.
     pub fn high_bits_of_hash(bits: u32) -> Function {
         let splitters = DevicePtr::null();

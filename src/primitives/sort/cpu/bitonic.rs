@@ -31,7 +31,7 @@ unsafe fn with_places<K: Key, V: Tuple, P: Position>(sort: &Sort, worker: Worker
     let (n, (mut next, pieces)) = (sort.taken(worker), sort.share(worker, worker.index));
     let network: Network<K, P> = Network {
         keys: sort.output.keys.ptr(),
-        places: sort.between.keys.ptr(),
+        places: sort.between.place().keys.cast(),
         n,
         field: sort.spec.digits(8),
     };

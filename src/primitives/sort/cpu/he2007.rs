@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
-use super::msd::{ByDigits, InCache, Part};
+use super::msd::{ByDigits, Counts, InCache, NO_COUNTS, Part};
 use super::{Digit, Digits, Key, Place, Sort};
 use crate::device::cpu::{Worker, part};
 use crate::primitives::cpu::tuple::Tuple;
@@ -36,7 +36,8 @@ pub unsafe fn run<K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
     // A single share has nothing to be merged with.
     let (run, other) = if worker.count == 1 { (output, between) } else { (between, output) };
     let [run, other] = [run, other].map(|place| place.further::<K, V>(start));
-    let share = Share { phases: Phases::of(&sort.spec), counts: sort.counts[worker.index].ptr() };
+    let counts = sort.counts[worker.index].ptr();
+    let mut share = Share { phases: Phases::of(&sort.spec), counts, of_digits: NO_COUNTS };
     unsafe {
         share.split::<K, V>(0, &pieces, (sort.source::<K, V>(), other), run, run);
         worker.meet();
@@ -51,12 +52,13 @@ struct Share {
     phases: Phases,
     /// A table for each phase.
     counts: *mut u32,
+    of_digits: Counts,
 }
 
 impl Share {
     /// Splits the keys of `pieces` by a phase's digit, and sorts the parts into `output`, which is `to` or `other`.
     unsafe fn split<K: Key, V: Tuple>(
-        &self,
+        &mut self,
         phase: u32,
         pieces: &[Range<usize>],
         (from, to): (Place, Place),
@@ -78,10 +80,11 @@ impl Share {
     }
 
     /// Sorts a part that is left by the phases before this one.
-    unsafe fn sort<K: Key, V: Tuple>(&self, phase: u32, part: Part) {
+    unsafe fn sort<K: Key, V: Tuple>(&mut self, phase: u32, part: Part) {
         unsafe {
             if phase == self.phases.count || part.n as u64 <= FITS {
-                return <ByDigits as InCache<K, V>>::sort(part, self.phases.rest(phase - 1));
+                let rest = self.phases.rest(phase - 1);
+                return <ByDigits as InCache<K, V>>::sort(part, rest, &mut self.of_digits);
             }
             let all = [0..part.n, 0..0];
             self.split::<K, V>(phase, &all, (part.from, part.room), part.from, part.to);
@@ -136,7 +139,7 @@ impl<'a, K: Key> Runs<'a, K> {
         let ranges: Vec<Range<usize>> = (0..worker.count).map(of).collect();
         Runs {
             starts: ranges.iter().map(|range| range.start).collect(),
-            shares: ranges.into_iter().map(|range| unsafe { sort.between.keys.read::<K>(range) }).collect(),
+            shares: ranges.into_iter().map(|range| unsafe { sort.between.buffer.read::<K>(range) }).collect(),
             field: sort.spec.digits(8),
         }
     }

@@ -34,7 +34,7 @@ use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::groups;
 use crate::primitives::multisplit::spec::Values;
-use msd::ByDigits;
+use msd::{ByDigits, ByRecords};
 
 /// A key as the loops see it.
 pub trait Key: Tuple + Ord {
@@ -69,6 +69,35 @@ struct Pairs {
     keys: Buffer,
     values: Buffer,
 }
+
+/// Room for keys and their values: an array of each or, since these follow each other, one of records.
+#[derive(Debug)]
+struct Room {
+    buffer: Buffer,
+    /// Keys and values that it holds, and bytes of a key.
+    n: usize,
+    key: usize,
+}
+
+impl Room {
+    fn new(spec: &Spec, n: u64) -> Result<Room, Failure> {
+        let (n, key) = (n as usize, spec.key_bytes() as usize);
+        let values = n * spec.value() as usize;
+        Ok(Room { buffer: Buffer::new((n * key).next_multiple_of(LINE) + values)?, n, key })
+    }
+
+    fn place(&self) -> Place {
+        let keys = self.buffer.ptr::<u8>();
+        Place { keys, values: keys.wrapping_add((self.n * self.key).next_multiple_of(LINE)) }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.buffer.bytes() as u64
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Where keys and values lie.
 #[derive(Clone, Copy)]
@@ -146,13 +175,13 @@ pub struct Sort {
     spec: Spec,
     /// One key and value more than the case has, which only a deliberate mistake reads.
     input: Pairs,
-    between: Pairs,
+    between: Room,
     output: Pairs,
     own: Vec<WorkerTables>,
     /// Per worker: the counts of all digits.
     counts: Vec<Buffer>,
     /// Per worker: room in its cache for a part of msd.
-    rooms: Vec<Pairs>,
+    rooms: Vec<Room>,
     /// The next part of msd that a worker takes.
     next: AtomicUsize,
     /// Per worker: room for a tile, if the method has tiles.
@@ -192,6 +221,11 @@ fn run(spec: &Spec, isa: Isa) -> Run {
         {
             avx512::msd::<network::ByNetworks, u32, None>
         }
+        #[cfg(target_arch = "x86_64")]
+        (4, Values::Four) if spec.method == Method::Msd && isa == Isa::Avx512 => {
+            avx512::msd::<ByRecords, u32, u32>
+        }
+        (4, Values::Four) if spec.method == Method::Msd => msd::run::<Scalar, ByRecords, u32, u32>,
         (4, Values::None) => of::<u32, None>(spec, isa),
         (4, Values::Four) => of::<u32, u32>(spec, isa),
         (4, Values::Eight) => of::<u32, u64>(spec, isa),
@@ -314,14 +348,14 @@ impl PoolJob for Sort {
         let room = if spec.method == Method::Msd { msd::room(&spec) } else { 0 };
         let mut sort = Sort {
             input: Pairs::new(&spec, n + 1)?,
-            between: Pairs::new(&spec, if work::arrays(&spec) == 2 { 0 } else { n })?,
+            between: Room::new(&spec, if work::arrays(&spec) == 2 { 0 } else { n })?,
             output: Pairs::new(&spec, n)?,
             own: workers
                 .clone()
                 .map(|_| WorkerTables::new(values, values * group * pair))
                 .collect::<Result<_, _>>()?,
             counts: workers.clone().map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
-            rooms: workers.clone().map(|_| Pairs::new(&spec, room)).collect::<Result<_, _>>()?,
+            rooms: workers.clone().map(|_| Room::new(&spec, room)).collect::<Result<_, _>>()?,
             tile_rooms: workers
                 .filter(|_| has_tiles(&spec))
                 .map(|_| tiles::Room::new(&spec))
@@ -366,10 +400,10 @@ impl PoolJob for Sort {
     }
 
     fn memory(&self) -> u64 {
-        let arrays = [&self.input, &self.between, &self.output].into_iter().chain(&self.rooms);
-        let arrays = arrays.map(Pairs::bytes).sum::<u64>();
+        let arrays = self.input.bytes() + self.between.bytes() + self.output.bytes();
+        let worker_rooms = self.rooms.iter().map(Room::bytes).sum::<u64>();
         let counts = self.counts.iter().map(|counts| counts.bytes() as u64).sum::<u64>();
         let rooms = self.tile_rooms.iter().map(tiles::Room::bytes).sum::<u64>();
-        arrays + counts + rooms + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
+        arrays + worker_rooms + counts + rooms + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
     }
 }

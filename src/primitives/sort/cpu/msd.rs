@@ -1,5 +1,5 @@
-//! A split of all keys by the highest digit, and sorts of the parts by one worker each, in its cache: [`ByDigits`], or
-//! for keys alone of 32 bits [`ByNetworks`](super::network::ByNetworks).
+//! A split of all keys by the highest digit, and sorts of the parts by one worker each, in its cache: [`ByDigits`], for
+//! keys alone of 32 bits [`ByNetworks`](super::network::ByNetworks), and for those with values of 32 bits [`ByRecords`].
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
@@ -8,22 +8,26 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Digit, Digits, Key, Pairs, Place, Sort, Spec, lsd};
+use super::{Digit, Digits, Key, Pair, Place, Room, Sort, Spec, lsd};
 use crate::device::cpu::simd::Lanes;
 use crate::device::cpu::{Worker, fence};
 use crate::primitives::cpu::combine::{self, begin};
-use crate::primitives::cpu::tuple::Tuple;
+use crate::primitives::cpu::tuple::{None, Tuple};
 
 /// At most this many keys are sorted by insertion.
 pub const FEW: usize = 32;
 
 /// Most bits of a digit within a part, its values, and most digits.
-const RADIX: u32 = 9;
+const RADIX: u32 = 11;
 const VALUES: usize = 1 << RADIX;
 const MOST: usize = 8;
 
+/// Counts of the digits of a part. A worker has one for all its parts: only the values that digits have are cleared.
+pub type Counts = [[u32; VALUES]; MOST];
+pub const NO_COUNTS: Counts = [[0; VALUES]; MOST];
+
 /// After a sort of n keys by their highest log2(n) + this many bits, few uniform keys are out of order.
-const MARGIN: u32 = 2;
+const MARGIN: u32 = 4;
 
 /// Moves per key that insertion may take; beyond them another pass per digit takes less time.
 const MOVES: usize = 8;
@@ -33,8 +37,17 @@ const MOST_ROOM: u64 = 4 << 20;
 
 /// A sort of a part in a worker's cache.
 pub trait InCache<K: Key, V: Tuple> {
-    /// Sorts the part by a field of its keys, stably where there are values.
-    unsafe fn sort(part: Part, field: Digits);
+    /// What the split moves: keys and values, or records of both.
+    type Key: Key;
+    type Value: Tuple;
+    /// Bits of a record below its key.
+    const BELOW: u32;
+
+    /// What the split makes of a key and its value.
+    fn moved(key: K, value: V) -> (Self::Key, Self::Value);
+
+    /// Sorts the part, which the split has moved, by a field of its keys, stably where there are values.
+    unsafe fn sort(part: Part, field: Digits, counts: &mut Counts);
 }
 
 /// A worker's share of a sort, as [`Run`](super::Run). If one value has so many of the keys that other workers would
@@ -63,9 +76,14 @@ pub unsafe fn run<S: Lanes<u64>, C: InCache<K, V>, K: Key, V: Tuple>(sort: &Sort
         }
         begin(&sort.own, worker.index, high.values());
         part.next = own.next.ptr();
+        let digit = Digit { shift: high.shift + C::BELOW, ..high };
+        let moved = |i| {
+            let Pair { key, value } = source.take::<K, V>(i);
+            C::moved(key, value)
+        };
         for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
             part.range = piece;
-            combine::sort::<S, V, K>(&high, &part);
+            combine::sort_as::<S, C::Value, C::Key>(&digit, &part, moved);
         }
         fence();
         worker.meet();
@@ -99,9 +117,9 @@ impl Parts<'_> {
 
     /// Sorts the parts that this worker takes.
     #[inline(always)]
-    unsafe fn sort_all<C: InCache<K, V>, K: Key, V: Tuple>(&self, rest: Digits, room: &Pairs) {
+    unsafe fn sort_all<C: InCache<K, V>, K: Key, V: Tuple>(&self, rest: Digits, room: &Room) {
         let (between, output) = (self.sort.between.place(), self.sort.output.place());
-        let (mut value, mut start, mut n) = (0, 0, 0);
+        let (mut value, mut start, mut n, mut counts) = (0, 0, 0, NO_COUNTS);
         loop {
             let taken = self.sort.next.fetch_add(1, Ordering::Relaxed);
             if taken >= self.values {
@@ -114,8 +132,9 @@ impl Parts<'_> {
                     value += 1;
                 }
                 let to = output.further::<K, V>(start);
-                let room = if n <= room.keys.holds::<K>() { room.place() } else { to };
-                C::sort(Part { from: between.further::<K, V>(start), room, to, n }, rest);
+                let room = if n <= room.n { room.place() } else { to };
+                let from = between.further::<C::Key, C::Value>(start);
+                C::sort(Part { from, room, to, n }, rest, &mut counts);
             }
         }
     }
@@ -137,30 +156,79 @@ pub struct Part {
 pub struct ByDigits;
 
 impl<K: Key, V: Tuple> InCache<K, V> for ByDigits {
+    type Key = K;
+    type Value = V;
+    const BELOW: u32 = 0;
+
     #[inline(always)]
-    unsafe fn sort(part: Part, field: Digits) {
-        let highest = field.highest(part.n.max(1).ilog2() + MARGIN);
+    fn moved(key: K, value: V) -> (K, V) {
+        (key, value)
+    }
+
+    #[inline(always)]
+    unsafe fn sort(part: Part, field: Digits, counts: &mut Counts) {
+        let Part { from, room, to, n } = part;
+        let highest = field.highest(n);
         unsafe {
-            if part.n <= FEW {
-                if part.from.keys != part.to.keys {
-                    copy::<K, V>(part.from, part.to, part.n);
+            if n <= FEW {
+                if from.keys != to.keys {
+                    copy::<K, V>(from, to, n);
                 }
-                insert::<K, V>(part.to, part.n, field, usize::MAX);
+                insert::<K, V>(to, n, field, usize::MAX);
                 return;
             }
-            part.sort_by_digits::<K, V>(highest);
-            if highest.begin > field.begin && !insert::<K, V>(part.to, part.n, field, MOVES * part.n) {
-                let room = if part.room.keys == part.to.keys { part.from } else { part.room };
-                Part { from: part.to, room, ..part }.sort_by_digits::<K, V>(field);
+            part.sort_by_digits::<K, V>(highest, counts);
+            if highest.begin > field.begin && !insert::<K, V>(to, n, field, MOVES * n) {
+                let room = if room.keys == to.keys { from } else { room };
+                Part { from: to, room, to, n }.sort_by_digits::<K, V>(field, counts);
+            }
+        }
+    }
+}
+
+/// As [`ByDigits`], in records of 64 bits whose higher half is the key. A record moves at once, from and to half as many
+/// places; the last pass takes them apart.
+pub struct ByRecords;
+
+impl InCache<u32, u32> for ByRecords {
+    type Key = u64;
+    type Value = None;
+    const BELOW: u32 = 32;
+
+    #[inline(always)]
+    fn moved(key: u32, value: u32) -> (u64, None) {
+        (u64::from(key) << 32 | u64::from(value), None)
+    }
+
+    #[inline(always)]
+    unsafe fn sort(part: Part, field: Digits, counts: &mut Counts) {
+        let Part { from, room, to, n } = part;
+        let highest = field.highest(n);
+        unsafe {
+            // A part that exceeds the room for records is taken apart before it is sorted.
+            let sorted = if n <= FEW {
+                take_apart(from, to, n);
+                insert::<u32, u32>(to, n, field, usize::MAX)
+            } else if room.keys == to.keys {
+                take_apart(from, to, n);
+                false
+            } else {
+                part.sort_records(highest, counts);
+                highest.begin == field.begin || insert::<u32, u32>(to, n, field, MOVES * n)
+            };
+            if !sorted {
+                let room = Place { values: from.keys.add(4 * n), ..from };
+                Part { from: to, room, to, n }.sort_by_digits::<u32, u32>(field, counts);
             }
         }
     }
 }
 
 impl Digits {
-    /// The highest `bits` bits of the field, in digits of even length; the field if it has no more.
-    fn highest(self, bits: u32) -> Digits {
-        let bits = bits.min(self.end - self.begin).max(1);
+    /// The highest bits of the field, in digits of even length, which tell most of n keys apart; the field if it has no
+    /// more.
+    fn highest(self, n: usize) -> Digits {
+        let bits = (n.max(1).ilog2() + MARGIN).min(self.end - self.begin).max(1);
         let begin = self.end.saturating_sub(bits).max(self.begin);
         Digits { begin, end: self.end, radix: bits.div_ceil(bits.div_ceil(RADIX)) }
     }
@@ -170,23 +238,21 @@ impl Part {
     /// Sorts the keys by each digit that differs between them, the lowest first. Passes write to the room and back; the
     /// last one writes to the destination.
     #[inline(always)]
-    unsafe fn sort_by_digits<K: Key, V: Tuple>(self, digits: Digits) {
-        let mut counts = [[0u32; VALUES]; MOST];
+    unsafe fn sort_by_digits<K: Key, V: Tuple>(self, digits: Digits, counts: &mut Counts) {
         let Part { from, room, to, n } = self;
         let mut at = from;
         unsafe {
-            count::<K>(from, n, digits, &mut counts);
-            let differs = |d: &u32| !counts[*d as usize].contains(&(n as u32));
-            let mut left = (0..digits.count()).filter(differs).fold(0u32, |bits, d| bits | 1 << d);
-            while left != 0 {
-                let d = left.trailing_zeros();
-                left &= left - 1;
+            let differing = count(n, digits, counts, |i| from.key::<K>(i).wide());
+            for (d, last) in differing {
                 let next = match at.keys {
-                    keys if left == 0 && keys != to.keys => to,
+                    keys if last && keys != to.keys => to,
                     keys if keys == from.keys => room,
                     _ => from,
                 };
-                scatter::<K, V>((at, next), n, digits.digit(d), &mut counts[d as usize]);
+                scatter(n, digits.digit(d), &mut counts[d as usize], |i| {
+                    let pair: Pair<K, V> = at.take(i);
+                    (pair.key.wide(), move |place| pair.put(next, place))
+                });
                 at = next;
             }
             if at.keys != to.keys {
@@ -194,42 +260,102 @@ impl Part {
             }
         }
     }
+
+    /// The same of records, which the last pass takes apart.
+    #[inline(always)]
+    unsafe fn sort_records(self, digits: Digits, counts: &mut Counts) {
+        let Part { from, room, to, n } = self;
+        let [mut at, mut next] = [from, room].map(|place| place.keys.cast::<u64>());
+        unsafe {
+            let differing = count(n, digits, counts, |i| *at.add(i) >> 32);
+            if differing.0 == 0 {
+                take_apart(from, to, n);
+            }
+            for (d, last) in differing {
+                let (digit, counts) = (digits.digit(d), &mut counts[d as usize]);
+                let record = |i| u64::take(at.add(i));
+                if last {
+                    scatter(n, digit, counts, |i| {
+                        let record = record(i);
+                        (record >> 32, move |place| pair_of(record).put(to, place))
+                    });
+                } else {
+                    scatter(n, digit, counts, |i| {
+                        let record = record(i);
+                        (record >> 32, move |place| record.put(next.add(place)))
+                    });
+                    (at, next) = (next, at);
+                }
+            }
+        }
+    }
 }
 
-/// Counts all digits.
+fn pair_of(record: u64) -> Pair<u32, u32> {
+    Pair { key: (record >> 32) as u32, value: record as u32 }
+}
+
+/// Writes the keys and values of records.
 #[inline(always)]
-unsafe fn count<K: Key>(from: Place, n: usize, digits: Digits, counts: &mut [[u32; VALUES]; MOST]) {
-    let keys = from.keys.cast::<K>();
+unsafe fn take_apart(from: Place, to: Place, n: usize) {
     for i in 0..n {
-        let key = unsafe { K::take(keys.add(i)) }.wide();
+        unsafe { pair_of(u64::take(from.keys.cast::<u64>().add(i))).put(to, i) }
+    }
+}
+
+/// Counts all digits of n keys; the digits that differ between keys, the lowest first, and which of them is the last.
+#[inline(always)]
+unsafe fn count(
+    n: usize,
+    digits: Digits,
+    counts: &mut Counts,
+    key: impl Fn(usize) -> u64,
+) -> Differing {
+    for (counts, digit) in counts.iter_mut().zip(digits.all()) {
+        counts[..digit.values()].fill(0);
+    }
+    for i in 0..n {
+        let key = key(i);
         for (counts, digit) in counts.iter_mut().zip(digits.all()) {
             counts[digit.of(key)] += 1;
         }
     }
+    let same = |d: u32| counts[d as usize][..digits.digit(d).values()].contains(&(n as u32));
+    let bits = (0..digits.count()).filter(|&d| !same(d)).fold(0u32, |bits, d| bits | 1 << d);
+    Differing(bits)
 }
 
-/// Moves all keys to the places of their digit; `next` has the counts of its values, and then their next places.
+/// Digits, as bits: an iterator over them, the lowest first, and whether each is the last.
+struct Differing(u32);
+
+impl Iterator for Differing {
+    type Item = (u32, bool);
+
+    fn next(&mut self) -> Option<(u32, bool)> {
+        let d = (self.0 != 0).then(|| self.0.trailing_zeros())?;
+        self.0 &= self.0 - 1;
+        Some((d, self.0 == 0))
+    }
+}
+
+/// Moves all keys, as `take` gives them, to the places of their digit; `next` has the counts of its values, and then
+/// their next places.
 #[inline(always)]
-unsafe fn scatter<K: Key, V: Tuple>(
-    (from, to): (Place, Place),
+unsafe fn scatter<P: FnOnce(usize)>(
     n: usize,
     digit: Digit,
     next: &mut [u32; VALUES],
+    take: impl Fn(usize) -> (u64, P),
 ) {
     let mut sum = 0;
-    for count in next.iter_mut() {
+    for count in &mut next[..digit.values()] {
         sum += std::mem::replace(count, sum);
     }
-    let (keys, values) = (from.keys.cast::<K>(), from.values.cast::<V>());
-    let (to_keys, to_values) = (to.keys.cast::<K>(), to.values.cast::<V>());
     for i in 0..n {
-        unsafe {
-            let key = K::take(keys.add(i));
-            let place = next.get_unchecked_mut(digit.of(key.wide()));
-            key.put(to_keys.add(*place as usize));
-            V::take(values.add(i)).put(to_values.add(*place as usize));
-            *place += 1;
-        }
+        let (key, put) = take(i);
+        let place = unsafe { next.get_unchecked_mut(digit.of(key)) };
+        put(*place as usize);
+        *place += 1;
     }
 }
 

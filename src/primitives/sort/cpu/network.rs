@@ -14,7 +14,7 @@
 
 use std::arch::x86_64::*;
 
-use super::msd::{ByDigits, FEW, InCache, Part, insert};
+use super::msd::{ByDigits, Counts, FEW, InCache, Part, insert};
 use super::{Digits, None, Place};
 
 /// Keys that the network sorts.
@@ -30,15 +30,24 @@ const RANGES: usize = 4096;
 pub struct ByNetworks;
 
 impl InCache<u32, None> for ByNetworks {
+    type Key = u32;
+    type Value = None;
+    const BELOW: u32 = 0;
+
     #[inline(always)]
-    unsafe fn sort(part: Part, field: Digits) {
+    fn moved(key: u32, value: None) -> (u32, None) {
+        (key, value)
+    }
+
+    #[inline(always)]
+    unsafe fn sort(part: Part, field: Digits, counts: &mut Counts) {
         let (n, ranges) = (part.n, part.n.div_ceil(MEAN));
         unsafe {
             if n <= MOST {
-                return sort_few(part, field);
+                return sort_few(part, field, counts);
             }
             if ranges > RANGES || part.room.keys == part.to.keys {
-                return <ByDigits as InCache<u32, None>>::sort(part, field);
+                return <ByDigits as InCache<u32, None>>::sort(part, field, counts);
             }
             let low = u64::MAX >> (64 - field.end.max(1));
             let range = |key: u32| (((u64::from(key) & low) * ranges as u64) >> field.end) as usize;
@@ -61,7 +70,7 @@ impl InCache<u32, None> for ByNetworks {
             for &end in &ends[..ranges] {
                 let at = |place: Place| place.further::<u32, None>(begin);
                 let n = end as usize - begin;
-                sort_few(Part { from: at(part.room), room: at(part.from), to: at(part.to), n }, field);
+                sort_few(Part { from: at(part.room), room: at(part.from), to: at(part.to), n }, field, counts);
                 begin = end as usize;
             }
         }
@@ -70,7 +79,7 @@ impl InCache<u32, None> for ByNetworks {
 
 /// Sorts keys in the network if they fit.
 #[inline(always)]
-unsafe fn sort_few(part: Part, field: Digits) {
+unsafe fn sort_few(part: Part, field: Digits, counts: &mut Counts) {
     let (from, to) = (part.from.keys.cast::<u32>(), part.to.keys.cast::<u32>());
     unsafe {
         if part.n <= FEW {
@@ -79,7 +88,7 @@ unsafe fn sort_few(part: Part, field: Digits) {
         } else if part.n <= MOST {
             network(from, part.n, to);
         } else {
-            <ByDigits as InCache<u32, None>>::sort(part, field);
+            <ByDigits as InCache<u32, None>>::sort(part, field, counts);
         }
     }
 }

@@ -65,7 +65,9 @@ trait Sorter: Send {
 fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
     Ok(match spec.method {
         Method::Best | Method::Onesweep { .. } => Box::new(onesweep::Onesweep::new(gpu, spec)?),
-        Method::MultisplitLsd { radix, by } => Box::new(multisplits::Multisplits::new(gpu, spec, radix, by)?),
+        Method::MultisplitLsd { radix, by, found } => {
+            Box::new(multisplits::Multisplits::new(gpu, spec, radix, by, found)?)
+        }
         Method::SplitRadix { scope: Scope::Global } => Box::new(sengupta2007::Bits::new(gpu, spec)?),
         Method::SplitRadix { .. } | Method::Quicksort { .. } => {
             Box::new(sengupta2007::Tiles::new(gpu, spec)?)
@@ -80,7 +82,7 @@ fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
 fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
     match spec.method {
         Method::Best | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
-        Method::MultisplitLsd { radix, by } => multisplits::launches(spec, radix, by, bulk),
+        Method::MultisplitLsd { radix, by, .. } => multisplits::launches(spec, radix, by, bulk),
         Method::SplitRadix { .. } | Method::Quicksort { .. } => Ok(sengupta2007::launches(spec)),
         Method::He2007Msd { passes, .. } => Ok(he2007::launches(spec, passes)),
         Method::Bitonic => Ok(bitonic::launches(spec)),
@@ -117,7 +119,7 @@ impl GpuJob for Sort {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let method = match spec.method {
-            Method::MultisplitLsd { radix, by } => multisplits::bytes(spec, radix, by),
+            Method::MultisplitLsd { radix, by, .. } => multisplits::bytes(spec, radix, by),
             Method::SplitRadix { .. } | Method::Quicksort { .. } => sengupta2007::bytes(spec),
             Method::He2007Msd { .. } => he2007::bytes(spec),
             Method::Bitonic => 0,

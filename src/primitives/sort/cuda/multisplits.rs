@@ -7,7 +7,7 @@ use crate::primitives::multisplit;
 use crate::primitives::multisplit::cuda::FieldSplits;
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digit;
-use crate::primitives::sort::spec::Splits;
+use crate::primitives::sort::spec::{Found, Splits};
 
 /// The multisplits of the digits: of those with all bits, and of the highest if it has fewer.
 fn specs(spec: &Spec, radix: u64, by: Splits) -> Result<Vec<multisplit::Spec>, Failure> {
@@ -43,17 +43,25 @@ pub fn launches(
 /// The multisplits of a case.
 pub struct Multisplits {
     digits: Vec<Digit>,
+    division: bool,
     splits: Vec<FieldSplits>,
 }
 
 impl Multisplits {
     /// Allocates their counts.
-    pub fn new(gpu: &Gpu, spec: &Spec, radix: u64, by: Splits) -> Result<Multisplits, Failure> {
+    pub fn new(
+        gpu: &Gpu,
+        spec: &Spec,
+        radix: u64,
+        by: Splits,
+        found: Found,
+    ) -> Result<Multisplits, Failure> {
         let splits = specs(spec, radix, by)?
             .iter()
             .map(|spec| FieldSplits::new(gpu, spec))
             .collect::<Result<_, _>>()?;
-        Ok(Multisplits { digits: spec.digits(radix as u32).all().collect(), splits })
+        let digits = spec.digits(radix as u32).all().collect();
+        Ok(Multisplits { digits, division: found == Found::Division, splits })
     }
 }
 
@@ -68,7 +76,7 @@ impl Sorter for Multisplits {
         for (d, digit) in self.digits.iter().enumerate() {
             let to = if (count - d) % 2 == 1 { arrays.to } else { arrays.between };
             if let Some(splits) = self.splits.iter_mut().find(|splits| splits.bits() == digit.bits) {
-                splits.split(gpu, from, to, arrays.n, digit.shift)?;
+                splits.split(gpu, from, to, arrays.n, digit.shift, self.division)?;
             }
             from = to;
         }
