@@ -66,7 +66,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
     let (rounds, status) = (vec![round], Status::Done);
     let set_aside = Vec::new();
     let (work, annotations, stop) = (Some(work), Vec::new(), None);
-    let (wanted, forecasts) = (0, Vec::new());
+    let (wanted, forecasts, ranked) = (0, Vec::new(), Vec::new());
     Record {
         case,
         work,
@@ -79,6 +79,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
         statistics,
         annotations,
         forecasts,
+        ranked,
     }
 }
 
