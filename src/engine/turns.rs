@@ -221,10 +221,14 @@ impl<W: Write> Server<W> {
         let kinds = cases.filter_map(|case| Some((primitives::ranking(case)?.kind, case)));
         let (kinds, mut ranked): (BTreeMap<String, &Case>, _) = (kinds.collect(), Vec::new());
         for (kind, case) in kinds {
-            let Some(probed) = self.executor(backend).map(|executor| executor.ranking_probe(case)) else { break };
+            let Some(probed) = self.executor(backend).map(|executor| executor.ranking_probe(case)) else {
+                break;
+            };
             match probed {
                 Ok(rate) => ranked.push(Ranked { kind, rate }),
-                Err(failure) if self.no_reference(&format!("rate of ranking {kind}"), backend, &failure)? => {
+                Err(failure)
+                    if self.no_reference(&format!("rate of ranking {kind}"), backend, &failure)? =>
+                {
                     return Ok(None);
                 }
                 Err(_) => {}

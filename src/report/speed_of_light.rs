@@ -85,7 +85,9 @@ impl<'a> SpeedsOfLight<'a> {
     pub fn bound<'r>(&self, records: impl Iterator<Item = &'r Record>) -> Option<String> {
         let mut best: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
         for record in records {
-            let (Some(light), Some(ranking)) = (self.share(record), self.ranking_share(record)) else { continue };
+            let (Some(light), Some(ranking)) = (self.share(record), self.ranking_share(record)) else {
+                continue;
+            };
             // Of the lower roof, a result reaches the larger share.
             let lower = if ranking > light { (ranking, "ranking roof") } else { (light, "speed of light") };
             let known = best.entry(record.case.backend()).or_insert(lower);
@@ -94,7 +96,10 @@ impl<'a> SpeedsOfLight<'a> {
             }
         }
         let words = best.into_iter().map(|(backend, (share, roof))| {
-            format!("{backend}: the best case reaches {:.0} % of the {roof}, the lower of its two roofs", share * 100.0)
+            format!(
+                "{backend}: the best case reaches {:.0} % of the {roof}, the lower of its two roofs",
+                share * 100.0
+            )
         });
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| words.join(" · "))
@@ -159,11 +164,19 @@ mod tests {
             let before = SpeedsOfLight::new(ledger.plan(), &copies).bound(ledger.records().iter());
             assert_eq!(before, None, "no rate is on file");
             let ranked = |kind: &str, rate| Ranked { kind: kind.to_owned(), rate };
-            let ranked = vec![ranked("u64", 1.0), ranked("u32", rate / 2.0), ranked("u32", 2.0 * rate), ranked("u32", rate)];
+            let ranked = vec![
+                ranked("u64", 1.0),
+                ranked("u32", rate / 2.0),
+                ranked("u32", 2.0 * rate),
+                ranked("u32", rate),
+            ];
             ledger.apply(&Event::Reference { pass: 0, backend: "cuda".to_owned(), copy: 3600.0, ranked });
             let speeds = SpeedsOfLight::new(ledger.plan(), &copies);
-            let told: Vec<_> = ledger.records().iter().filter_map(|r| Some((r, speeds.ranking_seconds(r)?))).collect();
-            let [(record, seconds)] = told.as_slice() else { panic!("{} cases have a ranking roof", told.len()) };
+            let told: Vec<_> =
+                ledger.records().iter().filter_map(|r| Some((r, speeds.ranking_seconds(r)?))).collect();
+            let [(record, seconds)] = told.as_slice() else {
+                panic!("{} cases have a ranking roof", told.len())
+            };
             assert_eq!((*seconds, speeds.seconds(record)), (ranking, Some(light)), "ours, of uniform keys");
             let bound = speeds.bound(ledger.records().iter()).expect("two roofs");
             assert_eq!(bound, format!("cuda: the best case reaches {words}, the lower of its two roofs"));

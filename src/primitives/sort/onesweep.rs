@@ -104,11 +104,7 @@ pub fn ranking(spec: &Spec) -> Option<Ranking> {
         value => format!("{} + {value}B", spec.key.name()),
     };
     let digits = u64::from(spec.digits(DIGIT_BITS).count());
-    (sweeps && spec.distribution == Distribution::Uniform).then(|| Ranking {
-        kind,
-        keys: spec.keys,
-        digits,
-    })
+    (sweeps && spec.distribution == Distribution::Uniform).then(|| Ranking { kind, keys: spec.keys, digits })
 }
 
 /// So many large tiles of random whole keys, of the kind that a case has.
@@ -249,6 +245,21 @@ mod tests {
             assert!(costs[1].instructions > costs[0].instructions, "{words}");
         }
         assert!(block_costs(&spec("keys=9 backend=cpu")).is_err());
+    }
+
+    #[test]
+    fn random_keys_are_ranked_by_all_their_digits() {
+        let found = |words: &str| ranking(&spec(&format!("keys=1000 {words}")));
+        let kind = |kind: &str, digits| Some(Ranking { kind: kind.to_owned(), keys: 1000, digits });
+        assert_eq!(found("backend=cuda"), kind("u32", 4));
+        assert_eq!(found("backend=cuda method=onesweep key=u64 values=8B"), kind("u64 + 8B", 8));
+        assert_eq!(found("backend=cuda values=4B begin=3 end=12"), kind("u32 + 4B", 2));
+        for words in ["backend=cpu", "backend=cuda method=bitonic", "backend=cuda distribution=equal"] {
+            assert_eq!(found(words), None, "{words}");
+        }
+        let whole = ranked(&spec("keys=9 backend=cuda values=4B begin=3 end=12 distribution=few"), 2);
+        assert_eq!((whole.keys, whole.digits(DIGIT_BITS).count()), (2 * 512 * 32, 4));
+        assert_eq!(Shape::of(&whole).ranking(), "sort_ranking_u32_4");
     }
 
     #[test]

@@ -214,6 +214,9 @@ mod tests {
         assert_eq!(bytes("values=4B"), 12_288_000 * 68 + descriptors(750));
         assert_eq!(bytes("distribution=equal"), 12_288_000 * 12 + descriptors(250));
         assert_eq!(spec("keys=1000 values=4B").work().effective_bytes, 16_000);
+        let light = |words: &str| super::speed_of_light(&spec(&format!("keys=1000 {words}")));
+        assert_eq!([light(""), light("values=4B"), light("key=u64")], [36_000, 68_000, 136_000]);
+        assert_eq!([light("begin=3 end=12"), light("distribution=equal")], [20_000, 12_000]);
     }
 
     #[test]

@@ -50,7 +50,17 @@ impl Ranking {
         let certificate = Certificate::of_tiles(gpu, &spec, shape.tile())?;
         certificate.fill(gpu, &input)?;
         let output = Pairs::new(gpu, &spec, spec.keys)?;
-        Ok(Ranking { shape, kernel, shared, blocks, input, output, mistakes: gpu.upload(&[0])?, certificate, spec })
+        Ok(Ranking {
+            shape,
+            kernel,
+            shared,
+            blocks,
+            input,
+            output,
+            mistakes: gpu.upload(&[0])?,
+            certificate,
+            spec,
+        })
     }
 
     /// Keys that are ranked in a turn.
