@@ -51,7 +51,9 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
             let experiment = at - 2;
             let data = charted(origin.plan, experiment, records, Some(copies));
             let mut caption = Caption::new(origin, experiment, records);
-            caption.lines.extend(roofs(origin, experiment, records, copies));
+            // Behind the line that says what a point is.
+            let at = caption.lines.len().min(1);
+            caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
             Ok(out.write_all(render(&data, &caption)?.as_bytes())?)
         }
     }
