@@ -2,8 +2,9 @@
 //
 //   inputs and certificate          sort_certify.cuh
 //   one pass over the keys a digit  sort_onesweep.cuh
+//   what it does on chip alone      sort_ranking.cuh
 #include "sort_certify.cuh"
-#include "sort_onesweep.cuh"
+#include "sort_ranking.cuh"
 
 COUNT_DIGITS(whole, 32, 32) COUNT_DIGITS(whole, 64, 16)
 COUNT_DIGITS(some, 32, 32) COUNT_DIGITS(some, 64, 16)
@@ -12,3 +13,6 @@ COUNT_DIGITS(whole, 32, 2) COUNT_DIGITS(whole, 64, 2)
 COUNT_DIGITS(some, 32, 2) COUNT_DIGITS(some, 64, 2)
 
 DIGIT_PASSES(pass)
+
+RANKING(32, 0) RANKING(32, 4) RANKING(32, 8)
+RANKING(64, 0) RANKING(64, 4) RANKING(64, 8)

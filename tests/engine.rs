@@ -549,6 +549,45 @@ fn reference_copies_are_made_only_where_a_turn_is_left() {
     assert_eq!(copied(finished(&[("a", 0), ("b", 0), ("b", 1)], &[])), ["cpu"], "b is done");
 }
 
+/// Kinds of keys that are ranked beside two that are not: a failure, which is said, and keys that are not random.
+#[test]
+fn what_cases_rank_is_measured_once_beside_a_copy() {
+    const SORTS: &str = "sort: {keys: [1Mi, 2Mi], key: [u32, u64], values: [none, 4B], distribution: [uniform, sorted]}\n\
+        backend: cuda\nchart: {x: keys, lines: [key, values, distribution]}\nmeasure: {rounds: 1, samples: 1, ci: none}\n";
+    let script = |case: &Case| match (case.params.text("key"), case.params.text("values")) {
+        (Some("u64"), Some("none")) => Script::Fails(Failure::Failed("wrong result".to_owned())),
+        (Some("u64"), _) => Script::Seconds(0.5),
+        _ => Script::Seconds(0.25),
+    };
+    let recipe = scatterlab::recipe::parse("a.yaml", SORTS).expect("a recipe");
+    let plan = scatterlab::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let mut engine = Engine::start_with(Mock::new("cuda", script), Vec::new());
+    let events = said(&mut engine, &plan, Finished::default());
+    let ranked: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Reference { ranked, .. } => {
+                Some(ranked.iter().map(|r| (r.kind.as_str(), r.rate)).collect())
+            }
+            _ => None,
+        })
+        .collect::<Vec<Vec<_>>>();
+    assert_eq!(ranked, [[("u32", 4.0), ("u32 + 4B", 4.0), ("u64 + 4B", 2.0)]]);
+    let why = "no rate of ranking u64 on cuda: wrong result";
+    let said = |event: &Event| matches!(event, Event::Log { text, .. } if text.starts_with(why));
+    assert_eq!(events.iter().filter(|event| said(event)).count(), 1);
+    let ledger = ledger_of(&plan, &events);
+    for record in ledger.records() {
+        let text = |key| record.case.params.text(key);
+        let rate = match (text("distribution"), text("key"), text("values")) {
+            (Some("sorted"), ..) | (_, Some("u64"), Some("none")) => vec![],
+            (_, Some("u64"), _) => vec![2.0],
+            _ => vec![4.0],
+        };
+        assert_eq!(record.ranked, rate, "{:?}", record.case.params);
+    }
+}
+
 /// One case of ours and three of a peer: one that it measures, one that makes it exit, and one that it does not
 /// know.
 const BESIDE: &str = "\

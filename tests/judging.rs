@@ -84,7 +84,7 @@ impl Story {
             profiles: Vec::new(),
         }];
         let backend = self.backend.to_owned();
-        events.extend(self.copy.map(|copy| Event::Reference { pass: 0, backend, copy }));
+        events.extend(self.copy.map(|copy| Event::Reference { pass: 0, backend, copy, ranked: Vec::new() }));
         for (at, case) in plan.cases.iter().enumerate() {
             let seq = at as u64 + 1;
             if self.failed == Some(at) {

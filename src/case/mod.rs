@@ -31,7 +31,7 @@ pub use measure::{Cache, HostMemory, Measure, Transfer};
 pub use models::MODELS;
 pub use outcome::{Cancel, Failure, Fault, Refusal, Verdict};
 pub use params::{Params, Value};
-pub use work::{Access, Concurrency, Direction, Pass, SpeedOfLight, Walk, Work};
+pub use work::{Access, Concurrency, Direction, Pass, Ranking, SpeedOfLight, Walk, Work};
 
 use peers::{Peer, of_backend};
 

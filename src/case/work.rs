@@ -171,6 +171,18 @@ pub struct Walk {
     pub total: u64,
 }
 
+/// What a method ranks on chip: its second roof beside the movement of data, if ranking is measured alone during a run,
+/// on tiles that stay where they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranking {
+    /// The kind of keys and values, `u32 + 4B`, by which a measured rate is found.
+    pub kind: String,
+    /// Keys that an execution ranks, each once for each of its digits.
+    pub keys: u64,
+    /// The number of digits.
+    pub digits: u64,
+}
+
 /// The speed of light of a primitive: the data movement of its parallel model, as if nothing else took time
 /// (ashkiani2017 §6.2.2).
 #[derive(Clone, Copy, Debug)]

@@ -180,8 +180,8 @@ impl Printer {
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.warn(text),
             Event::Reference { .. } if self.quiet => {}
-            Event::Reference { backend, .. } => {
-                if let Some(text) = reference::news(&self.ledger, backend) {
+            Event::Reference { backend, ranked, .. } => {
+                if let Some(text) = reference::news(&self.ledger, backend, ranked) {
                     self.note(&text);
                 }
             }

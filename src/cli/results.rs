@@ -42,8 +42,9 @@ pub fn print(ledger: &Ledger) {
         let chosen = choices::lines(experiment, ledger.records(), number);
         chosen.iter().for_each(|line| out::line(line));
         settings::lines(records.clone()).iter().for_each(|line| out::line(line));
-        let speeds = SpeedsOfLight::new(plan, ledger.references()).words(records.clone());
-        speeds.into_iter().for_each(|line| out::line(&line));
+        let speeds = SpeedsOfLight::new(plan, ledger.references());
+        let roofs = [speeds.words(records.clone()), speeds.bound(records.clone())];
+        roofs.into_iter().flatten().for_each(|line| out::line(&line));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
         reasons(records).into_iter().for_each(|line| out::line(&line));
     }

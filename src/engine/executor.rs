@@ -45,6 +45,13 @@ pub trait Executor {
     /// a reference for the machine's performance during a run. Frees its memory.
     fn copy_probe(&self) -> Result<f64, Failure>;
 
+    /// Keys that the current device ranks in a second, by one digit each, in the way of the case's method, where nothing
+    /// else takes time: the roof of a case with a [`Ranking`](crate::case::Ranking). The result is certified. Frees its
+    /// memory.
+    fn ranking_probe(&self, _case: &Case) -> Result<f64, Failure> {
+        Err(Failure::NotApplicable(format!("{} ranks nothing", self.backend())))
+    }
+
     /// Fills the caches of the current case's device with other data, so that the next execution finds none of
     /// its own there. Returns the bytes allocated for that, which stay allocated between calls.
     fn evict(&self) -> Result<u64, Failure>;

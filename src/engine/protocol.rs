@@ -173,6 +173,15 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
+/// How fast keys of one kind are ranked on chip where nothing else takes time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// The kind of keys and values ([`Ranking::kind`](crate::case::Ranking::kind)).
+    pub kind: String,
+    /// Keys per second, each ranked by one digit.
+    pub rate: f64,
+}
+
 /// The machine on which the engine runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -214,8 +223,15 @@ pub enum Event {
     /// Progress inside one (case, round); may be coalesced.
     Progress { case: String, round: u32, stage: Stage },
     /// Bandwidth of a plain copy on a backend, GB/s, measured before pass number `pass` over the cases, as a
-    /// reference for the machine's performance at that time.
-    Reference { pass: u32, backend: String, copy: f64 },
+    /// reference for the machine's performance at that time; and how fast the backend ranks keys on chip, where cases
+    /// do.
+    Reference {
+        pass: u32,
+        backend: String,
+        copy: f64,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ranked: Vec<Ranked>,
+    },
     /// A finished (case, round, attempt). The engine waits for the acknowledgement of `seq`.
     Round { seq: u64, result: RoundResult },
     /// The case cannot run here. The engine waits for the acknowledgement of `seq`.

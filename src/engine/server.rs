@@ -54,6 +54,7 @@ pub fn serve(
         executors,
         watch,
         clocks,
+        ranking_pace: Pace::default(),
         pace,
         profiles,
         born,
@@ -71,6 +72,8 @@ pub(super) struct Server<W: Write> {
     pub(super) executors: Vec<Box<dyn Executor>>,
     pub(super) watch: Box<dyn Watch>,
     pub(super) clocks: Clocks,
+    /// Schedule of the rates of ranking, which take longer than copies where kernels must be compiled.
+    pub(super) ranking_pace: Pace,
     /// Schedule of the reference copies.
     pub(super) pace: Pace,
     /// The profiles announced in the hello.

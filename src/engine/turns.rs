@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::fits;
 use super::orders::{Order, Orders};
-use super::protocol::{Event, Finished, Level, RoundResult};
+use super::protocol::{Event, Finished, Level, Ranked, RoundResult};
 use super::round::TurnError;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
 use crate::case::{Availability, Cache, Case, Failure, Place, Verdict};
 use crate::inputs::indices::Store;
+use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::stats;
 use crate::stats::noise::{self, Flag};
@@ -166,8 +167,8 @@ impl<W: Write> Server<W> {
     }
 
     /// Measures a plain copy on every backend that has turns left in an experiment with references, on the device
-    /// of its first case, to record changes of the machine's performance over time. Skipped in some passes if it takes long compared with a
-    /// pass. Returns `Some` if it loses a device, for which no case is to blame.
+    /// of its first case, to record changes of the machine's performance over time, and how fast it ranks keys, if cases do.
+    /// Skipped in some passes if it takes long compared with a pass. Returns `Some` if it loses a device, for which no case is to blame.
     fn measure_references(
         &mut self,
         plan: &Plan,
@@ -179,27 +180,70 @@ impl<W: Write> Server<W> {
             return Ok(None);
         }
         let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
-        let left = schedule.left().into_iter().map(|at| &plan.cases[at]);
-        for case in left.filter(|case| plan.experiments[case.experiment].measure.reference) {
+        let left: Vec<&Case> = schedule.left().into_iter().map(|at| &plan.cases[at]).collect();
+        let left = || left.iter().copied().filter(|c| plan.experiments[c.experiment].measure.reference);
+        for case in left() {
             let (backend, device) = case.place();
             devices.entry(backend).or_insert(device);
         }
+        let (ranks, mut ranking) = (self.ranking_pace.due(from), 0.0);
         for (backend, device) in devices {
-            match self.copy_on(backend, device) {
-                Ok(copy) => self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy })?,
-                Err(failure) => {
-                    let lost = matches!(failure, Failure::Lost(_));
-                    let text = format!("no reference copy on {backend}: {}", reason(failure));
-                    let level = if lost { Level::Error } else { Level::Info };
-                    self.emit(&Event::Log { level, text })?;
-                    if lost {
-                        return Ok(Some(Stop::Lost));
-                    }
+            let copy = match self.copy_on(backend, device) {
+                Ok(copy) => copy,
+                Err(failure) if self.no_reference("reference copy", backend, &failure)? => {
+                    return Ok(Some(Stop::Lost));
                 }
+                Err(_) => continue,
+            };
+            let own = left().filter(|case| case.place() == (backend, device));
+            let began = Instant::now();
+            let Some(ranked) = self.rankings(backend, own.filter(|_| ranks))? else {
+                return Ok(Some(Stop::Lost));
+            };
+            ranking += began.elapsed().as_secs_f64();
+            self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy, ranked })?;
+        }
+        let to = self.born.elapsed().as_secs_f64();
+        self.pace.measured(from, to - ranking);
+        if ranks {
+            self.ranking_pace.measured(to - ranking, to);
+        }
+        Ok(None)
+    }
+
+    /// Measures how fast the device that was selected last ranks keys, of each kind that these cases rank; `None` if it
+    /// is lost.
+    fn rankings<'c>(
+        &mut self,
+        backend: &str,
+        cases: impl Iterator<Item = &'c Case>,
+    ) -> io::Result<Option<Vec<Ranked>>> {
+        let kinds = cases.filter_map(|case| Some((primitives::ranking(case)?.kind, case)));
+        let (kinds, mut ranked): (BTreeMap<String, &Case>, _) = (kinds.collect(), Vec::new());
+        for (kind, case) in kinds {
+            let Some(probed) = self.executor(backend).map(|executor| executor.ranking_probe(case)) else {
+                break;
+            };
+            match probed {
+                Ok(rate) => ranked.push(Ranked { kind, rate }),
+                Err(failure)
+                    if self.no_reference(&format!("rate of ranking {kind}"), backend, &failure)? =>
+                {
+                    return Ok(None);
+                }
+                Err(_) => {}
             }
         }
-        self.pace.measured(from, self.born.elapsed().as_secs_f64());
-        Ok(None)
+        Ok(Some(ranked))
+    }
+
+    /// Tells why a reference is missing; returns whether the device is lost.
+    fn no_reference(&mut self, what: &str, backend: &str, failure: &Failure) -> io::Result<bool> {
+        let lost = matches!(failure, Failure::Lost(_));
+        let level = if lost { Level::Error } else { Level::Info };
+        let text = format!("no {what} on {backend}: {}", reason(failure.clone()));
+        self.emit(&Event::Log { level, text })?;
+        Ok(lost)
     }
 
     /// Measures one turn and updates the schedule; `Some` if the plan stops here.

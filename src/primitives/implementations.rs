@@ -9,7 +9,7 @@ use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
 use crate::device::Prepared;
 use crate::device::cpu::{Context, PoolJob, on_pool};
-use crate::device::cuda::{GpuFacts, GpuJob, GpuSetup, KernelName, Launched, OneGpu, on_gpu};
+use crate::device::cuda::{Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, Launched, OneGpu, on_gpu};
 
 /// One row per definition, with its implementations on processors and on GPUs.
 const ALL: &[Implementation] = &[
@@ -49,6 +49,7 @@ pub struct Implementation {
     on_gpu: OnGpu,
     launched: fn(&Case) -> Result<Launched, Failure>,
     kernels: fn(&Case, &GpuFacts) -> Result<Vec<KernelName>, Failure>,
+    ranking: fn(&Case, &Gpu) -> Result<f64, Failure>,
 }
 
 /// The implementation of a case's primitive.
@@ -86,6 +87,7 @@ impl Implementation {
             },
             launched: |case| G::launched(&chosen::<D>(case)?.0),
             kernels: |case, gpu| G::kernels(&chosen::<D>(case)?.0, gpu),
+            ranking: |case, gpu| G::ranking(&chosen::<D>(case)?.0, gpu),
         }
     }
 
@@ -119,6 +121,14 @@ impl Implementation {
     /// Those of [`launched`](Implementation::launched).
     pub fn kernels(&self, case: &Case, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         (self.kernels)(case, gpu)
+    }
+
+    /// Keys that a GPU ranks in a second, by one digit each, in the way of the case's method.
+    ///
+    /// # Errors
+    /// Those of [`GpuJob::ranking`], and a case that does not exist.
+    pub fn ranking(&self, case: &Case, gpu: &Gpu) -> Result<f64, Failure> {
+        (self.ranking)(case, gpu)
     }
 }
 

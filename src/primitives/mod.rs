@@ -37,9 +37,9 @@ use std::fmt;
 
 use crate::case::schema::{Kind, Param};
 use crate::case::tuning::{Offered, Tuning};
-use crate::case::{BlockCost, Case, Fault, Params, Refusal, SpeedOfLight, Value, Walk, Work};
+use crate::case::{BlockCost, Case, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Walk, Work};
 pub use registry::{find, registry};
-pub use replicas::{bytes_per_device, check, method_candidates, work};
+pub use replicas::{bytes_per_device, check, method_candidates, ranking, work};
 pub use walk::walks;
 
 /// Looks up an index array of the user by its [`hash`](crate::inputs::arrays::hash).
@@ -83,6 +83,12 @@ pub trait Problem {
     /// States what is unknown about a method, so that no model may predict it; the text follows `n/a: `.
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         Ok(Vec::new())
+    }
+
+    /// What the case ranks on chip, if a kernel of its method can measure that alone. `None` for inputs of which a
+    /// rate measured with random keys says nothing.
+    fn ranking(&self) -> Option<Ranking> {
+        None
     }
 
     /// Whether this injected fault makes the result wrong. It may not: if several elements are written to one

@@ -2,7 +2,7 @@
 
 use super::find;
 use crate::case::gpus::{Gpus, replicas};
-use crate::case::{Case, Params, Value, Work};
+use crate::case::{Case, Params, Ranking, Value, Work};
 
 /// The memory accesses of a case on all its GPUs together. This is the only place that multiplies work by the
 /// number of GPUs that have arrays of their own. `resolved` holds the values chosen for the case's open
@@ -10,6 +10,15 @@ use crate::case::{Case, Params, Value, Work};
 pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
     let alone = find(&case.primitive)?.work(&with_method(&case.params, resolved)).ok()?;
     Some(times(alone, replicas(&case.params, resolved)))
+}
+
+/// What a case ranks on chip ([`super::Problem::ranking`]). `None` for peers, whose methods are their own, and for
+/// several GPUs, because one is measured.
+pub fn ranking(case: &Case) -> Option<Ranking> {
+    if case.peer().is_some() || Gpus::of(&case.params).several() {
+        return None;
+    }
+    find(&case.primitive)?.case(&case.params, case.seed).ok()?.ranking()
 }
 
 /// The candidates for a case whose method is open ([`super::Primitive::method_candidates`]).

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::series::{Copies, charted};
+use super::speed_of_light::SpeedsOfLight;
 use super::svg::{Caption, render};
 use super::{Origin, csv};
 use crate::files;
-use crate::recipe::plan::{Plan, slug};
+use crate::recipe::plan::{Ceiling, Plan, slug};
 use crate::run::folder::{Manifest, draft};
 use crate::run::stored::Stored;
 use crate::run::{Ledger, Record};
@@ -49,10 +50,20 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
         _ => {
             let experiment = at - 2;
             let data = charted(origin.plan, experiment, records, Some(copies));
-            let caption = Caption::new(origin, experiment, records);
+            let mut caption = Caption::new(origin, experiment, records);
+            // Behind the line that says what a point is.
+            let at = caption.lines.len().min(1);
+            caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
             Ok(out.write_all(render(&data, &caption)?.as_bytes())?)
         }
     }
+}
+
+/// The share that the best case reaches of the lower of two roofs, where the chart draws them.
+fn roofs(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies) -> Option<String> {
+    let drawn = origin.plan.experiments.get(experiment)?.chart.ceiling == Some(Ceiling::SpeedOfLight);
+    let own = records.iter().filter(|record| record.case.experiment == experiment);
+    SpeedsOfLight::new(origin.plan, copies).bound(own.filter(|_| drawn))
 }
 
 /// Existing files of a run's folder that [`write_all`] would write, each with whether the bytes would be the

@@ -1,12 +1,15 @@
-//! The speed of light of a primitive's parallel model: the time of its bytes at the rate of the run's plain
-//! copies, with no other cost (ashkiani2017 §6.2.2).
+//! The roofs of a case. The speed of light of a primitive's parallel model is the time of its bytes at the rate of the
+//! run's plain copies, with no other cost (ashkiani2017 §6.2.2). The ranking roof of a method is the time in which the
+//! run ranked as many keys on chip, with no other cost.
 
 use std::collections::BTreeMap;
 
 use super::copies::{self, Copies};
+use crate::case::Ranking;
 use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::run::Record;
+use crate::stats::median;
 
 /// Speeds of light of the cases of a run.
 #[derive(Clone, Debug)]
@@ -61,6 +64,47 @@ impl<'a> SpeedsOfLight<'a> {
         (!words.is_empty()).then(|| format!("of the speed of light: {}", words.join(", ")))
     }
 
+    /// Seconds of one execution at the rate at which the run ranked such keys on chip; `None` if the case's method has
+    /// no such roof, or if none is on file.
+    pub fn ranking_seconds(&self, record: &Record) -> Option<f64> {
+        self.rates.get(record.case.place().0)?;
+        let rate = median(&record.ranked).filter(|rate| *rate > 0.0)?;
+        let Ranking { keys, digits, .. } = primitives::ranking(&record.case)?;
+        Some(keys as f64 * digits as f64 / rate)
+    }
+
+    /// The share of the ranking roof that a valid result reached.
+    pub fn ranking_share(&self, record: &Record) -> Option<f64> {
+        let measured = record.statistics.as_ref().filter(|_| record.stands())?;
+        let share = self.ranking_seconds(record)? / measured.median;
+        share.is_finite().then_some(share)
+    }
+
+    /// `cuda: the best case reaches 92 % of the ranking roof, the lower one`: of the cases with two roofs, the largest
+    /// share of the roof that binds, for each backend; `None` if no case has two.
+    pub fn bound<'r>(&self, records: impl Iterator<Item = &'r Record>) -> Option<String> {
+        let mut best: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
+        for record in records {
+            let (Some(light), Some(ranking)) = (self.share(record), self.ranking_share(record)) else {
+                continue;
+            };
+            // Of the lower roof, a result reaches the larger share.
+            let lower = if ranking > light { (ranking, "ranking roof") } else { (light, "speed of light") };
+            let known = best.entry(record.case.backend()).or_insert(lower);
+            if lower.0 > known.0 {
+                *known = lower;
+            }
+        }
+        let words = best.into_iter().map(|(backend, (share, roof))| {
+            format!(
+                "{backend}: the best case reaches {:.0} % of the {roof}, the lower of its two roofs",
+                share * 100.0
+            )
+        });
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| words.join(" · "))
+    }
+
     /// Bytes that an execution moves in the parallel model.
     pub fn bytes(record: &Record) -> Option<u64> {
         let speeds = primitives::find(&record.case.primitive)?.speed_of_light()?;
@@ -71,7 +115,10 @@ impl<'a> SpeedsOfLight<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::csv::tests::finished_in;
+    use crate::engine::protocol::{Event, Ranked};
+    use crate::recipe::parse;
+    use crate::recipe::plan::{Overrides, resolve};
+    use crate::report::csv::tests::{finished_in, finished_of};
 
     /// 2^25 keys in 3 · 2^27 bytes, and pairs in 5 · 2^27, at 320 GB/s of the GTX 1080.
     #[test]
@@ -98,6 +145,45 @@ mod tests {
         let none = Copies::new();
         let without = SpeedsOfLight::new(plan, &none);
         assert_eq!((without.seconds(first("none")), without.words(records.iter())), (None, None));
+    }
+
+    /// 2^20 keys in 36 bytes each and four digits: the roof that takes longer binds.
+    #[test]
+    fn the_lower_of_two_roofs_binds() {
+        let recipe = "title: Roofs\nsort: {keys: 1Mi, distribution: [uniform, sorted], method: [best, bitonic]}\n\
+            backend: cuda\npeers: cub-radix-sort\nchart: {x: distribution, y: throughput, lines: method}\n";
+        let copies = Copies::from([("cuda".to_owned(), vec![3600.0])]);
+        let (light, keys) = ((36 << 20) as f64 / 3600e9, (1 << 20) as f64);
+        for (rate, ranking, words) in [
+            (200e9, keys * 4.0 / 200e9, "70 % of the ranking roof"),
+            (800e9, keys * 4.0 / 800e9, "35 % of the speed of light"),
+        ] {
+            let parsed = parse("a.yaml", recipe).expect("a recipe");
+            let plan = resolve(&parsed, &Overrides::default()).expect("a plan");
+            let mut ledger = finished_of(plan, |_| keys * 4.0 / 200e9 / 0.7 / 1.5);
+            let before = SpeedsOfLight::new(ledger.plan(), &copies).bound(ledger.records().iter());
+            assert_eq!(before, None, "no rate is on file");
+            let ranked = |kind: &str, rate| Ranked { kind: kind.to_owned(), rate };
+            let ranked = vec![
+                ranked("u64", 1.0),
+                ranked("u32", rate / 2.0),
+                ranked("u32", 2.0 * rate),
+                ranked("u32", rate),
+            ];
+            ledger.apply(&Event::Reference { pass: 0, backend: "cuda".to_owned(), copy: 3600.0, ranked });
+            let speeds = SpeedsOfLight::new(ledger.plan(), &copies);
+            let told: Vec<_> =
+                ledger.records().iter().filter_map(|r| Some((r, speeds.ranking_seconds(r)?))).collect();
+            let [(record, seconds)] = told.as_slice() else {
+                panic!("{} cases have a ranking roof", told.len())
+            };
+            assert_eq!((*seconds, speeds.seconds(record)), (ranking, Some(light)), "ours, of uniform keys");
+            let bound = speeds.bound(ledger.records().iter()).expect("two roofs");
+            assert_eq!(bound, format!("cuda: the best case reaches {words}, the lower of its two roofs"));
+            let none = Copies::new();
+            let without = SpeedsOfLight::new(ledger.plan(), &none);
+            assert_eq!(without.bound(ledger.records().iter()), None, "no copy is on file");
+        }
     }
 
     #[test]

@@ -48,6 +48,10 @@ pub fn checked(event: Event, ledger: &Ledger, altered: &BTreeMap<usize, String>)
                 format!("a reference copy of {copy} GB/s on {backend} is not credible: it does not count");
             Event::Log { level: Level::Warn, text }
         }
+        Event::Reference { pass, backend, copy, mut ranked } => {
+            ranked.retain(|ranked| ranked.rate.is_finite() && ranked.rate > 0.0);
+            Event::Reference { pass, backend, copy, ranked }
+        }
         other => other,
     }
 }
@@ -139,7 +143,7 @@ mod tests {
     fn a_reference_that_cannot_be_true_does_not_count() {
         let ledger = Ledger::new(plan("rounds: 1, ci: none"));
         for (copy, counts) in [(10.0, true), (0.0, false), (-3.0, false), (f64::NAN, false)] {
-            let event = Event::Reference { pass: 0, backend: "scalar".into(), copy };
+            let event = Event::Reference { pass: 0, backend: "scalar".into(), copy, ranked: Vec::new() };
             let taken = matches!(checked(event, &ledger, &BTreeMap::new()), Event::Reference { .. });
             assert_eq!(taken, counts, "{copy}");
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Record, SKIPPED, Status};
 use crate::case::{Case, Measure, Verdict};
-use crate::engine::protocol::{Event, Finished, FinishedRound, RoundResult};
+use crate::engine::protocol::{Event, Finished, FinishedRound, Ranked, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::model::Profiles;
 use crate::recipe::plan::Plan;
@@ -210,11 +210,24 @@ impl Ledger {
                 self.records[at].wanted = self.records[at].wanted.max(*rounds);
                 Some(at)
             }
-            Event::Reference { backend, copy, .. } => {
+            Event::Reference { backend, copy, ranked, .. } => {
                 self.references.entry(backend.clone()).or_default().push(*copy);
+                self.add_ranked(backend, ranked);
                 None
             }
             _ => None,
+        }
+    }
+
+    /// Files rates of ranking with the cases whose keys are of the kind.
+    fn add_ranked(&mut self, backend: &str, ranked: &[Ranked]) {
+        if ranked.is_empty() {
+            return;
+        }
+        for record in self.records.iter_mut().filter(|record| record.case.place().0 == backend) {
+            let Some(ranking) = primitives::ranking(&record.case) else { continue };
+            let rates = ranked.iter().filter(|ranked| ranked.kind == ranking.kind).map(|ranked| ranked.rate);
+            record.ranked.extend(rates);
         }
     }
 
@@ -323,5 +336,6 @@ fn blank(case: &Case) -> Record {
         status,
         statistics: None,
         forecasts: Vec::new(),
+        ranked: Vec::new(),
     }
 }

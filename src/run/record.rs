@@ -43,6 +43,8 @@ pub struct Record {
     pub stop: Option<Stop>,
     /// Least number of rounds that the user asked for.
     pub wanted: u32,
+    /// Rates at which the case's device ranked keys of the case's kind on chip, keys per second, each by one digit.
+    pub ranked: Vec<f64>,
     /// Statistics of the rounds so far, unless the case failed or cannot run.
     pub statistics: Option<Statistics>,
     /// Annotations that the primitive derives from the case (the class of a pattern, …).

@@ -1,15 +1,19 @@
-//! Messages about the plain copies that an engine measures during a run.
+//! Messages about the plain copies that an engine measures during a run, and about the rates of ranking beside them.
 
 use super::Ledger;
-use crate::case::units::fmt_rate;
+use crate::case::units::{fmt_rate, fmt_throughput};
+use crate::engine::protocol::Ranked;
 
 /// Relative change from the previous copy above which a message is due.
 const NEWS: f64 = 0.1;
 
-/// `cpu copies 34.3 GB/s`: a message about the newest copy on a backend. `None` if the copy is close to the
-/// previous one, because a copy precedes every pass.
-pub fn news(ledger: &Ledger, backend: &str) -> Option<String> {
-    said(backend, ledger.references().get(backend)?)
+/// `cuda copies 4180 GB/s, ranks u32 at 190 G/s`: a message about the newest copy on a backend and what was ranked
+/// beside it. `None` if the copy is close to the previous one, because a copy precedes every pass.
+pub fn news(ledger: &Ledger, backend: &str, ranked: &[Ranked]) -> Option<String> {
+    let kind = |ranked: &Ranked| format!("{} at {}", ranked.kind, fmt_throughput(ranked.rate));
+    let kinds: Vec<String> = ranked.iter().map(kind).collect();
+    let copies = said(backend, ledger.references().get(backend)?)?;
+    Some(if kinds.is_empty() { copies } else { format!("{copies}, ranks {}", kinds.join(", ")) })
 }
 
 fn said(backend: &str, copies: &[f64]) -> Option<String> {

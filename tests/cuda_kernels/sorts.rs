@@ -1,8 +1,16 @@
-//! onesweep, the sorts by scans, he2007's sorts and the splits of searches by hash: every kernel, with bulk copies and
+//! onesweep and its ranking alone, the sorts by scans, he2007's sorts and the splits of searches by hash: every kernel, with bulk copies and
 //! without.
 
-use crate::host::Host;
-use crate::prove::{prove_all, prove_on};
+use std::collections::BTreeSet;
+
+use scatterlab::case::Verdict;
+use scatterlab::device::cuda::Gpu;
+use scatterlab::primitives::sort::Spec;
+use scatterlab::primitives::sort::cuda::ranking::Ranking;
+use scatterlab::primitives::sort::onesweep::Shape;
+
+use crate::host::{Host, entries, ptx};
+use crate::prove::{case, prove_all, prove_on};
 
 /// Every kind of key and value, each of which has kernels of its own.
 fn kinds() -> impl Iterator<Item = String> {
@@ -34,6 +42,46 @@ pub fn onesweep_by_warps() {
     let Some(host) = Host::new() else { return };
     host.capability(8);
     prove_on(&host, "sort", &tiles("keys=17001"));
+}
+
+/// The names of the kernels that rank tiles again and again, which no case launches.
+pub const RANKING: &str = "sort_ranking_";
+
+/// Every kind of key and value, in one round of all digits and in two. What is not in order, was left out or comes from
+/// another tile is found.
+#[test]
+fn ranking() {
+    let Some(host) = Host::new() else { return };
+    let (gpu, mut launched) = (Gpu::open().unwrap(), BTreeSet::new());
+    for (at, words) in kinds().enumerate() {
+        let case = case("sort", &format!("{words} keys=9"));
+        let spec = Spec::from_params(&case.params, 5).unwrap();
+        let digits = spec.key_bytes() as u32;
+        host.compiled();
+        let mut ranking = Ranking::new(&gpu, &spec, Some(2)).unwrap();
+        let mut judged = |turns: u32| {
+            ranking.clear(&gpu).unwrap();
+            ranking.enqueue(&gpu, turns).unwrap();
+            ranking.judge(&gpu).unwrap()
+        };
+        let checked = 2 * Shape::of(&large(&spec)).tile();
+        assert_eq!(judged(digits * (1 + at as u32 % 2)), Verdict::Certified { checked }, "{words}");
+        let wrong = |verdict| matches!(verdict, Verdict::Wrong { .. });
+        assert!(wrong(judged(digits - 1)), "{words}: without the highest digit");
+        ranking.clear(&gpu).unwrap();
+        assert!(wrong(ranking.judge(&gpu).unwrap()), "{words}: without a launch");
+        launched.extend(host.compiled().into_iter().filter(|name| name.starts_with(RANKING)));
+        drop(ranking);
+        assert_eq!(host.strayed(), 0, "{words} writes outside of its arrays");
+    }
+    let committed = ptx("sort");
+    let committed = entries(&committed).into_iter().filter(|name| name.starts_with(RANKING));
+    assert_eq!(launched, committed.map(str::to_owned).collect(), "every kernel is launched");
+}
+
+/// A case of as many keys as a large tile takes.
+fn large(spec: &Spec) -> Spec {
+    Spec { keys: 1 << 22, ..*spec }
 }
 
 /// More tiles than a warp looks back over at once, and runs that rounds of a merge end between.

@@ -128,6 +128,16 @@ pub trait GpuJob: Sized + Send + 'static {
     /// Peak bytes of the case on its GPU; on the first one if its arrays span `gpus` GPUs.
     fn needed(case: &Self::Case, gpus: u64) -> u64;
 
+    /// Keys that a GPU ranks in a second, by one digit each, where nothing else of the case's method takes time
+    /// ([`Ranking`](crate::case::Ranking)).
+    ///
+    /// # Errors
+    /// `NotApplicable` if this GPU does not support it, or the method ranks nothing; `Failed` if the result is wrong;
+    /// errors reported by the driver.
+    fn ranking(_case: &Self::Case, _gpu: &Gpu) -> Result<f64, Failure> {
+        Err(Failure::NotApplicable("the primitive ranks nothing".to_owned()))
+    }
+
     /// The parts of an execution, subject to a fault.
     fn plan(case: &Self::Case, fault: Option<Fault>) -> LaunchPlan;
 

@@ -239,6 +239,10 @@ impl Executor for CudaExecutor {
         Ok(2.0 * PROBE_BYTES as f64 * f64::from(PROBE_COPIES) / seconds / 1e9)
     }
 
+    fn ranking_probe(&self, case: &Case) -> Result<f64, Failure> {
+        implementation(case)?.ranking(case, &self.needed()?)
+    }
+
     /// Fills twice the size of the L2 cache; NVBench fills it once. The remaining lines are dirty, so a sample
     /// that replaces them has to wait for the write-backs: all 60 MB of an H200 take 14 µs.
     fn evict(&self) -> Result<u64, Failure> {

@@ -76,6 +76,15 @@ impl Executor for Mock {
         Ok(10.0)
     }
 
+    /// A case that fails ranks nothing; any other, one key in the time of an execution.
+    fn ranking_probe(&self, case: &Case) -> Result<f64, Failure> {
+        match (self.script)(case) {
+            Script::Fails(failure) => Err(failure),
+            Script::Seconds(seconds) => Ok(1.0 / seconds),
+            _ => Ok(1.0),
+        }
+    }
+
     fn evict(&self) -> Result<u64, Failure> {
         self.evictions.fetch_add(1, Ordering::Relaxed);
         Ok(EVICTOR)

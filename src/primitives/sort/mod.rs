@@ -28,7 +28,7 @@ mod work;
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem};
-use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work};
+use crate::case::{BlockCost, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Work};
 use he2007::Phases;
 use keys::Keys;
 use onesweep::Shape;
@@ -39,7 +39,12 @@ impl Definition for Spec {
         "sort",
         "keys, alone or with values, in ascending order of their bits or of a field of them",
         Spec::TABLE,
-    )];
+    )
+    .with_speed_of_light(SpeedOfLight {
+        moves: "keys are read and counted, then keys and values are read and stored for each digit of 8 bits (Adinets \
+                and Merrill 2022)",
+        bytes: |params| Spec::from_params(params, 0).map(|spec| work::speed_of_light(&spec)),
+    })];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)
@@ -71,6 +76,10 @@ impl Problem for Spec {
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         onesweep::block_costs(self)
+    }
+
+    fn ranking(&self) -> Option<Ranking> {
+        onesweep::ranking(self)
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

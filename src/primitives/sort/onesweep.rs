@@ -1,7 +1,8 @@
 //! How onesweep divides keys into tiles, and what its blocks do (`kernels/sort_onesweep.cuh`). Pure.
 
 use super::Spec;
-use super::spec::{Method, Tile};
+use super::spec::{Distribution, Method, Tile};
+use crate::case::Ranking;
 use crate::case::block_cost::{self, BlockCost, LANES, wavefronts};
 use crate::primitives::multisplit::scattered;
 
@@ -74,6 +75,11 @@ impl Shape {
         format!("sort_{}_{}_u{}_{}", if bulk { "bulk" } else { "pass" }, self.size, 8 * self.key, self.value)
     }
 
+    /// The name of the kernel that ranks tiles of this kind again and again.
+    pub fn ranking(self) -> String {
+        format!("sort_ranking_u{}_{}", 8 * self.key, self.value)
+    }
+
     /// Slots that a run may leave empty in shared memory: three times `STEP` in the kernels.
     fn slack(self) -> u64 {
         if self.key == 8 && self.value != 4 { 6 } else { 12 }
@@ -88,6 +94,24 @@ impl Shape {
         let keys = values.next_multiple_of(16) + slots * self.key;
         (keys + 4 * (counters + runs + 8 + 1)).next_multiple_of(16) + 4 * DIGITS
     }
+}
+
+/// What a case ranks in its passes. Random keys are: the roof is measured with these, by all digits, in large tiles.
+pub fn ranking(spec: &Spec) -> Option<Ranking> {
+    let sweeps = matches!(spec.method, Method::Onesweep { .. }) && spec.backend.is_cuda();
+    let kind = match spec.value() {
+        0 => spec.key.name().to_owned(),
+        value => format!("{} + {value}B", spec.key.name()),
+    };
+    let digits = u64::from(spec.digits(DIGIT_BITS).count());
+    (sweeps && spec.distribution == Distribution::Uniform).then(|| Ranking { kind, keys: spec.keys, digits })
+}
+
+/// So many large tiles of random whole keys, of the kind that a case has.
+pub fn ranked(spec: &Spec, tiles: u64) -> Spec {
+    let method = Method::Onesweep { tile: Tile::Large };
+    let whole = Spec { method, distribution: Distribution::Uniform, begin: 0, end: None, ..*spec };
+    Spec { keys: tiles * Shape::of(&whole).tile(), ..whole }
 }
 
 /// The kernel that counts all digits: its name, and its bytes of dynamic shared memory per block. Few keys are
@@ -221,6 +245,21 @@ mod tests {
             assert!(costs[1].instructions > costs[0].instructions, "{words}");
         }
         assert!(block_costs(&spec("keys=9 backend=cpu")).is_err());
+    }
+
+    #[test]
+    fn random_keys_are_ranked_by_all_their_digits() {
+        let found = |words: &str| ranking(&spec(&format!("keys=1000 {words}")));
+        let kind = |kind: &str, digits| Some(Ranking { kind: kind.to_owned(), keys: 1000, digits });
+        assert_eq!(found("backend=cuda"), kind("u32", 4));
+        assert_eq!(found("backend=cuda method=onesweep key=u64 values=8B"), kind("u64 + 8B", 8));
+        assert_eq!(found("backend=cuda values=4B begin=3 end=12"), kind("u32 + 4B", 2));
+        for words in ["backend=cpu", "backend=cuda method=bitonic", "backend=cuda distribution=equal"] {
+            assert_eq!(found(words), None, "{words}");
+        }
+        let whole = ranked(&spec("keys=9 backend=cuda values=4B begin=3 end=12 distribution=few"), 2);
+        assert_eq!((whole.keys, whole.digits(DIGIT_BITS).count()), (2 * 512 * 32, 4));
+        assert_eq!(Shape::of(&whole).ranking(), "sort_ranking_u32_4");
     }
 
     #[test]

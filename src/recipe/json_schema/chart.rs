@@ -71,7 +71,7 @@ fn limit(ceiling: Ceiling) -> &'static str {
         }
         Ceiling::SpeedOfLight => {
             "the bytes that the primitive's parallel model moves, at the rate of the plain copies between the passes \
-             of the run"
+             of the run; for sorts by onesweep also the rate at which the run ranked keys on chip"
         }
     }
 }

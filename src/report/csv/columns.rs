@@ -140,8 +140,8 @@ fn chosen(records: &[Record]) -> Vec<Column> {
     }
 }
 
-/// Columns with the speed of light of each case, seconds, and the share of it that was reached; none if no
-/// case has a speed of light.
+/// Columns with the speed of light of each case, seconds, and the share of it that was reached, and the same of the
+/// ranking roof; none of either if no case has it.
 pub fn speeds_of_light(plan: &Plan, records: &[Record], copies: &Copies) -> Vec<Column> {
     let speeds = SpeedsOfLight::new(plan, copies);
     let column = |name: &str, value: &dyn Fn(&Record) -> Option<f64>| {
@@ -152,8 +152,12 @@ pub fn speeds_of_light(plan: &Plan, records: &[Record], copies: &Copies) -> Vec<
         column("speed_of_light_s", &|record| speeds.seconds(record)),
         column("speed_of_light_share", &|record| speeds.share(record)),
     ];
+    let ranking = [
+        column("ranking_s", &|record| speeds.ranking_seconds(record)),
+        column("ranking_share", &|record| speeds.ranking_share(record)),
+    ];
     let any = |column: &Column| matches!(&column.source, Source::Known(cells) if !cells.is_empty());
-    if columns.iter().any(any) { columns.into() } else { Vec::new() }
+    [columns, ranking].into_iter().filter(|of| of.iter().any(any)).flatten().collect()
 }
 
 /// Columns with the transfers of each case; none if none were measured.

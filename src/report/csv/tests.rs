@@ -29,7 +29,11 @@ pub fn finished_in(path: &str, seconds: impl Fn(&Case) -> f64) -> Ledger {
 pub fn finished_with(path: &str, overrides: &Overrides, seconds: impl Fn(&Case) -> f64) -> Ledger {
     let recipe = shipped().iter().find(|r| r.path == path).expect("a shipped recipe");
     let recipe = recipe::parse(path, recipe.text).expect("it parses");
-    let plan = resolve(&recipe, overrides).expect("it resolves");
+    finished_of(resolve(&recipe, overrides).expect("it resolves"), seconds)
+}
+
+/// [`finished_in`] of a plan.
+pub fn finished_of(plan: Plan, seconds: impl Fn(&Case) -> f64) -> Ledger {
     let cases = plan.cases.clone();
     let mut ledger = Ledger::new(plan);
     for (i, case) in cases.into_iter().enumerate() {

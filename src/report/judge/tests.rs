@@ -85,7 +85,7 @@ impl Run {
             }
         }
         if let Some(copy) = copy {
-            ledger.apply(&Event::Reference { pass: 0, backend: "cpu".to_owned(), copy });
+            ledger.apply(&Event::Reference { pass: 0, backend: "cpu".to_owned(), copy, ranked: Vec::new() });
         }
         Run { manifest, ledger }
     }
@@ -185,7 +185,7 @@ fn a_restless_machine_cannot_tell_what_it_does_itself() {
     let mut a = Run::new(&[times(1.0), times(1.0), times(1.0)], Some(30.0));
     for (pass, copy) in [45.0, 38.0, 37.0, 36.0, 45.0].into_iter().enumerate() {
         let pass = pass as u32 + 1;
-        a.ledger.apply(&Event::Reference { pass, backend: "cpu".to_owned(), copy });
+        a.ledger.apply(&Event::Reference { pass, backend: "cpu".to_owned(), copy, ranked: Vec::new() });
     }
     let b = Run::new(&[times(1.25), times(0.8), times(1.8)], Some(37.5));
     for found in [a.against(&b), b.against(&a)] {

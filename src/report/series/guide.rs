@@ -1,6 +1,7 @@
 //! Reference lines that are not cases themselves.
 
 use super::{ChartData, Panel};
+use crate::case::Ranking;
 use crate::case::units::{fmt_bytes, fmt_rate};
 use crate::recipe::plan::{Ceiling, Plan, Quantity};
 use crate::report::copies::{self, Copies};
@@ -11,7 +12,7 @@ use crate::run::{Record, Status};
 /// A reference line across a panel: a rate reached by a copy on the same device, or an upper limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
-    /// `copy, cpu`; `speed of light, cuda, 12 B`.
+    /// `copy, cpu`; `speed of light, cuda, 12 B`; `ranking, cuda, 4 digits of u32`.
     pub label: String,
     /// A style number after those of [`ChartData::labels`], by which the guide can be hidden like a line.
     pub style: usize,
@@ -23,6 +24,9 @@ pub struct Guide {
     /// A description for the caption.
     pub about: String,
 }
+
+/// A level on y, or why there is none.
+type Level = Result<f64, &'static str>;
 
 /// A guide farther from the points than this factor would compress them: it is only mentioned in the text.
 const REACH: f64 = 4.0;
@@ -48,23 +52,23 @@ impl<'a> Ceilings<'a> {
         Ceilings { wanted, copies, plan, quantity, unit, labels: Vec::new() }
     }
 
-    /// Adds the ceiling of a record's backend, unless the case cannot run. Styles count from 0 until all
-    /// lines are known.
+    /// Adds the ceilings of a record, unless the case cannot run. Styles count from 0 until all lines are known.
     pub(super) fn add(&mut self, record: &Record, panel: &mut Panel) {
         if matches!(record.status, Status::NotApplicable(_)) {
             return;
         }
-        let Some((label, about)) = self.words(record) else { return };
-        let style = self.labels.iter().position(|known| *known == label).unwrap_or_else(|| {
-            self.labels.push(label.clone());
-            self.labels.len() - 1
-        });
-        if panel.guides.iter().all(|guide| guide.style != style) {
-            let (level, lacks) = match self.level(record) {
-                Ok(level) => (Some(level), ""),
-                Err(lacks) => (None, lacks),
-            };
-            panel.guides.push(Guide { label, style, level, unit: self.unit, lacks, about });
+        for (label, about, level) in [self.bytes(record), self.ranking(record)].into_iter().flatten() {
+            let style = self.labels.iter().position(|known| *known == label).unwrap_or_else(|| {
+                self.labels.push(label.clone());
+                self.labels.len() - 1
+            });
+            if panel.guides.iter().all(|guide| guide.style != style) {
+                let (level, lacks) = match level {
+                    Ok(level) => (Some(level), ""),
+                    Err(lacks) => (None, lacks),
+                };
+                panel.guides.push(Guide { label, style, level, unit: self.unit, lacks, about });
+            }
         }
     }
 
@@ -73,33 +77,37 @@ impl<'a> Ceilings<'a> {
         self.labels.len()
     }
 
-    /// A unique label, and a description.
-    fn words(&self, record: &Record) -> Option<(String, String)> {
+    /// The ceiling of moving bytes: a unique label, a description and the level on y.
+    fn bytes(&self, record: &Record) -> Option<(String, String, Level)> {
         const RATE: &str =
             "median rate of the plain copies between this run's passes, read and written bytes";
         let (backend, _) = record.case.place();
+        let rate = copies::rate(self.plan, self.copies, backend);
         if self.wanted == Ceiling::Copy {
-            return Some((format!("copy, {backend}"), format!("copy: {RATE}")));
+            return Some((format!("copy, {backend}"), format!("copy: {RATE}"), rate));
         }
         let speeds = crate::primitives::find(&record.case.primitive)?.speed_of_light()?;
         let each = SpeedsOfLight::bytes(record)?.checked_div(record.work.as_ref()?.elements)?;
-        let label = format!("speed of light, {backend}, {}", fmt_bytes(each));
-        Some((
-            label,
-            format!("speed of light: the stated bytes per element ({}) at the {RATE}", speeds.moves),
-        ))
+        let level = rate.and_then(|rate| {
+            let seconds = SpeedsOfLight::seconds_at(record, rate);
+            seconds.and_then(|seconds| record.quantity_at(self.quantity, seconds)).ok_or("none on file")
+        });
+        let about = format!("speed of light: the stated bytes per element ({}) at the {RATE}", speeds.moves);
+        Some((format!("speed of light, {backend}, {}", fmt_bytes(each)), about, level))
     }
 
-    /// The level on y.
-    fn level(&self, record: &Record) -> Result<f64, &'static str> {
-        let rate = copies::rate(self.plan, self.copies, record.case.place().0)?;
-        match self.wanted {
-            Ceiling::Copy => Ok(rate),
-            Ceiling::SpeedOfLight => {
-                let seconds = SpeedsOfLight::seconds_at(record, rate);
-                seconds.and_then(|seconds| record.quantity_at(self.quantity, seconds)).ok_or("none on file")
-            }
+    /// The roof that ranking sets beside the speed of light, if the run measured it.
+    fn ranking(&self, record: &Record) -> Option<(String, String, Level)> {
+        if self.wanted != Ceiling::SpeedOfLight {
+            return None;
         }
+        let seconds = SpeedsOfLight::new(self.plan, self.copies).ranking_seconds(record)?;
+        let Ranking { kind, digits, .. } = crate::primitives::ranking(&record.case)?;
+        let label = format!("ranking, {}, {digits} digits of {kind}", record.case.place().0);
+        let about = "ranking: all digits of the keys at the median rate at which this run ranked tiles of random keys \
+                     that stay in shared memory, as the method's passes do"
+            .to_owned();
+        Some((label, about, Ok(record.quantity_at(self.quantity, seconds)?)))
     }
 }
 

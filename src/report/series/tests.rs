@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::case::{Case, Measure, Params, Value, Verdict, Work};
-use crate::engine::protocol::RoundResult;
+use crate::engine::protocol::{Event, Ranked, RoundResult};
 use crate::recipe::plan::{Axis, Ceiling, Chart, Experiment, Plan};
 use crate::run::{Record, Status};
 use crate::stats::statistics;
@@ -66,7 +66,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
     let (rounds, status) = (vec![round], Status::Done);
     let set_aside = Vec::new();
     let (work, annotations, stop) = (Some(work), Vec::new(), None);
-    let (wanted, forecasts) = (0, Vec::new());
+    let (wanted, forecasts, ranked) = (0, Vec::new(), Vec::new());
     Record {
         case,
         work,
@@ -79,6 +79,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
         statistics,
         annotations,
         forecasts,
+        ranked,
     }
 }
 
@@ -348,6 +349,38 @@ fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
     assert_eq!(words(&data), ["speed of light, cuda, 12 B 213 GB/s", "speed of light, cuda, 20 B 256 GB/s"]);
     let data = drawn("y: throughput, lines: method, panels: values", &Copies::new());
     assert_eq!(words(&data)[0], "speed of light, cuda, 12 B n/a: none on file");
+}
+
+/// 36 and 68 bytes at 3600 GB/s, and four digits at the median rate of ranking, where one is on file.
+#[test]
+fn a_sort_has_two_roofs() {
+    let recipe = "title: Roofs\nsort: {keys: [1Mi, 2Mi], values: [none, 4B]}\nbackend: [scalar, cuda]\npeers: cub-radix-sort\n\
+        chart: {x: keys, y: throughput, lines: backend, panels: values, ceiling: speed-of-light}\n";
+    let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
+    let plan =
+        crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan");
+    let mut ledger = crate::run::Ledger::new(plan);
+    let words = |ledger: &crate::run::Ledger| {
+        let data = charted(ledger.plan(), 0, ledger.records(), Some(ledger.references()));
+        let words = |panel: &Panel| panel.guides.iter().map(Guide::words).collect::<Vec<_>>();
+        data.panels.iter().map(words).collect::<Vec<_>>()
+    };
+    let mut copied = |ranked: &[(&str, f64)]| {
+        let ranked = ranked.iter().map(|(kind, rate)| Ranked { kind: (*kind).to_owned(), rate: *rate });
+        let (backend, ranked) = ("cuda".to_owned(), ranked.collect());
+        ledger.apply(&Event::Reference { pass: 0, backend, copy: 3600.0, ranked });
+        words(&ledger)
+    };
+    let none = |bytes| format!("speed of light, scalar, {bytes} n/a: none on file");
+    let (light, of_pairs) = ("speed of light, cuda, 36 B 100 G/s", "speed of light, cuda, 68 B 52.94 G/s");
+    assert_eq!(copied(&[]), [[none("36 B"), light.to_owned()], [none("68 B"), of_pairs.to_owned()]]);
+    for rate in [300e9, 200e9] {
+        copied(&[("u32", rate), ("u64", 1e9)]);
+    }
+    let ranking = "ranking, cuda, 4 digits of u32 60 G/s".to_owned();
+    let drawn = copied(&[("u32", 240e9)]);
+    assert_eq!(drawn[0], [none("36 B"), light.to_owned(), ranking]);
+    assert_eq!(drawn[1], [none("68 B"), of_pairs.to_owned()], "no rate of pairs is on file");
 }
 
 #[test]

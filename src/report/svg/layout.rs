@@ -48,8 +48,12 @@ fn beyond(data: &ChartData) -> Option<String> {
 fn guides(data: &ChartData) -> Option<String> {
     let (there, missing): (Vec<_>, Vec<_>) = data.guides().into_iter().partition(|g| g.level.is_some());
     let missing: Vec<String> = missing.into_iter().map(Guide::words).collect();
-    let mut words: Vec<String> = there.into_iter().map(|guide| guide.about.clone()).collect();
-    words.dedup();
+    let mut words: Vec<String> = Vec::new();
+    for guide in there {
+        if !words.contains(&guide.about) {
+            words.push(guide.about.clone());
+        }
+    }
     words.extend(missing);
     (!words.is_empty()).then(|| words.join("; "))
 }

@@ -288,8 +288,10 @@ mod tests {
     fn a_result_counts_once_and_a_reference_once_before_the_next_result() {
         let mut ledger = ledger("");
         let mut dog = Watchdog::new(LEAST);
-        let reference = Event::Reference { pass: 0, backend: "scalar".to_owned(), copy: 10.0 };
-        let foreign = Event::Reference { pass: 0, backend: "elsewhere".to_owned(), copy: 10.0 };
+        let reference =
+            Event::Reference { pass: 0, backend: "scalar".to_owned(), copy: 10.0, ranked: Vec::new() };
+        let foreign =
+            Event::Reference { pass: 0, backend: "elsewhere".to_owned(), copy: 10.0, ranked: Vec::new() };
         assert!(dog.hears(&reference, &ledger) && !dog.hears(&reference, &ledger));
         assert!(!dog.hears(&foreign, &ledger));
         let result = round(&ledger, 0, 0);

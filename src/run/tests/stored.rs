@@ -35,7 +35,7 @@ fn every_event_is_read_as_it_was_written_and_when() {
         },
         Event::Started { cases: 4, rounds: 1 },
         Event::Progress { case: id.clone(), round: 0, stage: Stage::WarmUp },
-        Event::Reference { pass: 0, backend: "scalar".into(), copy: 0.1 + 0.2 },
+        Event::Reference { pass: 0, backend: "scalar".into(), copy: 0.1 + 0.2, ranked: Vec::new() },
         attempt(&plan, 0, 0, 0, 1.0 / 3.0, true),
         attempt(&plan, 0, 0, 1, 1e-9, false),
         Event::NotApplicable { seq: 3, case: id.clone(), reason: "needs 12 GiB, 9 free".into() },

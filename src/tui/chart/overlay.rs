@@ -110,6 +110,7 @@ fn adopted(case: &Case, other: Option<&Record>) -> Record {
         statistics: None,
         annotations: Vec::new(),
         forecasts: Vec::new(),
+        ranked: Vec::new(),
     };
     match other.filter(|r| matches!(r.status, Status::Done | Status::Partial)) {
         None => nothing,

@@ -70,9 +70,9 @@ impl Session {
             Event::Continued => self.engine_holds(false, now),
             Event::Log { level, text } => self.say(now, *level, text),
             Event::Finished { cancelled } => self.cancelled |= cancelled,
-            Event::Reference { backend, .. } => {
+            Event::Reference { backend, ranked, .. } => {
                 self.stale = true;
-                if let Some(text) = reference::news(&self.ledger, backend) {
+                if let Some(text) = reference::news(&self.ledger, backend, ranked) {
                     self.say(now, Level::Info, &text);
                 }
             }

@@ -72,7 +72,7 @@ fn under_a_ceiling(theme: Theme, copies: &[f64]) -> App {
     let mut session = Session::new(1, Ledger::new(plan.clone()), script::FOLDER.into(), at(0));
     let copied = copies.iter().enumerate().map(|(pass, copy)| {
         let (pass, backend) = (pass as u32, "cpu".to_owned());
-        Message::Event(Event::Reference { pass, backend, copy: *copy })
+        Message::Event(Event::Reference { pass, backend, copy: *copy, ranked: Vec::new() })
     });
     let messages = script::messages(&plan, Some(4)).into_iter().chain(copied).chain([Message::Over]);
     messages.for_each(|message| session.receive(message, at(9)));

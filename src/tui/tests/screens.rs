@@ -263,7 +263,7 @@ pub fn doubtful(theme: Theme) -> App {
         script::result(&plan, 4, 0),
     ];
     let rounds = results.into_iter().map(|result| Event::Round { seq: 1, result });
-    let reference = |pass, copy| Event::Reference { pass, backend: "cpu".into(), copy };
+    let reference = |pass, copy| Event::Reference { pass, backend: "cpu".into(), copy, ranked: Vec::new() };
     let warning = Event::Log {
         level: Level::Warn,
         text: "1 cpu, round 2: 5 % of the CPU time stolen: kept as it is".into(),

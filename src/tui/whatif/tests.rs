@@ -80,7 +80,7 @@ pub fn bucket_sweep(theme: Theme) -> App {
     };
     let mut all: Vec<Message> = script::messages(&plan, None).into_iter().map(slower).collect();
     let half = all.len() / 2 - 4;
-    let copied = Event::Reference { pass: 0, backend: "cpu".to_owned(), copy: 180.0 };
+    let copied = Event::Reference { pass: 0, backend: "cpu".to_owned(), copy: 180.0, ranked: Vec::new() };
     all.insert(2, Message::Event(copied));
     looked_at(played(theme, 1, &plan, all, half), "")
 }

@@ -31,10 +31,11 @@ device_struct! {
     }
 
     /// `Sorted` in the kernels.
-    struct Sorted: 40 {
+    struct Sorted: 48 {
         keys: DevicePtr<u32>,
         values: DevicePtr<u32>,
         n: u64,
+        tile: u64,
         key_words: u32,
         value_words: u32,
         begin: u32,
@@ -53,6 +54,8 @@ pub struct Certificate {
     table: Option<ZipfTable>,
     kernels: [Kernel; 4],
     touched: DeviceBuffer<u32>,
+    /// Keys that are sorted together.
+    tile: u64,
     /// Words of a key and of a value.
     words: [u32; 2],
 }
@@ -63,6 +66,12 @@ impl Certificate {
 
     /// Allocates the certificate of a case.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Certificate, Failure> {
+        Certificate::of_tiles(gpu, spec, spec.keys.max(1))
+    }
+
+    /// Allocates the certificate of tiles of so many keys that are sorted each for itself. Keys without values may
+    /// change places between tiles unnoticed.
+    pub fn of_tiles(gpu: &Gpu, spec: &Spec, tile: u64) -> Result<Certificate, Failure> {
         let keys = spec.source();
         let table = keys.zipf.as_ref().map(|zipf| ZipfTable::new(gpu, zipf)).transpose()?;
         Ok(Certificate {
@@ -70,6 +79,7 @@ impl Certificate {
             table,
             kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
             touched: gpu.alloc(length(bytes(spec) / 4)?)?,
+            tile,
             words: [spec.key_bytes(), spec.value()].map(|bytes| (bytes / 4) as u32),
         })
     }
@@ -91,7 +101,8 @@ impl Certificate {
         let (n, [key_words, value_words]) = (spec.keys, self.words);
         let Digits { begin, end, .. } = spec.digits(DIGIT_BITS);
         let [keys, values] = output.pointers();
-        let sorted = Sorted { keys, values, n, key_words, value_words, begin, bits: end - begin };
+        let (tile, bits) = (self.tile, end - begin);
+        let sorted = Sorted { keys, values, n, tile, key_words, value_words, begin, bits };
         let [_, order, sums, origins] = &self.kernels;
         let found = find(gpu, |report| {
             launch_over(gpu, order, n, args![sorted, self.source, report])?;

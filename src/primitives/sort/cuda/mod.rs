@@ -5,6 +5,7 @@ mod certify;
 mod he2007;
 mod multisplits;
 mod onesweep;
+pub mod ranking;
 mod sengupta2007;
 
 use super::Spec;
@@ -126,6 +127,10 @@ impl GpuJob for Sort {
             _ => super::onesweep::bytes(spec),
         };
         work::arrays(spec) * spec.bytes() + method + certify::bytes(spec) + (1 << 20)
+    }
+
+    fn ranking(spec: &Spec, gpu: &Gpu) -> Result<f64, Failure> {
+        ranking::rate(gpu, spec)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {

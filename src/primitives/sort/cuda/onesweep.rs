@@ -18,20 +18,20 @@ const COUNTED: u64 = 1 << 14;
 
 device_struct! {
     /// `Onesweep` in the kernels.
-    struct Launch: 112 {
-        from: Pair,
-        to: Pair,
-        between: Pair,
-        counts: DevicePtr<u32>,
-        cleared: DevicePtr<u32>,
-        descriptors: [DevicePtr<u32>; 2],
-        tickets: DevicePtr<u32>,
-        n: u32,
-        tiles: u32,
-        begin: u32,
-        end: u32,
-        digits: u32,
-        digit: u32,
+    pub struct Launch: 112 {
+        pub from: Pair,
+        pub to: Pair,
+        pub between: Pair,
+        pub counts: DevicePtr<u32>,
+        pub cleared: DevicePtr<u32>,
+        pub descriptors: [DevicePtr<u32>; 2],
+        pub tickets: DevicePtr<u32>,
+        pub n: u32,
+        pub tiles: u32,
+        pub begin: u32,
+        pub end: u32,
+        pub digits: u32,
+        pub digit: u32,
     }
 }
 
@@ -100,6 +100,16 @@ impl Onesweep {
         // The counting kernel clears the first ones only.
         sweep.descriptors.iter_mut().try_for_each(|words| gpu.memset32(words, 0))?;
         Ok(sweep)
+    }
+
+    /// Blocks of a case's passes that are resident at once.
+    ///
+    /// # Errors
+    /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
+    pub fn resident(gpu: &Gpu, spec: &Spec) -> Result<u32, Failure> {
+        let (shape, bulk) = (Shape::of(spec), fused::bulk(gpu.device()));
+        let [_, (module, pass)] = kernels(spec, bulk);
+        gpu.max_blocks(&gpu.module(module)?.kernel(&pass)?, shape.threads, shape.shared(bulk) as u32)
     }
 
     fn launch(&self, arrays: &Arrays) -> Launch {
