@@ -104,7 +104,11 @@ pub fn ranking(spec: &Spec) -> Option<Ranking> {
         value => format!("{} + {value}B", spec.key.name()),
     };
     let digits = u64::from(spec.digits(DIGIT_BITS).count());
-    (sweeps && spec.distribution == Distribution::Uniform).then(|| Ranking { kind, keys: spec.keys, digits })
+    (sweeps && spec.distribution == Distribution::Uniform).then_some(Ranking {
+        kind,
+        keys: spec.keys,
+        digits,
+    })
 }
 
 /// So many large tiles of random whole keys, of the kind that a case has.
