@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::pdf::Print;
 use super::series::{Copies, charted};
-use super::svg::{Caption, render};
-use super::{Origin, csv};
+use super::svg::{Caption, render, words};
+use super::{Origin, csv, html, pdf};
 use crate::files;
 use crate::recipe::plan::{Plan, slug};
 use crate::run::folder::{Manifest, draft};
@@ -19,6 +20,11 @@ use crate::run::{Ledger, Record};
 /// The table that is written first.
 const RESULTS: &str = "results.csv";
 const SAMPLES: &str = "samples.csv";
+/// The run as one page.
+const PAGE: &str = "report.html";
+
+/// The position of the first chart among [`names`].
+const FIRST_CHART: usize = 2;
 
 /// The names of all files that [`write_all`] writes for this plan.
 pub fn names(plan: &Plan) -> Vec<String> {
@@ -47,12 +53,41 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
         0 => csv::results(out, origin, records, copies),
         1 => csv::samples(out, records),
         _ => {
-            let experiment = at - 2;
+            let experiment = at - FIRST_CHART;
             let data = charted(origin.plan, experiment, records, Some(copies));
             let caption = Caption::new(origin, experiment, records);
             Ok(out.write_all(render(&data, &caption)?.as_bytes())?)
         }
     }
+}
+
+/// Writes one `<slug>.pdf` for each experiment into the run's folder, in this size, and beside it `<slug>.txt` with the
+/// words for its caption; returns their paths.
+///
+/// # Errors
+/// A chart that cannot be drawn or converted, or a file that cannot be written.
+pub fn write_pdfs(run: &Stored, print: Print) -> Result<Vec<PathBuf>> {
+    let (origin, records) = (&Origin::from(&run.manifest), run.ledger.records());
+    let mut paths = Vec::new();
+    for (experiment, name) in names(origin.plan).iter().skip(FIRST_CHART).enumerate() {
+        let stem = name.trim_end_matches(".svg");
+        let data = charted(origin.plan, experiment, records, Some(run.ledger.references()));
+        let chart = pdf::render(&data, print)?;
+        let words = words(&data, &Caption::new(origin, experiment, records));
+        for (name, bytes) in [(format!("{stem}.pdf"), chart), (format!("{stem}.txt"), words.into_bytes())] {
+            paths.push(replace(&run.path, &name, |out| Ok(out.write_all(&bytes)?))?);
+        }
+    }
+    Ok(paths)
+}
+
+/// Writes `report.html`, the run as one page, into its folder and returns the path.
+///
+/// # Errors
+/// A chart that cannot be drawn, or the file cannot be written.
+pub fn write_page(run: &Stored, outcome: &str, tables: &[html::Measured]) -> Result<PathBuf> {
+    let page = html::page(run, outcome, tables)?;
+    replace(&run.path, PAGE, |out| Ok(out.write_all(page.as_bytes())?))
 }
 
 /// Existing files of a run's folder that [`write_all`] would write, each with whether the bytes would be the
