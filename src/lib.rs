@@ -36,7 +36,7 @@
 //! | [`engine`] | the process that runs a plan; its protocol, server, client and ranks | `case`, `stats`, `files`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
 //! | shell | quoting for a POSIX shell, and programs on the `PATH` | nothing |
 //! | [`run`] | a run's folder, its records, and the loop that drives a plan through an engine | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
-//! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run` |
+//! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `shell` |
 //! | [`spatter`] | Spatter's command line: its meaning, and its output (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
 //! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
 //! | [`doctor`] | disturbances of measurements on a machine, and the cost of the user interface | `case`, `stats`, `files`, `device`, `recipe`, `engine`, `shell`, `tui` |
@@ -52,6 +52,8 @@
 //! | `mpi` | `engine::ranks` |
 //! | `serde_yaml` | `recipe`, `model` |
 //! | `plotters` | `report::svg` |
+//! | `svg2pdf` | `report::pdf` |
+//! | `maud` | `report::html` |
 //! | `ratatui` | `tui` |
 //! | `clap` | `cli` |
 //!

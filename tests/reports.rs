@@ -261,3 +261,71 @@ fn devices_are_told_to_programs_too() {
     assert_eq!(devices[0]["threads"], "1");
     assert!(devices[0]["free_bytes"].is_u64() && devices[0]["reason"].is_null());
 }
+
+/// What a page would load from elsewhere or run, and texts that are not escaped.
+#[test]
+fn a_page_holds_all_of_a_run_and_runs_nothing() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let evil = "</title><script>alert('1')</script> & \"x\"";
+    let quoted = evil.replace('\'', "''");
+    let recipe = SMALL
+        .replace(
+            "title: Bandwidth",
+            &format!("title: '{quoted}'\n  paper: {{key: he2007, figure: 9, claim: '{quoted}'}}"),
+        )
+        .replace("title: Small", &format!("title: '{quoted}'"));
+    fs::write(root.path().join("small.yaml"), recipe).expect("recipe");
+    let output = scatterlab(root.path(), &["run", "small.yaml", "--out", "out", "--backend", "scalar"]);
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    let output = scatterlab(root.path(), &["report", "out", "--html"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("written: out/report.html"), "{}", text(&output.stdout));
+    let page = fs::read_to_string(root.path().join("out/report.html")).expect("the page");
+    for never in ["<script", "src=", "href=", "@import", "url("] {
+        assert!(!page.contains(never), "{never}");
+    }
+    assert_eq!(page.matches("</title>").count(), 1, "the title ends once");
+    assert_eq!((page.matches("<svg").count(), page.matches("</svg>").count()), (2, 2));
+    assert!(page.contains("he2007, figure 9 claims: &lt;/title&gt;&lt;script&gt;"), "the claim");
+    assert_eq!(page.matches("Changed by").count(), 1, "charts do not repeat what the page says around them");
+    for part in
+        ["8 certified", "scatterlab replay out", "recipe.yaml", "processor", "color-scheme: light dark"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let folder = fs::read_dir(root.path().join("out")).expect("a folder").count();
+    assert!(scatterlab(root.path(), &["report", "out", "--html"]).status.success());
+    assert!(fs::read_to_string(root.path().join("out/report.html")).expect("again") == page, "the same page");
+    assert_eq!(fs::read_dir(root.path().join("out")).expect("a folder").count(), folder);
+}
+
+#[test]
+fn charts_for_a_paper_have_its_width_and_words_for_a_caption() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    run(root.path(), &[]);
+    let before = derived(&root.path().join("out"));
+    let output =
+        scatterlab(root.path(), &["report", "out", "--pdf", "--width", "3.33in", "--font-size", "8pt"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for name in ["bandwidth", "time"] {
+        let pdf = fs::read(root.path().join(format!("out/{name}.pdf"))).expect("a PDF");
+        assert!(pdf.starts_with(b"%PDF-") && String::from_utf8_lossy(&pdf).contains("/FontFile2"), "{name}");
+    }
+    let words = fs::read_to_string(root.path().join("out/bandwidth.txt")).expect("the words");
+    assert!(words.starts_with("Bandwidth\nSmall\n") && words.contains("Points: median"), "{words}");
+    assert!(derived(&root.path().join("out")) == before, "charts on the screen are what they were");
+    let wrong: [(&[&str], &str); 4] = [
+        (&["report", "out", "--pdf", "--width", "84"], "column, page, or 1in to 20in"),
+        (&["report", "out", "--pdf", "--width", "1in"], "a chart of 144pt or more"),
+        (&["report", "out", "--width", "84mm"], "--pdf"),
+        (&["report", "out", "--html", "--format", "csv"], "cannot be used with"),
+    ];
+    for (words, reason) in wrong {
+        let output = scatterlab(root.path(), words);
+        assert!(
+            !output.status.success() && text(&output.stderr).contains(reason),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}

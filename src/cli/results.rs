@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::out;
 use crate::case::{Transfer, units};
 use crate::recipe::plan::{Experiment, Plan, Quantity};
+use crate::report::html::{HEADS, Measured};
 use crate::report::judged::cases;
 use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
@@ -18,37 +19,38 @@ const MOST: usize = 60;
 
 /// Prints the measurements, one experiment after another, and why the other cases have no figure.
 pub fn print(ledger: &Ledger) {
-    let plan = ledger.plan();
-    for (number, experiment) in plan.experiments.iter().enumerate() {
-        let records = ledger.records().iter().filter(|record| record.case.experiment == number);
-        let told: Vec<&Record> = records.clone().filter(|record| has_row(record)).collect();
-        if !told.is_empty() {
+    for (number, experiment) in ledger.plan().experiments.iter().enumerate() {
+        let measured = measured(ledger, number);
+        if !measured.rows.is_empty() {
             out::line("");
             out::line(&experiment.title);
-            let rows: Vec<[String; 6]> = told.iter().take(MOST).map(|record| row(plan, record)).collect();
-            let columns = [
-                words("case"),
-                numbers("GB/s"),
-                numbers("median"),
-                numbers("±"),
-                numbers("rounds"),
-                words(""),
-            ];
-            table::lines(columns, &rows).iter().for_each(|line| out::line(line));
-            if told.len() > MOST {
-                out::line(&format!("… and {} more in results.csv", told.len() - MOST));
+            let column = |at: usize| if (1..5).contains(&at) { numbers(HEADS[at]) } else { words(HEADS[at]) };
+            let shown = &measured.rows[..measured.rows.len().min(MOST)];
+            table::lines(std::array::from_fn::<_, 6, _>(column), shown)
+                .iter()
+                .for_each(|line| out::line(line));
+            if measured.rows.len() > MOST {
+                out::line(&format!("… and {} more in results.csv", measured.rows.len() - MOST));
             }
         }
-        let chosen = choices::lines(experiment, ledger.records(), number);
-        chosen.iter().for_each(|line| out::line(line));
-        settings::lines(records.clone()).iter().for_each(|line| out::line(line));
-        let speeds = SpeedsOfLight::new(plan, ledger.references());
-        let roofs = [speeds.words(records.clone()), speeds.bound(records.clone())];
-        roofs.into_iter().flatten().for_each(|line| out::line(&line));
-        accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
-        reasons(records).into_iter().for_each(|line| out::line(&line));
+        measured.remarks.iter().for_each(|line| out::line(line));
     }
     out::line("");
+}
+
+/// What was measured in this experiment of the plan.
+pub fn measured(ledger: &Ledger, number: usize) -> Measured {
+    let plan = ledger.plan();
+    let records = ledger.records().iter().filter(|record| record.case.experiment == number);
+    let rows = records.clone().filter(|record| has_row(record)).map(|record| row(plan, record)).collect();
+    let Some(experiment) = plan.experiments.get(number) else { return Measured::default() };
+    let mut remarks = choices::lines(experiment, ledger.records(), number);
+    remarks.extend(settings::lines(records.clone()));
+    let speeds = SpeedsOfLight::new(plan, ledger.references());
+    remarks.extend([speeds.words(records.clone()), speeds.bound(records.clone())].into_iter().flatten());
+    remarks.extend(accuracies(experiment, records.clone()));
+    remarks.extend(reasons(records));
+    Measured { rows, remarks }
 }
 
 /// The accuracy of the experiment's models, and what they do not predict.

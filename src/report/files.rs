@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::pdf::Print;
 use super::series::{Copies, charted};
 use super::speed_of_light::SpeedsOfLight;
-use super::svg::{Caption, render};
-use super::{Origin, csv};
+use super::svg::{Caption, render, words};
+use super::{Origin, csv, html, pdf};
 use crate::files;
 use crate::recipe::plan::{Ceiling, Plan, slug};
 use crate::run::folder::{Manifest, draft};
@@ -20,6 +21,11 @@ use crate::run::{Ledger, Record};
 /// The table that is written first.
 const RESULTS: &str = "results.csv";
 const SAMPLES: &str = "samples.csv";
+/// The run as one page.
+const PAGE: &str = "report.html";
+
+/// The position of the first chart among [`names`].
+const FIRST_CHART: usize = 2;
 
 /// The names of all files that [`write_all`] writes for this plan.
 pub fn names(plan: &Plan) -> Vec<String> {
@@ -48,15 +54,21 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
         0 => csv::results(out, origin, records, copies),
         1 => csv::samples(out, records),
         _ => {
-            let experiment = at - 2;
+            let experiment = at - FIRST_CHART;
             let data = charted(origin.plan, experiment, records, Some(copies));
-            let mut caption = Caption::new(origin, experiment, records);
-            // Behind the line that says what a point is.
-            let at = caption.lines.len().min(1);
-            caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
+            let caption = caption(origin, experiment, records, copies);
             Ok(out.write_all(render(&data, &caption)?.as_bytes())?)
         }
     }
+}
+
+/// The caption of an experiment's chart, with the share of the lower of two roofs behind the line that says what a point
+/// is.
+pub(super) fn caption(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies) -> Caption {
+    let mut caption = Caption::new(origin, experiment, records);
+    let at = caption.lines.len().min(1);
+    caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
+    caption
 }
 
 /// The share that the best case reaches of the lower of two roofs, where the chart draws them.
@@ -64,6 +76,35 @@ fn roofs(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies
     let drawn = origin.plan.experiments.get(experiment)?.chart.ceiling == Some(Ceiling::SpeedOfLight);
     let own = records.iter().filter(|record| record.case.experiment == experiment);
     SpeedsOfLight::new(origin.plan, copies).bound(own.filter(|_| drawn))
+}
+
+/// Writes one `<slug>.pdf` for each experiment into the run's folder, in this size, and beside it `<slug>.txt` with the
+/// words for its caption; returns their paths.
+///
+/// # Errors
+/// A chart that cannot be drawn or converted, or a file that cannot be written.
+pub fn write_pdfs(run: &Stored, print: Print) -> Result<Vec<PathBuf>> {
+    let (origin, records) = (&Origin::from(&run.manifest), run.ledger.records());
+    let mut paths = Vec::new();
+    for (experiment, name) in names(origin.plan).iter().skip(FIRST_CHART).enumerate() {
+        let stem = name.trim_end_matches(".svg");
+        let data = charted(origin.plan, experiment, records, Some(run.ledger.references()));
+        let chart = pdf::render(&data, print)?;
+        let words = words(&data, &caption(origin, experiment, records, run.ledger.references()));
+        for (name, bytes) in [(format!("{stem}.pdf"), chart), (format!("{stem}.txt"), words.into_bytes())] {
+            paths.push(replace(&run.path, &name, |out| Ok(out.write_all(&bytes)?))?);
+        }
+    }
+    Ok(paths)
+}
+
+/// Writes `report.html`, the run as one page, into its folder and returns the path.
+///
+/// # Errors
+/// A chart that cannot be drawn, or the file cannot be written.
+pub fn write_page(run: &Stored, outcome: &str, tables: &[html::Measured]) -> Result<PathBuf> {
+    let page = html::page(run, outcome, tables)?;
+    replace(&run.path, PAGE, |out| Ok(out.write_all(page.as_bytes())?))
 }
 
 /// Existing files of a run's folder that [`write_all`] would write, each with whether the bytes would be the

@@ -9,11 +9,13 @@ pub mod csv;
 pub mod figures;
 mod files;
 pub mod format;
+pub mod html;
 pub mod judge;
 pub mod judged;
 pub mod locality;
 pub mod names;
 pub mod overlay;
+pub mod pdf;
 pub mod predictions;
 mod relative;
 pub mod scale;
@@ -25,7 +27,7 @@ pub mod table;
 pub mod unit;
 pub mod verdicts;
 
-pub use files::{names as file_names, write_all, write_of_run, written};
+pub use files::{names as file_names, write_all, write_of_run, write_page, write_pdfs, written};
 
 use crate::case::Device;
 use crate::engine::protocol::Environment;

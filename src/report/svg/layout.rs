@@ -12,29 +12,51 @@ use crate::report::series::{ChartData, Guide, ModelKey};
 /// Height of one row of a horizontal category axis.
 const ROW: f64 = 21.0;
 
+/// Least width of a panel beside another one in print.
+const NARROW: f64 = 300.0;
+/// Greatest height of a panel as a share of the page's width, alone and beside others, which narrow pages reach.
+const STEEPEST: f64 = 0.6;
+const STEEPEST_OF_MANY: f64 = 0.4;
+
 /// The whole picture.
 pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
+    stacked(&with_residual(data), caption)
+}
+
+/// The chart and its legend alone, for a page of this width.
+pub fn printed(data: &ChartData, width: f64) -> Scene {
+    let charts = with_residual(data);
+    let columns = most_columns(&charts).min((width / NARROW) as usize).max(1);
+    let caption = Caption::default();
+    Page::begin(width, "", &caption).charts(&charts, columns).end(std::iter::empty(), &caption)
+}
+
+fn with_residual(data: &ChartData) -> Vec<ChartData> {
     // Only for a single panel: residuals of several would double their number.
     let residual = data.residual().filter(|_| data.panels.len() == 1);
-    match residual {
-        Some(residual) => stacked(&[data.clone(), residual], caption),
-        None => stacked(std::slice::from_ref(data), caption),
-    }
+    std::iter::once(data.clone()).chain(residual).collect()
 }
 
 /// Several charts below one another, with the title and the legend of the first.
 pub fn stacked(charts: &[ChartData], caption: &Caption) -> Scene {
-    let columns = charts.iter().map(|data| columns(data.panels.len())).max().unwrap_or(1);
+    let columns = most_columns(charts);
     let width = if columns > 2 { 1200.0 } else { 900.0 };
     let title = charts.first().map_or("", |data| &data.title);
-    let mut page = Page::begin(width, title, caption);
-    charts.iter().take(1).for_each(|data| page.legend(&legend_entries(data)));
-    charts.iter().for_each(|data| page.panels(data, columns));
+    let page = Page::begin(width, title, caption).charts(charts, columns);
+    page.end(notes(charts).into_iter(), caption)
+}
+
+fn most_columns(charts: &[ChartData]) -> usize {
+    charts.iter().map(|data| columns(data.panels.len())).max().unwrap_or(1)
+}
+
+/// What the charts say about themselves: missing points, guides, accuracy of models, predictions beyond the axes.
+pub fn notes(charts: &[ChartData]) -> Vec<String> {
     let notes = charts.iter().flat_map(|data| &data.notes).map(ToString::to_string);
     let models = charts.iter().flat_map(|data| &data.models);
     let models = models.flat_map(|key| key.accuracy().into_iter().chain(key.gaps()));
     let models = models.chain(charts.iter().filter_map(beyond));
-    page.end(notes.chain(charts.iter().filter_map(guides)).chain(models), caption)
+    notes.chain(charts.iter().filter_map(guides)).chain(models).collect()
 }
 
 /// The number of predictions beyond the axes, which only reach near the points.
@@ -67,13 +89,19 @@ fn columns(panels: usize) -> usize {
 }
 
 impl Page {
+    fn charts(mut self, charts: &[ChartData], columns: usize) -> Page {
+        charts.iter().take(1).for_each(|data| self.legend(&legend_entries(data)));
+        charts.iter().for_each(|data| self.panels(data, columns));
+        self
+    }
+
     fn panels(&mut self, data: &ChartData, columns: usize) {
         let view = View::new(data, self.inner_width() / columns as f64);
         let titled = data.panels.iter().any(|p| !p.title.is_empty());
         let gutter = self.gutter(&view, data);
         let left = MARGIN + gutter;
         let width = (self.scene.width - MARGIN - left + GAP) / columns as f64 - GAP;
-        let height = panel_height(&view, data);
+        let height = self.panel_height(&view, data);
         let top = self.y;
         let rows = data.panels.len().div_ceil(columns);
         let title = if titled { 22.0 } else { 6.0 };
@@ -96,11 +124,20 @@ impl Page {
 
     /// Space on the left for the labels and the title of the vertical axis.
     fn gutter(&self, view: &View, data: &ChartData) -> f64 {
-        let height = panel_height(view, data);
+        let height = self.panel_height(view, data);
         let widest = |l: f64, (_, label): &(f64, String)| l.max(text_width(label, TICK));
         let labels = view.vertical_ticks(height).iter().fold(0.0, widest);
         let title = if view.vertical_title(data).is_empty() { 0.0 } else { 22.0 };
         labels.min(self.inner_width() * 0.4) + 10.0 + title
+    }
+
+    fn panel_height(&self, view: &View, data: &ChartData) -> f64 {
+        match (view.horizontal, data.panels.len()) {
+            (false, _) if data.residual => 110.0,
+            (true, _) => (view.x.names().len() as f64 * ROW).max(120.0),
+            (false, 1) => (self.inner_width() * STEEPEST).min(380.0),
+            (false, _) => (self.inner_width() * STEEPEST_OF_MANY).min(240.0),
+        }
     }
 
     fn axis_titles(&mut self, view: &View, data: &ChartData, (left, top, bottom): (f64, f64, f64)) {
@@ -118,15 +155,6 @@ impl Page {
             let text = Text::new(middle, (top + bottom) / 2.0, "nothing measured", LABEL, FRAME);
             self.scene.text(text.anchored(Anchor::Middle));
         }
-    }
-}
-
-fn panel_height(view: &View, data: &ChartData) -> f64 {
-    match (view.horizontal, data.panels.len()) {
-        (false, _) if data.residual => 110.0,
-        (true, _) => (view.x.names().len() as f64 * ROW).max(120.0),
-        (false, 1) => 380.0,
-        (false, _) => 240.0,
     }
 }
 

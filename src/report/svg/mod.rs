@@ -13,10 +13,40 @@ pub(crate) mod tests;
 use anyhow::Result;
 
 pub use caption::{BARE_POINTS, Caption, POINTS, device_name};
+pub use page::TICK as PRINTED;
 
 use super::series::ChartData;
 
 /// Draws a chart. The same data and caption give the same bytes.
 pub fn render(data: &ChartData, caption: &Caption) -> Result<String> {
     paint::svg(&layout::scene(data, caption))
+}
+
+/// Margins of the page that a chart in print does not need, pixels: left, top, right, bottom.
+const CUT: [f64; 4] = [page::MARGIN - 3.0, page::MARGIN - 3.0, 4.0, 20.0];
+
+/// A chart without title, notes and caption, for print: `width` is in units of which [`PRINTED`] are the size of a tick
+/// label. The same data give the same bytes.
+///
+/// # Errors
+/// When the chart cannot be drawn.
+pub fn printed(data: &ChartData, width: f64) -> Result<String> {
+    let [left, top, right, bottom] = CUT;
+    let scene = layout::printed(data, width + left + right);
+    let height = scene.height - top - bottom;
+    let inner = paint::svg(&scene)?;
+    Ok(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"{left} {top} {width} {height}\">{inner}</svg>"
+    ))
+}
+
+/// What stands around a chart, for the caption that a paper gives it: title, claim, notes, how to read the points and
+/// where they were measured.
+pub fn words(data: &ChartData, caption: &Caption) -> String {
+    let above = caption.recipe.iter().chain(&caption.paper).chain(&caption.changes).cloned();
+    let below = layout::notes(std::slice::from_ref(data)).into_iter().chain(caption.notes.iter().cloned());
+    let lines =
+        std::iter::once(data.title.clone()).chain(above).chain(below).chain(caption.lines.iter().cloned());
+    lines.map(|line| line + "\n").collect()
 }

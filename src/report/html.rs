@@ -1,0 +1,175 @@
+//! A run as one page of HTML that needs nothing else: charts, tables, claim, machine, and how to run it again.
+
+use anyhow::Result;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::Origin;
+use super::series::charted;
+use super::svg::{Caption, render};
+use crate::case::Device;
+use crate::case::units::fmt_bytes;
+use crate::recipe::plan::Experiment;
+use crate::run::folder::Manifest;
+use crate::run::stored::Stored;
+use crate::shell::quoted;
+
+/// What was measured in an experiment: a row for each case with a result, as [`HEADS`] names its cells, and what is to
+/// be said of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    pub rows: Vec<[String; 6]>,
+    pub remarks: Vec<String>,
+}
+
+/// The heads of the columns of [`Measured`], the last of which holds what speaks against a figure.
+pub const HEADS: [&str; 6] = ["case", "GB/s", "median", "±", "rounds", ""];
+
+/// Charts are drawn on white, so they get a white ground in dark colours, too.
+const STYLE: &str = "\
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+figure { margin: 1rem 0; padding: .5rem; background: #fff; border-radius: .4rem; }
+figure svg { display: block; width: 100%; height: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; }
+th { border-bottom: 1px solid; }
+.wide { overflow-x: auto; }
+.number { text-align: right; }
+.claim { border-left: .25rem solid; padding-left: .8rem; }
+pre { overflow-x: auto; padding: .6rem; border: 1px solid; border-radius: .4rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+dt, .quiet { opacity: .75; }";
+
+/// The page. `outcome` is the state of the cases in words, `measured` what was measured in each experiment of the plan.
+/// Every text is escaped. The same run gives the same page.
+///
+/// # Errors
+/// A chart that cannot be drawn.
+pub fn page(run: &Stored, outcome: &str, measured: &[Measured]) -> Result<String> {
+    let (manifest, plan) = (&run.manifest, &run.manifest.plan);
+    let charts = (0..plan.experiments.len()).map(|number| chart(run, number)).collect::<Result<Vec<_>>>()?;
+    let experiments = plan.experiments.iter().zip(charts).zip(measured);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content={ "scatterlab " (env!("CARGO_PKG_VERSION")) };
+                title { (plan.title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (plan.title) }
+                p { (outcome) " · measured " (manifest.started) " UTC on " (manifest.environment.host) }
+                @for warning in &run.warnings { p { strong { "Warning: " (warning) } } }
+                @if !plan.overrides.is_empty() { p { "Changed by " code { (plan.overrides.join(" ")) } } }
+                @for ((experiment, chart), measured) in experiments { (section(experiment, &chart, measured)) }
+                (machine(manifest))
+                (again(run))
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+/// A chart without what the page says above it.
+fn chart(run: &Stored, experiment: usize) -> Result<String> {
+    let (origin, records) = (&Origin::from(&run.manifest), run.ledger.records());
+    let mut data = charted(origin.plan, experiment, records, Some(run.ledger.references()));
+    data.title.clear();
+    let caption = caption(origin, experiment, records, run.ledger.references());
+    render(&data, &Caption { recipe: None, paper: None, changes: None, ..caption })
+}
+
+/// An experiment: whose claim it is about, its chart, which is text that `report::svg` has escaped, and its cases.
+fn section(experiment: &Experiment, chart: &str, measured: &Measured) -> Markup {
+    html! {
+        section {
+            h2 { (experiment.title) }
+            @if let Some(paper) = &experiment.paper {
+                p class="claim" {
+                    (paper.key)
+                    @if let Some(figure) = &paper.figure { ", figure " (figure) }
+                    @if let Some(table) = &paper.table { ", table " (table) }
+                    @if let Some(claim) = &paper.claim { " claims: " (claim) }
+                }
+            }
+            figure role="img" aria-label=(experiment.title) { (PreEscaped(chart)) }
+            @if !measured.rows.is_empty() { (table(&measured.rows)) }
+            @for remark in &measured.remarks { p class="quiet" { (remark) } }
+        }
+    }
+}
+
+fn table(rows: &[[String; 6]]) -> Markup {
+    let last = HEADS.len() - 1;
+    let number = |column: usize| (1..last).contains(&column).then_some("number");
+    html! {
+        div class="wide" {
+            table {
+                thead { tr { @for (at, head) in HEADS.iter().enumerate() { th scope="col" class=[number(at)] { (head) } } } }
+                tbody {
+                    @for row in rows {
+                        tr { @for (at, cell) in row.iter().enumerate() { td class=[number(at)] { (cell) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn machine(manifest: &Manifest) -> Markup {
+    let machine = &manifest.environment;
+    let about = [
+        ("host", machine.host.clone()),
+        ("system", format!("{}, {}", machine.os, machine.kernel)),
+        ("processor", format!("{}, {} of its CPUs usable", machine.cpu, machine.affinity.len())),
+        ("memory", fmt_bytes(machine.memory)),
+        ("huge pages", machine.transparent_huge_pages.clone().unwrap_or_default()),
+    ];
+    let facts = machine.facts.iter().map(|(name, fact)| (name.as_str(), fact.clone()));
+    html! {
+        section {
+            h2 { "Where it was measured" }
+            (list(about.into_iter().chain(facts)))
+            @for device in &manifest.devices { (one(device)) }
+        }
+    }
+}
+
+fn one(device: &Device) -> Markup {
+    let facts = device.facts.iter().map(|(name, fact)| (name.as_str(), fact.clone()));
+    html! {
+        h3 { (device.backend) ": " (device.name) }
+        (list(facts))
+    }
+}
+
+/// What has no value is left out.
+fn list<'a>(facts: impl Iterator<Item = (&'a str, String)>) -> Markup {
+    html! { dl { @for (name, fact) in facts.filter(|(_, fact)| !fact.is_empty()) { dt { (name) } dd { (fact) } } } }
+}
+
+/// How to measure it again: with the run's folder, or with the recipe alone.
+fn again(run: &Stored) -> Markup {
+    let manifest = &run.manifest;
+    let path = std::path::absolute(&run.path).unwrap_or_else(|_| run.path.clone());
+    let folder = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    html! {
+        section {
+            h2 { "How to run it again" }
+            p { "With the run's folder: measure it on your machine, and judge the difference case by case." }
+            pre { "scatterlab replay " (quoted(&folder)) }
+            p { "With the recipe below, saved as " code { "recipe.yaml" } ":" }
+            pre { "scatterlab run recipe.yaml" }
+            p {
+                "It was measured by scatterlab " (manifest.version) ", revision " (manifest.revision)
+                ", recipe " (manifest.plan.short_hash()) ", with"
+            }
+            pre { (manifest.command_line.join(" ")) }
+            @if !run.recipe.is_empty() { details { summary { "recipe.yaml" } pre { (run.recipe) } } }
+        }
+    }
+}
