@@ -41,6 +41,8 @@ pub struct Summary {
     pub doubtful: usize,
     /// The kinds of noise in the doubtful cases.
     pub noise: BTreeSet<Flag>,
+    /// Rounds, not cases, that count nowhere because the machine or the program changed during the run.
+    pub superseded: usize,
 }
 
 /// Runs a plan to its end and prints its progress.
@@ -176,6 +178,7 @@ impl Printer {
                 let record = changed.and_then(|at| self.ledger.records().get(at));
                 record.inspect(|record| self.note(&format!("{}: {what}", self.label(&record.case))));
             }
+            Event::SetAside { .. } => self.eta.begin(now),
             Event::Log { level: Level::Info | Level::Warn, .. } if self.quiet => {}
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.warn(text),
@@ -281,6 +284,7 @@ impl Summary {
                 Status::Partial => summary.partial += 1,
                 Status::Pending => summary.unfinished += 1,
             }
+            summary.superseded += record.superseded.len();
             let flags = if record.statistics.is_some() { record.flags() } else { Vec::new() };
             summary.doubtful += usize::from(!flags.is_empty());
             summary.noise.extend(flags);
@@ -301,6 +305,7 @@ impl Summary {
             (self.unfinished, "not started"),
             (self.doubtful, &doubtful),
             (self.unsteady, "unsteady (rounds more than 10 % apart)"),
+            (self.superseded, "rounds set aside (measured before the machine or the program changed)"),
         ];
         let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
         let words: Vec<String> =

@@ -210,6 +210,11 @@ impl Ledger {
                 self.records[at].wanted = self.records[at].wanted.max(*rounds);
                 Some(at)
             }
+            Event::SetAside { case, .. } => {
+                let at = self.position(case)?;
+                self.set_aside(at);
+                Some(at)
+            }
             Event::Reference { backend, copy, .. } => {
                 self.references.entry(backend.clone()).or_default().push(*copy);
                 None
@@ -233,6 +238,23 @@ impl Ledger {
         if let Some(Verdict::Wrong { mistake }) = &record.verdict {
             record.status = Status::Failed(format!("wrong result: {mistake}"));
         }
+    }
+
+    /// Has a case measured anew, without the rounds so far, and forgets the plain copies that were measured beside
+    /// them. A wrong result stays wrong.
+    fn set_aside(&mut self, at: usize) {
+        let record = &mut self.records[at];
+        if is_wrong(record) {
+            return;
+        }
+        let rounds = std::mem::take(&mut record.rounds);
+        record.superseded.extend(rounds);
+        record.superseded.append(&mut record.set_aside);
+        (record.verdict, record.statistics, record.stop) = (None, None, None);
+        if matches!(record.status, Status::Done | Status::Partial) {
+            record.status = Status::Pending;
+        }
+        self.references.remove(record.case.place().0);
     }
 
     /// Skips a case. If it had enough rounds before the user asked for more, only the additional rounds are
@@ -317,6 +339,7 @@ fn blank(case: &Case) -> Record {
         case: case.clone(),
         rounds: Vec::new(),
         set_aside: Vec::new(),
+        superseded: Vec::new(),
         verdict: None,
         stop: None,
         wanted: 0,

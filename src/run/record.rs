@@ -37,6 +37,9 @@ pub struct Record {
     pub rounds: Vec<RoundResult>,
     /// Attempts that do not count, because the other attempt at the same round does.
     pub set_aside: Vec<RoundResult>,
+    /// Attempts of an earlier part of the run, whose processors, device or program were not those of the later
+    /// part ([`SetAside`](crate::engine::protocol::Event::SetAside)). They count nowhere.
+    pub superseded: Vec<RoundResult>,
     pub verdict: Option<Verdict>,
     pub status: Status,
     /// Why measuring stopped, once it has.

@@ -18,7 +18,7 @@ pub fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
 pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
     let lines = lines.iter().map(|s| s.to_string()).collect();
     let (x, y, panels) = (x.to_owned(), Quantity::Bandwidth, vec![]);
-    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None, models: None };
+    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None, models: None, bars: None };
     let experiment = Experiment {
         title: "A sweep".to_owned(),
         slug: "a-sweep".to_owned(),
@@ -72,6 +72,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
         work,
         rounds,
         set_aside,
+        superseded: Vec::new(),
         verdict,
         status,
         stop,
