@@ -11,7 +11,7 @@ use anyhow::bail;
 use self::doubts::Doubts;
 use super::interrupt::Interrupt;
 use super::out;
-use crate::case::{Case, Verdict, units};
+use crate::case::{Case, Device, Verdict, units};
 use crate::engine::protocol::{Event, Level, RoundResult, Stage};
 use crate::recipe::plan::{Plan, Quantity};
 use crate::run::eta::Eta;
@@ -122,6 +122,8 @@ struct Printer {
     quiet: bool,
     /// The position of a case that was lost with its engine, until it is known whether the run continues.
     lost: Option<usize>,
+    /// Whether the lack of profiles has been said.
+    told_of_profiles: bool,
 }
 
 /// Announces the engine's replacement after its death.
@@ -131,7 +133,17 @@ impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
-        Printer { ledger, eta, started, live, heard: false, doubts, quiet: false, lost: None }
+        Printer {
+            ledger,
+            eta,
+            started,
+            live,
+            heard: false,
+            doubts,
+            quiet: false,
+            lost: None,
+            told_of_profiles: false,
+        }
     }
 
     fn headline(&self) {
@@ -152,6 +164,7 @@ impl Printer {
                 self.eta.begin(now);
                 let shown = devices.iter().filter(|_| !self.quiet);
                 shown.for_each(|device| self.note(&super::devices::line(device)));
+                self.uncalibrated(devices);
             }
             Event::Progress { case, stage, .. } => self.status(case, *stage),
             Event::Round { result, .. } => {
@@ -190,6 +203,18 @@ impl Printer {
             }
             _ => {}
         }
+    }
+
+    /// Says once how to get predictions where there is no profile.
+    fn uncalibrated(&mut self, devices: &[Device]) {
+        let lacking = self.ledger.uncalibrated(devices);
+        if self.quiet || lacking.is_empty() || std::mem::replace(&mut self.told_of_profiles, true) {
+            return;
+        }
+        let commands: Vec<String> =
+            lacking.iter().map(|backend| format!("scatterlab calibrate --backend {backend}")).collect();
+        let (of, commands) = (lacking.join(" and "), commands.join(" and "));
+        self.note(&format!("no profile of {of}, so no model predicts its cases; {commands} makes one"));
     }
 
     fn warn(&mut self, text: &str) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::out;
 use crate::case::{Transfer, units};
+use crate::model::DEFAULT_MODEL;
 use crate::recipe::plan::{Experiment, Plan, Quantity};
 use crate::report::judged::cases;
 use crate::report::series::models;
@@ -45,6 +46,9 @@ pub fn print(ledger: &Ledger) {
         let speeds = SpeedsOfLight::new(plan, ledger.references()).words(records.clone());
         speeds.into_iter().for_each(|line| out::line(&line));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
+        let predicted = records.clone().any(|record| record.accuracy(DEFAULT_MODEL).is_some());
+        let doubts = accuracy::doubts(ledger.profiles());
+        doubts.iter().filter(|_| predicted).for_each(|line| out::line(line));
         reasons(records).into_iter().for_each(|line| out::line(&line));
     }
     out::line("");

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Record, SKIPPED, Status};
-use crate::case::{Case, Measure, Verdict};
+use crate::case::{Availability, Case, Device, Measure, Verdict};
 use crate::engine::protocol::{Event, Finished, FinishedRound, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::model::Profiles;
@@ -52,6 +52,19 @@ impl Ledger {
     /// The profiles from which the cases are predicted.
     pub fn profiles(&self) -> &Profiles {
         &self.profiles
+    }
+
+    /// The backends among these devices whose cases nothing predicts because they have no profile: those for which
+    /// `scatterlab calibrate --backend NAME` makes one (`cpu` stands for `scalar`, too).
+    pub fn uncalibrated(&self, devices: &[Device]) -> Vec<&'static str> {
+        let there = |backend: &str| {
+            devices.iter().any(|d| d.backend == backend && d.availability == Availability::Available)
+        };
+        let lacking = |case: &&Case| there(case.place().0) && self.profiles.of(case).is_err();
+        let cases = || self.plan.cases.iter().filter(lacking);
+        let cuda = |case: &Case| case.place().0 == "cuda";
+        let found = [("cpu", cases().any(|case| !cuda(case))), ("cuda", cases().any(cuda))];
+        found.into_iter().filter(|(_, lacks)| *lacks).map(|(backend, _)| backend).collect()
     }
 
     /// Recomputes the forecasts if the profiles have changed.

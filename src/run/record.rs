@@ -1,5 +1,6 @@
 //! The record of a case, derived from its events. Screen, CSV and SVG are all produced from it.
 
+use crate::case::backends::THREADS_KEY;
 use crate::case::gpus::{Count, Gpus};
 use crate::case::{Case, Transfer, Value, Verdict, Work};
 use crate::engine::protocol::RoundResult;
@@ -90,6 +91,15 @@ impl Record {
     /// The rounds' medians, seconds.
     pub fn medians(&self) -> Vec<f64> {
         self.rounds.iter().filter_map(|round| stats::median(&round.samples)).collect()
+    }
+
+    /// Threads on which the case ran: its last round's, if the recipe left them open. `None` if the case says none.
+    pub fn threads(&self) -> Option<u64> {
+        let resolved = self.rounds.last().into_iter().flat_map(|round| &round.resolved);
+        match resolved.into_iter().find(|(key, _)| key == THREADS_KEY) {
+            Some((_, Value::Int(threads))) => Some(*threads),
+            _ => self.case.params.int(THREADS_KEY),
+        }
     }
 
     /// Seconds taken by all attempts, including preparation.

@@ -41,7 +41,7 @@ pub struct ModelKey {
     pub name: &'static str,
     /// Style of the model's lines.
     pub style: usize,
-    /// Names of the profiles used for its predictions; empty if there are no predictions.
+    /// Names of the profiles used for its predictions, each with what makes it doubtful; empty if there are no predictions.
     pub profiles: Vec<String>,
     /// Accuracies for the measured cases on the chart.
     pub accuracies: Vec<f64>,
@@ -52,7 +52,11 @@ pub struct ModelKey {
 impl ModelKey {
     /// Adds the model's forecast for a case.
     pub(super) fn take(&mut self, forecast: &Forecast, record: &Record) {
-        let profile = || forecast.profile.clone().filter(|profile| !self.profiles.contains(profile));
+        let named = || match (forecast.profile.clone()?, &forecast.doubt) {
+            (name, None) => Some(name),
+            (name, Some(doubt)) => Some(format!("{name} ({doubt})")),
+        };
+        let profile = || named().filter(|profile| !self.profiles.contains(profile));
         match &forecast.outcome {
             Ok(_) => {
                 let profile = profile();

@@ -1,8 +1,7 @@
 //! Text around a chart.
 
-use crate::case::backends::THREADS_KEY;
 use crate::case::gpus::taking_part;
-use crate::case::{Case, Device, Place, Value, listed};
+use crate::case::{Case, Device, Place, listed};
 use crate::engine::protocol::Environment;
 use crate::recipe::plan::{Bars, Experiment, Paper, Plan};
 use crate::report::judged::cases;
@@ -113,18 +112,8 @@ fn sampling(experiment: &Experiment, bars: BarKinds) -> String {
 /// `2 threads`, as the measured cases on several processors resolved it, or `1 to 4 threads`; `None` if there is no
 /// such case.
 fn threads<'a>(records: impl Iterator<Item = &'a Record>) -> Option<String> {
-    let count = |record: &Record| {
-        let resolved = record.rounds.last().into_iter().flat_map(|round| &round.resolved);
-        let found = resolved.into_iter().find(|(key, _)| key == THREADS_KEY);
-        let found = match found {
-            Some((_, Value::Int(threads))) => Some(*threads),
-            _ => record.case.params.int(THREADS_KEY),
-        };
-        let own =
-            record.statistics.is_some() && record.case.peer().is_none() && record.case.backend() == "cpu";
-        found.filter(|_| own)
-    };
-    let counts: Vec<u64> = records.filter_map(count).collect();
+    let own = |record: &&Record| record.statistics.is_some() && record.case.backend() == "cpu";
+    let counts: Vec<u64> = records.filter(own).filter_map(Record::threads).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
     Some(match (least, most) {
         (1, 1) => "1 thread".to_owned(),
