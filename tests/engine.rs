@@ -169,6 +169,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
                 relative_to: None,
                 ceiling: None,
                 models: None,
+                bars: None,
             },
             measure: Measure::fixed(rounds, 3),
         }],

@@ -316,3 +316,98 @@ fn what_a_stored_run_has_decided_cannot_be_changed() {
     let output = scatterlab(root.path(), &["run", "--resume", "out"]);
     assert_eq!(text(&output.stderr), "scatterlab: out holds no run: there is no manifest.json\n");
 }
+
+/// The columns of `results.csv` by name, one map for each row.
+fn rows(run: &Path) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(run.join("results.csv")).expect("results");
+    let rows = reader.deserialize::<BTreeMap<String, String>>();
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+/// The median of the rounds' medians by case, over the rounds that follow `from`.
+fn medians(events: &[Event]) -> BTreeMap<String, f64> {
+    let mut rounds: BTreeMap<String, BTreeMap<u32, f64>> = BTreeMap::new();
+    let middle = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        let half = values.len() / 2;
+        if values.len() % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
+    };
+    for event in events {
+        let Event::Round { result, .. } = event else { continue };
+        // A second look counts if nothing disturbed it.
+        if result.attempt == 0 || result.flags.is_empty() {
+            rounds
+                .entry(result.case.clone())
+                .or_default()
+                .insert(result.round, middle(result.samples.clone()));
+        }
+    }
+    rounds.into_iter().map(|(case, rounds)| (case, middle(rounds.into_values().collect()))).collect()
+}
+
+/// A run begins on one CPU and is resumed on all of them.
+#[test]
+fn rounds_on_other_processors_are_never_pooled() {
+    let cpus = scatterlab::engine::environment::read().affinity;
+    let [first, _, ..] = cpus[..] else {
+        eprintln!("skipped: there is one CPU only");
+        return;
+    };
+    let root = tempfile::tempdir().expect("temporary folder");
+    let out = root.path().join("out");
+    let recipe = MANY.replace("backend: scalar", "backend: cpu").replace("16Ki", "9Ki");
+    fs::write(root.path().join("many.yaml"), recipe).expect("recipe");
+    let on_one = Command::new("taskset")
+        .args(["-c", &first.to_string(), BINARY, "run", "many.yaml", "--out", "out"])
+        .env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1")
+        .current_dir(root.path())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut run = on_one.expect("taskset starts");
+    wait_for_rounds(&out.join("events.ndjson"), 10);
+    signal(run.id(), "-KILL");
+    run.wait().expect("ends");
+    let text_of = |name: &str| fs::read_to_string(out.join(name)).expect(name);
+    let all = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let change = format!("affinity is {all}, was {first}");
+
+    let before = text_of("events.ndjson");
+    let refused = scatterlab(root.path(), &["run", "--resume", "out", "--strict"]);
+    let error = text(&refused.stderr);
+    assert_eq!((refused.status.code(), error.lines().count()), (Some(1), 1), "{error}");
+    assert!(error.contains(&change) && error.contains("--strict sets nothing aside"), "{error}");
+    assert_eq!(text_of("events.ndjson"), before, "a refusal changes nothing");
+
+    let output = scatterlab(root.path(), &["run", "--resume", "out"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}{}", text(&output.stderr));
+    assert!(said.contains("warning: set aside: ") && said.contains(&change), "{said}");
+    assert!(text_of("events.ndjson").starts_with(&before), "what was measured stays on file");
+
+    let events = events(&out);
+    let marks = |event: &Event| matches!(event, Event::SetAside { .. });
+    let last = events.iter().rposition(marks).expect("set aside");
+    let old = events[..last].iter().filter(|event| matches!(event, Event::Round { .. })).count();
+    assert!(old >= 10 && said.contains(&format!("{old} rounds set aside")), "{old}: {said}");
+    let new = medians(&events[last..]);
+    let (rows, mut aside) = (rows(&out), 0);
+    assert_eq!(rows.len(), 8);
+    for row in &rows {
+        let (case, median): (_, f64) = (&row["case"], row["median_s"].parse().expect("a number"));
+        assert!(
+            (median / new[case] - 1.0).abs() < 1e-12,
+            "{case}: {median}, of the new rounds {}",
+            new[case]
+        );
+        assert_eq!((row["rounds"].as_str(), row["verification"].as_str()), ("3", "certified"), "{case}");
+        assert_eq!(row["resolved.threads"], cpus.len().to_string());
+        aside += row["rounds_set_aside"].parse::<usize>().expect("a number");
+    }
+    assert_eq!(aside, old);
+    assert!(text_of("many.svg").contains(&format!("Set aside: {old} rounds of ")), "{}", text_of("many.svg"));
+    // The manifest describes the machine of what counts: another resumption finds nothing changed.
+    let again = scatterlab(root.path(), &["run", "--resume", "out", "--strict"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    let manifest: serde_json::Value = serde_json::from_str(&text_of("manifest.json")).expect("JSON");
+    assert_eq!(manifest["environment"]["affinity"], serde_json::json!(cpus));
+}

@@ -1,5 +1,6 @@
 //! `scatterlab accuracy`: compares the models' predictions with stored runs.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,7 +14,7 @@ use super::recipes::open_run;
 use crate::engine::found::found;
 use crate::model::Profiles;
 use crate::model::profiles::ProfileStore;
-use crate::report::accuracy::{Ledgers, case_lines, case_table, lines, silences, table};
+use crate::report::accuracy::{self, BELOW, Ledgers, case_lines, case_table, lines, silences, table};
 use crate::run::Record;
 use crate::run::stored::Stored;
 
@@ -47,7 +48,7 @@ pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
         let asked = arguments.backend.is_empty() || arguments.backend.iter().any(|b| b == backend);
         asked && models.contains(&model)
     };
-    let mut ledgers = Ledgers::default();
+    let (mut ledgers, mut doubts) = (Ledgers::default(), BTreeSet::new());
     for path in &arguments.folders {
         let mut stored = open_run(path)?;
         match &profiles {
@@ -56,8 +57,12 @@ pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
             None => {}
         }
         ledgers.add(&stored.ledger, &wanted);
+        doubts.extend(accuracy::doubts(stored.ledger.profiles()));
     }
     print(&ledgers, arguments.cases, &mut output)?;
+    if !output.is_asked_for() {
+        doubts.iter().for_each(|line| out::line(line));
+    }
     output.end()?;
     if ledgers.held.is_empty() {
         bail!(
@@ -85,6 +90,9 @@ fn print(ledgers: &Ledgers, cases: bool, output: &mut Output) -> anyhow::Result<
     }
     if !groups.is_empty() {
         lines(&groups).iter().for_each(|line| out::line(line));
+    }
+    if ledgers.held.iter().any(|held| held.accuracy < 0.0) {
+        out::line(&format!("accuracy {BELOW}"));
     }
     silences(&ledgers.silent).iter().for_each(|line| out::line(line));
     Ok(())

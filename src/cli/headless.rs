@@ -11,7 +11,7 @@ use anyhow::bail;
 use self::doubts::Doubts;
 use super::interrupt::Interrupt;
 use super::out;
-use crate::case::{Case, Verdict, units};
+use crate::case::{Case, Device, Verdict, units};
 use crate::engine::protocol::{Event, Level, RoundResult, Stage};
 use crate::recipe::plan::{Plan, Quantity};
 use crate::run::eta::Eta;
@@ -41,6 +41,8 @@ pub struct Summary {
     pub doubtful: usize,
     /// The kinds of noise in the doubtful cases.
     pub noise: BTreeSet<Flag>,
+    /// Rounds, not cases, that count nowhere because the machine or the program changed during the run.
+    pub superseded: usize,
 }
 
 /// Runs a plan to its end and prints its progress.
@@ -120,6 +122,8 @@ struct Printer {
     quiet: bool,
     /// The position of a case that was lost with its engine, until it is known whether the run continues.
     lost: Option<usize>,
+    /// Whether the lack of profiles has been said.
+    told_of_profiles: bool,
 }
 
 /// Announces the engine's replacement after its death.
@@ -129,7 +133,17 @@ impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
-        Printer { ledger, eta, started, live, heard: false, doubts, quiet: false, lost: None }
+        Printer {
+            ledger,
+            eta,
+            started,
+            live,
+            heard: false,
+            doubts,
+            quiet: false,
+            lost: None,
+            told_of_profiles: false,
+        }
     }
 
     fn headline(&self) {
@@ -150,6 +164,7 @@ impl Printer {
                 self.eta.begin(now);
                 let shown = devices.iter().filter(|_| !self.quiet);
                 shown.for_each(|device| self.note(&super::devices::line(device)));
+                self.uncalibrated(devices);
             }
             Event::Progress { case, stage, .. } => self.status(case, *stage),
             Event::Round { result, .. } => {
@@ -176,6 +191,7 @@ impl Printer {
                 let record = changed.and_then(|at| self.ledger.records().get(at));
                 record.inspect(|record| self.note(&format!("{}: {what}", self.label(&record.case))));
             }
+            Event::SetAside { .. } => self.eta.begin(now),
             Event::Log { level: Level::Info | Level::Warn, .. } if self.quiet => {}
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.warn(text),
@@ -187,6 +203,18 @@ impl Printer {
             }
             _ => {}
         }
+    }
+
+    /// Says once how to get predictions where there is no profile.
+    fn uncalibrated(&mut self, devices: &[Device]) {
+        let lacking = self.ledger.uncalibrated(devices);
+        if self.quiet || lacking.is_empty() || std::mem::replace(&mut self.told_of_profiles, true) {
+            return;
+        }
+        let commands: Vec<String> =
+            lacking.iter().map(|backend| format!("scatterlab calibrate --backend {backend}")).collect();
+        let (of, commands) = (lacking.join(" and "), commands.join(" and "));
+        self.note(&format!("no profile of {of}, so no model predicts its cases; {commands} makes one"));
     }
 
     fn warn(&mut self, text: &str) {
@@ -281,6 +309,7 @@ impl Summary {
                 Status::Partial => summary.partial += 1,
                 Status::Pending => summary.unfinished += 1,
             }
+            summary.superseded += record.superseded.len();
             let flags = if record.statistics.is_some() { record.flags() } else { Vec::new() };
             summary.doubtful += usize::from(!flags.is_empty());
             summary.noise.extend(flags);
@@ -301,6 +330,7 @@ impl Summary {
             (self.unfinished, "not started"),
             (self.doubtful, &doubtful),
             (self.unsteady, "unsteady (rounds more than 10 % apart)"),
+            (self.superseded, "rounds set aside (measured before the machine or the program changed)"),
         ];
         let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
         let words: Vec<String> =

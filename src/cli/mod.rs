@@ -166,9 +166,13 @@ struct RunArguments {
     /// Recipe files, or names of shipped recipes such as quickstart or he2007/fig09-passes
     #[arg(required_unless_present = "resume", value_name = "RECIPE")]
     recipes: Vec<String>,
-    /// Go on with an interrupted run in its folder: nothing on file is measured again
+    /// Go on with an interrupted run in its folder: what is on file is measured again only if processors,
+    /// device, driver or program are not what they were
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run", "profile"])]
     resume: Option<PathBuf>,
+    /// With --resume: refuse where rounds on file would be set aside and measured again
+    #[arg(long, requires = "resume")]
+    strict: bool,
     /// Run on these backends instead of the recipe's: scalar, cpu, cuda
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     backend: Vec<String>,

@@ -16,7 +16,7 @@ use crate::engine::client::{Client, EngineCommand};
 use crate::engine::protocol::Environment;
 use crate::model::Profiles;
 use crate::recipe::plan::{Overrides, Plan};
-use crate::report::accuracy::silences;
+use crate::report::accuracy::{doubts, silences};
 use crate::report::predictions::{Foretold, foretold, lines, write};
 use crate::report::{Origin, csv};
 use crate::run::Ledger;
@@ -69,6 +69,9 @@ pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Resu
         None => theirs(engine)?,
     };
     let nowhere = Environment::default();
+    if !output.is_asked_for() {
+        doubts(&profiles).iter().for_each(|line| out::line(line));
+    }
     for ((_, plan), folder) in plans.into_iter().zip(folders) {
         let ledger = predicted(plan, &profiles, arguments)?;
         if output.is_asked_for() {

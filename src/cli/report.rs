@@ -6,12 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use super::format::{FormatName, Output};
 use super::headless::Summary;
 use super::profile::ProfileArguments;
 use super::recipes::open_run;
 use super::{out, results};
+use crate::recipe::plan::Bars;
 use crate::report::html::Measured;
 use crate::report::pdf::Print;
 use crate::report::{write_all, write_page, write_pdfs};
@@ -24,6 +26,9 @@ pub struct ReportArguments {
     folders: Vec<PathBuf>,
     #[command(flatten)]
     profile: ProfileArguments,
+    /// Bars through the points, instead of the recipe's
+    #[arg(long, value_name = "BARS", value_parser = PossibleValuesParser::new(Bars::WORDS.map(|(word, _)| word)))]
+    bars: Option<String>,
     /// Write the results to standard output, and no files; csv of one run only, because each
     /// has its own columns
     #[arg(long, value_name = "FORMAT")]
@@ -109,7 +114,11 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     if let Some(profiles) = &profiles {
         runs.iter_mut().for_each(|run| run.ledger.predict_from(profiles.clone()));
     }
-    for run in &runs {
+    let known = |word: &String| Bars::WORDS.iter().find(|(known, _)| known == word).map(|(_, bars)| *bars);
+    let bars = arguments.bars.as_ref().and_then(known);
+    for run in &mut runs {
+        let charts = run.manifest.plan.experiments.iter_mut().map(|experiment| &mut experiment.chart);
+        charts.for_each(|chart| chart.bars = bars.or(chart.bars));
         if output.is_asked_for() {
             output.results(run)?;
         } else {

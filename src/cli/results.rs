@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::out;
 use crate::case::{Transfer, units};
+use crate::model::DEFAULT_MODEL;
 use crate::recipe::plan::{Experiment, Plan, Quantity};
 use crate::report::html::{HEADS, Measured};
 use crate::report::judged::cases;
@@ -49,6 +50,9 @@ pub fn measured(ledger: &Ledger, number: usize) -> Measured {
     let speeds = SpeedsOfLight::new(plan, ledger.references());
     remarks.extend([speeds.words(records.clone()), speeds.bound(records.clone())].into_iter().flatten());
     remarks.extend(accuracies(experiment, records.clone()));
+    if records.clone().any(|record| record.accuracy(DEFAULT_MODEL).is_some()) {
+        remarks.extend(accuracy::doubts(ledger.profiles()));
+    }
     remarks.extend(reasons(records));
     Measured { rows, remarks }
 }

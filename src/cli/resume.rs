@@ -15,10 +15,18 @@ use crate::run::{self, Interrupted, events};
 
 /// Continues an interrupted run. A complete run only has its tables and charts rewritten if any is missing or
 /// outdated.
-pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyhow::Result<Summary> {
+///
+/// `strict` refuses a machine on which rounds on file would be set aside.
+pub fn run(
+    folder: &Path,
+    engine: &EngineCommand,
+    strict: bool,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Summary> {
     let stored = with_warnings(Stored::open(folder)?);
     if !stored.ledger.is_complete() {
-        let run = Interrupted::open(folder)?;
+        let mut run = Interrupted::open(folder)?;
+        run.strict = strict;
         let ledger = run.stored.ledger.clone();
         return headless::watch(&run::resume(engine, run, Some(write_of_run))?, ledger, interrupt);
     }

@@ -23,7 +23,7 @@ use crate::run::stored::Stored;
 pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
     let mut output = Output::open(arguments.format, 1)?;
-    let summary = resume::run(folder, &engine, &Interrupt::listen()?)?;
+    let summary = resume::run(folder, &engine, arguments.strict, &Interrupt::listen()?)?;
     let success = closed(&summary, &engine, &mut output)?;
     output.end()?;
     Ok(if success { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })

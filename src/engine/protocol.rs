@@ -259,6 +259,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "is_zero")]
         rounds: u32,
     },
+    /// The rounds of a case so far count nowhere, because what was measured them with is not what measures now.
+    /// They stay on file, and the case is measured anew. Written by the client, never by an engine.
+    SetAside { case: String, reason: String },
     /// The engine is paused.
     Paused,
     /// The engine continues.

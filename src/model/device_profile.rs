@@ -91,8 +91,9 @@ impl Profiles {
                 Ok((chosen, prediction)) => (chosen, Ok(prediction)),
                 Err(why) => (None, Err(why)),
             };
+            let doubt = profile.as_ref().ok().and_then(|profile| profile.doubt());
             let profile = profile.as_ref().ok().map(|profile| profile.name.clone());
-            Forecast { model: model.name(), profile, chosen, outcome }
+            Forecast { model: model.name(), profile, doubt, chosen, outcome }
         };
         super::all().iter().map(forecast).collect()
     }
@@ -112,6 +113,8 @@ pub struct Forecast {
     pub model: &'static str,
     /// Name of the profile used, if there is one.
     pub profile: Option<String>,
+    /// What makes that profile's figures doubtful ([`Profile::doubt`]).
+    pub doubt: Option<String>,
     /// For a case whose method is open: the parameters with the chosen method.
     pub chosen: Option<Params>,
     /// The prediction, or the reason why there is none, to follow `n/a: `.

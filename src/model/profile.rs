@@ -210,3 +210,104 @@ pub struct He2007 {
     /// w: threads of a warp.
     pub warp: u64,
 }
+
+impl Profile {
+    /// Whether it follows from a calibration of fewer rounds and wider steps.
+    pub fn is_quick(&self) -> bool {
+        self.made.is_some() && self.source.contains("--quick")
+    }
+
+    /// The share of the cases of its calibration that had doubtful rounds; 1 if it says only that there were some.
+    pub fn doubtful_share(&self) -> f64 {
+        let Some(doubtful) = self.made.as_ref().and_then(|made| made.doubtful.as_ref()) else { return 0.0 };
+        let counts = || {
+            let (some, rest) = doubtful.split_once(" of ")?;
+            let (all, _) = rest.split_once(" cases")?;
+            Some(some.parse::<f64>().ok()? / all.parse::<f64>().ok()?)
+        };
+        counts().filter(|share| (0.0..=1.0).contains(share)).unwrap_or(1.0)
+    }
+
+    /// What makes its figures doubtful, such as `quick, 38 % of its calibration doubtful`; `None`: nothing.
+    pub fn doubt(&self) -> Option<String> {
+        let share = self.doubtful_share();
+        let quick = self.is_quick().then(|| "quick".to_owned());
+        let noisy = (share > 0.0).then(|| format!("{:.0} % of its calibration doubtful", share * 100.0));
+        let words: Vec<String> = quick.into_iter().chain(noisy).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// How much its figures are worth, the best first: whether the calibration was quick, and how noisy it was, in
+    /// steps that differ in kind: hardly, up to a quarter of its cases, up to half, more.
+    pub fn worth(&self) -> (bool, usize) {
+        let share = self.doubtful_share();
+        (self.is_quick(), [0.05, 0.25, 0.5].iter().filter(|step| share > **step).count())
+    }
+
+    /// Figures that a calibration of these backends measures and that this profile, of an older version or cut by
+    /// hand, does not have: `rates.cpu.scan`.
+    pub fn lacks(&self) -> Vec<String> {
+        let of = |(backend, rates): (&String, &Rates)| {
+            let gpu = backend == "cuda";
+            let all = [
+                ("pass", rates.pass.is_none()),
+                ("pattern", gpu && rates.pattern.is_none()),
+                ("tile", gpu && rates.tile.is_none()),
+                ("blocks", gpu && rates.blocks.is_empty()),
+                ("scan", rates.scan.is_none()),
+                ("random", rates.random.is_empty()),
+                ("moves", !gpu && rates.moves.is_empty()),
+                ("strided", rates.strided.is_empty()),
+                ("interleaved", rates.interleaved.is_empty()),
+                ("latency", rates.latency.is_none()),
+            ];
+            let lacking = all.into_iter().filter(|(_, lacks)| *lacks);
+            lacking.map(|(name, _)| format!("rates.{backend}.{name}")).collect::<Vec<_>>()
+        };
+        self.rates.iter().flat_map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{shipped, shipped_text};
+
+    fn epyc() -> Profile {
+        let text = shipped_text("amd-epyc-2cpus").expect("shipped");
+        crate::model::profiles::read("amd-epyc-2cpus", text).expect("a profile")
+    }
+
+    fn with(source: &str, doubtful: Option<&str>) -> Profile {
+        let doubtful = doubtful.map(str::to_owned);
+        let made = epyc().made.map(|made| Made { doubtful, ..made });
+        Profile { source: source.into(), made, ..epyc() }
+    }
+
+    #[test]
+    fn a_profile_says_how_far_to_trust_it() {
+        assert_eq!(epyc().doubt().as_deref(), Some("87 % of its calibration doubtful"));
+        assert_eq!(with("scatterlab calibrate", None).doubt(), None);
+        let quick = with("scatterlab calibrate --quick", Some("75 of 200 cases: spread 75"));
+        assert_eq!(quick.doubt().as_deref(), Some("quick, 38 % of its calibration doubtful"));
+        assert_eq!(with("scatterlab calibrate", Some("spread 9, steal 1")).doubtful_share(), 1.0);
+        let worth = |source, doubtful| with(source, doubtful).worth();
+        let (full, quick) = ("scatterlab calibrate", "scatterlab calibrate --quick");
+        assert!(worth(full, None) < worth(full, Some("75 of 200 cases: spread 75")));
+        assert!(worth(full, Some("200 of 200 cases: spread 200")) < worth(quick, None));
+        assert_eq!(worth(full, Some("75 of 200 cases: x")), worth(full, Some("80 of 200 cases: x")));
+    }
+
+    #[test]
+    fn what_an_older_calibration_did_not_measure_is_named() {
+        for name in shipped() {
+            let text = shipped_text(name).expect("shipped");
+            let profile = crate::model::profiles::read(name, text).expect("a profile");
+            assert_eq!(profile.lacks(), [""; 0], "{name}");
+        }
+        let mut old = epyc();
+        let rates = old.rates.get_mut("cpu").expect("rates");
+        (rates.scan, rates.moves) = (None, Vec::new());
+        assert_eq!(old.lacks(), ["rates.cpu.scan", "rates.cpu.moves"]);
+    }
+}

@@ -4,7 +4,7 @@ use super::draft::only;
 use super::error::{Mistake, Place};
 use super::node::{Content, Node};
 use crate::case::MODELS;
-use crate::recipe::plan::{Ceiling, Quantity};
+use crate::recipe::plan::{Bars, Ceiling, Quantity};
 
 /// Name of a parameter in the chart.
 #[derive(Clone, Debug)]
@@ -25,11 +25,13 @@ pub(crate) struct ChartDraft {
     pub ceiling: Option<(Place, Ceiling)>,
     /// Names of models; `None` if the recipe does not mention models.
     pub models: Option<Vec<String>>,
+    /// The bars; `None` if the recipe does not mention them.
+    pub bars: Option<Bars>,
 }
 
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
-const KEYS: [&str; 7] = ["x", "y", "lines", "panels", "relative-to", "ceiling", "model"];
+const KEYS: [&str; 8] = ["x", "y", "lines", "panels", "relative-to", "ceiling", "model", "bars"];
 /// The word for no model.
 pub(super) const NO_MODEL: &str = "none";
 /// Quantities of the y axis.
@@ -47,7 +49,7 @@ pub(super) const CEILINGS: [(&str, Ceiling); 2] =
 impl ChartDraft {
     /// Reads the value of `chart:`.
     pub fn read(node: &Node) -> Result<ChartDraft, Mistake> {
-        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to, ceiling, model")?;
+        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to, ceiling, model, bars")?;
         only(entries, "chart", &KEYS)?;
         let Some((_, x)) = entries.iter().find(|(k, _)| k.text == "x") else {
             return Err(Mistake::missing_key(node.place, "chart", "x"));
@@ -61,6 +63,7 @@ impl ChartDraft {
             relative_to: None,
             ceiling: None,
             models: None,
+            bars: None,
         };
         for (key, node) in entries {
             chart.set(&key.text, node)?;
@@ -77,6 +80,7 @@ impl ChartDraft {
             "panels" => self.panels = names(node, "chart.panels")?,
             "relative-to" => self.relative_to = relative_to(node)?,
             "ceiling" => self.ceiling = ceiling(node)?,
+            "bars" => self.bars = bars(node)?,
             _ => self.models = models(node)?,
         }
         Ok(())
@@ -105,6 +109,12 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
             format!("{NO_MODEL}, a model ({}), or a list of them", MODELS.join(", ")),
             "",
             "the models whose predictions are drawn; without it the usual one, where there is a profile",
+        ),
+        "bars" => (
+            Bars::WORDS.map(|(word, _)| word).join(", "),
+            "",
+            "the bars through the points: from the 5th to the 95th percentile of the samples, their whole range, or \
+             none; without it percentiles from 20 samples on, else the range",
         ),
         _ => (
             CEILINGS.map(|(word, _)| word).join(", "),
@@ -141,6 +151,14 @@ fn ceiling(node: &Node) -> Result<Option<(Place, Ceiling)>, Mistake> {
     match node.content {
         Content::Null => Ok(None),
         _ => Ok(Some((node.place, one_of(node, "chart.ceiling", CEILINGS)?))),
+    }
+}
+
+/// `None` for `null` (an override that removes the key).
+fn bars(node: &Node) -> Result<Option<Bars>, Mistake> {
+    match node.content {
+        Content::Null => Ok(None),
+        _ => Ok(Some(one_of(node, "chart.bars", Bars::WORDS)?)),
     }
 }
 

@@ -7,6 +7,7 @@ use super::format::Table;
 use super::judged::cases;
 use super::table;
 use crate::case::units;
+use crate::model::{Profile, Profiles};
 use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Record};
 use crate::stats::quantile_of;
@@ -145,13 +146,31 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// `accuracy mean 94.1 %, p10 82.0 %, least 70.3 % (24 cases)`; `None` without cases.
+/// `accuracy mean 94.1 %, p10 82.0 %, least 70.3 %, median error 4.2 % (24 cases)`; `None` without cases.
 pub fn words(accuracies: &[f64]) -> Option<String> {
     let least = accuracies.iter().copied().min_by(f64::total_cmp)?;
     let mean = accuracies.iter().sum::<f64>() / accuracies.len() as f64;
     let p10 = quantile_of(accuracies, 0.1)?;
-    let [mean, p10, least] = [mean, p10, least].map(percent);
-    Some(format!("accuracy mean {mean}, p10 {p10}, least {least} ({})", cases(accuracies.len())))
+    let [mean, p10, worst, error] = [mean, p10, least, median_error(accuracies)?].map(percent);
+    let below = if least < 0.0 { format!("; {BELOW}") } else { String::new() };
+    let count = cases(accuracies.len());
+    Some(format!("accuracy mean {mean}, p10 {p10}, least {worst}, median error {error} ({count}){below}"))
+}
+
+/// The median of |v − v'| / v, which is 1 less the accuracy.
+fn median_error(accuracies: &[f64]) -> Option<f64> {
+    Some(1.0 - quantile_of(accuracies, 0.5)?)
+}
+
+/// Explains an accuracy below zero.
+pub const BELOW: &str = "below 0 %: predicted to take more than twice the measured time";
+
+/// The profiles that are themselves in doubt: `profile amd-epyc-2: quick, 38 % of its calibration doubtful`.
+pub fn doubts(profiles: &Profiles) -> Vec<String> {
+    let line = |profile: &Profile| Some(format!("profile {}: {}", profile.name, profile.doubt()?));
+    let mut lines: Vec<String> = profiles.all().filter_map(line).collect();
+    lines.dedup();
+    lines
 }
 
 /// A human-readable table of groups.
@@ -164,18 +183,20 @@ pub fn lines(groups: &[Group]) -> Vec<String> {
             group.title().to_owned(),
             group.held.len().to_string(),
             percent(group.mean()),
+            median_error(&group.accuracies()).map(percent).unwrap_or_default(),
             group.p10().map(percent).unwrap_or_default(),
             worst.map(|held| percent(held.accuracy)).unwrap_or_default(),
             worst.map(|held| held.case.clone()).unwrap_or_default(),
         ]
     };
-    let rows: Vec<[String; 8]> = groups.iter().map(row).collect();
+    let rows: Vec<[String; 9]> = groups.iter().map(row).collect();
     let columns = [
         table::words("model"),
         table::words("backend"),
         table::words("experiment"),
         table::numbers("cases"),
         table::numbers("mean"),
+        table::numbers("median error"),
         table::numbers("p10"),
         table::numbers("least"),
         table::words("of"),
@@ -221,7 +242,8 @@ pub fn silences(silent: &BTreeMap<Silence, usize>) -> Vec<String> {
 
 /// The groups as a table for other programs.
 pub fn table(groups: &[Group]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + '_> {
-    let names = ["model", "backend", "experiment", "cases", "mean", "p10", "least", "least_case"];
+    let names =
+        ["model", "backend", "experiment", "cases", "mean", "p10", "least", "least_case", "median_error"];
     let cells = |group: &Group| {
         let worst = group.worst();
         vec![
@@ -233,6 +255,7 @@ pub fn table(groups: &[Group]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> 
             group.p10().and_then(Cell::number),
             worst.and_then(|held| Cell::number(held.accuracy)),
             worst.map(|held| Cell::text(&held.case)),
+            median_error(&group.accuracies()).and_then(Cell::number),
         ]
     };
     Table { columns: names.map(str::to_owned).to_vec(), rows: groups.iter().map(cells) }
@@ -270,7 +293,6 @@ pub fn case_table(held: &[Compared]) -> Table<impl Iterator<Item = Vec<Option<Ce
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Profiles;
     use crate::model::held_fixture as profile;
     use crate::tui::tests::{fixture, script};
 
@@ -292,7 +314,13 @@ mod tests {
         assert!(groups[0].p10().is_some_and(|p10| (p10 - 0.1).abs() < 1e-12));
         assert_eq!(groups[2].worst().map(|held| held.case.as_str()), Some("at -1"));
         assert_eq!(words(&[]), None);
-        assert_eq!(words(&[0.5]).as_deref(), Some("accuracy mean 50.0 %, p10 50.0 %, least 50.0 % (1 case)"));
+        let one = "accuracy mean 50.0 %, p10 50.0 %, least 50.0 %, median error 50.0 % (1 case)";
+        assert_eq!(words(&[0.5]).as_deref(), Some(one));
+        let below = words(&[0.9, 0.8, -1.567]).expect("three cases");
+        assert!(
+            below.contains("least -156.7 %, median error 20.0 % (3 cases); below 0 %: predicted"),
+            "{below}"
+        );
     }
 
     #[test]

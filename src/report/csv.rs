@@ -12,7 +12,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-use self::columns::{columns, speeds_of_light, transfers};
+use self::columns::{columns, set_aside, speeds_of_light, transfers};
 use super::Origin;
 use super::cell::Cell;
 use super::copies::Copies;
@@ -35,6 +35,7 @@ pub fn table<'a>(
 ) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + use<'a>> {
     let mut columns = columns(origin.plan, records);
     columns.extend(transfers(records));
+    columns.extend(set_aside(records));
     columns.extend(speeds_of_light(origin.plan, records, copies));
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let cells = move |record| -> Vec<Option<Cell>> {
@@ -55,7 +56,7 @@ const SAMPLES: [&str; 10] =
     ["case", "round", "attempt", "counts", "sample", "seconds", "batch", "started", "flags", "status"];
 
 /// Writes one row for each sample of each attempt at each round. Samples of failed cases and of attempts that
-/// do not count are included; columns mark them.
+/// do not count are included; columns mark them. Those of rounds that were set aside are in the events only.
 pub fn samples(out: impl Write, records: &[Record]) -> Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(SAMPLES).context("samples.csv")?;

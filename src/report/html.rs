@@ -4,6 +4,7 @@ use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Origin;
+use super::files::caption;
 use super::series::charted;
 use super::svg::{Caption, render};
 use crate::case::Device;

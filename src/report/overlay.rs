@@ -126,7 +126,8 @@ fn overlay(
     let doubted = peers.then(|| "Peers are not certified".to_owned());
     let notes: Vec<String> = left_out.into_iter().chain(doubted).collect();
     let notes = (!notes.is_empty()).then(|| notes.join(" · "));
-    let caption = Caption::overlay(&plan, key, notes);
+    let samples = records.iter().filter_map(|record| record.statistics.as_ref());
+    let caption = Caption::overlay(&plan, key, notes, samples);
     Overlay { slug: experiment.slug.clone(), data, caption }
 }
 

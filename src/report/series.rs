@@ -4,7 +4,9 @@
 //! A [`Reference`] is a measured case without an x value. A [`Guide`] is a horizontal line that is no case: a
 //! copy rate or an upper limit. A [`ModelLine`] is predicted.
 
+pub mod bars;
 mod build;
+mod doubt;
 mod guide;
 mod note;
 mod predicted;
@@ -12,7 +14,9 @@ mod predicted;
 pub(crate) mod tests;
 
 pub use super::copies::Copies;
+pub use bars::BarKinds;
 pub use build::{charted, series};
+pub use doubt::Doubt;
 pub use guide::{Guide, guides};
 pub use note::{Note, NoteKind};
 pub use predicted::{ModelKey, ModelLine, Predicted, models};
@@ -39,6 +43,10 @@ pub struct ChartData {
     pub models: Vec<ModelKey>,
     /// Cases that are not points, or not certified ones, and why.
     pub notes: Vec<Note>,
+    /// The bars through the points.
+    pub bars: BarKinds,
+    /// Words of the noise in which points were measured, without that of a GPU's clocks.
+    pub noise: Vec<&'static str>,
     /// Whether the chart only shows the deviation of another chart's points from a model.
     pub residual: bool,
 }
@@ -178,6 +186,8 @@ pub struct MeasuredValue {
     /// The smaller of the values at the shortest and the longest time.
     pub y_min: f64,
     pub y_max: f64,
+    /// Ends of the chart's bar, the smaller one first; `None` without a bar.
+    pub bar: Option<[f64; 2]>,
     /// The values at the ends of [`Statistics::interval`](crate::stats::Statistics::interval), the smaller one
     /// first. `None` for a single round, if an end is not a positive time, and if y is a change against a
     /// baseline, because the baseline is uncertain, too.
@@ -187,6 +197,38 @@ pub struct MeasuredValue {
     /// Whether the case's output was certified to be right; `false` if that is still to come. A case whose output
     /// is wrong is never here.
     pub certified: bool,
+    pub doubt: Doubt,
+}
+
+impl Line {
+    /// The points in stretches that a line may join: a case that was skipped, failed or cannot run is a gap.
+    pub fn stretches(&self) -> impl Iterator<Item = &[Point]> {
+        let gap = |from: f64, to: f64| self.absent.iter().any(|absent| from < absent.x && absent.x < to);
+        self.points.chunk_by(move |a, b| !gap(a.x, b.x))
+    }
+}
+
+/// How far bars may reach beyond the points at either end, as a share of the points' span, before they are cut:
+/// a single slow sample must not press all points together.
+const REACH: f64 = 0.25;
+
+/// Least span of points on a logarithmic axis for this purpose: a factor of four.
+const LEAST_SPAN: f64 = 1.386;
+
+/// The values that an axis of this spacing must include: all points, and the ends of bars near them.
+pub fn within_reach(points: &[f64], ends: impl Iterator<Item = f64>, spacing: Spacing) -> Vec<f64> {
+    let place = |v: f64| if spacing.is_log() { v.ln() } else { v };
+    let places = || points.iter().map(|&v| place(v)).filter(|v| v.is_finite());
+    let (low, high) =
+        places().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    let span = match spacing.is_log() {
+        true => (high - low).max(LEAST_SPAN),
+        // A linear axis begins at 0.
+        false => high.max(0.0) - low.min(0.0),
+    };
+    let (low, high) = (low - REACH * span, high + REACH * span);
+    let near = ends.filter(|&end| (low..=high).contains(&place(end)));
+    points.iter().copied().chain(near).collect()
 }
 
 impl ChartData {
@@ -198,14 +240,15 @@ impl ChartData {
         }
     }
 
-    /// The scale of y over all panels. Its spacing is that of the y axis, if fixed, or else
+    /// The scale of y over all panels, with room for every point and for the bars near them. Its spacing is that of the y axis, if fixed, or else
     /// [`y_spacing`](Self::y_spacing).
     pub fn y_scale(&self) -> AxisScale {
-        let mut values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
-        if values.is_empty() {
-            values.extend(self.predicted(|_| true).map(|p| p.y));
+        let mut points: Vec<f64> = self.measured().map(|m| m.y).collect();
+        if points.is_empty() {
+            points.extend(self.predicted(|_| true).map(|p| p.y));
         }
-        let spacing = self.y.spacing.unwrap_or_else(|| self.y_spacing(&values));
+        let spacing = self.y.spacing.unwrap_or_else(|| self.y_spacing(&points));
+        let values = within_reach(&points, self.measured().flat_map(|m| m.bar).flatten(), spacing);
         AxisScale::measured_as(&self.with_guides(values, |_| true), spacing, self.y.unit)
     }
 

@@ -11,6 +11,9 @@ use crate::recipe::plan::Plan;
 use crate::run::Record;
 use crate::stats::median;
 
+/// Explains a share above 1.
+const BEYOND: &str = " (above 100 %: the keys stay in caches, which the copies do not fit, or the method moves less than the model)";
+
 /// Speeds of light of the cases of a run.
 #[derive(Clone, Debug)]
 pub struct SpeedsOfLight<'a> {
@@ -61,7 +64,9 @@ impl<'a> SpeedsOfLight<'a> {
             [low, high] => format!("{backend} {low} to {high} %"),
         });
         let words: Vec<String> = words.collect();
-        (!words.is_empty()).then(|| format!("of the speed of light: {}", words.join(", ")))
+        let beyond = reached.iter().any(|(_, _, high)| *high > 1.0);
+        let why = if beyond { BEYOND } else { "" };
+        (!words.is_empty()).then(|| format!("of the speed of light: {}{why}", words.join(", ")))
     }
 
     /// Seconds of one execution at the rate at which the run ranked such keys on chip; `None` if the case's method has
@@ -142,6 +147,12 @@ mod tests {
             speeds.words(own).as_deref(),
             Some("of the speed of light: cuda 42 to 70 %, peer:cub-radix-sort 42 to 70 %")
         );
+        let small = Copies::from([("cuda".to_owned(), vec![100.0])]);
+        let quick = SpeedsOfLight::new(plan, &small).words(records.iter()).expect("a share");
+        assert!(!quick.contains("above 100 %"), "{quick}");
+        let ten = finished_in("ashkiani2017/gpu-multisplit.yaml", |_| 2e-4);
+        let words = SpeedsOfLight::new(ten.plan(), &copies).words(ten.records().iter()).expect("a share");
+        assert!(words.contains("(above 100 %: the keys stay in caches"), "{words}");
         let none = Copies::new();
         let without = SpeedsOfLight::new(plan, &none);
         assert_eq!((without.seconds(first("none")), without.words(records.iter())), (None, None));

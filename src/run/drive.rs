@@ -98,8 +98,8 @@ pub fn resume(
     run: Interrupted,
     reports: Option<WriteReports>,
 ) -> anyhow::Result<Running> {
-    let Interrupted { stored, folder, retried } = run;
-    let again = Beginning::Again { manifest: Box::new(stored.manifest), retried };
+    let Interrupted { stored, folder, retried, strict } = run;
+    let again = Beginning::Again { manifest: Box::new(stored.manifest), retried, strict };
     drive(engine, folder, stored.ledger, again, reports)
 }
 
@@ -132,6 +132,7 @@ fn drive(
         deaths: 0,
         device_lost: false,
         pause: false,
+        strict: false,
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })
@@ -177,6 +178,8 @@ struct Drive {
     device_lost: bool,
     /// Whether the user wants a pause.
     pause: bool,
+    /// As [`Interrupted::strict`].
+    strict: bool,
 }
 
 /// How one engine's part of the run ended.
@@ -354,8 +357,12 @@ impl Drive {
         })
     }
 
-    /// Whether an engine skips a case whose report was refused; the case has failed already.
+    /// Whether an engine skips a case whose report was refused, which has failed already, or sets aside what is on
+    /// file, which is not for it to decide.
     fn is_refused(&self, event: &Event) -> bool {
+        if matches!(event, Event::SetAside { .. }) {
+            return true;
+        }
         let Event::Skipped { case, .. } = event else { return false };
         let record = self.ledger.position(case).and_then(|at| self.ledger.records().get(at));
         record.is_some_and(|record| matches!(record.status, Status::Failed(_)))

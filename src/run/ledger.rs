@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Record, SKIPPED, Status};
-use crate::case::{Case, Measure, Verdict};
+use crate::case::{Availability, Case, Device, Measure, Verdict};
 use crate::engine::protocol::{Event, Finished, FinishedRound, Ranked, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::model::Profiles;
@@ -52,6 +52,19 @@ impl Ledger {
     /// The profiles from which the cases are predicted.
     pub fn profiles(&self) -> &Profiles {
         &self.profiles
+    }
+
+    /// The backends among these devices whose cases nothing predicts because they have no profile: those for which
+    /// `scatterlab calibrate --backend NAME` makes one (`cpu` stands for `scalar`, too).
+    pub fn uncalibrated(&self, devices: &[Device]) -> Vec<&'static str> {
+        let there = |backend: &str| {
+            devices.iter().any(|d| d.backend == backend && d.availability == Availability::Available)
+        };
+        let lacking = |case: &&Case| there(case.place().0) && self.profiles.of(case).is_err();
+        let cases = || self.plan.cases.iter().filter(lacking);
+        let cuda = |case: &Case| case.place().0 == "cuda";
+        let found = [("cpu", cases().any(|case| !cuda(case))), ("cuda", cases().any(cuda))];
+        found.into_iter().filter(|(_, lacks)| *lacks).map(|(backend, _)| backend).collect()
     }
 
     /// Recomputes the forecasts if the profiles have changed.
@@ -210,6 +223,11 @@ impl Ledger {
                 self.records[at].wanted = self.records[at].wanted.max(*rounds);
                 Some(at)
             }
+            Event::SetAside { case, .. } => {
+                let at = self.position(case)?;
+                self.set_aside(at);
+                Some(at)
+            }
             Event::Reference { backend, copy, ranked, .. } => {
                 self.references.entry(backend.clone()).or_default().push(*copy);
                 self.add_ranked(backend, ranked);
@@ -246,6 +264,23 @@ impl Ledger {
         if let Some(Verdict::Wrong { mistake }) = &record.verdict {
             record.status = Status::Failed(format!("wrong result: {mistake}"));
         }
+    }
+
+    /// Has a case measured anew, without the rounds so far, and forgets the plain copies that were measured beside
+    /// them. A wrong result stays wrong.
+    fn set_aside(&mut self, at: usize) {
+        let record = &mut self.records[at];
+        if is_wrong(record) {
+            return;
+        }
+        let rounds = std::mem::take(&mut record.rounds);
+        record.superseded.extend(rounds);
+        record.superseded.append(&mut record.set_aside);
+        (record.verdict, record.statistics, record.stop) = (None, None, None);
+        if matches!(record.status, Status::Done | Status::Partial) {
+            record.status = Status::Pending;
+        }
+        self.references.remove(record.case.place().0);
     }
 
     /// Skips a case. If it had enough rounds before the user asked for more, only the additional rounds are
@@ -330,6 +365,7 @@ fn blank(case: &Case) -> Record {
         case: case.clone(),
         rounds: Vec::new(),
         set_aside: Vec::new(),
+        superseded: Vec::new(),
         verdict: None,
         stop: None,
         wanted: 0,

@@ -1,5 +1,6 @@
 //! The record of a case, derived from its events. Screen, CSV and SVG are all produced from it.
 
+use crate::case::backends::THREADS_KEY;
 use crate::case::gpus::{Count, Gpus};
 use crate::case::{Case, Transfer, Value, Verdict, Work};
 use crate::engine::protocol::RoundResult;
@@ -37,6 +38,9 @@ pub struct Record {
     pub rounds: Vec<RoundResult>,
     /// Attempts that do not count, because the other attempt at the same round does.
     pub set_aside: Vec<RoundResult>,
+    /// Attempts of an earlier part of the run, whose processors, device or program were not those of the later
+    /// part ([`SetAside`](crate::engine::protocol::Event::SetAside)). They count nowhere.
+    pub superseded: Vec<RoundResult>,
     pub verdict: Option<Verdict>,
     pub status: Status,
     /// Why measuring stopped, once it has.
@@ -89,6 +93,15 @@ impl Record {
     /// The rounds' medians, seconds.
     pub fn medians(&self) -> Vec<f64> {
         self.rounds.iter().filter_map(|round| stats::median(&round.samples)).collect()
+    }
+
+    /// Threads on which the case ran: its last round's, if the recipe left them open. `None` if the case says none.
+    pub fn threads(&self) -> Option<u64> {
+        let resolved = self.rounds.last().into_iter().flat_map(|round| &round.resolved);
+        match resolved.into_iter().find(|(key, _)| key == THREADS_KEY) {
+            Some((_, Value::Int(threads))) => Some(*threads),
+            _ => self.case.params.int(THREADS_KEY),
+        }
     }
 
     /// Seconds taken by all attempts, including preparation.

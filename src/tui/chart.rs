@@ -17,7 +17,7 @@ use ratatui::layout::Rect;
 use super::plot::{Picture, Plot};
 use super::theme::Theme;
 use crate::report::scale::Spacing;
-use crate::report::series::ChartData;
+use crate::report::series::{BarKinds, ChartData, MeasuredValue};
 use baseline::Baseline;
 use overlay::Overlay;
 
@@ -29,6 +29,8 @@ pub use scales::Scales;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bars {
     Nothing,
+    /// Those of the chart: percentiles, or the range of few samples.
+    Chart,
     /// From the smallest to the largest sample.
     Extremes,
     /// The 95 % interval of the rounds' medians.
@@ -37,9 +39,10 @@ pub enum Bars {
 
 impl Bars {
     /// Label of the bars above the chart.
-    pub fn word(self) -> &'static str {
+    pub fn word(self, of_chart: BarKinds) -> &'static str {
         match self {
             Bars::Nothing => "no bars",
+            Bars::Chart => of_chart.short_words(),
             Bars::Extremes => "min-max bars",
             Bars::Interval => "95 % bars",
         }
@@ -47,9 +50,20 @@ impl Bars {
 
     fn next(self) -> Bars {
         match self {
-            Bars::Extremes => Bars::Interval,
-            Bars::Interval => Bars::Nothing,
-            Bars::Nothing => Bars::Extremes,
+            Bars::Chart => Bars::Interval,
+            Bars::Interval => Bars::Extremes,
+            Bars::Extremes => Bars::Nothing,
+            Bars::Nothing => Bars::Chart,
+        }
+    }
+
+    /// The ends of a value's bar.
+    pub fn ends(self, value: &MeasuredValue) -> Option<[f64; 2]> {
+        match self {
+            Bars::Nothing => None,
+            Bars::Chart => value.bar,
+            Bars::Extremes => Some([value.y_min, value.y_max]),
+            Bars::Interval => value.interval,
         }
     }
 }
@@ -147,7 +161,7 @@ impl ChartView {
         ChartView {
             cursor: false,
             full: false,
-            bars: Bars::Extremes,
+            bars: Bars::Chart,
             canvas: Canvas::Braille,
             differences: true,
             looks: vec![Look::default(); experiments.max(1)],

@@ -20,7 +20,7 @@ mod log;
 mod machine;
 mod mouse;
 mod pacer;
-mod palette;
+pub(crate) mod palette;
 mod panel;
 mod pattern;
 mod plot;

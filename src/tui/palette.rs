@@ -105,4 +105,4 @@ impl Palette {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -46,6 +46,9 @@ const WITH_256: [&str; 7] = ["256color", "direct", "kitty", "alacritty", "foot",
 const MARKERS: [&str; 8] = ["●", "■", "▲", "◆", "○", "□", "△", "◇"];
 const ASCII_MARKERS: [&str; 8] = ["o", "x", "+", "*", "#", "@", "%", "&"];
 
+/// The markers of doubtful points, half filled or with a dot: in the order of [`MARKERS`].
+const DOUBTFUL_MARKERS: [&str; 8] = ["◐", "◧", "◭", "⬖", "◎", "▣", "◬", "◈"];
+
 /// The marks of failed and of doubtful results, each in Unicode and in ASCII. The ASCII mark is a capital `X`,
 /// because `x` is a marker of points.
 pub const FAILED: (&str, &str) = ("✗", "X");
@@ -162,6 +165,12 @@ impl Theme {
     pub fn marker(self, index: usize) -> &'static str {
         let markers = if self.utf8 { MARKERS } else { ASCII_MARKERS };
         markers[index % markers.len()]
+    }
+
+    /// The marker of the doubtful points of that line. In ASCII it is the mark of a doubtful result, whatever the
+    /// line.
+    pub fn doubtful_marker(self, index: usize) -> &'static str {
+        if self.utf8 { DOUBTFUL_MARKERS[index % DOUBTFUL_MARKERS.len()] } else { DOUBTFUL.1 }
     }
 
     /// The marker of the points of a baseline run, which are drawn behind those of the shown run.

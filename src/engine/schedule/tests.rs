@@ -18,6 +18,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
             relative_to: None,
             ceiling: None,
             models: None,
+            bars: None,
         },
         measure: *measure,
     };

@@ -41,6 +41,12 @@ pub enum Notice {
     Foreign(String),
     /// Made for a device of another kind.
     Other(String),
+    /// Made by a quick or noisy calibration.
+    Doubtful(String),
+    /// Made by a version that measured less.
+    Lacking(String),
+    /// Not a doubt: which other one was passed over, and why.
+    Chosen(String),
 }
 
 impl fmt::Display for Notice {
@@ -49,14 +55,20 @@ impl fmt::Display for Notice {
             Notice::Stale(why) => write!(f, "stale: {why}"),
             Notice::Foreign(why) => write!(f, "foreign: {why}"),
             Notice::Other(why) => write!(f, "of another device: {why}"),
+            Notice::Doubtful(why) => write!(f, "doubtful: {why}"),
+            Notice::Lacking(what) => {
+                write!(f, "lacks {what}: cases that need it are predicted less well or not at all")
+            }
+            Notice::Chosen(why) => write!(f, "chosen {why}"),
         }
     }
 }
 
 impl ProfileStore {
     /// The profile of a device: one made for a device of this name, memory size and number of processors that
-    /// has rates of its backend. Preferred are profiles made on this very machine, then those made with this
-    /// driver, then the newest. `None` if there is none.
+    /// has rates of its backend. Preferred are full calibrations over quick ones, then quiet ones over noisy ones
+    /// ([`Profile::worth`]), then profiles made on this very machine, then those made with this driver, then the
+    /// newest. A notice says which other one was passed over. `None` if there is none.
     pub fn of_device(&self, machine: Machine<'_>) -> Option<Found> {
         let ours = identity(machine.device);
         // A profile that a person wrote by hand is used only if named.
@@ -66,10 +78,16 @@ impl ProfileStore {
         let rank = |kept: &&Kept| {
             let profile = &kept.profile;
             let at = profile.made.as_ref().map(|made| made.at.clone());
-            (elsewhere(profile, machine).is_some(), profile.device.driver != ours.driver, Reverse(at))
+            let near = (elsewhere(profile, machine).is_some(), profile.device.driver != ours.driver);
+            (profile.worth(), near, Reverse(at))
         };
-        let kept = self.kept.iter().filter(fits).min_by_key(rank)?;
-        Some(kept.for_device(machine))
+        let mut fitting: Vec<&Kept> = self.kept.iter().filter(fits).collect();
+        fitting.sort_by_key(rank);
+        let first = fitting.first()?;
+        let mut found = first.for_device(machine);
+        let over = fitting.get(1).map(|second| passed_over(&first.profile, &second.profile, machine));
+        found.notices.extend(over.map(Notice::Chosen));
+        Some(found)
     }
 
     /// The profile with this name or in this file, checked against a device.
@@ -136,7 +154,34 @@ fn notices(profile: &Profile, machine: Machine<'_>) -> Vec<Notice> {
         profile.made.as_ref().and_then(|made| age(&made.at, machine.now)),
     ];
     let stale = stale.into_iter().flatten().map(Notice::Stale);
-    elsewhere(profile, machine).map(Notice::Foreign).into_iter().chain(stale).collect()
+    let doubtful = profile.doubt().map(Notice::Doubtful);
+    let lacks = profile.lacks();
+    let lacking = (!lacks.is_empty()).then(|| Notice::Lacking(lacks.join(", ")));
+    let foreign = elsewhere(profile, machine).map(Notice::Foreign);
+    foreign.into_iter().chain(stale).chain(doubtful).chain(lacking).collect()
+}
+
+/// Why one fitting profile is preferred to the next: `over amd-epyc-2, which is quick`.
+fn passed_over(first: &Profile, second: &Profile, machine: Machine<'_>) -> String {
+    let ((quick, noise), (their_quick, their_noise)) = (first.worth(), second.worth());
+    let far = |profile: &Profile| elsewhere(profile, machine).is_some();
+    let why = if !quick && their_quick {
+        "which is of a quick calibration".to_owned()
+    } else if noise < their_noise {
+        format!("which is noisier ({})", second.doubt().unwrap_or_default())
+    } else if !far(first) && far(second) {
+        "which is of another machine".to_owned()
+    } else if first.device.driver != second.device.driver {
+        "which is of another driver".to_owned()
+    } else {
+        "which is older".to_owned()
+    };
+    let at = |profile: &Profile| profile.made.as_ref().map(|made| made.at.clone()).unwrap_or_default();
+    let name = |profile: &Profile| match first.name == second.name {
+        true => format!("{} of {}", profile.name, at(profile)),
+        false => profile.name.clone(),
+    };
+    format!("over {}, {why}", name(second))
 }
 
 fn elsewhere(profile: &Profile, machine: Machine<'_>) -> Option<String> {

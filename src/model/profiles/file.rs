@@ -33,12 +33,15 @@ fn of_a_profile(mut error: RecipeError) -> RecipeError {
     error
 }
 
-/// Reports an unknown schema version before the keys that only that version knows.
+/// Reports a later schema before the keys that only that version knows. An older one is read like this one, from which
+/// only figures may be missing.
 fn schema(root: &Node) -> Result<(), Mistake> {
     let Content::Map(entries) = &root.content else { return Ok(()) };
     match entries.iter().find(|(key, _)| key.text == "schema").map(|(_, node)| node) {
-        Some(Node { content: Content::Int(version), place }) if *version != i128::from(SCHEMA) => {
-            let (at, accepted) = ("schema".to_owned(), SCHEMA.to_string());
+        Some(Node { content: Content::Int(version), place })
+            if !(0..=i128::from(SCHEMA)).contains(version) =>
+        {
+            let (at, accepted) = ("schema".to_owned(), format!("at most {SCHEMA}"));
             Err(Mistake::new(*place, ErrorKind::OutOfRange { at, value: version.to_string(), accepted }))
         }
         _ => Ok(()),

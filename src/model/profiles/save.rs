@@ -26,13 +26,20 @@ pub fn save(
 }
 
 /// A file for a profile in a folder: `NAME.yaml`, or with a number after the name if that file belongs to
-/// another machine.
+/// another machine, or holds a profile of this one that is worth more.
 pub fn free_name(folder: &Path, profile: &Profile) -> PathBuf {
     let numbered = (2..1000).map(|n| format!("{}-{n}", profile.name));
     let names = std::iter::once(profile.name.clone()).chain(numbered);
     let paths = names.map(|name| folder.join(format!("{name}.yaml")));
-    let mut ours = paths.filter(|path| !path.exists() || load(path).is_ok_and(|there| same(&there, profile)));
+    let mut ours =
+        paths.filter(|path| !path.exists() || load(path).is_ok_and(|there| replaces(profile, &there)));
     ours.next().unwrap_or_else(|| folder.join(format!("{}.yaml", profile.name)))
+}
+
+/// Whether a profile may take the place of one on file: it is of the same device of the same machine, and a quick or
+/// noisy calibration does not replace a better one.
+fn replaces(new: &Profile, there: &Profile) -> bool {
+    same(there, new) && new.worth() <= there.worth()
 }
 
 /// Whether both are of the same device of the same machine.

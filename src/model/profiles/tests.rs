@@ -118,7 +118,9 @@ fn profiles(profiles: Vec<Profile>) -> ProfileStore {
 
 fn found(profiles: &ProfileStore, device: &Device, host: &str) -> Option<Vec<String>> {
     let now = "2026-12-24 00:00:00";
-    let found = profiles.of_device(Machine { device, host, now })?;
+    let mut found = profiles.of_device(Machine { device, host, now })?;
+    // The fixture has few figures.
+    found.notices.retain(|notice| found.profile.schema < SCHEMA || !matches!(notice, Notice::Lacking(_)));
     Some([found.profile.name].into_iter().chain(found.notices.iter().map(Notice::to_string)).collect())
 }
 
@@ -153,8 +155,59 @@ fn of_several_the_nearest_and_newest_is_taken() {
         variant("old", "GPU-1", "2026-11-01 00:00:00"),
         variant("new", "GPU-1", "2026-11-02 00:00:00"),
     ];
-    assert_eq!(found(&profiles(all.clone()), &gpu("GPU-1", DRIVER), "a"), Some(vec!["new".into()]));
+    let over_old = "chosen over old, which is older".to_owned();
+    assert_eq!(taken(&profiles(all.clone())), ["new".to_owned(), over_old]);
     assert_eq!(found(&profiles(all[..1].to_vec()), &gpu("GPU-1", DRIVER), "a").map(|f| f.len()), Some(2));
+}
+
+/// The name of the profile that is taken, and what is said about it except what it lacks.
+fn taken(profiles: &ProfileStore) -> Vec<String> {
+    found(profiles, &gpu("GPU-1", DRIVER), "a").expect("a profile")
+}
+
+/// The calibration of this machine was quick, or disturbed; a full one of another machine of this kind is quiet.
+#[test]
+fn a_quick_or_noisy_calibration_outranks_no_better_one() {
+    let variant = |name: &str, uuid: &str, quick: &str, doubtful: Option<&str>| {
+        let doubtful = doubtful.map(str::to_owned);
+        let made = h200().made.map(|made| Made { uuid: Some(uuid.into()), doubtful, ..made });
+        let source = format!("scatterlab calibrate{quick}");
+        Profile { name: name.into(), source, made, ..h200() }
+    };
+    let foreign = || variant("shipped", "GPU-2", "", None);
+    let quick = variant("quick", "GPU-1", " --quick", None);
+    let said = taken(&profiles(vec![quick.clone(), foreign()]));
+    assert_eq!(said[0], "shipped");
+    assert!(said.contains(&"chosen over quick, which is of a quick calibration".to_owned()), "{said:?}");
+    let noisy = variant("noisy", "GPU-1", "", Some("75 of 200 cases: spread 75"));
+    let said = taken(&profiles(vec![noisy.clone(), foreign()]));
+    let why = "chosen over noisy, which is noisier (38 % of its calibration doubtful)".to_owned();
+    assert!(said[0] == "shipped" && said.contains(&why), "{said:?}");
+    let said = taken(&profiles(vec![noisy, quick.clone()]));
+    assert!(said[0] == "noisy" && said.contains(&"doubtful: 38 % of its calibration doubtful".to_owned()));
+    let calm = variant("calm", "GPU-1", "", Some("1 of 200 cases: spread 1"));
+    assert_eq!(taken(&profiles(vec![foreign(), calm]))[0], "calm", "hardly any noise: the nearest counts");
+    let alone = taken(&profiles(vec![quick.clone()]));
+    assert!(alone[0] == "quick" && alone.contains(&"doubtful: quick".to_owned()), "{alone:?}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = |profile: &Profile| {
+        let path = free_name(folder.path(), profile);
+        save(profile, &path, |path, content| fs::write(path, content)).expect("written");
+        path.file_name().expect("a name").to_string_lossy().into_owned()
+    };
+    let named = |profile: Profile| Profile { name: "h200".into(), ..profile };
+    let full = variant("h200", "GPU-1", "", None);
+    assert_eq!([kept(&full), kept(&named(quick)), kept(&full)], ["h200.yaml", "h200-2.yaml", "h200.yaml"]);
+}
+
+#[test]
+fn a_profile_of_an_older_version_is_read_and_what_it_lacks_is_named() {
+    let text = write(&h200()).expect("YAML").replacen("schema: 1", "schema: 0", 1);
+    let old = read("old.yaml", &text).expect("an older profile");
+    let said = found(&profiles(vec![old]), &gpu("GPU-1", DRIVER), "a").expect("a profile");
+    let told = said.iter().find(|text| text.starts_with("lacks ")).expect("what is missing");
+    assert!(told.starts_with("lacks rates.cuda.pass, rates.cuda.pattern, rates.cuda.blocks, "), "{told}");
 }
 
 #[test]

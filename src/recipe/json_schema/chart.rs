@@ -11,7 +11,7 @@ use crate::case::{BACKENDS, MODELS};
 use crate::primitives::Primitive;
 use crate::recipe::ParamSlot;
 use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
-use crate::recipe::plan::{Ceiling, Quantity};
+use crate::recipe::plan::{Bars, Ceiling, Quantity};
 
 /// Schema of the chart for experiments of these primitives, stored as `name` in the definitions.
 pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut Schemas) -> Json {
@@ -38,6 +38,8 @@ pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut
                 "a line across the chart for each backend; y must be a rate"),
             "model": described(models(),
                 "the models whose predictions are drawn; without it the usual one, where there is a profile"),
+            "bars": described(bars(),
+                "the bars through the points; without it percentiles from 20 samples on, else the range"),
         },
         "required": ["x"],
         "additionalProperties": false,
@@ -50,6 +52,16 @@ fn models() -> Json {
     let known = json!({ "enum": MODELS });
     let list = json!({ "type": "array", "items": known, "uniqueItems": true });
     json!({ "anyOf": [{ "const": NO_MODEL }, known, list, { "type": "null" }] })
+}
+
+fn bars() -> Json {
+    let meaning = |bars: Bars| match bars {
+        Bars::Percentiles => "from the 5th to the 95th percentile of the samples",
+        Bars::Range => "from the smallest to the largest sample",
+        Bars::Nothing => "no bars",
+    };
+    let known = Bars::WORDS.map(|(word, bars)| described(json!({ "const": word }), meaning(bars)));
+    json!({ "anyOf": known.into_iter().chain([json!({ "type": "null" })]).collect::<Vec<Json>>() })
 }
 
 fn meaning(quantity: Quantity) -> &'static str {

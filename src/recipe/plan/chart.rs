@@ -32,7 +32,8 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let relative_to =
         written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
     let (ceiling, models) = (ceiling(draft)?, models(draft)?);
-    let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models };
+    let bars = written.bars;
+    let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models, bars };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
 }

@@ -77,6 +77,25 @@ pub enum Ceiling {
     SpeedOfLight,
 }
 
+/// Bars through the points of a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bars {
+    /// From the 5th to the 95th percentile of the samples.
+    #[serde(rename = "p5-p95")]
+    Percentiles,
+    /// From the smallest to the largest sample.
+    #[serde(rename = "range")]
+    Range,
+    #[serde(rename = "none")]
+    Nothing,
+}
+
+impl Bars {
+    /// The words for the bars, as recipes and command lines have them.
+    pub const WORDS: [(&str, Bars); 3] =
+        [("p5-p95", Bars::Percentiles), ("range", Bars::Range), ("none", Bars::Nothing)];
+}
+
 /// Chart of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
@@ -99,6 +118,9 @@ pub struct Chart {
     /// profile of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<String>>,
+    /// The bars through the points; `None`: percentiles of a case with enough samples for them, else the range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bars: Option<Bars>,
 }
 
 /// The paper and the claim that an experiment examines.

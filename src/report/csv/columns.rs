@@ -177,6 +177,14 @@ pub fn transfers(records: &[Record]) -> Vec<Column> {
     ]
 }
 
+/// A column with the number of rounds that were set aside; none if none were.
+pub fn set_aside(records: &[Record]) -> Vec<Column> {
+    let count = |record: &Record| (record.case.id.clone(), Cell::from(record.superseded.len()));
+    let any = records.iter().any(|record| !record.superseded.is_empty());
+    let cells = || Source::Known(records.iter().map(count).collect());
+    Vec::from_iter(any.then(|| Column { name: "rounds_set_aside".to_owned(), source: cells() }))
+}
+
 fn annotations(records: &[Record]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for (name, _) in records.iter().flat_map(|r| &r.annotations) {

@@ -5,9 +5,9 @@ use super::lookup::{Missing, Subject, word};
 use super::mark::{Mark, Spread};
 use super::platform::Platform;
 use crate::inputs::applications::Use;
-use crate::recipe::plan::{Quantity, Scale};
+use crate::recipe::plan::{Bars, Quantity, Scale};
 use crate::report::scale::Spacing;
-use crate::report::series::{ChartData, Line, MeasuredValue, Panel, Point, XAxis, YAxis};
+use crate::report::series::{BarKinds, ChartData, Doubt, Line, MeasuredValue, Panel, Point, XAxis, YAxis};
 use crate::report::unit::Unit;
 
 pub const SIDES: [Use; 2] = [Use::Gather, Use::Scatter];
@@ -62,6 +62,8 @@ pub fn lines(title: &str, x: XAxis, y: YAxis, marks: &[Mark], name: fn(&Mark) ->
         panels: Vec::new(),
         models: Vec::new(),
         notes: Vec::new(),
+        bars: BarKinds::All(Bars::Range),
+        noise: Vec::new(),
         residual: false,
     };
     for mark in marks {
@@ -84,7 +86,9 @@ pub fn x_axis(marks: &[Mark], axis: XAxis) -> XAxis {
 
 fn point(x: f64, mark: &Mark, spread: &Spread) -> Point {
     let (y_min, y_max) = (spread.low.min(spread.high), spread.low.max(spread.high));
-    let value = MeasuredValue { y: spread.y, y_min, y_max, interval: None, case: 0, certified: true };
+    let bar = Some([y_min, y_max]);
+    let (interval, doubt) = (None, Doubt::default());
+    let value = MeasuredValue { y: spread.y, y_min, y_max, bar, interval, case: 0, certified: true, doubt };
     Point { x, label: mark.pattern.clone(), value }
 }
 

@@ -146,7 +146,7 @@ fn add_device(found: &mut Vec<Difference>, backend: &str, new: Difference) {
     }
 }
 
-/// Conditions around the rounds of one case, by their medians: those that may have slowed the slower side
+/// The threads of one case, if they differ, and conditions around its rounds, by their medians: those that may have slowed the slower side
 /// down more than the other. `slower` means that the other run is the slower side.
 pub fn conditions(baseline: &Record, other: &Record, slower: bool) -> Vec<Difference> {
     let (a, b) = (Around::of(baseline), Around::of(other));
@@ -166,6 +166,9 @@ pub fn conditions(baseline: &Record, other: &Record, slower: bool) -> Vec<Differ
             found.push(Difference::new(what, &a, &b));
         }
     };
+    let threads = [baseline, other].map(|record| record.threads());
+    let others = matches!(threads, [Some(a), Some(b)] if a != b);
+    note(others, "threads", threads.map(|threads| threads.map(|n| n.to_string()).unwrap_or_default()));
     let share = |v: f64| format!("{:.0} %", v * 100.0);
     note(more(|s| s.steal, STEAL), "steal time", words(|s| s.steal, share));
     note(
@@ -173,7 +176,8 @@ pub fn conditions(baseline: &Record, other: &Record, slower: bool) -> Vec<Differ
         "background load",
         words(|s| s.background, |v| format!("{v:.1} CPUs")),
     );
-    note(lower(|s| s.clock), "CPU clock", words(|s| s.clock, |v| format!("{v:.2} GHz")));
+    // Another number of threads changes the clock, too, and is the cause of both.
+    note(!others && lower(|s| s.clock), "CPU clock", words(|s| s.clock, |v| format!("{v:.2} GHz")));
     let megahertz = |v: f64| format!("{v:.0} MHz");
     note(lower(|s| s.sm_clock), "GPU clock", words(|s| s.sm_clock, megahertz));
     note(lower(|s| s.memory_clock), "GPU memory clock", words(|s| s.memory_clock, megahertz));
@@ -309,6 +313,21 @@ mod tests {
         assert_eq!(names(&conditions(&calm, &busy, true)), ["background load", "CPU clock"]);
         assert_eq!(conditions(&calm, &busy, false), [], "a busier machine is not faster for it");
         assert_eq!(names(&conditions(&busy, &calm, false)), ["background load", "CPU clock"]);
+    }
+
+    #[test]
+    fn other_threads_explain_and_a_clock_that_follows_from_them_does_not() {
+        let on = |threads: u64, clock: f64| {
+            let mut record = measured(&[1.0; 3]);
+            for round in &mut record.rounds {
+                round.resolved = vec![("backend.cpu.threads".into(), crate::case::Value::Int(threads))];
+                round.conditions.clock = Some(clock);
+            }
+            record
+        };
+        let found = conditions(&on(2, 2.0), &on(1, 3.0), false);
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), ["threads: 2 → 1"]);
+        assert_eq!(names(&conditions(&on(2, 2.0), &on(2, 3.0), false)), ["CPU clock"]);
     }
 
     #[test]

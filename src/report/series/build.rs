@@ -1,5 +1,9 @@
 //! Builds [`ChartData`] from a plan and its records.
 
+use std::collections::BTreeSet;
+
+use super::bars::{self, BarKinds};
+use super::doubt::Doubt;
 use super::guide::Ceilings;
 use super::note::{self, Note, NoteKind};
 use super::predicted::models;
@@ -8,11 +12,12 @@ use super::{
     YAxis,
 };
 use crate::case::{Case, Value};
-use crate::recipe::plan::{Experiment, Plan, Quantity, Scale};
+use crate::recipe::plan::{Bars, Experiment, Plan, Quantity, Scale};
 use crate::report::names;
 use crate::report::relative::Baseline;
 use crate::report::unit::Unit;
 use crate::run::Record;
+use crate::stats::noise::Flag;
 
 /// The chart of one experiment of a plan; `records` are the plan's, in its order.
 ///
@@ -51,6 +56,8 @@ pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Optio
             panels: Vec::new(),
             models,
             notes: Vec::new(),
+            bars: BarKinds::of(wanted.chart.bars, own().filter_map(|(_, r)| r.statistics.as_ref())),
+            noise: noise(own().map(|(_, r)| r)),
             residual: false,
         },
     };
@@ -80,8 +87,17 @@ fn empty() -> ChartData {
         panels,
         models,
         notes,
+        bars: BarKinds::All(Bars::Range),
+        noise: Vec::new(),
         residual: false,
     }
+}
+
+/// The words of all noise in the rounds of measured cases, without that of a GPU's clocks.
+fn noise<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<&'static str> {
+    let measured = records.filter(|record| record.statistics.is_some());
+    let flags: BTreeSet<Flag> = measured.flat_map(Record::flags).collect();
+    flags.into_iter().filter(|flag| *flag != Flag::Throttle).map(Flag::word).collect()
 }
 
 /// The swept values in the recipe's order, followed by other values of the cases.
@@ -157,7 +173,7 @@ impl Builder<'_> {
         if self.baseline.as_ref().is_some_and(|b| b.contains(case)) {
             return self.note_baseline(at, record);
         }
-        let panel = self.panel(&self.settings(&self.experiment.chart.panels, case).join(", "));
+        let panel = self.panel(&self.panel_title(case));
         if let Some(ceilings) = &mut self.ceilings {
             ceilings.add(record, &mut self.data.panels[panel]);
         }
@@ -244,6 +260,16 @@ impl Builder<'_> {
         keys.iter().filter_map(word).collect()
     }
 
+    /// `values = none, tuple = 8 B`: every parameter by name, because `none` alone says nothing.
+    fn panel_title(&self, case: &Case) -> String {
+        let setting = |key: &String| {
+            let axis = names::axis(self.experiment, key);
+            let value = names::value(case.params.get(key)?, axis.is_some_and(|a| a.bytes));
+            Some(format!("{} = {value}", names::name(self.experiment, key)))
+        };
+        self.experiment.chart.panels.iter().filter_map(setting).collect::<Vec<_>>().join(", ")
+    }
+
     fn line_label(&self, case: &Case) -> String {
         let words = self.settings(&self.experiment.chart.lines, case);
         if words.is_empty() { case.backend().to_owned() } else { words.join(", ") }
@@ -323,11 +349,17 @@ impl Builder<'_> {
         let ends = statistics.interval.filter(|_| self.baseline.is_none());
         let ends = ends.and_then(|[low, high]| Some((at(low)?, at(high)?)));
         let interval = ends.map(|(a, b)| [a.min(b), a.max(b)]).filter(|i| i.iter().all(|v| v.is_finite()));
+        let shown = bars::of_case(self.experiment.chart.bars, statistics);
+        let bar = bars::ends(shown, statistics).and_then(|[low, high]| Some([at(low)?, at(high)?]));
+        let base = self.baseline.as_ref().and_then(|baseline| baseline.quantity(&record.case, quantity));
+        let bar = bar.map(|ends| ends.map(|v| base.map_or(v, |base| (v / base - 1.0) * 100.0)));
+        let bar = bar.map(|[a, b]| [a.min(b), a.max(b)]).filter(|bar| bar.iter().all(|v| v.is_finite()));
         let certified = matches!(record.verdict, Some(crate::case::Verdict::Certified { .. }));
         if !certified {
             self.note((NoteKind::Uncertified, String::new()), case, record);
         }
-        Some(MeasuredValue { y, y_min: one.min(other), y_max: one.max(other), interval, case, certified })
+        let (y_min, y_max, doubt) = (one.min(other), one.max(other), Doubt::of(record));
+        Some(MeasuredValue { y, y_min, y_max, bar, interval, case, certified, doubt })
     }
 
     fn finish(mut self) -> ChartData {

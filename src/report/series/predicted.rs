@@ -41,7 +41,7 @@ pub struct ModelKey {
     pub name: &'static str,
     /// Style of the model's lines.
     pub style: usize,
-    /// Names of the profiles used for its predictions; empty if there are no predictions.
+    /// Names of the profiles used for its predictions, each with what makes it doubtful; empty if there are no predictions.
     pub profiles: Vec<String>,
     /// Accuracies for the measured cases on the chart.
     pub accuracies: Vec<f64>,
@@ -52,7 +52,11 @@ pub struct ModelKey {
 impl ModelKey {
     /// Adds the model's forecast for a case.
     pub(super) fn take(&mut self, forecast: &Forecast, record: &Record) {
-        let profile = || forecast.profile.clone().filter(|profile| !self.profiles.contains(profile));
+        let named = || match (forecast.profile.clone()?, &forecast.doubt) {
+            (name, None) => Some(name),
+            (name, Some(doubt)) => Some(format!("{name} ({doubt})")),
+        };
+        let profile = || named().filter(|profile| !self.profiles.contains(profile));
         match &forecast.outcome {
             Ok(_) => {
                 let profile = profile();
@@ -155,12 +159,13 @@ impl ChartData {
         let mut data = self.clone();
         data.y.unit = Unit::Percent;
         data.y.relative_to = Some(key.name.to_owned());
-        data.y.named = Some(format!("over {}", key.name));
+        let several = self.models.iter().filter(|key| key.predicts()).count() > 1;
+        data.y.named = Some(format!("measured vs {}, %", if several { key.name } else { "model" }));
         data.y.spacing = None;
         let share = |m: &MeasuredValue| {
             let of = |y: f64| (y / self.prediction(rank, m.case).unwrap_or(f64::NAN) - 1.0) * 100.0;
-            let found =
-                MeasuredValue { y: of(m.y), y_min: of(m.y_min), y_max: of(m.y_max), interval: None, ..*m };
+            let (y_min, y_max, bar) = (of(m.y_min), of(m.y_max), m.bar.map(|ends| ends.map(of)));
+            let found = MeasuredValue { y: of(m.y), y_min, y_max, bar, interval: None, ..*m };
             found.y.is_finite().then_some(found)
         };
         for panel in &mut data.panels {

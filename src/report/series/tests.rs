@@ -5,6 +5,7 @@ use crate::case::{Case, Measure, Params, Value, Verdict, Work};
 use crate::engine::protocol::{Event, Ranked, RoundResult};
 use crate::recipe::plan::{Axis, Ceiling, Chart, Experiment, Plan};
 use crate::run::{Record, Status};
+use crate::stats::noise::Flag;
 use crate::stats::statistics;
 
 pub fn text(word: &str) -> Value {
@@ -18,7 +19,7 @@ pub fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
 pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
     let lines = lines.iter().map(|s| s.to_string()).collect();
     let (x, y, panels) = (x.to_owned(), Quantity::Bandwidth, vec![]);
-    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None, models: None };
+    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None, models: None, bars: None };
     let experiment = Experiment {
         title: "A sweep".to_owned(),
         slug: "a-sweep".to_owned(),
@@ -72,6 +73,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
         work,
         rounds,
         set_aside,
+        superseded: Vec::new(),
         verdict,
         status,
         stop,
@@ -175,7 +177,7 @@ fn panels_split_by_their_key() {
     plan.experiments[0].chart.lines = vec!["method".to_owned()];
     let data = series(&plan, 0, &records);
     let titles: Vec<&str> = data.panels.iter().map(|p| p.title.as_str()).collect();
-    assert_eq!(titles, ["cpu", "cuda"]);
+    assert_eq!(titles, ["backend = cpu", "backend = cuda"]);
     assert_eq!(data.labels, ["multipass", "direct"]);
     assert_eq!(data.panels[1].references[0].label, "direct");
 }
@@ -428,4 +430,68 @@ fn a_peer_has_a_line_of_its_own_and_is_not_certified() {
     let guides = data.guides().into_iter().map(|guide| guide.words());
     let notes = data.notes.iter().map(|note| note.to_string());
     insta::assert_snapshot!(lines.chain(guides).chain(notes).collect::<Vec<_>>().join("\n"));
+}
+
+/// A sweep of passes 1, 2, 4 on the CPU alone.
+fn sweep() -> (Plan, Vec<Record>) {
+    let (mut plan, records) = passes();
+    plan.experiments[0].axes.truncate(1);
+    plan.experiments[0].chart.lines.clear();
+    (plan, records.into_iter().take(3).collect())
+}
+
+#[test]
+fn doubt_is_marked_point_by_point_and_counted() {
+    let (plan, mut records) = sweep();
+    records[0].rounds[0].flags = vec![Flag::Steal, Flag::Throttle];
+    if let Some(statistics) = &mut records[1].statistics {
+        statistics.spread = Some(0.2);
+    }
+    let data = series(&plan, 0, &records);
+    let doubts: Vec<Doubt> = data.panels[0].lines[0].points.iter().map(|point| point.value.doubt).collect();
+    let unsteady = Doubt { unsteady: true, ..Doubt::default() };
+    let disturbed = Doubt { doubtful: true, throttled: true, unsteady: false };
+    assert_eq!(doubts, [unsteady, Doubt::default(), disturbed]);
+    assert_eq!(
+        data.doubt_notes(),
+        [
+            "doubtful: 1 of 3 points (noise while they were measured: steal)",
+            "unsteady: 1 of 3 points (rounds more than 10 % apart)",
+            "throttled: 1 of 3 points (the driver held the GPU's clocks down)",
+        ]
+    );
+    assert_eq!((data.doubtful_points(), data.doubts().len()), ((2, 3), 3));
+    let calm = series(&plan, 0, &sweep().1);
+    assert!(calm.doubt_notes().is_empty() && calm.doubts().is_empty());
+}
+
+#[test]
+fn a_case_without_a_value_is_a_gap_in_its_line() {
+    let (plan, mut records) = sweep();
+    let lengths = |records: &[Record]| -> Vec<usize> {
+        series(&plan, 0, records).panels[0].lines[0].stretches().map(<[Point]>::len).collect()
+    };
+    assert_eq!(lengths(&records), [3]);
+    let skipped = Status::NotApplicable("skipped".to_owned());
+    records[2] = without_result(records[2].case.clone(), skipped);
+    assert_eq!(lengths(&records), [1, 1]);
+}
+
+#[test]
+fn a_slow_sample_is_cut_and_does_not_decide_the_axis() {
+    let (plan, mut records) = sweep();
+    let ends = |records: &[Record]| series(&plan, 0, records).y_scale().ends();
+    let calm = ends(&records);
+    if let Some(statistics) = &mut records[0].statistics {
+        statistics.max *= 1000.0;
+    }
+    assert_eq!(ends(&records), calm);
+    let data = series(&plan, 0, &records);
+    let bar = data.panels[0].lines[0].points[2].value.bar.expect("a bar");
+    assert!(bar[0] < calm.0, "the bar leaves the axis: {bar:?}, {calm:?}");
+    assert_eq!(
+        within_reach(&[1.0, 2.0], [2.4, 2.6, -0.4, -0.6].into_iter(), Spacing::Linear),
+        [1.0, 2.0, 2.4, -0.4]
+    );
+    assert_eq!(within_reach(&[1.0], [0.5, 0.8, 0.0].into_iter(), Spacing::Log10), [1.0, 0.8]);
 }

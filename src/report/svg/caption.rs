@@ -3,9 +3,12 @@
 use crate::case::gpus::taking_part;
 use crate::case::{Case, Device, Place, listed};
 use crate::engine::protocol::Environment;
-use crate::recipe::plan::{Experiment, Paper, Plan};
+use crate::recipe::plan::{Bars, Experiment, Paper, Plan};
+use crate::report::judged::cases;
+use crate::report::series::BarKinds;
 use crate::report::{Origin, names};
 use crate::run::Record;
+use crate::stats::Statistics;
 
 /// Text below the title and below the chart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,16 +33,19 @@ impl Caption {
         let plan = origin.plan;
         let found = plan.experiments.get(experiment);
         let used = places(records, experiment);
-        let mut lines: Vec<String> = found.map(sampling).into_iter().collect();
+        let own = || records.iter().filter(|r| r.case.experiment == experiment);
+        let bars = |e: &Experiment| BarKinds::of(e.chart.bars, own().filter_map(|r| r.statistics.as_ref()));
+        let mut lines: Vec<String> = found.map(|e| sampling(e, bars(e))).into_iter().collect();
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
-        lines.extend(machine(&used, origin.environment, origin.devices));
+        lines.extend(machine(&used, origin.environment, origin.devices, threads(own()).as_deref()));
         let hash = plan.short_hash();
         lines.push(format!("Recipe {hash} · {} · scatterlab {}", origin.date, origin.version));
         let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
         let changes =
             (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));
         let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
-        Caption { recipe, changes, paper, lines, ..Caption::default() }
+        let notes = set_aside(own());
+        Caption { recipe, changes, paper, notes: notes.into_iter().collect(), lines, ..Caption::default() }
     }
 
     /// The caption of one experiment with predictions only.
@@ -57,14 +63,32 @@ impl Caption {
     }
 
     /// The caption of several runs on one chart, described by `runs`.
-    pub fn overlay(plan: &Plan, runs: Vec<String>, notes: Option<String>) -> Caption {
+    pub fn overlay<'a>(
+        plan: &Plan,
+        runs: Vec<String>,
+        notes: Option<String>,
+        samples: impl Iterator<Item = &'a Statistics>,
+    ) -> Caption {
         let found = plan.experiments.first();
         let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
-        let mut lines = vec![format!("{POINTS}; the runs side by side")];
+        let bars = found.map_or(BarKinds::All(Bars::Range), |e| BarKinds::of(e.chart.bars, samples));
+        let bars = bars.words().map(|words| format!("; {words}")).unwrap_or_default();
+        let mut lines = vec![format!("{BARE_POINTS}{bars}; the runs side by side")];
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter())));
         lines.extend(notes);
         Caption { paper, runs, lines, ..Caption::default() }
     }
+}
+
+/// `Set aside: 8 rounds of 2 cases, measured before the machine or the program changed`; `None` without any.
+fn set_aside<'a>(records: impl Iterator<Item = &'a Record>) -> Option<String> {
+    let counts = records.map(|record| record.superseded.len()).filter(|count| *count > 0);
+    let (rounds, number) = counts.fold((0, 0), |(rounds, number), count| (rounds + count, number + 1));
+    let round = if rounds == 1 { "round" } else { "rounds" };
+    (number > 0).then(|| {
+        let of = cases(number);
+        format!("Set aside: {rounds} {round} of {of}, measured before the machine or the program changed")
+    })
 }
 
 fn paper(paper: &Paper) -> String {
@@ -80,8 +104,22 @@ pub const POINTS: &str = "Points: median of the rounds' medians; bars: fastest t
 /// Explanation of a point without a bar.
 pub const BARE_POINTS: &str = "Points: median of the rounds' medians";
 
-fn sampling(experiment: &Experiment) -> String {
-    format!("{POINTS} ({})", names::sampling(&experiment.measure))
+fn sampling(experiment: &Experiment, bars: BarKinds) -> String {
+    let bars = bars.words().map(|words| format!("; {words}")).unwrap_or_default();
+    format!("{BARE_POINTS}{bars} ({})", names::sampling(&experiment.measure))
+}
+
+/// `2 threads`, as the measured cases on several processors resolved it, or `1 to 4 threads`; `None` if there is no
+/// such case.
+fn threads<'a>(records: impl Iterator<Item = &'a Record>) -> Option<String> {
+    let own = |record: &&Record| record.statistics.is_some() && record.case.backend() == "cpu";
+    let counts: Vec<u64> = records.filter(own).filter_map(Record::threads).collect();
+    let (least, most) = (counts.iter().min()?, counts.iter().max()?);
+    Some(match (least, most) {
+        (1, 1) => "1 thread".to_owned(),
+        (least, most) if least == most => format!("{most} threads"),
+        (least, most) => format!("{least} to {most} threads"),
+    })
 }
 
 /// `Fixed: index 4 B · tuples 16Mi`: parameters that all cases share, for readers who have only the picture.
@@ -123,12 +161,21 @@ fn all_places(record: &Record) -> impl Iterator<Item = Place<'_>> {
     (first..first + taking_part(&record.case.params, resolved)).map(move |number| (backend, number))
 }
 
-/// `scalar, cpu: INTEL … · cuda: NVIDIA H200`; `None` if nothing was measured.
-fn machine(places: &[Place], environment: &Environment, devices: &[Device]) -> Option<String> {
+/// `scalar, cpu (2 threads): INTEL … · cuda: NVIDIA H200`; `None` if nothing was measured.
+fn machine(
+    places: &[Place],
+    environment: &Environment,
+    devices: &[Device],
+    threads: Option<&str>,
+) -> Option<String> {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for &place in places {
         let name = device_name(place, environment, devices);
         let called = listed::called(devices, place.0, place.1 as usize);
+        let called = match threads.filter(|_| place.0 == "cpu") {
+            Some(threads) => format!("{called} ({threads})"),
+            None => called,
+        };
         match groups.iter_mut().find(|(n, _)| *n == name) {
             Some((_, members)) => members.push(called),
             None => groups.push((name, vec![called])),

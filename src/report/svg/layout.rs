@@ -7,7 +7,7 @@ use super::scene::{Anchor, FRAME, INK, Scene, Text, text_width};
 use super::style::Look;
 use crate::recipe::plan::Scale;
 use crate::report::scale::AxisScale;
-use crate::report::series::{ChartData, Guide, ModelKey};
+use crate::report::series::{ChartData, Doubt, Guide, ModelKey};
 
 /// Height of one row of a horizontal category axis.
 const ROW: f64 = 21.0;
@@ -50,20 +50,31 @@ fn most_columns(charts: &[ChartData]) -> usize {
     charts.iter().map(|data| columns(data.panels.len())).max().unwrap_or(1)
 }
 
-/// What the charts say about themselves: missing points, guides, accuracy of models, predictions beyond the axes.
+/// What the charts say about themselves: doubtful and missing points, guides, accuracy of models, what is beyond the
+/// axes.
 pub fn notes(charts: &[ChartData]) -> Vec<String> {
     let notes = charts.iter().flat_map(|data| &data.notes).map(ToString::to_string);
     let models = charts.iter().flat_map(|data| &data.models);
     let models = models.flat_map(|key| key.accuracy().into_iter().chain(key.gaps()));
-    let models = models.chain(charts.iter().filter_map(beyond));
-    notes.chain(charts.iter().filter_map(guides)).chain(models).collect()
+    let models =
+        models.chain(charts.iter().filter_map(predicted_beyond)).chain(charts.iter().filter_map(cut));
+    let doubts = charts.iter().filter(|data| !data.residual).flat_map(ChartData::doubt_notes);
+    doubts.chain(notes).chain(charts.iter().filter_map(guides)).chain(models).collect()
 }
 
 /// The number of predictions beyond the axes, which only reach near the points.
-fn beyond(data: &ChartData) -> Option<String> {
+fn predicted_beyond(data: &ChartData) -> Option<String> {
     let y = data.y_scale();
     let count = data.predicted(|_| true).filter(|point| y.position(point.y).is_none()).count();
     (count > 0).then(|| format!("predictions beyond the axis: {count}"))
+}
+
+/// The number of bars that leave the axis. The differences from a model repeat those of the chart above them.
+fn cut(data: &ChartData) -> Option<String> {
+    let y = data.y_scale();
+    let leaves = |bar: [f64; 2]| bar.iter().any(|end| y.position(*end).is_none());
+    let count = data.measured().filter_map(|value| value.bar).filter(|bar| leaves(*bar)).count();
+    (count > 0 && !data.residual).then(|| format!("bars that leave the axis (arrowheads): {count}"))
 }
 
 /// Descriptions of the grey guides, and of the missing ones.
@@ -91,14 +102,21 @@ fn columns(panels: usize) -> usize {
 impl Page {
     fn charts(mut self, charts: &[ChartData], columns: usize) -> Page {
         charts.iter().take(1).for_each(|data| self.legend(&legend_entries(data)));
-        charts.iter().for_each(|data| self.panels(data, columns));
+        // The charts share their left edge, so that their x ticks lie below each other.
+        let gutter =
+            charts.iter().map(|data| self.gutter(&self.view(data, columns), data)).fold(0.0, f64::max);
+        charts.iter().for_each(|data| self.panels(data, columns, gutter));
         self
     }
 
-    fn panels(&mut self, data: &ChartData, columns: usize) {
-        let view = View::new(data, self.inner_width() / columns as f64);
+    fn view(&self, data: &ChartData, columns: usize) -> View {
+        View::new(data, self.inner_width() / columns as f64)
+    }
+
+    /// Draws a chart, `gutter` from the left margin.
+    fn panels(&mut self, data: &ChartData, columns: usize, gutter: f64) {
+        let view = self.view(data, columns);
         let titled = data.panels.iter().any(|p| !p.title.is_empty());
-        let gutter = self.gutter(&view, data);
         let left = MARGIN + gutter;
         let width = (self.scene.width - MARGIN - left + GAP) / columns as f64 - GAP;
         let height = self.panel_height(&view, data);
@@ -167,28 +185,45 @@ fn legend_entries(data: &ChartData) -> Vec<Entry> {
         let reference = data.panels.iter().flat_map(|p| &p.references);
         match () {
             () if lines.into_iter().any(|l| l.style == style && !l.points.is_empty()) => Some(line),
-            () if foreseen.any(|l| l.of == style) => Some(line),
+            // A reference may have a prediction, too, and is dashed.
             () if reference.into_iter().any(|r| r.style == style) => Some(Sample::Reference),
+            () if foreseen.any(|l| l.of == style) => Some(line),
             () => None,
         }
     };
+    // The markers of a line without any certified point are hollow in the plot.
+    let certified = |style: usize| {
+        let lines = data.panels.iter().flat_map(|p| &p.lines).filter(|line| line.style == style);
+        let mut points = lines.flat_map(|line| &line.points).peekable();
+        points.peek().is_none() || points.any(|point| point.value.certified)
+    };
     let labels = data.labels.iter().enumerate();
     let measured = labels.filter_map(|(style, label)| {
-        Some(Entry { label: label.clone(), sample: kind(style)?, look: Look::of(style, data.lines_per_run) })
+        let (look, certified) = (Look::of(style, data.lines_per_run), certified(style));
+        Some(Entry { label: label.clone(), sample: kind(style)?, look, certified })
     });
     let guides = data.guides().into_iter().filter(|guide| guide.level.is_some());
     let guide = |guide: &Guide| Entry {
         label: guide.words(),
         sample: Sample::Guide(Look::guide(guide.style)),
         look: Look::of(guide.style, data.lines_per_run),
+        certified: true,
     };
     let models = data.models.iter().enumerate().filter(|(_, key)| key.predicts());
     let model = |(rank, key): (usize, &ModelKey)| Entry {
         label: key.words(),
         sample: Sample::Model(Look::model(rank)),
         look: Look::of(key.style, data.lines_per_run),
+        certified: true,
     };
-    measured.chain(guides.map(guide)).chain(models.map(model)).collect()
+    let doubts = data.doubts().into_iter();
+    let doubt = |(doubt, word): (Doubt, &str)| Entry {
+        label: word.to_owned(),
+        sample: Sample::Doubt(doubt),
+        look: Look::plain(),
+        certified: true,
+    };
+    measured.chain(guides.map(guide)).chain(models.map(model)).chain(doubts.map(doubt)).collect()
 }
 
 /// The title of a measured axis, which mentions a log scale.

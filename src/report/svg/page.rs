@@ -3,6 +3,7 @@
 use super::caption::Caption;
 use super::scene::{Color, GREY, INK, Scene, Shape, Text, text_width, wrap};
 use super::style::Look;
+use crate::report::series::Doubt;
 
 pub const MARGIN: f64 = 20.0;
 const TITLE: f64 = 18.0;
@@ -22,6 +23,8 @@ pub struct Entry {
     pub label: String,
     pub sample: Sample,
     pub look: Look,
+    /// Whether the marker is filled: some of its points are certified.
+    pub certified: bool,
 }
 
 /// The sample of a style in the legend.
@@ -35,6 +38,8 @@ pub enum Sample {
     Guide((i32, i32)),
     /// A thin stroke with this dash, for a model.
     Model((i32, i32)),
+    /// A marker of doubtful points, whatever the style.
+    Doubt(Doubt),
 }
 
 impl Page {
@@ -106,8 +111,9 @@ impl Page {
             Sample::Model(dash) => return self.scene.push(stroke(INK, 1, Some(dash))),
             Sample::Reference => return self.scene.push(stroke(color, 2, look.reference)),
             Sample::Line => self.scene.push(stroke(color, 2, look.dash)),
-            Sample::Marker => {}
+            Sample::Marker | Sample::Doubt(_) => {}
         }
-        self.scene.push(look.marker((x + 16.0, y), 5.0, true));
+        let doubt = if let Sample::Doubt(doubt) = entry.sample { doubt } else { Doubt::default() };
+        self.scene.shapes.extend(look.marker_of((x + 16.0, y), 5.0, entry.certified, doubt));
     }
 }

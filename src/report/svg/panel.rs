@@ -2,7 +2,7 @@
 
 use super::layout::measured_title;
 use super::page::{LABEL, TICK};
-use super::scene::{Anchor, BAND, FRAME, GREY, GRID, INK, Scene, Shape, Text, text_width};
+use super::scene::{Anchor, BAND, Color, FRAME, GREY, GRID, INK, Scene, Shape, Text, text_width};
 use super::style::Look;
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
@@ -15,6 +15,8 @@ const SPREAD: f64 = 0.7;
 
 /// Pixels between the points of one run and those of the next.
 const ASIDE: f64 = 7.0;
+/// Length in pixels of the arrowhead of a bar that leaves the axis.
+const ARROW: f64 = 8.0;
 /// Half the length in pixels of a prediction's stroke at a category.
 const STROKE: f64 = 8.0;
 /// Pixels between a guide and the middle of its label.
@@ -156,14 +158,7 @@ impl View {
     }
 
     /// Draws a line across the panel at a measured value.
-    fn draw_level(
-        &self,
-        scene: &mut Scene,
-        frame: &Frame,
-        y: f64,
-        color: super::scene::Color,
-        dash: Option<(i32, i32)>,
-    ) {
+    fn draw_level(&self, scene: &mut Scene, frame: &Frame, y: f64, color: Color, dash: Option<(i32, i32)>) {
         let Some(y) = self.y.position(y) else {
             return;
         };
@@ -222,21 +217,43 @@ impl View {
             let x = (self.x.position(x)? + shift).clamp(0.0, 1.0);
             Some((x, self.y.position(m.y)?))
         };
-        let spots: Vec<((f64, f64), &MeasuredValue)> =
-            line.points.iter().filter_map(|p| Some((spot(p.x, &p.value)?, &p.value))).collect();
         let look = self.look(line.style);
         let color = look.color;
         // Categories are unordered, so their points are not joined.
-        if self.x.spacing != Spacing::Category && spots.len() > 1 {
-            let points = spots.iter().map(|((x, y), _)| self.pixel(frame, *x, *y)).collect();
-            scene.push(Shape::Path { points, color, width: 2, dash: look.dash });
+        for stretch in line.stretches().filter(|_| self.x.spacing != Spacing::Category) {
+            let spots = stretch.iter().filter_map(|p| spot(p.x, &p.value));
+            let mut points = spots.map(|(x, y)| self.pixel(frame, x, y)).collect();
+            push_line(&mut points, &mut |points| {
+                scene.push(Shape::Path { points, color, width: 2, dash: look.dash });
+            });
         }
-        for ((x, y), measured) in spots {
-            let ends = [measured.y_min, measured.y_max].map(|v| self.y.position(v));
-            if let [Some(low), Some(high)] = ends {
-                scene.push(Shape::rule(self.pixel(frame, x, low), self.pixel(frame, x, high), color));
+        for point in &line.points {
+            let Some((x, y)) = spot(point.x, &point.value) else { continue };
+            if let Some(bar) = point.value.bar {
+                self.draw_bar(scene, frame, (x, bar), color);
             }
-            scene.push(look.marker(self.pixel(frame, x, y), 4.0, measured.certified));
+            let (at, measured) = (self.pixel(frame, x, y), &point.value);
+            scene.shapes.extend(look.marker_of(at, 4.0, measured.certified, measured.doubt));
+        }
+    }
+
+    /// Draws a bar, with an arrowhead at an end that leaves the axis.
+    fn draw_bar(&self, scene: &mut Scene, frame: &Frame, (x, bar): (f64, [f64; 2]), color: Color) {
+        let [low, high] = bar.map(|end| beyond(&self.y, end));
+        let at = |y: f64| self.pixel(frame, x, y);
+        scene.push(Shape::rule(at(low.clamp(0.0, 1.0)), at(high.clamp(0.0, 1.0)), color));
+        let along = if self.horizontal { frame.width } else { frame.height };
+        for (tip, inwards) in [(0.0, 1.0), (1.0, -1.0)] {
+            if (tip == 0.0 && low >= 0.0) || (tip == 1.0 && high <= 1.0) {
+                continue;
+            }
+            let (head, foot) = (at(tip), at(tip + inwards * ARROW / along));
+            let side = |sign: f64| match self.horizontal {
+                true => (foot.0, foot.1 + sign * ARROW / 2.0),
+                false => (foot.0 + sign * ARROW / 2.0, foot.1),
+            };
+            let points = vec![head, side(1.0), side(-1.0)];
+            scene.push(Shape::Polygon { points, fill: color, stroke: color });
         }
     }
 
@@ -264,6 +281,13 @@ impl View {
             (frame.left + x * frame.width, frame.top + (1.0 - y) * frame.height)
         }
     }
+}
+
+/// The position of the end of a bar on an axis: below 0 or above 1 where it leaves the axis. On a logarithmic axis
+/// a value of 0 is infinitely far below.
+pub fn beyond(axis: &AxisScale, end: f64) -> f64 {
+    let position = axis.unbounded(end).unwrap_or(f64::NEG_INFINITY);
+    if axis.position(end).is_some() { position.clamp(0.0, 1.0) } else { position }
 }
 
 /// Ends a stretch of a line; a single point is not drawn as a line.

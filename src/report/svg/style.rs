@@ -1,6 +1,7 @@
 //! Styles of lines: colour, marker and dash, so that neither colour vision nor a colour printer is needed.
 
-use super::scene::{Color, Shape, WHITE};
+use super::scene::{Color, GREY, Shape, WHITE};
+use crate::report::series::Doubt;
 
 const COLORS: usize = 7;
 
@@ -60,6 +61,8 @@ pub struct Look {
     pub reference: Option<(i32, i32)>,
     outline: usize,
     hollow: bool,
+    /// Whether filling tells runs apart.
+    several: bool,
 }
 
 impl Look {
@@ -80,7 +83,13 @@ impl Look {
             reference: REFERENCES[run % REFERENCES.len()],
             outline: outline % OUTLINES.len(),
             hollow: run % 2 == 1,
+            several: lines_per_run.is_some(),
         }
+    }
+
+    /// A grey circle, for what concerns points of all lines.
+    pub fn plain() -> Look {
+        Look { color: GREY, dash: None, reference: None, outline: 0, hollow: true, several: false }
     }
 
     /// The dash of a guide.
@@ -95,8 +104,31 @@ impl Look {
 
     /// The marker; hollow also if the point is not certified.
     pub fn marker(&self, at: (f64, f64), radius: f64, certified: bool) -> Shape {
+        self.outlined(at, radius, certified && !self.hollow)
+    }
+
+    /// The marker of a point. That of a doubtful one is larger, hollow unless filling tells runs apart, and has the
+    /// sign of the doubt in it: ⊗ doubtful, ⊖ unsteady, a stroke down throttled.
+    pub fn marker_of(&self, at: (f64, f64), radius: f64, certified: bool, doubt: Doubt) -> Vec<Shape> {
+        if !doubt.any() {
+            return vec![self.marker(at, radius, certified)];
+        }
+        let (radius, filled) = (radius + 2.0, certified && self.several && !self.hollow);
+        let color = if filled { WHITE } else { self.color };
+        let stroke = |(x, y): (f64, f64)| {
+            let end = |sign: f64| (at.0 + sign * x * radius, at.1 + sign * y * radius);
+            Shape::Path { points: vec![end(-1.0), end(1.0)], color, width: 2, dash: None }
+        };
+        let cross = [(0.6, 0.6), (0.6, -0.6)].into_iter().filter(|_| doubt.doubtful);
+        let across = [(0.8, 0.0)].into_iter().filter(|_| doubt.unsteady);
+        let down = [(0.0, 0.8)].into_iter().filter(|_| doubt.throttled);
+        let signs = cross.chain(across).chain(down).map(stroke);
+        std::iter::once(self.outlined(at, radius, filled)).chain(signs).collect()
+    }
+
+    fn outlined(&self, at: (f64, f64), radius: f64, filled: bool) -> Shape {
         let stroke = self.color;
-        let fill = if certified && !self.hollow { stroke } else { WHITE };
+        let fill = if filled { stroke } else { WHITE };
         match OUTLINES[self.outline] {
             [] => Shape::Circle { center: at, radius, fill, stroke },
             outline => {
@@ -110,6 +142,7 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::palette::tests::{distance, linear};
 
     #[test]
     fn runs_differ_in_dash_and_filling_and_lines_in_colour_and_marker() {
@@ -124,5 +157,41 @@ mod tests {
         let alone = [0, 1].map(|run| Look::of(run, Some(1)));
         assert_ne!(alone[0].color, alone[1].color);
         assert_eq!(alone[0].outline, alone[1].outline);
+    }
+
+    /// As far apart as Okabe and Ito's own colours are; 0.02 is hardly seen side by side.
+    #[test]
+    fn colour_blind_people_can_tell_the_lines_apart() {
+        let light = |c: Color| [c.0, c.1, c.2].map(|level| linear(f64::from(level) / 255.0));
+        for (at, a) in PALETTE.iter().enumerate() {
+            for b in &PALETTE[..at] {
+                let apart = distance(light(*a), light(*b));
+                assert!(apart > 0.075, "{a:?} and {b:?} are {apart:.3} apart");
+            }
+            // Lines lie on white.
+            let white = distance(light(*a), [1.0; 3]);
+            assert!(white > 0.2, "{a:?} is {white:.3} from white");
+        }
+    }
+
+    #[test]
+    fn a_doubtful_point_is_hollow_and_has_its_sign_in_it() {
+        let look = Look::of(0, None);
+        let shapes = |doubt| look.marker_of((10.0, 10.0), 4.0, true, doubt);
+        let filled = |shape: &Shape| matches!(shape, Shape::Circle { fill, stroke, .. } if fill == stroke);
+        assert!(filled(&shapes(Doubt::default())[0]) && shapes(Doubt::default()).len() == 1);
+        let of = |doubtful, unsteady, throttled| shapes(Doubt { doubtful, unsteady, throttled });
+        let (cross, bar, down) = (of(true, false, false), of(false, true, false), of(false, false, true));
+        assert_eq!([cross.len(), bar.len(), down.len(), of(true, true, true).len()], [3, 2, 2, 5]);
+        assert!([&cross, &bar, &down].iter().all(|shapes| !filled(&shapes[0])));
+        assert!(cross[1..] != bar[1..] && bar[1..] != down[1..]);
+        // Where filling tells runs apart, it stays, and the sign is white.
+        let first = Look::of(0, Some(2)).marker_of(
+            (0.0, 0.0),
+            4.0,
+            true,
+            Doubt { doubtful: true, ..Doubt::default() },
+        );
+        assert!(filled(&first[0]) && matches!(first[1], Shape::Path { color: WHITE, .. }));
     }
 }

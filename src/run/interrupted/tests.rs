@@ -45,11 +45,16 @@ fn hello() -> Hello {
     Hello { version, revision, devices, environment, profiles: Vec::new() }
 }
 
+/// The differences in words.
+fn lines(manifest: &Manifest, hello: &Hello) -> Vec<String> {
+    differences(manifest, hello).iter().map(ToString::to_string).collect()
+}
+
 #[test]
 fn the_same_machine_is_the_same_whatever_its_load() {
-    assert_eq!(differences(&manifest(), &hello()), [""; 0]);
+    assert_eq!(lines(&manifest(), &hello()), [""; 0]);
     let busy = Hello { environment: environment("here", &[0, 1], "7.5"), ..hello() };
-    assert_eq!(differences(&manifest(), &busy), [""; 0]);
+    assert_eq!(lines(&manifest(), &busy), [""; 0]);
 }
 
 #[test]
@@ -60,7 +65,7 @@ fn each_difference_is_one_line_with_both_values() {
         devices: vec![device("cuda", "590.1")],
         ..hello()
     };
-    let lines = differences(&manifest(), &other);
+    let lines = lines(&manifest(), &other);
     for (line, (what, is, was)) in lines.iter().zip([
         ("version", "0.2.0", "0.1.0"),
         ("host", "there", "here"),
@@ -79,7 +84,7 @@ fn what_the_other_version_did_not_ask_for_is_no_difference() {
         facts: vec![("governor".into(), "powersave".into())],
         ..environment("here", &[0, 1], "0.1")
     };
-    assert_eq!(differences(&manifest(), &Hello { environment: more, ..hello() }), [""; 0]);
+    assert_eq!(lines(&manifest(), &Hello { environment: more, ..hello() }), [""; 0]);
 }
 
 #[test]
@@ -87,7 +92,7 @@ fn a_device_that_is_gone_is_one_difference() {
     let mut without = hello();
     without.devices[0].availability = Availability::Unavailable { reason: "no CUDA driver".into() };
     without.devices[0].facts.clear();
-    let lines = differences(&manifest(), &without);
+    let lines = lines(&manifest(), &without);
     assert_eq!(lines, ["changed since the run began: cuda device is n/a: no CUDA driver, was NVIDIA H200"]);
 }
 
@@ -103,10 +108,10 @@ fn gpu(number: usize, name: &str) -> Device {
 fn each_of_several_devices_is_held_against_its_own() {
     let manifest = Manifest { devices: vec![gpu(0, "NVIDIA H200"), gpu(1, "NVIDIA L4")], ..manifest() };
     let same = Hello { devices: manifest.devices.clone(), ..hello() };
-    assert_eq!(differences(&manifest, &same), [""; 0]);
+    assert_eq!(lines(&manifest, &same), [""; 0]);
     let other = Hello { devices: vec![gpu(0, "NVIDIA H200"), gpu(1, "NVIDIA T4")], ..hello() };
     let line = "changed since the run began: cuda 1 device is NVIDIA T4, was NVIDIA L4";
-    assert_eq!(differences(&manifest, &other), [line]);
+    assert_eq!(lines(&manifest, &other), [line]);
 }
 
 /// A manifest and a ledger of four cases that need the GPU, and a hello from an engine without it.
@@ -164,4 +169,77 @@ fn of_several_devices_the_one_that_is_missed_is_told() {
     let hello = Hello { devices: manifest.devices[..1].to_vec(), ..hello() };
     let told = missing(&manifest, &hello, &ledger).expect("one is missed");
     assert!(told.ends_with("and 4 cases are left on it"), "{told}");
+}
+
+/// The ids of the cases whose rounds these differences set aside.
+fn aside(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Vec<String> {
+    let case = |event: Event| match event {
+        Event::SetAside { case, reason } => {
+            assert!(!reason.is_empty());
+            case
+        }
+        other => panic!("{other:?}"),
+    };
+    set_aside(&differences(manifest, hello), ledger).into_iter().map(case).collect()
+}
+
+/// Two cases on processors and two on a GPU, each with a round on file.
+fn on_both() -> (Manifest, Ledger) {
+    let mut plan = crate::run::tests::plan("rounds: 1, ci: none");
+    for case in &mut plan.cases[2..] {
+        case.params = case.params.clone().with("backend", crate::case::Value::Text("cuda".into()));
+    }
+    let mut ledger = Ledger::new(plan.clone());
+    for case in 0..4 {
+        ledger.apply(&crate::run::tests::attempt(&plan, case, 0, 0, 1.0, false));
+    }
+    let mut environment = environment("here", &[0, 1], "0.1");
+    environment.kernel = "6.1".into();
+    (Manifest { plan, environment, ..manifest() }, ledger)
+}
+
+#[test]
+fn what_is_not_comparable_is_set_aside_and_nothing_else() {
+    let (manifest, ledger) = on_both();
+    let ids: Vec<String> = manifest.plan.cases.iter().map(|case| case.id.clone()).collect();
+    let same = || Hello { environment: manifest.environment.clone(), ..hello() };
+    let with = |change: &dyn Fn(&mut Hello)| {
+        let mut hello = same();
+        change(&mut hello);
+        aside(&manifest, &hello, &ledger)
+    };
+    assert_eq!(with(&|_| ()), [""; 0]);
+    assert_eq!(with(&|hello| hello.environment.host = "there".into()), [""; 0], "a name decides nothing");
+    assert_eq!(with(&|hello| hello.environment.affinity = vec![0]), ids[..2]);
+    assert_eq!(with(&|hello| hello.environment.kernel = "6.2".into()), ids[..2]);
+    assert_eq!(with(&|hello| hello.devices = vec![device("cuda", "590.1")]), ids[2..]);
+    assert_eq!(with(&|hello| hello.version = "0.2.0".into()), ids);
+    let gone = |hello: &mut Hello| {
+        hello.devices[0].availability = Availability::Unavailable { reason: "no CUDA driver".into() };
+    };
+    assert_eq!(with(&gone), [""; 0], "what a device gave before it went cannot be measured again");
+}
+
+#[test]
+fn rounds_that_are_set_aside_count_nowhere_and_are_told() {
+    let (manifest, mut ledger) = on_both();
+    let slow = Hello { environment: environment("here", &[1], "0.1"), ..hello() };
+    let events = set_aside(&differences(&manifest, &slow), &ledger);
+    assert_eq!(told(&events, &ledger), "2 rounds of 2 cases (affinity is 1, was 0,1)");
+    assert!(ledger.is_complete());
+    for event in &events {
+        ledger.apply(event);
+    }
+    let record = &ledger.records()[0];
+    assert_eq!((record.rounds.len(), record.superseded.len()), (0, 1));
+    assert_eq!((record.statistics.as_ref(), record.verdict.as_ref()), (None, None));
+    assert!(!ledger.is_complete() && ledger.left().len() == 2);
+    ledger.apply(&crate::run::tests::attempt(&manifest.plan, 0, 0, 0, 3.0, false));
+    let record = &ledger.records()[0];
+    assert_eq!(record.statistics.as_ref().map(|s| (s.rounds, s.median)), Some((1, 3.0)));
+    assert_eq!(
+        aside(&manifest, &hello(), &Ledger::new(manifest.plan.clone())),
+        [""; 0],
+        "nothing is on file"
+    );
 }

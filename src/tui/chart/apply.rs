@@ -176,7 +176,8 @@ impl Session {
     fn next_scale_of_y(&mut self) -> Option<String> {
         let next = next(self.scales().whole_y.spacing);
         let look = self.view.look(self.experiment());
-        let values = scales::values(self.chart(), look, self.view.bars, self.view.overlay());
+        let values: Vec<f64> =
+            scales::values(self.chart(), look, self.view.overlay()).iter().map(|value| value.y).collect();
         let allowed = scales::y_allows(self.chart(), &values, next);
         self.look().y = Some(allowed.as_ref().map_or(Spacing::Linear, |()| next));
         allowed.err()

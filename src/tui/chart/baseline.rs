@@ -16,7 +16,12 @@ pub struct Baseline {
 
 impl Baseline {
     pub fn new(folder: &Path, ledger: &Ledger) -> Baseline {
-        let bare = |record: &Record| Record { rounds: Vec::new(), set_aside: Vec::new(), ..record.clone() };
+        let bare = |record: &Record| Record {
+            rounds: Vec::new(),
+            set_aside: Vec::new(),
+            superseded: Vec::new(),
+            ..record.clone()
+        };
         let records = ledger.records().iter().map(bare).collect();
         Baseline { folder: folder.to_owned(), plan: ledger.plan().clone(), records }
     }

@@ -103,6 +103,7 @@ fn adopted(case: &Case, other: Option<&Record>) -> Record {
         work: None,
         rounds: Vec::new(),
         set_aside: Vec::new(),
+        superseded: Vec::new(),
         verdict: None,
         status: Status::Pending,
         stop: None,

@@ -4,7 +4,7 @@ use super::overlay::Overlay;
 use super::{Bars, Look};
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{ChartData, MeasuredValue};
+use crate::report::series::{ChartData, MeasuredValue, Panel, within_reach};
 
 /// The whole axes, and their visible parts.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Scales {
 }
 
 impl Scales {
-    /// The whole axes have room for everything that is not hidden.
+    /// The whole axes have room for every point that is not hidden, and for the bars near them.
     pub fn new(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Scales {
         let whole_x = match look.x.filter(|s| x_allows(data, *s).is_ok()) {
             Some(spacing) if data.x.scale != Scale::Category => {
@@ -24,12 +24,14 @@ impl Scales {
             }
             _ => data.x_scale(),
         };
-        let mut values = values(data, look, bars, overlay);
-        if values.is_empty() {
-            values.extend(data.predicted(|style| look.shows(style)).map(|p| p.y));
+        let mut points: Vec<f64> = values(data, look, overlay).iter().map(|value| value.y).collect();
+        if points.is_empty() {
+            points.extend(data.predicted(|style| look.shows(style)).map(|p| p.y));
         }
-        let chosen = look.y.filter(|s| y_allows(data, &values, *s).is_ok());
-        let spacing = chosen.unwrap_or_else(|| data.y_spacing(&values));
+        let chosen = look.y.filter(|s| y_allows(data, &points, *s).is_ok());
+        let spacing = chosen.unwrap_or_else(|| data.y_spacing(&points));
+        let ends = values(data, look, overlay).into_iter().filter_map(|value| bars.ends(&value)).flatten();
+        let values = within_reach(&points, ends, spacing);
         let values = data.with_guides(values, |style| look.shows(style));
         let whole_y = AxisScale::measured_as(&values, spacing, data.y.unit);
         let part =
@@ -84,20 +86,14 @@ fn positive(axis: &str, mut values: impl Iterator<Item = f64>, spacing: Spacing)
     }
 }
 
-/// Every value that the y axis must include.
-pub fn values(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Vec<f64> {
-    let mut values = Vec::new();
-    let mut add = |m: &MeasuredValue, style: usize| {
-        if look.shows(style) {
-            values.extend([m.y, m.y_min, m.y_max]);
-            values.extend(m.interval.into_iter().flatten().filter(|_| bars == Bars::Interval));
-        }
+/// Every measured value that is not hidden, of the chart and of the overlay.
+pub fn values(data: &ChartData, look: &Look, overlay: Option<&Overlay>) -> Vec<MeasuredValue> {
+    let charts = [Some(data), overlay.map(Overlay::chart)].into_iter().flatten();
+    let of_panel = |panel: &Panel| -> Vec<MeasuredValue> {
+        let lines = panel.lines.iter().filter(|line| look.shows(line.style));
+        let references = panel.references.iter().filter(|reference| look.shows(reference.style));
+        let points = lines.flat_map(|line| line.points.iter().map(|point| point.value));
+        points.chain(references.map(|reference| reference.value)).collect()
     };
-    for chart in [Some(data), overlay.map(Overlay::chart)].into_iter().flatten() {
-        for panel in &chart.panels {
-            panel.lines.iter().for_each(|l| l.points.iter().for_each(|p| add(&p.value, l.style)));
-            panel.references.iter().for_each(|r| add(&r.value, r.style));
-        }
-    }
-    values
+    charts.flat_map(|chart| &chart.panels).flat_map(of_panel).collect()
 }

@@ -13,10 +13,12 @@ fn light(colour: Option<Color>) -> Rgb {
         232.. => [8.0 + 10.0 * f64::from(index - 232); 3],
         _ => panic!("{index} is what the terminal makes of it"),
     };
-    rgb.map(|c| {
-        let c = c / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { f64::powf((c + 0.055) / 1.055, 2.4) }
-    })
+    rgb.map(|c| linear(c / 255.0))
+}
+
+/// The linear light of an sRGB component, 0 to 1.
+pub fn linear(c: f64) -> f64 {
+    if c <= 0.04045 { c / 12.92 } else { f64::powf((c + 0.055) / 1.055, 2.4) }
 }
 
 fn luminance(c: Rgb) -> f64 {
@@ -64,7 +66,7 @@ fn oklab(c: Rgb) -> Rgb {
 }
 
 /// The smallest distance between two colours over the three kinds of colour vision.
-fn distance(a: Rgb, b: Rgb) -> f64 {
+pub fn distance(a: Rgb, b: Rgb) -> f64 {
     let seen = |eye: &Matrix, c: Rgb| oklab(times(eye, c).map(|v| v.clamp(0.0, 1.0)));
     let apart = |eye: &Matrix| {
         let (a, b) = (seen(eye, a), seen(eye, b));

@@ -56,7 +56,7 @@ pub const COMMANDS: &[Command] = &[
         bindings: &[(char('i'), Action::Chart(Request::Bars))],
         hinted: 1,
         name: "bars",
-        help: "bars around points: smallest to largest sample, 95 % interval, none",
+        help: "bars around points: those of the recipe (p5 to p95), 95 % interval, smallest to largest sample, none",
     },
     Command {
         bindings: &[(char('b'), Action::Chart(Request::Canvas))],

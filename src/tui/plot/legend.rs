@@ -57,6 +57,7 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = styles.iter().filter_map(label).map(|(s, l)| entry(plot, s, l)).collect();
     entries.extend(guides(panels()).into_iter().map(|g| guide(plot, g)));
     entries.extend(plot.data.models.iter().enumerate().map(|(rank, key)| model(plot, rank, key)));
+    entries.extend(doubtful(plot));
     if let Some(overlay) = plot.overlay {
         let text = format!("{} baseline: {}", plot.theme.behind(), overlay.name);
         entries.push(Entry { text, style: plot.theme.dim(), marker: None });
@@ -89,6 +90,14 @@ fn model(plot: &Plot, rank: usize, key: &ModelKey) -> Entry {
     let text = format!("{}{} {}", before(key.style), plot.theme.model(rank), key.words());
     let text = if plot.look.shows(key.style) { text } else { format!("({text})") };
     Entry { text, style: plot.theme.dim(), marker: None }
+}
+
+/// `◐ doubtful 5 of 27`; the kinds of doubt are those on the chart.
+fn doubtful(plot: &Plot) -> Option<Entry> {
+    let (count, all) = plot.data.doubtful_points();
+    let kinds: Vec<&str> = plot.data.doubts().into_iter().map(|(_, word)| word).collect();
+    let text = format!("{} {} {count} of {all}", plot.theme.doubtful_marker(0), kinds.join(", "));
+    (count > 0).then(|| Entry { text, style: plot.theme.dim(), marker: None })
 }
 
 fn before(style: usize) -> String {

@@ -185,7 +185,7 @@ impl Plot<'_> {
         let columns = usize::from(row.width);
         let separator = self.theme.separator();
         let names = scales.names(separator);
-        let mut right = format!("{}{separator}{names}", self.bars.word());
+        let mut right = format!("{}{separator}{names}", self.bars.word(self.data.bars));
         if scales.zoom() > 1.001 {
             right = format!("zoom {}x{separator}{names}", crate::report::unit::number(scales.zoom().round()));
         }
@@ -267,7 +267,11 @@ impl Plot<'_> {
         for line in panel.lines.iter().filter(|l| self.look.shows(l.style)) {
             if let Some(point) = line.points.iter().find(|p| p.value.case == case) {
                 let at = pane::place(self, Some(point.x), line.style, &point.value, frame)?;
-                return Some((at, self.theme.marker(line.style), self.theme.series(line.style)));
+                return Some((
+                    at,
+                    pane::symbol(self, line.style, &point.value),
+                    self.theme.series(line.style),
+                ));
             }
             if let Some(absent) = line.absent.iter().find(|a| a.case == case) {
                 let (symbol, style) = pane::mark(self, absent);
@@ -276,7 +280,7 @@ impl Plot<'_> {
         }
         let reference = panel.references.iter().find(|r| r.value.case == case && self.look.shows(r.style))?;
         let at = pane::place(self, None, reference.style, &reference.value, frame)?;
-        Some((at, self.theme.marker(reference.style), self.theme.series(reference.style)))
+        Some((at, pane::symbol(self, reference.style, &reference.value), self.theme.series(reference.style)))
     }
 
     /// Draws a line through the empty cells of a column.

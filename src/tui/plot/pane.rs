@@ -11,7 +11,7 @@ use super::frame::Frame;
 use super::legend;
 use crate::recipe::plan::Scale;
 use crate::report::series::{Absent, Line, MeasuredValue, ModelLine, NoteKind, Panel, Predicted};
-use crate::tui::chart::{Bars, Canvas, Scales};
+use crate::tui::chart::{Canvas, Scales};
 use crate::tui::words;
 
 /// Minimum height for the row of cases without a value.
@@ -138,7 +138,7 @@ fn references(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     for reference in panel.references.iter().filter(|r| plot.look.shows(r.style)) {
         let Some(y) = frame.row(reference.value.y) else { continue };
         dashes(plot, y, plot.theme.series(reference.style), frame, buffer);
-        buffer[(frame.area.left(), y)].set_symbol(plot.theme.marker(reference.style));
+        buffer[(frame.area.left(), y)].set_symbol(symbol(plot, reference.style, &reference.value));
     }
 }
 
@@ -163,16 +163,19 @@ pub fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// Draws dots between the points, except on an axis of names, which has no order that a line could show.
+/// Draws dots between the points, with a gap at a case without a value. There are none on an axis of names, which has
+/// no order that a line could show.
 fn line(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
     if plot.data.x.scale == Scale::Category {
         return;
     }
     let mut dots = Dots::new(frame.area, plot.canvas);
-    let places: Vec<_> = line.points.iter().map(|p| frame.place(p.x, p.value.y)).collect();
-    for pair in places.windows(2) {
-        if let [Some(from), Some(to)] = pair {
-            dots.stroke(*from, *to);
+    for stretch in line.stretches() {
+        let places: Vec<_> = stretch.iter().map(|p| frame.place(p.x, p.value.y)).collect();
+        for pair in places.windows(2) {
+            if let [Some(from), Some(to)] = pair {
+                dots.stroke(*from, *to);
+            }
         }
     }
     dots.draw(plot.theme.series(line.style), buffer);
@@ -182,26 +185,37 @@ fn bars(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
     let style = plot.theme.series(line.style);
     let symbol = plot.theme.symbol("│", "|");
     for point in &line.points {
-        let ends = match plot.bars {
-            Bars::Nothing => None,
-            Bars::Extremes => Some([point.value.y_min, point.value.y_max]),
-            Bars::Interval => point.value.interval,
-        };
+        let ends = plot.bars.ends(&point.value);
         let rows = ends.and_then(|[low, high]| frame.rows(high, low));
         let column = column(plot, Some(point.x), line.style, frame);
         if let (Some(x), Some((top, bottom))) = (column, rows) {
             for y in top..=bottom {
                 buffer[(x, y)].set_symbol(symbol).set_style(style);
             }
+            let [low, high] = ends.unwrap_or_default().map(|end| frame.y.position(end).is_none());
+            let (up, down) = (plot.theme.symbol("↑", "^"), plot.theme.symbol("↓", "v"));
+            for (y, arrow) in
+                [(top, up)].into_iter().filter(|_| high).chain([(bottom, down)].into_iter().filter(|_| low))
+            {
+                buffer[(x, y)].set_symbol(arrow).set_style(style);
+            }
         }
     }
 }
 
+/// The marker of a measured value; another one if it is doubtful, unsteady or throttled.
+pub fn symbol(plot: &Plot, style: usize, value: &MeasuredValue) -> &'static str {
+    match value.doubt.any() {
+        true => plot.theme.doubtful_marker(style),
+        false => plot.theme.marker(style),
+    }
+}
+
 fn markers(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
-    let (symbol, style) = (plot.theme.marker(line.style), plot.theme.series(line.style));
+    let style = plot.theme.series(line.style);
     for point in &line.points {
         if let Some(at) = place(plot, Some(point.x), line.style, &point.value, frame) {
-            buffer[at].set_symbol(symbol).set_style(style);
+            buffer[at].set_symbol(symbol(plot, line.style, &point.value)).set_style(style);
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{Guide, Line, MeasuredValue, series};
 use crate::run::Ledger;
 use crate::tui::tests::{fixture, script};
+use crate::tui::theme::Theme;
 
 const PLAIN: Theme = Theme::PLAIN;
 
@@ -298,13 +299,31 @@ fn bars_are_of_the_kind_that_was_asked_for() {
         cells(&buffer, "│").iter().filter(|(x, _)| *x == column).count()
     };
     let lengths = [Bars::Nothing, Bars::Interval, Bars::Extremes].map(bar);
-    assert!(lengths[0] == 0 && lengths[1] > 0 && lengths[2] > 3 * lengths[1], "{lengths:?}");
+    assert!(lengths[0] == 0 && lengths[1] > 0 && lengths[2] > 2 * lengths[1], "{lengths:?}");
     let without = data.panels[0].lines[0].points[0].value.interval.take();
     assert!(without.is_some());
     let look = Look::default();
     let buffer =
         show(&Plot { bars: Bars::Interval, ..plot(&data, &look, PLAIN) }, 9, Rect::new(0, 0, 60, 30));
     assert_eq!(cells(&buffer, "●").len(), 1, "one round has no interval, and still a point");
+}
+
+#[test]
+fn a_doubtful_point_has_a_marker_of_its_own_and_a_bar_beyond_the_axis_an_arrow() {
+    let mut data = chart(&ledger(fixture::passes(), &[6]));
+    let value = &mut data.panels[0].lines[0].points[0].value;
+    value.doubt.doubtful = true;
+    (value.y, value.bar) = (50.0, Some([0.01, 60.0]));
+    let (look, area) = (Look::default(), Rect::new(0, 0, 60, 30));
+    for (theme, marker, arrow) in [(PLAIN, "◐", "↓"), (Theme { utf8: false, ..PLAIN }, "!", "v")] {
+        let plot = Plot { bars: Bars::Chart, theme, ..plot(&data, &look, PLAIN) };
+        let buffer = show(&plot, usize::MAX, area);
+        // One in the legend, which counts it, and one in the plot.
+        assert_eq!(cells(&buffer, marker).len(), 2, "{marker}");
+        assert_eq!(cells(&buffer, arrow).iter().filter(|(x, y)| *x > 10 && *y > 10).count(), 1, "{arrow}");
+        let text: String = buffer.content().iter().map(|cell| cell.symbol()).collect();
+        assert!(text.contains(&format!("{marker} doubtful 1 of 1")), "{text}");
+    }
 }
 
 /// The fixture's run, and an overlay whose times are shorter by a fifth.
@@ -414,7 +433,10 @@ fn all_panels_are_shown_where_they_fit() {
     assert_eq!(small.panes.iter().map(|p| p.panel).collect::<Vec<_>>(), [1]);
     let text: String =
         show(&plot, 20, Rect::new(0, 0, 160, 40)).content().iter().map(|c| c.symbol()).collect();
-    assert!(["  read", "> copy", "  triad"].iter().all(|title| text.contains(title)), "{text}");
+    assert!(
+        ["  kernel = read", "> kernel = copy", "  kernel = triad"].iter().all(|title| text.contains(title)),
+        "{text}"
+    );
 }
 
 /// The text in a row, and the columns that it takes from `start` on.

@@ -76,6 +76,8 @@ impl Session {
                     self.say(now, Level::Info, &text);
                 }
             }
+            // The log says it once for all cases.
+            Event::SetAside { .. } => {}
             Event::Probed { .. } | Event::Pong { .. } => {}
         }
     }

@@ -93,6 +93,7 @@ impl Sweep<'_> {
                 relative_to: None,
                 ceiling: None,
                 models: None,
+                bars: None,
             },
             measure: Measure::fixed(self.rounds, 5),
         }

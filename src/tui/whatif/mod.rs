@@ -78,7 +78,12 @@ impl WhatIf {
         let other = || known.iter().find(measured).or_else(|| known.iter().find(concerns)).cloned();
         let base = theirs.clone().or_else(other)?;
         let own = if theirs.is_some() { profiles } else { profiles.instead(base.clone()) };
-        let bare = |record: Record| Record { rounds: Vec::new(), set_aside: Vec::new(), ..record };
+        let bare = |record: Record| Record {
+            rounds: Vec::new(),
+            set_aside: Vec::new(),
+            superseded: Vec::new(),
+            ..record
+        };
         let records: Vec<Record> = records.into_iter().map(bare).collect();
         let experiment = records.get(selected).map_or(0, |record| record.case.experiment);
         let chart = charted(&plan, experiment, &records, None);
