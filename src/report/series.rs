@@ -221,11 +221,9 @@ pub fn within_reach(points: &[f64], ends: impl Iterator<Item = f64>, spacing: Sp
     let places = || points.iter().map(|&v| place(v)).filter(|v| v.is_finite());
     let (low, high) =
         places().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-    let span = match spacing.is_log() {
-        true => (high - low).max(LEAST_SPAN),
-        // A linear axis begins at 0.
-        false => high.max(0.0) - low.min(0.0),
-    };
+    // A linear axis includes 0.
+    let (low, high) = if spacing.is_log() { (low, high) } else { (low.min(0.0), high.max(0.0)) };
+    let span = if spacing.is_log() { (high - low).max(LEAST_SPAN) } else { high - low };
     let (low, high) = (low - REACH * span, high + REACH * span);
     let near = ends.filter(|&end| (low..=high).contains(&place(end)));
     points.iter().copied().chain(near).collect()
@@ -240,8 +238,8 @@ impl ChartData {
         }
     }
 
-    /// The scale of y over all panels, with room for every point and for the bars near them. Its spacing is that of the y axis, if fixed, or else
-    /// [`y_spacing`](Self::y_spacing).
+    /// The scale of y over all panels, with room for every point and for the bars near them. Its spacing is that of
+    /// the y axis, if fixed, or else [`y_spacing`](Self::y_spacing).
     pub fn y_scale(&self) -> AxisScale {
         let mut points: Vec<f64> = self.measured().map(|m| m.y).collect();
         if points.is_empty() {

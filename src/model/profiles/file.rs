@@ -48,14 +48,14 @@ fn schema(root: &Node) -> Result<(), Mistake> {
     }
 }
 
-/// Checks that every number is positive and finite: all are sizes, times or rates.
+/// Checks that every number but the schema is positive and finite: all are sizes, times or rates.
 fn positive(node: &Node, at: &str) -> Result<(), Mistake> {
     let refuse = |place: Place, value: String| {
         let accepted = "positive, finite numbers".to_owned();
         Err(Mistake::new(place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }))
     };
     match &node.content {
-        Content::Int(number) if *number <= 0 => refuse(node.place, number.to_string()),
+        Content::Int(number) if *number <= 0 && at != "schema" => refuse(node.place, number.to_string()),
         Content::Float(number) if !(number.is_finite() && *number > 0.0) => {
             refuse(node.place, number.to_string())
         }

@@ -16,8 +16,10 @@ pub struct Doubt {
     pub throttled: bool,
 }
 
-/// The kinds, each with its word, its meaning, and whether a value has it.
-const KINDS: [(&str, &str, fn(Doubt) -> bool); 3] = [
+/// A kind of doubt: its word, its meaning, and whether a value has it.
+type Kind = (&'static str, &'static str, fn(Doubt) -> bool);
+
+const KINDS: [Kind; 3] = [
     ("doubtful", "noise while they were measured", |doubt| doubt.doubtful),
     ("unsteady", "rounds more than 10 % apart", |doubt| doubt.unsteady),
     ("throttled", "the driver held the GPU's clocks down", |doubt| doubt.throttled),
@@ -55,7 +57,7 @@ impl ChartData {
     /// `doubtful: 27 of 27 points (noise while they were measured: steal)` for each kind of doubt on the chart.
     pub fn doubt_notes(&self) -> Vec<String> {
         let all = self.measured().count();
-        let note = |(word, meaning, has): (&str, &str, fn(Doubt) -> bool)| {
+        let note = |(word, meaning, has): Kind| {
             let count = self.measured().filter(|value| has(value.doubt)).count();
             let noise = match word {
                 "doubtful" if !self.noise.is_empty() => format!(": {}", self.noise.join(", ")),

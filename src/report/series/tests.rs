@@ -485,7 +485,8 @@ fn a_slow_sample_is_cut_and_does_not_decide_the_axis() {
     if let Some(statistics) = &mut records[0].statistics {
         statistics.max *= 1000.0;
     }
-    assert_eq!(ends(&records), calm);
+    let now = ends(&records);
+    assert!(now.0 >= calm.0 && now.1 <= calm.1, "{now:?}, {calm:?}");
     let data = series(&plan, 0, &records);
     let bar = data.panels[0].lines[0].points[2].value.bar.expect("a bar");
     assert!(bar[0] < calm.0, "the bar leaves the axis: {bar:?}, {calm:?}");
