@@ -7,12 +7,12 @@ use super::Origin;
 use super::files::caption;
 use super::series::charted;
 use super::svg::{Caption, render};
-use crate::case::Device;
 use crate::case::units::fmt_bytes;
+use crate::case::{Availability, Device};
 use crate::recipe::plan::Experiment;
 use crate::run::folder::Manifest;
 use crate::run::stored::Stored;
-use crate::shell::quoted;
+use crate::shell::{options, quoted};
 
 /// What was measured in an experiment: a row for each case with a result, as [`HEADS`] names its cells, and what is to
 /// be said of them.
@@ -37,7 +37,7 @@ th { border-bottom: 1px solid; }
 .wide { overflow-x: auto; }
 .number { text-align: right; }
 .claim { border-left: .25rem solid; padding-left: .8rem; }
-pre { overflow-x: auto; padding: .6rem; border: 1px solid; border-radius: .4rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .6rem; border: 1px solid; border-radius: .4rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 dt, .quiet { opacity: .75; }";
@@ -143,7 +143,7 @@ fn machine(manifest: &Manifest) -> Markup {
 fn one(device: &Device) -> Markup {
     let facts = device.facts.iter().map(|(name, fact)| (name.as_str(), fact.clone()));
     html! {
-        h3 { (device.backend) ": " (device.name) }
+        h3 { (device.backend) ": " (device.name) @if let Availability::Unavailable { reason } = &device.availability { "n/a: " (reason) } }
         (list(facts))
     }
 }
@@ -156,6 +156,7 @@ fn list<'a>(facts: impl Iterator<Item = (&'a str, String)>) -> Markup {
 /// How to measure it again: with the run's folder, or with the recipe alone.
 fn again(run: &Stored) -> Markup {
     let manifest = &run.manifest;
+    let line: Vec<String> = manifest.command_line.iter().map(|word| quoted(word)).collect();
     let path = std::path::absolute(&run.path).unwrap_or_else(|_| run.path.clone());
     let folder = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     html! {
@@ -164,12 +165,12 @@ fn again(run: &Stored) -> Markup {
             p { "With the run's folder: measure it on your machine, and judge the difference case by case." }
             pre { "scatterlab replay " (quoted(&folder)) }
             p { "With the recipe below, saved as " code { "recipe.yaml" } ":" }
-            pre { "scatterlab run recipe.yaml" }
+            pre { "scatterlab run recipe.yaml" @for option in options(&manifest.plan.overrides) { " " (option) } }
             p {
                 "It was measured by scatterlab " (manifest.version) ", revision " (manifest.revision)
                 ", recipe " (manifest.plan.short_hash()) ", with"
             }
-            pre { (manifest.command_line.join(" ")) }
+            pre { (line.join(" ")) }
             @if !run.recipe.is_empty() { details { summary { "recipe.yaml" } pre { (run.recipe) } } }
         }
     }
