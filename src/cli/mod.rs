@@ -167,7 +167,7 @@ struct RunArguments {
     #[arg(required_unless_present = "resume", value_name = "RECIPE")]
     recipes: Vec<String>,
     /// Go on with an interrupted run in its folder: nothing on file is measured again
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run", "profile"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "max_time", "out", "dry_run", "profile"])]
     resume: Option<PathBuf>,
     /// Run on these backends instead of the recipe's: scalar, cpu, cuda
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -178,6 +178,10 @@ struct RunArguments {
     /// Run only these cases: labels, identities, or how identities begin, as --dry-run shows them
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
+    /// End each run after this time, such as 2m or 90s: once every case has its rounds, those with the
+    /// widest intervals get further ones first. The same as --set measure.max-time=TIME
+    #[arg(long, value_name = "TIME")]
+    max_time: Option<String>,
     /// Folder for the results; with several recipes, one folder each below it
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

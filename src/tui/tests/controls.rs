@@ -153,7 +153,7 @@ fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     assert!(screen(&mut app, at(1)).contains("2 cpu: to be skipped"), "{}", screen(&mut app, at(1)));
     said(&mut app, &runner, at(1), Event::Skipped { seq: 1, case: id(2) });
     assert_eq!(session(&app).ledger.records()[2].status, Status::NotApplicable("skipped".into()));
-    assert_eq!((session(&app).progress(), allowed(&app)), ((0, 12), [false, true]));
+    assert_eq!((session(&app).progress(Duration::ZERO), allowed(&app)), ((0, 12), [false, true]));
     key(&mut app, 's', at(1));
     key(&mut app, 'R', at(1));
     assert_eq!(runner.told(), [Control::Again(2)]);
@@ -161,9 +161,9 @@ fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     for number in 0..2 {
         said(&mut app, &runner, at(2), round(2, number));
     }
-    assert_eq!((session(&app).progress(), allowed(&app)), ((2, 14), [false, true]));
+    assert_eq!((session(&app).progress(Duration::ZERO), allowed(&app)), ((2, 14), [false, true]));
     said(&mut app, &runner, at(2), Event::Retried { case: id(2), rounds: 4 });
-    assert_eq!((session(&app).progress(), allowed(&app)), ((2, 16), [true, false]));
+    assert_eq!((session(&app).progress(Duration::ZERO), allowed(&app)), ((2, 16), [true, false]));
     said(&mut app, &runner, at(3), script::progress(&fixture::passes(), 4, 0, Stage::Sample));
     said(&mut app, &runner, at(3), Event::Skipped { seq: 1, case: id(6) });
     assert_eq!(session(&app).current.map(|current| current.case), Some(4), "it goes on");
@@ -217,7 +217,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     assert!(header(&mut app, at(3)).contains("FROZEN 1/14 rounds · 0:02 · PAUSING"), "it is not forgotten");
     key(&mut app, 'F', at(4));
     let session = session(&app);
-    assert_eq!((session.progress(), session.selected, session.follow), ((2, 14), 2, false));
+    assert_eq!((session.progress(Duration::ZERO), session.selected, session.follow), ((2, 14), 2, false));
     assert!(header(&mut app, at(4)).contains("PAUSING 2/14"), "{}", header(&mut app, at(4)));
 }
 
