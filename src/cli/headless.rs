@@ -134,7 +134,8 @@ impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
-        let finished = ledger.records().iter().enumerate().filter(|(_, record)| record.status == Status::Done);
+        let finished =
+            ledger.records().iter().enumerate().filter(|(_, record)| record.status == Status::Done);
         let finished = finished.map(|(at, _)| at).collect();
         Printer { ledger, eta, started, live, heard: false, doubts, quiet: false, finished, lost: None }
     }
@@ -143,7 +144,11 @@ impl Printer {
         let plan = self.ledger.plan();
         let hash = plan.short_hash();
         let (done, _) = self.eta.progress(Duration::ZERO);
-        let on_file = if done > 0 { format!(" · {} on file", number_of(done as usize, "round")) } else { String::new() };
+        let on_file = if done > 0 {
+            format!(" · {} on file", number_of(done as usize, "round"))
+        } else {
+            String::new()
+        };
         let cases = number_of(plan.cases.len(), "case");
         out::line(&format!("{} · {cases} · recipe {hash}{on_file}", plan.title));
     }
@@ -159,7 +164,12 @@ impl Printer {
                 let shown = devices.iter().filter(|_| !self.quiet);
                 shown.for_each(|device| self.note(&super::devices::line(device)));
             }
-            Event::Progress { case, stage, .. } => self.status(case, *stage),
+            Event::Progress { case, stage, .. } => {
+                if *stage == Stage::Certify {
+                    self.eta.certify(now);
+                }
+                self.status(case, *stage);
+            }
             Event::Round { result, .. } => {
                 changed.inspect(|at| self.eta.finish(*at, &self.ledger, now));
                 changed.inspect(|at| self.doubts.round(&self.short_label(*at), result));
@@ -217,7 +227,9 @@ impl Printer {
 
     /// The line of a case that has changed, if it has failed or, where nobody watches a live line, is finished.
     fn result(&mut self, changed: Option<usize>, next: &str) {
-        let Some((at, record)) = changed.and_then(|at| Some((at, self.ledger.records().get(at)?))) else { return };
+        let Some((at, record)) = changed.and_then(|at| Some((at, self.ledger.records().get(at)?))) else {
+            return;
+        };
         let told = match record.status {
             Status::Failed(_) => true,
             Status::Done => !self.quiet && !self.live && self.finished.insert(at),

@@ -205,10 +205,7 @@ impl Schedule {
     /// Whether a measured turn is to have a second attempt, as far as is known by now.
     pub fn looks_again(&self, turn: Turn, doubtful: bool) -> bool {
         let case = &self.cases[turn.case];
-        doubtful
-            && turn.attempt == 0
-            && case.measure.second_look
-            && case.spent.affords(case.measure.budget)
+        doubtful && turn.attempt == 0 && case.measure.second_look && case.spent.affords(case.measure.budget)
     }
 
     /// Whether the run's time bound has taken rounds away from a case.

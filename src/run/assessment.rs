@@ -139,7 +139,8 @@ impl Found {
         add(self.doubtful, format!("doubtful ({})", noise.join(", ")));
         add(self.unsteady, "unsteady (rounds more than 10 % apart)".to_owned());
         let wide: Vec<String> = self.wide.iter().map(|(why, n)| format!("{why} {n}")).collect();
-        let widest = if self.widest > 0.0 { format!(", up to ±{}", percent(self.widest)) } else { String::new() };
+        let widest =
+            if self.widest > 0.0 { format!(", up to ±{}", percent(self.widest)) } else { String::new() };
         add(self.wide.values().sum(), format!("short of the target{widest} ({})", wide.join(", ")));
         reasons
     }
@@ -214,7 +215,9 @@ mod tests {
 
     /// Rounds with these medians of each case.
     fn rounds(plan: &crate::recipe::plan::Plan, medians: &[f64], flagged: bool) -> Vec<Event> {
-        let of = |case| (0..).zip(medians).map(move |(round, median)| attempt(plan, case, round, 0, *median, flagged));
+        let of = |case| {
+            (0..).zip(medians).map(move |(round, median)| attempt(plan, case, round, 0, *median, flagged))
+        };
         (0..4).flat_map(of).collect()
     }
 
@@ -227,12 +230,8 @@ mod tests {
 
     #[test]
     fn noise_is_named_and_a_run_in_noise_is_not_trusted() {
-        let [verdict, next] =
-            said("rounds: 3, second-look: never", &|plan| rounds(plan, &[1.0; 3], true));
-        assert_eq!(
-            verdict,
-            "Do not trust small differences: of 4 cases, 4 doubtful (hypervisor busy 4)."
-        );
+        let [verdict, next] = said("rounds: 3, second-look: never", &|plan| rounds(plan, &[1.0; 3], true));
+        assert_eq!(verdict, "Do not trust small differences: of 4 cases, 4 doubtful (hypervisor busy 4).");
         assert_eq!(next, "next, with less else running on the machine: AGAIN");
     }
 

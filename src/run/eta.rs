@@ -25,6 +25,8 @@ const FLAGGED: f64 = 2.0;
 pub struct Eta {
     /// When work on the current pair began.
     began: Option<Duration>,
+    /// When its certification began, which later attempts at the case do not have.
+    certifies: Option<Duration>,
     /// When the run began, shifted by its pauses.
     from: Option<Duration>,
     /// Seconds after which the run's time bound ends it.
@@ -77,6 +79,8 @@ struct Total {
     /// Seconds for the remaining attempts of measured cases, and the variance of that.
     known: f64,
     variance: f64,
+    /// The same where only a first attempt is known, and taken to be as long.
+    fresh: f64,
     attempts: u32,
     flagged: u32,
     /// First attempts and later ones of the cases that have both.
@@ -151,13 +155,19 @@ impl Eta {
 
     /// The engine starts, or continues after a pause.
     pub fn begin(&mut self, now: Duration) {
-        self.began = Some(now);
+        (self.began, self.certifies) = (Some(now), None);
         self.from.get_or_insert(now);
+    }
+
+    /// The current pair is being certified from now on.
+    pub fn certify(&mut self, now: Duration) {
+        self.certifies = Some(now);
     }
 
     /// Excludes an idle time from the current pair.
     pub fn shift(&mut self, by: Duration) {
         self.began = self.began.map(|began| began + by);
+        self.certifies = self.certifies.map(|began| began + by);
         self.from = self.from.map(|from| from + by);
     }
 
@@ -175,7 +185,9 @@ impl Eta {
         let each = self.each(at, record);
         let (attempts, flagged) = (record.attempts().count() as u32, flagged(record));
         self.update(at, ledger, |share| {
-            let done = record.rounds.len() as u32;
+            // What was skipped has no result, and is not counted.
+            let absent = matches!(record.status, Status::NotApplicable(_));
+            let done = if absent { 0 } else { record.rounds.len() as u32 };
             *share = Share { done, course, each, attempts, flagged, ..share.clone() };
         });
     }
@@ -183,8 +195,9 @@ impl Eta {
     /// An attempt at the case at `at` has finished.
     pub fn finish(&mut self, at: usize, ledger: &Ledger, now: Duration) {
         self.from.get_or_insert(now);
+        let measured = self.certifies.take().unwrap_or(now);
         if let Some(began) = self.began.replace(now) {
-            let seconds = now.saturating_sub(began).as_secs_f64();
+            let seconds = measured.saturating_sub(began).as_secs_f64();
             self.update(at, ledger, |share| match share.first {
                 None => share.first = Some(seconds),
                 Some(_) => {
@@ -199,17 +212,23 @@ impl Eta {
     /// Seconds of an attempt of the case, from those that did not certify it where there are any.
     fn each(&self, at: usize, record: &Record) -> Option<f64> {
         let share = &self.cases[at];
-        let ratio = if self.total.first > 0.0 { self.total.later / self.total.first } else { 1.0 };
+        let ratio = self.ratio();
         let attempts = record.attempts().count();
         let on_file = (attempts > 0).then(|| record.spent().total / attempts as f64);
-        let first = share.first.filter(|_| attempts < 2).map(|first| first * ratio.min(1.0));
+        let first = share.first.filter(|_| attempts < 2).map(|first| first * ratio);
         share.later.mean().or(first).or(on_file.filter(|each| *each > 0.0)).or(share.first)
+    }
+
+    /// How long a later attempt at a case takes beside the first one, whose output is always judged.
+    fn ratio(&self) -> f64 {
+        if self.total.first > 0.0 { (self.total.later / self.total.first).clamp(0.1, 1.0) } else { 1.0 }
     }
 
     /// What the case still takes.
     fn course(&self, at: usize, ledger: &Ledger, record: &Record) -> Course {
         let measure = ledger.measure(at);
-        let look = if measure.second_look && record.awaits_second_look() { 1.0 } else { 0.0 };
+        let looks = measure.second_look && record.spent().affords(measure.budget);
+        let look = if looks && record.awaits_second_look() { 1.0 } else { 0.0 };
         match record.status {
             Status::Failed(_) | Status::NotApplicable(_) => Course::default(),
             Status::Done => Course { attempts: look, ..Course::default() },
@@ -251,7 +270,10 @@ impl Eta {
             return;
         };
         total.ahead += sign * rounds;
-        total.known += sign * attempts * each;
+        match share.first.filter(|_| share.later.attempts == 0 && share.attempts < 2) {
+            Some(first) => total.fresh += sign * attempts * first,
+            None => total.known += sign * attempts * each,
+        }
         total.variance += sign * variance * each * each;
         backend.measured += sign * each;
         backend.estimated += sign * share.estimate;
@@ -278,12 +300,11 @@ impl Eta {
             return None;
         }
         let unseen = |b: &Backend| {
-            let scale =
-                if b.estimated > 0.0 { b.measured / b.estimated } else { measured / estimated };
+            let scale = if b.estimated > 0.0 { b.measured / b.estimated } else { measured / estimated };
             b.unseen.max(0.0) * scale * self.stretch(b)
         };
         let unseen = self.backends.iter().map(unseen).sum::<f64>();
-        let left = self.total.known.max(0.0) + unseen;
+        let left = self.total.known.max(0.0) + self.total.fresh.max(0.0) * self.ratio() + unseen;
         let deviation = self.total.variance.max(0.0).sqrt() + DRIFT * left + 0.3 * unseen;
         Some(Left::around(left, deviation).after(self.at_work(now)))
     }
@@ -309,9 +330,8 @@ impl Eta {
     pub fn of_case(&self, at: usize, at_work: bool, now: Duration) -> Option<Left> {
         let share = self.cases.get(at)?;
         let backend = &self.backends[share.backend];
-        let scaled = || {
-            (backend.estimated > 0.0).then(|| share.estimate * backend.measured / backend.estimated)
-        };
+        let scaled =
+            || (backend.estimated > 0.0).then(|| share.estimate * backend.measured / backend.estimated);
         let each = share.each.or_else(scaled)?;
         let Course { attempts, variance, .. } = share.course;
         let left = Left::around(attempts * each, variance.sqrt() * each + DRIFT * attempts * each);
@@ -347,7 +367,10 @@ fn flagged(record: &Record) -> u32 {
 
 /// The run's time bound, if all of its experiments have one.
 fn bound(plan: &Plan) -> Option<f64> {
-    plan.experiments.iter().map(|e| e.measure.max_time).try_fold(0.0, |most: f64, bound| Some(most.max(bound?)))
+    plan.experiments
+        .iter()
+        .map(|e| e.measure.max_time)
+        .try_fold(0.0, |most: f64, bound| Some(most.max(bound?)))
 }
 
 #[cfg(test)]

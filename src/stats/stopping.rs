@@ -126,6 +126,9 @@ mod tests {
             let verdict = verdict(&measure(rounds, 30), 0, &medians[..rounds as usize], spent(0.0));
             assert_eq!(verdict, Some(Stop::Fixed));
         }
-        assert_eq!(verdict(&Measure::fixed(5, 5), 0, &[1.0, 2.0, 3.0, 4.0, 5.0], spent(0.0)), Some(Stop::Fixed));
+        assert_eq!(
+            verdict(&Measure::fixed(5, 5), 0, &[1.0, 2.0, 3.0, 4.0, 5.0], spent(0.0)),
+            Some(Stop::Fixed)
+        );
     }
 }

@@ -151,7 +151,8 @@ fn no_second_look_where_nobody_wants_one() {
     let measure = Measure { second_look: false, ..Measure::fixed(1, 1) };
     let plan = plan(&[measure], &[("a", 0), ("b", 0)]);
     assert_eq!(run(&plan, |_| (1.0, true)), [(0, 0, 0), (1, 0, 0)]);
-    let round = FinishedRound { case: "a".into(), round: 0, median: 1.0, wall: 0.5, longest: 0.5, doubtful: true };
+    let round =
+        FinishedRound { case: "a".into(), round: 0, median: 1.0, wall: 0.5, longest: 0.5, doubtful: true };
     let finished = Finished { rounds: vec![round], ..Finished::default() };
     assert_eq!(turns(Schedule::new(&plan, &finished), steady), [(1, 0, 0)], "nor when the run goes on");
 }

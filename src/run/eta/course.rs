@@ -133,7 +133,7 @@ impl Moments {
 /// The quantile of Student's t for the interval of so many rounds.
 fn quantile(rounds: u32) -> Option<f64> {
     static QUANTILES: OnceLock<Vec<Option<f64>>> = OnceLock::new();
-    let table = QUANTILES
-        .get_or_init(|| (0..TABLE).map(|n| t_quantile(CONFIDENCE, n as f64 - 1.0)).collect());
+    let table =
+        QUANTILES.get_or_init(|| (0..TABLE).map(|n| t_quantile(CONFIDENCE, n as f64 - 1.0)).collect());
     table.get(rounds as usize).or(table.last()).copied().flatten()
 }

@@ -45,7 +45,10 @@ impl Machine {
         let other = if self.share("outlier", turn) < self.outliers { 3.0 } else { 1.0 };
         let base = 0.05 * (1 << turn.case) as f64;
         let certificate = if (turn.round, turn.attempt) == (0, 0) { 2.0 } else { 1.0 };
-        (base * other * around("median", self.noise), certificate * base * other * around("wall", self.jitter))
+        (
+            base * other * around("median", self.noise),
+            certificate * base * other * around("wall", self.jitter),
+        )
     }
 }
 
@@ -79,6 +82,9 @@ impl Simulated {
             ledger.apply(&round(plan, turn, median, wall, at, flagged));
             schedule.measured(turn, median, wall, flagged);
             let now = Duration::from_secs_f64(at);
+            if (turn.round, turn.attempt) == (0, 0) {
+                eta.certify(Duration::from_secs_f64(at - wall / 2.0));
+            }
             eta.finish(turn.case, &ledger, now);
             let (left, progress) = (eta.remaining(now), eta.progress(now));
             moments.push(Moment { at, turn, left, progress, widths });
@@ -147,7 +153,11 @@ fn the_time_left_is_a_narrow_range_around_what_is_left() {
             let rest = end - moment.at;
             let off = f64::midpoint(low, high) / rest;
             let counts = moment.at > end / 4.0 && rest > 0.5;
-            assert!(!counts || (1.0 / 1.5..1.5).contains(&off), "{name}: {left} of {rest} s at {} of {end}", moment.at);
+            assert!(
+                !counts || (1.0 / 1.5..1.5).contains(&off),
+                "{name}: {left} of {rest} s at {} of {end}",
+                moment.at
+            );
         }
     }
 }
@@ -225,7 +235,8 @@ fn a_bounded_run_gives_its_time_to_the_widest_intervals_and_ends_with_its_bound(
 
 #[test]
 fn a_bounded_run_is_expected_to_end_with_its_bound() {
-    let run = Simulated::of(&plan("rounds: 3, max-rounds: 100, ci: 1%, budget: 100s, max-time: 20s"), RESTLESS);
+    let run =
+        Simulated::of(&plan("rounds: 3, max-rounds: 100, ci: 1%, budget: 100s, max-time: 20s"), RESTLESS);
     for moment in &run.moments {
         let [_, high] = moment.left.expect("timed").seconds();
         assert!(high <= 20.0 - moment.at + 1e-9, "{high} s at {}", moment.at);

@@ -1,6 +1,5 @@
 //! Everything known about the selected case.
 
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -13,10 +12,10 @@ use crate::model::Forecast;
 use crate::recipe::plan::Quantity;
 use crate::report::accuracy::percent;
 use crate::report::names;
+use crate::run::eta::Left;
 use crate::run::{Record, SKIPPED, Status};
 use crate::stats::noise::Flag;
 use crate::stats::{self, Statistics, Stop};
-use crate::run::eta::Left;
 use crate::tui::command::{self, Command};
 use crate::tui::runs::request;
 use crate::tui::session::{Current, Session};

@@ -55,7 +55,12 @@ impl Session {
                 let (cases, rounds) = (number_of(*cases, "case"), number_of(*rounds, "round"));
                 self.say(now, Level::Info, &format!("{cases}, {rounds}"));
             }
-            Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
+            Event::Progress { case, round, stage } => {
+                if *stage == Stage::Certify {
+                    self.eta.certify(now);
+                }
+                self.moved(case, *round, *stage);
+            }
             Event::Round { result, .. } => {
                 self.machine.measured(&result.conditions);
                 self.finished_round(changed, now);
