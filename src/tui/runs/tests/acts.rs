@@ -115,7 +115,7 @@ fn a_run_is_opened_read_only_in_the_run_screen() {
     assert_eq!((session.mode, &session.phase), (Mode::Stored, &Phase::Over { cancelled: false }));
     assert_eq!(
         (app.state.focus, session.active(), session.progress(Duration::ZERO)),
-        (Focus::Cases, false, (21, 21))
+        (Focus::Cases, false, (18, 18))
     );
     assert!(session.log.says("3 % of the time was stolen"));
     typed(&mut app, "x");

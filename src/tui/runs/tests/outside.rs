@@ -92,7 +92,7 @@ fn a_stored_run_is_played_through_the_running_screen() {
     assert_eq!((session.mode, &session.phase), (Mode::Watch, &Phase::Over { cancelled: false }));
     assert_eq!(
         (session.progress(Duration::ZERO), app.state.mode()),
-        ((21, 21), Mode::Run),
+        ((18, 18), Mode::Run),
         "a recipe can be started again"
     );
     press(&mut app, KeyCode::Esc);
