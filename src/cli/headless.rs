@@ -165,8 +165,8 @@ impl Printer {
                 shown.for_each(|device| self.note(&super::devices::line(device)));
             }
             Event::Progress { case, stage, .. } => {
-                if *stage == Stage::Certify {
-                    self.eta.certify(now);
+                if *stage == Stage::Sample {
+                    self.eta.sample(now);
                 }
                 self.status(case, *stage);
             }

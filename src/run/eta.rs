@@ -25,8 +25,8 @@ const FLAGGED: f64 = 2.0;
 pub struct Eta {
     /// When work on the current pair began.
     began: Option<Duration>,
-    /// When its certification began, which later attempts at the case do not have.
-    certifies: Option<Duration>,
+    /// When its samples began to be timed.
+    sampled: Option<Duration>,
     /// When the run began, shifted by its pauses.
     from: Option<Duration>,
     /// Seconds after which the run's time bound ends it.
@@ -157,19 +157,19 @@ impl Eta {
 
     /// The engine starts, or continues after a pause.
     pub fn begin(&mut self, now: Duration) {
-        (self.began, self.certifies) = (Some(now), None);
+        (self.began, self.sampled) = (Some(now), None);
         self.from.get_or_insert(now);
     }
 
-    /// The current pair is being certified from now on.
-    pub fn certify(&mut self, now: Duration) {
-        self.certifies = Some(now);
+    /// The samples of the current pair are timed from now on.
+    pub fn sample(&mut self, now: Duration) {
+        self.sampled = Some(now);
     }
 
     /// Excludes an idle time from the current pair.
     pub fn shift(&mut self, by: Duration) {
         self.began = self.began.map(|began| began + by);
-        self.certifies = self.certifies.map(|began| began + by);
+        self.sampled = self.sampled.map(|began| began + by);
         self.from = self.from.map(|from| from + by);
     }
 
@@ -198,9 +198,15 @@ impl Eta {
     /// An attempt at the case at `at` has finished.
     pub fn finish(&mut self, at: usize, ledger: &Ledger, now: Duration) {
         self.from.get_or_insert(now);
-        let measured = self.certifies.take().unwrap_or(now);
+        let sampled = self.sampled.take();
         if let Some(began) = self.began.replace(now) {
-            let seconds = measured.saturating_sub(began).as_secs_f64();
+            let all = now.saturating_sub(began).as_secs_f64();
+            let first = self.cases.get(at).is_some_and(|share| share.first.is_none());
+            // After its samples the first attempt is judged and certified, which later ones hardly are.
+            let result = ledger.records().get(at).and_then(|record| record.rounds.last());
+            let samples = result.map_or(0.0, |r| r.samples.iter().sum::<f64>() * f64::from(r.batch));
+            let bare = sampled.map(|sampled| sampled.saturating_sub(began).as_secs_f64() + samples);
+            let seconds = bare.filter(|bare| first && *bare < all).unwrap_or(all);
             self.update(at, |share| match share.first {
                 None => share.first = Some(seconds),
                 Some(_) => {

@@ -56,8 +56,8 @@ impl Session {
                 self.say(now, Level::Info, &format!("{cases}, {rounds}"));
             }
             Event::Progress { case, round, stage } => {
-                if *stage == Stage::Certify {
-                    self.eta.certify(now);
+                if *stage == Stage::Sample {
+                    self.eta.sample(now);
                 }
                 self.moved(case, *round, *stage);
             }
