@@ -46,7 +46,7 @@ impl Machine {
         let base = 0.05 * (1 << turn.case) as f64;
         let certificate = if (turn.round, turn.attempt) == (0, 0) { 2.0 } else { 1.0 };
         (
-            base * other * around("median", self.noise),
+            0.05 * base * other * around("median", self.noise),
             certificate * base * other * around("wall", self.jitter),
         )
     }
@@ -83,7 +83,7 @@ impl Simulated {
             schedule.measured(turn, median, wall, flagged);
             let now = Duration::from_secs_f64(at);
             if (turn.round, turn.attempt) == (0, 0) {
-                // A half of it is the certificate, and samples are as long as a tenth of the rest.
+                // The last half is the certificate, which follows the five samples.
                 eta.sample(Duration::from_secs_f64((at - 0.5 * wall - 5.0 * median).max(at - wall)));
             }
             eta.finish(turn.case, &ledger, now);
