@@ -1,5 +1,6 @@
 //! Progress and remaining time of a run, from its finished (case, round) pairs. Each case is expected to go on until
-//! its own stopping rule ends it. All sums are updated incrementally, so an event costs O(1) in the number of cases.
+//! its own stopping rule ends it. Sums are updated incrementally, so an event
+//! costs O(1) in the number of cases.
 
 mod course;
 mod left;
@@ -48,6 +49,8 @@ struct Share {
     done: u32,
     /// Rounds that the case gets in any event.
     promised: u32,
+    /// Seconds that its further rounds must not exceed.
+    budget: f64,
     course: Course,
     /// Seconds of an attempt, once one has been measured.
     each: Option<f64>,
@@ -64,9 +67,7 @@ struct Backend {
     /// Seconds of an attempt of each measured case, by measurement and by estimate.
     measured: f64,
     estimated: f64,
-    /// Estimated seconds of all remaining attempts of cases without a measured one, and their rounds, as far as they
-    /// get them in any event.
-    unseen: f64,
+    /// Remaining rounds of cases without a measured attempt, as far as they get them in any event.
     rounds: f64,
     /// Rounds that measured cases are expected to have in the end, and that they have in any event.
     expected: f64,
@@ -141,7 +142,8 @@ impl Eta {
         for (at, record) in records.iter().enumerate() {
             let backend = eta.backend(record.case.backend());
             let estimate = estimate::round_of(ledger.plan(), &record.case, COPY).unwrap_or(UNKNOWN);
-            eta.cases.push(Share { backend, estimate, ..Share::default() });
+            let budget = ledger.measure(at).budget;
+            eta.cases.push(Share { backend, estimate, budget, ..Share::default() });
             eta.note(at, ledger);
         }
         eta
@@ -276,7 +278,6 @@ impl Eta {
         let Course { rounds, attempts, variance } = share.course;
         let Some(each) = share.each else {
             backend.rounds += sign * rounds;
-            backend.unseen += sign * attempts * share.estimate;
             return;
         };
         total.ahead += sign * rounds;
@@ -309,11 +310,14 @@ impl Eta {
         if measured <= 0.0 {
             return None;
         }
-        let unseen = |b: &Backend| {
+        let unseen = |share: &Share| {
+            let b = &self.backends[share.backend];
             let scale = if b.estimated > 0.0 { b.measured / b.estimated } else { measured / estimated };
-            b.unseen.max(0.0) * scale * self.stretch(b)
+            // More rounds than the case gets in any event end with its budget.
+            let least = share.course.attempts * share.estimate * scale;
+            (least * self.stretch(b)).min(share.budget.max(least))
         };
-        let unseen = self.backends.iter().map(unseen).sum::<f64>();
+        let unseen = self.cases.iter().filter(|share| share.each.is_none()).map(unseen).sum::<f64>();
         let left = self.total.known.max(0.0) + self.total.fresh.max(0.0) * self.ratio() + unseen;
         let deviation = self.total.variance.max(0.0).sqrt() + DRIFT * left + 0.3 * unseen;
         Some(Left::around(left, deviation).after(self.at_work(now)))
