@@ -20,12 +20,17 @@ pub struct Measure {
     /// Relative half-width of the 95% confidence interval of the rounds' medians at which a case is done;
     /// `None`: always `rounds` rounds.
     pub ci: Option<f64>,
-    /// Seconds per case, including preparation, after which no round beyond the first `rounds` is started.
+    /// Seconds per case, including preparation, that no round beyond the first `rounds` and no second attempt may
+    /// exceed if it takes as long as the longest before it.
     pub budget: f64,
     /// Seconds, preparation included, at which a case that does not have its `rounds` yet fails, even in the middle of
     /// one; `None`: [`Measure::limit()`] decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
+    /// Seconds of the whole run after which no case of this experiment gets another round; the cases whose intervals
+    /// are widest get theirs first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<f64>,
     pub order: Order,
     pub cache: Cache,
     /// Whether each round also times the transfer of the case's inputs to its device and of its results back, from
@@ -156,6 +161,7 @@ const DEFAULT: Measure = Measure {
     ci: Some(0.03),
     budget: 10.0,
     limit: None,
+    max_time: None,
     order: Order::Interleaved,
     cache: Cache::Hot,
     transfer: None,

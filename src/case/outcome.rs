@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,17 +31,27 @@ impl Refusal {
 /// A request to stop, shared between the engine's threads. Generation, verification
 /// and sampling poll it.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel {
+    asked: Arc<AtomicBool>,
+    /// When to stop without being asked.
+    deadline: Option<Instant>,
+}
 
 impl Cancel {
+    /// The same request, which is also made by this moment, if there is one.
+    #[must_use]
+    pub fn until(&self, deadline: Option<Instant>) -> Cancel {
+        Cancel { asked: Arc::clone(&self.asked), deadline }
+    }
+
     /// Asks all holders of this flag to stop.
     pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.asked.store(true, Ordering::Relaxed);
     }
 
     /// Whether a stop was requested.
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.asked.load(Ordering::Relaxed) || self.deadline.is_some_and(|at| Instant::now() >= at)
     }
 
     /// `Err(Failure::Cancelled)` once a stop was requested.

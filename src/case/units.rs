@@ -45,7 +45,17 @@ const BYTE_UNITS: &[(&str, u64)] = &[
     ("GiB", 1 << 30),
 ];
 /// Units of time with their exponents of ten: `3ms` is parsed as `3e-3`, without a rounding multiplication.
-const SECOND_UNITS: &[(&str, i32)] = &[("s", 0), ("ms", -3), ("us", -6), ("µs", -6), ("ns", -9)];
+/// Each unit as a number of whole seconds and a power of ten.
+const SECOND_UNITS: &[(&str, f64, i32)] = &[
+    ("s", 1.0, 0),
+    ("ms", 1.0, -3),
+    ("us", 1.0, -6),
+    ("µs", 1.0, -6),
+    ("ns", 1.0, -9),
+    ("min", 60.0, 0),
+    ("m", 60.0, 0),
+    ("h", 3600.0, 0),
+];
 
 /// Parses a count: an integer, optionally with `k`, `M`, `G` (powers of 1000) or `Ki`, `Mi`, `Gi` (powers of
 /// 1024).
@@ -86,11 +96,11 @@ pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     if unit.is_empty() {
         return Err(UnitError::MissingUnit { text: shown(text), example: EXAMPLE });
     }
-    let Some((_, power)) = SECOND_UNITS.iter().find(|(name, _)| *name == unit) else {
-        return Err(UnitError::UnknownUnit { text: shown(text), accepted: "s, ms, us, ns" });
+    let Some((_, whole, power)) = SECOND_UNITS.iter().find(|(name, ..)| *name == unit) else {
+        return Err(UnitError::UnknownUnit { text: shown(text), accepted: "h, min, s, ms, us, ns" });
     };
     match format!("{number}e{power}").parse::<f64>() {
-        Ok(seconds) if seconds.is_finite() => Ok(seconds),
+        Ok(seconds) if (whole * seconds).is_finite() => Ok(whole * seconds),
         _ => Err(UnitError::Overflow { text: shown(text) }),
     }
 }
@@ -247,6 +257,11 @@ pub fn ranges(numbers: &[usize]) -> String {
 
 const DECIMAL: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
 
+/// A count with its noun, whose plural ends in `s`: `1 case`, `2 cases`.
+pub fn number_of(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Seconds for display: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`. Infinite, NaN and negative
 /// values are `n/a`.
 pub fn fmt_seconds(seconds: f64) -> String {
@@ -359,11 +374,18 @@ mod tests {
 
     #[test]
     fn seconds_parse_without_rounding_twice() {
-        for (text, value) in [("10s", 10.0), ("3ms", 0.003), ("2us", 2e-6), ("2µs", 2e-6), ("1.5ns", 1.5e-9)]
-        {
+        for (text, value) in [
+            ("10s", 10.0),
+            ("3ms", 0.003),
+            ("2us", 2e-6),
+            ("2µs", 2e-6),
+            ("1.5ns", 1.5e-9),
+            ("2m", 120.0),
+            ("1.5h", 5400.0),
+        ] {
             assert_eq!(parse_seconds(text), Ok(value), "{text}");
         }
-        for text in ["", "s", ".5s", "5.s", "1.2.3s", "-1s", "1e3s", "nans", "10", "10 s", "10m", "10sx"] {
+        for text in ["", "s", ".5s", "5.s", "1.2.3s", "-1s", "1e3s", "nans", "10", "10 s", "10d", "10sx"] {
             assert!(parse_seconds(text).is_err(), "{text}");
         }
     }

@@ -13,7 +13,8 @@ use crate::run::estimate::{self, Cost, Estimate, Paces};
 pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<()> {
     let paces = paces(plans, engine)?;
     for (source, plan) in plans {
-        out::line(&format!("{} ({}): {} cases", plan.title, source.name, plan.cases.len()));
+        let cases = units::number_of(plan.cases.len(), "case");
+        out::line(&format!("{} ({}): {cases}", plan.title, source.name));
         plan.cases.iter().for_each(|case| out::line(&format!("  {}", describe(plan, case, &paces))));
         let estimate = Estimate::of(plan, &paces, &|| true);
         out::line(&format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)));

@@ -1,8 +1,9 @@
-//! Runs a plan without the user interface: plain lines, and one live line on a terminal.
+//! Runs a plan without the user interface. On a terminal one live line tells how far the run is; elsewhere each case
+//! gets a line when it is finished. Cases that cannot run, and warnings, are told once for each reason.
 
 mod doubts;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,9 +12,11 @@ use anyhow::bail;
 use self::doubts::Doubts;
 use super::interrupt::Interrupt;
 use super::out;
-use crate::case::{Case, Device, Verdict, units};
-use crate::engine::protocol::{Event, Level, RoundResult, Stage};
+use crate::case::units::{self, number_of};
+use crate::case::{Case, Device, Verdict};
+use crate::engine::protocol::{Event, Level, Stage};
 use crate::recipe::plan::{Plan, Quantity};
+use crate::run::assessment::missed;
 use crate::run::eta::Eta;
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Ledger, Record, Status, reference};
@@ -58,7 +61,7 @@ pub fn watch(running: &Running, ledger: Ledger, interrupt: &Interrupt) -> anyhow
     let ended = follow(running, &mut printer);
     interrupt.detach();
     let summary = Summary::of(&printer.ledger, &running.folder);
-    printer.result(printer.lost, "", "");
+    printer.result(printer.lost, "");
     if printer.heard {
         printer.close(&summary);
     }
@@ -77,7 +80,7 @@ pub fn watch_quietly(
     let ended = follow(running, &mut printer);
     interrupt.detach();
     let summary = Summary::of(&printer.ledger, &running.folder);
-    printer.result(printer.lost, "", "");
+    printer.result(printer.lost, "");
     if printer.heard {
         let time = minutes(printer.started.elapsed());
         printer.note(&format!("{} in {time}", summary.words()));
@@ -120,6 +123,8 @@ struct Printer {
     doubts: Doubts,
     /// Whether to print a line only for failures.
     quiet: bool,
+    /// The cases that had their line.
+    finished: BTreeSet<usize>,
     /// The position of a case that was lost with its engine, until it is known whether the run continues.
     lost: Option<usize>,
     /// Whether the lack of profiles has been said.
@@ -133,6 +138,9 @@ impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
+        let finished =
+            ledger.records().iter().enumerate().filter(|(_, record)| record.status == Status::Done);
+        let finished = finished.map(|(at, _)| at).collect();
         Printer {
             ledger,
             eta,
@@ -141,6 +149,7 @@ impl Printer {
             heard: false,
             doubts,
             quiet: false,
+            finished,
             lost: None,
             told_of_profiles: false,
         }
@@ -149,9 +158,14 @@ impl Printer {
     fn headline(&self) {
         let plan = self.ledger.plan();
         let hash = plan.short_hash();
-        let (done, all) = self.eta.progress();
-        let on_file = if done > 0 { format!(" · {done} of {all} rounds on file") } else { String::new() };
-        out::line(&format!("{} · {} cases · recipe {hash}{on_file}", plan.title, plan.cases.len()));
+        let (done, _) = self.eta.progress(Duration::ZERO);
+        let on_file = if done > 0 {
+            format!(" · {} on file", number_of(done as usize, "round"))
+        } else {
+            String::new()
+        };
+        let cases = number_of(plan.cases.len(), "case");
+        out::line(&format!("{} · {cases} · recipe {hash}{on_file}", plan.title));
     }
 
     fn event(&mut self, event: &Event) {
@@ -166,19 +180,24 @@ impl Printer {
                 shown.for_each(|device| self.note(&super::devices::line(device)));
                 self.uncalibrated(devices);
             }
-            Event::Progress { case, stage, .. } => self.status(case, *stage),
+            Event::Progress { case, stage, .. } => {
+                if *stage == Stage::Sample {
+                    self.eta.sample(now);
+                }
+                self.status(case, *stage);
+            }
             Event::Round { result, .. } => {
                 changed.inspect(|at| self.eta.finish(*at, &self.ledger, now));
-                changed.inspect(|at| self.doubts.round(*at, &self.short_label(*at), result));
-                self.result(changed, &turn(result), "");
+                changed.inspect(|at| self.doubts.round(&self.short_label(*at), result));
+                self.result(changed, "");
             }
             Event::NotApplicable { .. } | Event::Failed { .. } | Event::Skipped { .. } => {
                 self.eta.begin(now);
                 if matches!(event, Event::Failed { lost: true, .. }) {
-                    self.result(self.lost, "", "");
+                    self.result(self.lost, "");
                     self.lost = changed;
                 } else {
-                    self.result(changed, "", "");
+                    self.result(changed, "");
                 }
             }
             Event::Paused => self.note("held"),
@@ -195,11 +214,10 @@ impl Printer {
             Event::Log { level: Level::Info | Level::Warn, .. } if self.quiet => {}
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.warn(text),
-            Event::Reference { .. } if self.quiet => {}
-            Event::Reference { backend, ranked, .. } => {
-                if let Some(text) = reference::news(&self.ledger, backend, ranked) {
-                    self.note(&text);
-                }
+            Event::Reference { backend, ranked, .. } if !self.quiet => {
+                let first = self.ledger.references().get(backend).is_some_and(|copies| copies.len() == 1);
+                let news = reference::news(&self.ledger, backend, ranked).filter(|_| first);
+                news.inspect(|text| self.note(text));
             }
             _ => {}
         }
@@ -218,7 +236,8 @@ impl Printer {
     }
 
     fn warn(&mut self, text: &str) {
-        if self.doubts.is_news(text) {
+        let labels: Vec<String> = (0..self.ledger.records().len()).map(|at| self.short_label(at)).collect();
+        if self.doubts.is_news(text, labels.iter().map(String::as_str)) {
             self.note(&format!("warning: {text}"));
         }
     }
@@ -228,7 +247,7 @@ impl Printer {
         self.eta.pause();
         let goes_on = answer == Control::Resume;
         match self.lost.take() {
-            Some(at) => self.result(Some(at), "", if goes_on { GOES_ON } else { "" }),
+            Some(at) => self.result(Some(at), if goes_on { GOES_ON } else { "" }),
             None => {
                 let next = if goes_on { GOES_ON } else { ", before it did anything" };
                 self.note(&format!("the engine died: {reason}{next}"));
@@ -236,13 +255,21 @@ impl Printer {
         }
     }
 
-    fn result(&self, changed: Option<usize>, turn: &str, next: &str) {
-        let Some(record) = changed.and_then(|at| self.ledger.records().get(at)) else { return };
-        if self.quiet && !matches!(record.status, Status::Failed(_)) {
+    /// The line of a case that has changed, if it has failed or, where nobody watches a live line, is finished.
+    fn result(&mut self, changed: Option<usize>, next: &str) {
+        let Some((at, record)) = changed.and_then(|at| Some((at, self.ledger.records().get(at)?))) else {
             return;
+        };
+        let told = match record.status {
+            Status::Failed(_) => true,
+            Status::Done => !self.quiet && !self.live && self.finished.insert(at),
+            _ => false,
+        };
+        if told {
+            let record = &self.ledger.records()[at];
+            let (label, outcome) = (self.label(&record.case), outcome(record));
+            self.note(&format!("[{}] {label}: {outcome}{next}", self.place()));
         }
-        let (label, outcome) = (self.label(&record.case), outcome(record));
-        self.note(&format!("[{}] {label}{turn}: {outcome}{next}", self.place()));
     }
 
     /// The live line: the current activity, and the time that the rest may take.
@@ -268,14 +295,14 @@ impl Printer {
         plan.experiments.get(case.experiment).map_or_else(|| case.id.clone(), |one| one.label(case))
     }
 
-    /// A text such as `12/48, 1m05s left`: finished and total (case, round) pairs, and the time that the rest
-    /// may take.
+    /// A text such as `12/48 rounds, 40–70 s left`: (case, round) pairs that are finished and that will be, and the
+    /// time that the rest may take.
     fn place(&self) -> String {
-        let (done, all) = self.eta.progress();
-        match self.eta.remaining(self.started.elapsed()) {
-            // Further rounds that a case asks for are not foreseen, so an estimate of zero is not shown.
-            Some(left) if done < all && left.as_secs() > 0 => format!("{done}/{all}, {} left", minutes(left)),
-            _ => format!("{done}/{all}"),
+        let now = self.started.elapsed();
+        let (done, all) = self.eta.progress(now);
+        match self.eta.remaining(now).filter(|_| done < all) {
+            Some(left) => format!("{done}/{all} rounds, {left} left"),
+            None => format!("{done}/{all} rounds"),
         }
     }
 
@@ -287,9 +314,33 @@ impl Printer {
     }
 
     fn close(&self, summary: &Summary) {
-        self.doubts.summary().inspect(|text| self.note(text));
-        let (time, folder) = (minutes(self.started.elapsed()), summary.folder.display());
-        self.note(&format!("{} in {time} → {folder}", summary.words()));
+        for (reason, cases) in self.absent() {
+            self.note(&format!("{} n/a: {reason}", number_of(cases, "case")));
+        }
+        self.doubts.summary().for_each(|text| self.note(&text));
+        if self.ledger.is_out_of_time() {
+            for (at, record) in self.ledger.records().iter().enumerate() {
+                let none = || matches!(record.status, Status::Pending).then(|| "not measured".to_owned());
+                if let Some(missed) = missed(&self.ledger, at).or_else(none) {
+                    self.note(&format!("out of time: {}: {missed}", self.label(&record.case)));
+                }
+            }
+        }
+        // The time on file is what the list of runs and a resumed run tell.
+        let taken = self.ledger.elapsed().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let time = minutes(taken.unwrap_or_else(|| self.started.elapsed()));
+        self.note(&format!("{} in {time} → {}", summary.words(), summary.folder.display()));
+    }
+
+    /// Reasons why cases cannot run, each with the number of cases.
+    fn absent(&self) -> BTreeMap<&str, usize> {
+        let mut absent = BTreeMap::new();
+        for record in self.ledger.records() {
+            if let Status::NotApplicable(reason) = &record.status {
+                *absent.entry(reason.as_str()).or_default() += 1;
+            }
+        }
+        absent
     }
 }
 
@@ -341,15 +392,6 @@ impl Summary {
     /// Whether a script may treat the run as a success. A run that measured nothing must not look like one.
     pub fn is_success(&self) -> bool {
         self.failed + self.partial + self.unfinished == 0 && self.done > 0
-    }
-}
-
-/// A suffix such as ` (round 2, second look)`; empty for the first look of the first round.
-fn turn(result: &RoundResult) -> String {
-    match (result.round, result.attempt) {
-        (0, 0) => String::new(),
-        (round, 0) => format!(" (round {})", round + 1),
-        (round, _) => format!(" (round {}, second look)", round + 1),
     }
 }
 

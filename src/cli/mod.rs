@@ -168,7 +168,7 @@ struct RunArguments {
     recipes: Vec<String>,
     /// Go on with an interrupted run in its folder: what is on file is measured again only if processors,
     /// device, driver or program are not what they were
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run", "profile"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "max_time", "out", "dry_run", "profile"])]
     resume: Option<PathBuf>,
     /// With --resume: refuse where rounds on file would be set aside and measured again
     #[arg(long, requires = "resume")]
@@ -182,6 +182,10 @@ struct RunArguments {
     /// Run only these cases: labels, identities, or how identities begin, as --dry-run shows them
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
+    /// End each run after this time, such as 2m or 90s: once every case has its rounds, those with the
+    /// widest intervals get further ones first. The same as --set measure.max-time=TIME
+    #[arg(long, value_name = "TIME")]
+    max_time: Option<String>,
     /// Folder for the results; with several recipes, one folder each below it
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

@@ -21,7 +21,7 @@ static DIVERTED: AtomicBool = AtomicBool::new(false);
 /// Why standard output could not be written, the first time that it could not.
 static FAILED: Mutex<Option<io::Error>> = Mutex::new(None);
 
-/// From now on, [`line`] and [`progress`] print to standard error, and standard output is left to a program's data.
+/// From now on, [`line`] prints to standard error, and standard output is left to a program's data.
 pub fn divert() {
     DIVERTED.store(true, Ordering::Relaxed);
 }
@@ -30,9 +30,9 @@ fn diverted() -> bool {
     DIVERTED.load(Ordering::Relaxed)
 }
 
-/// Whether [`line`] and [`progress`] print to a terminal, where a person sees the text at once.
+/// Whether [`progress`] prints to a terminal, where a person sees the text at once.
 pub fn is_terminal() -> bool {
-    if diverted() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
+    io::stderr().is_terminal()
 }
 
 /// Writes to standard error after [`divert`], and otherwise to standard output.
@@ -143,14 +143,11 @@ pub fn take_standard_output() -> io::Result<OwnedFd> {
     }
 }
 
-/// Replaces the terminal's current line by a progress message, without ending it. Long text is truncated,
+/// Replaces the current line of the terminal at standard error by a progress message, without ending it. Long text is truncated,
 /// because a wrapped line could not be replaced.
 pub fn progress(text: &str) {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-    put(&format!("\r\x1b[K{}", cut(&escaped(text), columns.saturating_sub(1))));
-    if !diverted() {
-        flush();
-    }
+    put_error(&format!("\r\x1b[K{}", cut(&escaped(text), columns.saturating_sub(1))));
 }
 
 fn cut(text: &str, columns: usize) -> &str {

@@ -11,13 +11,16 @@ use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::{CASES_FAILED, RunArguments, dry_run, out, results, resume};
+use crate::case::units::escaped;
 use crate::engine::client::EngineCommand;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::write_of_run;
 use crate::run::EngineRunner;
-use crate::run::folder::MANIFEST;
+use crate::run::assessment::{Commands, assess};
+use crate::run::repeat::Repeat;
 use crate::run::runner::advice;
 use crate::run::stored::Stored;
+use crate::shell::quoted;
 
 /// Resumes a run, or runs recipes.
 pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
@@ -32,8 +35,9 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
 /// Resolves all recipes before the first one runs, then runs them in order.
 fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, arguments.recipes.len())?;
-    let overrides =
-        Overrides { only: arguments.only.clone(), ..overrides(&arguments.set, &arguments.backend)? };
+    let mut set = arguments.set.clone();
+    set.extend(arguments.max_time.iter().map(|time| format!("measure.max-time={time}")));
+    let overrides = Overrides { only: arguments.only.clone(), ..overrides(&set, &arguments.backend)? };
     let plans = arguments
         .recipes
         .iter()
@@ -68,17 +72,27 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Prints the closing lines of a run. Returns whether it was a success.
+/// Prints the results of a run and its assessment. Returns whether it was a success.
 fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> anyhow::Result<bool> {
-    // The folder of a run that was cancelled before an engine answered is gone.
-    if !summary.complete && summary.folder.join(MANIFEST).exists() {
-        out::line(&format!("to resume: {}", advice("run --resume", &summary.folder, engine)));
-    }
-    if output.is_asked_for() {
-        output.results(&Stored::open(&summary.folder)?)?;
-    } else if let Ok(stored) = Stored::open(&summary.folder) {
-        // If nothing was measured, there is no folder and nothing to show.
-        results::print(&stored.ledger);
+    // The folder of a run that was cancelled before an engine answered is gone, and there is nothing to show.
+    let stored = match Stored::open(&summary.folder) {
+        Err(error) if output.is_asked_for() => return Err(error),
+        stored => stored.ok(),
+    };
+    if let Some(stored) = stored {
+        if output.is_asked_for() {
+            output.results(&stored)?;
+        } else {
+            results::print(&stored.ledger);
+        }
+        let folder = quoted(&summary.folder.display().to_string());
+        let commands = Commands {
+            resume: advice("run --resume", &summary.folder, engine),
+            again: Repeat::of(&stored.path, &stored.manifest).run,
+            report: format!("scatterlab report {}", escaped(&folder)),
+        };
+        let lines = assess(&stored.ledger, &commands);
+        lines.iter().flatten().for_each(|line| out::line(line));
     }
     Ok(summary.is_success())
 }

@@ -93,7 +93,7 @@ fn verify_suite(
     mut outputs: Option<&mut Outputs>,
 ) -> anyhow::Result<usize> {
     let started = Instant::now();
-    let live = io::stdout().is_terminal();
+    let live = io::stderr().is_terminal();
     let name = title(part);
     let tally = verify(plan, part, executor, |number, checked| {
         if let Some(outputs) = &mut outputs {

@@ -19,7 +19,7 @@ mod lines;
 mod name;
 pub mod noise_monitor;
 mod orders;
-mod pace;
+pub(crate) mod pace;
 pub mod protocol;
 pub mod ranked;
 pub mod ranks;

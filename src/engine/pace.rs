@@ -1,9 +1,9 @@
 //! Schedule of the reference copies measured between cases. Pure.
 
 /// A reference that takes at most this long is measured before every pass over the cases, seconds.
-const CHEAP: f64 = 0.3;
+pub const CHEAP: f64 = 0.3;
 /// A longer one waits until its cost is at most this share of the time since the previous one.
-const SHARE: f64 = 0.05;
+pub const SHARE: f64 = 0.05;
 
 /// When the last reference was measured, and its cost.
 #[derive(Clone, Copy, Debug, Default)]

@@ -69,6 +69,10 @@ pub struct Finished {
     /// By case id, the rounds that the case must get at least because the user requested more of them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub wanted: BTreeMap<String, u32>,
+    /// Seconds that the run has taken so far ([`RoundResult::elapsed`]).
+    pub elapsed: f64,
+    /// Those of them that lie before the run was last resumed, which its time bound does not count.
+    pub before: f64,
 }
 
 /// A round whose result is on disk, reduced to what decides whether its case gets another round.
@@ -82,6 +86,9 @@ pub struct FinishedRound {
     pub median: f64,
     /// Wall-clock seconds taken by all attempts at this round, including preparation.
     pub wall: f64,
+    /// Those of the longest attempt.
+    #[serde(default)]
+    pub longest: f64,
     /// Whether the round had only one attempt and this was flagged as noisy, so that a second is still due.
     #[serde(default, skip_serializing_if = "is_false")]
     pub doubtful: bool,
@@ -157,6 +164,10 @@ pub struct RoundResult {
     /// Wall-clock seconds from the start of preparation to the end of judging and certification.
     #[serde(default)]
     pub wall: f64,
+    /// Seconds that the run had taken at the end of this attempt: those of its engines from their start, without
+    /// pauses. Missing in folders from before it was told.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub elapsed: f64,
     /// State of the machine around the samples, such as clocks and load.
     #[serde(default)]
     pub conditions: Conditions,
@@ -167,6 +178,10 @@ pub struct RoundResult {
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+fn is_none(seconds: &f64) -> bool {
+    *seconds <= 0.0
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -278,6 +293,8 @@ pub enum Event {
     },
     /// The answer to a ping. It carries no information about the run and is not recorded.
     Pong { number: u64 },
+    /// The run's time bound leaves no room for the rounds that are left; the end of the plan follows.
+    OutOfTime,
     /// A message for the user.
     Log { level: Level, text: String },
     /// The plan is over; `cancelled` if it was stopped early.

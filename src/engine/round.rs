@@ -144,6 +144,7 @@ impl<W: Write> Server<W> {
             resolved,
             started: taken.started,
             wall: began.elapsed().saturating_sub(paused).as_secs_f64(),
+            elapsed: progress.clock.elapsed(),
             conditions: taken.conditions,
             flags: doubts.iter().map(|(flag, _)| *flag).collect(),
         };

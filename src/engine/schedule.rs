@@ -7,7 +7,7 @@ use crate::case::Measure;
 use crate::case::measure::Order;
 use crate::inputs::mix;
 use crate::recipe::plan::Plan;
-use crate::stats;
+use crate::stats::{self, Spent};
 
 /// One attempt at one round of one case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,12 @@ struct Progress {
     /// Medians of the measured rounds.
     medians: BTreeMap<u32, f64>,
     /// Seconds taken by all turns of the case.
-    spent: f64,
+    spent: Spent,
     /// Least number of rounds requested by the user.
     wanted: u32,
     given_up: bool,
+    /// Whether the run's time bound leaves no room for another turn.
+    cut: bool,
     /// Rounds whose second attempt was pending when the case was given up.
     looks: BTreeSet<u32>,
 }
@@ -39,7 +41,24 @@ impl Progress {
     /// The next round to measure, unless the case has enough.
     fn due(&self) -> Option<u32> {
         let next = || (0..).find(|round| !self.medians.contains_key(round));
-        if self.given_up || self.enough(self.wanted) { None } else { next() }
+        if self.given_up || self.cut || self.enough(self.wanted) { None } else { next() }
+    }
+
+    /// The next round to measure among those that the case gets in any event.
+    fn promised(&self) -> Option<u32> {
+        self.due().filter(|_| self.medians.len() < self.measure.rounds.max(self.wanted) as usize)
+    }
+
+    /// Whether a turn that begins `now` may be expected to end within the run's time bound.
+    fn fits(&self, now: f64) -> bool {
+        self.measure.max_time.is_none_or(|bound| now < bound && now + self.spent.longest <= bound)
+    }
+
+    /// The width of the case's interval over the width that its recipe asks for.
+    fn width(&self) -> f64 {
+        let medians: Vec<f64> = self.medians.values().copied().collect();
+        let asked = self.measure.adaptive().unwrap_or(f64::INFINITY);
+        stats::half_width(&medians).map_or(f64::INFINITY, |width| width / asked)
     }
 
     /// Whether the case has enough rounds if at least `wanted` are requested.
@@ -50,13 +69,17 @@ impl Progress {
 }
 
 /// Passes over the plan's cases: in each pass, every case that needs a round gets one; flagged rounds get their
-/// second attempt at the end of the pass.
+/// second attempt at the end of the pass, as far as the case's budget affords it. In a run with a time bound, once
+/// every case has the rounds that it gets in any event, the turns of a pass go one by one to the case whose interval
+/// is widest at that moment.
 #[derive(Debug)]
 pub struct Schedule {
     cases: Vec<Progress>,
     seed: u64,
     /// Number of passes begun.
     passes: u32,
+    /// Turns left of a pass that goes to the widest intervals.
+    widest: usize,
     queue: VecDeque<Turn>,
     again: Vec<Turn>,
 }
@@ -68,9 +91,10 @@ impl Schedule {
             .map(|case| Progress {
                 measure: plan.experiments[case.experiment].measure,
                 medians: BTreeMap::new(),
-                spent: 0.0,
+                spent: Spent::default(),
                 wanted: finished.wanted.get(&case.id).copied().unwrap_or(0),
                 given_up: case.not_applicable.is_some(),
+                cut: false,
                 looks: BTreeSet::new(),
             })
             .collect();
@@ -85,7 +109,10 @@ impl Schedule {
         for round in &finished.rounds {
             let Some(case) = at.get(round.case.as_str()).copied() else { continue };
             cases[case].medians.insert(round.round, round.median);
-            cases[case].spent += round.wall;
+            let spent = &mut cases[case].spent;
+            // Rounds from before the longest attempt was told count as one attempt.
+            let longest = if round.longest > 0.0 { round.longest } else { round.wall };
+            *spent = Spent { total: spent.total + round.wall, longest: spent.longest.max(longest) };
             if round.doubtful && cases[case].given_up {
                 cases[case].looks.insert(round.round);
             } else if round.doubtful && cases[case].measure.second_look {
@@ -93,7 +120,7 @@ impl Schedule {
             }
         }
         let seed = plan.cases.first().map_or(0, |case| case.seed);
-        Schedule { cases, seed, passes: 0, queue: VecDeque::new(), again }
+        Schedule { cases, seed, passes: 0, widest: 0, queue: VecDeque::new(), again }
     }
 
     /// Number of passes begun.
@@ -160,40 +187,80 @@ impl Schedule {
     /// one.
     pub fn measured(&mut self, turn: Turn, median: f64, wall: f64, doubtful: bool) {
         let case = &mut self.cases[turn.case];
-        case.spent += wall;
+        case.spent.add(wall);
         // A second attempt replaces the first only if it is not flagged.
         if turn.attempt == 0 || !doubtful {
             case.medians.insert(turn.round, median);
         }
-        if doubtful && turn.attempt == 0 && case.measure.second_look {
+        if self.looks_again(turn, doubtful) {
             self.again.push(Turn { attempt: 1, ..turn });
         }
-        if let (Order::Sequential, Some(round)) = (case.measure.order, case.due()) {
+        let case = &self.cases[turn.case];
+        let due = if case.measure.max_time.is_some() { case.promised() } else { case.due() };
+        if let (Order::Sequential, Some(round)) = (case.measure.order, due) {
             self.queue.push_front(Turn { case: turn.case, round, attempt: 0 });
         }
     }
 
-    /// The next turn; `None` when all cases have enough.
-    pub fn next(&mut self) -> Option<Turn> {
-        if self.queue.is_empty() {
-            self.queue.extend(self.again.drain(..));
+    /// Whether a measured turn is to have a second attempt, as far as is known by now.
+    pub fn looks_again(&self, turn: Turn, doubtful: bool) -> bool {
+        let case = &self.cases[turn.case];
+        doubtful && turn.attempt == 0 && case.measure.second_look && case.spent.affords(case.measure.budget)
+    }
+
+    /// Whether the run's time bound has taken rounds away from a case.
+    pub fn out_of_time(&self) -> bool {
+        self.cases.iter().any(|case| case.cut)
+    }
+
+    /// The next turn of a run that has taken `now` seconds; `None` when all cases have enough, or when no turn fits
+    /// into the run's time bound any more.
+    pub fn next(&mut self, now: f64) -> Option<Turn> {
+        loop {
+            if self.queue.is_empty() {
+                self.queue.extend(self.again.drain(..));
+            }
+            if self.queue.is_empty() {
+                self.queue = self.pass();
+            }
+            let turn = self.queue.pop_front()?;
+            let case = &mut self.cases[turn.case];
+            let second = turn.attempt > 0;
+            if !case.fits(now) {
+                case.cut |= !second && case.due().is_some();
+            } else if !second || case.spent.affords(case.measure.budget) {
+                return Some(turn);
+            }
         }
-        if self.queue.is_empty() {
-            self.queue = self.pass();
-            self.passes += u32::from(!self.queue.is_empty());
-        }
-        self.queue.pop_front()
     }
 
     /// The next round of every case that needs one. Cases that fell behind when an engine died catch up first.
-    fn pass(&self) -> VecDeque<Turn> {
+    fn pass(&mut self) -> VecDeque<Turn> {
         let turn =
             |(case, progress): (usize, &Progress)| Some(Turn { case, round: progress.due()?, attempt: 0 });
         let mut turns: Vec<Turn> = self.cases.iter().enumerate().filter_map(turn).collect();
+        if let Some(widest) = self.widest(&turns) {
+            if self.widest == 0 {
+                (self.widest, self.passes) = (turns.len(), self.passes + 1);
+            }
+            self.widest -= 1;
+            return VecDeque::from([widest]);
+        }
         let first = turns.iter().map(|turn| turn.round).min();
         turns.retain(|turn| Some(turn.round) == first);
         self.shuffle(&mut turns);
+        self.passes += u32::from(!turns.is_empty());
         turns.into()
+    }
+
+    /// The turn of the case with the widest interval, in a run with a time bound in which no case lacks a round that
+    /// it gets in any event.
+    fn widest(&self, turns: &[Turn]) -> Option<Turn> {
+        let case = |turn: &Turn| &self.cases[turn.case];
+        let promised = turns.iter().any(|turn| case(turn).promised().is_some());
+        let bounded = |turn: &&Turn| case(turn).measure.max_time.is_some();
+        let turns = turns.iter().filter(bounded).filter(|_| !promised);
+        turns.max_by(|one, other| case(one).width().total_cmp(&case(other).width())).copied()
     }
 
     /// Fisher–Yates shuffle of the cases whose recipe requests a random order; the others keep their positions.

@@ -60,6 +60,7 @@ pub fn serve(
         born,
         certified,
         judging: Judging::default(),
+        idle: born,
         seq: 0,
     };
     server.hello(store)?;
@@ -83,6 +84,8 @@ pub(super) struct Server<W: Write> {
     /// may be for another device or build.
     pub(super) certified: HashSet<String>,
     pub(super) judging: Judging,
+    /// Since when no plan has been running: the time until the next one is part of its run.
+    pub(super) idle: Instant,
     seq: u64,
 }
 

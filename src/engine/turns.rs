@@ -29,6 +29,28 @@ pub(super) struct PlanProgress<'a> {
     pub orders: Orders,
     /// Whether the client was told that the engine is paused.
     held: bool,
+    pub clock: RunClock,
+}
+
+/// The time that a run has taken.
+pub(super) struct RunClock {
+    began: Instant,
+    paused: Duration,
+    /// Seconds taken by earlier engines, and those of them that the run's time bound does not count.
+    earlier: f64,
+    before: f64,
+}
+
+impl RunClock {
+    /// Seconds taken by all engines of the run, without pauses.
+    pub fn elapsed(&self) -> f64 {
+        self.earlier + self.began.elapsed().saturating_sub(self.paused).as_secs_f64()
+    }
+
+    /// The seconds that the run's time bound counts.
+    fn counted(&self) -> f64 {
+        self.elapsed() - self.before
+    }
 }
 
 /// Why a plan stopped early.
@@ -47,14 +69,20 @@ impl<W: Write> Server<W> {
         }
         let indices = Arc::new(Store::of(&plan.indices));
         self.executors.iter_mut().for_each(|executor| executor.set_index_store(&indices));
-        let mut progress =
-            PlanProgress { plan, schedule: Schedule::new(plan, finished), orders, held: false };
+        let (earlier, before) = (finished.elapsed, finished.before);
+        let clock = RunClock { began: self.idle, paused: Duration::ZERO, earlier, before };
+        let schedule = Schedule::new(plan, finished);
+        let mut progress = PlanProgress { plan, schedule, orders, held: false, clock };
         self.certified.clear();
         self.sort_out(&mut progress)?;
         self.compile_ahead(&progress);
         let stop = self.run_turns(&mut progress)?;
+        self.idle = Instant::now();
         if matches!(stop, Some(Stop::Lost)) {
             return Ok(Ending::DeviceLost);
+        }
+        if stop.is_none() && progress.schedule.out_of_time() {
+            self.emit(&Event::OutOfTime)?;
         }
         self.emit(&Event::Finished { cancelled: stop.is_some() })?;
         self.executors.iter().for_each(|executor| executor.compile_ahead(&[]));
@@ -72,7 +100,7 @@ impl<W: Write> Server<W> {
         let mut passes = progress.schedule.passes();
         loop {
             self.hold(progress)?;
-            let Some(turn) = progress.schedule.next() else { return Ok(None) };
+            let Some(turn) = progress.schedule.next(progress.clock.counted()) else { return Ok(None) };
             if progress.orders.ended() {
                 return Ok(Some(Stop::Cancelled));
             }
@@ -92,7 +120,7 @@ impl<W: Write> Server<W> {
     /// to do.
     pub(super) fn hold(&mut self, progress: &mut PlanProgress) -> io::Result<Option<Duration>> {
         let began = Instant::now();
-        let mut busy = false;
+        let (mut busy, mut held) = (false, false);
         loop {
             while let Some(order) = progress.orders.next() {
                 self.apply(progress, order)?;
@@ -104,7 +132,9 @@ impl<W: Write> Server<W> {
                 progress.held = paused;
             }
             busy |= paused;
+            held |= paused;
             if !paused || !progress.orders.waits() {
+                progress.clock.paused += if held { began.elapsed() } else { Duration::ZERO };
                 return Ok(busy.then(|| began.elapsed()));
             }
         }
@@ -253,6 +283,10 @@ impl<W: Write> Server<W> {
         // a finished case.
         let skippable = progress.schedule.due(turn.case).then_some(case.id.as_str());
         let cancel = progress.orders.begin(skippable);
+        let bound = progress.plan.experiments[case.experiment].measure.max_time;
+        let left = bound.map(|bound| (bound - progress.clock.counted()).max(0.0));
+        let left = left.and_then(|left| Duration::try_from_secs_f64(left).ok());
+        let cancel = cancel.until(left.and_then(|left| Instant::now().checked_add(left)));
         let measured = self.measure(progress, turn, &cancel);
         progress.orders.begin(None);
         let failure = match measured {
@@ -295,6 +329,7 @@ impl<W: Write> Server<W> {
         let PlanProgress { plan, schedule, .. } = progress;
         let wrong = matches!(result.verdict, Some(Verdict::Wrong { .. }));
         let median = stats::median(&result.samples);
+        let again = !wrong && schedule.looks_again(turn, !doubts.is_empty());
         schedule.measured(turn, median.unwrap_or(f64::NAN), result.wall, !doubts.is_empty());
         if wrong {
             schedule.give_up(turn.case);
@@ -306,7 +341,6 @@ impl<W: Write> Server<W> {
         let case = &plan.cases[turn.case];
         let label = plan.experiments[case.experiment].label(case);
         let words: Vec<&str> = doubts.iter().map(|(_, words)| words.as_str()).collect();
-        let again = turn.attempt == 0 && plan.experiments[case.experiment].measure.second_look;
         let what = if again { "measured again later" } else { "kept as it is" };
         let text = format!("{}{}: {what}", noise::preamble(&label, turn.round), words.join("; "));
         self.emit(&Event::Log { level: Level::Warn, text })

@@ -39,6 +39,7 @@ pub(crate) fn measure_accepts(key: &MeasureKey) -> String {
         Form::Count(kind) => accepts(&kind),
         Form::Width => format!("a share such as 3%, or {NONE}"),
         Form::Time => "a time such as 10s".to_owned(),
+        Form::TimeOrNone => format!("a time such as 2min, or {NONE}"),
         Form::TimeOrAuto => format!("a time such as 600s, or {AUTO}"),
         Form::Order => Order::NAMES.map(|(name, _)| name).join(", "),
         Form::Cache => Cache::NAMES.map(|(name, _)| name).join(", "),

@@ -30,6 +30,8 @@ pub(crate) enum Form {
     Time,
     /// A time, or [`AUTO`].
     TimeOrAuto,
+    /// A time, or [`NONE`].
+    TimeOrNone,
     /// One of [`Order::NAMES`].
     Order,
     /// One of [`Cache::NAMES`].
@@ -41,7 +43,7 @@ pub(crate) enum Form {
 }
 
 /// The keys of `measure:`.
-pub(crate) const KEYS: [MeasureKey; 12] = [
+pub(crate) const KEYS: [MeasureKey; 13] = [
     MeasureKey {
         name: "rounds",
         form: COUNT,
@@ -78,7 +80,8 @@ pub(crate) const KEYS: [MeasureKey; 12] = [
         name: "budget",
         form: Form::Time,
         default: "10s",
-        doc: "time of a case over all its rounds, preparation included, after which no further round begins",
+        doc: "time of a case over all its rounds, preparation included, that further rounds and second looks must not \
+              exceed",
     },
     MeasureKey {
         name: "limit",
@@ -86,6 +89,13 @@ pub(crate) const KEYS: [MeasureKey; 12] = [
         default: "auto",
         doc: "time of a case over all its rounds, preparation included, at which it fails even in the middle of a \
               round and the run goes on with the other cases; auto: an hour, or ten times the budget where that is longer",
+    },
+    MeasureKey {
+        name: "max-time",
+        form: Form::TimeOrNone,
+        default: "none",
+        doc: "time of the whole run after which no round begins; once every case has its `rounds`, those with the \
+              widest intervals get further ones first",
     },
     MeasureKey {
         name: "order",
@@ -168,7 +178,8 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         "warm-up" => measure.warm_up = warm_up(node, &at)?,
         "ci" => measure.ci = width(node, &at)?,
         "budget" => measure.budget = seconds(node, &at)?,
-        "limit" => measure.limit = limit(node, &at)?,
+        "limit" => measure.limit = bound(node, &at, AUTO)?,
+        "max-time" => measure.max_time = bound(node, &at, NONE)?,
         "order" => measure.order = named(&Order::NAMES, node, &at)?,
         "cache" => measure.cache = named(&Cache::NAMES, node, &at)?,
         "transfer" => measure.transfer = named(&HostMemory::NAMES, node, &at)?,
@@ -227,10 +238,11 @@ fn seconds(node: &Node, at: &str) -> Result<f64, Mistake> {
     within(seconds, [0.0, LONGEST], node, at, "0s to 86400s")
 }
 
-/// `600s`, or `auto`.
-fn limit(node: &Node, at: &str) -> Result<Option<f64>, Mistake> {
-    let seconds = unless(node, at, ["a time such as `600s`", AUTO], units::parse_seconds)?;
-    seconds.map(|seconds| within(seconds, [1e-3, LONGEST], node, at, "1ms to 86400s, or auto")).transpose()
+/// `600s`, or the word.
+fn bound(node: &Node, at: &str, word: &'static str) -> Result<Option<f64>, Mistake> {
+    let seconds = unless(node, at, ["a time such as `600s`", word], units::parse_seconds)?;
+    let accepted = format!("1ms to 86400s, or {word}");
+    seconds.map(|seconds| within(seconds, [1e-3, LONGEST], node, at, &accepted)).transpose()
 }
 
 /// A number is returned as its digits, so that the error message asks for the unit.

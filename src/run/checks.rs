@@ -75,7 +75,7 @@ fn flaw(result: &RoundResult, case: &Case, measure: &Measure) -> Option<String> 
             if seconds > 0.0 && seconds.is_finite() { "below what a clock resolves" } else { "no duration" };
         return Some(format!("samples[{at}] of round {round} is {seconds:e} s, {why}"));
     }
-    for (key, seconds) in [("started", result.started), ("wall", result.wall)] {
+    for (key, seconds) in [("started", result.started), ("wall", result.wall), ("elapsed", result.elapsed)] {
         if !(seconds.is_finite() && seconds >= 0.0) {
             return Some(format!("`{key}` of round {round} is {seconds:e} s"));
         }

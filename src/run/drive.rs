@@ -23,7 +23,7 @@ use super::runner::{Control, Message, Runner, Running, advice};
 use super::{Ledger, Status};
 use crate::case::units;
 use crate::engine::client::{Client, EngineCommand, Incoming};
-use crate::engine::protocol::{Command, Event, Level};
+use crate::engine::protocol::{Command, Event, Finished, Level};
 use crate::engine::{clock, hung};
 use crate::model::Profile;
 use crate::recipe::plan::{Plan, slug};
@@ -114,6 +114,7 @@ fn drive(
     let (messages, received) = mpsc::channel();
     let (control, controls) = Controls::new()?;
     let path = folder.path().to_owned();
+    let before = ledger.elapsed().unwrap_or(0.0);
     let drive = Drive {
         ledger,
         folder,
@@ -133,6 +134,7 @@ fn drive(
         device_lost: false,
         pause: false,
         strict: false,
+        before,
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })
@@ -180,6 +182,8 @@ struct Drive {
     pause: bool,
     /// As [`Interrupted::strict`].
     strict: bool,
+    /// Seconds that the run had taken before it was resumed.
+    before: f64,
 }
 
 /// How one engine's part of the run ended.
@@ -233,7 +237,7 @@ impl Drive {
             self.ping(&mut client);
             client.send(&Command::Run {
                 plan: Box::new(self.ledger.plan().clone()),
-                finished: self.ledger.finished(),
+                finished: Finished { before: self.before, ..self.ledger.finished() },
             })?;
             match self.follow(&mut client)? {
                 Ended::Finished | Ended::Cancelled => return Ok(()),

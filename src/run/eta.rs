@@ -1,74 +1,149 @@
-//! Progress and remaining time of a run, from its finished (case, round) pairs. All sums are updated
-//! incrementally, so an event costs O(1) in the number of cases.
+//! Progress and remaining time of a run, from its finished (case, round) pairs. Each case is expected to go on until
+//! its own stopping rule ends it. Sums are updated incrementally, so an event
+//! costs O(1) in the number of cases.
+
+mod course;
+mod left;
 
 use std::time::Duration;
 
-use super::{Ledger, Record, Status};
+use self::course::{Course, Others};
+pub use self::left::Left;
+use super::{Ledger, Record, Status, estimate};
 use crate::recipe::plan::Plan;
-use crate::stats;
 
-/// Rounds done and left, and the mean time per round.
+/// Assumed copy bandwidth before anything is measured, GB/s. Only ratios of the estimates count.
+const COPY: f64 = 10.0;
+/// Seconds of a round of a case without an estimate.
+const UNKNOWN: f64 = 10e-3;
+/// The machine may become faster or slower by this share of the time left.
+const DRIFT: f64 = 0.1;
+/// Pseudo-counts with which the share of flagged rounds of all cases enters that of one.
+const FLAGGED: f64 = 2.0;
+
+/// Rounds done and left, and the time that an attempt takes.
 #[derive(Clone, Debug, Default)]
 pub struct Eta {
     /// When work on the current pair began.
     began: Option<Duration>,
+    /// When its samples began to be timed.
+    sampled: Option<Duration>,
+    /// When the run began, shifted by its pauses.
+    from: Option<Duration>,
+    /// Seconds after which the run's time bound ends it.
+    bound: Option<f64>,
     /// One entry per case, in the plan's order.
     cases: Vec<Share>,
     backends: Vec<Backend>,
+    deviations: Deviations,
     total: Total,
 }
 
 /// Contribution of one case.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Share {
     /// Index into [`Eta::backends`].
     backend: usize,
-    wanted: u32,
-    left: u32,
-    seen: Pace,
+    /// Seconds of an attempt before any is measured: a weight among the cases of a backend.
+    estimate: f64,
+    done: u32,
+    /// Rounds that the case gets in any event.
+    promised: u32,
+    /// Seconds that its further rounds must not exceed.
+    budget: f64,
+    course: Course,
+    /// Seconds of an attempt, once one has been measured.
+    each: Option<f64>,
+    /// Seconds of the first attempt seen here, which certifies the case, and of the later ones.
+    first: Option<f64>,
+    later: Pace,
+    attempts: u32,
+    flagged: u32,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Backend {
     name: String,
-    seen: Pace,
-    /// Remaining rounds of cases without any finished round.
-    unseen: u64,
+    /// Seconds of an attempt of each measured case, by measurement and by estimate.
+    measured: f64,
+    estimated: f64,
+    /// Remaining rounds of cases without a measured attempt, as far as they get them in any event.
+    rounds: f64,
+    /// Rounds that measured cases are expected to have in the end, and that they have in any event.
+    expected: f64,
+    promised: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
-    wanted: u32,
-    left: u32,
-    seen: Pace,
-    /// Seconds for the remaining rounds of cases with a finished round.
+    done: u32,
+    /// Remaining rounds of measured cases.
+    ahead: f64,
+    /// Seconds for the remaining attempts of measured cases, and the variance of that.
     known: f64,
+    variance: f64,
+    /// The same where only a first attempt is known, and taken to be as long.
+    fresh: f64,
+    attempts: u32,
+    flagged: u32,
+    /// First attempts and later ones of the cases that have both.
+    first: f64,
+    later: f64,
 }
 
-/// Total time and number of timed rounds.
+/// Total time and number of attempts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     seconds: f64,
-    rounds: u32,
+    attempts: u32,
 }
 
 impl Pace {
     fn mean(self) -> Option<f64> {
-        (self.rounds > 0).then(|| self.seconds / f64::from(self.rounds))
+        (self.attempts > 0).then(|| self.seconds / f64::from(self.attempts))
     }
+}
 
-    fn add(&mut self, seconds: f64) {
-        *self = Pace { seconds: self.seconds + seconds, rounds: self.rounds + 1 };
+/// The deviations of all cases' rounds.
+#[derive(Clone, Debug, Default)]
+struct Deviations {
+    cases: Vec<Vec<f64>>,
+    /// The cases that have any.
+    known: Vec<usize>,
+}
+
+impl Deviations {
+    fn set(&mut self, at: usize, deviations: Vec<f64>) {
+        if self.cases[at].is_empty() && !deviations.is_empty() {
+            self.known.push(at);
+        }
+        // A case keeps what it has: it may have failed since.
+        if !deviations.is_empty() {
+            self.cases[at] = deviations;
+        }
+    }
+}
+
+impl Others for Deviations {
+    fn deviation(&self, drawn: u64) -> Option<f64> {
+        let pick = |length: usize, word: u64| (word % length.max(1) as u64) as usize;
+        let case = *self.known.get(pick(self.known.len(), drawn >> 32))?;
+        let deviations = &self.cases[case];
+        deviations.get(pick(deviations.len(), drawn & 0xffff_ffff)).copied()
     }
 }
 
 impl Eta {
     /// Starts from the current state of a ledger.
     pub fn new(ledger: &Ledger) -> Eta {
-        let mut eta = Eta::default();
-        for at in 0..ledger.records().len() {
-            let backend = eta.backend(ledger.records()[at].case.backend());
-            eta.cases.push(Share { backend, ..Share::default() });
+        let records = ledger.records();
+        let mut eta = Eta { bound: bound(ledger.plan()), ..Eta::default() };
+        eta.deviations.cases = vec![Vec::new(); records.len()];
+        for (at, record) in records.iter().enumerate() {
+            let backend = eta.backend(record.case.backend());
+            let estimate = estimate::round_of(ledger.plan(), &record.case, COPY).unwrap_or(UNKNOWN);
+            let budget = ledger.measure(at).budget;
+            eta.cases.push(Share { backend, estimate, budget, ..Share::default() });
             eta.note(at, ledger);
         }
         eta
@@ -84,12 +159,20 @@ impl Eta {
 
     /// The engine starts, or continues after a pause.
     pub fn begin(&mut self, now: Duration) {
-        self.began = Some(now);
+        (self.began, self.sampled) = (Some(now), None);
+        self.from.get_or_insert(now);
+    }
+
+    /// The samples of the current pair are timed from now on.
+    pub fn sample(&mut self, now: Duration) {
+        self.sampled = Some(now);
     }
 
     /// Excludes an idle time from the current pair.
     pub fn shift(&mut self, by: Duration) {
         self.began = self.began.map(|began| began + by);
+        self.sampled = self.sampled.map(|began| began + by);
+        self.from = self.from.map(|from| from + by);
     }
 
     /// Nothing is being measured.
@@ -100,111 +183,208 @@ impl Eta {
     /// Updates the share of the record at `at` after a change.
     pub fn note(&mut self, at: usize, ledger: &Ledger) {
         let Some(record) = ledger.records().get(at) else { return };
-        let (wanted, left) = (rounds_wanted(ledger.plan(), record), rounds_left(ledger.plan(), record));
-        self.update(at, |share| *share = Share { wanted, left, ..*share });
+        let deviations = course::deviations(&record.medians());
+        self.deviations.set(at, deviations);
+        let course = self.course(at, ledger, record);
+        let each = self.each(at, record);
+        let (attempts, flagged) = (record.attempts().count() as u32, flagged(record));
+        self.update(at, |share| {
+            // What was skipped has no result, and is not counted.
+            let absent = matches!(record.status, Status::NotApplicable(_));
+            let done = if absent { 0 } else { record.rounds.len() as u32 };
+            let promised = ledger.measure(at).rounds.max(record.wanted);
+            *share = Share { done, promised, course, each, attempts, flagged, ..share.clone() };
+        });
     }
 
-    /// A round of the case at `at` has finished.
+    /// An attempt at the case at `at` has finished.
     pub fn finish(&mut self, at: usize, ledger: &Ledger, now: Duration) {
+        self.from.get_or_insert(now);
+        let sampled = self.sampled.take();
+        if let Some(began) = self.began.replace(now) {
+            let all = now.saturating_sub(began).as_secs_f64();
+            let first = self.cases.get(at).is_some_and(|share| share.first.is_none());
+            // After its samples the first attempt is judged and certified, which later ones hardly are.
+            let result = ledger.records().get(at).and_then(|record| record.rounds.last());
+            let samples = result.map_or(0.0, |r| r.samples.iter().sum::<f64>() * f64::from(r.batch));
+            let bare = sampled.map(|sampled| sampled.saturating_sub(began).as_secs_f64() + samples);
+            let seconds = bare.filter(|bare| first && *bare < all).unwrap_or(all);
+            self.update(at, |share| match share.first {
+                None => share.first = Some(seconds),
+                Some(_) => {
+                    let Pace { seconds: before, attempts } = share.later;
+                    share.later = Pace { seconds: before + seconds, attempts: attempts + 1 };
+                }
+            });
+        }
         self.note(at, ledger);
-        let Some(began) = self.began.replace(now) else { return };
-        let seconds = now.saturating_sub(began).as_secs_f64();
-        self.update(at, |share| share.seen.add(seconds));
-        self.total.seen.add(seconds);
-        if let Some(share) = self.cases.get(at) {
-            self.backends[share.backend].seen.add(seconds);
+    }
+
+    /// Seconds of an attempt of the case, from those that did not certify it where there are any.
+    fn each(&self, at: usize, record: &Record) -> Option<f64> {
+        let share = &self.cases[at];
+        let ratio = self.ratio();
+        let attempts = record.attempts().count();
+        let on_file = (attempts > 0).then(|| record.spent().total / attempts as f64);
+        let first = share.first.filter(|_| attempts < 2).map(|first| first * ratio);
+        share.later.mean().or(first).or(on_file.filter(|each| *each > 0.0)).or(share.first)
+    }
+
+    /// How long a later attempt at a case takes beside the first one, whose output is always judged.
+    fn ratio(&self) -> f64 {
+        if self.total.first > 0.0 { (self.total.later / self.total.first).clamp(0.1, 1.0) } else { 1.0 }
+    }
+
+    /// What the case still takes.
+    fn course(&self, at: usize, ledger: &Ledger, record: &Record) -> Course {
+        let measure = ledger.measure(at);
+        let looks = measure.second_look && record.spent().affords(measure.budget);
+        let look = if looks && record.awaits_second_look() { 1.0 } else { 0.0 };
+        match record.status {
+            Status::Failed(_) | Status::NotApplicable(_) => Course::default(),
+            Status::Done => Course { attempts: look, ..Course::default() },
+            Status::Pending | Status::Partial => {
+                let all = (f64::from(self.total.flagged) / f64::from(self.total.attempts.max(1))).min(1.0);
+                let (flagged, had) = (f64::from(flagged(record)), record.rounds.len() as f64);
+                let flagged = (flagged + FLAGGED * all) / (had + FLAGGED);
+                let flagged = if measure.second_look { flagged.min(1.0) } else { 0.0 };
+                let each = self.each(at, record).unwrap_or(self.cases[at].estimate);
+                let own = course::deviations(&record.medians());
+                let course = course::foresee(measure, record, each, flagged, &own, &self.deviations);
+                Course { attempts: course.attempts + look, ..course }
+            }
         }
     }
 
     /// Changes a share and all sums that contain it.
     fn update(&mut self, at: usize, change: impl FnOnce(&mut Share)) {
-        let Some(share) = self.cases.get_mut(at) else { return };
-        let before = *share;
-        change(share);
-        let after = *share;
-        let (total, unseen) = (&mut self.total, &mut self.backends[after.backend].unseen);
-        total.wanted = total.wanted + after.wanted - before.wanted;
-        total.left = total.left + after.left - before.left;
-        total.known += after.known() - before.known();
-        *unseen = *unseen + after.unseen() - before.unseen();
+        if at < self.cases.len() {
+            self.count(at, -1.0);
+            change(&mut self.cases[at]);
+            self.count(at, 1.0);
+        }
+    }
+
+    /// Adds a share to all sums, or takes it away.
+    fn count(&mut self, at: usize, sign: f64) {
+        let share = &self.cases[at];
+        let (total, backend) = (&mut self.total, &mut self.backends[share.backend]);
+        let add = |sum: &mut u32, count: u32| {
+            *sum = if sign < 0.0 { sum.saturating_sub(count) } else { *sum + count };
+        };
+        add(&mut total.done, share.done);
+        add(&mut total.attempts, share.attempts);
+        add(&mut total.flagged, share.flagged);
+        let Course { rounds, attempts, variance } = share.course;
+        let Some(each) = share.each else {
+            backend.rounds += sign * rounds;
+            return;
+        };
+        total.ahead += sign * rounds;
+        match share.first.filter(|_| share.later.attempts == 0 && share.attempts < 2) {
+            Some(first) => total.fresh += sign * attempts * first,
+            None => total.known += sign * attempts * each,
+        }
+        total.variance += sign * variance * each * each;
+        backend.measured += sign * each;
+        backend.estimated += sign * share.estimate;
+        backend.expected += sign * (f64::from(share.done) + rounds);
+        backend.promised += sign * f64::from(share.promised);
+        if let (Some(first), Some(later)) = (share.first, share.later.mean()) {
+            total.first += sign * first;
+            total.later += sign * later;
+        }
     }
 
     /// Time until the last case finishes; `None` until a first round is over. A case without finished rounds is
-    /// assumed to take the mean time per round of its backend, or of all backends if its backend has none
-    /// either.
-    pub fn remaining(&self, now: Duration) -> Option<Duration> {
-        let overall = self.total.seen.mean()?;
-        let unseen = |b: &Backend| b.unseen as f64 * b.seen.mean().unwrap_or(overall);
-        let left = self.total.known + self.backends.iter().map(unseen).sum::<f64>();
-        let spent = self.began.map_or(0.0, |began| now.saturating_sub(began).as_secs_f64());
-        Duration::try_from_secs_f64((left - spent).max(0.0)).ok()
+    /// assumed to take what its estimate says beside the other cases of its backend, or of all backends if its
+    /// backend has none either, and to need as many rounds more than those that every case gets.
+    pub fn remaining(&self, now: Duration) -> Option<Left> {
+        let left = self.unbounded(now)?;
+        Some(self.bound_left(now).map_or(left, |bound| left.at_most(bound)))
+    }
+
+    fn unbounded(&self, now: Duration) -> Option<Left> {
+        let sum = |of: fn(&Backend) -> f64| self.backends.iter().map(of).sum::<f64>();
+        let (measured, estimated) = (sum(|b| b.measured), sum(|b| b.estimated));
+        if measured <= 0.0 {
+            return None;
+        }
+        let unseen = |share: &Share| {
+            let b = &self.backends[share.backend];
+            let scale = if b.estimated > 0.0 { b.measured / b.estimated } else { measured / estimated };
+            // More rounds than the case gets in any event end with its budget.
+            let least = share.course.attempts * share.estimate * scale;
+            (least * self.stretch(b)).min(share.budget.max(least))
+        };
+        let unseen = self.cases.iter().filter(|share| share.each.is_none()).map(unseen).sum::<f64>();
+        let left = self.total.known.max(0.0) + self.total.fresh.max(0.0) * self.ratio() + unseen;
+        let deviation = self.total.variance.max(0.0).sqrt() + DRIFT * left + 0.3 * unseen;
+        Some(Left::around(left, deviation).after(self.at_work(now)))
+    }
+
+    /// How many times the rounds that every case gets the measured cases of a backend are expected to have.
+    fn stretch(&self, backend: &Backend) -> f64 {
+        if backend.promised > 0.0 { (backend.expected / backend.promised).max(1.0) } else { 1.0 }
+    }
+
+    /// Seconds since work on the current pair began.
+    fn at_work(&self, now: Duration) -> f64 {
+        self.began.map_or(0.0, |began| now.saturating_sub(began).as_secs_f64())
+    }
+
+    /// Seconds until the run's time bound.
+    fn bound_left(&self, now: Duration) -> Option<f64> {
+        let (bound, from) = self.bound.zip(self.from)?;
+        Some((bound - now.saturating_sub(from).as_secs_f64()).max(0.0))
     }
 
     /// Remaining time to measure the case at `at` if its rounds ran back to back; `None` until a first round is
     /// over. `at_work`: whether the case is being measured now.
-    pub fn of_case(&self, at: usize, at_work: bool, ledger: &Ledger, now: Duration) -> Option<Duration> {
-        let (share, record) = (self.cases.get(at)?, ledger.records().get(at)?);
-        let backend = || self.backends[share.backend].seen.mean().or(self.total.seen.mean());
-        let each = share.seen.mean().or_else(backend)?;
-        let left = each * f64::from(rounds_ahead(ledger.plan(), record));
-        let began = self.began.filter(|_| at_work);
-        let spent = began.map_or(0.0, |began| now.saturating_sub(began).as_secs_f64());
-        Duration::try_from_secs_f64((left - spent).max(0.0)).ok()
+    pub fn of_case(&self, at: usize, at_work: bool, now: Duration) -> Option<Left> {
+        let share = self.cases.get(at)?;
+        let backend = &self.backends[share.backend];
+        let scaled =
+            || (backend.estimated > 0.0).then(|| share.estimate * backend.measured / backend.estimated);
+        let each = share.each.or_else(scaled)?;
+        let Course { attempts, variance, .. } = share.course;
+        let left = Left::around(attempts * each, variance.sqrt() * each + DRIFT * attempts * each);
+        let left = if at_work { left.after(self.at_work(now)) } else { left };
+        Some(self.bound_left(now).map_or(left, |bound| left.at_most(bound)))
     }
 
-    /// Finished and total (case, round) pairs known so far; a failed case has none left.
-    pub fn progress(&self) -> (u32, u32) {
-        (self.total.wanted - self.total.left, self.total.wanted)
+    /// Number of (case, round) pairs that are finished, and that will be in the end as far as can be foreseen by
+    /// `now`; a failed case gets no more.
+    pub fn progress(&self, now: Duration) -> (u32, u32) {
+        let Total { done, ahead, .. } = self.total;
+        let unseen = |backend: &Backend| backend.rounds.max(0.0) * self.stretch(backend);
+        let ahead = ahead.max(0.0) + self.backends.iter().map(unseen).sum::<f64>();
+        let middle = |left: Left| left.seconds().iter().sum::<f64>();
+        let share = match self.unbounded(now).zip(self.remaining(now)) {
+            Some((all, bounded)) if middle(all) > 0.0 => middle(bounded) / middle(all),
+            _ => 1.0,
+        };
+        (done, done + (ahead * share - 1e-6).ceil().max(0.0) as u32)
     }
-}
 
-impl Share {
-    /// Seconds for the remaining rounds, from the mean of the case's own rounds.
-    fn known(&self) -> f64 {
-        self.seen.mean().map_or(0.0, |each| each * f64::from(self.left))
-    }
-
-    fn unseen(&self) -> u64 {
-        if self.seen.rounds == 0 { u64::from(self.left) } else { 0 }
-    }
-}
-
-/// Least number of rounds of a case: those guaranteed to every case, plus one while the stopping rule asks for
-/// more.
-pub fn rounds_wanted(plan: &Plan, record: &Record) -> u32 {
-    let had = record.rounds.len() as u32;
-    match record.status {
-        Status::NotApplicable(_) => 0,
-        Status::Done => had,
-        Status::Failed(_) => had.max(first_rounds(plan, record)),
-        Status::Pending | Status::Partial => {
-            first_rounds(plan, record).max(had + u32::from(record.stop.is_none()))
-        }
+    /// The rounds that a case will have in the end, as far as can be foreseen.
+    pub fn rounds_of(&self, ledger: &Ledger, record: &Record) -> u32 {
+        let share = ledger.position(&record.case.id).and_then(|at| self.cases.get(at));
+        share.map_or(0, |share| share.done + share.course.rounds.ceil() as u32)
     }
 }
 
-fn first_rounds(plan: &Plan, record: &Record) -> u32 {
-    plan.experiments.get(record.case.experiment).map_or(0, |e| e.measure.rounds).max(record.wanted)
+/// The rounds of a case whose first attempt was flagged.
+fn flagged(record: &Record) -> u32 {
+    record.attempts().filter(|attempt| attempt.attempt == 0 && !attempt.flags.is_empty()).count() as u32
 }
 
-fn rounds_left(plan: &Plan, record: &Record) -> u32 {
-    match record.status {
-        Status::Failed(_) | Status::Done => 0,
-        _ => rounds_wanted(plan, record).saturating_sub(record.rounds.len() as u32),
-    }
-}
-
-/// Expected remaining rounds of a case under its stopping rule, assuming constant scatter: the width of the
-/// interval falls as 1/√n; the largest number of rounds and the budget may stop it earlier.
-fn rounds_ahead(plan: &Plan, record: &Record) -> u32 {
-    let (left, had) = (rounds_left(plan, record), record.rounds.len() as u32);
-    let Some(measure) = plan.experiments.get(record.case.experiment).map(|e| &e.measure) else { return left };
-    let width = measure.adaptive().zip(stats::half_width(&record.medians()));
-    let Some((asked, width)) = width.filter(|_| left > 0) else { return left };
-    // Via f64, because the cast to u32 saturates instead of overflowing.
-    let precise = (f64::from(had) * (width / asked).powi(2)).ceil() as u32;
-    let affordable = (measure.budget / (record.spent() / f64::from(had))).ceil() as u32;
-    precise.min(affordable).min(measure.most()).saturating_sub(had).max(left)
+/// The run's time bound, if all of its experiments have one.
+fn bound(plan: &Plan) -> Option<f64> {
+    plan.experiments
+        .iter()
+        .map(|e| e.measure.max_time)
+        .try_fold(0.0, |most: f64, bound| Some(most.max(bound?)))
 }
 
 #[cfg(test)]
@@ -212,8 +392,9 @@ mod tests {
     use super::*;
     use crate::run::tests::{attempt, plan};
 
-    /// Remaining time of a case after rounds with these medians, each of which took one second to measure.
-    fn left(rule: &str, rounds: &[f64]) -> Option<Duration> {
+    /// Middle of the remaining time of a case after rounds with these medians, each of which took one second to
+    /// measure, and of the rounds that it is expected to have in the end.
+    fn left(rule: &str, rounds: &[f64]) -> Option<(f64, u32)> {
         let plan = plan(rule);
         let mut ledger = Ledger::new(plan.clone());
         let mut eta = Eta::new(&ledger);
@@ -223,26 +404,25 @@ mod tests {
             eta.finish(0, &ledger, Duration::from_secs(u64::from(round) + 1));
         }
         let now = Duration::from_secs(rounds.len() as u64);
-        assert_eq!(eta.of_case(0, false, &ledger, now), eta.of_case(0, true, &ledger, now));
-        eta.of_case(0, true, &ledger, now)
-    }
-
-    fn seconds(seconds: u64) -> Option<Duration> {
-        Some(Duration::from_secs(seconds))
+        let [low, high] = eta.of_case(0, true, now)?.seconds();
+        Some((f64::midpoint(low, high), eta.rounds_of(&ledger, &ledger.records()[0])))
     }
 
     #[test]
     fn a_case_needs_what_its_rule_says() {
         assert_eq!(left("rounds: 5, ci: none", &[]), None, "nothing has been timed");
-        assert_eq!(left("rounds: 5, ci: none", &[1.0, 1.0]), seconds(3));
-        assert_eq!(left("rounds: 5, ci: none", &[1.0; 5]), seconds(0));
+        assert_eq!(left("rounds: 5, ci: none", &[1.0, 1.0]), Some((3.0, 5)));
+        assert_eq!(left("rounds: 5, ci: none", &[1.0; 5]), Some((0.0, 5)));
         let wild = [1.0, 1.2, 1.0, 1.2];
-        let adaptive = |rest: &str| left(&format!("rounds: 3, ci: 10%, {rest}"), &wild);
-        // The half-width is 16.7 % of the median: 4 · (16.7 / 10)² rounds, rounded up.
-        assert_eq!(adaptive("max-rounds: 90, budget: 1000s"), seconds(12 - 4));
-        assert_eq!(adaptive("max-rounds: 9, budget: 1000s"), seconds(9 - 4));
-        // Each attempt takes half a second here.
-        assert_eq!(adaptive("max-rounds: 90, budget: 3s"), seconds(6 - 4));
+        let adaptive = |rest: &str| left(&format!("rounds: 3, ci: 10%, {rest}"), &wild).expect("timed");
+        // The deviations are ±9.1 %, corrected ±10.5 %: an interval of ±10 % takes seven rounds or so.
+        let (seconds, rounds) = adaptive("max-rounds: 90, budget: 1000s");
+        assert!((1.5..6.0).contains(&seconds) && (6..=10).contains(&rounds), "{seconds} s, {rounds}");
+        let (seconds, rounds) = adaptive("max-rounds: 5, budget: 1000s");
+        assert!((0.5..=1.0).contains(&seconds) && rounds == 5, "{seconds} s, {rounds}");
+        // Each attempt takes half a second of the budget.
+        let (seconds, rounds) = adaptive("max-rounds: 90, budget: 2.5s");
+        assert!(seconds <= 1.0 && rounds == 5, "{seconds} s, {rounds}");
     }
 
     #[test]
@@ -254,9 +434,15 @@ mod tests {
         ledger.apply(&attempt(&plan, 0, 0, 0, 1.0, false));
         eta.finish(0, &ledger, Duration::from_secs(10));
         let now = Duration::from_secs(14);
-        assert_eq!(eta.of_case(0, true, &ledger, now), seconds(16));
-        assert_eq!(eta.of_case(1, false, &ledger, now), seconds(30), "what the others needed");
-        eta.shift(Duration::from_secs(4));
-        assert_eq!(eta.of_case(0, true, &ledger, now), seconds(20), "a pause took four of them");
+        let middle = |at, works| {
+            let [low, high] = eta.of_case(at, works, now).expect("timed").seconds();
+            f64::midpoint(low, high)
+        };
+        assert!((middle(0, true) - 16.0).abs() < 1e-9);
+        assert!((middle(1, false) - 30.0).abs() < 3.0, "what the other needed: {}", middle(1, false));
+        let mut later = eta.clone();
+        later.shift(Duration::from_secs(4));
+        let [low, high] = later.of_case(0, true, now).expect("timed").seconds();
+        assert!((f64::midpoint(low, high) - 20.0).abs() < 1e-9, "a pause took four of them");
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::protocol::{Event, Finished, FinishedRound, Ranked, RoundResul
 use crate::engine::schedule::Schedule;
 use crate::model::Profiles;
 use crate::recipe::plan::Plan;
+use crate::stats::Stop;
 use crate::{primitives, stats};
 
 /// A plan and the records of its cases, in the plan's order.
@@ -21,6 +22,8 @@ pub struct Ledger {
     /// Positions of the cases that a resumed run takes up again: those lost with an engine, and those skipped
     /// by the user.
     put_off: BTreeSet<usize>,
+    /// Whether the newest engine's part ended with the run's time bound.
+    out_of_time: bool,
     profiles: Profiles,
     /// Whether the forecasts are out of date with `profiles`.
     stale: bool,
@@ -37,6 +40,7 @@ impl Ledger {
             index,
             references: BTreeMap::new(),
             put_off: BTreeSet::new(),
+            out_of_time: false,
             profiles: Profiles::default(),
             stale: false,
         }
@@ -96,7 +100,7 @@ impl Ledger {
 
     /// Work that a new engine need not repeat.
     pub fn finished(&self) -> Finished {
-        let mut finished = Finished::default();
+        let mut finished = Finished { elapsed: self.elapsed().unwrap_or(0.0), ..Finished::default() };
         for record in &self.records {
             if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
                 finished.given_up.push(record.case.id.clone());
@@ -109,9 +113,21 @@ impl Ledger {
         finished
     }
 
+    /// Seconds that the run has taken, without pauses, resumed parts included; `None` before the first round and in
+    /// old runs.
+    pub fn elapsed(&self) -> Option<f64> {
+        let told = self.records.iter().flat_map(Record::attempts).map(|attempt| attempt.elapsed);
+        told.filter(|elapsed| *elapsed > 0.0).max_by(f64::total_cmp)
+    }
+
+    /// Whether the run's time bound has ended it.
+    pub fn is_out_of_time(&self) -> bool {
+        self.out_of_time
+    }
+
     /// Whether resuming the run would have nothing to do.
     pub fn is_complete(&self) -> bool {
-        self.put_off.is_empty() && Schedule::new(&self.plan, &self.finished()).next().is_none()
+        self.put_off.is_empty() && Schedule::new(&self.plan, &self.finished()).next(0.0).is_none()
     }
 
     /// The cases that a new engine would still measure.
@@ -124,6 +140,9 @@ impl Ledger {
     pub fn apply(&mut self, event: &Event) -> Option<usize> {
         let at = self.file(event);
         self.predict();
+        if matches!(event, Event::OutOfTime) {
+            self.settle();
+        }
         let at = at?;
         self.refresh(at);
         Some(at)
@@ -189,12 +208,17 @@ impl Ledger {
             Event::Hello { profiles, .. } => {
                 let none = self.records.first().is_some_and(|record| record.forecasts.is_empty());
                 self.stale |= self.profiles.add(profiles) || none;
+                self.out_of_time = false;
                 None
             }
             Event::Round { result, .. } => {
                 let at = self.position(&result.case)?;
                 self.add_round(at, result);
                 Some(at)
+            }
+            Event::OutOfTime => {
+                self.out_of_time = true;
+                None
             }
             Event::NotApplicable { case, reason, .. } => {
                 let at = self.position(case)?;
@@ -335,7 +359,8 @@ impl Ledger {
         }
         record.statistics = stats::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));
         let awaited = measure.certify && record.case.peer().is_none();
-        record.stop = stats::verdict(measure, record.wanted, &record.medians(), record.spent());
+        record.stop = stats::verdict(measure, record.wanted, &record.medians(), record.spent())
+            .or(self.out_of_time.then_some(Stop::Time));
         let complete = record.stop.is_some() && (record.verdict.is_some() || !awaited);
         record.status = if complete { Status::Done } else { Status::Partial };
     }
@@ -347,13 +372,14 @@ fn is_wrong(record: &Record) -> bool {
 
 /// A finished round; a second attempt is due if its only attempt is flagged.
 fn finished_round(record: &Record, round: &RoundResult) -> Option<FinishedRound> {
-    let aside = || record.set_aside.iter().filter(|r| r.round == round.round);
+    let attempts = || record.attempts().filter(|r| r.round == round.round).map(|attempt| attempt.wall);
     Some(FinishedRound {
         case: round.case.clone(),
         round: round.round,
         median: stats::median(&round.samples)?,
-        wall: round.wall + aside().map(|r| r.wall).sum::<f64>(),
-        doubtful: round.attempt == 0 && !round.flags.is_empty() && aside().next().is_none(),
+        wall: attempts().sum(),
+        longest: attempts().fold(0.0, f64::max),
+        doubtful: record.is_doubtful(round),
     })
 }
 

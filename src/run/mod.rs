@@ -1,6 +1,7 @@
 //! Runs: a run is one execution of a plan. Here are its folder on disk, the records (one per case) that are
 //! derived from the engine's events, and the loop that sends the plan to an engine and stores what it reports.
 
+pub mod assessment;
 pub mod chain;
 mod checks;
 mod controls;

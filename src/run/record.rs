@@ -8,7 +8,7 @@ use crate::model::{Forecast, Prediction, accuracy};
 use crate::primitives;
 use crate::recipe::plan::Quantity;
 use crate::stats::noise::Flag;
-use crate::stats::{self, Statistics, Stop};
+use crate::stats::{self, Spent, Statistics, Stop};
 
 /// The reason recorded for a case that the user skipped.
 pub const SKIPPED: &str = "skipped";
@@ -104,9 +104,27 @@ impl Record {
         }
     }
 
+    /// All attempts, those that count first.
+    pub fn attempts(&self) -> impl Iterator<Item = &RoundResult> {
+        self.rounds.iter().chain(&self.set_aside)
+    }
+
     /// Seconds taken by all attempts, including preparation.
-    pub fn spent(&self) -> f64 {
-        self.rounds.iter().chain(&self.set_aside).map(|round| round.wall).sum()
+    pub fn spent(&self) -> Spent {
+        let mut spent = Spent::default();
+        self.attempts().for_each(|attempt| spent.add(attempt.wall));
+        spent
+    }
+
+    /// Whether the only attempt at some round is flagged.
+    pub fn awaits_second_look(&self) -> bool {
+        self.rounds.iter().any(|round| self.is_doubtful(round))
+    }
+
+    /// Whether a round's only attempt is flagged.
+    pub fn is_doubtful(&self, round: &RoundResult) -> bool {
+        let again = self.set_aside.iter().any(|other| other.round == round.round);
+        round.attempt == 0 && !round.flags.is_empty() && !again
     }
 
     /// The distinct flags of the counting rounds.

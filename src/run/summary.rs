@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::repeat::Repeat;
 use super::stored::Stored;
-use super::{Record, Status};
+use super::{Ledger, Record, Status};
 use crate::case::units::escaped;
 use crate::case::{Availability, Device};
 use crate::recipe::plan::{Experiment, Quantity};
@@ -42,7 +42,7 @@ pub struct Summary {
     pub tally: Tally,
     /// Whether resuming the run would have nothing to do.
     pub complete: bool,
-    /// Seconds from the start of the first round to the end of the last; `None` in old runs.
+    /// Seconds that the run has taken; `None` in old runs without times.
     pub took: Option<f64>,
     pub results: Vec<Outcome>,
     /// The error of the first failed case.
@@ -121,7 +121,7 @@ impl Summary {
             devices: manifest.devices.iter().take(MOST).map(device).collect(),
             tally: Tally::of(records),
             complete: stored.ledger.is_complete(),
-            took: took(records),
+            took: took(&stored.ledger),
             results: results(&manifest.plan.experiments, records),
             failure,
             repeat: repeat(&stored.path, stored),
@@ -168,10 +168,14 @@ fn device(device: &Device) -> String {
     })
 }
 
-/// Seconds from the start of the first round to the end of the last; `None` if no round has a timestamp.
-pub fn took(records: &[Record]) -> Option<f64> {
-    let rounds =
-        || records.iter().flat_map(|r| r.rounds.iter().chain(&r.set_aside)).filter(|r| r.started > 0.0);
+/// Seconds that a run has taken, without pauses. In old runs, seconds from the start of the first round to the end
+/// of the last; `None` if no round has a timestamp.
+pub fn took(ledger: &Ledger) -> Option<f64> {
+    ledger.elapsed().or_else(|| between(ledger.records()))
+}
+
+fn between(records: &[Record]) -> Option<f64> {
+    let rounds = || records.iter().flat_map(Record::attempts).filter(|r| r.started > 0.0);
     let began = rounds().map(|r| r.started).min_by(f64::total_cmp)?;
     let sampled = |r: &crate::engine::protocol::RoundResult| {
         r.started + r.samples.iter().sum::<f64>() * f64::from(r.batch)
@@ -208,7 +212,6 @@ fn results(experiments: &[Experiment], records: &[Record]) -> Vec<Outcome> {
 mod tests {
     use super::*;
     use crate::report::judge::tests::{Run, manifest};
-    use crate::run::Ledger;
     use crate::run::folder::Manifest;
     use crate::run::stored::LogState;
 

@@ -10,7 +10,7 @@ mod stopping;
 
 pub use ratio::{Ratio, corrected};
 pub use relation::{LEAST_PAIRS, harmonic_mean, pearson};
-pub use stopping::{Stop, half_width, verdict};
+pub use stopping::{Spent, Stop, half_width, verdict};
 
 use serde::{Deserialize, Serialize};
 

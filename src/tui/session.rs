@@ -15,7 +15,7 @@ use super::words;
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::report::series::{ChartData, charted};
 use crate::run::Ledger;
-use crate::run::eta::Eta;
+use crate::run::eta::{Eta, Left};
 
 /// Samples still count as being timed for this long after the last ones, because the next samples usually
 /// follow soon.
@@ -58,6 +58,8 @@ pub struct Session {
     pub log: Log,
     pub eta: Eta,
     pub began: Duration,
+    /// What the run had taken before it was resumed.
+    pub earlier: Duration,
     pub ended: Option<Duration>,
     /// The devices and their conditions during the newest rounds.
     pub machine: Machine,
@@ -97,6 +99,7 @@ impl Session {
     pub fn new(recipe: impl Into<Option<usize>>, ledger: Ledger, folder: PathBuf, now: Duration) -> Session {
         let mut eta = Eta::new(&ledger);
         eta.begin(now);
+        let earlier = taken(&ledger).unwrap_or_default();
         let chart = charted(ledger.plan(), 0, ledger.records(), Some(ledger.references()));
         let view = ChartView::new(ledger.plan().experiments.len());
         let mut session = Session {
@@ -108,6 +111,7 @@ impl Session {
             log: Log::default(),
             eta,
             began: now,
+            earlier,
             ended: None,
             machine: Machine::default(),
             environment: None,
@@ -160,14 +164,17 @@ impl Session {
         threads >= cores
     }
 
-    /// Time from the start to the end, or to now.
+    /// What the run has taken to its end, or to now. In the end that is the time on file, which is what the list of
+    /// runs and a resumed run tell.
     pub fn elapsed(&self, now: Duration) -> Duration {
+        let on_file = || taken(&self.ledger).filter(|_| self.mode == Mode::Run && !self.active());
         let stopped = [self.ended, self.hold.since(), self.frozen].into_iter().flatten().min();
-        stopped.unwrap_or(now).saturating_sub(self.began)
+        let live = || self.earlier + stopped.unwrap_or(now).saturating_sub(self.began);
+        on_file().unwrap_or_else(live)
     }
 
     /// Remaining time; `None` if unknown.
-    pub fn remaining(&self, now: Duration) -> Option<Duration> {
+    pub fn remaining(&self, now: Duration) -> Option<Left> {
         match self.phase {
             Phase::Running | Phase::Cancelling => self.eta.remaining(self.frozen.unwrap_or(now)),
             _ => None,
@@ -175,15 +182,15 @@ impl Session {
     }
 
     /// Remaining time of the running case by its stopping rule.
-    pub fn case_remaining(&self, now: Duration) -> Option<Duration> {
+    pub fn case_remaining(&self, now: Duration) -> Option<Left> {
         let works = self.phase == Phase::Running && self.hold.since().is_none();
         let case = self.current.filter(|_| works)?.case;
-        self.eta.of_case(case, true, &self.ledger, self.frozen.unwrap_or(now))
+        self.eta.of_case(case, true, self.frozen.unwrap_or(now))
     }
 
-    /// Number of finished and of all (case, round) pairs.
-    pub fn progress(&self) -> (u32, u32) {
-        self.eta.progress()
+    /// Number of (case, round) pairs that are finished, and that will be as far as can be foreseen.
+    pub fn progress(&self, now: Duration) -> (u32, u32) {
+        self.eta.progress(self.frozen.unwrap_or(now))
     }
 
     /// Adds a line to the log.
@@ -262,4 +269,9 @@ impl Session {
     pub fn name(&self, case: usize) -> String {
         words::case(&self.ledger, case)
     }
+}
+
+/// The time on file of a run.
+fn taken(ledger: &Ledger) -> Option<Duration> {
+    ledger.elapsed().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use ratatui::text::Span;
 
 use super::theme::Theme;
+pub use crate::case::units::number_of;
 use crate::case::{Case, units};
 use crate::recipe::plan::{Experiment, Quantity};
 use crate::report::names;
+use crate::run::eta::Left;
 use crate::run::{Ledger, Record, SKIPPED};
 
 /// The case at this position in the plan, described by [`swept`].
@@ -108,13 +110,9 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
-/// A remaining time: `42s`, `1m10s`, `2h05m`.
-pub fn remaining(time: Duration) -> String {
-    match time.as_secs() {
-        s @ 0..60 => format!("{s}s"),
-        s @ 60..3600 => format!("{}m{:02}s", s / 60, s % 60),
-        s => format!("{}h{:02}m", s / 3600, s / 60 % 60),
-    }
+/// A remaining time: `40–70 s`, `1.5–2.5 min`.
+pub fn left(left: Left, theme: Theme) -> String {
+    left.to_string().replace('–', theme.symbol("–", "-"))
 }
 
 /// A round-trip time: `0.4 ms`, `23 ms`.
@@ -125,11 +123,6 @@ pub fn latency(time: Duration) -> String {
         few if few < 9.95 => format!("{few:.1} ms"),
         many => format!("{many:.0} ms"),
     }
-}
-
-/// A count with its noun, whose plural ends in `s`: `1 case`, `2 cases`.
-pub fn number_of(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The number of terminal columns that a text takes; a Chinese character, for example, takes two.
@@ -244,7 +237,6 @@ mod tests {
     #[test]
     fn times_read_as_on_a_clock() {
         assert_eq!([7, 70, 3723].map(|s| clock(Duration::from_secs(s))), ["0:07", "1:10", "1:02:03"]);
-        assert_eq!([7, 70, 3723].map(|s| remaining(Duration::from_secs(s))), ["7s", "1m10s", "1h02m"]);
     }
 
     #[test]

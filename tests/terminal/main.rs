@@ -145,7 +145,7 @@ fn a_storm_of_resizes_while_running_leaves_a_whole_screen() {
     Rounds::below(folder.path()).more(&screen, 4);
     // The whole storm may have passed between two frames. Then the last size drawn equals the first of these
     // sizes, and the program still has to notice that the screen's content is lost.
-    for (columns, rows, text) in [(100, 30, " help"), (30, 1, " ETA "), (100, 30, " help")] {
+    for (columns, rows, text) in [(100, 30, " help"), (30, 1, " left"), (100, 30, " help")] {
         let before = screen.written();
         screen.resize(columns, rows);
         screen.until("it is drawn anew", || screen.place(before, "\x1b[2J").is_some());

@@ -29,7 +29,7 @@ pub fn bytes(min: u64, max: u64) -> String {
 
 /// A time accepted by [`parse_seconds`](super::parse_seconds).
 pub fn seconds() -> String {
-    let names: Vec<&str> = SECOND_UNITS.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = SECOND_UNITS.iter().map(|(name, ..)| *name).collect();
     format!("[0-9]+(\\.[0-9]+)?({})", names.join("|"))
 }
 

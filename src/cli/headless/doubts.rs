@@ -1,45 +1,47 @@
-//! Warnings about doubtful rounds: the first round of a case with each kind of noise gets a line, and later
-//! ones are counted. On a restless machine every round has one or two kinds.
+//! Warnings, each once: what is said again, of the same case or of another one, is counted.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
+use crate::case::units::number_of;
 use crate::engine::protocol::RoundResult;
-use crate::run::folder::EVENTS;
-use crate::stats::noise::{Flag, preamble};
+use crate::stats::noise::preamble;
 
-/// The warnings printed so far about the doubtful rounds of a run.
+/// The warnings of a run so far.
 #[derive(Debug, Default)]
 pub struct Doubts {
-    told: BTreeSet<(usize, Flag)>,
-    /// The beginning of the warning about the latest round, if that warning would say nothing new.
-    known: Option<String>,
-    held_back: usize,
-    kinds: BTreeSet<Flag>,
+    /// The beginning of the engine's warning about the noise of the latest round. The assessment at the end of the
+    /// run names all noise, so that such a warning is not printed.
+    noise: Option<String>,
+    /// How often each warning has come, without the case that it names.
+    told: BTreeMap<String, usize>,
 }
 
 impl Doubts {
-    /// Notes that a round has arrived for the case at this position of the plan; `label` is the case's label
-    /// within its experiment. The engine's warning about the round comes later.
-    pub fn round(&mut self, at: usize, label: &str, result: &RoundResult) {
-        let fresh = result.flags.iter().filter(|flag| self.told.insert((at, **flag))).count();
-        self.known = (fresh == 0 && !result.flags.is_empty()).then(|| preamble(label, result.round));
-        if self.known.is_some() {
-            self.kinds.extend(&result.flags);
+    /// Notes that a round has arrived for a case with this label within its experiment. The engine's warning about
+    /// the round comes later.
+    pub fn round(&mut self, label: &str, result: &RoundResult) {
+        self.noise = (!result.flags.is_empty()).then(|| preamble(label, result.round));
+    }
+
+    /// Whether to print a warning about anything but noise, which may be about one of these cases: the first of its
+    /// kind.
+    pub fn is_news<'a>(&mut self, warning: &str, labels: impl Iterator<Item = &'a str>) -> bool {
+        if self.noise.as_ref().is_some_and(|start| warning.starts_with(start)) {
+            return false;
         }
+        let mut names = labels.filter_map(|label| warning.strip_prefix(label));
+        let kind = names.find(|rest| rest.starts_with([':', ','])).unwrap_or(warning);
+        let count = self.told.entry(kind.to_owned()).or_default();
+        *count += 1;
+        *count == 1
     }
 
-    /// Whether to print a warning. A warning that says nothing new is counted instead.
-    pub fn is_news(&mut self, warning: &str) -> bool {
-        let known = self.known.as_ref().is_some_and(|start| warning.starts_with(start));
-        self.held_back += usize::from(known);
-        !known
-    }
-
-    /// A line that summarizes the withheld warnings; `None` if there are none.
-    pub fn summary(&self) -> Option<String> {
-        let kinds: Vec<&str> = self.kinds.iter().map(|flag| flag.word()).collect();
-        let (count, kinds) = (self.held_back, kinds.join(", "));
-        let are = if count == 1 { "warning" } else { "warnings" };
-        (count > 0).then(|| format!("{count} more {are} of noise ({kinds}) not shown: see {EVENTS}"))
+    /// A line for each warning that came more than once.
+    pub fn summary(&self) -> impl Iterator<Item = String> {
+        let again = self.told.iter().filter(|(_, count)| **count > 1);
+        again.map(|(warning, count)| {
+            let warning = warning.trim_start_matches([':', ',']).trim_start();
+            format!("{} more: {warning}", number_of(count - 1, "warning"))
+        })
     }
 }

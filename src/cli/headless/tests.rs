@@ -33,7 +33,7 @@ fn round(printer: &Printer, case: usize, round: u32, verdict: Option<Verdict>) -
 #[test]
 fn what_will_not_run_does_not_count_as_left() {
     let mut printer = printer();
-    assert_eq!(printer.place(), "0/12");
+    assert_eq!(printer.place(), "0/12 rounds");
     let cuda: Vec<String> = (printer.ledger.plan().cases.iter())
         .filter(|c| c.backend() == "cuda")
         .map(|c| c.id.clone())
@@ -41,11 +41,11 @@ fn what_will_not_run_does_not_count_as_left() {
     for case in cuda {
         printer.event(&Event::NotApplicable { seq: 1, case, reason: "no CUDA driver".into() });
     }
-    assert_eq!(printer.place(), "0/6");
+    assert_eq!(printer.place(), "0/6 rounds");
     let cpu = printer.ledger.plan().cases.iter().position(|c| c.backend() == "cpu").expect("a cpu case");
     let wrong = Verdict::Wrong { mistake: "out[0]".into() };
     printer.event(&round(&printer, cpu, 0, Some(wrong)));
-    assert!(printer.place().starts_with("3/6"), "{}", printer.place());
+    assert!(printer.place().starts_with("1/4 rounds"), "{}", printer.place());
     let record = &printer.ledger.records()[cpu];
     assert_eq!(outcome(record), "FAILED: wrong result: out[0]", "a wrong case has no figures");
     assert_eq!(Summary::of(&printer.ledger, Path::new("")).failed, 1);
@@ -65,28 +65,36 @@ fn doubtful_cases_are_counted_and_their_noise_is_named() {
     assert!(outcome(&printer.ledger.records()[0]).contains("±0.0 %"), "two rounds have an interval");
 }
 
-/// The warning as the engine words it.
-fn warning(printer: &Printer, case: usize, round: u32) -> String {
-    let preamble = crate::stats::noise::preamble(&printer.short_label(case), round);
-    format!("{preamble}20 % of the CPU time stolen: measured again later")
+#[test]
+fn warnings_of_noise_are_left_to_the_assessment_and_others_are_told_once() {
+    let mut printer = printer();
+    let label = printer.short_label(0);
+    let Event::Round { seq, result } = round(&printer, 0, 0, None) else { panic!("a round") };
+    printer.event(&Event::Round { seq, result: RoundResult { flags: vec![Flag::Steal], ..result } });
+    let noise = format!("{}20 % stolen: measured again later", crate::stats::noise::preamble(&label, 0));
+    let others = [printer.short_label(1), printer.short_label(2)];
+    let labels = || [label.as_str()].into_iter().chain(others.iter().map(String::as_str));
+    let mut news = |text: &str| printer.doubts.is_news(text, labels());
+    assert!(!news(&noise));
+    assert!(news("cannot write results.csv"));
+    assert!(!news("cannot write results.csv"));
+    assert!(news(&format!("{label}: no huge pages")));
+    assert!(!news(&format!("{}: no huge pages", others[0])), "of another case");
+    assert!(!news(&format!("{}: no huge pages", others[1])));
+    let summary: Vec<String> = printer.doubts.summary().collect();
+    assert_eq!(summary, ["2 warnings more: no huge pages", "1 warning more: cannot write results.csv"]);
 }
 
 #[test]
-fn a_kind_of_noise_is_told_once_for_each_case_and_counted_from_then_on() {
+fn a_case_has_one_line_when_it_is_finished() {
     let mut printer = printer();
-    let mut flagged = |case, number, flags: &[Flag]| {
-        let Event::Round { seq, result } = round(&printer, case, number, None) else { panic!("a round") };
-        printer.event(&Event::Round { seq, result: RoundResult { flags: flags.to_vec(), ..result } });
-        let text = warning(&printer, case, number);
-        // An unrelated warning may come in between.
-        assert!(printer.doubts.is_news("cannot write results.csv"));
-        printer.doubts.is_news(&text)
-    };
-    assert!(flagged(0, 0, &[Flag::Steal]));
-    assert!(!flagged(0, 1, &[Flag::Steal]), "the same again");
-    assert!(flagged(1, 0, &[Flag::Steal]), "another case");
-    assert!(flagged(0, 2, &[Flag::Steal, Flag::Clock]), "another kind");
-    assert!(!flagged(1, 1, &[Flag::Steal]));
-    let summary = printer.doubts.summary();
-    assert_eq!(summary.as_deref(), Some("2 more warnings of noise (steal) not shown: see events.ndjson"));
+    let verdict = Some(Verdict::Certified { checked: 1 });
+    printer.event(&round(&printer, 0, 0, verdict));
+    assert!(printer.finished.is_empty());
+    for number in 1..4 {
+        printer.event(&round(&printer, 0, number, None));
+    }
+    assert_eq!(printer.finished.iter().copied().collect::<Vec<_>>(), [0]);
+    let rest: Vec<String> = printer.absent().into_iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    assert_eq!(rest, Vec::<String>::new());
 }

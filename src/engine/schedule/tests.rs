@@ -43,7 +43,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
 /// Runs the schedule to its end; `measured` gives each turn's median and whether it is flagged.
 fn turns(mut schedule: Schedule, measured: impl Fn(Turn) -> (f64, bool)) -> Vec<(usize, u32, u32)> {
     let mut turns = Vec::new();
-    while let Some(turn) = schedule.next() {
+    while let Some(turn) = schedule.next(0.0) {
         turns.push((turn.case, turn.round, turn.attempt));
         let (median, doubtful) = measured(turn);
         schedule.measured(turn, median, 0.5, doubtful);
@@ -121,7 +121,7 @@ fn a_doubtful_round_is_measured_once_more_after_the_others() {
 fn what_is_given_up_gets_no_more_turns() {
     let plan = plan(&[Measure::fixed(2, 1)], &[("a", 0), ("b", 0)]);
     let mut schedule = Schedule::new(&plan, &Finished::default());
-    let first = schedule.next().expect("a turn");
+    let first = schedule.next(0.0).expect("a turn");
     schedule.measured(first, 1.0, 0.1, true);
     schedule.give_up(first.case);
     assert_eq!(turns(schedule, steady), [(1, 0, 0), (1, 1, 0)]);
@@ -135,6 +135,7 @@ fn a_fresh_engine_measures_only_what_is_left() {
         round,
         median: 1.0,
         wall: 1.0,
+        longest: 1.0,
         doubtful: false,
     };
     let finished = Finished {
@@ -151,7 +152,8 @@ fn no_second_look_where_nobody_wants_one() {
     let measure = Measure { second_look: false, ..Measure::fixed(1, 1) };
     let plan = plan(&[measure], &[("a", 0), ("b", 0)]);
     assert_eq!(run(&plan, |_| (1.0, true)), [(0, 0, 0), (1, 0, 0)]);
-    let round = FinishedRound { case: "a".into(), round: 0, median: 1.0, wall: 0.5, doubtful: true };
+    let round =
+        FinishedRound { case: "a".into(), round: 0, median: 1.0, wall: 0.5, longest: 0.5, doubtful: true };
     let finished = Finished { rounds: vec![round], ..Finished::default() };
     assert_eq!(turns(Schedule::new(&plan, &finished), steady), [(1, 0, 0)], "nor when the run goes on");
 }

@@ -220,6 +220,9 @@ fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
             quantity(format!("{}|{}", measure::NONE, pattern::percent()), "a share such as 3%, or none")
         }
         Form::Time => quantity(pattern::seconds(), "a time such as 10s or 500ms"),
+        Form::TimeOrNone => {
+            quantity(format!("{}|{}", measure::NONE, pattern::seconds()), "a time such as 2min, or none")
+        }
         Form::TimeOrAuto => {
             quantity(format!("{}|{}", measure::AUTO, pattern::seconds()), "a time such as 600s, or auto")
         }

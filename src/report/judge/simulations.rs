@@ -114,7 +114,7 @@ fn stopping_at_a_narrow_interval_does_not_make_false_differences() {
     let rule = Measure { rounds: 3, max_rounds: 30, ci: Some(0.03), budget: 1e9, ..Measure::default() };
     let until_narrow = |dice: &mut Dice, pace: f64| {
         let mut medians = dice.run(3, pace, 0.04);
-        while stats::verdict(&rule, 0, &medians, 0.0).is_none() {
+        while stats::verdict(&rule, 0, &medians, stats::Spent::default()).is_none() {
             medians.extend(dice.run(1, pace, 0.04));
         }
         medians
@@ -247,7 +247,7 @@ impl Wandering {
         let (mut medians, mut copies) = (Vec::new(), Vec::new());
         for _ in 0..rule.max_rounds {
             copies.push((-self.pace).exp());
-            if stats::verdict(&rule, 0, &medians, 0.0).is_none() {
+            if stats::verdict(&rule, 0, &medians, stats::Spent::default()).is_none() {
                 medians.push((self.pace + 0.02 * dice.normal()).exp());
             }
             let strayed = (1.0 - KEEPS * KEEPS).sqrt() * STRAYS * dice.normal();

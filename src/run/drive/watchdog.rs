@@ -135,6 +135,7 @@ impl Watchdog {
         let open = |case: &str| ledger.position(case).is_some_and(|at| ledger.may_skip(at));
         match event {
             Event::Finished { .. } => true,
+            Event::OutOfTime => !ledger.is_out_of_time(),
             Event::Started { .. } => !self.started,
             Event::Paused => self.pause_asked && !self.held,
             Event::Continued => self.held,
@@ -191,7 +192,7 @@ impl Watchdog {
         if record.rounds.len() >= ledger.measure(case).rounds as usize {
             return None;
         }
-        let left = measure_limit(case, ledger) - record.spent() - self.turn.as_secs_f64();
+        let left = measure_limit(case, ledger) - record.spent().total - self.turn.as_secs_f64();
         Some(Duration::try_from_secs_f64(left).unwrap_or(if left > 0.0 { LONG } else { Duration::ZERO }))
     }
 }

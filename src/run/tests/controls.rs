@@ -64,7 +64,7 @@ impl Run {
 
     /// Executes one turn; `false` if nothing is left to measure.
     fn measure(&mut self) -> bool {
-        let Some(turn) = self.schedule.next() else { return false };
+        let Some(turn) = self.schedule.next(0.0) else { return false };
         let key = (turn.case as u64) << 32 | u64::from(turn.round) << 1 | u64::from(turn.attempt);
         let word = mix::word64(self.seed, key);
         let (seconds, doubtful) = (1.0 + (word % 1000) as f64 / 5000.0, (word >> 32).is_multiple_of(4));
@@ -80,11 +80,11 @@ impl Run {
         match step {
             Step::Measure => _ = self.measure(),
             Step::Leave => {
-                let turn = self.schedule.next();
+                let turn = self.schedule.next(0.0);
                 turn.into_iter().for_each(|turn| self.schedule.put_back(turn));
             }
             Step::Fail => {
-                let Some(turn) = self.schedule.next() else { return };
+                let Some(turn) = self.schedule.next(0.0) else { return };
                 self.schedule.put_back(turn);
                 self.schedule.give_up(turn.case);
                 self.say(failed(&self.plan, turn.case, false));

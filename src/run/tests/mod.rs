@@ -3,6 +3,7 @@
 mod controls;
 mod interruptions;
 mod retries;
+mod simulated;
 mod stored;
 
 use std::path::Path;

@@ -89,7 +89,7 @@ fn title(session: &Session, now: Duration, columns: usize, theme: Theme) -> Stri
     let absent = records.iter().filter(|r| matches!(r.status, Status::NotApplicable(_))).count();
     let rest = if absent > 0 { format!(", {absent} n/a") } else { String::new() };
     let title = format!("Cases {done}/{}{rest}", records.len() - absent);
-    let left = session.case_remaining(now).map(words::remaining);
+    let left = session.case_remaining(now).map(|left| words::left(left, theme));
     let left = left.map(|left| format!("{}{} {left}", theme.separator(), theme.symbol("▶", ">")));
     // The heading has a margin of three columns, and a marker if it has the focus.
     let fits = |left: &String| words::width(&title) + words::width(left) + 6 <= columns;

@@ -78,10 +78,11 @@ fn backends(session: &Session) -> Vec<&str> {
 
 /// State, progress, remaining time and elapsed time.
 pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
-    let (done, all) = session.progress();
+    let (done, all) = session.progress(state.now);
     let spent = words::clock(session.elapsed(state.now));
-    let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::remaining);
     let separator = theme.separator();
+    let left = session.remaining(state.now);
+    let left = left.map_or_else(String::new, |left| format!("{separator}{} left", words::left(left, theme)));
     match &session.phase {
         _ if session.frozen.is_some() => {
             format!("FROZEN {done}/{all} rounds{separator}{spent}{}", meanwhile(session, state, theme))
@@ -92,7 +93,7 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
         Phase::Running if session.pausing() => format!("PAUSING {done}/{all} rounds{separator}{spent}"),
         Phase::Running => {
             let word = mode(session.mode);
-            format!("{word} {done}/{all} rounds{separator}ETA {eta}{separator}{spent}")
+            format!("{word} {done}/{all} rounds{left}{separator}{spent}")
         }
         Phase::Over { .. } if session.mode == Mode::Watch => {
             format!("WATCHED {done}/{all} rounds{}{separator}{spent}", failures(session, theme))

@@ -107,7 +107,8 @@ fn thumbnail(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) -> Re
 fn last_run(run: &LastRun, theme: Theme) -> String {
     let started: String = run.started.chars().take("YYYY-MM-DD HH:MM".len()).collect();
     let (done, cases) = run.done;
-    let mut parts = vec![format!("Last run {started}"), format!("{done}/{cases} cases")];
+    let mut parts =
+        vec![format!("Last run {started}"), format!("{done} of {}", words::number_of(cases, "case"))];
     parts.extend((!run.overrides.is_empty()).then(|| run.overrides.join(" ")));
     parts.join(theme.separator())
 }

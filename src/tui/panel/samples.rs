@@ -1,7 +1,5 @@
 //! Everything known about the selected case.
 
-use std::time::Duration;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -14,6 +12,7 @@ use crate::model::Forecast;
 use crate::recipe::plan::Quantity;
 use crate::report::accuracy::percent;
 use crate::report::names;
+use crate::run::eta::Left;
 use crate::run::{Record, SKIPPED, Status};
 use crate::stats::noise::Flag;
 use crate::stats::{self, Statistics, Stop};
@@ -72,7 +71,7 @@ type Fact = (&'static str, String);
 fn lines(
     session: &Session,
     record: &Record,
-    left: Option<Duration>,
+    left: Option<Left>,
     columns: usize,
     theme: Theme,
 ) -> Vec<Line<'static>> {
@@ -148,7 +147,8 @@ fn ending(stop: Stop) -> Option<&'static str> {
     match stop {
         Stop::Fixed => None,
         Stop::Precise => Some("precise"),
-        Stop::Budget => Some("time is up"),
+        Stop::Budget => Some("budget is used up"),
+        Stop::Time => Some("run is out of time"),
         Stop::Rounds => Some("most rounds"),
     }
 }
@@ -158,7 +158,7 @@ fn doing(
     session: &Session,
     record: &Record,
     current: Current,
-    left: Option<Duration>,
+    left: Option<Left>,
     theme: Theme,
 ) -> Line<'static> {
     let stage = match current.stage {
@@ -168,8 +168,8 @@ fn doing(
         Stage::Sample => "timing samples",
         Stage::Certify => "certifying",
     };
-    let wanted = crate::run::eta::rounds_wanted(session.ledger.plan(), record);
-    let left = left.map(|left| format!("{}{} left", theme.separator(), words::remaining(left)));
+    let wanted = session.eta.rounds_of(&session.ledger, record);
+    let left = left.map(|left| format!("{}{} left", theme.separator(), words::left(left, theme)));
     let text = format!(" round {} of {wanted}: {stage}{}", current.round + 1, left.unwrap_or_default());
     Line::styled(text, theme.focus())
 }
@@ -213,7 +213,7 @@ fn left_off(session: &Session, record: &Record) -> Vec<Fact> {
 }
 
 fn spread(session: &Session, record: &Record, theme: Theme) -> Vec<Fact> {
-    let wanted = crate::run::eta::rounds_wanted(session.ledger.plan(), record);
+    let wanted = session.eta.rounds_of(&session.ledger, record);
     let mut facts = Vec::new();
     if let Some(s) = &record.statistics {
         facts.push(("n", s.samples.to_string()));

@@ -31,15 +31,15 @@ pub fn line(session: &Session, state: &State, theme: Theme, area: Rect, buffer: 
     buffer.set_string(area.x, area.y, text, header::style(Some(session), theme));
 }
 
-/// `▶ 14/32 ETA 1m10s · passes 16 cpu`: the case is shortened first, and left out if nothing of it would
+/// `▶ 14/32, 70–110 s left · passes 16 cpu`: the case is shortened first, and left out if nothing of it would
 /// remain.
 fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> String {
     if session.phase != Phase::Running || header::stands(session) {
         return header::progress(session, state, theme);
     }
-    let (done, all) = session.progress();
-    let eta = session.remaining(state.now).map(|left| format!(" ETA {}", words::remaining(left)));
-    let text = format!("{} {done}/{all}{}", theme.symbol("▶", ">"), eta.unwrap_or_default());
+    let (done, all) = session.progress(state.now);
+    let left = session.remaining(state.now).map(|left| format!(", {} left", words::left(left, theme)));
+    let text = format!("{} {done}/{all}{}", theme.symbol("▶", ">"), left.unwrap_or_default());
     let case = session.current.map(|current| session.name(current.case)).unwrap_or_default();
     let separator = theme.separator();
     let room = columns.saturating_sub(words::width(&text) + words::width(separator));

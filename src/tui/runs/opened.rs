@@ -42,7 +42,7 @@ impl Opened {
     /// The run's session, which is over.
     pub fn session(self) -> Session {
         let Opened { stored: Stored { path, manifest, ledger, .. }, log } = self;
-        let took = summary::took(ledger.records()).unwrap_or_default();
+        let took = summary::took(&ledger).unwrap_or_default();
         let complete = ledger.is_complete();
         let mut session = Session::new(None, ledger, path, Duration::ZERO);
         session.eta.pause();
@@ -51,6 +51,7 @@ impl Opened {
         session.all_events_seen = true;
         session.follow = false;
         session.phase = Phase::Over { cancelled: !complete };
+        session.earlier = Duration::ZERO;
         session.ended = Some(Duration::try_from_secs_f64(took).unwrap_or_default());
         session.environment = Some(manifest.environment);
         session

@@ -77,7 +77,7 @@ fn baseline(path: &Path, wanted: Wanted) -> anyhow::Result<Answer> {
 
 fn playable(path: PathBuf, wanted: Wanted) -> anyhow::Result<Answer> {
     let stored = Stored::open_while(&path, wanted)?;
-    let times = summary::took(stored.ledger.records()).map_or(1.0, |took| (took / WATCHED).max(1.0));
+    let times = summary::took(&stored.ledger).map_or(1.0, |took| (took / WATCHED).max(1.0));
     Ok(Answer::Playable { path, plan: Box::new(stored.manifest.plan), times })
 }
 

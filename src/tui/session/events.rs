@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Current, Phase, Session};
 use crate::engine::protocol::{Event, Level, Stage};
+use crate::run::assessment::verdict;
 use crate::run::runner::Message;
 use crate::run::{SKIPPED, Status, reference};
 use crate::tui::state::Mode;
@@ -54,7 +55,12 @@ impl Session {
                 let (cases, rounds) = (number_of(*cases, "case"), number_of(*rounds, "round"));
                 self.say(now, Level::Info, &format!("{cases}, {rounds}"));
             }
-            Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
+            Event::Progress { case, round, stage } => {
+                if *stage == Stage::Sample {
+                    self.eta.sample(now);
+                }
+                self.moved(case, *round, *stage);
+            }
             Event::Round { result, .. } => {
                 self.machine.measured(&result.conditions);
                 self.finished_round(changed, now);
@@ -69,6 +75,7 @@ impl Session {
             Event::Paused => self.engine_holds(true, now),
             Event::Continued => self.engine_holds(false, now),
             Event::Log { level, text } => self.say(now, *level, text),
+            Event::OutOfTime => self.stale = true,
             Event::Finished { cancelled } => self.cancelled |= cancelled,
             Event::Reference { backend, ranked, .. } => {
                 self.stale = true;
@@ -156,6 +163,9 @@ impl Session {
             (_, false) => "done",
         };
         self.say(now, Level::Info, text);
+        if self.mode == Mode::Run {
+            verdict(&self.ledger).into_iter().for_each(|text| self.say(now, Level::Info, &text));
+        }
         self.end(Phase::Over { cancelled }, now);
     }
 

@@ -80,8 +80,9 @@ fn a_pause_is_asked_for_held_and_ended_and_its_time_does_not_count() {
     said(&mut app, &runner, at(104), Event::Continued);
     assert_eq!(session(&app).elapsed(at(105)), at(5));
     said(&mut app, &runner, at(106), round(2, 0));
-    // The finished rounds took two and four seconds, so the rest take three on average.
-    assert_eq!(session(&app).remaining(at(106)), Some(at(2 + 4 + 10 * 3)));
+    // The finished rounds took two and four seconds, and the other cases are about as large.
+    let [low, high] = session(&app).remaining(at(106)).expect("timed").seconds();
+    assert!((18.0..60.0).contains(&low) && low < high && high < 120.0, "{low} to {high} s");
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     assert!(screen(&mut app, at(1)).contains("2 cpu: to be skipped"), "{}", screen(&mut app, at(1)));
     said(&mut app, &runner, at(1), Event::Skipped { seq: 1, case: id(2) });
     assert_eq!(session(&app).ledger.records()[2].status, Status::NotApplicable("skipped".into()));
-    assert_eq!((session(&app).progress(), allowed(&app)), ((0, 12), [false, true]));
+    assert_eq!((session(&app).progress(Duration::ZERO), allowed(&app)), ((0, 12), [false, true]));
     key(&mut app, 's', at(1));
     key(&mut app, 'R', at(1));
     assert_eq!(runner.told(), [Control::Again(2)]);
@@ -161,9 +162,9 @@ fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     for number in 0..2 {
         said(&mut app, &runner, at(2), round(2, number));
     }
-    assert_eq!((session(&app).progress(), allowed(&app)), ((2, 14), [false, true]));
+    assert_eq!((session(&app).progress(Duration::ZERO), allowed(&app)), ((2, 14), [false, true]));
     said(&mut app, &runner, at(2), Event::Retried { case: id(2), rounds: 4 });
-    assert_eq!((session(&app).progress(), allowed(&app)), ((2, 16), [true, false]));
+    assert_eq!((session(&app).progress(Duration::ZERO), allowed(&app)), ((2, 16), [true, false]));
     said(&mut app, &runner, at(3), script::progress(&fixture::passes(), 4, 0, Stage::Sample));
     said(&mut app, &runner, at(3), Event::Skipped { seq: 1, case: id(6) });
     assert_eq!(session(&app).current.map(|current| current.case), Some(4), "it goes on");
@@ -217,7 +218,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     assert!(header(&mut app, at(3)).contains("FROZEN 1/14 rounds · 0:02 · PAUSING"), "it is not forgotten");
     key(&mut app, 'F', at(4));
     let session = session(&app);
-    assert_eq!((session.progress(), session.selected, session.follow), ((2, 14), 2, false));
+    assert_eq!((session.progress(Duration::ZERO), session.selected, session.follow), ((2, 14), 2, false));
     assert!(header(&mut app, at(4)).contains("PAUSING 2/14"), "{}", header(&mut app, at(4)));
 }
 

@@ -313,11 +313,11 @@ fn a_run_in_one_line() {
         assert!(line.contains(wanted), "{size:?}: {line} and not {wanted}");
     };
     let mut app = played(COLOURED, 1, Some(4), 11).0;
-    says(&mut app, (20, 1), "▶ 5/14 ETA ");
-    says(&mut app, (39, 9), "▶ 5/14 ETA 3s · 16 cpu");
-    says(&mut app, (59, 24), "▶ 5/14 ETA ");
-    says(&mut app, (60, 14), "▶ 5/14 ETA ");
-    says(&mut app, (60, 15), "RUN 5/14 rounds");
+    says(&mut app, (20, 1), "▶ 3/12, ");
+    says(&mut app, (39, 9), "▶ 3/12, ");
+    says(&mut app, (59, 24), "▶ 3/12, ");
+    says(&mut app, (60, 14), "▶ 3/12, ");
+    says(&mut app, (60, 15), "RUN 3/12 rounds");
     press(&mut app, KeyCode::Char('q'), at(4));
     says(&mut app, (20, 1), "A run is active");
     says(&mut app, (39, 4), "▶ 5/14");

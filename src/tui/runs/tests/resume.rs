@@ -53,7 +53,7 @@ fn a_run_that_was_cut_short_goes_on_from_the_list() {
     assert!(!events::is_packed(&folder));
     assert_eq!((runner.starts(), &session(&app).folder), (1, &folder), "{}", notice(&app));
     assert_eq!((session(&app).mode, app.state.focus), (Mode::Run, Focus::Cases));
-    let (done, all) = session(&app).progress();
+    let (done, all) = session(&app).progress(Duration::ZERO);
     assert!(0 < done && done < all && app.state.measuring(), "what it had is there: {done}/{all}");
     typed(&mut app, "r");
     assert_eq!(runner.starts(), 1, "once");
@@ -129,7 +129,7 @@ fn further_rounds_of_a_run_that_is_over_go_into_its_folder() {
     assert!(!app.state.allows(RESUME), "nothing is left");
     typed(&mut app, "R");
     assert_eq!((runner.starts(), &session(&app).folder), (1, &folder), "{}", notice(&app));
-    assert_eq!(session(&app).progress(), (21, 24), "as many rounds as each case had");
+    assert_eq!(session(&app).progress(Duration::ZERO), (21, 24), "as many rounds as each case had");
     typed(&mut app, "x");
     assert_eq!(runner.told(), [Control::Cancel]);
     runner.say(Message::Event(Event::Finished { cancelled: true }));
