@@ -262,13 +262,13 @@ pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
         true => units::fmt_change(d.share()),
         false => String::new(),
     };
-    let rows: Vec<[String; 4]> = apart
+    let rows: Vec<[String; 5]> = apart
         .iter()
         .take(SHOWN)
-        .map(|d| [d.figure.clone(), figure(d.before), figure(d.after), change(d)])
+        .map(|d| [d.figure.clone(), figure(d.before), figure(d.after), d.unit().to_owned(), change(d)])
         .collect();
     if !rows.is_empty() {
-        let columns = [words("figure"), numbers("before"), numbers("now"), numbers("change")];
+        let columns = [words("figure"), numbers("before"), numbers("now"), words("unit"), numbers("change")];
         table::lines(columns, &rows).iter().for_each(|line| out::line(line));
     }
     let agree = all.len() - apart.len();
