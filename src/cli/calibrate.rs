@@ -1,5 +1,6 @@
 //! `scatterlab calibrate`: measures a device and keeps its profile.
 
+mod quick;
 mod subject;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::report::write_of_run;
 use crate::run::folder::write_durably;
 use crate::run::runner::Runner;
 use crate::run::{EngineRunner, Ledger, Record};
+pub use quick::calibrator;
 use subject::subject;
 
 /// Figures of two calibrations that differ by a larger share do not agree.
@@ -163,7 +165,7 @@ fn calibrate(
     }
     let measured: Vec<Measured> = ledger.records().iter().filter_map(measured).collect();
     let doubtful = doubts(ledger.records());
-    let subject = subject(arguments, hello, (target, device), doubtful);
+    let subject = subject(arguments.name.as_deref(), arguments.quick, hello, (target, device), doubtful);
     derive(&subject, &measured).map(Some).map_err(|reason| anyhow!("no profile: {reason}"))
 }
 

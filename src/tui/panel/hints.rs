@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Focus;
+use crate::tui::calibration;
 use crate::tui::chart;
 use crate::tui::command::{self, Action, Command, Key};
 use crate::tui::controls::Request;
@@ -22,8 +23,13 @@ pub type Hint = (&'static Command, Vec<(Key, Action)>);
 /// unusual state.
 pub fn hints(state: &State) -> Vec<Hint> {
     let useful = |(command, bindings): &Hint| {
-        // Repeating a case that is done is rarely useful, so only the help mentions it.
-        let seldom = !state.active() && command.actions().contains(&Action::Control(Request::Again));
+        // Repeating a case that is done, or calibrating a device that has a profile, is rarely useful, so only the
+        // help mentions it.
+        let seldom = match command.bindings.first().map(|(_, action)| *action) {
+            Some(Action::Control(Request::Again)) => !state.active(),
+            Some(Action::Calibrate) => !calibration::is_wanted(state),
+            _ => false,
+        };
         command.hinted > 0 && !seldom && !bindings.is_empty() && command.enabled(state)
     };
     let mut hints: Vec<Hint> = command::bound(state).into_iter().filter(useful).collect();

@@ -253,11 +253,14 @@ fn cancelling_everything_drops_what_waits_too() {
         "no case is looked at"
     );
     key(&mut app, 'X', at(1));
+    assert_eq!((waiting(&app), runner.told()), (1, Vec::new()), "it asks first");
+    key(&mut app, 'X', at(1));
     assert_eq!((waiting(&app), runner.told()), (0, vec![Control::Cancel]));
     assert_eq!(session(&app).phase, Phase::Cancelling);
     assert!(!app.state.allows(Action::Control(Request::CancelAll)));
     // Also while the run is being cancelled.
     key(&mut app, 'a', at(2));
+    key(&mut app, 'X', at(2));
     key(&mut app, 'X', at(2));
     assert_eq!((waiting(&app), runner.told()), (0, Vec::new()));
 }
