@@ -121,8 +121,8 @@ pub fn offer(state: &State) -> Option<String> {
     }
     let backend = shown(state).into_iter().find(|backend| known.missing.iter().any(|one| one == backend))?;
     let key = state.keymap.name(Action::Calibrate);
-    let when = if state.active() { ", when the run is over" } else { " (about a minute)" };
-    Some(format!("no model: {backend} has no profile; {key}: calibrate{when}"))
+    let when = if state.active() { ", when the run is over" } else { " (a few minutes)" };
+    Some(format!("{backend} has no profile; {key}: calibrate{when}"))
 }
 
 /// Whether cases in view lack predictions for want of a profile.

@@ -83,11 +83,15 @@ pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> 
     }
 }
 
+/// The unit of a throughput, without its prefix.
+const ELEMENTS: &str = "elem/s";
+
 /// The unit above a column of this quantity; empty if each value has its own unit.
 pub fn column_unit(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
-        Quantity::Time | Quantity::TimeWithTransfer | Quantity::Throughput => "",
+        Quantity::Throughput => ELEMENTS,
+        Quantity::Time | Quantity::TimeWithTransfer => "",
     }
 }
 
@@ -95,6 +99,8 @@ pub fn column_unit(quantity: Quantity) -> &'static str {
 pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
     match column_unit(of) {
         "" => quantity(record, of),
+        // Its prefix depends on the value: `2.13 M`.
+        ELEMENTS => Some(quantity(record, of)?.trim_end_matches(ELEMENTS).trim_end().to_owned()),
         _ => Some(units::three_digits(record.quantity(of)?)),
     }
 }
@@ -214,6 +220,9 @@ pub fn squeeze(words: &[Word], columns: usize, theme: Theme) -> String {
         };
         let first = longest(&|at| words[at].without_shared());
         let first = first.or_else(|| longest(&|at| if whole[at] > WHOLE { SHORT } else { WHOLE }));
+        // A number with its unit says least when it is cut.
+        let number = |at: usize| words[at].text.starts_with(|c: char| c.is_ascii_digit());
+        let first = first.or_else(|| longest(&|at| if number(at) { whole[at] } else { SHORTEST }));
         first.or_else(|| longest(&|_| SHORTEST)).into_iter().for_each(|at| rooms[at] -= 1);
     }
     let words: Vec<String> = words.iter().zip(rooms).map(|(word, room)| word.cut(room, theme)).collect();

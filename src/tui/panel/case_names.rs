@@ -48,7 +48,8 @@ impl<'p> CaseNames<'p> {
     /// The name of a case in at most this many columns.
     pub fn of(&self, case: &Case, columns: usize, theme: Theme) -> String {
         let word = |(axis, (head, tail)): &(&Axis, (usize, usize))| {
-            let text = names::value(case.params.get(&axis.key)?, axis.bytes);
+            // `64KiB`: a list has no room for the space.
+            let text = names::value(case.params.get(&axis.key)?, axis.bytes).replace(' ', "");
             Some(Word { text, head: *head, tail: *tail })
         };
         let mut all: Vec<Word> = self.told.iter().filter_map(word).collect();

@@ -135,7 +135,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let offer = calibration::offer(state);
     let area = heading(&title(session, theme), state.focus == Focus::Chart, theme, area, buffer);
     if let Some(offer) = &offer {
-        let text = words::fit(&format!(" {offer}"), usize::from(area.width), theme);
+        let text = words::fit(&format!(" no model: {offer}"), usize::from(area.width), theme);
         buffer.set_stringn(area.x, area.y, text, usize::from(area.width), theme.warning());
     }
     let area = below_offer(offer.is_some(), area);

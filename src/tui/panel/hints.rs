@@ -37,12 +37,14 @@ pub fn hints(state: &State) -> Vec<Hint> {
     hints
 }
 
-/// The name of a command that continues a halted run, unfreezes the screen or leaves full screen.
+/// The name of a command that continues a halted run, unfreezes the screen, leaves full screen, or makes a profile that
+/// the models lack.
 fn release(command: &Command, state: &State) -> Option<&'static str> {
     let held = |run: &Session| run.paused().is_some() || run.pausing();
     let full = |shown: &Session| shown.view.full && state.focus == Focus::Chart;
     let (there, name) = match command.bindings.first()?.1 {
         Action::Control(Request::Resume) => (true, command.name),
+        Action::Calibrate => (calibration::is_wanted(state), command.name),
         Action::Control(Request::Pause) => (state.run().is_some_and(held), "go on"),
         Action::Control(Request::Freeze) => (state.live.is_some(), "unfreeze"),
         Action::Chart(chart::Request::Full) => (state.session.as_ref().is_some_and(full), "leave full"),

@@ -213,7 +213,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     assert!(app.state.allows(Action::Control(Request::Skip)));
     key(&mut app, 's', at(3));
     key(&mut app, ' ', at(3));
-    assert_eq!(runner.told(), [Control::Skip(2), Control::Pause]);
+    assert_eq!(runner.told(), [Control::Skip(4), Control::Pause]);
     assert!(header(&mut app, at(3)).contains("FROZEN 1/14 rounds · 0:02 · PAUSING"), "it is not forgotten");
     key(&mut app, 'F', at(4));
     let session = session(&app);

@@ -285,7 +285,7 @@ fn a_case_of_a_recipe_or_a_run_shows_what_it_touches() {
     let view = app.state.pattern.as_ref().expect("a pattern");
     assert_eq!(
         (view.row, view.column, view.whole, view.line),
-        (2, 0, true, 0),
+        (2, 0, true, 1),
         "other lines begin at the left"
     );
     press(&mut app, KeyCode::Esc);
