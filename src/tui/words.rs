@@ -187,7 +187,7 @@ impl Word {
     /// The columns without the middle of the longer shared part, whose first character stays.
     fn without_shared(&self) -> usize {
         let spared = self.head.saturating_sub(1).max(self.tail.saturating_sub(1));
-        width(&self.text) + 1 - spared.max(1)
+        (width(&self.text) + 1).saturating_sub(spared.max(1))
     }
 
     /// The word cut to `columns`: in the part that it shares, or else in its middle.
@@ -199,8 +199,8 @@ impl Word {
         }
         // Half of what is kept of the shared part stands on either side of the sign.
         let from = match self.head >= self.tail {
-            true => (self.head - removed).div_ceil(2),
-            false => count - self.tail + (self.tail - removed) / 2,
+            true => self.head.saturating_sub(removed).div_ceil(2),
+            false => count.saturating_sub(self.tail) + self.tail.saturating_sub(removed) / 2,
         };
         let begin: String = self.text.chars().take(from).collect();
         let end: String = self.text.chars().skip(from + removed).collect();

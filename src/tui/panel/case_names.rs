@@ -2,7 +2,7 @@
 //! in the heading; where a name is too long, the part that all values of its axis share is cut, and only then what
 //! differs.
 
-use crate::case::Case;
+use crate::case::{Case, Value};
 use crate::recipe::plan::{Axis, Experiment};
 use crate::report::names;
 use crate::tui::theme::Theme;
@@ -28,7 +28,7 @@ impl<'p> CaseNames<'p> {
             let mut values = cases.clone().map(|case| case.params.get(&axis.key));
             let first = values.next().flatten();
             match first.filter(|_| several && values.all(|value| value == first)) {
-                Some(value) => shared.push(names::value(value, axis.bytes)),
+                Some(value) => shared.push(value_of(axis, value)),
                 None => told.push((axis, common(axis))),
             }
         }
@@ -48,8 +48,7 @@ impl<'p> CaseNames<'p> {
     /// The name of a case in at most this many columns.
     pub fn of(&self, case: &Case, columns: usize, theme: Theme) -> String {
         let word = |(axis, (head, tail)): &(&Axis, (usize, usize))| {
-            // `64KiB`: a list has no room for the space.
-            let text = names::value(case.params.get(&axis.key)?, axis.bytes).replace(' ', "");
+            let text = value_of(axis, case.params.get(&axis.key)?);
             Some(Word { text, head: *head, tail: *tail })
         };
         let mut all: Vec<Word> = self.told.iter().filter_map(word).collect();
@@ -60,10 +59,15 @@ impl<'p> CaseNames<'p> {
     }
 }
 
+/// A value in a list, which has no room for the space in `64 KiB`.
+fn value_of(axis: &Axis, value: &Value) -> String {
+    names::value(value, axis.bytes).replace(' ', "")
+}
+
 /// How many characters all values of an axis begin and end with.
 fn common(axis: &Axis) -> (usize, usize) {
     let values: Vec<Vec<char>> =
-        axis.values.iter().map(|value| names::value(value, axis.bytes).chars().collect()).collect();
+        axis.values.iter().map(|value| value_of(axis, value).chars().collect()).collect();
     let Some((first, others)) = values.split_first().filter(|(_, others)| !others.is_empty()) else {
         return (0, 0);
     };
@@ -77,7 +81,6 @@ fn common(axis: &Axis) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Value;
     use crate::recipe::plan::Scale;
     use crate::tui::tests::fixture;
 
