@@ -217,7 +217,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     assert!(header(&mut app, at(3)).contains("FROZEN 1/14 rounds · 0:02 · PAUSING"), "it is not forgotten");
     key(&mut app, 'F', at(4));
     let session = session(&app);
-    assert_eq!((session.progress(), session.selected, session.follow), ((2, 14), 2, false));
+    assert_eq!((session.progress(), session.selected, session.follow), ((2, 14), 4, false));
     assert!(header(&mut app, at(4)).contains("PAUSING 2/14"), "{}", header(&mut app, at(4)));
 }
 

@@ -156,6 +156,7 @@ fn hints_show_only_what_would_do_something() {
         "resume",
         "move",
         "again",
+        "n/a",
         "cancel",
         "cursor",
         "full",
@@ -167,7 +168,7 @@ fn hints_show_only_what_would_do_something() {
     ];
     assert_eq!(names(&state), dead, "the lost case is selected");
     say(&mut state, Message::Over);
-    let over = ["resume", "move", "export", "cursor", "full", "next panel", "back", "help", "quit"];
+    let over = ["resume", "move", "n/a", "export", "cursor", "full", "next panel", "back", "help", "quit"];
     assert_eq!(names(&state), over, "it was cut short");
 }
 
