@@ -1,5 +1,6 @@
 //! `scatterlab calibrate`: measures a device and keeps its profile.
 
+mod quick;
 mod subject;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::report::write_of_run;
 use crate::run::folder::write_durably;
 use crate::run::runner::Runner;
 use crate::run::{EngineRunner, Ledger, Record};
+pub use quick::calibrator;
 use subject::subject;
 
 /// Figures of two calibrations that differ by a larger share do not agree.
@@ -163,7 +165,7 @@ fn calibrate(
     }
     let measured: Vec<Measured> = ledger.records().iter().filter_map(measured).collect();
     let doubtful = doubts(ledger.records());
-    let subject = subject(arguments, hello, (target, device), doubtful);
+    let subject = subject(arguments.name.as_deref(), arguments.quick, hello, (target, device), doubtful);
     derive(&subject, &measured).map(Some).map_err(|reason| anyhow!("no profile: {reason}"))
 }
 
@@ -262,13 +264,13 @@ pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
         true => units::fmt_change(d.share()),
         false => String::new(),
     };
-    let rows: Vec<[String; 4]> = apart
+    let rows: Vec<[String; 5]> = apart
         .iter()
         .take(SHOWN)
-        .map(|d| [d.figure.clone(), figure(d.before), figure(d.after), change(d)])
+        .map(|d| [d.figure.clone(), figure(d.before), figure(d.after), d.unit().to_owned(), change(d)])
         .collect();
     if !rows.is_empty() {
-        let columns = [words("figure"), numbers("before"), numbers("now"), numbers("change")];
+        let columns = [words("figure"), numbers("before"), numbers("now"), words("unit"), numbers("change")];
         table::lines(columns, &rows).iter().for_each(|line| out::line(line));
     }
     let agree = all.len() - apart.len();

@@ -38,7 +38,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use self::format::FormatName;
@@ -420,6 +421,7 @@ pub fn main() -> ExitCode {
 /// The arguments, or the exit status after printing what else the command line asked for, or what is wrong with it.
 fn arguments() -> Result<Arguments, ExitCode> {
     Arguments::try_parse().map_err(|asked| {
+        let asked = with_near_command(asked);
         let plain = asked.render().to_string();
         match asked.use_stderr() {
             // Without a terminal, and where it quotes what acts on one, the text is written without colours.
@@ -429,6 +431,25 @@ fn arguments() -> Result<Arguments, ExitCode> {
         }
         ExitCode::from(u8::try_from(asked.exit_code()).unwrap_or(2))
     })
+}
+
+/// The error, with the command that was probably meant. clap compares letters within a window that is empty for
+/// words of three, so that it finds nothing for `rnu`.
+fn with_near_command(mut asked: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = asked.get(ContextKind::InvalidSubcommand) else { return asked };
+    if asked.get(ContextKind::SuggestedSubcommand).is_some() {
+        return asked;
+    }
+    let root = Arguments::command();
+    let names = root.get_subcommands().map(clap::Command::get_name);
+    let near = names.map(|name| (strsim::damerau_levenshtein(word, name), name)).min();
+    if let Some((distance, name)) = near
+        && distance <= (name.len() / 3).max(1)
+    {
+        let names = ContextValue::Strings(vec![name.to_owned()]);
+        asked.insert(ContextKind::SuggestedSubcommand, names);
+    }
+    asked
 }
 
 /// Carries out the command line.
@@ -487,8 +508,6 @@ fn limits_are_errors() {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// The commands whose help shows an option.
@@ -497,6 +516,18 @@ mod tests {
         root.build();
         let has = |command: &&clap::Command| command.get_arguments().any(|a| a.get_long() == Some(option));
         root.get_subcommands().filter(has).map(|command| command.get_name().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_misspelt_command_is_answered_with_the_nearest() {
+        let said = |word: &str| {
+            let asked = Arguments::try_parse_from(["scatterlab", word]).expect_err("no such command");
+            with_near_command(asked).render().to_string()
+        };
+        for (word, meant) in [("rnu", "run"), ("rn", "run"), ("mna", "man"), ("calibrat", "calibrate")] {
+            assert!(said(word).contains(&format!("'{meant}'")), "{}", said(word));
+        }
+        assert!(!said("xyz").contains("similar"), "{}", said("xyz"));
     }
 
     #[test]

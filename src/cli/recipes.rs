@@ -25,7 +25,7 @@ pub struct Source {
 
 impl Source {
     /// Finds the file with this name, or else the shipped recipe with this name, with or without `experiments/`
-    /// before it and `.yaml` after it.
+    /// before it and `.yaml` after it, or shortened as long as it means one recipe: `he2007/fig9`.
     pub fn find(name: &str) -> anyhow::Result<Source> {
         let path = Path::new(name);
         if path.exists() && !path.is_dir() {
@@ -35,9 +35,17 @@ impl Source {
         if path.is_dir() {
             bail!("{name} is a folder; give a recipe file, or the name of a shipped recipe");
         }
-        match shipped::find(name) {
-            Some(found) => Ok(Source { name: found.path.to_owned(), text: found.text.to_owned() }),
-            None => bail!("no such file, and no shipped recipe of this name: {name}{}", suggestion(name)),
+        let alike = shipped::abbreviated(name);
+        let one = if let [one] = alike[..] { Some(one) } else { None };
+        match (shipped::find(name).or(one), alike.as_slice()) {
+            (Some(found), _) => Ok(Source { name: found.path.to_owned(), text: found.text.to_owned() }),
+            (None, []) => {
+                bail!("no such file, and no shipped recipe of this name: {name}{}", suggestion(name))
+            }
+            (None, several) => {
+                let names: Vec<&str> = several.iter().map(|found| shipped_name(found.path)).collect();
+                bail!("no such file, and several shipped recipes of this name: {name}: {}", names.join(", "))
+            }
         }
     }
 
@@ -140,7 +148,19 @@ mod tests {
 
     #[test]
     fn a_misspelt_recipe_is_answered_with_the_nearest() {
-        let error = Source::find("he2007/fig9-passes").expect_err("no such recipe").to_string();
+        let error = Source::find("he2007/fig9-pases").expect_err("no such recipe").to_string();
         assert!(error.contains("did you mean he2007/fig09-passes?"), "{error}");
+    }
+
+    #[test]
+    fn a_shortened_name_is_taken_where_it_means_one_recipe() {
+        let found = Source::find("he2007/fig9").expect("figure 9");
+        assert_eq!(found.name, "he2007/fig09-passes.yaml");
+        let error = Source::find("fig6").expect_err("several papers have one").to_string();
+        assert!(error.contains("several shipped recipes of this name: fig6: "), "{error}");
+        assert!(
+            error.contains("he2007/fig06-sequential") && error.contains("lavin2020/fig06-simd"),
+            "{error}"
+        );
     }
 }

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
+use super::calibrate::calibrator;
 use super::recipes::{Source, shipped_name};
 use super::{out, profile};
 use crate::case::{Availability, Device, backends};
-use crate::engine::client::{Client, EngineCommand};
+use crate::engine::client::{Client, EngineCommand, Hello};
 use crate::inputs::indices::LocalFiles;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::recipe::shipped::shipped;
@@ -42,7 +43,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
     // Only recipes of this folder refer to files; shipped recipes name none.
     let files = LocalFiles::of(Path::new("."));
     let own = folder::recipes(Path::new(".")).context("cannot start a thread for the folder's recipes")?;
-    let (devices, latency) = devices(&engine);
+    let (devices, hello, latency) = devices(&engine);
     let (own, more_recipes) = folder::soon(own);
     let root = PathBuf::from("reports");
     let left = tui::run(Options {
@@ -56,6 +57,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
         root: Some(root.clone()),
         profiles: profile::known(),
         save_profile: profile::keep,
+        calibrator: hello.map(|hello| calibrator(&engine, hello)),
         runner: Box::new(EngineRunner {
             engine,
             out: None,
@@ -103,17 +105,17 @@ fn last_run(stored: Stored) -> LastRun {
 
 /// A text such as `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers; for a
 /// remote engine, also its latency.
-fn devices(engine: &EngineCommand) -> (String, Option<Duration>) {
+fn devices(engine: &EngineCommand) -> (String, Option<Hello>, Option<Duration>) {
     let (mut client, hello) = match Client::spawn(engine) {
         Ok(engine) => engine,
-        Err(error) => return (format!("no engine: {error:#}"), None),
+        Err(error) => return (format!("no engine: {error:#}"), None, None),
     };
     let latency = if *engine == EngineCommand::Own { None } else { client.round_trip() };
     let word = |device: &Device| match &device.availability {
         Availability::Available => format!("{} {}", device.backend, device.name),
         Availability::Unavailable { reason } => format!("{} n/a: {reason}", device.backend),
     };
-    (hello.devices.iter().map(word).collect::<Vec<_>>().join(" · "), latency)
+    (hello.devices.iter().map(word).collect::<Vec<_>>().join(" · "), Some(hello), latency)
 }
 
 /// The shipped recipes, grouped by folder.

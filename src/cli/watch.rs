@@ -49,5 +49,6 @@ fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
         root: None,
         profiles: profile::known(),
         save_profile: profile::keep,
+        calibrator: None,
     }
 }

@@ -79,8 +79,16 @@ pub enum ErrorKind {
     #[error("two primitives in {at}: `{first}` and `{second}`; put each into an item of experiments")]
     TwoPrimitives { at: String, first: String, second: String },
     /// A swept parameter that the chart does not assign.
-    #[error("axis `{axis}` takes {values} values, but chart assigns it to neither x, lines nor panels")]
-    Unassigned { axis: String, values: usize },
+    #[error(
+        "axis `{axis}` takes {values} values, but chart assigns it to neither x, lines nor panels; add \
+         `lines: {lines}` to chart, or fix it to one value"
+    )]
+    Unassigned {
+        axis: String,
+        values: usize,
+        /// The value of `lines` that would assign it.
+        lines: String,
+    },
     /// A short name that matches several parameters.
     #[error("{at}: `{}` is ambiguous; accepted: {candidates}", shown(name))]
     Ambiguous { at: String, name: String, candidates: String },

@@ -30,8 +30,27 @@ pub(crate) fn patch(text: &str, edits: &[Edit]) -> Result<String, RecipeError> {
     let root = read("the recipe", text)?;
     let wanted = changed(&root, edits).placed(Place::Nowhere);
     let reads_as = |text: &String| read("", text).is_ok_and(|node| node.placed(Place::Nowhere) == wanted);
-    let patched = in_text(text, &root, edits).filter(reads_as);
+    let patched = cuts(text, &root, edits).and_then(|mut cuts| {
+        let kept = cut(text, &cuts);
+        cuts.extend(outdated(text, &cuts));
+        [cut(text, &cuts), kept].into_iter().find(reads_as)
+    });
     Ok(patched.unwrap_or_else(|| afresh(text, &wanted)))
+}
+
+/// The comments behind values that change, on the same line: they may state what was true of the old value.
+fn outdated(text: &str, cuts: &[Cut]) -> Vec<Cut> {
+    let behind = |((start, end), _): &Cut| {
+        let rest = text.get(*end..)?.lines().next()?;
+        let comment = comments(rest).first()?.len();
+        let kept = rest.trim_end().len().checked_sub(comment)?;
+        let from = end + rest.get(..kept)?.trim_end().len();
+        // An entry that is added changes no value.
+        (start < end).then(|| ((from, end + rest.len()), String::new()))
+    };
+    let mut found: Vec<Cut> = cuts.iter().filter_map(behind).collect();
+    found.dedup();
+    found
 }
 
 /// Whether a comment of the old text is missing in the new one.
@@ -107,8 +126,8 @@ struct Spot<'n> {
     flow: bool,
 }
 
-/// Applies the changes to the text; `None` if that is not possible.
-fn in_text(text: &str, root: &Node, edits: &[Edit]) -> Option<String> {
+/// The changes as replacements of parts of the text; `None` if that is not possible.
+fn cuts(text: &str, root: &Node, edits: &[Edit]) -> Option<Vec<Cut>> {
     let page = Page { text };
     let mut cuts = Vec::new();
     for edit in edits {
@@ -129,12 +148,18 @@ fn in_text(text: &str, root: &Node, edits: &[Edit]) -> Option<String> {
             Edit::Remove { .. } => return None,
         });
     }
+    Some(cuts)
+}
+
+/// The text with these parts replaced, which must not overlap.
+fn cut(text: &str, cuts: &[Cut]) -> String {
+    let mut cuts: Vec<&Cut> = cuts.iter().collect();
     cuts.sort_by_key(|((start, _), _)| std::cmp::Reverse(*start));
     let mut text = text.to_owned();
     for ((start, end), new) in cuts {
-        text.replace_range(start..end, &new);
+        text.replace_range(*start..*end, new);
     }
-    Some(text)
+    text
 }
 
 /// A text with look-up of nodes.

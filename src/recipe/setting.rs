@@ -1,7 +1,8 @@
 //! Step two, parameters: reads a recipe's map as settings, whose values multiply.
 
-use super::error::{ErrorKind, Mistake, Place};
+use super::error::{ErrorKind, Mistake, Nearest, Place};
 use super::example::example;
+use super::flow::flow;
 use super::node::{Content, Key, Node};
 use super::value::{self, Once};
 use crate::case::Value;
@@ -169,7 +170,15 @@ fn choice(slot: &ParamSlot, variants: &[Variant], node: &Node) -> Result<Alterna
     match &node.content {
         Content::Text(word) => match find(word) {
             Some(variant) => alternative(slot, variant, node.place, None),
-            None => Err(Mistake::unknown_word(node.place, &slot.path, word, &names)),
+            None => {
+                let mut mistake = Mistake::unknown_word(node.place, &slot.path, word, &names);
+                if let ErrorKind::UnknownWord { nearest, .. } = &mut mistake.problem
+                    && may_be_file(variants, node)
+                {
+                    *nearest = Nearest(Some(format!("{{file: {}}}", flow(node))));
+                }
+                Err(mistake)
+            }
         },
         Content::Map(entries) => match entries.as_slice() {
             [(key, value)] => match find(&key.text) {
@@ -217,6 +226,18 @@ fn parameters(
 ) -> Result<Vec<Setting>, Mistake> {
     let main = variant.main.and_then(|name| variant.params.iter().find(|p| p.name == name));
     let make = |param: &Param| slot.below(variant, param);
+    if let (Kind::Choice(variants) | Kind::Inline(variants), Some(param)) = (slot.param.kind, main)
+        && matches!(param.kind, Kind::Indices { .. })
+        && let Some(file) = node.and_then(|node| main_value(node, param)).filter(|n| may_be_file(variants, n))
+    {
+        let name = flow(file);
+        let message = format!(
+            "{name} is not a list of indices such as `[0, 8, 16]`; for those of a file write `file: {name}` \
+             instead of `{}`",
+            variant.name
+        );
+        return Err(Mistake::invalid(file.place, path, message));
+    }
     match (node.map(|n| (n, &n.content)), main) {
         (None | Some((_, Content::Null)), _) => complete(variant.params, Vec::new(), &make, path, place),
         (Some((_, Content::Map(entries))), _) => {
@@ -229,6 +250,14 @@ fn parameters(
             complete(variant.params, vec![Setting::read(slot, node)?], &make, path, place)
         }
         (Some((node, _)), None) => Err(not_a_map(variant, node, path)),
+    }
+}
+
+/// The value of a variant's main parameter, bare or in a map.
+fn main_value<'n>(node: &'n Node, main: &Param) -> Option<&'n Node> {
+    match &node.content {
+        Content::Map(entries) => entries.iter().find(|(key, _)| key.text == main.name).map(|(_, node)| node),
+        _ => Some(node),
     }
 }
 
@@ -285,7 +314,55 @@ pub(crate) fn entry(
     }
     let mut names = accepted(params);
     names.extend(also);
-    Err(Mistake::unknown_key(key.place, path, &key.text, &names))
+    let mut mistake = Mistake::unknown_key(key.place, path, &key.text, &names);
+    if let ErrorKind::UnknownKey { nearest, .. } = &mut mistake.problem {
+        let deeper = deeper(params, &key.text, node);
+        *nearest = deeper.map_or_else(|| nearest.clone(), |deeper| Nearest(Some(deeper)));
+    }
+    Err(mistake)
+}
+
+/// Most places of a key that a message names.
+const MOST_DEEPER: usize = 3;
+
+/// How the recipe writes a key that belongs to a choice instead of to this map: `locations: {partitions: 64}`.
+/// `None` if no choice has the key, or many have it.
+fn deeper(params: &[Param], key: &str, node: &Node) -> Option<String> {
+    let value = match &node.content {
+        Content::Int(_) | Content::Float(_) | Content::Text(_) => flow(node),
+        _ => "…".to_owned(),
+    };
+    let mut found = Vec::new();
+    for param in params {
+        let (variants, inline) = match param.kind {
+            Kind::Choice(variants) => (variants, false),
+            Kind::Inline(variants) => (variants, true),
+            _ => continue,
+        };
+        let within = |map: String| if inline { map } else { format!("{}: {{{map}}}", param.name) };
+        for variant in variants {
+            let has = |wanted: &str| variant.params.iter().any(|param| param.name == wanted);
+            if variant.name == key {
+                let bare = variant.params.is_empty() || node.content == Content::Null;
+                let bare = bare.then(|| format!("{}: {key}", param.name));
+                found.push(bare.unwrap_or_else(|| within(format!("{key}: {value}"))));
+            } else if has(key) && variant.main == Some(key) && may_be_file(variants, node) {
+                found.push(within(format!("file: {value}")));
+            } else if has(key) {
+                found.push(within(format!("{}: {{{key}: {value}}}", variant.name)));
+            }
+        }
+    }
+    (1..=MOST_DEEPER).contains(&found.len()).then(|| found.join("` or `"))
+}
+
+/// Whether the value looks like the name of a file, where a choice accepts files.
+fn may_be_file(variants: &[Variant], node: &Node) -> bool {
+    let Content::Text(text) = &node.content else { return false };
+    let ends = |(stem, ending): (&str, &str)| {
+        !stem.is_empty() && ending.len() <= 4 && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+    };
+    variants.iter().any(|variant| variant.name == "file") && text.rsplit_once('.').is_some_and(ends)
 }
 
 /// The keys accepted in a map of these parameters.

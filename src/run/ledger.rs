@@ -7,7 +7,7 @@ use super::record::{Record, SKIPPED, Status};
 use crate::case::{Availability, Case, Device, Measure, Verdict};
 use crate::engine::protocol::{Event, Finished, FinishedRound, Ranked, RoundResult};
 use crate::engine::schedule::Schedule;
-use crate::model::Profiles;
+use crate::model::{DeviceProfile, Profiles};
 use crate::recipe::plan::Plan;
 use crate::stats::Stop;
 use crate::{primitives, stats};
@@ -50,6 +50,12 @@ impl Ledger {
     pub fn predict_from(&mut self, profiles: Profiles) {
         self.profiles = profiles;
         self.stale = true;
+        self.predict();
+    }
+
+    /// Predicts from these profiles, too, as if an engine had found them.
+    pub fn learn(&mut self, profiles: &[DeviceProfile]) {
+        self.stale |= self.profiles.add(profiles);
         self.predict();
     }
 

@@ -7,6 +7,7 @@ mod perform;
 mod resume;
 mod source;
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -14,8 +15,10 @@ use std::time::Duration;
 use anyhow::Context;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::{Position, Rect};
 
+use super::calibration::{Calibration, Calibrator};
 use super::home::background_lookups::{BackgroundLookups, Lookups};
 use super::home::jobs::{Jobs, Resolve};
 use super::home::save::{self, Write};
@@ -67,6 +70,10 @@ pub struct App {
     pub io_worker: Option<IoWorker>,
     /// Text that the terminal is to copy.
     clip: Option<String>,
+    /// Keys that were typed while the pattern view was being prepared.
+    deferred: VecDeque<KeyEvent>,
+    /// Calibrates devices.
+    calibrator: Option<Calibrator>,
 }
 
 impl App {
@@ -90,6 +97,8 @@ impl App {
             torn: false,
             io_worker: None,
             clip: None,
+            deferred: VecDeque::new(),
+            calibrator: None,
         }
     }
 
@@ -160,6 +169,12 @@ impl App {
         self.waker = Some(waker);
     }
 
+    /// From now on, devices can be calibrated.
+    pub fn calibrate_by(&mut self, calibrator: Calibrator) {
+        self.state.calibration = Calibration::by(&calibrator);
+        self.calibrator = Some(calibrator);
+    }
+
     /// From now on, the preview shows the results of these lookups.
     pub fn find_out_by(&mut self, lookups: Lookups) {
         self.background = Some(BackgroundLookups::new(lookups));
@@ -194,8 +209,9 @@ impl App {
         if self.behind {
             return Duration::ZERO;
         }
-        let next = Duration::from_secs(now.as_secs() + 1).saturating_sub(now);
-        let ticking = self.state.active() && !self.state.drawing_paused();
+        let step = self.state.step().as_secs();
+        let next = Duration::from_secs((now.as_secs() / step + 1) * step).saturating_sub(now);
+        let ticking = self.state.active();
         let leaving = matches!(self.state.leaving, Leaving::Waiting { .. });
         match self.waker {
             None => POLL,
@@ -259,8 +275,10 @@ impl App {
     /// Advances the time: updates the clock in the header (unless every core is being timed), and requests a
     /// missing preview.
     pub fn tick(&mut self, now: Duration) {
-        let second = now.as_secs() != self.state.now.as_secs();
-        if second && self.state.active() && !self.state.drawing_paused() {
+        let step = self.state.step().as_secs();
+        let moved = now.as_secs() / step != self.state.now.as_secs() / step;
+        let silent = self.state.run().is_some_and(|run| run.silence(now).is_some());
+        if moved && self.state.active() && (silent || !self.state.drawing_paused()) {
             self.pacer.touch();
         }
         if let Some(effect) = update(&mut self.state, Input::Tick, now) {

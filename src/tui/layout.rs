@@ -22,6 +22,8 @@ const WITH_DETAILS: u16 = 17;
 const WITH_DEVICES: u16 = 34;
 /// Maximum width of the help.
 const HELP: u16 = 84;
+/// Rows that the recipes keep above a long queue.
+const RECIPES: u16 = 4;
 /// Rows of the log under the chart.
 const LOG: u16 = 7;
 
@@ -109,16 +111,16 @@ impl Areas {
                 false => self.panels.push((Focus::Cases, area)),
             };
         }
-        let rows = recipes::rows_needed(state).saturating_add(queue::rows_needed(state));
-        let (above, below) = split(area, rows.min(area.height / 3));
+        let queue = queue::rows_needed(state);
+        let rows = recipes::rows_needed(state).saturating_add(queue);
+        let (above, below) = split(area, rows.min((area.height / 3 + queue).min(area.height / 2)));
         self.recipes(state, above);
         self.panels.push((Focus::Cases, below));
     }
 
     /// Places the recipes, and the queue below them.
     fn recipes(&mut self, state: &State, area: Rect) {
-        let most = if state.focus == Focus::Queue { area.height / 2 } else { area.height / 3 };
-        let queue = queue::rows_needed(state).min(most);
+        let queue = queue::rows_needed(state).min(area.height.saturating_sub(RECIPES).max(area.height / 3));
         let (above, below) = split(area, area.height - queue);
         self.panels.push((Focus::Recipes, above));
         if queue > 0 {

@@ -5,6 +5,7 @@
 //! Each panel lists its commands; dispatch, hint bar and help read the same lists.
 
 mod app;
+pub mod calibration;
 mod chart;
 mod clip;
 mod command;
@@ -62,7 +63,9 @@ pub use state::{Mode, Remote};
 pub use whatif::SaveProfile;
 
 use app::App;
+use calibration::Calibrator;
 use config::Config;
+use session::Session;
 use state::State;
 use terminal::{Guard, TerminalSource};
 
@@ -94,6 +97,8 @@ pub struct Options {
     pub profiles: Vec<Profile>,
     /// Saves a profile that the user has changed.
     pub save_profile: SaveProfile,
+    /// Calibrates devices.
+    pub calibrator: Option<Calibrator>,
 }
 
 /// Takes over the terminal until the user leaves, and gives it back even after a panic or a signal. Takes the
@@ -108,6 +113,7 @@ pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     let state = State { keymap, mode, remote, profiles, ..State::new(options.recipes, options.devices) };
     let mut app = App::new(state, theme, options.runner, options.resolve);
     app.save_profile = options.save_profile;
+    options.calibrator.into_iter().for_each(|calibrator| app.calibrate_by(calibrator));
     if let Some(lookups) = options.lookups {
         app.find_out_by(lookups);
     }
@@ -139,7 +145,8 @@ pub fn run(options: Options) -> anyhow::Result<Option<String>> {
 
 /// The final message for the terminal: where an incomplete run is stored and how to resume it.
 fn farewell(app: &App) -> Option<String> {
-    let run = app.state.run().filter(|run| run.mode == Mode::Run && !run.ledger.is_complete())?;
+    let lasts = |run: &&Session| run.mode == Mode::Run && run.calibrates.is_none();
+    let run = app.state.run().filter(lasts).filter(|run| !run.ledger.is_complete())?;
     // A run that never reached its first case has left no manifest.
     let there = run.folder.join(MANIFEST).exists();
     let (folder, advice) = (run.folder.display(), app.advice(&run.folder));
@@ -149,7 +156,8 @@ fn farewell(app: &App) -> Option<String> {
 /// Names the folder with the run's results.
 fn whereabouts(app: &App) -> String {
     // The user knows where the results of a watched run are.
-    let run = app.state.session.as_ref().filter(|session| session.mode == Mode::Run);
+    let lasts = |session: &&Session| session.mode == Mode::Run && session.calibrates.is_none();
+    let run = app.state.session.as_ref().filter(lasts);
     let folder = run.map(|session| session.folder.display());
     folder.map(|folder| format!("; the results so far are in {folder}")).unwrap_or_default()
 }

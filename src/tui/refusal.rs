@@ -2,6 +2,7 @@
 
 use ratatui::crossterm::event::KeyEvent;
 
+use super::calibration;
 use super::command::{Action, Command};
 use super::controls::Request as Control;
 use super::home;
@@ -19,6 +20,8 @@ pub fn why(state: &State, action: Action) -> Option<String> {
         Action::Control(ask) => return control(state, ask),
         Action::Follow if run.is_none() => "no case is being measured",
         Action::Follow => "the selection follows the running case already",
+        Action::Fold => "all cases can run here",
+        Action::Calibrate => return Some(calibration::why_not(state)),
         Action::PreviousPanel | Action::NextPanel => "the chart has one panel only",
         Action::PreviousExperiment | Action::NextExperiment => "the recipe has one experiment only",
         Action::FocusNext | Action::FocusPrevious => "there is no other panel",

@@ -43,7 +43,8 @@ pub fn of_case(state: &State) -> Option<Unfinished> {
 /// The run on the screen, once it is over.
 fn over(state: &State) -> Option<&Session> {
     let over = |run: &&Session| matches!(run.phase, Phase::Over { .. } | Phase::Broken(_));
-    state.run().filter(|run| state.focus.is_run() && run.mode != Mode::Watch).filter(over)
+    let lasts = |run: &&Session| run.mode != Mode::Watch && run.calibrates.is_none();
+    state.run().filter(|_| state.focus.is_run()).filter(lasts).filter(over)
 }
 
 fn is_incomplete(run: &Session) -> bool {

@@ -2,9 +2,12 @@
 
 mod events;
 mod look;
+mod rows;
 
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub use rows::Row;
 
 use super::chart::ChartView;
 use super::hold::Hold;
@@ -20,6 +23,9 @@ use crate::run::eta::{Eta, Left};
 /// Samples still count as being timed for this long after the last ones, because the next samples usually
 /// follow soon.
 const LATELY: Duration = Duration::from_millis(250);
+
+/// A silence of the engine that is worth a word.
+pub const SILENCE: Duration = Duration::from_secs(10);
 
 /// State of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +98,13 @@ pub struct Session {
     stale: bool,
     /// Whether the selected case was chosen by hand, so that its panel must be brought up.
     reveal: bool,
+    /// Whether cases that cannot run are listed one by one.
+    unfolded: bool,
+    /// When the run's thread last sent something, and the longest that the engine was silent before.
+    heard: Duration,
+    longest_silence: Duration,
+    /// The backend that is calibrated, if that is what the run is for.
+    pub calibrates: Option<String>,
 }
 
 impl Session {
@@ -130,6 +143,10 @@ impl Session {
             chart,
             stale: false,
             reveal: false,
+            unfolded: false,
+            heard: now,
+            longest_silence: Duration::ZERO,
+            calibrates: None,
         };
         session.say(now, Level::Info, &format!("run folder {}", session.folder.display()));
         session
@@ -162,6 +179,15 @@ impl Session {
             _ => 1,
         };
         threads >= cores
+    }
+
+    /// How long the engine has been silent, if that is longer than it should be: longer than any silence so far of
+    /// this run. An engine that was stopped looks like a slow case otherwise.
+    pub fn silence(&self, now: Duration) -> Option<Duration> {
+        let works = matches!(self.phase, Phase::Running | Phase::Cancelling) && self.mode == Mode::Run;
+        let silent = self.frozen.unwrap_or(now).saturating_sub(self.heard);
+        let long = silent >= SILENCE.max(self.longest_silence.saturating_mul(2));
+        (works && self.hold.since().is_none() && long).then_some(silent)
     }
 
     /// What the run has taken to its end, or to now. In the end that is the time on file, which is what the list of
@@ -208,6 +234,7 @@ impl Session {
     /// Records that a fresh engine was requested.
     pub fn resumed(&mut self, now: Duration) {
         self.progressed = false;
+        self.heard = now;
         self.phase = Phase::Running;
         self.eta.begin(now);
         self.say(now, Level::Info, "continuing in a fresh engine");
@@ -253,8 +280,9 @@ impl Session {
     }
 
     /// The program was suspended, so the elapsed time says nothing about the duration of a round.
-    pub fn continued(&mut self) {
+    pub fn continued(&mut self, now: Duration) {
         self.eta.pause();
+        self.heard = now;
     }
 
     /// Clears the pause and the request, because the engine is gone.

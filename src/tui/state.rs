@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::calibration::{self, Calibration};
 use super::chart::Request;
 use super::command::Action;
 use super::controls;
@@ -11,7 +12,7 @@ use super::panel::Focus;
 use super::pattern::{self, PatternView};
 use super::recipes::{RecipeEntry, Recipes};
 use super::runs::{self, Runs};
-use super::session::Session;
+use super::session::{SILENCE, Session};
 use super::whatif::{self, WhatIf};
 use crate::model::Profile;
 
@@ -95,8 +96,12 @@ pub struct State {
     pub devices_panel: DevicesPanel,
     pub overlay: Option<Overlay>,
     pub leaving: Leaving,
+    /// The action that the user must ask for twice, after the first time.
+    pub asked: Option<Action>,
     /// The response to the last key, such as why an action is impossible; shown until the next key.
     pub notice: Option<String>,
+    /// What is known about calibrating the devices.
+    pub calibration: Calibration,
     /// The devices of all backends, as one line of text.
     pub devices: String,
     /// The engine, if it is remote.
@@ -123,7 +128,9 @@ impl State {
             devices_panel: DevicesPanel::default(),
             overlay: None,
             leaving: Leaving::No,
+            asked: None,
             notice: None,
+            calibration: Calibration::default(),
             devices,
             remote: None,
             keymap: Keymap::default(),
@@ -194,6 +201,12 @@ impl State {
         self.mode() != Mode::Watch && self.run().is_some_and(Session::drawing_paused)
     }
 
+    /// How often the clock in the header moves. While every core is timed it stands still, and only an engine's
+    /// silence is looked for.
+    pub fn step(&self) -> Duration {
+        if self.drawing_paused() { SILENCE } else { Duration::from_secs(1) }
+    }
+
     /// Whether the home screen is shown rather than a run.
     pub fn at_home(&self) -> bool {
         let home = matches!(self.focus, Focus::Recipes | Focus::Editor | Focus::Queue);
@@ -237,6 +250,8 @@ impl State {
                     || self.leaving == Leaving::Asked
             }
             Action::Follow => session.is_some_and(|s| s.active() && !s.follow),
+            Action::Fold => session.is_some_and(Session::may_fold),
+            Action::Calibrate => calibration::allows(self),
             Action::NextPanel | Action::PreviousPanel => session.is_some_and(|s| s.chart().panels.len() > 1),
             Action::NextExperiment | Action::PreviousExperiment => {
                 session.is_some_and(|s| s.ledger.plan().experiments.len() > 1)

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::cursor::Show;
-use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event};
 use ratatui::crossterm::style::{Attribute, SetAttribute};
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -121,7 +121,7 @@ fn take(mouse: bool) -> io::Result<()> {
     let _ = disable_raw_mode();
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::Relaxed);
-    execute!(stdout(), EnterAlternateScreen)?;
+    execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
     if mouse {
         execute!(stdout(), Mouse(true))?;
     }
@@ -135,7 +135,8 @@ fn restore() {
         return;
     }
     let mut out: Stdout = stdout();
-    let _ = execute!(out, Mouse(false), SetAttribute(Attribute::Reset), LeaveAlternateScreen, Show);
+    let reset = SetAttribute(Attribute::Reset);
+    let _ = execute!(out, Mouse(false), DisableBracketedPaste, reset, LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }
 
@@ -246,6 +247,7 @@ impl TerminalSource {
             self.read.extend(match event::read()? {
                 Event::Key(key) => Some(Incoming::Key(key)),
                 Event::Mouse(mouse) => Some(Incoming::Mouse(mouse)),
+                Event::Paste(text) => Some(Incoming::Paste(text)),
                 // A resize has already been reported by its signal.
                 _ => None,
             });

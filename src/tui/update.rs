@@ -10,6 +10,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
+use super::calibration::{self, Made};
 use super::command::Action;
 use super::field::Stroke;
 use super::home::{self, Errand, News};
@@ -40,6 +41,8 @@ pub enum Input {
     OtherKey(KeyEvent),
     /// A key of the text that is being typed.
     Typed(Stroke),
+    /// A pasted text.
+    Pasted(String),
     /// News from background work.
     Home(News),
     /// The answer to the request with this number.
@@ -65,6 +68,10 @@ pub enum Input {
     WentOn { ledger: Box<Ledger>, folder: PathBuf },
     /// The outcome of saving a profile: the file's path, or the error.
     ProfileSaved(Box<Profile>, Result<PathBuf, String>),
+    /// The device of this backend is being measured by these cases.
+    Calibrating { backend: String, plan: Box<Plan>, folder: PathBuf },
+    /// The outcome of a calibration.
+    Calibrated(Result<Made, String>),
     /// The process was asked to end.
     Terminate,
     /// The program was suspended and continues.
@@ -88,6 +95,10 @@ pub enum Effect {
     Request(u64, Job),
     /// Play the stored run in this folder, `times` times faster than it ran.
     Play { path: PathBuf, plan: Box<Plan>, times: f64 },
+    /// Measure the device of this backend.
+    Calibrate(String),
+    /// Derive and save the profile of the device that was measured.
+    KeepProfile,
     /// Ask the terminal to copy a text.
     Copy(String),
     /// Save a profile that the user has changed.
@@ -107,6 +118,10 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
             dismiss(state);
             home::typed(state, stroke);
         }
+        Input::Pasted(text) => {
+            dismiss(state);
+            pasted(state, &text);
+        }
         Input::Home(news) => return home::take(state, news),
         Input::Answer(ticket, answer) => return runs::take(state, ticket, answer),
         Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
@@ -114,7 +129,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         Input::ProfileSaved(profile, outcome) => whatif::saved(state, *profile, outcome),
         Input::Continued => {
             if let Some(run) = state.run_mut() {
-                run.continued();
+                run.continued(now);
             }
         }
         Input::Message(message) => return receive(state, message),
@@ -129,6 +144,8 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
             begin(state, Session::new(None, Ledger::new(*plan), folder, now));
             runs::playing(state, times);
         }
+        Input::Calibrating { backend, plan, folder } => calibration::started(state, backend, *plan, folder),
+        Input::Calibrated(made) => calibration::finished(state, made),
         Input::NotStarted(reason) => home::not_started(state, &reason),
         Input::WentOn { ledger, folder } => resume::went_on(state, *ledger, folder),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
@@ -139,6 +156,16 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
     }
     finish_leaving(state);
     None
+}
+
+/// Types a pasted line into the open text field. Without one nothing happens: letters of a text are no keys.
+fn pasted(state: &mut State, text: &str) {
+    if home::Entering::now(state).is_none() {
+        state.notice = Some("pasted text is taken only where a text is typed".to_owned());
+        return;
+    }
+    let line = text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c });
+    line.for_each(|c| home::typed(state, Stroke::Char(c)));
 }
 
 fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
@@ -186,6 +213,9 @@ fn receive(state: &mut State, message: Message) -> Option<Effect> {
         if over {
             recipe.into_iter().for_each(|recipe| state.home.facts.ran(recipe));
         }
+    }
+    if over && let Some(effect) = calibration::over(state) {
+        return Some(effect);
     }
     unattended(state)
 }

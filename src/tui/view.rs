@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::calibration;
 use super::layout::{Areas, SMALLEST};
 use super::panel::{self, Focus};
 use super::state::{Overlay, State};
@@ -90,9 +91,10 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
         let last = panel::details::last_scroll(&state.runs, theme, area);
         state.runs.details_scroll = state.runs.details_scroll.min(last);
     }
+    let offers = calibration::offer(state).is_some();
     let Some(session) = &mut state.session else { return };
     if let Some(area) = areas.panel(Focus::Chart) {
-        panel::chart::paint(session, theme, area);
+        panel::chart::paint(session, offers, theme, area);
     }
     if let Some(area) = areas.panel(Focus::Log) {
         let rows = usize::from(area.height).saturating_sub(1);

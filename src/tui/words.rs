@@ -85,11 +85,15 @@ pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> 
     }
 }
 
+/// The unit of a throughput, without its prefix.
+const ELEMENTS: &str = "elem/s";
+
 /// The unit above a column of this quantity; empty if each value has its own unit.
 pub fn column_unit(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
-        Quantity::Time | Quantity::TimeWithTransfer | Quantity::Throughput => "",
+        Quantity::Throughput => ELEMENTS,
+        Quantity::Time | Quantity::TimeWithTransfer => "",
     }
 }
 
@@ -97,6 +101,8 @@ pub fn column_unit(quantity: Quantity) -> &'static str {
 pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
     match column_unit(of) {
         "" => quantity(record, of),
+        // Its prefix depends on the value: `2.13 M`.
+        ELEMENTS => Some(quantity(record, of)?.trim_end_matches(ELEMENTS).trim_end().to_owned()),
         _ => Some(units::three_digits(record.quantity(of)?)),
     }
 }
@@ -156,21 +162,63 @@ const SHORT: usize = 4;
 /// [`squeeze`] cuts no word to fewer columns than this.
 const SHORTEST: usize = 3;
 
-/// Shortens words to fit `columns`: the longest lose their middles, so that numbers, short names and both ends
-/// of long names still tell a row from its neighbours.
-pub fn squeeze(text: &str, columns: usize, theme: Theme) -> String {
-    let words: Vec<&str> = text.split(' ').collect();
-    let mut rooms: Vec<usize> = words.iter().map(|word| width(word)).collect();
-    let whole = rooms.clone();
-    for _ in columns..width(text) {
-        let longest = |least: &dyn Fn(usize) -> usize| {
-            (0..whole.len()).filter(|at| rooms[*at] > least(whole[*at])).max_by_key(|at| rooms[*at])
+/// A word of a name, with the number of characters that it shares with its neighbours at its beginning and end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub text: String,
+    pub head: usize,
+    pub tail: usize,
+}
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Word {
+        Word { text: text.to_owned(), head: 0, tail: 0 }
+    }
+}
+
+impl Word {
+    /// The columns without the middle of the longer shared part, whose first character stays.
+    fn without_shared(&self) -> usize {
+        let spared = self.head.saturating_sub(1).max(self.tail.saturating_sub(1));
+        (width(&self.text) + 1).saturating_sub(spared.max(1))
+    }
+
+    /// The word cut to `columns`: in the part that it shares, or else in its middle.
+    fn cut(&self, columns: usize, theme: Theme) -> String {
+        let count = self.text.chars().count();
+        let removed = (count + 1).saturating_sub(columns);
+        if width(&self.text) <= columns || columns < self.without_shared() {
+            return without_middle(&self.text, columns, theme);
+        }
+        // Half of what is kept of the shared part stands on either side of the sign.
+        let from = match self.head >= self.tail {
+            true => self.head.saturating_sub(removed).div_ceil(2),
+            false => count.saturating_sub(self.tail) + self.tail.saturating_sub(removed) / 2,
         };
-        let first = longest(&|whole| if whole > WHOLE { SHORT } else { WHOLE });
+        let begin: String = self.text.chars().take(from).collect();
+        let end: String = self.text.chars().skip(from + removed).collect();
+        format!("{begin}{}{end}", theme.symbol("…", "~"))
+    }
+}
+
+/// Shortens words to fit `columns`: first those that share a part with their neighbours lose its middle; then the
+/// longest lose their middles, so that numbers, short names and both ends of long names still tell a row from its
+/// neighbours.
+pub fn squeeze(words: &[Word], columns: usize, theme: Theme) -> String {
+    let whole: Vec<usize> = words.iter().map(|word| width(&word.text)).collect();
+    let mut rooms = whole.clone();
+    for _ in columns..whole.iter().sum::<usize>() + words.len().saturating_sub(1) {
+        let longest = |least: &dyn Fn(usize) -> usize| {
+            (0..whole.len()).filter(|at| rooms[*at] > least(*at)).max_by_key(|at| rooms[*at])
+        };
+        let first = longest(&|at| words[at].without_shared());
+        let first = first.or_else(|| longest(&|at| if whole[at] > WHOLE { SHORT } else { WHOLE }));
+        // A number with its unit says least when it is cut.
+        let number = |at: usize| words[at].text.starts_with(|c: char| c.is_ascii_digit());
+        let first = first.or_else(|| longest(&|at| if number(at) { whole[at] } else { SHORTEST }));
         first.or_else(|| longest(&|_| SHORTEST)).into_iter().for_each(|at| rooms[at] -= 1);
     }
-    let words: Vec<String> =
-        words.iter().zip(rooms).map(|(word, room)| without_middle(word, room, theme)).collect();
+    let words: Vec<String> = words.iter().zip(rooms).map(|(word, room)| word.cut(room, theme)).collect();
     fit(&words.join(" "), columns, theme)
 }
 
@@ -185,6 +233,11 @@ fn without_middle(word: &str, columns: usize, theme: Theme) -> String {
     let begin: String = word.chars().take(head).collect();
     let end: String = word.chars().skip(count.saturating_sub(tail)).collect();
     format!("{begin}{}{end}", theme.symbol("…", "~"))
+}
+
+/// The words of a name that has no neighbours.
+pub fn split(name: &str) -> Vec<Word> {
+    name.split(' ').map(Word::from).collect()
 }
 
 /// Texts side by side in `columns`, the right one flush right; the left one is cut first.
@@ -256,14 +309,14 @@ mod tests {
 
     #[test]
     fn the_longest_words_are_squeezed_first() {
-        let squeezed = |columns| squeeze("segmented-sort 16 scalar", columns, UTF8);
+        let squeezed = |columns| squeeze(&split("segmented-sort 16 scalar"), columns, UTF8);
         assert_eq!(squeezed(24), "segmented-sort 16 scalar");
         assert_eq!(squeezed(20), "segm…-sort 16 scalar");
         assert_eq!(squeezed(14), "s…rt 16 scalar");
         assert_eq!(squeezed(10), "s…t 16 s…r");
         assert_eq!(squeezed(6), "s…t 1…", "there is no room for all");
-        assert_eq!(squeeze("LULESH-S30 cpu", 8, Theme { utf8: false, ..UTF8 }), "L~30 cpu");
-        let fits = |columns| width(&squeeze("帯域幅 cpu 1024", columns, UTF8)) <= columns;
+        assert_eq!(squeeze(&split("LULESH-S30 cpu"), 8, Theme { utf8: false, ..UTF8 }), "L~30 cpu");
+        let fits = |columns| width(&squeeze(&split("帯域幅 cpu 1024"), columns, UTF8)) <= columns;
         assert!((0..20).all(fits), "by columns and not by characters");
     }
 

@@ -400,3 +400,19 @@ fn a_terminal_without_a_cursor_is_told_what_to_do_instead() {
     let screen = Screen::start(folder.path(), (100, 30), &["env", "TERM=dumb", BINARY]);
     screen.wait("scatterlab run quickstart");
 }
+
+#[test]
+fn pasted_text_is_no_key() {
+    let folder = folder();
+    let mut screen = home(folder.path(), (100, 30), &[]);
+    assert!(screen.place(0, "\x1b[?2004h").is_some(), "the terminal is asked to bracket what is pasted");
+    screen.keys("\x1b[200~q\rq\x1b[201~");
+    screen.wait("pasted text is taken only");
+    screen.keys("/");
+    screen.keys("\x1b[200~long\x1b[201~");
+    screen.wait("/ long");
+    screen.keys(ESC);
+    screen.keys("q");
+    assert_eq!(screen.ended(), 0);
+    assert!(screen.place(0, "\x1b[?2004l").is_some(), "and no longer, afterwards");
+}

@@ -1,6 +1,5 @@
 //! The facts about a device that are known without measuring.
 
-use super::CalibrateArguments;
 use crate::case::Device;
 use crate::engine::client::Hello;
 use crate::engine::clock;
@@ -16,7 +15,8 @@ const PAGE: u64 = 4 << 10;
 
 /// The device as the engine describes it, and the doubts about its cases.
 pub fn subject(
-    arguments: &CalibrateArguments,
+    name: Option<&str>,
+    quick: bool,
     hello: &Hello,
     (target, device): (Target, &Device),
     doubtful: Option<String>,
@@ -34,9 +34,9 @@ pub fn subject(
         revision: hello.revision.clone(),
         doubtful,
     };
-    let quick = if arguments.quick { " --quick" } else { "" };
+    let quick = if quick { " --quick" } else { "" };
     Subject {
-        name: arguments.name.clone().unwrap_or_else(|| named(device, gpu, ours.processors)),
+        name: name.map_or_else(|| named(device, gpu, ours.processors), str::to_owned),
         source: format!("{}, scatterlab calibrate --backend {}{quick}", made.at, target.backend()),
         made,
         caches: caches(device, gpu),

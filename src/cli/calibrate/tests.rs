@@ -77,14 +77,13 @@ fn hello() -> Hello {
 #[test]
 fn what_is_known_without_measuring_is_the_devices() {
     let (gpu, cpu) = (device("cuda", true), device("cpu", true));
-    let gpu =
-        subject(&arguments(&[]), &hello(), (Target::Gpu(0), &gpu), Some("1 of 2 cases: spread 1".into()));
+    let gpu = subject(None, false, &hello(), (Target::Gpu(0), &gpu), Some("1 of 2 cases: spread 1".into()));
     assert_eq!((gpu.name.as_str(), gpu.device.memory, gpu.page), ("a-cuda", Some(140 << 30), None));
     assert_eq!(gpu.made.uuid.as_deref(), Some("GPU-1"));
     assert_eq!(gpu.made.doubtful.as_deref(), Some("1 of 2 cases: spread 1"));
     let names: Vec<&str> = gpu.caches.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!((names, gpu.caches[0].1), (vec!["L1", "L1d", "L2"], None));
-    let cpu = subject(&arguments(&["--name", "mine"]), &hello(), (Target::Processors, &cpu), None);
+    let cpu = subject(Some("mine"), false, &hello(), (Target::Processors, &cpu), None);
     assert_eq!((cpu.name.as_str(), cpu.device.memory, cpu.page), ("mine", Some(24 << 30), Some(2 << 20)));
     assert_eq!(cpu.line, Some(64));
     assert_eq!(cpu.caches, [("L1d".to_owned(), Some(48 << 10)), ("L2".to_owned(), Some(60 << 20))]);

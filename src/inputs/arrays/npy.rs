@@ -23,8 +23,13 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let (text, start) = header(bytes)?;
     let Header { descr, fortran, shape } = Header::read(text)?;
     let kind = Type::named(&descr)?;
-    if fortran && shape.iter().filter(|&&n| n > 1).count() > 1 {
-        return refuse("is stored in Fortran order; save numpy.ascontiguousarray(a) instead");
+    if shape.iter().filter(|&&n| n > 1).count() > 1 {
+        let shape = shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let order = if fortran { "F" } else { "C" };
+        return refuse(format!(
+            "has the shape ({shape}), and an index array has one dimension: save a.ravel('{order}') for its \
+             elements as they are stored, or one of its rows"
+        ));
     }
     let count = shape.iter().try_fold(1u64, |product, &n| product.checked_mul(n)).unwrap_or(u64::MAX);
     check_count(count)?;

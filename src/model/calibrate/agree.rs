@@ -17,6 +17,21 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// The unit of the figure; empty for a number of things.
+    pub fn unit(&self) -> &'static str {
+        let path = self.figure.split(" at ").next().unwrap_or_default();
+        let words: Vec<&str> = path.split(['.', '[']).collect();
+        match (words.as_slice(), words.last().copied().unwrap_or_default()) {
+            (_, "launch" | "pattern" | "pass" | "latency" | "seconds" | "delta") => "s",
+            (_, "read" | "write" | "copy" | "b_seq") => "B/s",
+            (["rates", _, "scan", ..] | ["rates", _, "moves", ..], _) => "elements/s",
+            (["rates", _, "random" | "strided" | "interleaved", ..], "rate") => "accesses/s",
+            (_, "capacity" | "stated" | "line" | "sector" | "fetch" | "page" | "tlb_reach" | "memory") => "B",
+            (_, "element" | "footprint" | "cache" | "block" | "transfer") => "B",
+            _ => "",
+        }
+    }
+
     /// Relative change from `before` to `after`; infinite if one is missing.
     pub fn share(&self) -> f64 {
         match (self.before, self.after) {
@@ -147,4 +162,41 @@ fn label(item: &Value) -> String {
     };
     let parts = ["name", "direction", "element", "footprint"].iter().filter_map(|key| word(key));
     parts.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::profiles::ProfileStore;
+
+    #[test]
+    fn figures_have_the_units_of_the_file() {
+        let known = ProfileStore::of(None);
+        let of = |name: &str| known.wanted(name).expect("a shipped profile").profile;
+        let (gpu, g80) = (of("h200"), of("g80"));
+        let mut all = differences(&gpu, &gpu).expect("figures");
+        all.extend(differences(&g80, &g80).expect("figures"));
+        let unit = |begins: &str| {
+            let found = all.iter().find(|d| d.figure.starts_with(begins));
+            found.unwrap_or_else(|| panic!("no {begins}")).unit()
+        };
+        for (begins, wanted) in [
+            ("caches[L2].capacity", "B"),
+            ("rates.cuda.launch", "s"),
+            ("rates.cuda.group", ""),
+            ("rates.cuda.read at ", "B/s"),
+            ("rates.cuda.copy at ", "B/s"),
+            ("rates.cuda.random[", "B"),
+            ("rates.cuda.latency at ", "s"),
+            ("he2007.cuda.b_seq", "B/s"),
+            ("he2007.cuda.delta", "s"),
+            ("he2007.cuda.block", "B"),
+            ("he2007.cuda.warp", ""),
+        ] {
+            assert_eq!(unit(begins), wanted, "{begins}");
+        }
+        let rates = all.iter().filter(|d| d.figure.contains("].rate at "));
+        let units: HashSet<&str> = rates.map(Difference::unit).collect();
+        assert_eq!(units, HashSet::from(["accesses/s"]));
+    }
 }

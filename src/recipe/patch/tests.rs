@@ -32,12 +32,14 @@ fn inserted(text: &str, path: &[&str], name: &str, value: &str) -> String {
 
 #[test]
 fn only_the_value_changes() {
-    let table: [(&str, &[&str], &str, &str); 7] = [
-        ("a: 1 # one\nb: 2\n", &["a"], "3", "a: 3 # one\nb: 2\n"),
-        ("# π\na: {b: 1..64 x2, c: x} # z\n", &["a", "b"], "[1, 2]", "# π\na: {b: [1, 2], c: x} # z\n"),
+    let table: [(&str, &[&str], &str, &str); 9] = [
+        ("a: 1 # one\nb: 2 # two\n", &["a"], "3", "a: 3\nb: 2 # two\n"),
+        ("a: 1\n# all\nb: 'x #1'\n", &["b"], "3", "a: 1\n# all\nb: 3\n"),
+        ("a: {b: 1, c: 'x #1'} # z\n", &["a", "b"], "3", "a: {b: 3, c: 'x #1'} # z\n"),
+        ("# π\na: {b: 1..64 x2, c: x} # z\n", &["a", "b"], "[1, 2]", "# π\na: {b: [1, 2], c: x}\n"),
         ("a: [x, {y: 1}, z]\n", &["a", "1"], "w", "a: [x, w, z]\n"),
         ("a: {b: 'it''s, }', c: 1}\n", &["a"], "2", "a: 2\n"),
-        ("a: \"x\\\"}\" # c\n", &["a"], "y", "a: y # c\n"),
+        ("a: \"x\\\"}\" # c\n", &["a"], "y", "a: y\n"),
         (
             "e:\n  - a: 1\n    b: some words\n  - a: 2\n",
             &["e", "0", "b"],
@@ -81,7 +83,7 @@ fn another_key_takes_the_place_of_one() {
     let Content::Map(inner) = &entries[0].1.content else { panic!("a map") };
     let Place::Recipe(key) = inner[0].0.place else { panic!("a place") };
     let edit = Edit::Exchange { key, name: "custom".to_owned(), value: node("[0, 4]") };
-    assert_eq!(patch(text, &[edit]).expect("patched"), "p: {custom: [0, 4], delta: 8} # c\n");
+    assert_eq!(patch(text, &[edit]).expect("patched"), "p: {custom: [0, 4], delta: 8}\n");
 }
 
 #[test]

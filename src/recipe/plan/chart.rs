@@ -24,8 +24,11 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
         }
         // The recipe's chart need not assign axes created by the command line or by peers.
         if !matches!(entry.place, Place::Override(_) | Place::Backends) && !by_peers(entry) {
+            let axes = catalog.axes(|key| lines.iter().chain(&panels).any(|name| name == key));
+            let short = axes.iter().find(|axis| axis.key == *key).map(|axis| axis.name.as_str());
             let (axis, values) = (entry.slot.name.clone(), entry.values.len());
-            return Err(Mistake::new(entry.place, ErrorKind::Unassigned { axis, values }));
+            let lines = with_line(draft, short.unwrap_or(&axis));
+            return Err(Mistake::new(entry.place, ErrorKind::Unassigned { axis, values, lines }));
         }
         lines.push(key.clone());
     }
@@ -36,6 +39,13 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models, bars };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
+}
+
+/// The value of `lines` in the recipe, with another axis.
+fn with_line(draft: &Draft, axis: &str) -> String {
+    let names: Vec<&str> =
+        draft.chart.lines.iter().map(|name| name.text.as_str()).chain(std::iter::once(axis)).collect();
+    if let [one] = names[..] { one.to_owned() } else { format!("[{}]", names.join(", ")) }
 }
 
 /// Whether the parameter varies only because of peers.
@@ -134,7 +144,9 @@ fn groups_assigned(draft: &Draft, catalog: &Catalog, chart: &Chart) -> Result<()
             let names: Vec<&str> =
                 zipped.map(|e| e.slot.name.rsplit('.').next().unwrap_or_default()).collect();
             let axis = format!("cases ({})", listed(&names));
-            return Err(Mistake::new(group.place, ErrorKind::Unassigned { axis, values: all.len() }));
+            let lines = with_line(draft, names.first().copied().unwrap_or_default());
+            let values = all.len();
+            return Err(Mistake::new(group.place, ErrorKind::Unassigned { axis, values, lines }));
         }
     }
     Ok(())

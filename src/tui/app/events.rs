@@ -26,7 +26,9 @@ impl App {
         self.torn |= incoming == Incoming::Resized;
         let input = match incoming {
             Incoming::Key(key) if key.kind == KeyEventKind::Release => return,
+            Incoming::Key(key) if self.waits_for_pattern(key) => return self.deferred.push_back(key),
             Incoming::Key(key) => self.meaning(key),
+            Incoming::Paste(text) => Input::Pasted(text),
             Incoming::Mouse(event) => match mouse::input(&self.state, self.theme, self.screen, event) {
                 Some(input) => input,
                 None => return,
@@ -43,6 +45,27 @@ impl App {
         let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
         let act = || command::action(&self.state, key).map_or(Input::OtherKey(key), Input::Act);
         typed.unwrap_or_else(act)
+    }
+
+    /// Whether this key must wait for the pattern view that was just asked for: typed ahead, it is meant for the
+    /// view. Leaving does not wait.
+    fn waits_for_pattern(&mut self, key: KeyEvent) -> bool {
+        let leaves = matches!(self.meaning(key), Input::Act(Action::Quit | Action::Back | Action::Suspend));
+        let waits = self.state.runs.touches() && self.deferred.len() < BURST;
+        if leaves {
+            self.deferred.clear();
+        }
+        waits && !leaves
+    }
+
+    /// Acts on the keys that waited for the pattern view.
+    fn catch_up(&mut self, now: Duration) {
+        while !self.state.runs.touches()
+            && let Some(key) = self.deferred.pop_front()
+        {
+            let input = self.meaning(key);
+            self.apply(input, now);
+        }
     }
 
     /// Processes everything that the run and the background lookups have sent, without waiting for more.
@@ -80,7 +103,9 @@ impl App {
 
     fn receive_answers(&mut self, now: Duration) {
         for _ in 0..BURST {
-            let Some((ticket, answer)) = self.io_worker.as_ref().and_then(IoWorker::next) else { return };
+            let Some((ticket, answer)) = self.io_worker.as_ref().and_then(IoWorker::next) else {
+                return self.catch_up(now);
+            };
             match answer {
                 Answer::Reopened(run) => self.reopened(ticket, *run, now),
                 answer => self.apply(Input::Answer(ticket, answer), now),

@@ -30,6 +30,17 @@ impl App {
                 let outcome = (self.save_profile)(&profile);
                 self.apply(Input::ProfileSaved(profile, outcome), now);
             }
+            Effect::Calibrate(backend) => {
+                let input = self.calibrate(backend).unwrap_or_else(Input::NotStarted);
+                self.apply(input, now);
+            }
+            Effect::KeepProfile => {
+                let records = self.state.run().map(|run| run.ledger.records().to_vec()).unwrap_or_default();
+                if let Some(calibrator) = &mut self.calibrator {
+                    let made = (calibrator.finish)(&records);
+                    self.apply(Input::Calibrated(made), now);
+                }
+            }
             Effect::Copy(text) => self.clip = Some(text),
             Effect::Play { path, plan, times } => {
                 let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);
@@ -69,6 +80,21 @@ impl App {
         let running = self.runner.start(plan.clone(), text).map_err(|e| format!("{e:#}"))?;
         let folder = self.listen(running)?;
         Ok(Input::Started { recipe, plan: Box::new(plan), folder })
+    }
+
+    /// Starts to measure the device of a backend.
+    fn calibrate(&mut self, backend: String) -> Result<Input, String> {
+        if self.running.is_some() {
+            return Err("the previous run is still writing its files".to_owned());
+        }
+        let calibrator = self.calibrator.as_mut().ok_or("nothing can be calibrated here")?;
+        self.jobs.stop(Kind::Preview);
+        self.jobs.stop(Kind::Estimate);
+        self.background.iter_mut().for_each(BackgroundLookups::hush);
+        self.io_worker.iter().for_each(IoWorker::stop);
+        let (plan, running) = (calibrator.start)(&backend)?;
+        let folder = self.listen(running)?;
+        Ok(Input::Calibrating { backend, plan: Box::new(plan), folder })
     }
 
     /// Plays a stored run; nothing is measured.

@@ -6,9 +6,11 @@ use std::time::Duration;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 /// Events from the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incoming {
     Key(KeyEvent),
+    /// A text was pasted; its letters are not keys.
+    Paste(String),
     Mouse(MouseEvent),
     /// The terminal's size changed.
     Resized,

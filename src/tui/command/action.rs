@@ -33,6 +33,10 @@ pub enum Action {
     Devices,
     /// Let the selection follow the running case.
     Follow,
+    /// List the cases that cannot run one by one, or in one row.
+    Fold,
+    /// Calibrate a device that the shown cases use.
+    Calibrate,
     /// A request about the view of the chart.
     Chart(chart::Request),
     /// Give the terminal back and suspend until the shell continues the program.
@@ -71,6 +75,8 @@ impl Action {
             Action::PreviousExperiment => "previous-experiment",
             Action::NextExperiment => "next-experiment",
             Action::Follow => "follow",
+            Action::Fold => "fold",
+            Action::Calibrate => "calibrate",
             Action::Devices => "devices",
             Action::Suspend => "suspend",
             Action::Control(ask) => ask.name(),

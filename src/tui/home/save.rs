@@ -47,7 +47,7 @@ impl Saving {
         match (&self.error, &self.exists) {
             (Some(error), _) => format!("Save as: {name}  not saved: {error}"),
             (None, Some(existing)) if existing.path == self.path() => {
-                let lost = if existing.loses { " (comments are lost)" } else { "" };
+                let lost = if existing.loses { " (some comments are left out)" } else { "" };
                 format!("Save as: {name} exists. Enter: overwrite it{lost}, Esc: do not save.")
             }
             _ if self.field.is_offered() => {
@@ -174,7 +174,7 @@ pub fn saved(state: &mut State, outcome: Result<RecipeEntry, NotSaved>) {
             let recipe = saving.recipe;
             let old = state.recipes.entries().get(recipe);
             let lost = old.is_some_and(|old| loses_comments(&old.text, &entry.text));
-            let lost = if lost { "; its comments below the head are lost" } else { "" };
+            let lost = if lost { "; comments that no longer fit are left out" } else { "" };
             state.notice = Some(format!("saved as {}{lost}", entry.path));
             state.home.saving = None;
             add(state, recipe, entry);

@@ -7,15 +7,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::case_names::CaseNames;
 use super::{Focus, bar, below_heading, first_row, heading};
 use crate::recipe::plan::Quantity;
 use crate::run::{Record, Status};
-use crate::tui::command::{self, Command};
+use crate::tui::command::{self, Action, Command, char};
 use crate::tui::runs::request;
-use crate::tui::session::Session;
+use crate::tui::session::{Row, Session};
 use crate::tui::state::State;
 use crate::tui::theme::{DOUBTFUL, FAILED, Theme};
-use crate::tui::{pattern, whatif, words};
+use crate::tui::{calibration, pattern, whatif, words};
 
 pub const COMMANDS: &[Command] = &[
     command::MOVE,
@@ -24,6 +25,8 @@ pub const COMMANDS: &[Command] = &[
     command::EXPERIMENTS,
     command::PANELS,
     command::FOLLOW,
+    FOLD,
+    calibration::CALIBRATE,
     request::EXPORT,
     request::COPY_ASIDE,
     pattern::SHOW_ASIDE,
@@ -43,41 +46,80 @@ pub const MARKS: &[(&str, &str, &str)] = &[
     ("–", "-", "n/a"),
 ];
 
-/// A row of the list.
-enum Row {
-    Experiment(usize),
-    Case(usize),
-}
+/// Lists the cases that cannot run one by one, or in one row again.
+const FOLD: Command = Command {
+    bindings: &[(char('n'), Action::Fold)],
+    hinted: 1,
+    name: "n/a",
+    help: "list the cases that cannot run here one by one, or in one row",
+};
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
     let focused = state.focus == Focus::Cases;
     let title = title(session, state.now, usize::from(area.width), theme);
     let area = heading(&title, focused, theme, area, buffer);
-    let rows = rows(session);
-    let first = first(session, &rows, area);
-    for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
+    let rows = session.rows();
+    let listed = Listed::new(session, &rows, area);
+    if let Some(experiment) = listed.experiment {
+        heading_of(session, experiment, &rows, theme, Rect { height: 1, ..area }, buffer);
+    }
+    let area = listed.area;
+    let mut names = listed.experiment.and_then(|experiment| case_names(session, experiment, &rows));
+    for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(listed.first)) {
         let area = Rect { y, height: 1, ..area };
         match row {
-            Row::Experiment(index) => experiment(session, *index, theme, area, buffer),
-            Row::Case(index) => case(session, *index, focused, theme, area, buffer),
+            Row::Experiment(index) => {
+                names = case_names(session, *index, &rows);
+                heading_of(session, *index, &rows, theme, area, buffer);
+            }
+            Row::Case(index) => case(session, *index, names.as_ref(), focused, theme, area, buffer),
+            Row::Absent { first } => absent(session, *first, &rows, focused, theme, area, buffer),
         }
     }
 }
 
-/// Index of the row at the top of `area`, which has no heading.
-fn first(session: &Session, rows: &[Row], area: Rect) -> usize {
-    let selected = rows.iter().position(|r| matches!(r, Row::Case(i) if *i == session.selected));
-    first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height))
+/// The visible part of the list, below the heading of its first experiment, which never scrolls away.
+struct Listed {
+    /// The experiment whose heading stands on the first row.
+    experiment: Option<usize>,
+    /// Index of the first row below it.
+    first: usize,
+    area: Rect,
+}
+
+impl Listed {
+    fn new(session: &Session, rows: &[Row], area: Rect) -> Listed {
+        let selected = session.selected_row(rows);
+        let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        let first = first_row(selected, rows.len(), usize::from(below.height));
+        let mut above = rows.iter().enumerate().take(first + 1).rev();
+        let head = above.find_map(|(at, row)| match row {
+            Row::Experiment(index) => Some((at, *index)),
+            _ => None,
+        });
+        match head.filter(|_| area.height > 1) {
+            // The heading is the first row itself.
+            Some((at, index)) if at == first => {
+                Listed { experiment: Some(index), first: first + 1, area: below }
+            }
+            Some((_, index)) => Listed { experiment: Some(index), first, area: below },
+            None => Listed {
+                experiment: None,
+                first: first_row(selected, rows.len(), usize::from(area.height)),
+                area,
+            },
+        }
+    }
 }
 
 /// Selects the case at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
     let Some(session) = &mut state.session else { return };
-    let area = below_heading(area);
-    let rows = rows(session);
-    let Some(below) = row.checked_sub(area.y) else { return };
-    if let Some(Row::Case(case)) = rows.get(first(session, &rows, area) + usize::from(below)) {
+    let rows = session.rows();
+    let listed = Listed::new(session, &rows, below_heading(area));
+    let Some(below) = row.checked_sub(listed.area.y) else { return };
+    if let Some(Row::Case(case) | Row::Absent { first: case }) = rows.get(listed.first + usize::from(below)) {
         session.pick(*case);
     }
 }
@@ -96,44 +138,84 @@ fn title(session: &Session, now: Duration, columns: usize, theme: Theme) -> Stri
     format!("{title}{}", left.filter(fits).unwrap_or_default())
 }
 
-/// The cases, grouped by experiment under a row with the names of the axes and the unit.
-fn rows(session: &Session) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut experiment = None;
-    for (index, record) in session.ledger.records().iter().enumerate() {
-        if experiment != Some(record.case.experiment) {
-            experiment = Some(record.case.experiment);
-            rows.push(Row::Experiment(record.case.experiment));
-        }
-        rows.push(Row::Case(index));
-    }
-    rows
+/// The names of the listed cases of an experiment.
+fn case_names<'p>(session: &'p Session, experiment: usize, rows: &[Row]) -> Option<CaseNames<'p>> {
+    let records = session.ledger.records();
+    let own = rows.iter().filter_map(|row| match row {
+        Row::Case(at) => Some(&records.get(*at)?.case).filter(|case| case.experiment == experiment),
+        _ => None,
+    });
+    Some(CaseNames::among(session.ledger.plan().experiments.get(experiment)?, own))
 }
 
-fn experiment(session: &Session, index: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
+/// The names of the axes and the unit.
+fn heading_of(session: &Session, index: usize, rows: &[Row], theme: Theme, area: Rect, buffer: &mut Buffer) {
     let plan = session.ledger.plan();
     let Some(experiment) = plan.experiments.get(index) else { return };
-    let axes: Vec<&str> = experiment.axes.iter().map(|a| a.name.as_str()).collect();
+    let axes = case_names(session, index, rows).map(|names| names.head()).unwrap_or_default();
     let title = if plan.experiments.len() > 1 { format!("{}: ", experiment.title) } else { String::new() };
-    let name = format!("{title}{}", axes.join(" "));
     let room = usize::from(area.width).saturating_sub(4);
-    let text = words::apart(&name, words::column_unit(experiment.chart.y), room, theme);
+    let unit = words::column_unit(experiment.chart.y);
+    // The axes say what the rows are; the title is cut first.
+    let left = room.saturating_sub(words::width(&axes) + words::width(unit) + 1);
+    let title =
+        if words::width(&title) > left && left < 4 { String::new() } else { words::fit(&title, left, theme) };
+    let text = words::apart(&format!("{title}{axes}"), unit, room, theme);
     buffer.set_stringn(area.x + 3, area.y, text, usize::from(area.width).saturating_sub(3), theme.dim());
 }
 
-fn case(session: &Session, index: usize, focused: bool, theme: Theme, area: Rect, buffer: &mut Buffer) {
+fn case(
+    session: &Session,
+    index: usize,
+    names: Option<&CaseNames>,
+    focused: bool,
+    theme: Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let Some(record) = session.ledger.records().get(index) else { return };
     let running = session.current.is_some_and(|c| c.case == index);
     let (mark, style) = mark(record, running, theme);
-    let selected = session.selected == index;
-    let marker = if selected { ">" } else { " " };
     let room = usize::from(area.width).saturating_sub(4);
-    let text = outcome(session, record, &session.name(index), room, theme);
-    buffer.set_stringn(area.x, area.y, marker, usize::from(area.width), Style::default());
-    buffer.set_stringn(area.x + 1, area.y, mark, usize::from(area.width).saturating_sub(1), style);
+    let text = outcome(session, record, names, room, theme);
     let text_style =
         if matches!(record.status, Status::NotApplicable(_)) { theme.dim() } else { Style::default() };
-    buffer.set_stringn(area.x + 3, area.y, text, usize::from(area.width).saturating_sub(3), text_style);
+    row((mark, style), (&text, text_style), (session.selected == index, focused), theme, area, buffer);
+}
+
+/// `12 n/a: no CUDA driver`, for all cases of the experiment that cannot run.
+fn absent(
+    session: &Session,
+    first: usize,
+    rows: &[Row],
+    focused: bool,
+    theme: Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let Some(record) = session.ledger.records().get(first) else { return };
+    let reasons = session.absent_beside(first).filter_map(|record| match &record.status {
+        Status::NotApplicable(reason) => Some((reason.as_str(), 1)),
+        _ => None,
+    });
+    let text = words::absent_cases(reasons).unwrap_or_default();
+    let text = words::fit(&text, usize::from(area.width).saturating_sub(4), theme);
+    let selected = rows.get(session.selected_row(rows)) == Some(&Row::Absent { first });
+    row(mark(record, false, theme), (&text, theme.dim()), (selected, focused), theme, area, buffer);
+}
+
+fn row(
+    (mark, style): (&str, Style),
+    (text, text_style): (&str, Style),
+    (selected, focused): (bool, bool),
+    theme: Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let width = usize::from(area.width);
+    buffer.set_stringn(area.x, area.y, if selected { ">" } else { " " }, width, Style::default());
+    buffer.set_stringn(area.x + 1, area.y, mark, width.saturating_sub(1), style);
+    buffer.set_stringn(area.x + 3, area.y, text, width.saturating_sub(3), text_style);
     if selected {
         bar(area, area.y, if focused { theme.selected() } else { theme.selected_elsewhere() }, buffer);
     }
@@ -155,16 +237,24 @@ pub fn mark(record: &Record, running: bool, theme: Theme) -> (&'static str, Styl
 }
 
 /// A case's name and its value on the chart's y axis, or the reason why it has none.
-fn outcome(session: &Session, record: &Record, name: &str, room: usize, theme: Theme) -> String {
-    let experiment = session.ledger.plan().experiments.get(record.case.experiment);
-    let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
+fn outcome(
+    session: &Session,
+    record: &Record,
+    names: Option<&CaseNames>,
+    room: usize,
+    theme: Theme,
+) -> String {
+    let experiment = record.case.experiment;
+    let quantity = session.ledger.plan().experiments.get(experiment).map_or(Quantity::Time, |e| e.chart.y);
     let reason = match &record.status {
         Status::NotApplicable(reason) => words::absence(reason, record),
         Status::Failed(error) => error.clone(),
         _ => words::in_column(record, quantity).unwrap_or_default(),
     };
-    let left = room.saturating_sub(words::width(name) + 2).max(room / 2);
+    let Some(names) = names else { return reason };
+    let name = names.of(&record.case, usize::MAX, theme);
+    let left = room.saturating_sub(words::width(&name) + 2).max(room / 2);
     let reason = words::fit(&reason, left, theme);
-    let name = words::squeeze(name, room.saturating_sub(words::width(&reason) + 1), theme);
+    let name = names.of(&record.case, room.saturating_sub(words::width(&reason) + 1), theme);
     words::apart(&name, &reason, room, theme)
 }

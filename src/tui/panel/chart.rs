@@ -5,6 +5,7 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 
 use super::{Focus, below_heading, heading};
+use crate::tui::calibration;
 use crate::tui::chart::{Request, readout};
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::pattern;
@@ -14,6 +15,7 @@ use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::whatif;
+use crate::tui::words;
 
 /// One notch of the wheel zooms to this share of the visible part.
 const NOTCH: f64 = 0.8;
@@ -35,6 +37,7 @@ pub const COMMANDS: &[Command] = &[
     command::FOLLOW,
     command::SKIP,
     command::AGAIN,
+    calibration::CALIBRATE,
     request::EXPORT_ASIDE,
     request::COPY_ASIDE,
     pattern::SHOW_ASIDE,
@@ -129,7 +132,13 @@ const LINES: Command = Command {
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
+    let offer = calibration::offer(state);
     let area = heading(&title(session, theme), state.focus == Focus::Chart, theme, area, buffer);
+    if let Some(offer) = &offer {
+        let text = words::fit(&format!(" no model: {offer}"), usize::from(area.width), theme);
+        buffer.set_stringn(area.x, area.y, text, usize::from(area.width), theme.warning());
+    }
+    let area = below_offer(offer.is_some(), area);
     let read = session.view.cursor.then(|| read_out(session, theme, usize::from(area.width)));
     let selection = Selection { case: session.selected, cursor: read.as_deref() };
     let shown = session.shown();
@@ -141,8 +150,14 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Draws the part that does not depend on the selection, unless it is cached.
-pub fn paint(session: &mut Session, theme: Theme, area: Rect) {
-    session.paint(theme, below_heading(area));
+pub fn paint(session: &mut Session, offers: bool, theme: Theme, area: Rect) {
+    session.paint(theme, below_offer(offers, below_heading(area)));
+}
+
+/// The area of the plot, below the row that says why there is no model.
+fn below_offer(offers: bool, area: Rect) -> Rect {
+    let rows = u16::from(offers).min(area.height);
+    Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
 
 /// `cursor: passes 16 · 212 GB/s [205–219] …`, as much as fits.
@@ -154,22 +169,24 @@ fn read_out(session: &Session, theme: Theme, columns: usize) -> String {
 
 /// Puts the cursor on the point nearest to a cell of the screen.
 pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
+    let area = below_offer(calibration::offer(state).is_some(), below_heading(area));
     let Some(session) = &mut state.session else { return };
     session.refresh();
     // Point positions do not depend on colours and symbols.
     let plot = session.view.plot(session.shown(), Theme::PLAIN);
-    if let Some((panel, case)) = plot.nearest(below_heading(area), at) {
+    if let Some((panel, case)) = plot.nearest(area, at) {
         session.point_at(panel, case);
     }
 }
 
 /// Zooms around a cell of the screen; turning the wheel upwards zooms in.
 pub fn wheel(state: &mut State, area: Rect, at: (u16, u16), by: isize) {
+    let area = below_offer(calibration::offer(state).is_some(), below_heading(area));
     let Some(session) = &mut state.session else { return };
     session.refresh();
     let plot = session.view.plot(session.shown(), Theme::PLAIN);
     let factor = if by < 0 { NOTCH } else { 1.0 / NOTCH };
-    if let Some(place) = plot.share(below_heading(area), at) {
+    if let Some(place) = plot.share(area, at) {
         session.zoom_at(place, factor);
     }
 }

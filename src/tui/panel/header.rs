@@ -1,5 +1,7 @@
 //! The first row: recipe, engine, backends and progress.
 
+use std::time::Duration;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -25,7 +27,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
         buffer.set_string(x + name.len() as u16, area.y, subject, theme.dim());
     }
     let x = area.x + 1 + (columns - words::width(&progress)) as u16;
-    buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), theme));
+    buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), state.now, theme));
 }
 
 /// The program's name, unless it takes up room that the subject needs.
@@ -50,7 +52,10 @@ fn subject(state: &State, theme: Theme) -> String {
     };
     let separator = theme.separator();
     let recipe = session.recipe.and_then(|at| state.recipes.entries().get(at));
-    let path = recipe.map_or_else(|| session.folder.display().to_string(), |r| r.path.clone());
+    let path = match &session.calibrates {
+        Some(backend) => format!("calibration of {backend}"),
+        None => recipe.map_or_else(|| session.folder.display().to_string(), |r| r.path.clone()),
+    };
     let changes = session.ledger.plan().overrides.iter().cloned();
     let recipe = std::iter::once(path).chain(changes).collect::<Vec<_>>().join(" ");
     let host = session.environment.as_ref().map(|e| format!("{separator}{}", e.host)).unwrap_or_default();
@@ -91,8 +96,12 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
             format!("PAUSED {done}/{all} rounds{separator}{spent}")
         }
         Phase::Running if session.pausing() => format!("PAUSING {done}/{all} rounds{separator}{spent}"),
+        Phase::Running | Phase::Cancelling if session.silence(state.now).is_some() => {
+            let silent = session.silence(state.now).map_or(0, |silent| silent.as_secs());
+            format!("no word from the engine for {silent} s{separator}{done}/{all} rounds{separator}{spent}")
+        }
         Phase::Running => {
-            let word = mode(session.mode);
+            let word = session.calibrates.as_ref().map_or(mode(session.mode), |_| "CALIBRATING");
             format!("{word} {done}/{all} rounds{left}{separator}{spent}")
         }
         Phase::Over { .. } if session.mode == Mode::Watch => {
@@ -149,9 +158,12 @@ fn failures(session: &Session, theme: Theme) -> String {
 }
 
 /// The style of the progress text.
-pub fn style(session: Option<&Session>, theme: Theme) -> Style {
+pub fn style(session: Option<&Session>, now: Duration, theme: Theme) -> Style {
     if session.is_some_and(stands) {
         return theme.warning();
+    }
+    if session.is_some_and(|session| session.silence(now).is_some()) {
+        return theme.bad();
     }
     match session.map(|s| &s.phase) {
         Some(Phase::Running) => theme.title(),

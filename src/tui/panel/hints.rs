@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Focus;
+use crate::tui::calibration;
 use crate::tui::chart;
 use crate::tui::command::{self, Action, Command, Key};
 use crate::tui::controls::Request;
@@ -22,8 +23,13 @@ pub type Hint = (&'static Command, Vec<(Key, Action)>);
 /// unusual state.
 pub fn hints(state: &State) -> Vec<Hint> {
     let useful = |(command, bindings): &Hint| {
-        // Repeating a case that is done is rarely useful, so only the help mentions it.
-        let seldom = !state.active() && command.actions().contains(&Action::Control(Request::Again));
+        // Repeating a case that is done, or calibrating a device that has a profile, is rarely useful, so only the
+        // help mentions it.
+        let seldom = match command.bindings.first().map(|(_, action)| *action) {
+            Some(Action::Control(Request::Again)) => !state.active(),
+            Some(Action::Calibrate) => !calibration::is_wanted(state),
+            _ => false,
+        };
         command.hinted > 0 && !seldom && !bindings.is_empty() && command.enabled(state)
     };
     let mut hints: Vec<Hint> = command::bound(state).into_iter().filter(useful).collect();
@@ -31,12 +37,14 @@ pub fn hints(state: &State) -> Vec<Hint> {
     hints
 }
 
-/// The name of a command that continues a halted run, unfreezes the screen or leaves full screen.
+/// The name of a command that continues a halted run, unfreezes the screen, leaves full screen, or makes a profile that
+/// the models lack.
 fn release(command: &Command, state: &State) -> Option<&'static str> {
     let held = |run: &Session| run.paused().is_some() || run.pausing();
     let full = |shown: &Session| shown.view.full && state.focus == Focus::Chart;
     let (there, name) = match command.bindings.first()?.1 {
         Action::Control(Request::Resume) => (true, command.name),
+        Action::Calibrate => (calibration::is_wanted(state), command.name),
         Action::Control(Request::Pause) => (state.run().is_some_and(held), "go on"),
         Action::Control(Request::Freeze) => (state.live.is_some(), "unfreeze"),
         Action::Chart(chart::Request::Full) => (state.session.as_ref().is_some_and(full), "leave full"),

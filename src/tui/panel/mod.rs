@@ -1,6 +1,7 @@
 //! The panels of the screen: each file draws one and lists the keys that it accepts.
 
 pub mod banner;
+mod case_names;
 pub mod cases;
 pub mod chart;
 pub mod compare;

@@ -10,6 +10,7 @@ use crate::case::units;
 use crate::recipe::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
 use crate::report::names;
 use crate::run::estimate::span;
+use crate::tui::calibration;
 use crate::tui::chart::{ChartView, Shown};
 use crate::tui::home::facts::{Known, LastRun};
 use crate::tui::plot::Selection;
@@ -41,6 +42,9 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
         Some(Ok(plan)) => {
             lines.extend(
                 estimate(state, theme).iter().flat_map(|text| fact("estimate", text, columns, theme)),
+            );
+            lines.extend(
+                calibration::offer(state).iter().flat_map(|text| fact("model", text, columns, theme)),
             );
             lines.extend(changes(plan).iter().flat_map(|text| fact("changed", text, columns, theme)));
             lines.extend(meaning(plan, columns, theme));

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{Focus, bar, below_heading, first_row, heading};
+use crate::tui::calibration;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::home::Request;
 use crate::tui::pattern;
@@ -46,6 +47,7 @@ pub const COMMANDS: &[Command] = &[
     command::MOVE,
     pattern::SHOW,
     whatif::OPEN,
+    calibration::CALIBRATE,
     Command {
         bindings: &[(char('w'), Action::Home(Request::SaveAs))],
         hinted: 1,

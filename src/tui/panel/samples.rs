@@ -21,12 +21,13 @@ use crate::tui::runs::request;
 use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
-use crate::tui::{pattern, whatif, words};
+use crate::tui::{calibration, pattern, whatif, words};
 
 pub const COMMANDS: &[Command] = &[
     command::MOVE,
     command::SKIP,
     command::AGAIN,
+    calibration::CALIBRATE,
     request::EXPORT,
     request::COPY_ASIDE,
     pattern::SHOW_ASIDE,

@@ -28,13 +28,13 @@ pub fn draw(session: &Session, state: &State, theme: Theme, area: Rect, buffer: 
 pub fn line(session: &Session, state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width);
     let text = words::fit(&text(session, state, theme, columns), columns, theme);
-    buffer.set_string(area.x, area.y, text, header::style(Some(session), theme));
+    buffer.set_string(area.x, area.y, text, header::style(Some(session), state.now, theme));
 }
 
 /// `▶ 14/32, 70–110 s left · passes 16 cpu`: the case is shortened first, and left out if nothing of it would
 /// remain.
 fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> String {
-    if session.phase != Phase::Running || header::stands(session) {
+    if session.phase != Phase::Running || header::stands(session) || session.silence(state.now).is_some() {
         return header::progress(session, state, theme);
     }
     let (done, all) = session.progress(state.now);
@@ -46,6 +46,6 @@ fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> Strin
     if case.is_empty() || room < 3 {
         text
     } else {
-        format!("{text}{separator}{}", words::squeeze(&case, room, theme))
+        format!("{text}{separator}{}", words::squeeze(&words::split(&case), room, theme))
     }
 }

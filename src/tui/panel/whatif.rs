@@ -92,8 +92,13 @@ fn values(view: &WhatIf, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let first = first_row(view.selected, view.knobs.len(), usize::from(area.height));
     for (at, (y, knob)) in (area.top()..area.bottom()).zip(view.knobs.iter().skip(first)).enumerate() {
         let selected = first + at == view.selected;
-        let style = if view.turned(knob) { theme.warning() } else { ratatui::style::Style::default() };
-        let text = row(knob, view.turned(knob), selected, usize::from(area.width), theme);
+        let style = match (view.turned(knob), view.is_idle(knob)) {
+            (true, _) => theme.warning(),
+            (false, true) => theme.dim(),
+            (false, false) => ratatui::style::Style::default(),
+        };
+        let text =
+            row(knob, (view.turned(knob), view.is_idle(knob)), selected, usize::from(area.width), theme);
         buffer.set_stringn(area.x, y, text, usize::from(area.width), style);
         if selected {
             bar(area, y, theme.selected(), buffer);
@@ -101,10 +106,15 @@ fn values(view: &WhatIf, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// `> L2 capacity *        60.0 MiB`.
-fn row(knob: &Knob, turned: bool, selected: bool, columns: usize, theme: Theme) -> String {
+/// `> L2 capacity *        60.0 MiB`, or `> cuda pass ∅` for a value that changes nothing here.
+fn row(knob: &Knob, (turned, idle): (bool, bool), selected: bool, columns: usize, theme: Theme) -> String {
     let marker = if selected { ">" } else { " " };
-    let star = if turned { " *" } else { "" };
+    // Without colours nothing is dim, so a sign says that the value changes nothing here.
+    let star = match (turned, idle) {
+        (true, _) => " *",
+        (false, true) => theme.symbol(" ∅", " (no effect)"),
+        (false, false) => "",
+    };
     let value = words::fit(&knob.value, columns.saturating_sub(2), theme);
     let room = columns.saturating_sub(words::width(&value) + 4);
     let name = words::fit(&format!("{}{star}", knob.name), room, theme);

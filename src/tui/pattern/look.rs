@@ -189,13 +189,18 @@ fn ask(state: &mut State, at: usize) -> Option<Effect> {
     let name = experiment.map_or_else(|| case.primitive.clone(), |e| words::swept_values(e, &case));
     let name = escaped(&format!("{} {name}", case.primitive));
     let question = Question { at, name, case, files: plan.indices.clone() };
-    Some(Effect::Request(state.runs.ticket(), Job::Touch(Box::new(question))))
+    Some(Effect::Request(state.runs.touching_ticket(), Job::Touch(Box::new(question))))
 }
 
 /// Shows the result, with the settings of the previous view.
 pub fn show(state: &mut State, touches: Touches) {
     let before = state.pattern.as_ref();
-    let (line, whole) = before.map_or((1, false), |view| (view.line, view.whole));
+    // A GPU's lines have 128 bytes, a processor's 64; from case to case the view stays as it is.
+    let stays = before.filter(|_| state.focus == Focus::Pattern).map(|view| view.line);
+    let gpu =
+        plan(state).and_then(|plan| plan.cases.get(touches.at)).is_some_and(|case| case.place().0 == "cuda");
+    let line = stays.unwrap_or(usize::from(gpu));
+    let whole = before.is_some_and(|view| view.whole);
     let back = before.map(|view| view.back).filter(|_| state.focus == Focus::Pattern);
     let back = back.unwrap_or(state.focus);
     state.pattern = Some(PatternView { touches, side: 0, line, whole, row: 0, column: 0, back });

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::Plot;
-use crate::report::series::{Guide, ModelKey, guides};
+use crate::report::series::{Guide, Line, ModelKey, NoteKind, guides};
 use crate::tui::words;
 
 /// Minimum width of an entry if there are many.
@@ -46,7 +46,7 @@ pub fn legend(plot: &Plot, panels: &[usize], columns: usize, most: u16) -> Legen
 
 fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     let panels = || panels.iter().filter_map(|p| plot.data.panels.get(*p));
-    let lines = panels().flat_map(|p| &p.lines).filter(|l| !l.points.is_empty() || !l.absent.is_empty());
+    let lines = panels().flat_map(|p| &p.lines).filter(|l| is_there(l));
     let references = panels().flat_map(|p| &p.references);
     let predicted = panels().flat_map(|p| &p.models).map(|line| line.of);
     let measured = lines.map(|l| l.style).chain(references.map(|r| r.style));
@@ -63,6 +63,12 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
         entries.push(Entry { text, style: plot.theme.dim(), marker: None });
     }
     entries
+}
+
+/// Whether the line has a point or a failure. One that cannot run here would be an entry without a line: the
+/// reason stands below the chart.
+fn is_there(line: &Line) -> bool {
+    !line.points.is_empty() || line.absent.iter().any(|absent| absent.kind == NoteKind::Failed)
 }
 
 /// `1 ● cpu`, or `(1 ● cpu)` if the line is hidden; lines after the ninth have no key.

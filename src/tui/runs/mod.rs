@@ -80,6 +80,8 @@ pub struct Runs {
     waiting: Option<u64>,
     /// The last request for a run to be resumed.
     reopening: Option<u64>,
+    /// The last request for the lines that a case touches.
+    touching: Option<u64>,
     /// Number of requests so far.
     asked: u64,
     pub sheet: Option<Sheet>,
@@ -207,6 +209,18 @@ impl Runs {
     /// Whether a run that is to be resumed is being read.
     pub fn reopens(&self) -> bool {
         self.waiting.is_some() && self.waiting == self.reopening
+    }
+
+    /// The number of a request for the lines that a case touches.
+    pub fn touching_ticket(&mut self) -> u64 {
+        let ticket = self.ticket();
+        self.touching = Some(ticket);
+        ticket
+    }
+
+    /// Whether the lines that a case touches are being looked for.
+    pub fn touches(&self) -> bool {
+        self.waiting.is_some() && self.waiting == self.touching
     }
 
     /// Stops waiting for an answer.

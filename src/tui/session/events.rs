@@ -13,6 +13,10 @@ use crate::tui::words::number_of;
 impl Session {
     /// Processes a message of the run.
     pub fn receive(&mut self, message: Message, now: Duration) {
+        if self.hold.since().is_none() {
+            self.longest_silence = self.longest_silence.max(now.saturating_sub(self.heard));
+        }
+        self.heard = now;
         match message {
             Message::Event(event) => self.event(&event, now),
             Message::Died { reason, case } => self.died(reason, case.as_deref(), now),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use super::Session;
+use crate::model::DeviceProfile;
 use crate::report::series::{ChartData, Panel, charted};
 use crate::tui::chart::Shown;
 use crate::tui::chart::baseline::Baseline;
@@ -65,6 +66,12 @@ impl Session {
         self.view.baseline = before.as_ref().filter(same).cloned().or(stored).or(before);
     }
 
+    /// Predicts from a profile that was made after the run.
+    pub fn learn(&mut self, profile: &DeviceProfile) {
+        self.ledger.learn(std::slice::from_ref(profile));
+        self.stale = true;
+    }
+
     /// Removes the run that lies under this one.
     pub fn clear_baseline(&mut self) {
         self.view.set_overlay(None);
@@ -103,11 +110,6 @@ impl Session {
             self.panel = 0;
             self.stale = true;
         }
-    }
-
-    /// Selects another case by hand, and shows its panel.
-    pub fn step(&mut self, by: isize) {
-        self.pick(self.selected.saturating_add_signed(by));
     }
 
     /// Selects this case by hand, and shows its panel.
@@ -155,6 +157,7 @@ impl Session {
         }
         self.samples_scroll = other.samples_scroll;
         self.view = other.view;
+        self.unfolded = other.unfolded;
         self.stale = true;
     }
 }

@@ -214,11 +214,11 @@ fn a_frozen_screen_stays_while_results_arrive() {
     assert!(app.state.allows(Action::Control(Request::Skip)));
     key(&mut app, 's', at(3));
     key(&mut app, ' ', at(3));
-    assert_eq!(runner.told(), [Control::Skip(2), Control::Pause]);
+    assert_eq!(runner.told(), [Control::Skip(4), Control::Pause]);
     assert!(header(&mut app, at(3)).contains("FROZEN 1/14 rounds · 0:02 · PAUSING"), "it is not forgotten");
     key(&mut app, 'F', at(4));
     let session = session(&app);
-    assert_eq!((session.progress(Duration::ZERO), session.selected, session.follow), ((2, 14), 2, false));
+    assert_eq!((session.progress(Duration::ZERO), session.selected, session.follow), ((2, 14), 4, false));
     assert!(header(&mut app, at(4)).contains("PAUSING 2/14"), "{}", header(&mut app, at(4)));
 }
 
@@ -254,11 +254,14 @@ fn cancelling_everything_drops_what_waits_too() {
         "no case is looked at"
     );
     key(&mut app, 'X', at(1));
+    assert_eq!((waiting(&app), runner.told()), (1, Vec::new()), "it asks first");
+    key(&mut app, 'X', at(1));
     assert_eq!((waiting(&app), runner.told()), (0, vec![Control::Cancel]));
     assert_eq!(session(&app).phase, Phase::Cancelling);
     assert!(!app.state.allows(Action::Control(Request::CancelAll)));
     // Also while the run is being cancelled.
     key(&mut app, 'a', at(2));
+    key(&mut app, 'X', at(2));
     key(&mut app, 'X', at(2));
     assert_eq!((waiting(&app), runner.told()), (0, Vec::new()));
 }

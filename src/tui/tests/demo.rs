@@ -63,6 +63,7 @@ fn demo() {
         root: None,
         profiles: Vec::new(),
         save_profile: |_| Err(String::new()),
+        calibrator: None,
     })
     .expect("a terminal");
 }

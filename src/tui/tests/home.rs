@@ -395,7 +395,7 @@ fn a_changed_recipe_is_saved_with_its_comments_and_means_the_same() {
     let text = fs::read_to_string(&path).expect("the file");
     assert_eq!(
         text,
-        "# Mine.\ntitle: 'Gather by size (tuples=[4Ki, 8Ki], measure.budget=1s)'\ngather: {tuples: [4Ki, 8Ki], locations: random} # sizes\nbackend: cpu\n\
+        "# Mine.\ntitle: 'Gather by size (tuples=[4Ki, 8Ki], measure.budget=1s)'\ngather: {tuples: [4Ki, 8Ki], locations: random}\nbackend: cpu\n\
          chart: {x: tuples, y: time}\nmeasure: {rounds: 2, samples: 2, budget: 1s}\n"
     );
     assert_eq!(selected(&app), path.to_str(), "it is in the list");
@@ -483,11 +483,11 @@ fn comments_that_are_lost_are_told_of() {
     fs::write(&path, "precious").expect("written");
     keys(&mut app, "w");
     save_as(&mut app, path.to_str().expect("a path"));
-    assert!(shown(&mut app, (200, 24)).contains("overwrite it (comments are lost)"));
+    assert!(shown(&mut app, (200, 24)).contains("overwrite it (some comments are left out)"));
     keys(&mut app, "<enter>");
     let notice = app.state.notice.clone().expect("a notice");
     assert!(
-        notice.starts_with("saved as ") && notice.ends_with("; its comments below the head are lost"),
+        notice.starts_with("saved as ") && notice.ends_with("; comments that no longer fit are left out"),
         "{notice}"
     );
     let saved = fs::read_to_string(&path).expect("it");

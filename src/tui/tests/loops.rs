@@ -166,6 +166,7 @@ fn a_run_is_started_watched_and_ended_through_the_runner() {
     let session = app.state.session.as_ref().expect("a run");
     assert_eq!(session.progress(Duration::ZERO), (42, 42));
     press(&mut app, KeyCode::Char('x'), now);
+    press(&mut app, KeyCode::Char('x'), now);
     assert_eq!(runner.told(), [Control::Cancel]);
     runner.say(Message::Over);
     app.receive(now);

@@ -7,6 +7,7 @@ mod devices;
 mod docs;
 pub mod fixture;
 mod home;
+mod lists;
 pub mod loops;
 mod mouse;
 mod panic;

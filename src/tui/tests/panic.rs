@@ -34,6 +34,7 @@ fn panics() {
         root: None,
         profiles: Vec::new(),
         save_profile: |_| Err(String::new()),
+        calibrator: None,
         config: Config::default(),
         lookups: None,
     });

@@ -31,7 +31,7 @@ fn a_key_that_does_nothing_says_why() {
     let mut app = finished(PLAIN, 1);
     let table = [
         ("gs", "the run is over"),
-        ("js", "this case is n/a: no CUDA driver"),
+        ("Gs", "this case is n/a: no CUDA driver"),
         ("x", "no run is active"),
         (" ", "no run is active"),
         ("r", "this run is complete: nothing is left to measure"),

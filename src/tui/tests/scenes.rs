@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::{charts, devices, home, screens};
 use crate::tui::app::App;
+use crate::tui::calibration::tests as calibration;
 use crate::tui::runs::tests::screens as stored;
 use crate::tui::theme::Theme;
 use crate::tui::whatif::tests as whatif;
@@ -81,6 +82,13 @@ scenes! {
     frozen_and_paused: screens::frozen_and_paused,
     skipped: screens::skipped,
     doubtful: screens::doubtful,
+    asked_to_cancel: screens::asked_to_cancel,
+    silent: screens::silent,
+    unfolded: screens::unfolded,
+    without_a_profile: calibration::without_a_profile,
+    recipe_without_a_profile: calibration::recipe_without_a_profile,
+    calibrating: calibration::calibrating,
+    calibrated: calibration::calibrated,
     cancelling: screens::cancelling,
     cancelled: screens::cancelled,
     died: screens::died,

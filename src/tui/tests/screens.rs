@@ -144,12 +144,30 @@ pub fn skipped(theme: Theme) -> App {
     asked(theme, "jjs", [Message::Event(Event::Skipped { seq: 9, case })])
 }
 
-pub fn cancelling(theme: Theme) -> App {
+pub fn asked_to_cancel(theme: Theme) -> App {
     asked(theme, "x", [])
 }
 
+/// The engine was stopped, or hangs.
+pub fn silent(theme: Theme) -> App {
+    let mut app = asked(theme, "", []);
+    app.tick(at(17));
+    app
+}
+
+/// The cases that cannot run, one by one.
+pub fn unfolded(theme: Theme) -> App {
+    let mut app = finished(theme, 1);
+    press(&mut app, KeyCode::Char('n'), at(9));
+    seen(app, at(10))
+}
+
+pub fn cancelling(theme: Theme) -> App {
+    asked(theme, "xx", [])
+}
+
 pub fn cancelled(theme: Theme) -> App {
-    asked(theme, "x", [Message::Event(Event::Finished { cancelled: true }), Message::Over])
+    asked(theme, "xx", [Message::Event(Event::Finished { cancelled: true }), Message::Over])
 }
 
 pub fn broken(theme: Theme) -> App {

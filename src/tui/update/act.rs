@@ -5,19 +5,26 @@ use super::leave::quit;
 use crate::tui::chart::Request;
 use crate::tui::command::Action;
 use crate::tui::panel::Focus;
+use crate::tui::session::Phase;
 use crate::tui::state::{Leaving, Mode, Overlay, State};
-use crate::tui::{controls, home, pattern, refusal, runs, whatif};
+use crate::tui::{calibration, controls, home, pattern, refusal, runs, whatif};
 
 /// Rows of a page.
 const PAGE: isize = 10;
 
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     let asked = state.leaving == Leaving::Asked;
+    let confirmed = state.asked == Some(action);
     match action {
         Action::Quit => return quit(state),
         Action::Back if asked => dismiss(state),
         _ => {
             dismiss(state);
+            if let Some(question) = question(state, action).filter(|_| !confirmed) {
+                state.asked = Some(action);
+                state.notice = Some(question);
+                return None;
+            }
             let refused = if state.allows(action) { None } else { refusal::why(state, action) };
             let effect = apply(state, action);
             state.notice = state.notice.take().or(refused.filter(|_| effect.is_none()));
@@ -27,9 +34,27 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// Withdraws the notice, and the question whether to quit.
+/// What is asked before an action that cannot be taken back.
+fn question(state: &State, action: Action) -> Option<String> {
+    let key = state.keymap.name(action);
+    let works = state.measuring() && state.run().is_some_and(|run| run.phase == Phase::Running);
+    match action {
+        _ if !state.allows(action) => None,
+        Action::Control(controls::Request::Cancel) if works => Some(format!(
+            "Cancel the run? {key} again: cancel it; finished results stay. Any other key: go on."
+        )),
+        Action::Control(controls::Request::CancelAll) if works || !state.home.queue.is_empty() => {
+            Some(format!("Cancel the run and all that waits? {key} again: cancel. Any other key: go on."))
+        }
+        Action::Calibrate => calibration::question(state, &key),
+        _ => None,
+    }
+}
+
+/// Withdraws the notice, and the questions whether to quit or to cancel.
 pub(super) fn dismiss(state: &mut State) {
     state.notice = None;
+    state.asked = None;
     if state.leaving == Leaving::Asked {
         state.leaving = Leaving::No;
     }
@@ -59,6 +84,7 @@ fn apply(state: &mut State, action: Action) -> Option<Effect> {
         Action::Runs(ask) => return runs::apply(state, ask),
         Action::Pattern(look) => return pattern::apply(state, look),
         Action::WhatIf(ask) => return whatif::apply(state, ask),
+        Action::Calibrate => return calibration::start(state),
         _ => in_session(state, action),
     }
     None
@@ -72,6 +98,7 @@ fn in_session(state: &mut State, action: Action) {
         Action::PreviousExperiment => session.step_experiment(-1),
         Action::NextExperiment => session.step_experiment(1),
         Action::Follow => session.follow(),
+        Action::Fold if session.may_fold() => session.fold(),
         _ => {}
     }
 }
@@ -91,7 +118,8 @@ fn back(state: &mut State) -> Option<Effect> {
     let before = state.focus;
     // An answer must not bring back a user who has moved on.
     state.runs.give_up();
-    let stored = state.runs.there && state.session.as_ref().is_some_and(|s| s.recipe.is_none());
+    let stored = state.runs.there
+        && state.session.as_ref().is_some_and(|s| s.recipe.is_none() && s.calibrates.is_none());
     state.focus = match state.focus {
         Focus::Details | Focus::Comparison => Focus::Runs,
         Focus::Pattern => state.pattern.as_ref().map_or(Focus::Recipes, |view| view.back),

@@ -7,7 +7,7 @@ mod resized;
 #[cfg(test)]
 pub mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub use knobs::{Knob, Steps};
@@ -16,7 +16,7 @@ pub use request::{COMMANDS, OPEN, Request, accept, allows, apply, saved};
 use super::field::Field;
 use super::panel::Focus;
 use crate::case::MODELS;
-use crate::model::{Profile, Profiles};
+use crate::model::{Forecast, Profile, Profiles};
 use crate::recipe::plan::Plan;
 use crate::report::series::{ChartData, ModelKey, charted, models};
 use crate::run::Record;
@@ -45,6 +45,8 @@ pub struct WhatIf {
     /// The profile with its changes.
     changed: Profile,
     pub knobs: Vec<Knob>,
+    /// Names of the values that change no prediction of these cases.
+    idle: BTreeSet<String>,
     pub selected: usize,
     chart: ChartData,
     before: ChartData,
@@ -97,6 +99,7 @@ impl WhatIf {
             steps: Steps::new(),
             others: BTreeMap::new(),
             knobs: Vec::new(),
+            idle: BTreeSet::new(),
             selected: 0,
             before: chart.clone(),
             chart,
@@ -170,11 +173,42 @@ impl WhatIf {
         backends.sort();
         backends.dedup();
         (self.changed, self.knobs) = knobs::turned(&self.base, &backends, &self.steps);
+        self.idle = self.without_effect(&backends);
         self.selected = self.selected.min(self.knobs.len().saturating_sub(1));
         self.chart = self.predicted(&self.own.instead(self.changed.clone()));
         if self.chart.predicted(|_| true).ne(self.before.predicted(|_| true)) {
             self.chart.lay_before(&self.before);
         }
+    }
+
+    /// The values that change no prediction of the experiment, neither doubled nor halved; none if there are so many
+    /// cases that finding out would take long.
+    fn without_effect(&self, backends: &[String]) -> BTreeSet<String> {
+        let own = || self.records.iter().filter(|record| record.case.experiment == self.experiment);
+        if own().count() * self.knobs.len() > MOST_PREDICTED {
+            return BTreeSet::new();
+        }
+        let shown = |model: &str| self.before.models.iter().any(|key| key.name == model);
+        let predicted = |steps: &Steps| -> Vec<Option<f64>> {
+            let profiles = self.own.instead(knobs::turned(&self.base, backends, steps).0);
+            let forecasts = own().flat_map(|record| profiles.forecasts(&record.case, record.work.as_ref()));
+            let seconds = |forecast: Forecast| forecast.outcome.ok().map(|prediction| prediction.seconds);
+            forecasts.filter(|forecast| shown(forecast.model)).map(seconds).collect()
+        };
+        let now = predicted(&self.steps);
+        let is_idle = |knob: &&Knob| {
+            [DOUBLED, -DOUBLED].iter().all(|by| {
+                let mut steps = self.steps.clone();
+                *steps.entry(knob.name.clone()).or_insert(0) += by;
+                predicted(&steps) == now
+            })
+        };
+        self.knobs.iter().filter(is_idle).map(|knob| knob.name.clone()).collect()
+    }
+
+    /// Whether this value changes no prediction of these cases.
+    pub fn is_idle(&self, knob: &Knob) -> bool {
+        self.idle.contains(&knob.name)
     }
 
     /// Changes the selected value by `by` steps.
@@ -251,6 +285,12 @@ impl WhatIf {
         }
     }
 }
+
+/// Most pairs of a case and a value for which it is found out whether the value matters.
+const MOST_PREDICTED: usize = 4000;
+
+/// Steps that double a rate, and change a size more than that.
+const DOUBLED: i32 = 4;
 
 /// Maximum number of steps in each direction.
 const MOST: i32 = 40;

@@ -16,6 +16,7 @@ use crate::tui::tests::loops::press;
 use crate::tui::tests::screens::{at, finished};
 use crate::tui::tests::{fixture, script};
 use crate::tui::theme::Theme;
+use crate::tui::whatif::{Knob, WhatIf};
 
 fn known() -> Vec<Profile> {
     vec![profile("bench", 150e9, 32 << 20), profile("g80", 63.9e9, 392 << 10)]
@@ -204,4 +205,31 @@ fn nothing_is_predicted_while_something_is_measured() {
     typed(&mut app, "vm");
     assert!(app.state.whatif.is_none());
     assert!(app.state.notice.as_deref().is_some_and(|notice| notice.contains("a run is active")));
+}
+
+#[test]
+fn values_that_change_nothing_here_are_marked() {
+    let mut app = run(Theme::PLAIN, 1, usize::MAX);
+    typed(&mut app, "vm");
+    let view = app.state.whatif.as_ref().expect("it is open");
+    let (idle, others): (Vec<&Knob>, Vec<&Knob>) = view.knobs.iter().partition(|knob| view.is_idle(knob));
+    assert!(others.iter().any(|knob| knob.name == "cpu he2007 B_seq"), "{others:?}");
+    // Whatever is marked leaves every prediction as it is, and whatever is not moves one.
+    let predictions =
+        |view: &WhatIf| (0..14).map(|case| view.chart().prediction(0, case)).collect::<Vec<_>>();
+    let names = |knobs: &[&Knob]| knobs.iter().map(|knob| knob.name.clone()).collect::<Vec<_>>();
+    let (idle, others) = (names(&idle), names(&others));
+    for (names, moves) in [(idle, false), (others, true)] {
+        for name in names {
+            let moved = ["llll", "hhhh"].iter().any(|keys| {
+                let mut app: WhatIf = app.state.whatif.clone().expect("it is open");
+                let before = predictions(&app);
+                app.selected = app.knobs.iter().position(|knob| knob.name == name).expect("the value");
+                let by = if keys.starts_with('l') { 1 } else { -1 };
+                keys.chars().for_each(|_| app.change(by));
+                predictions(&app) != before
+            });
+            assert_eq!(moved, moves, "{name}");
+        }
+    }
 }

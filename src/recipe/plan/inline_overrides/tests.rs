@@ -25,10 +25,12 @@ const PASSES: &str = "# Head\ntitle: Passes # named\nexperiments:\n\
     backend: [cpu, cuda] # both\nchart: {x: passes, y: time, lines: backend}\nmeasure: {rounds: 3, samples: 3}\n";
 
 #[test]
-fn values_change_in_their_places_and_comments_stay() {
+fn values_change_in_their_places_and_comments_stay_unless_they_are_behind_one() {
     let text = folded(PASSES, &[("passes", "[1, 4]"), ("measure.rounds", "2"), ("backend", "cpu")]);
-    let wanted =
-        PASSES.replace("1..64 x2", "[1, 4]").replace("rounds: 3", "rounds: 2").replace("[cpu, cuda]", "cpu");
+    let wanted = PASSES
+        .replace("1..64 x2", "[1, 4]")
+        .replace("rounds: 3", "rounds: 2")
+        .replace("[cpu, cuda] # both", "cpu");
     assert_eq!(text, wanted);
 }
 
@@ -53,7 +55,7 @@ fn what_the_recipe_does_not_say_is_added() {
     );
     assert!(text.contains("tuples: 16Ki, locations: random, tuple: 16B}"), "{text}");
     assert!(text.contains("measure: {rounds: 3, samples: 3, budget: 2s}"), "{text}");
-    assert!(text.contains("backend: [{cpu: {threads: 1}}, cuda] # both"), "{text}");
+    assert!(text.contains("backend: [{cpu: {threads: 1}}, cuda]\n"), "{text}");
     assert!(text.contains("\nseed: 7\n") && text.starts_with("# Head\n"), "{text}");
 }
 

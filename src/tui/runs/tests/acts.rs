@@ -289,7 +289,7 @@ fn a_case_of_a_recipe_or_a_run_shows_what_it_touches() {
     let view = app.state.pattern.as_ref().expect("a pattern");
     assert_eq!(
         (view.row, view.column, view.whole, view.line),
-        (2, 0, true, 0),
+        (2, 0, true, 1),
         "other lines begin at the left"
     );
     press(&mut app, KeyCode::Esc);
@@ -297,7 +297,7 @@ fn a_case_of_a_recipe_or_a_run_shows_what_it_touches() {
     typed(&mut app, "o");
     press(&mut app, KeyCode::Enter);
     typed(&mut app, "jjp");
-    assert_eq!((app.state.focus, at(&app)), (Focus::Pattern, 2), "the selected case");
+    assert_eq!((app.state.focus, at(&app)), (Focus::Pattern, 4), "the selected case");
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.state.focus, Focus::Cases);
     assert_eq!(fixture::passes().cases.len(), plan().cases.len());

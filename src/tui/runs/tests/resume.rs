@@ -130,7 +130,7 @@ fn further_rounds_of_a_run_that_is_over_go_into_its_folder() {
     typed(&mut app, "R");
     assert_eq!((runner.starts(), &session(&app).folder), (1, &folder), "{}", notice(&app));
     assert_eq!(session(&app).progress(Duration::ZERO), (21, 24), "as many rounds as each case had");
-    typed(&mut app, "x");
+    typed(&mut app, "xx");
     assert_eq!(runner.told(), [Control::Cancel]);
     runner.say(Message::Event(Event::Finished { cancelled: true }));
     runner.say(Message::Over);

@@ -1,0 +1,129 @@
+//! Names of cases in a list: the values that tell a case from the others. A value that all of them share stands once,
+//! in the heading; where a name is too long, the part that all values of its axis share is cut, and only then what
+//! differs.
+
+use crate::case::{Case, Value};
+use crate::recipe::plan::{Axis, Experiment};
+use crate::report::names;
+use crate::tui::theme::Theme;
+use crate::tui::words::{self, Word};
+
+/// The names of some cases of an experiment.
+pub struct CaseNames<'p> {
+    /// The axes whose values differ, with the lengths of what all their values begin and end with.
+    told: Vec<(&'p Axis, (usize, usize))>,
+    /// The values that all cases share.
+    shared: Vec<String>,
+    primitive: &'p str,
+}
+
+impl<'p> CaseNames<'p> {
+    pub fn among<'c>(
+        experiment: &'p Experiment,
+        cases: impl Iterator<Item = &'c Case> + Clone,
+    ) -> CaseNames<'p> {
+        let several = cases.clone().nth(1).is_some();
+        let (mut told, mut shared) = (Vec::new(), Vec::new());
+        for axis in &experiment.axes {
+            let mut values = cases.clone().map(|case| case.params.get(&axis.key));
+            let first = values.next().flatten();
+            match first.filter(|_| several && values.all(|value| value == first)) {
+                Some(value) => shared.push(value_of(axis, value)),
+                None => told.push((axis, common(axis))),
+            }
+        }
+        CaseNames { told, shared, primitive: &experiment.primitive }
+    }
+
+    /// The names of the axes, and the values that all cases share: `passes (cpu)`.
+    pub fn head(&self) -> String {
+        let axes: Vec<&str> = self.told.iter().map(|(axis, _)| axis.name.as_str()).collect();
+        match self.shared.as_slice() {
+            [] => axes.join(" "),
+            shared if axes.is_empty() => shared.join(" "),
+            shared => format!("{} ({})", axes.join(" "), shared.join(" ")),
+        }
+    }
+
+    /// The name of a case in at most this many columns.
+    pub fn of(&self, case: &Case, columns: usize, theme: Theme) -> String {
+        let word = |(axis, (head, tail)): &(&Axis, (usize, usize))| {
+            let text = value_of(axis, case.params.get(&axis.key)?);
+            Some(Word { text, head: *head, tail: *tail })
+        };
+        let mut all: Vec<Word> = self.told.iter().filter_map(word).collect();
+        if all.is_empty() {
+            all.push(Word::from(self.primitive));
+        }
+        words::squeeze(&all, columns, theme)
+    }
+}
+
+/// A value in a list, which has no room for the space in `64 KiB`.
+fn value_of(axis: &Axis, value: &Value) -> String {
+    names::value(value, axis.bytes).replace(' ', "")
+}
+
+/// How many characters all values of an axis begin and end with.
+fn common(axis: &Axis) -> (usize, usize) {
+    let values: Vec<Vec<char>> =
+        axis.values.iter().map(|value| value_of(axis, value).chars().collect()).collect();
+    let Some((first, others)) = values.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return (0, 0);
+    };
+    let shortest = values.iter().map(Vec::len).min().unwrap_or(0);
+    let alike = |at: &dyn Fn(&Vec<char>) -> Option<char>| others.iter().all(|other| at(other) == at(first));
+    let head = (0..shortest).take_while(|i| alike(&|v| v.get(*i).copied())).count();
+    let tail = (0..shortest - head).take_while(|i| alike(&|v| v.get(v.len() - 1 - i).copied())).count();
+    (head, tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::plan::Scale;
+    use crate::tui::tests::fixture;
+
+    #[test]
+    fn what_all_rows_share_stands_in_the_heading() {
+        let plan = fixture::passes();
+        let on =
+            |backend: &str| plan.cases.iter().filter(|case| case.backend() == backend).collect::<Vec<_>>();
+        let names = CaseNames::among(&plan.experiments[0], on("cpu").into_iter());
+        assert_eq!(names.head(), "passes (cpu)");
+        assert_eq!(names.of(on("cpu")[3], 20, Theme::PLAIN), "8");
+        let names = CaseNames::among(&plan.experiments[0], plan.cases.iter());
+        assert_eq!(names.head(), "passes backend");
+        assert_eq!(names.of(on("cpu")[3], 20, Theme::PLAIN), "8 cpu");
+        let one = CaseNames::among(&plan.experiments[0], plan.cases.iter().take(1));
+        assert_eq!(one.of(&plan.cases[0], 20, Theme::PLAIN), "1 cpu", "a single row keeps its name");
+    }
+
+    #[test]
+    fn what_differs_is_cut_last() {
+        let values = ["segmented-scan-inclusive", "segmented-scan-exclusive"];
+        let axis = |values: &[&str]| Axis {
+            key: "method".to_owned(),
+            name: "method".to_owned(),
+            values: values.iter().map(|value| Value::Text((*value).to_owned())).collect(),
+            scale: Scale::Category,
+            bytes: false,
+        };
+        let (head, tail) = common(&axis(&values));
+        assert_eq!((head, tail), ("segmented-scan-".len(), "clusive".len()));
+        let cut = |text: &str, columns| {
+            words::squeeze(
+                &[Word { text: text.to_owned(), head, tail }, Word::from("cpu")],
+                columns,
+                Theme::PLAIN,
+            )
+        };
+        for columns in [16, 18, 22, 28] {
+            let both = values.map(|value| cut(value, columns));
+            assert!(both.iter().all(|name| words::width(name) <= columns), "{both:?}");
+            assert!(both[0].contains("in") && both[1].contains("ex") && both[0] != both[1], "{both:?}");
+        }
+        assert_eq!(common(&axis(&["8", "16"])), (0, 0));
+        assert_eq!(common(&axis(&["8"])), (0, 0));
+    }
+}
