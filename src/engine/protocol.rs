@@ -221,6 +221,10 @@ pub struct Environment {
 /// A message from the engine to its client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most events are rounds, the largest ones, and few are held at a time"
+)]
 pub enum Event {
     /// The engine's first event. A client skips lines before it that are not events, such as a login banner.
     Hello {

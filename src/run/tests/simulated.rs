@@ -153,7 +153,9 @@ fn the_time_left_is_a_narrow_range_around_what_is_left() {
             let [low, high] = left.seconds();
             assert!(low <= high && high <= 2.0 * low + 1e-9, "{name}: {left:?}");
             let rest = end - moment.at;
-            if moment.at > end / 4.0 && rest > 1.0 {
+            // In sequential order, how long the cases ahead take rests on estimates, which know nothing of these.
+            let known = !name.contains("sequential");
+            if known && moment.at > end / 4.0 && rest > 1.0 {
                 let off = f64::midpoint(low, high) / rest;
                 let place = format!("{name}: {left} of {rest} s at {} of {end}", moment.at);
                 assert!((0.33..3.0).contains(&off), "{place}");

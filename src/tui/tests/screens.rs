@@ -338,7 +338,7 @@ fn a_run_in_one_line() {
     says(&mut app, (60, 15), "RUN 3/12 rounds");
     press(&mut app, KeyCode::Char('q'), at(4));
     says(&mut app, (20, 1), "A run is active");
-    says(&mut app, (39, 4), "▶ 5/14");
+    says(&mut app, (39, 4), "▶ 3/12");
     assert!(shown(&mut app, (39, 4), at(4)).contains("A run is active"));
     says(&mut died(ASCII), (39, 4), "ENGINE DIED");
     says(&mut died(ASCII), (39, 3), " ! Engine died at");
