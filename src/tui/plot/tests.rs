@@ -319,8 +319,8 @@ fn a_doubtful_point_has_a_marker_of_its_own_and_a_bar_beyond_the_axis_an_arrow()
     for (theme, marker, arrow) in [(PLAIN, "◐", "↓"), (Theme { utf8: false, ..PLAIN }, "!", "v")] {
         let plot = Plot { bars: Bars::Chart, theme, ..plot(&data, &look, PLAIN) };
         let buffer = show(&plot, usize::MAX, area);
-        assert_eq!(cells(&buffer, marker).len(), 1, "{marker}");
-        assert_eq!(cells(&buffer, arrow).iter().filter(|(x, y)| *x > 10 && *y > 10).count(), 1, "{arrow}");
+        let [(column, _)] = cells(&buffer, marker)[..] else { panic!("one point") };
+        assert_eq!(cells(&buffer, arrow).iter().filter(|(x, _)| *x == column).count(), 1, "{arrow}");
         let text: String = buffer.content().iter().map(|cell| cell.symbol()).collect();
         assert!(text.contains(&format!("{marker} doubtful 1 of 1")), "{text}");
     }
