@@ -286,7 +286,7 @@ fn a_killed_engine_is_a_banner_and_r_goes_on() {
     Rounds::below(folder.path()).more(&screen, 1);
     signal(screen.engine(), libc::SIGKILL);
     screen.wait("Engine died");
-    screen.keys("x");
+    screen.keys("xx");
     screen.wait("CANCELLED");
     screen.keys("q");
     assert_eq!(screen.ended(), 0);
