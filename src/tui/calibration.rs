@@ -21,6 +21,9 @@ pub const CALIBRATE: Command = Command {
     help: "measure the characteristics of a device that these cases use, from which the models predict",
 };
 
+type Start = Box<dyn FnMut(&str) -> Result<(Plan, Running), String>>;
+type Finish = Box<dyn FnMut(&[Record]) -> Result<Made, String>>;
+
 /// Measures devices and derives their profiles.
 pub struct Calibrator {
     /// The backends whose devices are available.
@@ -30,9 +33,9 @@ pub struct Calibrator {
     /// Why nothing can be calibrated from here.
     pub impossible: Option<String>,
     /// Starts to measure the device of a backend; returns the cases, too.
-    pub start: Box<dyn FnMut(&str) -> Result<(Plan, Running), String>>,
+    pub start: Start,
     /// Derives the profile of the device that was measured last, and saves it.
-    pub finish: Box<dyn FnMut(&[Record]) -> Result<Made, String>>,
+    pub finish: Finish,
 }
 
 /// A profile that was made and saved.

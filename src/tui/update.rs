@@ -32,7 +32,6 @@ use leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use pointer::{click, turn};
 
 /// An event. Moved once, so its size does not matter.
-#[expect(clippy::large_enum_variant, reason = "each value is moved once")]
 #[derive(Debug)]
 pub enum Input {
     /// A key that is bound to an action.
