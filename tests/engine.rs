@@ -197,6 +197,7 @@ fn finished(rounds: &[(&str, u32)], given_up: &[&str]) -> Finished {
         round: *round,
         median: 0.25,
         wall: 1.0,
+        longest: 1.0,
         doubtful: false,
     };
     let given_up = given_up.iter().map(|id| (*id).to_owned()).collect();
