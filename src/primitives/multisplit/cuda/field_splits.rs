@@ -40,7 +40,15 @@ impl FieldSplits {
     ///
     /// # Errors
     /// Errors reported by the driver.
-    pub fn split(&mut self, gpu: &Gpu, from: Pair, to: Pair, n: u64, shift: u32, division: bool) -> Result<(), Failure> {
+    pub fn split(
+        &mut self,
+        gpu: &Gpu,
+        from: Pair,
+        to: Pair,
+        n: u64,
+        shift: u32,
+        division: bool,
+    ) -> Result<(), Failure> {
         let field = match division {
             true => Function::quotient(shift, self.bits),
             false => Function::field(shift, self.bits, 1 << self.bits),

@@ -305,12 +305,7 @@ unsafe fn take_apart(from: Place, to: Place, n: usize) {
 
 /// Counts all digits of n keys; the digits that differ between keys, the lowest first, and which of them is the last.
 #[inline(always)]
-unsafe fn count(
-    n: usize,
-    digits: Digits,
-    counts: &mut Counts,
-    key: impl Fn(usize) -> u64,
-) -> Differing {
+unsafe fn count(n: usize, digits: Digits, counts: &mut Counts, key: impl Fn(usize) -> u64) -> Differing {
     for (counts, digit) in counts.iter_mut().zip(digits.all()) {
         counts[..digit.values()].fill(0);
     }

@@ -70,7 +70,11 @@ impl InCache<u32, None> for ByNetworks {
             for &end in &ends[..ranges] {
                 let at = |place: Place| place.further::<u32, None>(begin);
                 let n = end as usize - begin;
-                sort_few(Part { from: at(part.room), room: at(part.from), to: at(part.to), n }, field, counts);
+                sort_few(
+                    Part { from: at(part.room), room: at(part.from), to: at(part.to), n },
+                    field,
+                    counts,
+                );
                 begin = end as usize;
             }
         }

@@ -49,13 +49,7 @@ pub struct Multisplits {
 
 impl Multisplits {
     /// Allocates their counts.
-    pub fn new(
-        gpu: &Gpu,
-        spec: &Spec,
-        radix: u64,
-        by: Splits,
-        found: Found,
-    ) -> Result<Multisplits, Failure> {
+    pub fn new(gpu: &Gpu, spec: &Spec, radix: u64, by: Splits, found: Found) -> Result<Multisplits, Failure> {
         let splits = specs(spec, radix, by)?
             .iter()
             .map(|spec| FieldSplits::new(gpu, spec))
