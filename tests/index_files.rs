@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use program::{scatterlab, text};
 
-/// An array made by NumPy: 600 x 4 int64, each cell of a mesh with three others.
+/// An array made by NumPy: 2400 int64, each of 600 cells of a mesh with three others.
 const NPY: &[u8] = include_bytes!("fixtures/neighbours.npy");
 /// A table made by `numpy.savetxt` with the columns `cell` and `far`.
 const CSV: &[u8] = include_bytes!("fixtures/edges.csv");

@@ -110,7 +110,7 @@ fn runs_of_the_first_schema_are_read_and_go_on() {
     let output = scatterlab(root.path(), &["run", "--resume", "old"]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}{}", text(&output.stderr));
-    assert!(said.contains("5 of 8 rounds on file") && said.contains("another try"), "{said}");
+    assert!(said.contains("5 rounds on file") && said.contains("another try"), "{said}");
     // Another version on another machine measured the old rounds: they stay on file, and are measured again.
     assert!(said.contains("warning: set aside: 5 rounds of 3 cases (version is "), "{said}");
     let manifest: Value =
@@ -177,7 +177,7 @@ fn a_packed_run_that_was_interrupted_goes_on() {
     let output = scatterlab(root.path(), &["run", "--resume", "old"]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}{}", text(&output.stderr));
-    assert!(said.contains("5 of 8 rounds on file"), "{said}");
+    assert!(said.contains("5 rounds on file"), "{said}");
     let names = names(&old);
     assert!(names.contains(&"events.ndjson".to_owned()) && !names.contains(&"events.ndjson.gz".to_owned()));
 }
