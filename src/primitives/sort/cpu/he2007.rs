@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
-use super::msd::{ByDigits, Counts, InCache, NO_COUNTS, Part};
+use super::msd::{ByDigits, Counts, InCache, Part, no_counts};
 use super::{Digit, Digits, Key, Place, Sort};
 use crate::device::cpu::{Worker, part};
 use crate::primitives::cpu::tuple::Tuple;
@@ -37,7 +37,7 @@ pub unsafe fn run<K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
     let (run, other) = if worker.count == 1 { (output, between) } else { (between, output) };
     let [run, other] = [run, other].map(|place| place.further::<K, V>(start));
     let counts = sort.counts[worker.index].ptr();
-    let mut share = Share { phases: Phases::of(&sort.spec), counts, of_digits: NO_COUNTS };
+    let mut share = Share { phases: Phases::of(&sort.spec), counts, of_digits: no_counts() };
     unsafe {
         share.split::<K, V>(0, &pieces, (sort.source::<K, V>(), other), run, run);
         worker.meet();

@@ -24,7 +24,9 @@ const MOST: usize = 8;
 
 /// Counts of the digits of a part. A worker has one for all its parts: only the values that digits have are cleared.
 pub type Counts = [[u32; VALUES]; MOST];
-pub const NO_COUNTS: Counts = [[0; VALUES]; MOST];
+pub fn no_counts() -> Counts {
+    [[0; VALUES]; MOST]
+}
 
 /// After a sort of n keys by their highest log2(n) + this many bits, few uniform keys are out of order.
 const MARGIN: u32 = 4;
@@ -119,7 +121,7 @@ impl Parts<'_> {
     #[inline(always)]
     unsafe fn sort_all<C: InCache<K, V>, K: Key, V: Tuple>(&self, rest: Digits, room: &Room) {
         let (between, output) = (self.sort.between.place(), self.sort.output.place());
-        let (mut value, mut start, mut n, mut counts) = (0, 0, 0, NO_COUNTS);
+        let (mut value, mut start, mut n, mut counts) = (0, 0, 0, no_counts());
         loop {
             let taken = self.sort.next.fetch_add(1, Ordering::Relaxed);
             if taken >= self.values {
