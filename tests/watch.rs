@@ -30,7 +30,7 @@ fn a_stored_run_of_the_first_schema_is_watched_without_a_terminal() {
     let output = scatterlab(&["watch", folder, "--speed", "max"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
-    assert!(lines.contains("[30/30]") && lines.contains("6 certified"), "{lines}");
+    assert!(lines.contains("[30/30 rounds]") && lines.contains("6 certified"), "{lines}");
     assert_eq!(content(&path), before, "nothing is written");
 }
 

@@ -232,7 +232,8 @@ impl Printer {
         let commands: Vec<String> =
             lacking.iter().map(|backend| format!("scatterlab calibrate --backend {backend}")).collect();
         let (of, commands) = (lacking.join(" and "), commands.join(" and "));
-        self.note(&format!("no profile of {of}, so no model predicts its cases; {commands} makes one"));
+        let makes = if lacking.len() == 1 { "makes one" } else { "make them" };
+        self.note(&format!("no profile of {of}, so no model predicts such cases; {commands} {makes}"));
     }
 
     fn warn(&mut self, text: &str) {

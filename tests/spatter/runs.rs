@@ -257,7 +257,7 @@ fn a_suite_is_a_recipe() {
     assert!(output.status.success(), "{output:?}");
     assert!(folder.path().join("out/results.csv").is_file());
     let output = scatterlab(folder.path(), &["run", "mine.json", "--backend", "scalar", "--dry-run"]);
-    assert!(text(&output.stdout).starts_with("mine (mine.json): 1 cases"), "{output:?}");
+    assert!(text(&output.stdout).starts_with("mine (mine.json): 1 case\n"), "{output:?}");
     fs::write(folder.path().join("mine.json"), r#"[{"patern": 1}]"#).expect("a suite");
     let output = scatterlab(folder.path(), &["run", "mine.json"]);
     assert_eq!(output.status.code(), Some(1));
