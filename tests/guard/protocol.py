@@ -33,10 +33,15 @@ def bare(value, exact=False):
 
 
 def transcript(text):
-    """Events in order, one per line, without log messages and with consecutive equal events shown once."""
-    lines = []
+    """Events in order, one per line, without log messages and with consecutive equal events shown once. Of a
+    backend's references only the first: how costly a copy was just now decides whether later passes take another."""
+    lines, referenced = [], set()
     for line in text.splitlines():
         event = json.loads(line) if line.startswith("{") else {"event": line}
+        if event.get("event") == "reference":
+            if event["backend"] in referenced:
+                continue
+            referenced.add(event["backend"])
         shown = json.dumps(bare(event), ensure_ascii=False)
         if event.get("event") != "log" and shown not in lines[-1:]:
             lines.append(shown)
