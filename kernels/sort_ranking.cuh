@@ -1,5 +1,5 @@
-// What a pass of onesweep does on chip, again and again on a tile that stays in shared memory: the roof that ranking
-// digits sets to sort_onesweep.cuh, whose functions and shapes these are.
+// The part of onesweep's pass that is done on chip, again and again on a tile that stays in shared memory: the roof
+// that ranking digits sets to sort_onesweep.cuh, whose functions and shapes these are.
 //
 //   a block reads its tile once
 //   for each turn, by the digits in turn, the lowest first:

@@ -44,8 +44,8 @@ const BYTE_UNITS: &[(&str, u64)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
-/// Units of time with their exponents of ten: `3ms` is parsed as `3e-3`, without a rounding multiplication.
-/// Each unit as a number of whole seconds and a power of ten.
+/// Units of time, each as whole seconds and an exponent of ten: `3ms` is parsed as `3e-3`, without a rounding
+/// multiplication.
 const SECOND_UNITS: &[(&str, f64, i32)] = &[
     ("s", 1.0, 0),
     ("ms", 1.0, -3),

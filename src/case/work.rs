@@ -171,8 +171,8 @@ pub struct Walk {
     pub total: u64,
 }
 
-/// What a method ranks on chip: its second roof beside the movement of data, if ranking is measured alone during a run,
-/// on tiles that stay where they are.
+/// The keys that a method ranks on chip: its second roof beside the movement of data, if ranking is measured alone
+/// during a run, on tiles that stay where they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranking {
     /// The kind of keys and values, `u32 + 4B`, by which a measured rate is found.

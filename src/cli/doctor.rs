@@ -108,8 +108,7 @@ fn print_checks(checks: &[doctor::Result]) {
 
 /// A text such as `13 ok, 2 notes, 1 warning`.
 fn counted([ok, notes, warnings]: [usize; 3]) -> String {
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
-    format!("{ok} ok, {notes} note{}, {warnings} warning{}", plural(notes), plural(warnings))
+    format!("{ok} ok, {}, {}", units::number_of(notes, "note"), units::number_of(warnings, "warning"))
 }
 
 /// A text such as `the copy of 1.02 GiB`, with a remark if the copy may fit in the caches.

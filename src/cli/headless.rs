@@ -127,7 +127,7 @@ struct Printer {
     finished: BTreeSet<usize>,
     /// The position of a case that was lost with its engine, until it is known whether the run continues.
     lost: Option<usize>,
-    /// Whether the lack of profiles has been said.
+    /// The lack of profiles has been said.
     told_of_profiles: bool,
 }
 

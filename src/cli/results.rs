@@ -39,7 +39,7 @@ pub fn print(ledger: &Ledger) {
     out::line("");
 }
 
-/// What was measured in this experiment of the plan.
+/// The measurements of this experiment of the plan, and remarks on them.
 pub fn measured(ledger: &Ledger, number: usize) -> Measured {
     let plan = ledger.plan();
     let records = ledger.records().iter().filter(|record| record.case.experiment == number);

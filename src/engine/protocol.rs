@@ -188,7 +188,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// How fast keys of one kind are ranked on chip where nothing else takes time.
+/// The rate at which keys of one kind are ranked on chip where nothing else takes time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
     /// The kind of keys and values ([`Ranking::kind`](crate::case::Ranking::kind)).

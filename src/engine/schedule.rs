@@ -31,7 +31,7 @@ struct Progress {
     /// Least number of rounds requested by the user.
     wanted: u32,
     given_up: bool,
-    /// Whether the run's time bound leaves no room for another turn.
+    /// The run's time bound leaves no room for another turn.
     cut: bool,
     /// Rounds whose second attempt was pending when the case was given up.
     looks: BTreeSet<u32>,

@@ -170,7 +170,7 @@ fn answer(judgement: &Judgement, notes: &mut Notes) -> String {
 
 /// `1 case`, `2 cases`.
 pub fn cases(n: usize) -> String {
-    format!("{n} case{}", if n == 1 { "" } else { "s" })
+    units::number_of(n, "case")
 }
 
 /// The cases without a counterpart, by name and experiment.

@@ -2,7 +2,7 @@
 
 use super::unit;
 use crate::case::schema::Kind;
-use crate::case::units::label_count;
+use crate::case::units::{label_count, number_of};
 use crate::case::{Cache, HostMemory, Measure, Value};
 use crate::primitives;
 use crate::recipe::plan::{Axis, Experiment};
@@ -32,7 +32,7 @@ fn text(text: &str) -> String {
 /// How cases are sampled: `3 rounds of 5 samples`, `5 to 30 rounds of 5 samples, until
 /// ±3 %`.
 pub fn sampling(measure: &Measure) -> String {
-    let times = |n: u32, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let times = |n: u32, word: &str| number_of(n as usize, word);
     let samples = times(measure.samples, "sample");
     let cold = if measure.cache == Cache::Cold { ", cold caches" } else { "" };
     let cold = match measure.transfer {

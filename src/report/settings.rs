@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::case::Value;
 use crate::case::peers::SETTING;
+use crate::case::units::number_of;
 use crate::run::Record;
 
 /// One line for each peer that chose: `peer:cub-radix-sort: counts 64 (3 cases), counts 32 (1 case)`.
@@ -29,10 +30,7 @@ fn words(record: &Record) -> Option<String> {
 fn counted(chosen: BTreeMap<String, usize>) -> String {
     let mut chosen: Vec<(String, usize)> = chosen.into_iter().collect();
     chosen.sort_by_key(|(_, cases)| std::cmp::Reverse(*cases));
-    let word = |(words, cases): &(String, usize)| {
-        let plural = if *cases == 1 { "" } else { "s" };
-        format!("{words} ({cases} case{plural})")
-    };
+    let word = |(words, cases): &(String, usize)| format!("{words} ({})", number_of(*cases, "case"));
     chosen.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 

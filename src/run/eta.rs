@@ -1,6 +1,5 @@
 //! Progress and remaining time of a run, from its finished (case, round) pairs. Each case is expected to go on until
-//! its own stopping rule ends it. Sums are updated incrementally, so an event
-//! costs O(1) in the number of cases.
+//! its own stopping rule ends it. Sums are updated incrementally, so an event costs O(1) in the number of cases.
 
 mod course;
 mod left;
@@ -113,13 +112,13 @@ struct Deviations {
 }
 
 impl Deviations {
-    fn set(&mut self, at: usize, deviations: Vec<f64>) {
+    fn set(&mut self, at: usize, deviations: &[f64]) {
         if self.cases[at].is_empty() && !deviations.is_empty() {
             self.known.push(at);
         }
         // A case keeps what it has: it may have failed since.
         if !deviations.is_empty() {
-            self.cases[at] = deviations;
+            self.cases[at] = deviations.to_vec();
         }
     }
 }
@@ -184,9 +183,9 @@ impl Eta {
     pub fn note(&mut self, at: usize, ledger: &Ledger) {
         let Some(record) = ledger.records().get(at) else { return };
         let deviations = course::deviations(&record.medians());
-        self.deviations.set(at, deviations);
-        let course = self.course(at, ledger, record);
+        self.deviations.set(at, &deviations);
         let each = self.each(at, record);
+        let course = self.course(at, ledger, each, &deviations);
         let (attempts, flagged) = (record.attempts().count() as u32, flagged(record));
         self.update(at, |share| {
             // What was skipped has no result, and is not counted.
@@ -235,9 +234,9 @@ impl Eta {
         if self.total.first > 0.0 { (self.total.later / self.total.first).clamp(0.1, 1.0) } else { 1.0 }
     }
 
-    /// What the case still takes.
-    fn course(&self, at: usize, ledger: &Ledger, record: &Record) -> Course {
-        let measure = ledger.measure(at);
+    /// What the case still takes, by the seconds of an attempt and the deviations of its rounds.
+    fn course(&self, at: usize, ledger: &Ledger, each: Option<f64>, deviations: &[f64]) -> Course {
+        let (measure, record) = (ledger.measure(at), &ledger.records()[at]);
         let looks = measure.second_look && record.spent().affords(measure.budget);
         let look = if looks && record.awaits_second_look() { 1.0 } else { 0.0 };
         match record.status {
@@ -248,9 +247,8 @@ impl Eta {
                 let (flagged, had) = (f64::from(flagged(record)), record.rounds.len() as f64);
                 let flagged = (flagged + FLAGGED * all) / (had + FLAGGED);
                 let flagged = if measure.second_look { flagged.min(1.0) } else { 0.0 };
-                let each = self.each(at, record).unwrap_or(self.cases[at].estimate);
-                let own = course::deviations(&record.medians());
-                let course = course::foresee(measure, record, each, flagged, &own, &self.deviations);
+                let each = each.unwrap_or(self.cases[at].estimate);
+                let course = course::foresee(measure, record, each, flagged, deviations, &self.deviations);
                 Course { attempts: course.attempts + look, ..course }
             }
         }

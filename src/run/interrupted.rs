@@ -7,6 +7,7 @@ use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
 use super::{Ledger, Record};
 use crate::case::gpus::Gpus;
+use crate::case::units::number_of;
 use crate::case::{Availability, Case, Device, Measure, Verdict, listed};
 use crate::engine::client::Hello;
 use crate::engine::environment::fact_names::{PREFETCHERS, is_fleeting};
@@ -188,8 +189,7 @@ pub fn told(aside: &[Event], ledger: &Ledger) -> String {
             }
         }
     }
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    format!("{} of {} ({})", plural(rounds, "round"), plural(aside.len(), "case"), reasons.join("; "))
+    format!("{} of {} ({})", number_of(rounds, "round"), number_of(aside.len(), "case"), reasons.join("; "))
 }
 
 /// Whether any of these facts decides a time, so that the run's machine is another one from here on.

@@ -8,6 +8,7 @@ use super::controls::Request as Control;
 use super::home;
 use super::panel::Focus;
 use super::pattern::Look;
+use super::runs;
 use super::session::{Phase, Session};
 use super::state::{Mode, State};
 use super::whatif::Request as WhatIf;
@@ -61,7 +62,7 @@ const PLAYED: &str = "a run that is played back is read-only";
 fn resume(state: &State) -> &'static str {
     match state.run() {
         _ if state.busy() => "a run is active",
-        _ if state.runs.reopens() => "the run is being read already",
+        _ if state.runs.awaits(runs::Awaited::Reopening) => "the run is being read already",
         _ if state.focus.is_runs() => match state.runs.selected().map(|entry| entry.summary()) {
             Some(Some(_)) => "this run is complete: nothing is left to measure",
             Some(None) => "this folder cannot be read as a run",

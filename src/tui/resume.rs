@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::runs::Job;
+use super::runs::{self, Job};
 use super::session::{Phase, Session};
 use super::state::{Mode, State};
 use super::update::{Effect, begin};
@@ -18,7 +18,7 @@ pub struct Unfinished {
 
 /// The run in view, if it was cut short and nothing else is in progress.
 pub fn cut_short(state: &State) -> Option<Unfinished> {
-    if state.busy() || state.runs.reopens() || state.mode != Mode::Run {
+    if state.busy() || state.runs.awaits(runs::Awaited::Reopening) || state.mode != Mode::Run {
         return None;
     }
     let folder = match state.focus.is_runs() {
@@ -34,7 +34,7 @@ pub fn cut_short(state: &State) -> Option<Unfinished> {
 /// The run that has just ended, to measure its selected case again. Stored runs are excluded: they may be from
 /// another machine.
 pub fn of_case(state: &State) -> Option<Unfinished> {
-    let idle = !state.busy() && !state.runs.reopens();
+    let idle = !state.busy() && !state.runs.awaits(runs::Awaited::Reopening);
     let run = over(state).filter(|run| idle && run.mode == Mode::Run)?;
     let case = state.session.as_ref()?.selected;
     run.ledger.may_repeat(case).then(|| Unfinished { folder: run.folder.clone(), case: Some(case) })
@@ -54,7 +54,7 @@ fn is_incomplete(run: &Session) -> bool {
 /// Has the run read, so that it can be resumed.
 pub fn reopen(state: &mut State, run: Unfinished) -> Effect {
     state.notice = Some("reading the run …".to_owned());
-    Effect::Request(state.runs.reopening_ticket(), Job::Reopen(run))
+    Effect::Request(state.runs.ticket_for(runs::Awaited::Reopening), Job::Reopen(run))
 }
 
 /// Shows the resumed run, starting with the content of its folder.

@@ -12,7 +12,7 @@ pub struct Doubts {
     /// The beginning of the engine's warning about the noise of the latest round. The assessment at the end of the
     /// run names all noise, so that such a warning is not printed.
     noise: Option<String>,
-    /// How often each warning has come, without the case that it names.
+    /// The number of times each warning has come, without the case that it names.
     told: BTreeMap<String, usize>,
 }
 
@@ -23,8 +23,7 @@ impl Doubts {
         self.noise = (!result.flags.is_empty()).then(|| preamble(label, result.round));
     }
 
-    /// Whether to print a warning about anything but noise, which may be about one of these cases: the first of its
-    /// kind.
+    /// The first warning of its kind, which may name one of these cases, is to be printed; those about noise are not.
     pub fn is_news<'a>(&mut self, warning: &str, labels: impl Iterator<Item = &'a str>) -> bool {
         if self.noise.as_ref().is_some_and(|start| warning.starts_with(start)) {
             return false;

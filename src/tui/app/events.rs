@@ -12,7 +12,7 @@ use crate::tui::field::Stroke;
 use crate::tui::home::Entering;
 use crate::tui::home::background_lookups::BackgroundLookups;
 use crate::tui::mouse;
-use crate::tui::runs::{Answer, IoWorker};
+use crate::tui::runs::{self, Answer, IoWorker};
 use crate::tui::update::Input;
 
 /// Maximum number of messages processed before keys are read again.
@@ -51,7 +51,7 @@ impl App {
     /// view. Leaving does not wait.
     fn waits_for_pattern(&mut self, key: KeyEvent) -> bool {
         let leaves = matches!(self.meaning(key), Input::Act(Action::Quit | Action::Back | Action::Suspend));
-        let waits = self.state.runs.touches() && self.deferred.len() < BURST;
+        let waits = self.state.runs.awaits(runs::Awaited::Touching) && self.deferred.len() < BURST;
         if leaves {
             self.deferred.clear();
         }
@@ -60,7 +60,7 @@ impl App {
 
     /// Acts on the keys that waited for the pattern view.
     fn catch_up(&mut self, now: Duration) {
-        while !self.state.runs.touches()
+        while !self.state.runs.awaits(runs::Awaited::Touching)
             && let Some(key) = self.deferred.pop_front()
         {
             let input = self.meaning(key);

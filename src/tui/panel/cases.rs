@@ -61,17 +61,17 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let area = heading(&title, focused, theme, area, buffer);
     let rows = session.rows();
     let listed = Listed::new(session, &rows, area);
+    let mut names = listed.experiment.and_then(|experiment| case_names(session, experiment, &rows));
     if let Some(experiment) = listed.experiment {
-        heading_of(session, experiment, &rows, theme, Rect { height: 1, ..area }, buffer);
+        heading_of(session, experiment, names.as_ref(), theme, Rect { height: 1, ..area }, buffer);
     }
     let area = listed.area;
-    let mut names = listed.experiment.and_then(|experiment| case_names(session, experiment, &rows));
     for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(listed.first)) {
         let area = Rect { y, height: 1, ..area };
         match row {
             Row::Experiment(index) => {
                 names = case_names(session, *index, &rows);
-                heading_of(session, *index, &rows, theme, area, buffer);
+                heading_of(session, *index, names.as_ref(), theme, area, buffer);
             }
             Row::Case(index) => case(session, *index, names.as_ref(), focused, theme, area, buffer),
             Row::Absent { first } => absent(session, *first, &rows, focused, theme, area, buffer),
@@ -149,10 +149,17 @@ fn case_names<'p>(session: &'p Session, experiment: usize, rows: &[Row]) -> Opti
 }
 
 /// The names of the axes and the unit.
-fn heading_of(session: &Session, index: usize, rows: &[Row], theme: Theme, area: Rect, buffer: &mut Buffer) {
+fn heading_of(
+    session: &Session,
+    index: usize,
+    names: Option<&CaseNames>,
+    theme: Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let plan = session.ledger.plan();
     let Some(experiment) = plan.experiments.get(index) else { return };
-    let axes = case_names(session, index, rows).map(|names| names.head()).unwrap_or_default();
+    let axes = names.map(CaseNames::head).unwrap_or_default();
     let title = if plan.experiments.len() > 1 { format!("{}: ", experiment.title) } else { String::new() };
     let room = usize::from(area.width).saturating_sub(4);
     let unit = words::column_unit(experiment.chart.y);

@@ -10,7 +10,7 @@ use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::panel::Focus;
-use crate::tui::runs::Job;
+use crate::tui::runs::{self, Job};
 use crate::tui::state::State;
 use crate::tui::update::Effect;
 use crate::tui::words;
@@ -189,7 +189,7 @@ fn ask(state: &mut State, at: usize) -> Option<Effect> {
     let name = experiment.map_or_else(|| case.primitive.clone(), |e| words::swept_values(e, &case));
     let name = escaped(&format!("{} {name}", case.primitive));
     let question = Question { at, name, case, files: plan.indices.clone() };
-    Some(Effect::Request(state.runs.touching_ticket(), Job::Touch(Box::new(question))))
+    Some(Effect::Request(state.runs.ticket_for(runs::Awaited::Touching), Job::Touch(Box::new(question))))
 }
 
 /// Shows the result, with the settings of the previous view.

@@ -55,6 +55,16 @@ pub enum Listing {
     Done { more: usize },
 }
 
+/// The use of an answer that is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// To read a run that is to be resumed.
+    Reopening,
+    /// To find the lines that a case touches.
+    Touching,
+    Other,
+}
+
 /// The list of stored runs, and the operations in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
@@ -76,12 +86,8 @@ pub struct Runs {
     /// The run under the charts that the user chose.
     pub laid: Option<Arc<Baseline>>,
     pub typing: Option<Typing>,
-    /// The request whose answer is awaited.
-    waiting: Option<u64>,
-    /// The last request for a run to be resumed.
-    reopening: Option<u64>,
-    /// The last request for the lines that a case touches.
-    touching: Option<u64>,
+    /// The number of the request whose answer is awaited, and the request.
+    waiting: Option<(u64, Awaited)>,
     /// Number of requests so far.
     asked: u64,
     pub sheet: Option<Sheet>,
@@ -194,33 +200,19 @@ impl Runs {
 
     /// The number of a request whose answer will be awaited.
     pub fn ticket(&mut self) -> u64 {
+        self.ticket_for(Awaited::Other)
+    }
+
+    /// The same of this request.
+    pub fn ticket_for(&mut self, request: Awaited) -> u64 {
         self.asked += 1;
-        self.waiting = Some(self.asked);
+        self.waiting = Some((self.asked, request));
         self.asked
     }
 
-    /// The number of a request for a run that is to be resumed.
-    pub fn reopening_ticket(&mut self) -> u64 {
-        let ticket = self.ticket();
-        self.reopening = Some(ticket);
-        ticket
-    }
-
-    /// Whether a run that is to be resumed is being read.
-    pub fn reopens(&self) -> bool {
-        self.waiting.is_some() && self.waiting == self.reopening
-    }
-
-    /// The number of a request for the lines that a case touches.
-    pub fn touching_ticket(&mut self) -> u64 {
-        let ticket = self.ticket();
-        self.touching = Some(ticket);
-        ticket
-    }
-
-    /// Whether the lines that a case touches are being looked for.
-    pub fn touches(&self) -> bool {
-        self.waiting.is_some() && self.waiting == self.touching
+    /// Whether the answer to this request is awaited.
+    pub fn awaits(&self, request: Awaited) -> bool {
+        self.waiting.is_some_and(|(_, waiting)| waiting == request)
     }
 
     /// Stops waiting for an answer.
@@ -230,6 +222,6 @@ impl Runs {
 
     /// Whether this answer is awaited; if so, stops waiting for it.
     pub fn awaited(&mut self, ticket: u64) -> bool {
-        self.waiting == Some(ticket) && self.waiting.take().is_some()
+        self.waiting.is_some_and(|(waiting, _)| waiting == ticket) && self.waiting.take().is_some()
     }
 }
