@@ -15,15 +15,13 @@ use super::{
 use crate::engine::client::EngineCommand;
 use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
-use crate::report::judge::{self, Comparison};
-use crate::report::judged::{Heads, cases, judged};
-use crate::report::verdicts::{self, NamedRun};
+use crate::report::judge::Comparison;
+use crate::report::replay::{self, VERDICTS};
 use crate::report::write_of_run;
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
-use crate::run::{EngineRunner, Record, newest};
+use crate::run::{EngineRunner, newest};
 use crate::shell::{self, quoted};
-use crate::stats::comparison::FEWEST;
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
@@ -57,13 +55,10 @@ pub struct ReplayArguments {
 /// The default folder of runs.
 const ROOT: &str = "reports";
 
-/// The file that holds the verdicts.
-const VERDICTS: &str = "replay.csv";
-
 /// Runs a stored plan again and judges the new results against the stored ones.
 pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let stored = find(arguments)?;
-    let shortfall = enough(&stored)?;
+    let shortfall = replay::enough(&stored)?;
     let plan = raised(stored.manifest.plan.clone(), arguments.rounds);
     let stem = slug(&plan.title);
     let folder = arguments.out.clone().unwrap_or_else(|| fresh_path(&arguments.root, &clock::now(), &stem));
@@ -74,50 +69,11 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
     let (out, root) = (Some(folder.clone()), arguments.root.clone());
     let runner = EngineRunner { engine, out, root, profiles: Vec::new(), reports: Some(write_of_run) };
     let interrupt = Interrupt::listen()?;
-    let summary = headless::run(&runner, plan, own_text(&stored), &interrupt)?;
-    let comparison = judge(&stored, &folder, arguments.margin)?;
-    Ok(ExitCode::from(status(!summary.is_success(), &comparison)))
-}
-
-/// Refuses, before anything is measured, a run against which nothing can be judged. Returns a remark if only
-/// some of its cases cannot be judged.
-fn enough(stored: &Stored) -> anyhow::Result<Option<String>> {
-    let path = stored.path.display();
-    let results: Vec<&Record> =
-        stored.ledger.records().iter().filter(|record| record.statistics.is_some()).collect();
-    if results.is_empty() {
-        bail!("{path} holds no result to judge against");
-    }
-    let short = results.iter().filter(|record| !judge::can_be_judged(record)).count();
-    if short == results.len() {
-        bail!(
-            "nothing can be judged against {path}: a case needs {FEWEST} certified rounds there, and none has \
-             them, however many the new run has; {}",
-            judge::anew()
-        );
-    }
-    Ok((short > 0).then(|| {
-        let of = cases(results.len());
-        format!("{short} of {of} there have fewer than {FEWEST} certified rounds and cannot be judged")
-    }))
-}
-
-/// Judges the new run, writes its verdicts into its folder and prints them.
-fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Comparison> {
-    let fresh = Stored::open(folder)?;
-    let named = |stored: &Stored| stored.path.display().to_string();
-    let baseline = NamedRun { name: named(stored), side: stored.into() };
-    let now = [NamedRun { name: named(&fresh), side: (&fresh).into() }];
-    let mut comparisons = judge::compare(baseline.side, &[now[0].side], margin);
-    let rows = verdicts::rows(&baseline, &now, &comparisons, margin);
-    let path = verdicts::write(folder, VERDICTS, &rows)?;
-    let comparison = comparisons.pop().context("nothing was compared")?;
-    let again = quoted(&named(stored));
-    let heads = Heads { baseline: "then".to_owned(), other: "now".to_owned(), again };
-    let judged = judged(&baseline, &now[0], &comparison, margin, &heads);
-    judged.lines().iter().for_each(|line| out::line(line));
-    out::line(&format!("verdicts: {}", path.display()));
-    Ok(comparison)
+    let summary = headless::run(&runner, plan, replay::own_text(&stored), &interrupt)?;
+    let verdicts = replay::judge(&stored, &folder, arguments.margin)?;
+    verdicts.judged.lines().iter().for_each(|line| out::line(line));
+    out::line(&format!("verdicts: {}", verdicts.path.display()));
+    Ok(ExitCode::from(status(!summary.is_success(), &verdicts.comparison)))
 }
 
 fn status(incomplete: bool, comparison: &Comparison) -> u8 {
@@ -126,15 +82,6 @@ fn status(incomplete: bool, comparison: &Comparison) -> u8 {
         () if comparison.count("differ") > 0 => DIFFERS,
         () if comparison.count("cannot tell") > 0 => CANNOT_TELL,
         () => 0,
-    }
-}
-
-/// The recipe without the comment that the stored run put above it, because the new run adds its own.
-fn own_text(stored: &Stored) -> &str {
-    let text = stored.recipe.as_str();
-    match text.split_once('\n') {
-        Some((first, rest)) if first.starts_with("# Run with: ") => rest,
-        _ => text,
     }
 }
 

@@ -3,8 +3,8 @@
 use super::draft::only;
 use super::error::{Mistake, Place};
 use super::node::{Content, Node};
-use crate::case::MODELS;
-use crate::recipe::plan::{Bars, Ceiling, Quantity};
+use crate::case::{MODELS, Value};
+use crate::recipe::plan::{Bars, Ceiling, Chart, Experiment, Quantity};
 
 /// Name of a parameter in the chart.
 #[derive(Clone, Debug)]
@@ -90,6 +90,38 @@ impl ChartDraft {
     pub fn keys() -> [&'static str; KEYS.len()] {
         KEYS
     }
+}
+
+/// The chart of an experiment as a line of a recipe, with the short names of the axes.
+pub(crate) fn written(experiment: &Experiment) -> String {
+    let Chart { x, y, lines, panels, relative_to, ceiling, models, bars } = &experiment.chart;
+    let axis = |key: &String| experiment.axes.iter().find(|axis| axis.key == *key);
+    let short = |key: &String| axis(key).map_or(key.as_str(), |axis| axis.name.as_str()).to_owned();
+    let list = |names: Vec<String>| {
+        if let [one] = &names[..] { one.clone() } else { format!("[{}]", names.join(", ")) }
+    };
+    let some = |names: &Vec<String>| (!names.is_empty()).then(|| list(names.clone()));
+    let keys = |keys: &Vec<String>| some(&keys.iter().map(short).collect());
+    let baseline = |(key, value): &(String, Value)| format!("{{{}: {}}}", short(key), value);
+    let model = |names: &Vec<String>| some(names).unwrap_or_else(|| NO_MODEL.to_owned());
+    let values = [
+        Some(short(x)),
+        Some(word_of(&QUANTITIES, *y)),
+        keys(lines),
+        keys(panels),
+        relative_to.as_ref().map(baseline),
+        ceiling.map(|ceiling| word_of(&CEILINGS, ceiling)),
+        // Of transfers none are predicted: that need not be said.
+        models.as_ref().filter(|_| *y != Quantity::TimeWithTransfer).map(model),
+        bars.map(|bars| word_of(&Bars::WORDS, bars)),
+    ];
+    let entries = KEYS.iter().zip(values).filter_map(|(key, value)| Some(format!("{key}: {}", value?)));
+    format!("chart: {{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// The word of a value.
+fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> String {
+    words.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word).to_owned()
 }
 
 /// The accepted values of a chart's key, its default and its meaning.

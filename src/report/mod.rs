@@ -18,6 +18,7 @@ pub mod overlay;
 pub mod pdf;
 pub mod predictions;
 mod relative;
+pub mod replay;
 pub mod scale;
 pub mod series;
 pub mod settings;

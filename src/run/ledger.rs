@@ -8,7 +8,7 @@ use crate::case::{Availability, Case, Device, Measure, Verdict};
 use crate::engine::protocol::{Event, Finished, FinishedRound, Ranked, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::model::{DeviceProfile, Profiles};
-use crate::recipe::plan::Plan;
+use crate::recipe::plan::{Chart, Plan};
 use crate::stats::Stop;
 use crate::{primitives, stats};
 
@@ -88,6 +88,13 @@ impl Ledger {
 
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Has the experiment drawn in another way, which changes no case and no result.
+    pub fn draw(&mut self, experiment: usize, chart: Chart) {
+        if let Some(experiment) = self.plan.experiments.get_mut(experiment) {
+            experiment.chart = chart;
+        }
     }
 
     pub fn records(&self) -> &[Record] {

@@ -4,6 +4,7 @@
 mod apply;
 pub mod baseline;
 pub mod cursor;
+mod options;
 pub mod overlay;
 mod readout;
 mod request;

@@ -16,6 +16,7 @@ use super::machine::Machine;
 use super::state::Mode;
 use super::words;
 use crate::engine::protocol::{Environment, Level, Stage};
+use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, charted};
 use crate::run::Ledger;
 use crate::run::eta::{Eta, Left};
@@ -93,6 +94,8 @@ pub struct Session {
     pub all_events_seen: bool,
     /// Whether the engine has made progress since it was started.
     progressed: bool,
+    /// The charts of the experiments as the recipe has them.
+    recipe_charts: Vec<Chart>,
     chart: ChartData,
     /// Whether the chart is older than the ledger or shows another experiment.
     stale: bool,
@@ -103,6 +106,8 @@ pub struct Session {
     /// When the run's thread last sent something, and the longest that the engine was silent before.
     heard: Duration,
     longest_silence: Duration,
+    /// The folder of the stored run that this one repeats, until it is judged against it.
+    pub replays: Option<PathBuf>,
     /// The backend that is calibrated, if that is what the run is for.
     pub calibrates: Option<String>,
 }
@@ -114,6 +119,7 @@ impl Session {
         eta.begin(now);
         let earlier = taken(&ledger).unwrap_or_default();
         let chart = charted(ledger.plan(), 0, ledger.records(), Some(ledger.references()));
+        let recipe_charts = ledger.plan().experiments.iter().map(|e| e.chart.clone()).collect();
         let view = ChartView::new(ledger.plan().experiments.len());
         let mut session = Session {
             recipe: recipe.into(),
@@ -140,12 +146,14 @@ impl Session {
             cancelled: false,
             all_events_seen: false,
             progressed: false,
+            recipe_charts,
             chart,
             stale: false,
             reveal: false,
             unfolded: false,
             heard: now,
             longest_silence: Duration::ZERO,
+            replays: None,
             calibrates: None,
         };
         session.say(now, Level::Info, &format!("run folder {}", session.folder.display()));

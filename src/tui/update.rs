@@ -5,12 +5,14 @@ mod leave;
 mod pointer;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use super::calibration::{self, Made};
+use super::chart::baseline::Baseline;
 use super::command::Action;
 use super::field::Stroke;
 use super::home::{self, Errand, News};
@@ -65,6 +67,8 @@ pub enum Input {
     NotStarted(String),
     /// The run in this folder was resumed, with the results so far.
     WentOn { ledger: Box<Ledger>, folder: PathBuf },
+    /// A stored run is being replayed in this folder.
+    Replaying { plan: Box<Plan>, folder: PathBuf, baseline: Arc<Baseline>, remark: Option<String> },
     /// The outcome of saving a profile: the file's path, or the error.
     ProfileSaved(Box<Profile>, Result<PathBuf, String>),
     /// The device of this backend is being measured by these cases.
@@ -143,6 +147,9 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
             begin(state, Session::new(None, Ledger::new(*plan), folder, now));
             runs::playing(state, times);
         }
+        Input::Replaying { plan, folder, baseline, remark } => {
+            runs::replay::started(state, *plan, folder, &baseline, remark.as_deref());
+        }
         Input::Calibrating { backend, plan, folder } => calibration::started(state, backend, *plan, folder),
         Input::Calibrated(made) => calibration::finished(state, made),
         Input::NotStarted(reason) => home::not_started(state, &reason),
@@ -213,7 +220,7 @@ fn receive(state: &mut State, message: Message) -> Option<Effect> {
             recipe.into_iter().for_each(|recipe| state.home.facts.ran(recipe));
         }
     }
-    if over && let Some(effect) = calibration::over(state) {
+    if over && let Some(effect) = calibration::over(state).or_else(|| runs::replay::over(state)) {
         return Some(effect);
     }
     unattended(state)

@@ -85,7 +85,7 @@ fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Valu
     Err(Mistake::new(node.place, ErrorKind::NotAmong { at, value, accepted }))
 }
 
-/// The copy rate is defined for axes in GB/s only; the speed of light also for elements per second.
+/// The ceiling, if it suits the quantity.
 fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
     let written = &draft.chart;
     let Some((place, ceiling)) = written.ceiling else { return Ok(None) };
@@ -94,12 +94,7 @@ fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
     if light && draft.primitive.speed_of_light().is_none() {
         return invalid(&format!("{} has no speed of light; accepted: copy", draft.primitive.name()));
     }
-    let fits = match written.y {
-        Quantity::Bandwidth | Quantity::SystemBandwidth => true,
-        Quantity::Throughput => light,
-        Quantity::Time | Quantity::TimeWithTransfer => false,
-    };
-    match (fits && written.relative_to.is_none(), light) {
+    match (ceiling.suits(written.y) && written.relative_to.is_none(), light) {
         (true, _) => Ok(Some(ceiling)),
         (false, false) => invalid(
             "a copy's rate is in GB/s; accepted: with y: bandwidth or y: system-bandwidth, and without relative-to",
@@ -164,7 +159,35 @@ fn flatten(settings: &[Setting], out: &mut Vec<(String, String)>) {
 #[cfg(test)]
 mod tests {
     use crate::recipe;
-    use crate::recipe::plan::{Overrides, resolve};
+    use crate::recipe::plan::{Experiment, Overrides, resolve};
+    use crate::recipe::shipped;
+
+    #[test]
+    fn the_line_of_a_chart_reads_back_as_the_same_chart() {
+        let plan = |text: &str| {
+            let recipe = recipe::parse("a.yaml", text).expect("a recipe");
+            resolve(&recipe, &Overrides::default()).expect("a plan")
+        };
+        let mut read_back = 0;
+        for shipped in shipped::shipped() {
+            let own = |line: &str| line.trim_start().starts_with("chart: {") && line.ends_with('}');
+            let before = plan(shipped.text).experiments;
+            if shipped.text.lines().filter(|line| own(line)).count() != before.len() {
+                continue;
+            }
+            let mut lines = before.iter().map(Experiment::chart_line);
+            let written = |line: &str| match line.len() - line.trim_start().len() {
+                indent if own(line) => " ".repeat(indent) + &lines.next().unwrap_or_default(),
+                _ => line.to_owned(),
+            };
+            let text: Vec<String> = shipped.text.lines().map(written).collect();
+            for (experiment, again) in before.iter().zip(plan(&text.join("\n")).experiments) {
+                assert_eq!(again.chart, experiment.chart, "{}", shipped.path);
+                read_back += 1;
+            }
+        }
+        assert!(read_back > 20, "{read_back}");
+    }
 
     #[test]
     fn time_with_transfer_is_drawn_of_what_is_measured_and_not_predicted() {

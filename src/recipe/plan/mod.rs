@@ -77,6 +77,17 @@ pub enum Ceiling {
     SpeedOfLight,
 }
 
+impl Ceiling {
+    /// Whether the ceiling can be drawn over this quantity: a copy's rate is in GB/s, the speed of light is any rate.
+    pub fn suits(self, y: Quantity) -> bool {
+        match y {
+            Quantity::Bandwidth | Quantity::SystemBandwidth => true,
+            Quantity::Throughput => self == Ceiling::SpeedOfLight,
+            Quantity::Time | Quantity::TimeWithTransfer => false,
+        }
+    }
+}
+
 /// Bars through the points of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bars {
@@ -204,6 +215,11 @@ impl Plan {
 }
 
 impl Experiment {
+    /// The chart as a line of a recipe: `chart: {x: passes, y: time, lines: backend}`.
+    pub fn chart_line(&self) -> String {
+        crate::recipe::chart::written(self)
+    }
+
     /// A label that distinguishes this case within its experiment: `cpu · passes 4`.
     pub fn label(&self, case: &Case) -> String {
         let words: Vec<String> = self.axes.iter().filter_map(|axis| axis.label(case)).collect();

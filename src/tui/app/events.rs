@@ -107,7 +107,8 @@ impl App {
                 return self.catch_up(now);
             };
             match answer {
-                Answer::Reopened(run) => self.reopened(ticket, *run, now),
+                Answer::Reopened(run) => self.begin_with(ticket, now, |app| app.go_on(*run)),
+                Answer::Replayable(run) => self.begin_with(ticket, now, |app| app.replay(*run)),
                 answer => self.apply(Input::Answer(ticket, answer), now),
             }
         }

@@ -73,10 +73,7 @@ impl App {
 
     /// Starts a recipe that was resolved.
     pub(super) fn start(&mut self, recipe: usize, text: &str, plan: Plan) -> Result<Input, String> {
-        self.jobs.stop(Kind::Preview);
-        self.jobs.stop(Kind::Estimate);
-        self.background.iter_mut().for_each(BackgroundLookups::hush);
-        self.io_worker.iter().for_each(IoWorker::stop);
+        self.make_way()?;
         let running = self.runner.start(plan.clone(), text).map_err(|e| format!("{e:#}"))?;
         let folder = self.listen(running)?;
         Ok(Input::Started { recipe, plan: Box::new(plan), folder })
@@ -84,17 +81,23 @@ impl App {
 
     /// Starts to measure the device of a backend.
     fn calibrate(&mut self, backend: String) -> Result<Input, String> {
+        self.make_way()?;
+        let calibrator = self.calibrator.as_mut().ok_or("nothing can be calibrated here")?;
+        let (plan, running) = (calibrator.start)(&backend)?;
+        let folder = self.listen(running)?;
+        Ok(Input::Calibrating { backend, plan: Box::new(plan), folder })
+    }
+
+    /// Stops all work of this process that would disturb what is timed; refused while an older run writes its files.
+    pub(super) fn make_way(&mut self) -> Result<(), String> {
         if self.running.is_some() {
             return Err("the previous run is still writing its files".to_owned());
         }
-        let calibrator = self.calibrator.as_mut().ok_or("nothing can be calibrated here")?;
         self.jobs.stop(Kind::Preview);
         self.jobs.stop(Kind::Estimate);
         self.background.iter_mut().for_each(BackgroundLookups::hush);
         self.io_worker.iter().for_each(IoWorker::stop);
-        let (plan, running) = (calibrator.start)(&backend)?;
-        let folder = self.listen(running)?;
-        Ok(Input::Calibrating { backend, plan: Box::new(plan), folder })
+        Ok(())
     }
 
     /// Plays a stored run; nothing is measured.

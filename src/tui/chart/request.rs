@@ -25,6 +25,14 @@ pub enum Request {
     Bars,
     /// Select the next kind of dots.
     Canvas,
+    /// Draw the next quantity on y.
+    Quantity,
+    /// Give the roles x, lines and panels to other swept parameters.
+    Axes,
+    /// Make panels of one more parameter.
+    Panels,
+    /// Draw the next ceiling.
+    Ceiling,
     /// Hide or show the line with this number, counted from 1.
     Line(usize),
     /// Lay the previous run under this one, or remove the run that lies there.
@@ -52,6 +60,10 @@ impl Request {
             Request::ScaleY => "scale-y",
             Request::Bars => "bars",
             Request::Canvas => "dots",
+            Request::Quantity => "next-quantity",
+            Request::Axes => "turn-axes",
+            Request::Panels => "next-panels",
+            Request::Ceiling => "next-ceiling",
             Request::Line(number) => LINE_NAMES[(number.max(1) - 1) % LINE_NAMES.len()],
             Request::Before => "run-before",
             Request::Differences => "differences",

@@ -366,3 +366,55 @@ fn a_picture_is_drawn_again_only_when_it_would_differ() {
     say(&mut session, Event::Round { seq: 0, result: script::result(&plan, 2, 2) });
     assert!(!at_hand(&session));
 }
+
+/// The cases that the panels of a chart show.
+fn drawn(session: &Session) -> std::collections::BTreeSet<usize> {
+    session.chart().panels.iter().flat_map(|panel| panel.cases()).collect()
+}
+
+#[test]
+fn each_chart_can_be_drawn_by_other_axes_and_quantities_and_shows_the_same_cases() {
+    let mut turned = 0;
+    for shipped in crate::recipe::shipped::shipped() {
+        let recipe = crate::recipe::parse(shipped.path, shipped.text).expect("a recipe");
+        let plan = crate::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
+        if plan.cases.len() > 300 {
+            continue;
+        }
+        let mut session = Session::new(0, Ledger::new(plan), PathBuf::from("run"), Duration::ZERO);
+        let (own, all) = (session.ledger.plan().experiments[0].chart.clone(), drawn(&session));
+        let axes = 1 + own.lines.len() + own.panels.len();
+        for round in 0..axes {
+            let told = session.ask(Request::Axes).expect("a line or a reason");
+            assert_eq!(drawn(&session), all, "{} {round}: {told}", shipped.path);
+            turned += usize::from(told.starts_with("in the recipe: chart: {x: "));
+        }
+        assert_eq!(session.ledger.plan().experiments[0].chart, own, "{}: once around", shipped.path);
+        for _ in 0..axes {
+            session.ask(Request::Panels);
+            assert_eq!(drawn(&session), all, "{}", shipped.path);
+        }
+        for _ in 0..5 {
+            session.ask(Request::Quantity);
+            session.ask(Request::Ceiling);
+            let chart = &session.ledger.plan().experiments[0].chart;
+            assert!(chart.ceiling.is_none_or(|ceiling| ceiling.suits(chart.y)), "{}", shipped.path);
+        }
+    }
+    assert!(turned > 50, "{turned}");
+}
+
+#[test]
+fn a_chart_is_told_as_the_line_of_a_recipe() {
+    let mut session = passes();
+    let said =
+        [Request::Quantity, Request::Axes, Request::Panels].map(|ask| session.ask(ask).unwrap_or_default());
+    assert_eq!(
+        said,
+        [
+            "in the recipe: chart: {x: passes, y: system-bandwidth, lines: backend}",
+            "in the recipe: chart: {x: backend, y: system-bandwidth, lines: passes}",
+            "in the recipe: chart: {x: backend, y: system-bandwidth, panels: passes}",
+        ]
+    );
+}

@@ -29,6 +29,7 @@ pub const COMMANDS: &[Command] = &[
     calibration::CALIBRATE,
     request::EXPORT,
     request::COPY_ASIDE,
+    request::REPLAY_ASIDE,
     pattern::SHOW_ASIDE,
     whatif::OPEN,
     command::ENDS,

@@ -32,6 +32,8 @@ pub const COMMANDS: &[Command] = &[
     },
     SCALES,
     LINES,
+    OPTIONS,
+    CEILING,
     command::PANELS,
     command::EXPERIMENTS,
     command::FOLLOW,
@@ -39,6 +41,7 @@ pub const COMMANDS: &[Command] = &[
     command::AGAIN,
     calibration::CALIBRATE,
     request::EXPORT_ASIDE,
+    request::REPLAY_ASIDE,
     request::COPY_ASIDE,
     pattern::SHOW_ASIDE,
     whatif::OPEN,
@@ -99,6 +102,24 @@ const SCALES: Command = Command {
     hinted: 2,
     name: "scale",
     help: "scale of the y axis, or of the x axis: linear, log2, log10",
+};
+
+const OPTIONS: Command = Command {
+    bindings: &[
+        (char('u'), Action::Chart(Request::Quantity)),
+        (char('t'), Action::Chart(Request::Axes)),
+        (char('T'), Action::Chart(Request::Panels)),
+    ],
+    hinted: 2,
+    name: "chart of",
+    help: "another quantity on y; other parameters as x and lines; panels of one more parameter. The line that keeps the chart in the recipe is shown",
+};
+
+const CEILING: Command = Command {
+    bindings: &[(char('U'), Action::Chart(Request::Ceiling))],
+    hinted: 1,
+    name: "ceiling",
+    help: "the ceiling over the points: none, a copy's rate, the speed of light",
 };
 
 const PAN: Command = Command {

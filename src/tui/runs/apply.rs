@@ -1,7 +1,7 @@
 //! Effects of requests and answers on the state.
 
 use super::io_worker::{Answer, Job};
-use super::{Listing, Purpose, Request, Runs, Typing, chart};
+use super::{Listing, Purpose, Request, Runs, Typing, chart, replay};
 use crate::case::units::escaped;
 use crate::engine::protocol::Level;
 use crate::tui::command::Action;
@@ -22,6 +22,7 @@ pub fn allows(state: &State, ask: Request) -> bool {
         Request::Note => on_runs && runs.selected().is_some(),
         Request::Open | Request::Watch | Request::Mark | Request::Lay => on_runs && readable,
         Request::Compare => on_runs && readable && runs.baseline.is_some() && !is_baseline(runs),
+        Request::Replay => replay::allows(state) && (!on_runs || readable),
         Request::Export if on_runs => readable,
         Request::Export => state.focus.is_run() && state.session.is_some() && !state.active(),
         Request::Copy => copied(state).is_some(),
@@ -50,6 +51,7 @@ pub fn apply(state: &mut State, ask: Request) -> Option<Effect> {
         Request::Mark => mark(state),
         Request::Copy => return copy(state),
         Request::Close => state.overlay = None,
+        Request::Replay => return replay::read(state),
         Request::Lay if chart::is_laid(&state.runs) => chart::withdraw(state),
         Request::Open | Request::Watch | Request::Lay | Request::Compare | Request::Export => {
             return read(state, ask);
@@ -64,6 +66,9 @@ fn missing(state: &State, ask: Request) -> Option<String> {
     let broken = runs.selected().is_some_and(|entry| entry.content.is_err());
     let mark = || state.keymap.name(Action::Runs(Request::Mark));
     match ask {
+        Request::Replay if state.busy() => {
+            Some("a run is active: another is replayed when it is over".to_owned())
+        }
         Request::Export if !state.focus.is_runs() => Some("its files are written while it runs".to_owned()),
         Request::Compare if runs.baseline.is_none() => Some(format!("mark a baseline first: {}", mark())),
         Request::Compare if is_baseline(runs) => {
@@ -71,6 +76,7 @@ fn missing(state: &State, ask: Request) -> Option<String> {
         }
         Request::Open
         | Request::Watch
+        | Request::Replay
         | Request::Mark
         | Request::Lay
         | Request::Compare
@@ -256,6 +262,7 @@ fn show(state: &mut State, answer: Answer) -> Option<Effect> {
             state.runs.sheet = Some(*sheet);
             state.focus = Focus::Comparison;
         }
+        Answer::Judged(sheet, path) => replay::judged(state, *sheet, &path),
         Answer::Exported(exported) => {
             state.runs.exported = Some(*exported);
             state.overlay = Some(Overlay::Export { selected: 0 });

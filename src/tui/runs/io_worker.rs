@@ -11,6 +11,7 @@ use std::thread;
 
 use super::entry::Entry;
 use super::opened::Opened;
+use super::replay::Replayable;
 use super::sheet::{Exported, Sheet};
 use super::work;
 use crate::recipe::plan::Plan;
@@ -32,6 +33,13 @@ pub enum Job {
     Watch(PathBuf),
     /// Read a run in order to resume it.
     Reopen(Unfinished),
+    /// Read a run in order to replay it.
+    Replay(PathBuf),
+    /// Judge the run in the folder `replayed` against the stored run that it repeats.
+    Judge {
+        stored: PathBuf,
+        replayed: PathBuf,
+    },
     Compare {
         baseline: PathBuf,
         other: PathBuf,
@@ -66,6 +74,10 @@ pub enum Answer {
     },
     /// A run that can be resumed.
     Reopened(Box<Interrupted>),
+    /// A run that can be replayed.
+    Replayable(Box<Replayable>),
+    /// How a replay was judged, and the file that holds the verdicts.
+    Judged(Box<Sheet>, PathBuf),
     Laid(Arc<Baseline>),
     Compared(Box<Sheet>),
     Exported(Box<Exported>),

@@ -8,6 +8,7 @@ pub mod chart;
 pub mod entry;
 pub mod io_worker;
 mod opened;
+pub mod replay;
 pub mod request;
 pub mod sheet;
 #[cfg(test)]
@@ -58,7 +59,7 @@ pub enum Listing {
 /// The use of an answer that is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// To read a run that is to be resumed.
+    /// To read a run that is to be resumed, or replayed.
     Reopening,
     /// To find the lines that a case touches.
     Touching,

@@ -14,6 +14,8 @@ pub enum Request {
     Open,
     /// Play the selected run.
     Watch,
+    /// Run the plan of the selected run, or of the one in view, again and judge the new results.
+    Replay,
     /// Type a search.
     Search,
     /// Type a note on the selected run.
@@ -40,6 +42,7 @@ impl Request {
             Request::Reload => "reload-runs",
             Request::Open => "open-run",
             Request::Watch => "watch-run",
+            Request::Replay => "replay-run",
             Request::Search => "search-runs",
             Request::Note => "note",
             Request::Mark => "mark-run",
@@ -69,6 +72,14 @@ pub const COPY: Command = command!(
 );
 /// [`COPY`] without a hint, because a run needs the row of hints.
 pub const COPY_ASIDE: Command = Command { hinted: 0, ..COPY };
+pub const REPLAY: Command = command!(
+    char('P'),
+    Replay,
+    "replay",
+    "run it again here and judge the new results against it, as `scatterlab replay`"
+);
+/// [`REPLAY`] without a hint.
+pub const REPLAY_ASIDE: Command = Command { hinted: 0, ..REPLAY };
 pub const EXPORT_ASIDE: Command = Command { hinted: 0, ..EXPORT };
 const OPEN: Command =
     command!(key(KeyCode::Enter), Open, "open", "show the run as it was when it ended; nothing is measured");
@@ -104,6 +115,7 @@ pub const LIST: &[Command] = &[
     LAY,
     EXPORT,
     WATCH,
+    REPLAY,
     NOTE,
     COPY,
     command::MOVE,
@@ -113,8 +125,20 @@ pub const LIST: &[Command] = &[
 ];
 
 /// Commands in the details of the selected run.
-pub const DETAILS: &[Command] =
-    &[OPEN, COPY, EXPORT, WATCH, NOTE, MARK, COMPARE, LAY, command::MOVE, command::PAGES, command::ENDS];
+pub const DETAILS: &[Command] = &[
+    OPEN,
+    COPY,
+    EXPORT,
+    WATCH,
+    REPLAY,
+    NOTE,
+    MARK,
+    COMPARE,
+    LAY,
+    command::MOVE,
+    command::PAGES,
+    command::ENDS,
+];
 
 /// Commands in a comparison.
 pub const SHEET: &[Command] = &[command::MOVE, COPY, command::PAGES, command::ENDS];

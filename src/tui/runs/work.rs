@@ -9,12 +9,14 @@ use anyhow::{Context, bail};
 use super::entry::Entry;
 use super::io_worker::{Answer, Job};
 use super::opened::Opened;
+use super::replay::Replayable;
 use super::sheet::{Exported, Sheet};
 use crate::case::units::escaped;
 use crate::report::judge::{self, MARGIN};
 use crate::report::judged::{self, Heads, judged};
+use crate::report::replay::Verdicts;
 use crate::report::verdicts::NamedRun;
-use crate::report::write_all;
+use crate::report::{self, write_all};
 use crate::run::index::{self, Stamp};
 use crate::run::repeat::Repeat;
 use crate::run::stored::Stored;
@@ -39,6 +41,8 @@ pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answe
         Job::Open(path) => Opened::read(&path, wanted).map(|opened| Answer::Opened(Box::new(opened))),
         Job::Watch(path) => playable(path, wanted),
         Job::Reopen(run) => reopen(&run, wanted).context("not started"),
+        Job::Replay(path) => Replayable::read(&path, wanted).map(|run| Answer::Replayable(Box::new(run))),
+        Job::Judge { stored, replayed } => judge_replay(&stored, &replayed),
         Job::Compare { baseline, other } => compare(root, [&baseline, &other], wanted),
         Job::Lay(path) => baseline(&path, wanted),
         Job::Export(path) => export(&path, wanted),
@@ -103,6 +107,11 @@ fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow
     let heads = Heads { baseline: "A".to_owned(), other: "B".to_owned(), again };
     let judged = judged(&before, &after, comparison, MARGIN, &heads);
     Ok(Answer::Compared(Box::new(Sheet { key: judged::key(&[&before, &after]), judged, selected: 0 })))
+}
+
+fn judge_replay(stored: &Path, replayed: &Path) -> anyhow::Result<Answer> {
+    let Verdicts { judged, key, path, .. } = report::replay::judge(&Stored::open(stored)?, replayed, MARGIN)?;
+    Ok(Answer::Judged(Box::new(Sheet { key, judged, selected: 0 }), path))
 }
 
 /// A run, named by its folder's path below the root.

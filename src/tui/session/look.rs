@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 
 use super::Session;
 use crate::model::DeviceProfile;
+use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, Panel, charted};
 use crate::tui::chart::Shown;
 use crate::tui::chart::baseline::Baseline;
@@ -29,6 +30,20 @@ impl Session {
         if std::mem::take(&mut self.reveal) {
             self.reveal_selected();
         }
+    }
+
+    /// The chart of the shown experiment as its recipe has it.
+    pub fn recipe_chart(&self) -> &Chart {
+        &self.recipe_charts[self.experiment()]
+    }
+
+    /// Draws the shown experiment in another way from now on.
+    pub fn draw(&mut self, chart: Chart) {
+        let experiment = self.experiment();
+        self.ledger.draw(experiment, chart);
+        self.panel = 0;
+        (self.stale, self.reveal) = (true, true);
+        self.refresh();
     }
 
     /// The chart's data, with the experiment and the panel to show.

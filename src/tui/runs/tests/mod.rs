@@ -4,6 +4,7 @@ mod acts;
 mod broken;
 mod chart;
 mod outside;
+mod replay;
 mod resume;
 pub mod screens;
 

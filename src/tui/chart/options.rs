@@ -1,0 +1,93 @@
+//! What the chart shows: its quantity, the roles of its axes and its ceiling. They change on the screen only; the line
+//! that keeps them in the recipe is told.
+
+use super::Look;
+use crate::primitives;
+use crate::recipe::plan::{Ceiling, Chart, Experiment, Quantity};
+use crate::tui::session::Session;
+
+impl Session {
+    /// Draws the next quantity on y, with the ceiling and the models of the recipe where they suit it.
+    pub fn next_quantity(&mut self) -> Option<String> {
+        let experiment = self.shown_experiment();
+        let own = self.recipe_chart().clone();
+        let transfers = experiment.measure.transfer.is_some();
+        let all = [
+            Quantity::Bandwidth,
+            Quantity::SystemBandwidth,
+            Quantity::Time,
+            Quantity::TimeWithTransfer,
+            Quantity::Throughput,
+        ];
+        let possible: Vec<Quantity> =
+            all.into_iter().filter(|y| transfers || *y != Quantity::TimeWithTransfer).collect();
+        let at = possible.iter().position(|y| *y == experiment.chart.y).unwrap_or(0);
+        let y = possible[(at + 1) % possible.len()];
+        let ceiling = own.ceiling.filter(|ceiling| ceiling.suits(y) && own.relative_to.is_none());
+        // Models predict no transfers.
+        let models = if y == Quantity::TimeWithTransfer { Some(Vec::new()) } else { own.models };
+        self.redraw(|chart| Chart { y, ceiling, models, ..chart })
+    }
+
+    /// Gives each role (x, lines, panels) to the next swept parameter, the last one's to the first.
+    pub fn turn_axes(&mut self) -> Option<String> {
+        self.change_roles(|keys, _| keys.rotate_left(1))
+    }
+
+    /// Makes panels of the last parameter that makes lines; after the last one, lines of all of them.
+    pub fn next_panels(&mut self) -> Option<String> {
+        self.change_roles(|keys, panels| *panels = if *panels + 1 < keys.len() { *panels + 1 } else { 0 })
+    }
+
+    /// Draws the next ceiling that suits the quantity, or none.
+    pub fn next_ceiling(&mut self) -> Option<String> {
+        let Experiment { primitive, chart, .. } = self.shown_experiment();
+        let light = primitives::find(primitive).is_some_and(|primitive| primitive.speed_of_light().is_some());
+        let suits = |ceiling: &Ceiling| {
+            ceiling.suits(chart.y)
+                && chart.relative_to.is_none()
+                && (light || *ceiling != Ceiling::SpeedOfLight)
+        };
+        let possible: Vec<Ceiling> =
+            [Ceiling::Copy, Ceiling::SpeedOfLight].into_iter().filter(suits).collect();
+        if possible.is_empty() {
+            return Some("a ceiling is a rate: y is none, or a change".to_owned());
+        }
+        let next = match chart.ceiling {
+            None => possible.first().copied(),
+            Some(now) => possible.into_iter().skip_while(|ceiling| *ceiling != now).nth(1),
+        };
+        self.redraw(|chart| Chart { ceiling: next, ..chart })
+    }
+
+    /// Changes the order of the swept parameters, which are x, then lines, then panels, and the number of panels.
+    fn change_roles(&mut self, change: impl FnOnce(&mut Vec<String>, &mut usize)) -> Option<String> {
+        let chart = &self.shown_experiment().chart;
+        if chart.relative_to.is_some() {
+            return Some("y is the change against a baseline: the recipe fixes the axes".to_owned());
+        }
+        let mut panels = chart.panels.len();
+        let mut keys: Vec<String> =
+            [&chart.x].into_iter().chain(&chart.lines).chain(&chart.panels).cloned().collect();
+        if keys.len() < 2 {
+            return Some("one parameter is swept: it is on x".to_owned());
+        }
+        change(&mut keys, &mut panels);
+        let panels = keys.split_off(keys.len() - panels);
+        let lines = keys.split_off(1);
+        let x = keys.swap_remove(0);
+        self.redraw(|chart| Chart { x, lines, panels, ..chart })
+    }
+
+    /// Draws another chart of the shown experiment, and tells how the recipe would have it.
+    fn redraw(&mut self, change: impl FnOnce(Chart) -> Chart) -> Option<String> {
+        let chart = change(self.shown_experiment().chart.clone());
+        *self.view.look_mut(self.experiment()) = Look::default();
+        self.draw(chart);
+        Some(format!("in the recipe: {}", self.shown_experiment().chart_line()))
+    }
+
+    fn shown_experiment(&self) -> &Experiment {
+        &self.ledger.plan().experiments[self.experiment()]
+    }
+}
