@@ -119,14 +119,12 @@ pub fn question(state: &State, key: &str) -> Option<String> {
 pub fn offer(state: &State) -> Option<String> {
     let known = &state.calibration;
     let calibrates = state.session.as_ref().is_some_and(|s| s.calibrates.is_some() && state.focus.is_run());
-    // A run that is played was made elsewhere or by others, and its own profiles are with it.
-    let plays = state.focus.is_run() && state.mode() == Mode::Watch;
-    if known.impossible.is_some() || state.mode != Mode::Run || calibrates || plays {
+    if known.impossible.is_some() || state.mode != Mode::Run || calibrates {
         return None;
     }
     let backend = shown(state).into_iter().find(|backend| known.missing.iter().any(|one| one == backend))?;
     let key = state.keymap.name(Action::Calibrate);
-    let when = if state.active() { ", when the run is over" } else { " (under a minute)" };
+    let when = if state.active() { ", when the run is over" } else { " (a few minutes)" };
     Some(format!("{backend} has no profile; {key}: calibrate{when}"))
 }
 

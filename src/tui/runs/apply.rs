@@ -262,7 +262,7 @@ fn show(state: &mut State, answer: Answer) -> Option<Effect> {
             state.runs.sheet = Some(*sheet);
             state.focus = Focus::Comparison;
         }
-        Answer::Judged(sheet, path) => replay::judged(state, *sheet, &path),
+        Answer::Judged(sheet) => replay::judged(state, *sheet),
         Answer::Exported(exported) => {
             state.runs.exported = Some(*exported);
             state.overlay = Some(Overlay::Export { selected: 0 });

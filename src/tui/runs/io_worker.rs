@@ -76,8 +76,8 @@ pub enum Answer {
     Reopened(Box<Interrupted>),
     /// A run that can be replayed.
     Replayable(Box<Replayable>),
-    /// How a replay was judged, and the file that holds the verdicts.
-    Judged(Box<Sheet>, PathBuf),
+    /// How a replay was judged.
+    Judged(Box<Sheet>),
     Laid(Arc<Baseline>),
     Compared(Box<Sheet>),
     Exported(Box<Exported>),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Awaited, Job, Sheet};
 use crate::engine::protocol::Level;
 use crate::recipe::plan::Plan;
-use crate::report::replay;
+use crate::report::replay::{self, VERDICTS};
 use crate::run::Ledger;
 use crate::run::stored::Stored;
 use crate::tui::chart::baseline::Baseline;
@@ -89,10 +89,10 @@ pub fn over(state: &mut State) -> Option<Effect> {
 }
 
 /// Shows the judgement; who has turned to other things is only told.
-pub fn judged(state: &mut State, sheet: Sheet, path: &Path) {
+pub fn judged(state: &mut State, sheet: Sheet) {
     let shows = state.focus.is_run();
     state.notice = Some(match shows {
-        true => format!("verdicts: {}", path.display()),
+        true => format!("the verdicts are in {VERDICTS} in the run's folder"),
         false => format!("the replay was judged: {}", sheet.judged.summary),
     });
     state.runs.sheet = Some(sheet);

@@ -110,8 +110,8 @@ fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow
 }
 
 fn judge_replay(stored: &Path, replayed: &Path) -> anyhow::Result<Answer> {
-    let Verdicts { judged, key, path, .. } = report::replay::judge(&Stored::open(stored)?, replayed, MARGIN)?;
-    Ok(Answer::Judged(Box::new(Sheet { key, judged, selected: 0 }), path))
+    let Verdicts { judged, key, .. } = report::replay::judge(&Stored::open(stored)?, replayed, MARGIN)?;
+    Ok(Answer::Judged(Box::new(Sheet { key, judged, selected: 0 })))
 }
 
 /// A run, named by its folder's path below the root.

@@ -38,7 +38,7 @@ fn a_stored_run_is_run_again_above_its_old_results_and_judged_against_them() {
     assert!(sheet.key[0].starts_with("then  ") && sheet.key[1].ends_with("fresh"), "{:?}", sheet.key);
     assert!(fresh.join(VERDICTS).is_file());
     let told = app.state.notice.as_deref().unwrap_or_default();
-    assert!(told.starts_with("verdicts: ") && told.ends_with(VERDICTS), "{told}");
+    assert!(told.contains(VERDICTS), "{told}");
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.state.focus, Focus::Runs);
 }
