@@ -10,12 +10,13 @@ mod doubt;
 mod guide;
 mod note;
 mod predicted;
+mod roofline;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use super::copies::Copies;
 pub use bars::BarKinds;
-pub use build::{charted, series};
+pub use build::{charted, roofline, series};
 pub use doubt::Doubt;
 pub use guide::{Guide, guides};
 pub use note::{Note, NoteKind};
@@ -49,6 +50,8 @@ pub struct ChartData {
     pub noise: Vec<&'static str>,
     /// Whether the chart only shows the deviation of another chart's points from a model.
     pub residual: bool,
+    /// Whether x is in elements per byte: the cases of a line are then in no order that a stroke could join.
+    pub roofline: bool,
 }
 
 /// The x axis: the whole sweep, including values not measured yet.
@@ -234,7 +237,16 @@ impl ChartData {
     pub fn x_scale(&self) -> AxisScale {
         match self.x.scale {
             Scale::Category => AxisScale::categories(self.x.categories.clone()),
+            _ if self.roofline => self.x_scale_as(Spacing::Log10),
             scale => AxisScale::swept(&self.x.values, scale, self.x.unit),
+        }
+    }
+
+    /// The scale of x, whose values are numbers, with this spacing.
+    pub fn x_scale_as(&self, spacing: Spacing) -> AxisScale {
+        match self.roofline {
+            true => AxisScale::measured_as(&self.x.values, spacing, self.x.unit),
+            false => AxisScale::swept_as(&self.x.values, spacing, self.x.unit),
         }
     }
 

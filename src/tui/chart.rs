@@ -137,6 +137,8 @@ pub struct ChartView {
     pub canvas: Canvas,
     /// Whether a pane shows the differences to the overlay or to a model's prediction.
     pub differences: bool,
+    /// Whether experiments are drawn as rooflines.
+    pub roofline: bool,
     /// Indexed by experiment.
     looks: Vec<Look>,
     /// Results that the measured points are compared with.
@@ -165,6 +167,7 @@ impl ChartView {
             bars: Bars::Chart,
             canvas: Canvas::Braille,
             differences: true,
+            roofline: false,
             looks: vec![Look::default(); experiments.max(1)],
             overlay: None,
             baseline: None,
@@ -219,8 +222,9 @@ impl ChartView {
             look: self.look(shown.experiment),
             bars: self.bars,
             canvas: if theme.utf8 { self.canvas } else { Canvas::Ascii },
-            overlay: self.overlay.as_ref(),
-            differences: self.differences,
+            // A roofline has another x than the runs that are laid under it.
+            overlay: self.overlay.as_ref().filter(|_| !shown.data.roofline),
+            differences: self.differences && !shown.data.roofline,
             every_panel: self.full,
             read_out: self.cursor,
             theme,

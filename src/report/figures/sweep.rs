@@ -65,6 +65,7 @@ pub fn lines(title: &str, x: XAxis, y: YAxis, marks: &[Mark], name: fn(&Mark) ->
         bars: BarKinds::All(Bars::Range),
         noise: Vec::new(),
         residual: false,
+        roofline: false,
     };
     for mark in marks {
         if let (Some(x), Ok(spread)) = (mark.x, &mark.y) {

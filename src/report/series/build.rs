@@ -4,17 +4,20 @@ use std::collections::BTreeSet;
 
 use super::bars::{self, BarKinds};
 use super::doubt::Doubt;
-use super::guide::Ceilings;
+use super::guide::{Ceilings, Wanted};
 use super::note::{self, Note, NoteKind};
 use super::predicted::models;
+use super::roofline::intensity;
 use super::{
     Absent, ChartData, Copies, Line, MeasuredValue, ModelKey, Panel, Point, Predicted, Reference, XAxis,
     YAxis,
 };
 use crate::case::{Case, Value};
-use crate::recipe::plan::{Bars, Experiment, Plan, Quantity, Scale};
+use crate::model::Profiles;
+use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale};
 use crate::report::names;
 use crate::report::relative::Baseline;
+use crate::report::scale::Spacing;
 use crate::report::unit::Unit;
 use crate::run::Record;
 use crate::stats::noise::Flag;
@@ -32,21 +35,50 @@ pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Optio
     let Some(wanted) = plan.experiments.get(experiment) else {
         return empty();
     };
+    let ceilings = wanted.chart.ceiling.map(Wanted::One).zip(copies);
+    build(plan, (wanted, experiment), records, ceilings, false)
+}
+
+/// The [roofline](super::roofline) of an experiment: its cases by intensity and throughput, under the roofs that its copies
+/// and these profiles give.
+pub fn roofline(
+    plan: &Plan,
+    experiment: usize,
+    records: &[Record],
+    copies: &Copies,
+    profiles: &Profiles,
+) -> ChartData {
+    let Some(wanted) = plan.experiments.get(experiment) else {
+        return empty();
+    };
+    let chart = Chart { y: Quantity::Throughput, relative_to: None, ceiling: None, ..wanted.chart.clone() };
+    let wanted = Experiment { chart, ..wanted.clone() };
+    build(plan, (&wanted, experiment), records, Some((Wanted::Roofs(profiles), copies)), true)
+}
+
+fn build(
+    plan: &Plan,
+    (wanted, experiment): (&Experiment, usize),
+    records: &[Record],
+    ceilings: Option<(Wanted, &Copies)>,
+    roofline: bool,
+) -> ChartData {
     let relative = wanted.chart.relative_to.as_ref();
     let baseline = relative.map(|(key, value)| Baseline::new(key, value, experiment, records));
     let own = || records.iter().enumerate().filter(|(_, r)| r.case.experiment == experiment);
-    let x = x_axis(wanted, own().map(|(_, r)| &r.case));
+    let x = match roofline {
+        true => intensities(own().filter_map(|(_, r)| intensity(r))),
+        false => x_axis(wanted, own().map(|(_, r)| &r.case)),
+    };
     let key = |name| ModelKey { name, ..ModelKey::default() };
     let models = models(&wanted.chart, own().map(|(_, r)| r)).into_iter().map(key).collect();
-    let y = y_axis(wanted);
+    let spacing = roofline.then_some(Spacing::Log10);
+    let y = YAxis { spacing, ..y_axis(wanted) };
     let mut builder = Builder {
         experiment: wanted,
         baseline,
-        ceilings: wanted
-            .chart
-            .ceiling
-            .zip(copies)
-            .map(|(ceiling, copies)| Ceilings::new(ceiling, copies, plan, (y.quantity, y.unit))),
+        ceilings: ceilings
+            .map(|(ceilings, copies)| Ceilings::new(ceilings, copies, plan, (y.quantity, y.unit))),
         data: ChartData {
             title: wanted.title.clone(),
             x,
@@ -59,6 +91,7 @@ pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Optio
             bars: BarKinds::of(wanted.chart.bars, own().filter_map(|(_, r)| r.statistics.as_ref())),
             noise: noise(own().map(|(_, r)| r)),
             residual: false,
+            roofline,
         },
     };
     own().for_each(|(at, record)| builder.add(at, record));
@@ -90,6 +123,7 @@ fn empty() -> ChartData {
         bars: BarKinds::All(Bars::Range),
         noise: Vec::new(),
         residual: false,
+        roofline: false,
     }
 }
 
@@ -98,6 +132,20 @@ fn noise<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<&'static str> {
     let measured = records.filter(|record| record.statistics.is_some());
     let flags: BTreeSet<Flag> = measured.flat_map(Record::flags).collect();
     flags.into_iter().filter(|flag| *flag != Flag::Throttle).map(Flag::word).collect()
+}
+
+/// The axis of intensities, with room around them to see how roofs rise.
+fn intensities(found: impl Iterator<Item = f64>) -> XAxis {
+    const ROOM: f64 = 2.0;
+    let values: Vec<f64> = found.flat_map(|v| [v / ROOM, v, v * ROOM]).collect();
+    XAxis {
+        key: String::new(),
+        name: "elements per byte moved".to_owned(),
+        scale: Scale::Log,
+        unit: Unit::Number,
+        values,
+        categories: Vec::new(),
+    }
 }
 
 /// The swept values in the recipe's order, followed by other values of the cases.
@@ -177,7 +225,7 @@ impl Builder<'_> {
         if let Some(ceilings) = &mut self.ceilings {
             ceilings.add(record, &mut self.data.panels[panel]);
         }
-        let x = self.x_of(case);
+        let x = self.x_of(record);
         let label = if x.is_some() { self.line_label(case) } else { self.reference_label(case) };
         let style = self.style(&label);
         if x.is_some() {
@@ -287,8 +335,11 @@ impl Builder<'_> {
 
     /// The x of a case, and its label. Without values on the axis (nothing is swept) all cases share one
     /// place.
-    fn x_of(&self, case: &Case) -> Option<(f64, String)> {
-        let x = &self.data.x;
+    fn x_of(&self, record: &Record) -> Option<(f64, String)> {
+        let (x, case) = (&self.data.x, &record.case);
+        if self.data.roofline {
+            return Some((intensity(record)?, String::new()));
+        }
         let Some(value) = case.params.get(&x.key) else {
             return (x.values.is_empty() && x.categories.is_empty()).then(|| (0.0, String::new()));
         };

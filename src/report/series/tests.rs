@@ -298,6 +298,44 @@ fn a_ceiling_is_the_median_copy_of_each_backend_of_a_panel() {
     assert_eq!(labels.collect::<Vec<_>>(), [["copy, cpu"], ["copy, cuda"]]);
 }
 
+/// 100 M elements that move `system_bytes` of [`record`], under 22 GB/s of copies, the caches of a shipped profile, and
+/// its random accesses.
+#[test]
+fn a_roofline_has_cases_by_intensity_under_roofs_of_bytes_and_of_accesses() {
+    let (plan, records) = passes();
+    let copies = Copies::from([("cpu".to_owned(), vec![20.0, 30.0, 22.0])]);
+    let text = crate::model::shipped_text("amd-epyc-2cpus").expect("shipped");
+    let profile = crate::model::profiles::read("amd-epyc-2cpus", text).expect("a profile");
+    let profiles = crate::model::Profiles::given(vec![profile]);
+    let data = roofline(&plan, 0, &records, &copies, &profiles);
+    let of_case = |case: usize| {
+        let work = records[case].work.as_ref().expect("work");
+        work.elements as f64 / work.system_bytes as f64
+    };
+    let points: Vec<&Point> = data.panels[0].lines.iter().flat_map(|line| &line.points).collect();
+    assert!(
+        !points.is_empty() && data.panels[0].references.is_empty(),
+        "the direct cases have an intensity, too"
+    );
+    for point in points {
+        assert_eq!(point.x, of_case(point.value.case));
+        let copy = data.guides()[0].at(point.x).expect("a rate");
+        let (share, system) =
+            (point.value.y / copy, records[point.value.case].quantity(Quantity::SystemBandwidth));
+        assert!((share - system.expect("measured") / 22.0).abs() < 1e-9, "y/roof is the bandwidth's share");
+    }
+    let labels: Vec<&str> = data.guides().iter().map(|guide| guide.label.as_str()).collect();
+    assert_eq!(labels[..1], ["copy, cpu"]);
+    assert!(labels.iter().any(|label| label.ends_with(" copy, cpu") && label.starts_with('L')), "{labels:?}");
+    let random = data.guides().into_iter().find(|guide| guide.label == "random reads, cpu").expect("a roof");
+    assert_eq!(random.at(0.01), random.at(1.0));
+    assert_eq!(data.guides()[0].at(0.5), Some(11e9));
+    let labelled = labels.len();
+    let bare = roofline(&plan, 0, &records, &copies, &crate::model::Profiles::default());
+    assert!(bare.guides().len() < labelled, "roofs of a profile need one");
+    assert!(data.x_scale().spacing.is_log() && data.y_scale().spacing.is_log());
+}
+
 /// The device of a copy on file is ambiguous.
 #[test]
 fn several_devices_have_no_ceiling() {

@@ -44,6 +44,7 @@ impl Session {
             Request::Axes => return self.turn_axes(),
             Request::Panels => return self.next_panels(),
             Request::Ceiling => return self.next_ceiling(),
+            Request::Roofline => self.toggle_roofline(),
             Request::Line(number) => return self.toggle_line(number),
             Request::Before => return self.toggle_before(),
             Request::Differences => return self.toggle_differences(),

@@ -60,6 +60,13 @@ impl Session {
         self.redraw(|chart| Chart { ceiling: next, ..chart })
     }
 
+    /// Draws the cases by what they move under the machine's roofs, or by their parameters again.
+    pub fn toggle_roofline(&mut self) {
+        self.view.roofline = !self.view.roofline;
+        *self.view.look_mut(self.experiment()) = Look::default();
+        self.remake();
+    }
+
     /// Changes the order of the swept parameters, which are x, then lines, then panels, and the number of panels.
     fn change_roles(&mut self, change: impl FnOnce(&mut Vec<String>, &mut usize)) -> Option<String> {
         let chart = &self.shown_experiment().chart;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::baseline::Baseline;
 use crate::case::Case;
-use crate::recipe::plan::Plan;
+use crate::recipe::plan::{Chart, Plan};
 use crate::report::judge::matching;
 use crate::report::series::{ChartData, Panel, series};
 use crate::run::{Record, Status};
@@ -16,6 +16,8 @@ pub struct Overlay {
     /// One record for each case of the plan; pending where there is nothing to compare with.
     records: Vec<Record>,
     experiment: usize,
+    /// How the experiment is drawn.
+    drawn: Option<Chart>,
     chart: ChartData,
 }
 
@@ -45,7 +47,8 @@ impl Overlay {
     /// `records` has one entry for each case of `plan`, in the same order.
     pub fn of_records(name: &str, plan: &Plan, records: Vec<Record>) -> Overlay {
         let chart = series(plan, 0, &records);
-        Overlay { name: name.to_owned(), records, experiment: 0, chart }
+        let drawn = plan.experiments.first().map(|experiment| experiment.chart.clone());
+        Overlay { name: name.to_owned(), records, experiment: 0, drawn, chart }
     }
 
     /// Number of cases with a value.
@@ -60,7 +63,9 @@ impl Overlay {
 
     /// Switches to another experiment.
     pub fn show(&mut self, plan: &Plan, experiment: usize) {
-        if self.experiment != experiment {
+        let drawn = plan.experiments.get(experiment).map(|experiment| &experiment.chart);
+        if self.experiment != experiment || self.drawn.as_ref() != drawn {
+            self.drawn = drawn.cloned();
             self.chart = series(plan, experiment, &self.records);
             self.experiment = experiment;
         }

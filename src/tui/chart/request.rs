@@ -33,6 +33,8 @@ pub enum Request {
     Panels,
     /// Draw the next ceiling.
     Ceiling,
+    /// Draw the cases under the machine's roofs, or by their parameters again.
+    Roofline,
     /// Hide or show the line with this number, counted from 1.
     Line(usize),
     /// Lay the previous run under this one, or remove the run that lies there.
@@ -64,6 +66,7 @@ impl Request {
             Request::Axes => "turn-axes",
             Request::Panels => "next-panels",
             Request::Ceiling => "next-ceiling",
+            Request::Roofline => "roofline",
             Request::Line(number) => LINE_NAMES[(number.max(1) - 1) % LINE_NAMES.len()],
             Request::Before => "run-before",
             Request::Differences => "differences",

@@ -19,9 +19,7 @@ impl Scales {
     /// The whole axes have room for every point that is not hidden, and for the bars near them.
     pub fn new(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Scales {
         let whole_x = match look.x.filter(|s| x_allows(data, *s).is_ok()) {
-            Some(spacing) if data.x.scale != Scale::Category => {
-                AxisScale::swept_as(&data.x.values, spacing, data.x.unit)
-            }
+            Some(spacing) if data.x.scale != Scale::Category => data.x_scale_as(spacing),
             _ => data.x_scale(),
         };
         let mut points: Vec<f64> = values(data, look, overlay).iter().map(|value| value.y).collect();
@@ -29,7 +27,7 @@ impl Scales {
             points.extend(data.predicted(|style| look.shows(style)).map(|p| p.y));
         }
         let chosen = look.y.filter(|s| y_allows(data, &points, *s).is_ok());
-        let spacing = chosen.unwrap_or_else(|| data.y_spacing(&points));
+        let spacing = chosen.or(data.y.spacing).unwrap_or_else(|| data.y_spacing(&points));
         let ends = values(data, look, overlay).into_iter().filter_map(|value| bars.ends(&value)).flatten();
         let values = within_reach(&points, ends, spacing);
         let values = data.with_guides(values, |style| look.shows(style));

@@ -400,6 +400,10 @@ fn each_chart_can_be_drawn_by_other_axes_and_quantities_and_shows_the_same_cases
             let chart = &session.ledger.plan().experiments[0].chart;
             assert!(chart.ceiling.is_none_or(|ceiling| ceiling.suits(chart.y)), "{}", shipped.path);
         }
+        session.ask(Request::Roofline);
+        assert!(session.chart().roofline && drawn(&session).is_subset(&all), "{}", shipped.path);
+        session.ask(Request::Roofline);
+        assert_eq!(drawn(&session), all, "{}", shipped.path);
     }
     assert!(turned > 50, "{turned}");
 }

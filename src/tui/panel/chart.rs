@@ -34,6 +34,12 @@ pub const COMMANDS: &[Command] = &[
     LINES,
     OPTIONS,
     CEILING,
+    Command {
+        bindings: &[(char('V'), Action::Chart(Request::Roofline))],
+        hinted: 0,
+        name: "roofline",
+        help: "the cases by the bytes that they move, under the rates of memory, caches and random accesses",
+    },
     command::PANELS,
     command::EXPERIMENTS,
     command::FOLLOW,
@@ -216,6 +222,7 @@ pub fn wheel(state: &mut State, area: Rect, at: (u16, u16), by: isize) {
 fn title(session: &Session, theme: Theme) -> String {
     let chart = session.chart();
     let mut parts = vec![chart.title.clone()];
+    parts.extend(chart.roofline.then(|| "roofline".to_owned()));
     let experiments = session.ledger.plan().experiments.len();
     if experiments > 1 {
         parts.push(format!("experiment {}/{experiments}", session.experiment() + 1));

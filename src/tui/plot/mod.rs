@@ -136,6 +136,11 @@ impl Plot<'_> {
         }
     }
 
+    /// Whether x is an order in which strokes may join the points: names and a roofline's intensities are none.
+    fn joins(&self) -> bool {
+        self.data.x.scale != Scale::Category && !self.data.roofline
+    }
+
     fn residual(&self, panels: &[usize]) -> Option<Residual> {
         let [panel] = panels else { return None };
         self.differences.then(|| Residual::new(self, *panel))?

@@ -66,16 +66,21 @@ fn is_empty(panel: &Panel) -> bool {
     panel.references.is_empty() && panel.models.is_empty() && panel.lines.iter().all(|l| l.points.is_empty())
 }
 
-/// Draws a faint line over the whole width for each guide, with its number in the legend. Without points there
+/// Draws a faint line over the whole width for each guide, which begins with its number in the legend. Without points there
 /// is nothing to compare a guide with, and the axis has no numbers.
 fn guides(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
     let shown = panel.guides.iter().filter(|g| plot.look.shows(g.style) && !plot.data.is_empty());
     for guide in shown {
-        let Some(row) = guide.level.and_then(|level| frame.row(level)) else { continue };
-        let line = plot.theme.guide().repeat(usize::from(frame.area.width));
-        buffer.set_string(frame.area.left(), row, line, plot.theme.dim());
-        if let Some(number) = legend::number(guide.style) {
-            buffer.set_string(frame.area.left(), row, number, plot.theme.dim());
+        let last = f64::from(frame.area.width.saturating_sub(1)).max(1.0);
+        let columns = frame.area.left()..frame.area.right();
+        let level = |x: u16| guide.at(frame.x.at(f64::from(x - frame.area.left()) / last));
+        let mut cells = columns.filter_map(|x| Some((x, frame.row(level(x)?)?)));
+        let first = cells.next();
+        for at in first.into_iter().chain(cells) {
+            buffer[at].set_symbol(plot.theme.guide()).set_style(plot.theme.dim());
+        }
+        if let Some((at, number)) = first.zip(legend::number(guide.style)) {
+            buffer[at].set_symbol(&number);
         }
     }
 }
@@ -93,7 +98,7 @@ fn models(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
             across(place.y, frame, &mut dots);
         }
         match plot.data.x.scale {
-            Scale::Category => {
+            _ if !plot.joins() => {
                 line.points.iter().for_each(|point| at_name(plot, line, point, frame, &mut dots))
             }
             _ => along(line, frame, &mut dots),
@@ -163,10 +168,9 @@ pub fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
     }
 }
 
-/// Draws dots between the points, with a gap at a case without a value. There are none on an axis of names, which has
-/// no order that a line could show.
+/// Draws dots between the points, with a gap at a case without a value.
 fn line(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
-    if plot.data.x.scale == Scale::Category {
+    if !plot.joins() {
         return;
     }
     let mut dots = Dots::new(frame.area, plot.canvas);

@@ -532,6 +532,7 @@ fn guided(values: &[f64], level: Option<f64>) -> ChartData {
         label: "copy, cpu".to_owned(),
         style: 2,
         level,
+        per_byte: false,
         unit: data.y.unit,
         lacks: "none on file",
         about: String::new(),

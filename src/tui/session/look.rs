@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::Session;
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Chart;
-use crate::report::series::{ChartData, Panel, charted};
+use crate::report::series::{ChartData, Panel, charted, roofline};
 use crate::tui::chart::Shown;
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::chart::overlay::Overlay;
@@ -24,12 +24,22 @@ impl Session {
         if std::mem::take(&mut self.stale) {
             let experiment = self.experiment();
             let (plan, records) = (self.ledger.plan(), self.ledger.records());
-            self.chart = charted(plan, experiment, records, Some(self.ledger.references()));
+            let copies = self.ledger.references();
+            self.chart = match self.view.roofline {
+                true => roofline(plan, experiment, records, copies, self.ledger.profiles()),
+                false => charted(plan, experiment, records, Some(copies)),
+            };
             self.view.follow(experiment, self.ledger.plan());
         }
         if std::mem::take(&mut self.reveal) {
             self.reveal_selected();
         }
+    }
+
+    /// Makes the chart anew from the ledger.
+    pub fn remake(&mut self) {
+        self.stale = true;
+        self.refresh();
     }
 
     /// The chart of the shown experiment as its recipe has it.

@@ -96,6 +96,11 @@ pub fn ceiling_missing(theme: Theme) -> App {
     looked_at(under_a_ceiling(theme, &[]), "z")
 }
 
+/// Cases under the rate of copies.
+pub fn roofline(theme: Theme) -> App {
+    looked_at(under_a_ceiling(theme, &[13.0, 14.5, 14.0]), "zVv")
+}
+
 pub fn all_panels(theme: Theme) -> App {
     looked_at(finished(theme, 0), "}zv")
 }

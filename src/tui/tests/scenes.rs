@@ -114,6 +114,7 @@ scenes! {
     ceiling: charts::ceiling,
     ceiling_far_away: charts::ceiling_far_away,
     ceiling_missing: charts::ceiling_missing,
+    roofline: charts::roofline,
     runs: stored::runs,
     runs_none: stored::none,
     runs_search: stored::search,

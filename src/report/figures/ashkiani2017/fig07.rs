@@ -72,6 +72,7 @@ fn level(mut data: ChartData) -> ChartData {
         label: "1: the radix sort".to_owned(),
         style: data.labels.len(),
         level: Some(1.0),
+        per_byte: false,
         unit: Unit::Number,
         lacks: "",
         about: "1: as fast as CUB's radix sort of the whole keys in the same run".to_owned(),
