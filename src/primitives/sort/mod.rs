@@ -19,6 +19,7 @@ pub mod cuda;
 pub mod digits;
 pub mod he2007;
 pub mod keys;
+mod multisplits;
 pub mod onesweep;
 mod oracle;
 pub mod spec;
@@ -40,6 +41,7 @@ impl Definition for Spec {
         "keys, alone or with values, in ascending order of their bits or of a field of them",
         Spec::TABLE,
     )
+    .with_method_candidates(|_, params| Spec::candidates(params))
     .with_speed_of_light(SpeedOfLight {
         moves: "keys are read and counted, then keys and values are read and stored for each digit of 8 bits (Adinets \
                 and Merrill 2022)",
@@ -66,7 +68,7 @@ impl Problem for Spec {
     /// The method that `best` resolved to, the size of onesweep's tiles, and the bits of he2007's phases.
     fn resolved(&self) -> Vec<(String, Value)> {
         let text = |key: &str, word: &str| (key.to_owned(), Value::Text(word.to_owned()));
-        let method = self.open.then(|| text("method", self.method.name()));
+        let method = (self.asked == Method::Best).then(|| text("method", self.method.name()));
         let sweeps = matches!(self.method, Method::Onesweep { .. }) && self.backend.is_cuda();
         let tile = sweeps.then(|| text("method.onesweep.tile", Shape::of(self).size()));
         let open = matches!(self.method, Method::He2007Msd { bits: None, .. });
@@ -80,6 +82,10 @@ impl Problem for Spec {
 
     fn ranking(&self) -> Option<Ranking> {
         onesweep::ranking(self)
+    }
+
+    fn open(&self) -> bool {
+        self.asked == Method::Auto
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

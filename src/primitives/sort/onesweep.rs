@@ -1,7 +1,7 @@
 //! How onesweep divides keys into tiles, and what its blocks do (`kernels/sort_onesweep.cuh`). Pure.
 
-use super::Spec;
 use super::spec::{Distribution, Method, Tile};
+use super::{Spec, multisplits};
 use crate::case::Ranking;
 use crate::case::block_cost::{self, BlockCost, LANES, wavefronts};
 use crate::primitives::multisplit::scattered;
@@ -167,7 +167,8 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
         Method::He2007Msd { .. } | Method::Bitonic => {
             Err("no model covers the blocks of he2007's sorts".to_owned())
         }
-        _ => Err("no model covers a sort by several multisplits".to_owned()),
+        Method::MultisplitLsd { radix, by, found } => multisplits::block_costs(spec, radix, by, found),
+        _ => Err("the method has not been chosen".to_owned()),
     }
 }
 

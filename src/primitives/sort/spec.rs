@@ -4,6 +4,7 @@ use super::digits::{Digit, Digits};
 use crate::case::table::{choice, count, count_or, float, parameters, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::zipf::MAX_EXPONENT;
+use crate::primitives::candidates;
 use crate::primitives::multisplit::spec::Values;
 
 /// Upper limit on the number of keys: counts of keys leave two of 32 bits to the states of descriptors.
@@ -102,6 +103,9 @@ choice! {
         Bitonic = "bitonic",
         /// CPUs: the standard library's unstable sort of keys alone, which one thread computes
         Library = "library",
+        /// GPUs: the method that the model `sector` expects to be the fastest, from the device's profile: onesweep, or
+        /// multisplit-lsd by 4 to 8 bits
+        Auto = "auto",
     }
 }
 
@@ -164,11 +168,11 @@ parameters! {
         /// the bit behind the highest one that keys are sorted by; auto: all bits from begin on
         end: Option<u64> [count_or(1, 64, AUTO)] = "auto",
         /// how the keys are sorted
-        method: Method = "best",
+        asked as "method": Method = "best",
     }
     with {
-        /// Whether the method was `best`, which has given way to what it stands for.
-        open: bool = false,
+        /// The method that `best` stands for, or that was asked for; onesweep until a model has chosen for `auto`.
+        method: Method = Method::Onesweep { tile: Tile::Auto },
     }
 }
 
@@ -185,15 +189,26 @@ impl Spec {
     /// Names the key, or states that the combination does not exist.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;
-        spec.open = spec.method == Method::Best;
-        if spec.open {
-            spec.method = match spec.keys {
-                _ if !spec.backend.is_cpu() => Method::Onesweep { tile: Tile::Auto },
-                0..=FEW => Method::Lsd,
-                _ => Method::Msd,
-            };
-        }
+        spec.method = match (spec.asked, spec.keys) {
+            (Method::Auto, _) if spec.backend.is_cpu() => {
+                let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
+                return Err(Refusal::NotApplicable(reason.to_owned()));
+            }
+            (Method::Best | Method::Auto, _) if spec.backend.is_cuda() => {
+                Method::Onesweep { tile: Tile::Auto }
+            }
+            (Method::Best, 0..=FEW) => Method::Lsd,
+            (Method::Best, _) => Method::Msd,
+            (asked, _) => asked,
+        };
         spec.checked()
+    }
+
+    /// The parameters with each method that `auto` may become, the simplest first.
+    pub fn candidates(params: &Params) -> Vec<Params> {
+        let splits = (4..=8).map(|radix| ("multisplit-lsd", vec![("radix", radix)]));
+        let methods = [("onesweep", vec![])].into_iter().chain(splits);
+        candidates::of(params, methods, |params| Spec::from_params(params, 0).is_ok())
     }
 
     fn checked(self) -> Result<Spec, Refusal> {
@@ -286,12 +301,26 @@ mod tests {
         assert!(refusal("keys=4 values=4B method=library backend=scalar").starts_with("n/a: the standard"));
     }
 
+    /// Multisplits of GPUs take keys of 32 bits.
+    #[test]
+    fn auto_is_chosen_among_the_methods_of_gpus() {
+        let methods = |words: &str| {
+            let all = Spec::candidates(&params(words)).into_iter();
+            all.map(|params| params.text("method").unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        };
+        let splits = ["multisplit-lsd"; 5];
+        assert_eq!(methods("keys=4 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
+        assert_eq!(methods("keys=4 key=u64 method=auto backend=cuda"), ["onesweep"]);
+        assert!(methods("keys=4 backend=cuda").is_empty());
+        assert!(refusal("keys=4 method=auto backend=cpu").starts_with("n/a: no model predicts"));
+    }
+
     #[test]
     fn best_becomes_a_method() {
         let method = |words: &str| spec(words).method;
         assert_eq!(method("keys=4 backend=cuda"), Method::Onesweep { tile: Tile::Auto });
         assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
         assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
-        assert!(!spec("keys=4 method=lsd").open);
+        assert_eq!(method("keys=4 method=lsd"), Method::Lsd);
     }
 }

@@ -5,8 +5,8 @@ use super::bitonic::{self, LEVELS};
 use super::digits::Digits;
 use super::he2007::Phases;
 use super::onesweep::{DESCRIPTOR, DIGIT_BITS, DIGITS, Shape};
-use super::spec::{Distribution, Method, Optimised, Scope, Splits};
-use super::tiles;
+use super::spec::{Distribution, Method, Optimised, Scope};
+use super::{multisplits, tiles};
 use crate::case::Direction::{Read, Write};
 use crate::case::work::Order;
 use crate::case::{Access, Backend, Pass};
@@ -27,10 +27,13 @@ pub fn arrays(spec: &Spec) -> u64 {
 /// The passes of the method.
 pub fn passes(spec: &Spec) -> Vec<Pass> {
     match spec.method {
-        Method::Best | Method::Onesweep { .. } => onesweep(spec),
+        Method::Best | Method::Auto | Method::Onesweep { .. } => onesweep(spec),
         Method::Lsd => lsd(spec, DIGIT_BITS),
         Method::Msd => msd(spec),
-        Method::MultisplitLsd { radix, by, .. } => multisplits(spec, radix as u32, by),
+        Method::MultisplitLsd { radix, by, .. } if spec.backend.is_cuda() => {
+            multisplits::passes(spec, radix, by)
+        }
+        Method::MultisplitLsd { radix, .. } => splits_on_cpus(spec, radix as u32),
         Method::SplitRadix { scope: Scope::Global } => bits(spec),
         Method::SplitRadix { scope: Scope::Block } | Method::Quicksort { .. } => merged(spec),
         Method::He2007Msd { passes, .. } if spec.backend.is_cuda() => he2007_on_gpus(spec, passes),
@@ -108,13 +111,9 @@ fn msd(spec: &Spec) -> Vec<Pass> {
 }
 
 /// A multisplit per digit: keys are read and counted, and moved.
-fn multisplits(spec: &Spec, radix: u32, by: Splits) -> Vec<Pass> {
+fn splits_on_cpus(spec: &Spec, radix: u32) -> Vec<Pass> {
     let digits = spec.digits(radix);
-    let order = match by {
-        _ if !spec.backend.is_cuda() => combined(1 << radix),
-        Splits::Bms => Order::Staged { partitions: 1 << radix, tile: 1024 },
-        Splits::Fused => Order::Staged { partitions: 1 << radix, tile: 1 << 13 },
-    };
+    let order = combined(1 << radix);
     let times = digits.count().into();
     vec![Pass { times, accesses: vec![read_keys(spec)] }, Pass { times, accesses: moved(spec, order) }]
 }

@@ -65,7 +65,9 @@ trait Sorter: Send {
 /// The method of a case.
 fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
     Ok(match spec.method {
-        Method::Best | Method::Onesweep { .. } => Box::new(onesweep::Onesweep::new(gpu, spec)?),
+        Method::Best | Method::Auto | Method::Onesweep { .. } => {
+            Box::new(onesweep::Onesweep::new(gpu, spec)?)
+        }
         Method::MultisplitLsd { radix, by, found } => {
             Box::new(multisplits::Multisplits::new(gpu, spec, radix, by, found)?)
         }
@@ -82,7 +84,7 @@ fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
 /// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
 fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
     match spec.method {
-        Method::Best | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
+        Method::Best | Method::Auto | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
         Method::MultisplitLsd { radix, by, .. } => multisplits::launches(spec, radix, by, bulk),
         Method::SplitRadix { .. } | Method::Quicksort { .. } => Ok(sengupta2007::launches(spec)),
         Method::He2007Msd { passes, .. } => Ok(he2007::launches(spec, passes)),

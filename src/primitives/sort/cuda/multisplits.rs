@@ -1,21 +1,18 @@
 //! A sort by one multisplit per digit (ashkiani2017 §7.1).
 
 use super::{Arrays, Sorter};
-use crate::case::{Failure, Refusal};
+use crate::case::Failure;
 use crate::device::cuda::{Gpu, KernelName, Launched};
 use crate::primitives::multisplit;
 use crate::primitives::multisplit::cuda::FieldSplits;
-use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digit;
 use crate::primitives::sort::spec::{Found, Splits};
+use crate::primitives::sort::{Spec, multisplits};
 
 /// The multisplits of the digits: of those with all bits, and of the highest if it has fewer.
 fn specs(spec: &Spec, radix: u64, by: Splits) -> Result<Vec<multisplit::Spec>, Failure> {
-    let digits = spec.digits(radix as u32);
-    let mut bits: Vec<u32> = digits.all().map(|digit| digit.bits).collect();
-    bits.dedup();
-    let of = |bits: u32| multisplit::Spec::of_field(spec.keys, spec.values, bits, by.name());
-    bits.into_iter().map(of).collect::<Result<_, Refusal>>().map_err(|why| Failure::Failed(why.to_string()))
+    let all = multisplits::specs(spec, radix, by).map_err(|why| Failure::Failed(why.to_string()))?;
+    Ok(all.into_iter().map(|(split, _)| split).collect())
 }
 
 /// Bytes of the largest multisplit's temporary arrays, for each of the two.
