@@ -46,6 +46,11 @@ impl<'a> Machine<'a> {
         (self.rates.fetch as f64).max(self.sector)
     }
 
+    /// Sectors of an element of this size beyond the first.
+    pub fn further_sectors(&self, element: u64) -> f64 {
+        ((element as f64 / self.sector).ceil() - 1.0).max(0.0)
+    }
+
     /// Accesses issued together.
     pub fn group(&self) -> usize {
         self.rates.group.max(1) as usize

@@ -89,7 +89,10 @@ impl PassContext<'_> {
                 Ok((kept_near(machine, access)?, None))
             }
             Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
-            Order::Random | Order::Given => Ok((random(machine, access, self.beside(access))?, None)),
+            Order::Random | Order::Given => {
+                let together = Access { footprint: self.shared_footprint(access), ..access.clone() };
+                Ok((random(machine, &together, self.beside(access))?, None))
+            }
             Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride } => {
@@ -108,6 +111,19 @@ impl PassContext<'_> {
             }
             Order::Visits { indices, deltas, shuffled } => {
                 self.moving(access, indices, deltas, *shuffled).map(|demand| (demand, None))
+            }
+        }
+    }
+
+    /// Bytes of the arrays that the pass reads at random if it reads this one so: they share the last cache.
+    fn shared_footprint(&self, access: &Access) -> u64 {
+        let shares = |a: &&Access| {
+            a.order == Order::Random && a.direction == access.direction && a.array != access.array
+        };
+        match access.direction {
+            Direction::Write => access.footprint,
+            Direction::Read => {
+                access.footprint + self.pass.accesses.iter().filter(shares).map(|a| a.footprint).sum::<u64>()
             }
         }
     }
@@ -156,7 +172,8 @@ impl PassContext<'_> {
         let hits = popular.max(machine.hits(curve, access.footprint as f64));
         let (n, hit, miss) = (access.count as f64, machine.hit(curve), machine.miss(curve));
         let from_memory = Demand::memory(term(access.direction), n * (1.0 - hits) * (miss - hit).max(0.0));
-        Ok(Demand { requests: n * hit, ..from_memory })
+        let more = machine.further_sectors(access.element);
+        Ok(Demand { requests: n * hit * (1.0 + more), ..from_memory })
     }
 
     /// Whether loads miss the first cache, which answers none while lines of streams enter it.
@@ -262,8 +279,11 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
     }
     let cost = part as f64 <= machine.first;
     let curve = machine.random(access.direction, access.element)?;
-    let requests = if cost { 0.0 } else { access.count as f64 * machine.hit(curve) };
-    let stream = Access { order: Order::Sequential, ..access.clone() };
+    let sectors = 1.0 + machine.further_sectors(access.element);
+    let requests = if cost { 0.0 } else { access.count as f64 * sectors * machine.hit(curve) };
+    // However often a part is visited, it comes from memory once.
+    let count = access.count.min(access.footprint / access.element.max(1));
+    let stream = Access { order: Order::Sequential, count, ..access.clone() };
     Ok((Demand { requests, ..Demand::default() }, Some(stream)))
 }
 

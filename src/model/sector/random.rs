@@ -2,8 +2,11 @@
 //!
 //! Equation: T = n / rate(footprint), the profile's rate of random accesses of the same direction and about
 //! the same element size. The rate includes cache hits, the sector or granule that each miss moves, memory
-//! row activations, and the reach of the TLB. It is looked up at the footprint of the one array, because only
-//! accesses to that array miss the TLB.
+//! row activations, and the reach of the TLB. It is looked up at the footprint of the array, because only
+//! accesses to that array miss the TLB; a pass that reads several arrays at random passes the footprint of all, which share the
+//! last cache.
+//!
+//! An element of several sectors takes a request for each; memory fetches them in one granule.
 //!
 //! A chunk that other chunks have evicted since its last use is cold: each of its granules misses once,
 //! whereas the rate was measured with an array visited repeatedly. Of the E = k(1 − (1 − 1/k)ⁿ) granules
@@ -62,7 +65,8 @@ pub fn random(machine: &Machine, access: &Access, beside: Beside) -> Result<Dema
     let all = n / curve.at(footprint);
     let warm = n * (1.0 - alone) * (miss - hit).max(0.0);
     // The time beyond that of misses, also if a nearer cache than the last one hits.
-    let requests = (all - warm).max(0.0);
+    let more = machine.further_sectors(access.element) * n * hit;
+    let requests = (all - warm).max(0.0) + more;
     Ok(Demand { requests, ..Demand::memory(term(access.direction), from_memory) })
 }
 

@@ -22,6 +22,7 @@
 //! one of them, or a miss for keys of the half of the numbers that no record has. Of a table that was built, each
 //! slot is decoded: its id must be there once, with its key, in a bucket that a search of that key visits.
 
+mod block_costs;
 pub mod cpu;
 pub mod cuda;
 pub mod layout;
@@ -33,7 +34,7 @@ mod work;
 pub use spec::{Build, Search};
 
 use super::{Definition, Primitive, Problem};
-use crate::case::{Fault, Params, Refusal, Value, Work};
+use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work};
 use records::Searches;
 use spec::{BuildMethod, Method};
 
@@ -53,6 +54,10 @@ impl Definition for Search {
 impl Problem for Search {
     fn work(&self) -> Work {
         work::search(self)
+    }
+
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        block_costs::of_search(self)
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -98,6 +103,10 @@ impl Definition for Build {
 impl Problem for Build {
     fn work(&self) -> Work {
         work::build(self)
+    }
+
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        block_costs::of_build(self)
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

@@ -1,10 +1,18 @@
 //! The memory accesses of searches and of building.
 
+use super::block_costs;
 use super::spec::{Build, BuildMethod, Distribution, Method, Search};
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Pass, Work};
+use crate::primitives::{Problem, multisplit};
 
-/// Keys that a multisplit orders on chip.
+/// Bytes of an entry: a key and an id.
+const ENTRY: u64 = 8;
+
+/// Counts that a block sums, or on CPUs a worker.
+const SUM_TILE: u64 = 4096;
+
+/// Keys that a multisplit of CPUs orders on chip.
 const SPLIT_TILE: u64 = 12_288;
 
 /// What share of the records finds its bucket full, if records are put at home alone: with λ records per bucket of
@@ -91,21 +99,38 @@ fn passes(spec: &Search) -> (Vec<Pass>, u64) {
 /// A count and a split of the keys, the searches, and the split backwards.
 fn partitioned(spec: &Search) -> Vec<Pass> {
     let (n, bits, free) = (spec.keys, spec.bits(), spec.order_is_free());
+    let (part, found) =
+        (looked(spec, Order::Chunks { chunks: 1 << bits }), if free { "out" } else { "found" });
+    let search = Pass::once([over(n, &["split keys"], &[]), vec![part], over(n, &[], &[found])].concat());
+    if let Some(split) = block_costs::split(spec) {
+        let back = (!free).then(|| Pass::once(multisplit::back(&split)));
+        return split.work().passes.into_iter().chain([search]).chain(back).collect();
+    }
     let read: &[&str] = if free { &["keys", "numbers"] } else { &["keys"] };
     let written: &[&str] = if free { &["split keys", "out numbers"] } else { &["split keys"] };
     let written = written.iter().map(|array| staged(array, 4, n, bits));
     let split = over(n, read, &[]).into_iter().chain(written).collect();
-    let part = looked(spec, Order::Chunks { chunks: 1 << bits });
-    let found = if free { "out" } else { "found" };
-    let search = [over(n, &["split keys"], &[]), vec![part], over(n, &[], &[found])].concat();
-    let mut passes = vec![Pass::once(over(n, &["keys"], &[])), Pass::once(split), Pass::once(search)];
+    let mut passes = vec![Pass::once(over(n, &["keys"], &[])), Pass::once(split), search];
     if !free {
         passes.push(Pass::once(over(n, &["keys", "found"], &["out"])));
     }
     passes
 }
 
-/// The four steps of he2007 §4.2: headers and entries are visited for the counts and again for the ids.
+/// Sectors that a search reads of the entries, which lie side by side: a run of m entries that begins anywhere in a
+/// sector of s touches 1 + (m − 1)/s of them. A key that the table has is in a run of 1 + λ entries on average, for λ
+/// records per header; any other in one of λ, which is empty with the chance e^−λ.
+fn entries_of_a_search(spec: &Search) -> f64 {
+    let sector = if spec.backend.is_cuda() { 32.0 } else { 64.0 };
+    let each = sector / ENTRY as f64;
+    let there = 1.0 - exp_minus(spec.load);
+    let (hit, miss) = (1.0 + spec.load / each, there + (spec.load - there) / each);
+    spec.hits * hit + (1.0 - spec.hits) * miss
+}
+
+/// The four steps of he2007 §4.2: headers and entries are visited for the counts and again for the ids. The counts are
+/// summed by tiles, whose sums are summed before they are added; a pass of the gather scans L and takes the ids of its
+/// chunk.
 fn he2007(spec: &Search) -> Vec<Pass> {
     let (n, count, headers) = (spec.keys, spec.count, spec.headers());
     let random = |array: &str, element, count, footprint| Access {
@@ -113,20 +138,29 @@ fn he2007(spec: &Search) -> Vec<Pass> {
         footprint,
         ..Access::sequential(array, Direction::Read, element, count)
     };
-    let entries = times(n, spec.load.max(1.0 + spec.hits * spec.load / 2.0));
-    let probe = || vec![random("headers", 8, n, 4 * headers), random("entries", 8, entries, 8 * count)];
+    let entries = times(n, entries_of_a_search(spec));
+    let probe =
+        || vec![random("headers", 4, n, 4 * headers), random("entries", ENTRY, entries, ENTRY * count)];
     let matches = times(n * spec.copies, spec.hits);
     let counting = [over(n, &["keys"], &["counts"]), probe()].concat();
-    let sums = [over(n, &["counts", "counts"], &["offsets"])].concat();
+    let sums = |direction| Access::sequential("sums", direction, 8, n.div_ceil(SUM_TILE));
+    let of_tiles = [over(n, &["counts"], &[]), vec![sums(Direction::Write)]].concat();
+    let of_all = vec![sums(Direction::Read), sums(Direction::Write)];
+    let added = [over(n, &["counts"], &["offsets"]), vec![sums(Direction::Read)]].concat();
     let locating = [over(n, &["keys", "offsets"], &[]), probe(), over(matches, &[], &["L"])].concat();
     let passes = spec.passes();
     let gathered = matches.div_ceil(passes);
+    let taken = if passes == 1 { Order::Sequential } else { Order::Strided { stride: passes } };
     let gather = vec![
         Access::sequential("L", Direction::Read, 4, matches),
         random("records", 8, gathered, (8 * count).div_ceil(passes)),
-        Access::sequential("out", Direction::Write, 8, gathered),
+        Access {
+            order: taken,
+            footprint: 8 * matches,
+            ..Access::sequential("out", Direction::Write, 8, gathered)
+        },
     ];
-    let once = [counting, sums, locating].map(Pass::once);
+    let once = [counting, of_tiles, of_all, added, locating].map(Pass::once);
     once.into_iter().chain([Pass { times: passes, accesses: gather }]).collect()
 }
 
@@ -152,7 +186,9 @@ pub fn build(spec: &Build) -> Work {
     let parts = matches!(spec.method, BuildMethod::Partitioned { .. }).then(|| spec.bits());
     let order = || parts.map_or(Order::Random, |bits| Order::Chunks { chunks: 1 << bits });
     let mut passes = vec![Pass::once(vec![Access::sequential("table", Direction::Write, 8, slots)])];
-    if let Some(bits) = parts {
+    if let Some(split) = block_costs::split_of_records(spec) {
+        passes.extend(split.work().passes);
+    } else if let Some(bits) = parts {
         passes.push(Pass::once(over(n, &["keys"], &[])));
         let written = ["split keys", "split ids"].map(|array| staged(array, 4, n, bits));
         passes.push(Pass::once([over(n, &["keys", "ids"], &[]), written.to_vec()].concat()));
@@ -176,6 +212,20 @@ pub fn build(spec: &Build) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A key that a table of one record per header has is in a run of two entries, which begins in the last quarter of a
+    /// sector of four for one in four.
+    #[test]
+    fn entries_lie_side_by_side() {
+        let visited = |words: &str| {
+            let words = format!("records=1000 keys=1000 load=0.99 method=he2007 {words}");
+            let params = crate::primitives::words::params(&words);
+            entries_of_a_search(&Search::from_params(&params, 7).expect("a case"))
+        };
+        assert!((visited("backend=cuda") - 1.2475).abs() < 1e-9);
+        assert!((visited("backend=cpu") - 1.12375).abs() < 1e-9);
+        assert!((visited("backend=cuda hits=0.0") - (0.6284 + (0.99 - 0.6284) / 4.0)).abs() < 1e-3);
+    }
 
     #[test]
     fn few_records_are_away_from_home() {

@@ -177,6 +177,19 @@ fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u6
     cost.with(spec.keys as f64 / WINDOW, [instructions + product, integers, shared])
 }
 
+/// The pass of a multisplit backwards, without the instructions of the bucket function: keys are ranked as they are when
+/// they move, results are read into the tile, and each thread takes those of its keys from there. A warp reads one run
+/// after another, 32 results at a time, and waits for them; a tile is done before the block takes the next.
+pub fn back(spec: &Spec) -> BlockCost {
+    let way = tiles::way(spec);
+    let shape = Shape::of(way.bits, way.value);
+    let ahead = moving(spec, way, |bucket| bucket, way.counts(spec.keys)[0] >> way.bits);
+    let warps = u64::from(shape.threads) / LANES as u64;
+    let run = shape.tile().div_ceil(spec.buckets).div_ceil(LANES as u64);
+    let loads = 1.0 + (spec.buckets.div_ceil(warps) * run) as f64;
+    BlockCost { resident: u64::from(shape.blocks), loads, ..ahead }
+}
+
 /// A loop over all keys, 32 per warp, with `loads` dependent loads.
 fn looping(spec: &Spec, loads: f64, [instructions, integers]: [f64; 2]) -> BlockCost {
     let tiles = spec.keys.div_ceil(LOOP);

@@ -18,7 +18,7 @@
 //! counts the traffic of the paper's parallel model: keys three times, values twice (§6.2.2).
 
 pub mod arrangement;
-mod block_costs;
+pub mod block_costs;
 pub mod buckets;
 pub mod cpu;
 pub mod cuda;
@@ -32,6 +32,8 @@ pub mod spec;
 pub mod subproblems;
 pub mod tiles;
 mod work;
+
+pub use work::back;
 
 pub use block_costs::scattered;
 pub use spec::Spec;

@@ -106,6 +106,21 @@ fn fused(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec<Pas
     ]
 }
 
+/// The accesses of a fused multisplit backwards, which takes what was found for each key in the order of the buckets back
+/// to the order of the keys: a tile reads its keys again and its counts, and a run of results per bucket.
+pub fn back(spec: &Spec) -> Vec<Access> {
+    let way = tiles::way(spec);
+    let ([tiles, groups], tile) = (way.counts(spec.keys), Shape::of(way.bits, way.value).tile());
+    let runs = Order::Staged { partitions: spec.buckets, tile };
+    vec![
+        read_keys(spec),
+        Access::sequential("tiles", Read, COUNT, tiles),
+        Access::sequential("before", Read, COUNT, groups),
+        in_order(runs, Access::sequential("found", Read, COUNT, spec.keys)),
+        Access::sequential("out", Write, COUNT, spec.keys),
+    ]
+}
+
 /// Labels with their loads, a split for each digit and, if pairs were packed or numbered, their unpacking.
 fn sorted(spec: &Spec) -> Vec<Pass> {
     let load = Load::of(spec);
