@@ -194,7 +194,8 @@ fn count_cost(spec: &Spec) -> BlockCost {
 }
 
 /// Counts of the tile, ranks by counters key after key, the places of the warps, and keys and values into the tile and
-/// out of it. The spine's answer takes a read by it and one of what it has written.
+/// out of it. A tile hands its counts to the spine, which hands back their places: either takes a store, and on average one
+/// and a half polls.
 fn pass_cost(spec: &Spec) -> BlockCost {
     let shape = Shape::of(spec);
     let (warps, items) = (f64::from(shape.threads) / 32.0, f64::from(shape.items));
@@ -209,10 +210,11 @@ fn pass_cost(spec: &Spec) -> BlockCost {
     let blocks = if shape.threads == 256 { 2 } else { 1 };
     let cost = BlockCost {
         tiles: shape.tiles(spec.keys),
-        // A tile's copies out overlap with the next tile: as if two blocks were resident.
-        resident: 2 * blocks,
+        // A tile's copies out overlap with the next tile, as if two blocks were resident; where two are, they stand for
+        // each other's next tile.
+        resident: blocks.max(2),
         loads: if spec.value() > 0 { 2.0 } else { 1.0 },
-        looks: 2.0,
+        looks: 5.0,
         steps: 2.0 * items + warps / 2.0 + 20.0,
         ..BlockCost::default()
     };
