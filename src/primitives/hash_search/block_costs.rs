@@ -64,8 +64,8 @@ pub fn of_search(spec: &Search) -> Result<Vec<BlockCost>, String> {
 
 /// The steps of he2007, whose threads wait for loads that depend on each other. A search loads its key, its header and
 /// the entries, as many as the longest run of the warp has; two sectors have them, and the first cache all but the first
-/// of each. In a pass of the gather a block looks up the number of ids, and a thread takes four in turn, and its warp waits for a record if one of the lanes
-/// has an id of the chunk.
+/// of each. In a pass of the gather a block looks up the number of ids, a thread takes four in turn, and its warp waits
+/// for a record if one of the lanes has an id of the chunk.
 fn chained(spec: &Search) -> Vec<BlockCost> {
     let looping = |count: u64, loads: f64, steps: f64| BlockCost {
         tiles: count.div_ceil(BLOCK),
@@ -79,7 +79,7 @@ fn chained(spec: &Search) -> Vec<BlockCost> {
     let gather = looping(spec.most_matches().div_ceil(IDS), IDS as f64 * (1.0 + found), 0.0);
     let gather = BlockCost { looks: 1.0, ..gather };
     let sums = BlockCost::default();
-    vec![probe.clone(), sums.clone(), sums.clone(), sums, probe, gather]
+    vec![probe, sums, sums, sums, probe, gather]
 }
 
 /// Block costs for each pass of building a table: emptying it, the multisplit, and putting the records.
