@@ -2,7 +2,9 @@
 //! values are their weights. Made by generators that are integer functions of a seed ([`Generator`]).
 
 mod generators;
+pub mod matrix_market;
 mod rmat;
+pub mod words;
 
 pub use generators::Generator;
 
