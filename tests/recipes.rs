@@ -47,7 +47,7 @@ struct AnyFile;
 impl IndexFiles for AnyFile {
     fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
         let (path, column, hash) = (path.to_owned(), column.map(str::to_owned), "0123456789abcdef".repeat(4));
-        Ok(IndexFile { path, column, hash, length: 5, largest: 80, source: None, copy: None })
+        Ok(IndexFile { path, column, hash, length: 5, largest: 80, matrix: None, source: None, copy: None })
     }
 
     fn indices(&self, _file: &IndexFile) -> Result<Vec<u64>, String> {

@@ -13,6 +13,7 @@ pub mod partitions;
 pub mod permutation;
 mod real;
 pub mod scramble;
+pub mod sparse;
 pub mod zipf;
 
 pub use partitions::partition_of;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::case::{IndexFile, IndexFiles};
+use crate::case::{IndexFile, IndexFiles, WHOLE_MATRIX};
 use crate::inputs::arrays;
+use crate::inputs::sparse::{Shape, words};
 
 /// The files named by a recipe in this folder. Results are cached while a file's length and modification time
 /// are unchanged, because a user interface resolves a recipe repeatedly.
@@ -32,6 +33,11 @@ fn stamp(path: &Path) -> Stamp {
     fs::metadata(path).map_or((0, None), |about| (about.len(), about.modified().ok()))
 }
 
+/// The size of the matrix that these words hold.
+fn shape(words: &[u64]) -> Option<[u64; 3]> {
+    words::shape(words).map(|Shape { rows, columns, entries }| [rows, columns, entries])
+}
+
 impl IndexFiles for LocalFiles {
     fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
         let place = self.folder.join(path);
@@ -49,6 +55,7 @@ impl IndexFiles for LocalFiles {
             hash: arrays::hash(&indices),
             length: indices.len() as u64,
             largest: indices.iter().copied().max().unwrap_or(0),
+            matrix: column.filter(|column| *column == WHOLE_MATRIX).and_then(|_| shape(&indices)),
             source: Some(place),
             copy: None,
         };

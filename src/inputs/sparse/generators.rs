@@ -1,0 +1,143 @@
+//! Generators of matrices whose numbers of rows and entries are known without making them.
+
+use super::{Csr, MAX_ROWS, Shape, SparseError, rmat};
+use crate::inputs::mix::{scale, word64};
+
+/// A matrix as a function of a seed. Columns ascend within a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generator {
+    /// The 5-point stencil on a square grid: rows are its side², in the order of the grid; a row has the cell itself and
+    /// its neighbours inside the grid.
+    Laplace5 { side: u64 },
+    /// The 7-point stencil on a cubic grid of side³ cells.
+    Laplace7 { side: u64 },
+    /// `entries` in each row, in independent random columns, which may repeat.
+    Random { rows: u64, entries: u64 },
+    /// All columns at most `half` beside the diagonal.
+    Banded { rows: u64, half: u64 },
+    /// R-MAT with (a, b, c, d) = (0.5, 0.1, 0.1, 0.3): 2^scale rows and `entries` times as many entries, each a path of
+    /// `scale` random quadrants. Rows and columns are not renumbered, and duplicates stay, as in the edge lists of
+    /// Graph 500.
+    Rmat { scale: u64, entries: u64 },
+    /// Like `Random`, but only rows 1 and 2 of every four have entries, and the last has none: the first, the last and
+    /// pairs of rows between are empty.
+    EmptyRows { rows: u64, entries: u64 },
+    /// Like `Random`, but the middle row has every column.
+    DenseRow { rows: u64, entries: u64 },
+}
+
+use Generator::{Banded, DenseRow, EmptyRows, Laplace5, Laplace7, Random, Rmat};
+
+/// Largest scale of R-MAT: beyond it, 32 bits do not hold the indices.
+const MAX_SCALE: u64 = 31;
+
+impl Generator {
+    /// The size of the matrix, without making it.
+    ///
+    /// # Errors
+    /// A matrix with more rows or entries than 32 bits hold.
+    pub fn shape(&self) -> Result<Shape, SparseError> {
+        let (rows, entries) = self.size().unwrap_or((u128::MAX, u128::MAX));
+        let [rows, entries] = [rows, entries].map(|number| u64::try_from(number).unwrap_or(u64::MAX));
+        Shape { rows, columns: rows, entries }.checked()
+    }
+
+    /// Rows and entries; `None` if 32 bits do not even hold what they are made of.
+    fn size(&self) -> Option<(u128, u128)> {
+        let (one, other) = match *self {
+            Laplace5 { side } | Laplace7 { side } => (side, 0),
+            Rmat { scale, entries } => (scale, entries),
+            Banded { rows, half } => (rows, half),
+            Random { rows, entries } | EmptyRows { rows, entries } | DenseRow { rows, entries } => {
+                (rows, entries)
+            }
+        };
+        if one.max(other) > MAX_ROWS {
+            return None;
+        }
+        Some(match *self {
+            Laplace5 { side } => {
+                let s = u128::from(side);
+                (s * s, 5 * s * s - 4 * s)
+            }
+            Laplace7 { side } => {
+                let s = u128::from(side);
+                (s * s * s, 7 * s * s * s - 6 * s * s)
+            }
+            Random { rows, entries } => (rows.into(), u128::from(rows) * u128::from(entries)),
+            Banded { rows, half } => {
+                let (n, h) = (u128::from(rows), u128::from(half.min(rows.saturating_sub(1))));
+                (n, n * (2 * h + 1) - h * (h + 1))
+            }
+            Rmat { scale, .. } if scale > MAX_SCALE => return None,
+            Rmat { scale, entries } => (1 << scale, u128::from(entries) << scale),
+            EmptyRows { rows, entries } => {
+                let filled = rows / 4 * 2 + (rows % 4).saturating_sub(1).min(2);
+                let last = rows > 0 && holds_entries(rows - 1);
+                (rows.into(), u128::from(filled - u64::from(last)) * u128::from(entries))
+            }
+            DenseRow { rows, entries } => {
+                let others = u128::from(rows.saturating_sub(1)) * u128::from(entries);
+                (rows.into(), others + u128::from(rows))
+            }
+        })
+    }
+
+    /// The positions of the entries.
+    ///
+    /// # Errors
+    /// As for [`shape`](Self::shape).
+    pub fn make(&self, seed: u64) -> Result<Csr<()>, SparseError> {
+        let shape = self.shape()?;
+        let (rows, columns) = (shape.rows, shape.columns);
+        let (starts, indices) = match *self {
+            Rmat { scale, .. } => rmat::make(seed, scale, shape.entries),
+            _ => {
+                let mut starts = Vec::with_capacity(rows as usize + 1);
+                let mut indices = Vec::with_capacity(shape.entries as usize);
+                starts.push(0);
+                for row in 0..rows {
+                    self.extend(&mut indices, seed, row, rows);
+                    starts.push(indices.len() as u32);
+                }
+                (starts, indices)
+            }
+        };
+        let values = vec![(); indices.len()];
+        Ok(Csr { columns, starts, indices, values })
+    }
+
+    /// Appends the columns of a row, ascending; nothing for R-MAT, which is not made by row.
+    fn extend(&self, to: &mut Vec<u32>, seed: u64, row: u64, rows: u64) {
+        let mut stencil = |steps: &[u64], side: u64| {
+            let here = |step: &&u64| row / **step % side;
+            let inside_below = steps.iter().filter(|s| here(s) > 0).map(|step| row - step);
+            to.extend(inside_below.map(|column| column as u32));
+            to.push(row as u32);
+            let inside_above = steps.iter().rev().filter(|s| here(s) + 1 < side).map(|step| row + step);
+            to.extend(inside_above.map(|column| column as u32));
+        };
+        match *self {
+            Laplace5 { side } => stencil(&[side, 1], side),
+            Laplace7 { side } => stencil(&[side * side, side, 1], side),
+            Banded { half, .. } => {
+                let end = row.saturating_add(half).saturating_add(1).min(rows);
+                to.extend((row.saturating_sub(half)..end).map(|column| column as u32));
+            }
+            EmptyRows { .. } if !holds_entries(row) || row + 1 == rows => {}
+            DenseRow { .. } if row == rows / 2 => to.extend(0..rows as u32),
+            Random { entries, .. } | EmptyRows { entries, .. } | DenseRow { entries, .. } => {
+                let first = to.len();
+                let column = |k| scale(word64(seed, row * entries + k), rows) as u32;
+                to.extend((0..entries).map(column));
+                to[first..].sort_unstable();
+            }
+            Rmat { .. } => {}
+        }
+    }
+}
+
+/// Whether a row of [`Generator::EmptyRows`] has entries, unless it is the last.
+fn holds_entries(row: u64) -> bool {
+    matches!(row % 4, 1 | 2)
+}

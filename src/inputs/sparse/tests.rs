@@ -1,0 +1,136 @@
+use super::*;
+use Generator::{Banded, DenseRow, EmptyRows, Laplace5, Laplace7, Random, Rmat};
+use proptest::prelude::*;
+
+fn generators(n: u64, e: u64) -> [Generator; 7] {
+    [
+        Laplace5 { side: n % 40 },
+        Laplace7 { side: n % 12 },
+        Random { rows: n, entries: e },
+        Banded { rows: n, half: e },
+        Rmat { scale: n % 10, entries: e },
+        EmptyRows { rows: n, entries: e },
+        DenseRow { rows: n, entries: e },
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_size_is_known_in_advance(seed: u64, n in 0u64..300, e in 0u64..20) {
+        for generator in generators(n, e) {
+            let made = generator.make(seed).expect("a matrix");
+            prop_assert_eq!(made.shape(), generator.shape().expect("a shape"), "{:?}", generator);
+            prop_assert!(made.starts.is_sorted() && made.starts[0] == 0);
+            prop_assert!(made.indices.iter().all(|&j| u64::from(j) < made.columns));
+            for row in 0..made.rows() as usize {
+                prop_assert!(made.indices[made.row(row)].is_sorted(), "{:?}", generator);
+            }
+        }
+    }
+
+    #[test]
+    fn no_numbers_make_them_panic(a: u64, b: u64) {
+        for generator in [
+            Laplace5 { side: a }, Laplace7 { side: a }, Random { rows: a, entries: b }, Banded { rows: a, half: b },
+            Rmat { scale: a, entries: b }, Rmat { scale: a % 40, entries: b }, EmptyRows { rows: a, entries: b },
+            DenseRow { rows: a, entries: b },
+        ] {
+            let _ = generator.shape();
+        }
+    }
+}
+
+#[test]
+fn stencils_have_the_neighbours_inside_the_grid() {
+    let made = Laplace5 { side: 3 }.make(1).expect("a matrix");
+    let rows: Vec<&[u32]> = (0..9).map(|row| &made.indices[made.row(row)]).collect();
+    assert_eq!(rows[0], [0, 1, 3]);
+    assert_eq!(rows[4], [1, 3, 4, 5, 7]);
+    assert_eq!(rows[5], [2, 4, 5, 8]);
+    let made = Laplace7 { side: 3 }.make(1).expect("a matrix");
+    assert_eq!(made.indices[made.row(13)], [4, 10, 12, 13, 14, 16, 22]);
+    assert_eq!(made.indices[made.row(26)], [17, 23, 25, 26]);
+}
+
+#[test]
+fn degenerate_matrices_are_what_they_are_called() {
+    let lengths = |generator: Generator| {
+        let made = generator.make(3).expect("a matrix");
+        (0..made.rows() as usize).map(|row| made.row(row).len()).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths(EmptyRows { rows: 7, entries: 2 }), [0, 2, 2, 0, 0, 2, 0]);
+    assert_eq!(lengths(EmptyRows { rows: 1, entries: 2 }), [0]);
+    assert_eq!(lengths(DenseRow { rows: 5, entries: 1 }), [1, 1, 5, 1, 1]);
+    assert_eq!(lengths(Random { rows: 0, entries: 3 }), [0; 0]);
+    assert_eq!(Random { rows: 0, entries: 3 }.make(1).expect("a matrix").starts, [0]);
+}
+
+/// Shares of the quadrants on the first and on the last level, which tables and leftover bits decide.
+#[test]
+fn rmat_has_its_probabilities_on_every_level() {
+    let (scale, entries) = (14, 16);
+    let made = Rmat { scale, entries }.make(5).expect("a matrix");
+    let total = made.indices.len() as f64;
+    for level in [0, 3, 4, 11, 12, 13] {
+        let mut counts = [0.0; 4];
+        for row in 0..made.rows() as usize {
+            for &column in &made.indices[made.row(row)] {
+                let bit = scale - 1 - level;
+                counts[(row >> bit & 1) << 1 | (column >> bit & 1) as usize] += 1.0 / total;
+            }
+        }
+        for (share, expected) in counts.iter().zip([0.5, 0.1, 0.1, 0.3]) {
+            assert!((share - expected).abs() < 0.005, "level {level}: {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn matrices_that_32_bits_do_not_hold_are_refused() {
+    let refused = |generator: Generator| generator.shape().expect_err("refused").to_string();
+    assert_eq!(
+        refused(Random { rows: 1 << 30, entries: 4 }),
+        "4294967296 entries; accepted: at most 4294967295"
+    );
+    assert!(refused(Laplace5 { side: 1 << 16 }).contains("rows"));
+    assert!(refused(Rmat { scale: 32, entries: 1 }).contains("rows"));
+}
+
+#[test]
+fn entries_in_any_order_become_rows() {
+    let made = Csr::from_entries(3, 4, &[(2, 3, 'a'), (0, 1, 'b'), (2, 0, 'c')]).expect("a matrix");
+    assert_eq!(
+        (made.starts, made.indices, made.values),
+        (vec![0, 1, 1, 3], vec![1, 3, 0], vec!['b', 'a', 'c'])
+    );
+    assert!(Csr::from_entries(3, 4, &[(3, 0, ())]).expect_err("outside").to_string().contains("(3, 0)"));
+}
+
+/// The same numbers on every machine.
+#[test]
+fn golden() {
+    let made = Random { rows: 1000, entries: 4 }.make(42).expect("a matrix");
+    let rmat = Rmat { scale: 10, entries: 4 }.make(42).expect("a matrix");
+    let integers: Vec<u32> = (0..4).map(|i| small_integer(42, i) as u32).collect();
+    assert_eq!([&made.indices[..4], &rmat.indices[4000..4004], &integers[..]], GOLDEN);
+}
+
+const GOLDEN: [[u32; 4]; 3] = [[238, 362, 531, 563], [841, 896, 992, 450], [4294967291, 5, 3, 4294967294]];
+
+#[test]
+fn words_are_read_back() {
+    let made = EmptyRows { rows: 40, entries: 3 }.make(9).expect("a matrix");
+    let made = made.with_values(|row, column, at| (row as f64 - f64::from(column)) / (at + 1) as f64);
+    let words = made.to_words();
+    assert_eq!(
+        (Csr::from_words(&words).expect("a matrix"), words::shape(&words)),
+        (made, Some(EmptyRows { rows: 40, entries: 3 }.shape().expect("a shape")))
+    );
+    assert!(words.iter().all(|&word| word < 1 << 40));
+    for broken in [&words[..2], &words[..words.len() - 1], &[]] {
+        assert!(Csr::from_words(broken).is_err());
+    }
+    let mut outside = words;
+    outside[3 + 41] = 40;
+    assert!(Csr::from_words(&outside).is_err());
+}
