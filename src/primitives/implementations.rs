@@ -2,7 +2,7 @@
 
 use super::{Definition, Primitive};
 use super::{
-    compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
+    cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
     sort, stream,
 };
 use crate::case::gpus::Gpus;
@@ -37,6 +37,7 @@ const ALL: &[Implementation] = &[
         hash_search::cpu::build::Building,
         hash_search::cuda::build::Building,
     >(),
+    Implementation::of::<cg::Spec, cg::cpu::Cg, cg::cuda::Cg>(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
+    Definition, Primitive, cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
     random_access, reduce, scan, sort, stream,
 };
 
@@ -23,6 +23,7 @@ pub fn registry() -> &'static [&'static Primitive] {
             sort::Spec::PRIMITIVES,
             hash_search::Search::PRIMITIVES,
             hash_search::Build::PRIMITIVES,
+            cg::Spec::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()
     });

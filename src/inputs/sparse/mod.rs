@@ -2,9 +2,11 @@
 //! values are their weights. Made by generators that are integer functions of a seed ([`Generator`]).
 
 mod generators;
+mod nas;
 mod rmat;
 
 pub use generators::Generator;
+pub use nas::Nas;
 
 use super::mix::word64;
 
