@@ -1,8 +1,10 @@
 // cg: the NAS benchmark CG (src/primitives/cg/mod.rs). One launch computes all solutions: a grid of as many blocks as are
 // resident at once, which meet at a barrier after each phase of a step.
 //
-// A warp multiplies a row, 32 entries at a time and several such groups in flight; entries pass the first-level cache by,
-// so that it keeps the gathered vector. A dot product is summed by each block over its share of the rows, and then by
+// By rows, a warp multiplies a row, 32 entries at a time and several such groups in flight; entries pass the first-level
+// cache by, so that it keeps the gathered vector. In blocks of columns (src/primitives/cg/slices.rs), a block of threads
+// keeps its part of the vector in shared memory, a lane multiplies a row of a slice, and the sums of a row over the blocks
+// of columns, its layers, are added where they are used. A dot product is summed by each block over its share of the rows, and then by
 // every block over the sums of all blocks in the same order: all have the same scalars without a second barrier, and
 // results are the same whenever the grid is.
 #include "certify.cuh"
@@ -21,10 +23,15 @@
 #define XZ 3u
 #define ZZ 4u
 
+// The part of a vector that a block of threads gathers from.
+extern __shared__ uint4 dense[];
+
 struct System {
-    const u32* starts;
-    const u32* columns;
+    const u32* starts;    // of rows, or of slices in groups
+    const void* columns;  // u32, or u16 within the block of columns
     const void* values;
+    const u32* rows;      // of the lanes of slices
+    const u32* shares;    // the first slice of each block, and their number
     void* x;     // of the first, third … solution
     void* next;  // of the others
     void* z;
@@ -37,10 +44,12 @@ struct System {
     u64 n;
     u64 first, count;  // rows that are multiplied
     u64 solutions;
+    u64 width;   // columns of a block
+    u64 layers;  // sums of a row
     double shift;
 };
 
-static_assert(sizeof(System) == 136, "the layout of the host");
+static_assert(sizeof(System) == 168, "the layout of the host");
 
 LAB double quotient(double a, double b) { return b == 0.0 ? 0.0 : a / b; }
 
@@ -90,6 +99,7 @@ LAB float value_at(const float* values, u64 at) {
 // The product of a row with a vector, in all lanes of the warp.
 template <typename T> LAB T row_product(const System& s, const T* vector, u64 row) {
     const T* values = (const T*)s.values;
+    const u32* columns = (const u32*)s.columns;
     const u32 end = s.starts[row + 1];
     u32 at = s.starts[row] + (threadIdx.x & 31u);
     T sums[2] = {T(0), T(0)};
@@ -98,7 +108,7 @@ template <typename T> LAB T row_product(const System& s, const T* vector, u64 ro
         u32 column[ITEMS];
         T value[ITEMS];
 #pragma unroll
-        for (u32 k = 0; k < ITEMS; ++k) column[k] = load_no_l1(&s.columns[at + 32u * k]);
+        for (u32 k = 0; k < ITEMS; ++k) column[k] = load_no_l1(&columns[at + 32u * k]);
 #pragma unroll
         for (u32 k = 0; k < ITEMS; ++k) value[k] = value_at(values, at + 32u * k);
 #pragma unroll
@@ -111,7 +121,7 @@ template <typename T> LAB T row_product(const System& s, const T* vector, u64 ro
 #pragma unroll
         for (u32 k = 0; k < ITEMS; ++k) {
             const bool mine = at + 32u * k < end;
-            column[k] = mine ? load_no_l1(&s.columns[at + 32u * k]) : 0u;
+            column[k] = mine ? load_no_l1(&columns[at + 32u * k]) : 0u;
             value[k] = mine ? value_at(values, at + 32u * k) : T(0);
         }
 #pragma unroll
@@ -124,20 +134,102 @@ template <typename T> LAB T row_product(const System& s, const T* vector, u64 ro
     return sum;
 }
 
-// Calls each(row, product) in the first lane of the warp that has the row.
-template <typename T, typename Each> LAB void for_products(const System& s, const T* vector, Each each) {
+// Multiplies the rows, a warp for each. Returns the thread's part of the dot product with the vector.
+template <typename T> LAB double product_by_rows(const System& s, const T* vector) {
     const u64 warps = thread_count() / 32u;
+    double dot = 0.0;
     for (u64 i = thread_index() / 32u; i < s.count; i += warps) {
-        const T product = row_product<T>(s, vector, s.first + i);
-        if ((threadIdx.x & 31u) == 0) each(s.first + i, product);
+        const u64 row = s.first + i;
+        const T sum = row_product<T>(s, vector, row);
+        if ((threadIdx.x & 31u) == 0) {
+            ((T*)s.q)[row] = sum;
+            dot += (double)vector[row] * (double)sum;
+        }
     }
+    return dot;
+}
+
+// Groups of a slice that a lane has in flight.
+#define GROUPS 4u
+
+template <typename T> struct Group;
+template <> struct Group<double> {
+    typedef u32 Places;
+};
+template <> struct Group<float> {
+    typedef u64 Places;
+};
+
+// The lane's row of a slice, times the part of the vector that is near.
+template <typename T> LAB T slice_product(const System& s, const T* near, u32 slice) {
+    const u32 SIZE = 16u / sizeof(T);
+    typedef typename Group<T>::Places Places;
+    const u32 end = s.starts[slice + 1u];
+    T sum = T(0);
+    for (u32 group = s.starts[slice]; group < end; group += GROUPS) {
+        uint4 bits[GROUPS];
+        Places places[GROUPS];
+#pragma unroll
+        for (u32 k = 0; k < GROUPS; ++k) {
+            const u64 at = (u64)(group + k) * 32u + (threadIdx.x & 31u);
+            const bool inside = group + k < end;
+            bits[k] = inside ? load_no_l1((const uint4*)s.values + at) : uint4{0, 0, 0, 0};
+            places[k] = inside ? load_no_l1((const Places*)s.columns + at) : Places(0);
+        }
+#pragma unroll
+        for (u32 k = 0; k < GROUPS; ++k) {
+            T values[SIZE];
+            memcpy(values, &bits[k], sizeof values);
+#pragma unroll
+            for (u32 e = 0; e < SIZE; ++e) sum += values[e] * near[(u32)(places[k] >> (16u * e)) & 0xFFFFu];
+        }
+    }
+    return sum;
+}
+
+// The same by slices: those of the block's share, one block of columns after another.
+template <typename T> LAB double product_by_slices(const System& s, const T* vector) {
+    T* near = (T*)dense;
+    const u32 per_layer = (u32)((s.n + 31u) / 32u), end = s.shares[blockIdx.x + 1u];
+    double dot = 0.0;
+    for (u32 begin = s.shares[blockIdx.x]; begin < end;) {
+        const u64 layer = begin / per_layer, column = layer * s.width;
+        const u32 behind = (u32)(layer + 1u) * per_layer, stop = behind < end ? behind : end;
+        __syncthreads();
+        for (u64 i = threadIdx.x; i < s.width && column + i < s.n; i += blockDim.x) near[i] = vector[column + i];
+        __syncthreads();
+        for (u32 slice = begin + threadIdx.x / 32u; slice < stop; slice += blockDim.x / 32u) {
+            const u64 row = s.rows[slice * 32u + (threadIdx.x & 31u)];
+            const T sum = slice_product<T>(s, near, slice);
+            if (row - s.first < s.count) {
+                ((T*)s.q)[layer * s.n + row] = sum;
+                dot += (double)vector[row] * (double)sum;
+            }
+        }
+        begin = stop;
+    }
+    return dot;
+}
+
+template <typename T, bool SLICES> LAB double product(const System& s, const T* vector) {
+    return SLICES ? product_by_slices<T>(s, vector) : product_by_rows<T>(s, vector);
+}
+
+// Row i of the last product.
+template <typename T, bool SLICES> LAB T sum_at(const System& s, u64 i) {
+    const T* q = (const T*)s.q;
+    if (!SLICES) return q[i];
+    T sum = T(0);
+#pragma unroll 4
+    for (u64 layer = 0; layer < s.layers; ++layer) sum += q[layer * s.n + i];
+    return sum;
 }
 
 // ---- a solution ---------------------------------------------------------------------------------
 
 // z = A^-1 x by steps of the conjugate gradients from z = 0.
-template <typename T> LAB void conjugate_gradients(const System& s, GridBarrier& barrier, T* x, bool first) {
-    T *z = (T*)s.z, *r = (T*)s.r, *p = (T*)s.p, *q = (T*)s.q;
+template <typename T, bool SLICES> LAB void conjugate_gradients(const System& s, GridBarrier& barrier, T* x, bool first) {
+    T *z = (T*)s.z, *r = (T*)s.r, *p = (T*)s.p;
     double sum = 0.0;
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {
         if (first) x[i] = T(1);
@@ -151,18 +243,13 @@ template <typename T> LAB void conjugate_gradients(const System& s, GridBarrier&
     barrier.meet();
     double rho = total(s, RR);
     for (u32 step = 0; step < STEPS; ++step) {
-        sum = 0.0;
-        for_products<T>(s, p, [&](u64 row, T product) {
-            q[row] = product;
-            sum += (double)p[row] * (double)product;
-        });
-        publish(s, PQ, sum);
+        publish(s, PQ, product<T, SLICES>(s, p));
         barrier.meet();
         const T alpha = T(quotient(rho, total(s, PQ)));
         sum = 0.0;
         for (u64 i = thread_index(); i < s.n; i += thread_count()) {
             z[i] += alpha * p[i];
-            const T ri = r[i] - alpha * q[i];
+            const T ri = r[i] - alpha * sum_at<T, SLICES>(s, i);
             r[i] = ri;
             sum += (double)ri * (double)ri;
         }
@@ -176,16 +263,16 @@ template <typename T> LAB void conjugate_gradients(const System& s, GridBarrier&
     }
 }
 
-template <typename T> LAB void solve(const System& s, GridBarrier& barrier, u64 solution) {
+template <typename T, bool SLICES> LAB void solve(const System& s, GridBarrier& barrier, u64 solution) {
     T *x = (T*)(solution % 2u == 0 ? s.x : s.next), *next = (T*)(solution % 2u == 0 ? s.next : s.x);
     const T* z = (const T*)s.z;
-    conjugate_gradients<T>(s, barrier, x, solution == 0);
+    conjugate_gradients<T, SLICES>(s, barrier, x, solution == 0);
+    product<T, SLICES>(s, z);
+    barrier.meet();
     double sums[3] = {0.0, 0.0, 0.0};
-    for_products<T>(s, z, [&](u64 row, T product) {
-        const double left = (double)x[row] - (double)product;
-        sums[0] += left * left;
-    });
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {
+        const double left = (double)x[i] - (double)sum_at<T, SLICES>(s, i);
+        sums[0] += left * left;
         sums[1] += (double)x[i] * (double)z[i];
         sums[2] += (double)z[i] * (double)z[i];
     }
@@ -206,13 +293,18 @@ template <typename T> LAB void solve(const System& s, GridBarrier& barrier, u64 
     barrier.meet();
 }
 
-template <typename T> LAB void cg(const System& s) {
+template <typename T, bool SLICES> LAB void cg(const System& s) {
     GridBarrier barrier(s.barrier);
-    for (u64 solution = 0; solution < s.solutions; ++solution) solve<T>(s, barrier, solution);
+    for (u64 solution = 0; solution < s.solutions; ++solution) solve<T, SLICES>(s, barrier, solution);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 1) cg_rows_f64(System s) { cg<double>(s); }
-extern "C" __global__ void __launch_bounds__(BLOCK, 1) cg_rows_f32(System s) { cg<float>(s); }
+#define TIMED(name, T, SLICES) \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1) name(System s) { cg<T, SLICES>(s); }
+
+TIMED(cg_rows_f64, double, false)
+TIMED(cg_rows_f32, float, false)
+TIMED(cg_blocks_f64, double, true)
+TIMED(cg_blocks_f32, float, true)
 
 // ---- the certificate ----------------------------------------------------------------------------
 
@@ -220,12 +312,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) cg_rows_f32(System s) { c
 // of the rows.
 template <typename T> LAB void certify(const System& s, double scale, double* words) {
     const T *x = (const T*)s.x, *next = (const T*)s.next, *z = (const T*)s.z, *values = (const T*)s.values;
+    const u32* columns = (const u32*)s.columns;
     double sums[5] = {0.0, 0.0, 0.0, 0.0, 0.0};
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {
         const double xi = (double)x[i], zi = (double)z[i];
         double left = xi, size = fabs(xi);
         for (u32 at = s.starts[i]; at < s.starts[i + 1]; ++at) {
-            const double term = (double)values[at] * (double)z[s.columns[at]];
+            const double term = (double)values[at] * (double)z[columns[at]];
             left -= term;
             size += fabs(term);
         }

@@ -2,6 +2,7 @@
 //! certificate multiplies A and the last z anew, a thread for each row.
 
 use super::certificate::{Sums, mistake};
+use super::slices::{NONE, Slices};
 use super::{Spec, Type, inverse};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
@@ -22,10 +23,12 @@ const DOTS: usize = 5;
 
 device_struct! {
     /// `System` in the kernels.
-    struct System: 136 {
+    struct System: 168 {
         starts: DevicePtr<u32>,
         columns: DevicePtr<u32>,
         values: DevicePtr<u32>,
+        rows: DevicePtr<u32>,
+        shares: DevicePtr<u32>,
         x: DevicePtr<u32>,
         next: DevicePtr<u32>,
         z: DevicePtr<u32>,
@@ -39,21 +42,34 @@ device_struct! {
         first: u64,
         count: u64,
         solutions: u64,
+        width: u64,
+        layers: u64,
         shift: f64,
     }
 }
 
-/// A prepared case. The matrix has one value more, which only a deliberate mistake reads.
+/// A matrix on the device. It has 16 bytes of values more, which only a deliberate mistake reads.
+struct Matrix {
+    starts: DeviceBuffer<u32>,
+    columns: DeviceBuffer<u32>,
+    values: DeviceBuffer<u32>,
+    rows: DeviceBuffer<u32>,
+}
+
+/// A prepared case.
 pub struct Cg {
     spec: Spec,
     timed: Kernel,
     certify: Kernel,
     blocks: u32,
+    /// Bytes of shared memory of a block.
+    shared: u32,
     longest: u64,
-    starts: DeviceBuffer<u32>,
-    columns: DeviceBuffer<u32>,
-    values: DeviceBuffer<u32>,
-    /// x of the first, third … solution, x of the others, z, r, p, q.
+    /// In compressed rows, which the certificate always reads.
+    compressed: Matrix,
+    /// In slices, if the method is of blocks of columns, and the first slice of each block of threads.
+    sliced: Option<(Matrix, DeviceBuffer<u32>)>,
+    /// x of the first, third … solution, x of the others, z, r, p, and the layers of q.
     vectors: [DeviceBuffer<u32>; 6],
     sums: DeviceBuffer<f64>,
     report: DeviceBuffer<f64>,
@@ -63,7 +79,8 @@ pub struct Cg {
 }
 
 fn names(spec: &Spec) -> [String; 2] {
-    [format!("cg_rows_{}", spec.ty.name()), format!("cg_certify_{}", spec.ty.name())]
+    let method = if spec.in_blocks() { "blocks" } else { "rows" };
+    [format!("cg_{method}_{}", spec.ty.name()), format!("cg_certify_{}", spec.ty.name())]
 }
 
 impl GpuJob for Cg {
@@ -88,14 +105,38 @@ impl GpuJob for Cg {
     }
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Cg, Failure> {
-        match spec.ty {
-            Type::F64 => {
-                Cg::new(spec, setup, |value| value.to_bits(), |bits| vec![bits as u32, (bits >> 32) as u32])
+        let gpu = setup.gpu;
+        let module = gpu.module(MODULE)?;
+        let [timed, certify] = names(&spec).map(|name| module.kernel(&name));
+        let (timed, certify) = (timed?, certify?);
+        let matrix = spec.matrix().make();
+        setup.cancel.check()?;
+        let shared = if spec.in_blocks() { (spec.columns() * spec.element()) as u32 } else { 0 };
+        let most = gpu.max_blocks(&timed, THREADS, shared)?;
+        let (blocks, sliced) = match spec.in_blocks() {
+            true => {
+                let slices = Slices::new(&matrix, length(spec.columns())?, 16 / spec.element() as usize);
+                let blocks = grid(slices.count() as u64, ROWS).min(most);
+                (blocks, Some((Matrix::sliced(gpu, &spec, &slices)?, gpu.upload(&slices.shares(blocks))?)))
             }
-            Type::F32 => {
-                Cg::new(spec, setup, |value| u64::from((value as f32).to_bits()), |bits| vec![bits as u32])
-            }
-        }
+            false => (grid(spec.n(), ROWS).min(most), None),
+        };
+        let vector = |layers: u64| gpu.alloc(length((layers * spec.n() * spec.element() / 4).max(1))?);
+        Ok(Cg {
+            blocks,
+            timed,
+            certify,
+            shared,
+            longest: matrix.starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
+            compressed: Matrix::compressed(gpu, &spec, matrix)?,
+            sliced,
+            vectors: [vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(spec.layers())?],
+            sums: gpu.alloc(DOTS * blocks as usize)?,
+            report: gpu.alloc(3 * spec.solutions() as usize)?,
+            barrier: gpu.upload(&[0, 0])?,
+            found: Vec::new(),
+            spec,
+        })
     }
 
     fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
@@ -104,14 +145,15 @@ impl GpuJob for Cg {
     }
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
-        let off = length(part.shift * self.spec.element() / 4)?;
-        let system = System {
-            values: self.values.pointer_at(off)?,
-            first: part.first,
-            count: part.count,
-            ..self.system()
+        // Slices are read 16 bytes at a time.
+        let off = part.shift * if self.sliced.is_some() { 4 } else { self.spec.element() / 4 };
+        let (matrix, shares) = match &self.sliced {
+            Some((matrix, shares)) => (matrix, shares.pointer()),
+            None => (&self.compressed, DevicePtr::null()),
         };
-        gpu.launch(&self.timed, self.blocks, THREADS, 0, args![system])
+        let values = matrix.values.pointer_at(length(off)?)?;
+        let system = System { values, shares, first: part.first, count: part.count, ..self.system(matrix) };
+        gpu.launch(&self.timed, self.blocks, THREADS, self.shared, args![system])
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -120,7 +162,7 @@ impl GpuJob for Cg {
         let words: DeviceBuffer<f64> = gpu.upload(&vec![0.0; threads as usize * Sums::COUNT])?;
         let scale = inverse(report.last().copied().unwrap_or(f64::NAN));
         let [last, next] = self.last_x().map(|x| x.pointer());
-        let system = System { x: last, next, ..self.system() };
+        let system = System { x: last, next, ..self.system(&self.compressed) };
         launch_over(gpu, &self.certify, n, args![system, scale, words])?;
         let words = words.to_host()?;
         let sums = words.as_chunks().0.iter().fold(Sums::default(), |sums, share| sums.add(*share));
@@ -136,9 +178,10 @@ impl GpuJob for Cg {
     }
 
     fn memory(&self) -> u64 {
-        let words =
-            [&self.starts, &self.columns, &self.values, &self.barrier].into_iter().chain(&self.vectors);
-        words.map(DeviceBuffer::bytes).sum::<u64>() + self.sums.bytes() + self.report.bytes()
+        let sliced = self.sliced.as_ref().map_or(0, |(matrix, shares)| matrix.bytes() + shares.bytes());
+        let vectors = self.vectors.iter().map(DeviceBuffer::bytes).sum::<u64>();
+        let rest = self.sums.bytes() + self.report.bytes() + self.barrier.bytes();
+        self.compressed.bytes() + sliced + vectors + rest
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -146,47 +189,56 @@ impl GpuJob for Cg {
     }
 }
 
-impl Cg {
-    fn new(
-        spec: Spec,
-        setup: &GpuSetup,
-        bits: impl Fn(f64) -> u64,
-        words: impl Fn(u64) -> Vec<u32>,
-    ) -> Result<Cg, Failure> {
-        let gpu = setup.gpu;
-        let module = gpu.module(MODULE)?;
-        let [timed, certify] = names(&spec).map(|name| module.kernel(&name));
-        let (timed, certify) = (timed?, certify?);
-        let Csr { starts, mut indices, values, .. } = spec.matrix().make();
+/// Values as words of a case's type, and 16 bytes more.
+fn value_words(spec: &Spec, values: &[f64]) -> Vec<u32> {
+    let all = values.iter().chain(&[2.0; 4]);
+    match spec.ty {
+        Type::F32 => all.map(|value| (*value as f32).to_bits()).collect(),
+        Type::F64 => {
+            let halves = |value: &f64| [value.to_bits() as u32, (value.to_bits() >> 32) as u32];
+            all.flat_map(halves).collect()
+        }
+    }
+}
+
+impl Matrix {
+    fn compressed(gpu: &Gpu, spec: &Spec, mut matrix: Csr<f64>) -> Result<Matrix, Failure> {
         // An array has at least a word.
-        indices.push(0);
-        let values: Vec<u32> = values.into_iter().chain([2.0]).flat_map(|value| words(bits(value))).collect();
-        let vector = || gpu.alloc(length((spec.n() * spec.element() / 4).max(1))?);
-        let blocks = grid(spec.n(), ROWS).min(gpu.max_blocks(&timed, THREADS, 0)?);
-        Ok(Cg {
-            blocks,
-            timed,
-            certify,
-            longest: starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
-            starts: gpu.upload(&starts)?,
-            columns: gpu.upload(&indices)?,
-            values: gpu.upload(&values)?,
-            vectors: [vector()?, vector()?, vector()?, vector()?, vector()?, vector()?],
-            sums: gpu.alloc(DOTS * blocks as usize)?,
-            report: gpu.alloc(3 * spec.solutions() as usize)?,
-            barrier: gpu.upload(&[0, 0])?,
-            found: Vec::new(),
-            spec,
+        matrix.indices.push(0);
+        Ok(Matrix {
+            starts: gpu.upload(&matrix.starts)?,
+            columns: gpu.upload(&matrix.indices)?,
+            values: gpu.upload(&value_words(spec, &matrix.values))?,
+            rows: gpu.upload(&[0])?,
         })
     }
 
-    /// The case without deliberate mistakes.
-    fn system(&self) -> System {
+    fn sliced(gpu: &Gpu, spec: &Spec, slices: &Slices) -> Result<Matrix, Failure> {
+        let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair[1]) << 16;
+        let places: Vec<u32> = slices.places.chunks_exact(2).map(pair).chain([0]).collect();
+        Ok(Matrix {
+            starts: gpu.upload(&slices.starts)?,
+            columns: gpu.upload(&places)?,
+            values: gpu.upload(&value_words(spec, &slices.values))?,
+            rows: gpu.upload(&[slices.rows.as_slice(), &[NONE]].concat())?,
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        [&self.starts, &self.columns, &self.values, &self.rows].into_iter().map(DeviceBuffer::bytes).sum()
+    }
+}
+
+impl Cg {
+    /// The case with a matrix, without deliberate mistakes.
+    fn system(&self, matrix: &Matrix) -> System {
         let [x, next, z, r, p, q] = [0, 1, 2, 3, 4, 5].map(|k| self.vectors[k].pointer());
         System {
-            starts: self.starts.pointer(),
-            columns: self.columns.pointer(),
-            values: self.values.pointer(),
+            starts: matrix.starts.pointer(),
+            columns: matrix.columns.pointer(),
+            values: matrix.values.pointer(),
+            rows: matrix.rows.pointer(),
+            shares: DevicePtr::null(),
             x,
             next,
             z,
@@ -200,6 +252,8 @@ impl Cg {
             first: 0,
             count: self.spec.n(),
             solutions: self.spec.solutions(),
+            width: self.spec.columns(),
+            layers: self.spec.layers(),
             shift: self.spec.shift(),
         }
     }

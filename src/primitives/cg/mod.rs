@@ -20,6 +20,7 @@ mod certificate;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
+mod slices;
 mod work;
 
 use super::{Definition, Primitive, Problem};
@@ -32,6 +33,12 @@ pub const STEPS: u64 = 25;
 
 /// Most rows of class T: its reference is computed where it is needed.
 const MOST_ROWS: u64 = 4097;
+
+/// Bytes of a vector that the first-level cache of a multiprocessor keeps.
+const FIRST_LEVEL: u64 = 192 << 10;
+
+/// Bytes of a vector in the shared memory of a block, which GPUs of data centres have since compute capability 8.0.
+const NEAR: u64 = 160 << 10;
 
 words! {
     /// The classes of the benchmark, and one for tests, of any small number of rows.
@@ -57,10 +64,15 @@ choice! {
     /// How A is multiplied.
     #[derive(Eq)]
     pub enum Method {
-        /// what is fastest by design: rows
+        /// on GPUs blocks if a vector exceeds the first-level cache of a multiprocessor, otherwise rows
         Best = "best",
         /// compressed rows, on GPUs a warp for each
         Rows = "rows",
+        /// on GPUs: blocks of columns whose part of the vector is in shared memory, where it is gathered; a lane for each row
+        Blocks = "blocks" {
+            /// columns of a block; unset: as many as 160 KiB of shared memory hold
+            columns: Option<u64> [count(1, 1 << 16)] = unset,
+        },
     }
 }
 
@@ -68,14 +80,18 @@ parameters! {
     /// A case, typed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Spec {
-        /// the benchmark's S, W, A, B or C; T: a small one for tests, positive definite, with 2 solutions
+        /// the benchmark's S, W, A, B or C; T: a small one for tests, positive definite and well conditioned, with 2 solutions
         class: Class = "S",
         /// rows of class T; the other classes have theirs
         rows: Option<u64> [count(1, MOST_ROWS)] = unset,
         /// type of the matrix and of the vectors; f32 cannot be verified as the benchmark asks
         ty as "type": Type = "f64",
         /// how the matrix is multiplied
-        method: Method = "best",
+        asked as "method": Method = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for.
+        method: Method = Method::Rows,
     }
 }
 
@@ -108,7 +124,14 @@ impl Definition for Spec {
     )];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let spec = Spec::of_table(params, seed)?;
+        let mut spec = Spec::of_table(params, seed)?;
+        spec.method = match spec.asked {
+            Method::Best => spec.best(),
+            Method::Blocks { .. } if spec.backend.is_cpu() => {
+                return Err(Refusal::NotApplicable("blocks are a method of GPUs".to_owned()));
+            }
+            asked => asked,
+        };
         match (spec.class, spec.rows) {
             (Class::T, None) => Err(Refusal::Missing { key: "rows".to_owned() }),
             (Class::T, _) | (_, None) => Ok(spec),
@@ -124,6 +147,13 @@ impl Problem for Spec {
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let method = Value::Text(if self.in_blocks() { "blocks" } else { "rows" }.to_owned());
+        let chosen = [("method".to_owned(), method)].into_iter().filter(|_| self.asked == Method::Best);
+        let columns = ("method.blocks.columns".to_owned(), Value::Int(self.columns()));
+        chosen.chain([columns].into_iter().filter(|_| self.in_blocks())).collect()
     }
 
     /// The part of the declared bytes that products of A move, and what ζ proves.
@@ -150,9 +180,33 @@ impl Spec {
             Class::C => C,
             Class::T => {
                 let rows = self.rows.unwrap_or(0) as u32;
-                Row { rows, nonzer: 3, solutions: 2, shift: 0.0, entries: None, zeta: None }
+                Row { rows, nonzer: 3, solutions: 2, shift: -1.0, entries: None, zeta: None }
             }
         }
+    }
+
+    /// What the method `best` stands for.
+    fn best(&self) -> Method {
+        let large = self.n() * self.element() > FIRST_LEVEL;
+        if self.backend.is_cuda() && large { Method::Blocks { columns: None } } else { Method::Rows }
+    }
+
+    /// Whether A is in blocks of columns.
+    pub fn in_blocks(&self) -> bool {
+        matches!(self.method, Method::Blocks { .. })
+    }
+
+    /// Columns of a block: of as few blocks as shared memory allows, all of about the same width.
+    pub fn columns(&self) -> u64 {
+        match self.method {
+            Method::Blocks { columns: Some(columns) } => columns,
+            _ => self.n().div_ceil(self.n().div_ceil(NEAR / self.element()).max(1)).max(1),
+        }
+    }
+
+    /// Parts that each row of a product is the sum of.
+    pub fn layers(&self) -> u64 {
+        if self.in_blocks() { self.n().div_ceil(self.columns()) } else { 1 }
     }
 
     /// Rows and columns of A.
