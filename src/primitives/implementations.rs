@@ -2,7 +2,7 @@
 
 use super::{Definition, Primitive};
 use super::{
-    compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
+    cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
     sort, spmv, stream,
 };
 use crate::case::gpus::Gpus;
@@ -38,6 +38,7 @@ const ALL: &[Implementation] = &[
         hash_search::cuda::build::Building,
     >(),
     Implementation::of::<spmv::Spec, spmv::cpu::Product, spmv::cuda::Product>(),
+    Implementation::of::<cg::Spec, cg::cpu::Cg, cg::cuda::Cg>(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;

@@ -10,6 +10,7 @@
 #[cfg(test)]
 mod any_tests;
 mod candidates;
+pub mod cg;
 pub mod compaction;
 mod cpu;
 pub mod cuda;

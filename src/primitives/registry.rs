@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
+    Definition, Primitive, cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
     random_access, reduce, scan, sort, spmv, stream,
 };
 
@@ -24,6 +24,7 @@ pub fn registry() -> &'static [&'static Primitive] {
             hash_search::Search::PRIMITIVES,
             hash_search::Build::PRIMITIVES,
             spmv::Spec::PRIMITIVES,
+            cg::Spec::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()
     });

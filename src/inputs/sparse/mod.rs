@@ -3,10 +3,12 @@
 
 mod generators;
 pub mod matrix_market;
+mod nas;
 mod rmat;
 pub mod words;
 
 pub use generators::Generator;
+pub use nas::Nas;
 
 use super::mix::word64;
 
