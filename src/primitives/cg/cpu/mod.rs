@@ -221,8 +221,8 @@ impl<T: Lanes> Part<'_, T> {
         };
         let [x, next] = [solution % 2, 1 - solution % 2].map(|k| self.at(&job.x[k]));
         let [z, r, p, q] = [&job.z, &job.r, &job.p, &job.q].map(|vector| self.at(vector));
-        // SAFETY (of all phases): workers write their own rows alone, and read others' only of vectors that no one
-        // writes before they have met again.
+        // SAFETY: workers write their own rows alone, and read others' only of vectors that no one writes before they have
+        // met again.
         self.phase(|chunk, rows| unsafe {
             for row in rows.clone() {
                 if solution == 0 {
@@ -234,11 +234,13 @@ impl<T: Lanes> Part<'_, T> {
         });
         let mut rho = self.total(RR);
         for _ in 0..STEPS {
+            // SAFETY: as above.
             self.phase(|chunk, rows| unsafe {
                 (kernels.product)(a, p, q, rows.clone());
                 self.keep(PQ, chunk, (kernels.dot)(p, q, rows));
             });
             let alpha = quotient(rho, self.total(PQ));
+            // SAFETY: as above.
             self.phase(|chunk, rows| unsafe {
                 (kernels.combine)(alpha, p, 1.0, z, rows.clone());
                 (kernels.combine)(-alpha, q, 1.0, r, rows.clone());
@@ -246,8 +248,10 @@ impl<T: Lanes> Part<'_, T> {
             });
             let before = std::mem::replace(&mut rho, self.total(RR));
             let beta = quotient(rho, before);
+            // SAFETY: as above.
             self.phase(|_, rows| unsafe { (kernels.combine)(1.0, r, beta, p, rows) });
         }
+        // SAFETY: as above.
         self.phase(|chunk, rows| unsafe {
             (kernels.product)(a, z, q, rows.clone());
             (kernels.combine)(1.0, x, -1.0, q, rows.clone());
@@ -257,6 +261,7 @@ impl<T: Lanes> Part<'_, T> {
         });
         let norm = self.total(ZZ).sqrt();
         let scale = inverse(norm);
+        // SAFETY: as above.
         self.phase(|_, rows| unsafe {
             for row in rows {
                 *next.add(row) = T::of((*z.add(row)).wide() * scale);
