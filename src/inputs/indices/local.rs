@@ -89,4 +89,26 @@ mod tests {
         assert!(changed.contains("has changed"), "{changed}");
         assert!(files.look("b.csv", None).expect_err("missing").contains("cannot read"));
     }
+
+    /// A whole matrix is described by its size; otherwise it is an array of columns.
+    #[test]
+    fn a_matrix_is_looked_into_as_a_whole_or_for_its_columns() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let files = LocalFiles::of(folder.path());
+        let text = "%%MatrixMarket matrix coordinate real general\n2 3 2\n2 3 .5\n1 1 -1\n";
+        fs::write(folder.path().join("a.mtx"), text).expect("written");
+        let whole = files.look("a.mtx", Some(WHOLE_MATRIX)).expect("a matrix");
+        assert_eq!(whole.matrix, Some([2, 3, 2]));
+        let words = files.indices(&whole).expect("its words");
+        let matrix = crate::inputs::sparse::Csr::from_words(&words).expect("a matrix");
+        assert_eq!((matrix.indices, matrix.values), (vec![0, 2], vec![-1.0, 0.5]));
+        let columns = files.look("a.mtx", None).expect("columns");
+        assert_eq!((files.indices(&columns), columns.matrix), (Ok(vec![0, 2]), None));
+        fs::write(folder.path().join("b.txt"), "1 2").expect("written");
+        let refused = files.look("b.txt", Some(WHOLE_MATRIX)).expect_err("no matrix");
+        assert!(
+            refused.ends_with("b.txt: is no matrix; accepted: a file that begins with %%MatrixMarket"),
+            "{refused}"
+        );
+    }
 }
