@@ -47,7 +47,7 @@ struct AnyFile;
 impl IndexFiles for AnyFile {
     fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
         let (path, column, hash) = (path.to_owned(), column.map(str::to_owned), "0123456789abcdef".repeat(4));
-        let matrix = path.ends_with(".mtx").then_some([5, 81, 5]);
+        let matrix = path.contains(".mtx").then_some([5, 81, 5]);
         Ok(IndexFile { path, column, hash, length: 5, largest: 80, matrix, source: None, copy: None })
     }
 
