@@ -3,7 +3,7 @@
 use super::{Definition, Primitive};
 use super::{
     compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
-    sort, stream,
+    sort, sssp, stream,
 };
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
@@ -37,6 +37,7 @@ const ALL: &[Implementation] = &[
         hash_search::cpu::build::Building,
         hash_search::cuda::build::Building,
     >(),
+    Implementation::of::<sssp::Spec, sssp::cpu::Paths, sssp::cuda::Paths>(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;

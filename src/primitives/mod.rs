@@ -28,6 +28,7 @@ mod registry;
 mod replicas;
 pub mod scan;
 pub mod sort;
+pub mod sssp;
 pub mod stream;
 mod walk;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Definition, Primitive, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
-    random_access, reduce, scan, sort, stream,
+    random_access, reduce, scan, sort, sssp, stream,
 };
 
 /// Every primitive, in the order of the documentation.
@@ -23,6 +23,7 @@ pub fn registry() -> &'static [&'static Primitive] {
             sort::Spec::PRIMITIVES,
             hash_search::Search::PRIMITIVES,
             hash_search::Build::PRIMITIVES,
+            sssp::Spec::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()
     });

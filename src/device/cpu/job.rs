@@ -84,6 +84,11 @@ pub trait PoolJob: Sync + Sized + 'static {
 
     /// Bytes allocated.
     fn memory(&self) -> u64;
+
+    /// Values chosen for open parameters, and what the last execution has counted.
+    fn resolved(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
 }
 
 /// A [`PoolJob`] and the pool that runs it.
@@ -155,7 +160,7 @@ impl<J: PoolJob> Prepared for OnPool<J> {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        self.resolved.clone()
+        self.resolved.iter().cloned().chain(self.job.resolved()).collect()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -129,7 +129,7 @@ fn resolved(path: &str, text: &str, seed: u64) -> anyhow::Result<Plan> {
 
 /// The parameter that holds the size of a case.
 fn size_key(case: &Case) -> Option<&'static str> {
-    ["tuples", "elements", "accesses", "keys", "records"]
+    ["tuples", "elements", "accesses", "keys", "records", "vertices"]
         .into_iter()
         .find(|key| case.params.int(key).is_some())
 }

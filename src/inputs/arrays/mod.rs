@@ -1,6 +1,7 @@
 //! Index arrays provided by users: parsing of `.npy` files, texts and raw words. Pure;
 //! [`crate::inputs::indices`] opens the files.
 
+mod edges;
 mod npy;
 mod text;
 
@@ -23,17 +24,23 @@ pub enum Format {
     Text,
     /// 64-bit little-endian words and nothing else.
     Raw,
+    /// A graph in DIMACS's format, as the words of [`graph::listed`](super::graph::listed).
+    Dimacs,
+    /// A graph as a list of its edges, as the same words.
+    Edges,
 }
 
 impl Format {
     /// The format of a file with this name that begins with `head`: NumPy's magic bytes take precedence, then
-    /// the extension (`.u64`, `.bin`, `.idx`: raw); everything else is text.
+    /// the extension (`.u64`, `.bin`, `.idx`: raw; `.gr`, `.el`, `.wel`: graphs); everything else is text.
     pub fn of(name: &str, head: &[u8]) -> Format {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
         match ending.as_str() {
             _ if head.starts_with(npy::MAGIC) => Format::Npy,
             "npy" => Format::Npy,
             "u64" | "bin" | "idx" => Format::Raw,
+            "gr" => Format::Dimacs,
+            "el" | "wel" => Format::Edges,
             _ => Format::Text,
         }
     }
@@ -80,7 +87,7 @@ impl ArrayError {
 /// further bytes, or when it has more than [`MAX_COUNT`] indices. The error gives the problem, its position,
 /// and the accepted values.
 pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
-    if let (Format::Npy | Format::Raw, Some(name)) = (format, column) {
+    if let (Format::Npy | Format::Raw | Format::Dimacs | Format::Edges, Some(name)) = (format, column) {
         let message = format!("a column (`{name}`) was asked for, but only texts have columns");
         return Err(ArrayError::new(Place::Whole, message));
     }
@@ -91,6 +98,8 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         Format::Npy => npy::parse(bytes),
         Format::Text => text::parse(bytes, column),
         Format::Raw => raw(bytes),
+        Format::Dimacs => edges::dimacs(bytes),
+        Format::Edges => edges::list(bytes),
     }
 }
 
