@@ -19,7 +19,8 @@ fn all_methods_agree_with_dijkstra() {
     let Some(host) = Host::new() else { return };
     for seed in 0..50 {
         let n = 1 + word64(seed, 0) % 200;
-        let (graph, heaviest) = (GRAPHS[seed as usize % GRAPHS.len()], [0, 1, 1000, 1000][seed as usize / 3 % 4]);
+        let (graph, heaviest) =
+            (GRAPHS[seed as usize % GRAPHS.len()], [0, 1, 1000, 1000][seed as usize / 3 % 4]);
         for method in METHODS {
             let words = format!("graph={graph} vertices={n} heaviest={heaviest} method={method}");
             let case = Case { seed, ..case("sssp", &words) };

@@ -32,7 +32,8 @@ impl Reader {
 
     fn arc(&mut self, tail: u64, head: u64, weight: u64) -> Result<(), ArrayError> {
         if self.words.len() as u64 / 3 == MAX_LISTED {
-            return self.mistake(format!("there are more than {MAX_LISTED} arcs, the most that are accepted"));
+            return self
+                .mistake(format!("there are more than {MAX_LISTED} arcs, the most that are accepted"));
         }
         [tail + OFFSET, head + OFFSET, weight].into_iter().try_for_each(|word| push(&mut self.words, word))
     }
@@ -61,7 +62,8 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
             (None | Some(b"c"), _) => continue,
             (Some(b"p"), None) => {
                 if parts.next() != Some(b"sp") {
-                    return reader.mistake("this is no problem line of shortest paths; accepted: p sp VERTICES ARCS");
+                    return reader
+                        .mistake("this is no problem line of shortest paths; accepted: p sp VERTICES ARCS");
                 }
                 let vertices = reader.number(parts.next(), "number of vertices", 1, MAX_VERTICES)?;
                 stated = Some((vertices, reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?));
@@ -145,7 +147,11 @@ mod tests {
             ("p sp 2 2\na 1 2 4", "x: lists 1 arcs, but says that there are 2"),
             ("p sp 99999999999 2", "x:1:1: the number of vertices"),
         ] {
-            assert!(told(dimacs(text.as_bytes())).starts_with(message), "{text}: {}", told(dimacs(text.as_bytes())));
+            assert!(
+                told(dimacs(text.as_bytes())).starts_with(message),
+                "{text}: {}",
+                told(dimacs(text.as_bytes()))
+            );
         }
         for (text, message) in [
             ("# nothing", "x: lists no vertex"),
@@ -154,7 +160,11 @@ mod tests {
             ("0 1\n0 a", "x:2:1: the head `a`"),
             ("0 4294967296", "x:1:1: the head"),
         ] {
-            assert!(told(list(text.as_bytes())).starts_with(message), "{text}: {}", told(list(text.as_bytes())));
+            assert!(
+                told(list(text.as_bytes())).starts_with(message),
+                "{text}: {}",
+                told(list(text.as_bytes()))
+            );
         }
     }
 }

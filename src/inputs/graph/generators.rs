@@ -125,7 +125,8 @@ impl Generated {
             (Some(matrix), _) => {
                 for row in 0..matrix.rows() {
                     let entries = matrix.row(row as usize);
-                    entries.for_each(|i| edge(folded(row), folded(matrix.indices[i].into()), weight(i as u64)));
+                    entries
+                        .for_each(|i| edge(folded(row), folded(matrix.indices[i].into()), weight(i as u64)));
                 }
             }
             (None, Line) => (1..n).for_each(|v| edge(v as u32 - 1, v as u32, weight(v))),
@@ -160,9 +161,12 @@ impl Generated {
     fn geometric(&self, edge: &mut dyn FnMut(u32, u32, u32)) {
         let (n, w) = (self.vertices, self.width());
         let point = |v: u64| {
-            [v % w, v / w].map(|cell| cell * CELL).iter().zip(0..).map(|(corner, axis)| {
-                corner + scale(word64(self.seed ^ POINTS, 2 * v + axis), CELL)
-            }).collect::<Vec<u64>>()
+            [v % w, v / w]
+                .map(|cell| cell * CELL)
+                .iter()
+                .zip(0..)
+                .map(|(corner, axis)| corner + scale(word64(self.seed ^ POINTS, 2 * v + axis), CELL))
+                .collect::<Vec<u64>>()
         };
         for v in 0..n {
             let column = v % w;

@@ -37,7 +37,9 @@ pub fn graph(words: &[u64], directions: Directions, heaviest: u32, seed: u64) ->
     let (vertices, _) = shape(words.len() as u64, last, directions)?;
     let (arcs, _) = words.as_chunks::<3>();
     let inside = |word: u64| (OFFSET..OFFSET + vertices).contains(&word);
-    if let Some(at) = arcs.iter().position(|&[tail, head, weight]| !inside(tail) || !inside(head) || weight > OPEN) {
+    if let Some(at) =
+        arcs.iter().position(|&[tail, head, weight]| !inside(tail) || !inside(head) || weight > OPEN)
+    {
         return Err(SparseError(format!("arc {at} is outside a graph of {vertices} vertices")));
     }
     Graph::of_edges(vertices, directions, |edge| {

@@ -128,7 +128,8 @@ impl GpuJob for Paths {
         let graph: Arc<Graph> = graph::of(&spec, setup.stored)?;
         setup.cancel.check()?;
         let search = module.kernel(name(&spec))?;
-        let (n, threads) = (length(spec.vertices)?, if spec.vertices < FEW_VERTICES { FEW_THREADS } else { THREADS });
+        let (n, threads) =
+            (length(spec.vertices)?, if spec.vertices < FEW_VERTICES { FEW_THREADS } else { THREADS });
         let frontier = || gpu.alloc(length(room(&spec))?);
         let mut job = Paths {
             blocks: gpu.max_blocks(&search, threads, 0)?.min(grid(spec.vertices, threads.into())),
@@ -228,7 +229,8 @@ impl GpuJob for Paths {
     }
 
     fn memory(&self) -> u64 {
-        let words = [&self.starts, &self.distances, &self.piles, &self.in_piles, &self.state, &self.supported];
+        let words =
+            [&self.starts, &self.distances, &self.piles, &self.in_piles, &self.state, &self.supported];
         let wide = self.frontiers.iter().chain([&self.arcs]).map(DeviceBuffer::bytes);
         words.into_iter().map(DeviceBuffer::bytes).chain(wide).sum()
     }

@@ -20,7 +20,8 @@ pub fn of(
     spec: &Spec,
     stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
 ) -> Result<Arc<Graph>, Failure> {
-    let name = format!("{:?} {:?} {} {} {:?}", spec.graph, spec.generated(), spec.heaviest, spec.seed, spec.hash);
+    let name =
+        format!("{:?} {:?} {} {} {:?}", spec.graph, spec.generated(), spec.heaviest, spec.seed, spec.hash);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, graph)) = last.as_ref().filter(|(known, _)| *known == name) {
         return Ok(graph.clone());

@@ -174,8 +174,10 @@ impl Spec {
             let message = format!("there is no vertex {source} among {}", spec.vertices);
             return Err(Refusal::invalid("source", message));
         }
-        if matches!(spec.asked, Method::Multisplit { .. }) && !spec.backend.is_cuda() {
-            return Err(Refusal::NotApplicable("processors have no blocks that multisplit: use bucketing".to_owned()));
+        if matches!(spec.asked, Method::Multisplit { .. }) && spec.backend.is_cpu() {
+            return Err(Refusal::NotApplicable(
+                "processors have no blocks that multisplit: use bucketing".to_owned(),
+            ));
         }
         spec.hash = params.text(HASH).map(str::to_owned);
         spec.method = if spec.asked == Method::Best { spec.best() } else { spec.asked };

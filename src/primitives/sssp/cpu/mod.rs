@@ -10,8 +10,8 @@ mod search;
 
 use std::ops::Range;
 use std::slice;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Spec, graph};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
@@ -139,7 +139,8 @@ mod tests {
     /// Each method finds the distances of Dijkstra's algorithm on fifty graphs of every kind.
     #[test]
     fn all_methods_agree_with_dijkstra() {
-        let pools = [Arc::new(Pool::new(Some(1)).expect("a pool")), Arc::new(Pool::new(None).expect("a pool"))];
+        let pools =
+            [Arc::new(Pool::new(Some(1)).expect("a pool")), Arc::new(Pool::new(None).expect("a pool"))];
         let cancel = Cancel::default();
         for (seed, graph) in (0..50).flat_map(|seed| GRAPHS.map(|graph| (seed, graph))) {
             let n = 1 + word64(seed, 0) % 300;
@@ -174,8 +175,14 @@ mod tests {
         let spec = Spec::read("sssp", &params("graph=line vertices=100 source=0 method=bellman-ford"), 1);
         let cancel = Cancel::default();
         let stored = |_: &str| Err(Failure::Failed("no file".to_owned()));
-        let context =
-            Context { pool: pool.clone(), isa: None, fault: None, cancel: &cancel, open: false, stored: &stored };
+        let context = Context {
+            pool: pool.clone(),
+            isa: None,
+            fault: None,
+            cancel: &cancel,
+            open: false,
+            stored: &stored,
+        };
         let (job, _) = Paths::prepare(spec.expect("a case"), &context).expect("prepared");
         pool.run(|worker| job.execute(worker));
         let found = job.resolved();

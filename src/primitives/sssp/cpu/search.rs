@@ -119,7 +119,11 @@ impl Search<'_> {
             if through >= at.load(Relaxed) || !self.lower(at, through) {
                 continue;
             }
-            let to = if through < limit { &mut *next } else { &mut buckets[self.window.bucket_of(through) as usize] };
+            let to = if through < limit {
+                &mut *next
+            } else {
+                &mut buckets[self.window.bucket_of(through) as usize]
+            };
             to.push((arc.target, through));
         }
     }
@@ -146,7 +150,8 @@ impl Search<'_> {
         let last = self.window.last();
         let mut buckets = own.buckets();
         let nearest = (self.window.bucket() + 1..last).find(|&bucket| !buckets[bucket as usize].is_empty());
-        let farthest = || buckets[last as usize].iter().filter(|entry| self.stands(entry)).map(|entry| entry.1).min();
+        let farthest =
+            || buckets[last as usize].iter().filter(|entry| self.stands(entry)).map(|entry| entry.1).min();
         let proposed = match nearest {
             Some(bucket) => Some(u64::from(bucket) << 32),
             None if last == 0 => None,
@@ -163,10 +168,18 @@ impl Search<'_> {
         }
         let (bucket, least) = ((next >> 32) as u32, next as u32);
         let entries = std::mem::take(&mut buckets[bucket as usize]);
-        if bucket == last { self.window.move_to(least) } else { self.window.go_on(bucket) }
+        if bucket == last {
+            self.window.move_to(least)
+        } else {
+            self.window.go_on(bucket)
+        }
         let (limit, mut frontier) = (self.window.limit(), own.frontier_mut(1 - self.parity));
         for entry in entries.iter().filter(|entry| self.stands(entry)) {
-            let to = if entry.1 < limit { &mut *frontier } else { &mut buckets[self.window.bucket_of(entry.1) as usize] };
+            let to = if entry.1 < limit {
+                &mut *frontier
+            } else {
+                &mut buckets[self.window.bucket_of(entry.1) as usize]
+            };
             to.push(*entry);
         }
         drop((frontier, buckets));
