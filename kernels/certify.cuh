@@ -31,6 +31,8 @@ struct Finding {
 #define OUT_OF_ORDER 10ull   // a key is less than the one before it
 #define WRONG_ORIGIN 11ull   // a value belongs to no key like the one beside it
 #define NOT_STABLE 12ull     // equal keys are not in the order of the input
+#define TOO_FAR 13ull        // a distance that an arc could lower
+#define NO_PATH 14ull        // a distance without a path that is as long
 
 // Records a mistake at element `index`. `first` ends as the least index, but the other fields may come from a
 // slower thread with another mistake. After a mistake the host therefore runs the certificate again with

@@ -5,6 +5,7 @@ pub mod applications;
 pub mod arrays;
 pub mod class;
 pub mod generators;
+pub mod graph;
 pub mod indices;
 pub mod locality;
 pub mod mix;

@@ -3,7 +3,7 @@
 use super::{Definition, Primitive};
 use super::{
     cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
-    sort, spmv, stream,
+    sort, spmv, sssp, stream,
 };
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
@@ -39,6 +39,7 @@ const ALL: &[Implementation] = &[
     >(),
     Implementation::of::<spmv::Spec, spmv::cpu::Product, spmv::cuda::Product>(),
     Implementation::of::<cg::Spec, cg::cpu::Cg, cg::cuda::Cg>(),
+    Implementation::of::<sssp::Spec, sssp::cpu::Paths, sssp::cuda::Paths>(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;

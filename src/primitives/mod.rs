@@ -30,6 +30,7 @@ mod replicas;
 pub mod scan;
 pub mod sort;
 pub mod spmv;
+pub mod sssp;
 pub mod stream;
 mod walk;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Definition, Primitive, cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
-    random_access, reduce, scan, sort, spmv, stream,
+    random_access, reduce, scan, sort, spmv, sssp, stream,
 };
 
 /// Every primitive, in the order of the documentation.
@@ -25,6 +25,7 @@ pub fn registry() -> &'static [&'static Primitive] {
             hash_search::Build::PRIMITIVES,
             spmv::Spec::PRIMITIVES,
             cg::Spec::PRIMITIVES,
+            sssp::Spec::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()
     });

@@ -20,6 +20,7 @@ mod sample;
 mod scans;
 mod several;
 mod sorts;
+mod sssp;
 mod twins;
 
 use host::Host;

@@ -85,7 +85,7 @@ pub trait PoolJob: Sync + Sized + 'static {
     /// Bytes allocated.
     fn memory(&self) -> u64;
 
-    /// What the last execution has found out beside its output, for the record.
+    /// Values chosen for open parameters, and what the last execution has counted.
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
     }

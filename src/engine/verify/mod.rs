@@ -128,13 +128,14 @@ fn resolved(path: &str, text: &str, seed: u64) -> anyhow::Result<Plan> {
 }
 
 /// The parameters that hold the size of a case, those of a matrix last.
-const SIZES: [&str; 11] = [
+const SIZES: [&str; 12] = [
     "tuples",
     "elements",
     "accesses",
     "keys",
     "records",
     "rows",
+    "vertices",
     "matrix.random.rows",
     "matrix.empty-rows.rows",
     "matrix.dense-row.rows",

@@ -1,6 +1,7 @@
 //! Index arrays provided by users: parsing of `.npy` files, texts and raw words. Pure;
 //! [`crate::inputs::indices`] opens the files.
 
+mod edges;
 mod npy;
 mod text;
 
@@ -28,11 +29,15 @@ pub enum Format {
     /// A sparse matrix in Matrix Market's coordinate format: the columns of its entries, row by row, or with the column
     /// [`WHOLE_MATRIX`] all of it.
     MatrixMarket,
+    /// A graph in DIMACS's format, as the words of [`graph::listed`](super::graph::listed).
+    Dimacs,
+    /// A graph as a list of its edges, as the same words.
+    Edges,
 }
 
 impl Format {
     /// The format of a file with this name that begins with `head`: NumPy's magic bytes take precedence, then
-    /// the extension (`.u64`, `.bin`, `.idx`: raw); everything else is text.
+    /// the extension (`.u64`, `.bin`, `.idx`: raw; `.gr`, `.el`, `.wel`: graphs); everything else is text.
     pub fn of(name: &str, head: &[u8]) -> Format {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
         match ending.as_str() {
@@ -41,6 +46,8 @@ impl Format {
             "mtx" => Format::MatrixMarket,
             "npy" => Format::Npy,
             "u64" | "bin" | "idx" => Format::Raw,
+            "gr" => Format::Dimacs,
+            "el" | "wel" => Format::Edges,
             _ => Format::Text,
         }
     }
@@ -91,7 +98,7 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         let message = format!("is no matrix; accepted: a file that begins with {BANNER}");
         return Err(ArrayError::new(Place::Whole, message));
     }
-    if let (Format::Npy | Format::Raw, Some(name)) = (format, column) {
+    if let (Format::Npy | Format::Raw | Format::Dimacs | Format::Edges, Some(name)) = (format, column) {
         let message = format!("a column (`{name}`) was asked for, but only texts have columns");
         return Err(ArrayError::new(Place::Whole, message));
     }
@@ -103,6 +110,8 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         Format::Text => text::parse(bytes, column),
         Format::Raw => raw(bytes),
         Format::MatrixMarket => matrix(bytes, column),
+        Format::Dimacs => edges::dimacs(bytes),
+        Format::Edges => edges::list(bytes),
     }
 }
 

@@ -57,6 +57,8 @@ impl CheckReport {
             12 => {
                 format!("{output}[{at}] was at {found} in the input, the equal key before it at {expected}")
             }
+            13 => format!("{output}[{at}] is {found}; an arc, or the source, allows {expected}"),
+            14 => format!("{output}[{at}] is {found}, but no path is as long"),
             _ => format!("element {first} is wrong"),
         })
     }

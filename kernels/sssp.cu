@@ -1,0 +1,23 @@
+// sssp: distances from one vertex of a graph. One launch of as many blocks as are resident at once holds the whole loop:
+// each step relaxes the arcs of the frontier, and a barrier of the grid ends it. src/primitives/sssp/mod.rs says what the
+// methods defer.
+//
+// An entry of the frontier is a vertex with the distance that it has fallen to, and counts only while that is the
+// vertex's distance. So no vertex is relaxed twice in a step, and none needs a mark to stand in the frontier once. What
+// waits in piles carries no distance, and has a bit for each pile in which it stands.
+#include "sssp_search.cuh"
+#include "sssp_certify.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_near_far(Search s) { search<BY_WARPS>(s); }
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_bucketing(Search s) { search<ONE_BY_ONE>(s); }
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_multisplit(Search s) { search<BY_BLOCKS>(s); }
+
+extern "C" __global__ void sssp_relaxes(Paths p, u32* supported, Finding* finding) { relaxes(p, supported, finding); }
+
+extern "C" __global__ void sssp_supports(Paths p, u32* supported, u32* any) { supports(p, supported, any); }
+
+extern "C" __global__ void sssp_reached(Paths p, const u32* supported, Finding* finding) {
+    reached(p, supported, finding);
+}

@@ -1,0 +1,170 @@
+//! Graphs as text, in the words of [`graph::listed`](crate::inputs::graph::listed): DIMACS's `.gr` files, and lists of edges,
+//! as the GAP benchmark suite's `.el` and `.wel` and SNAP's.
+
+use super::{ArrayError, MAX_COUNT, Place, push};
+use crate::case::units::shown;
+use crate::inputs::graph::MAX_VERTICES;
+use crate::inputs::graph::listed::{OFFSET, OPEN};
+
+/// Most arcs of a file, whose words an array holds.
+const MAX_LISTED: u64 = (MAX_COUNT - 1) / 3;
+
+/// The words of an array that is being read, and the line.
+struct Reader {
+    words: Vec<u64>,
+    line: u64,
+}
+
+impl Reader {
+    fn mistake<T>(&self, message: impl Into<String>) -> Result<T, ArrayError> {
+        Err(ArrayError::new(Place::Line(self.line, 1), message))
+    }
+
+    /// A number of the line, from `least` to `most`.
+    fn number(&self, word: Option<&[u8]>, what: &str, least: u64, most: u64) -> Result<u64, ArrayError> {
+        let text = String::from_utf8_lossy(word.unwrap_or_default());
+        match text.parse::<u64>() {
+            Ok(number) if (least..=most).contains(&number) => Ok(number),
+            _ if text.is_empty() => self.mistake(format!("there is no {what}; accepted: {least} to {most}")),
+            _ => self.mistake(format!("the {what} `{}` is not accepted: {least} to {most}", shown(&text))),
+        }
+    }
+
+    fn arc(&mut self, tail: u64, head: u64, weight: u64) -> Result<(), ArrayError> {
+        if self.words.len() as u64 / 3 == MAX_LISTED {
+            return self
+                .mistake(format!("there are more than {MAX_LISTED} arcs, the most that are accepted"));
+        }
+        [tail + OFFSET, head + OFFSET, weight].into_iter().try_for_each(|word| push(&mut self.words, word))
+    }
+
+    fn end(mut self, vertices: u64) -> Result<Vec<u64>, ArrayError> {
+        match vertices {
+            0 => Err(ArrayError::new(Place::Whole, "lists no vertex; accepted: at least one")),
+            _ => push(&mut self.words, vertices - 1 + OFFSET).map(|()| self.words),
+        }
+    }
+}
+
+/// The words of a line, if there are any.
+fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| b" \t\r,".contains(byte)).filter(|part| !part.is_empty())
+}
+
+/// Parses `.gr`: comments (`c …`), one line `p sp VERTICES ARCS`, and as many lines `a TAIL HEAD WEIGHT`, from vertex 1 on.
+pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
+    let mut reader = Reader { words: Vec::new(), line: 0 };
+    let mut stated = None;
+    for line in bytes.split(|&byte| byte == b'\n') {
+        reader.line += 1;
+        let mut parts = parts(line);
+        match (parts.next(), stated) {
+            (None | Some(b"c"), _) => continue,
+            (Some(b"p"), None) => {
+                if parts.next() != Some(b"sp") {
+                    return reader
+                        .mistake("this is no problem line of shortest paths; accepted: p sp VERTICES ARCS");
+                }
+                let vertices = reader.number(parts.next(), "number of vertices", 1, MAX_VERTICES)?;
+                stated = Some((vertices, reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?));
+            }
+            (Some(b"a"), Some((vertices, _))) => {
+                let tail = reader.number(parts.next(), "tail", 1, vertices)?;
+                let head = reader.number(parts.next(), "head", 1, vertices)?;
+                let weight = reader.number(parts.next(), "weight", 0, OPEN - 1)?;
+                reader.arc(tail - 1, head - 1, weight)?;
+            }
+            (Some(word), _) => {
+                let (word, lines) = (String::from_utf8_lossy(word), "c, one p and then a");
+                return reader.mistake(format!("`{}` begins no line here; accepted: {lines}", shown(&word)));
+            }
+        }
+        if parts.next().is_some() {
+            return reader.mistake("the line goes on; accepted: p sp VERTICES ARCS, a TAIL HEAD WEIGHT");
+        }
+    }
+    let listed = reader.words.len() as u64 / 3;
+    match stated {
+        None => Err(ArrayError::new(Place::Whole, "has no line p sp VERTICES ARCS")),
+        Some((_, arcs)) if arcs != listed => {
+            Err(ArrayError::new(Place::Whole, format!("lists {listed} arcs, but says that there are {arcs}")))
+        }
+        Some((vertices, _)) => reader.end(vertices),
+    }
+}
+
+/// Parses a list of edges: lines `TAIL HEAD` or `TAIL HEAD WEIGHT`, from vertex 0 on; lines that begin with `#` or `%` are
+/// comments. There are as many vertices as the largest needs.
+pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
+    let mut reader = Reader { words: Vec::new(), line: 0 };
+    let mut vertices = 0;
+    for line in bytes.split(|&byte| byte == b'\n') {
+        reader.line += 1;
+        let mut parts = parts(line).peekable();
+        if parts.peek().is_none_or(|part| matches!(part[0], b'#' | b'%')) {
+            continue;
+        }
+        let tail = reader.number(parts.next(), "tail", 0, MAX_VERTICES - 1)?;
+        let head = reader.number(parts.next(), "head", 0, MAX_VERTICES - 1)?;
+        let weight = parts.next().map(|part| reader.number(Some(part), "weight", 0, OPEN - 1)).transpose()?;
+        if parts.next().is_some() {
+            return reader.mistake("the line goes on; accepted: TAIL HEAD, TAIL HEAD WEIGHT");
+        }
+        reader.arc(tail, head, weight.unwrap_or(OPEN))?;
+        vertices = vertices.max(tail.max(head) + 1);
+    }
+    reader.end(vertices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V: u64 = OFFSET;
+
+    #[test]
+    fn graphs_are_their_arcs_and_the_last_vertex() {
+        let gr = b"c a road\n\np sp 4 2\na 1 3 7\r\nc another\na 3 3 0\n";
+        assert_eq!(dimacs(gr), Ok(vec![V, V + 2, 7, V + 2, V + 2, 0, V + 3]));
+        let edges = b"# SNAP\n0\t2\n% GAP\n2 1 9\n";
+        assert_eq!(list(edges), Ok(vec![V, V + 2, OPEN, V + 2, V + 1, 9, V + 2]));
+        assert_eq!(dimacs(b"p sp 1 0"), Ok(vec![V]));
+    }
+
+    #[test]
+    fn a_wrong_file_is_one_line_with_the_place() {
+        let told = |parsed: Result<Vec<u64>, ArrayError>| parsed.expect_err("refused").of("x");
+        for (text, message) in [
+            ("", "x: has no line p sp"),
+            ("a 1 2 3", "x:1:1: `a` begins no line here"),
+            ("p sp 2", "x:1:1: there is no number of arcs"),
+            ("p max 2 1", "x:1:1: this is no problem line"),
+            ("p sp 2 1\np sp 2 1", "x:2:1: `p` begins no line here"),
+            ("p sp 2 1\na 1 3 4", "x:2:1: the head `3` is not accepted: 1 to 2"),
+            ("p sp 2 1\na 0 1 4", "x:2:1: the tail `0`"),
+            ("p sp 2 1\na 1 2 -4", "x:2:1: the weight `-4`"),
+            ("p sp 2 1\na 1 2 4 5", "x:2:1: the line goes on"),
+            ("p sp 2 2\na 1 2 4", "x: lists 1 arcs, but says that there are 2"),
+            ("p sp 99999999999 2", "x:1:1: the number of vertices"),
+        ] {
+            assert!(
+                told(dimacs(text.as_bytes())).starts_with(message),
+                "{text}: {}",
+                told(dimacs(text.as_bytes()))
+            );
+        }
+        for (text, message) in [
+            ("# nothing", "x: lists no vertex"),
+            ("0", "x:1:1: there is no head"),
+            ("0 1 2 3", "x:1:1: the line goes on"),
+            ("0 1\n0 a", "x:2:1: the head `a`"),
+            ("0 4294967296", "x:1:1: the head"),
+        ] {
+            assert!(
+                told(list(text.as_bytes())).starts_with(message),
+                "{text}: {}",
+                told(list(text.as_bytes()))
+            );
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Graphs listed in files, as index arrays: files are found, copied and known by their hash as index arrays are.
+//!
+//! Arc i is the words 3i to 3i + 2: its tail and its head, each plus [`OFFSET`], and its weight, or [`OPEN`] if the file
+//! states none; the last word is the number of vertices − 1, plus [`OFFSET`], and so the largest.
+
+use super::generators::weight;
+use super::{Directions, Graph, MAX_ARCS, MAX_VERTICES, checked};
+use crate::inputs::sparse::SparseError;
+
+/// What is added to vertices.
+pub const OFFSET: u64 = 1 << 32;
+
+/// In place of a weight that the seed decides.
+pub const OPEN: u64 = u32::MAX as u64;
+
+/// The vertices and the arcs of a graph that is listed in both directions or as given, by the length of its words and the
+/// largest.
+///
+/// # Errors
+/// An array of another kind, or too many vertices or arcs.
+pub fn shape(length: u64, largest: u64, directions: Directions) -> Result<(u64, u64), SparseError> {
+    if length % 3 != 1 || !(OFFSET..OFFSET + MAX_VERTICES).contains(&largest) {
+        let message = "the file holds no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)";
+        return Err(SparseError(message.to_owned()));
+    }
+    let arcs = (length / 3).saturating_mul(if directions == Directions::Both { 2 } else { 1 });
+    checked(largest - OFFSET + 1, arcs.into())?;
+    Ok((largest - OFFSET + 1, arcs.min(MAX_ARCS)))
+}
+
+/// The graph of these words. Open weights are random integers from 0 to `heaviest`.
+///
+/// # Errors
+/// Those of [`shape`], and words that are no vertices or weights.
+pub fn graph(words: &[u64], directions: Directions, heaviest: u32, seed: u64) -> Result<Graph, SparseError> {
+    let last = words.last().copied().unwrap_or(0);
+    let (vertices, _) = shape(words.len() as u64, last, directions)?;
+    let (arcs, _) = words.as_chunks::<3>();
+    let inside = |word: u64| (OFFSET..OFFSET + vertices).contains(&word);
+    if let Some(at) =
+        arcs.iter().position(|&[tail, head, weight]| !inside(tail) || !inside(head) || weight > OPEN)
+    {
+        return Err(SparseError(format!("arc {at} is outside a graph of {vertices} vertices")));
+    }
+    Graph::of_edges(vertices, directions, |edge| {
+        for (i, &[tail, head, own]) in (0..).zip(arcs) {
+            let weight = if own == OPEN { weight(seed, heaviest, i) } else { own as u32 };
+            edge((tail - OFFSET) as u32, (head - OFFSET) as u32, weight);
+        }
+    })
+}

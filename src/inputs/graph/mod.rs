@@ -1,0 +1,117 @@
+//! Graphs with weighted arcs in rows, those that leave one vertex side by side: made by generators that are integer
+//! functions of a seed ([`Topology`]), or listed in files ([`listed`]).
+
+mod generators;
+pub mod listed;
+
+use super::sparse::SparseError;
+
+pub use generators::{Generated, Topology};
+
+/// Most vertices: fewer than 31 bits count.
+pub const MAX_VERTICES: u64 = 1 << 31;
+
+/// Most arcs: row starts have 32 bits.
+pub const MAX_ARCS: u64 = super::sparse::MAX_ENTRIES;
+
+/// The distance of a vertex that no path reaches. Sums of weights that are as long, or longer, count as this, too.
+pub const UNREACHED: u32 = u32::MAX;
+
+/// An arc of a row, which leaves the row's vertex.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct WeightedArc {
+    /// The vertex that it enters.
+    pub target: u32,
+    pub weight: u32,
+}
+
+/// A directed graph. Self loops and parallel arcs are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// Arcs starts[v] to starts[v + 1] leave vertex v.
+    pub starts: Vec<u32>,
+    pub arcs: Vec<WeightedArc>,
+}
+
+/// Whether a listed edge is an arc in both directions, as in ashkiani2017's Tables 9 and 10 (A = 2·E), or in the given one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Directions {
+    Both,
+    Given,
+}
+
+impl Graph {
+    /// The graph with these edges, which `each` lists twice in the same order as (tail, head, weight), all below
+    /// `vertices`. The arcs of a vertex are in the order of the edges.
+    ///
+    /// # Errors
+    /// More arcs than 32 bits count.
+    pub fn of_edges(
+        vertices: u64,
+        directions: Directions,
+        each: impl Fn(&mut dyn FnMut(u32, u32, u32)),
+    ) -> Result<Graph, SparseError> {
+        let mut arcs = 0u64;
+        each(&mut |_, _, _| arcs += 1 + u64::from(directions == Directions::Both));
+        checked(vertices, arcs.into())?;
+        let mut next = vec![0u32; vertices as usize + 1];
+        each(&mut |tail, head, _| {
+            next[tail as usize + 1] += 1;
+            next[head as usize + 1] += u32::from(directions == Directions::Both);
+        });
+        let mut sum = 0;
+        next.iter_mut().for_each(|start| {
+            sum += *start;
+            *start = sum;
+        });
+        let (all, mut arcs) = (next.clone(), vec![WeightedArc::default(); arcs as usize]);
+        let mut put = |from: u32, arc| {
+            let to = &mut next[from as usize];
+            arcs[*to as usize] = arc;
+            *to += 1;
+        };
+        each(&mut |tail, head, weight| {
+            put(tail, WeightedArc { target: head, weight });
+            if directions == Directions::Both {
+                put(head, WeightedArc { target: tail, weight });
+            }
+        });
+        Ok(Graph { starts: all, arcs })
+    }
+
+    /// The number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The arcs that leave a vertex.
+    pub fn leaving(&self, vertex: usize) -> &[WeightedArc] {
+        &self.arcs[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+    }
+
+    /// The first vertex that the most arcs leave; 0 of an empty graph.
+    pub fn hub(&self) -> u32 {
+        let degrees = self.starts.windows(2).map(|ends| ends[1] - ends[0]);
+        (0..).zip(degrees).max_by_key(|&(v, degree)| (degree, std::cmp::Reverse(v))).map_or(0, |(v, _)| v)
+    }
+
+    /// Bytes of rows and arcs.
+    pub fn bytes(&self) -> u64 {
+        4 * self.starts.len() as u64 + 8 * self.arcs.len() as u64
+    }
+}
+
+/// Fails if the numbers do not fit.
+fn checked(vertices: u64, arcs: u128) -> Result<(), SparseError> {
+    match (vertices, arcs) {
+        _ if vertices > MAX_VERTICES => {
+            Err(SparseError(format!("{vertices} vertices; accepted: at most {MAX_VERTICES}")))
+        }
+        _ if arcs > MAX_ARCS.into() => Err(SparseError(format!("{arcs} arcs; accepted: at most {MAX_ARCS}"))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! sssp on the CPU: delta-stepping. Workers take the vertices of the frontier in chunks, and each keeps what it finds, for
+//! the next frontier and for each bucket, in lists of its own.
+//!
+//! A list holds vertices with the distance that they had fallen to. It is an entry's only if it still is the vertex's
+//! distance; otherwise it has fallen further, and another entry says so. So no vertex needs a mark.
+
+mod certificate;
+mod lists;
+mod search;
+
+use std::ops::Range;
+use std::slice;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Spec, graph};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Worker, memory, pieces};
+use crate::inputs::graph::Graph;
+use lists::Lists;
+
+/// A case with its arrays.
+pub struct Paths {
+    spec: Spec,
+    graph: Arc<Graph>,
+    source: u32,
+    delta: u32,
+    /// d, with an element more, which only a fault writes.
+    distances: Buffer,
+    lists: Lists,
+    fault: Option<Fault>,
+    /// What the workers do not leave out, with a fault.
+    handled: Mutex<Vec<Range<usize>>>,
+    /// Steps and relaxed arcs of the last execution.
+    steps: AtomicU64,
+    relaxed: AtomicU64,
+}
+
+impl PoolJob for Paths {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Paths, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        memory::require(8 * spec.arcs + 16 * spec.vertices)?;
+        let graph = graph::of(&spec, context.stored)?;
+        let mut distances = Buffer::new(4 * (spec.vertices as usize + 1))?;
+        context.pool.fill(&mut distances, spec.vertices as usize, context.cancel, |_| POISON as u32)?;
+        let job = Paths {
+            source: spec.source_of(&graph),
+            delta: spec.delta_of(&graph),
+            lists: Lists::new(context.pool.threads(), spec.buckets()),
+            graph,
+            distances,
+            fault: context.fault,
+            handled: Mutex::default(),
+            steps: AtomicU64::new(0),
+            relaxed: AtomicU64::new(0),
+            spec,
+        };
+        Ok((job, isa))
+    }
+
+    fn execute(&self, worker: Worker) {
+        search::run(self, worker);
+        if self.fault.is_some() {
+            worker.meet();
+            self.leave_out(worker);
+            worker.meet();
+        }
+    }
+
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let all = self.view(0, self.graph.vertices() + 1);
+        pool.for_blocks(all.len(), cancel, |block| {
+            all[block].iter().for_each(|d| d.store(POISON as u32, Ordering::Relaxed));
+        })
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let n = self.graph.vertices();
+        let mistake = certificate::mistake(&self.graph, self.view(0, n), self.source, pool, cancel)?;
+        Ok(Verdict::of(mistake, n as u64))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        let all = self.view(0, self.graph.vertices()).iter();
+        Ok(all.flat_map(|d| d.load(Ordering::Relaxed).to_le_bytes()).collect())
+    }
+
+    fn memory(&self) -> u64 {
+        self.graph.bytes() + self.distances.bytes() as u64
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let [steps, relaxed] = [&self.steps, &self.relaxed].map(|count| count.load(Ordering::Relaxed));
+        self.spec.found(self.delta, self.source, steps, relaxed)
+    }
+}
+
+impl Paths {
+    /// `n` distances from a place on.
+    fn view(&self, first: usize, n: usize) -> &[AtomicU32] {
+        assert!(first + n <= self.distances.holds::<u32>(), "the distances are in the buffer");
+        // SAFETY: inside the buffer and aligned; all accesses are atomic.
+        unsafe { slice::from_raw_parts(self.distances.ptr::<AtomicU32>().add(first).cast_const(), n) }
+    }
+
+    /// The distances that an execution writes: with a fault those that begin one element further.
+    fn written(&self) -> &[AtomicU32] {
+        self.view(usize::from(self.fault == Some(Fault::OffByOne)), self.graph.vertices())
+    }
+
+    /// Poisons again what a fault leaves out.
+    fn leave_out(&self, worker: Worker) {
+        let all = self.written();
+        let handled = || self.handled.lock().unwrap_or_else(PoisonError::into_inner);
+        handled().extend(pieces(all.len(), 64, worker, self.fault));
+        worker.meet();
+        if worker.index == 0 {
+            let pieces = std::mem::take(&mut *handled());
+            let left_out = (0..all.len()).filter(|v| !pieces.iter().any(|piece| piece.contains(v)));
+            left_out.for_each(|v| all[v].store(POISON as u32, Ordering::Relaxed));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::mix::word64;
+    use crate::primitives::words::params;
+    use crate::primitives::{Definition, Problem};
+
+    const METHODS: [&str; 4] =
+        ["bellman-ford", "near-far", "bucketing", "bucketing method.bucketing.buckets=3"];
+    const GRAPHS: [&str; 6] =
+        ["grid", "grid graph.grid.keep=4", "geometric", "line", "random graph.random.edges=2", "rmat"];
+
+    /// Each method finds the distances of Dijkstra's algorithm on fifty graphs of every kind.
+    #[test]
+    fn all_methods_agree_with_dijkstra() {
+        let pools =
+            [Arc::new(Pool::new(Some(1)).expect("a pool")), Arc::new(Pool::new(None).expect("a pool"))];
+        let cancel = Cancel::default();
+        for (seed, graph) in (0..50).flat_map(|seed| GRAPHS.map(|graph| (seed, graph))) {
+            let n = 1 + word64(seed, 0) % 300;
+            let heaviest = [0, 1, 1000][seed as usize % 3];
+            for method in METHODS {
+                let words = format!("graph={graph} vertices={n} heaviest={heaviest} method={method}");
+                let spec = Spec::read("sssp", &params(&words), seed).expect("a case");
+                let pool = pools[seed as usize % 2].clone();
+                let stored = |_: &str| Err(Failure::Failed("no file".to_owned()));
+                let context = Context {
+                    pool: pool.clone(),
+                    isa: None,
+                    fault: None,
+                    cancel: &cancel,
+                    open: false,
+                    stored: &stored,
+                };
+                let (job, _) = Paths::prepare(spec.clone(), &context).expect("prepared");
+                pool.run(|worker| job.execute(worker));
+                assert_eq!(spec.check(&job.output(&pool).expect("an output")), Ok(()), "{words} {seed}");
+                let verdict = job.judge(&pool, &cancel);
+                assert_eq!(verdict, Ok(Verdict::Certified { checked: n }), "{words} {seed}");
+                assert!(job.relaxed.load(Ordering::Relaxed) <= 200 * spec.arcs, "{words} {seed}");
+            }
+        }
+    }
+
+    /// Of a line every arc is relaxed once in each direction, from vertex to vertex.
+    #[test]
+    fn steps_and_relaxed_arcs_are_counted() {
+        let pool = Arc::new(Pool::new(None).expect("a pool"));
+        let spec = Spec::read("sssp", &params("graph=line vertices=100 source=0 method=bellman-ford"), 1);
+        let cancel = Cancel::default();
+        let stored = |_: &str| Err(Failure::Failed("no file".to_owned()));
+        let context = Context {
+            pool: pool.clone(),
+            isa: None,
+            fault: None,
+            cancel: &cancel,
+            open: false,
+            stored: &stored,
+        };
+        let (job, _) = Paths::prepare(spec.expect("a case"), &context).expect("prepared");
+        pool.run(|worker| job.execute(worker));
+        let found = job.resolved();
+        assert!(found.contains(&("steps".to_owned(), Value::Int(100))), "{found:?}");
+        assert!(found.contains(&("inefficiency".to_owned(), Value::Float(1.0))), "{found:?}");
+    }
+}

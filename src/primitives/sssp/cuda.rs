@@ -1,0 +1,244 @@
+//! sssp on a GPU (`kernels/sssp.cu`): one launch of as many blocks as are resident at once, which meet after each step.
+
+use std::sync::Arc;
+
+use super::{Method, Spec, graph};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, device_struct, kernel_names, poison,
+};
+use crate::inputs::graph::Graph;
+use crate::inputs::mix::mix64;
+use crate::primitives::cuda::{check_report, grid, launch_over, length};
+
+const MODULE: &str = "sssp";
+const CERTIFY: [&str; 3] = ["sssp_relaxes", "sssp_supports", "sssp_reached"];
+
+/// Most threads of a block (`THREADS` in the kernels), and those of graphs of a few vertices, which meet sooner.
+const THREADS: u32 = 512;
+const FEW_THREADS: u32 = 128;
+const FEW_VERTICES: u64 = 1 << 12;
+
+/// 32-bit words of `State` in the kernels, and the places of the counts there that an execution leaves.
+const STATE: usize = 74;
+const RELAXED: usize = 0;
+const STEPS: usize = 2;
+
+device_struct! {
+    /// `Search` in the kernels.
+    struct Search: 88 {
+        starts: DevicePtr<u32>,
+        arcs: DevicePtr<u64>,
+        distances: DevicePtr<u32>,
+        even: DevicePtr<u64>,
+        odd: DevicePtr<u64>,
+        piles: DevicePtr<u32>,
+        in_piles: DevicePtr<u32>,
+        state: DevicePtr<u32>,
+        vertices: u32,
+        room: u32,
+        source: u32,
+        delta: u32,
+        buckets: u32,
+        unused: u32,
+    }
+
+    /// `Paths` in the kernels.
+    struct Judged: 32 {
+        starts: DevicePtr<u32>,
+        arcs: DevicePtr<u64>,
+        distances: DevicePtr<u32>,
+        vertices: u32,
+        source: u32,
+    }
+}
+
+/// A prepared case.
+pub struct Paths {
+    spec: Spec,
+    search: Kernel,
+    blocks: u32,
+    threads: u32,
+    certify: [Kernel; 3],
+    starts: DeviceBuffer<u32>,
+    arcs: DeviceBuffer<u64>,
+    /// d, with an element more, which only a fault writes.
+    distances: DeviceBuffer<u32>,
+    frontiers: [DeviceBuffer<u64>; 2],
+    piles: DeviceBuffer<u32>,
+    in_piles: DeviceBuffer<u32>,
+    state: DeviceBuffer<u32>,
+    supported: DeviceBuffer<u32>,
+    delta: u32,
+    source: u32,
+    /// The sum that the certificate finds of an intact graph.
+    sum: u64,
+}
+
+/// The timed kernel's name in the PTX.
+fn name(spec: &Spec) -> &'static str {
+    match spec.method {
+        Method::Bucketing { .. } => "sssp_bucketing",
+        Method::Multisplit { .. } => "sssp_multisplit",
+        Method::Best | Method::NearFar | Method::BellmanFord => "sssp_near_far",
+    }
+}
+
+/// Entries of a frontier: each arc may add one in a step, and each vertex that waited.
+fn room(spec: &Spec) -> u64 {
+    spec.arcs.max(spec.vertices) + 1
+}
+
+/// The sum of a graph, as in `relaxes` in the kernels.
+fn sum(graph: &Graph) -> u64 {
+    let row = |(u, ends): (u64, &[u32])| mix64(u << 32 | u64::from(ends[1]));
+    let arc = |(at, word)| mix64(word ^ mix64(at));
+    let rows = (0..).zip(graph.starts.windows(2)).map(row);
+    (0..).zip(words(graph)).map(arc).chain(rows).fold(0, u64::wrapping_add)
+}
+
+/// The arcs as the kernels read them.
+fn words(graph: &Graph) -> impl Iterator<Item = u64> {
+    graph.arcs.iter().map(|arc| u64::from(arc.weight) << 32 | u64::from(arc.target))
+}
+
+impl GpuJob for Paths {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        Ok(Launched { kernel: name(spec).to_owned(), launches: 1 })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        Ok([kernel_names(MODULE, [name(spec)]), kernel_names(MODULE, CERTIFY)].concat())
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
+        8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::prefix(spec.vertices, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Paths, Failure> {
+        let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
+        let graph: Arc<Graph> = graph::of(&spec, setup.stored)?;
+        setup.cancel.check()?;
+        let search = module.kernel(name(&spec))?;
+        let (n, threads) =
+            (length(spec.vertices)?, if spec.vertices < FEW_VERTICES { FEW_THREADS } else { THREADS });
+        let frontier = || gpu.alloc(length(room(&spec))?);
+        let mut job = Paths {
+            blocks: gpu.max_blocks(&search, threads, 0)?.min(grid(spec.vertices, threads.into())),
+            threads,
+            search,
+            certify: module.kernels(CERTIFY)?,
+            starts: gpu.upload(&graph.starts)?,
+            arcs: gpu.upload(&words(&graph).chain([0]).collect::<Vec<u64>>())?,
+            distances: gpu.alloc(n + 1)?,
+            frontiers: [frontier()?, frontier()?],
+            piles: gpu.alloc((n * spec.buckets() as usize).max(1))?,
+            in_piles: gpu.alloc(n + 1)?,
+            state: gpu.alloc(STATE)?,
+            supported: gpu.alloc(n / 32 + 1)?,
+            delta: spec.delta_of(&graph),
+            source: spec.source_of(&graph),
+            sum: sum(&graph),
+            spec,
+        };
+        gpu.memset32(&mut job.in_piles, 0)?;
+        gpu.memset32(&mut job.state, 0)?;
+        poison(gpu, &mut job.distances)?;
+        Ok(job)
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.distances)
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
+        if part.count == 0 {
+            return Ok(());
+        }
+        gpu.memset32(&mut self.state, 0)?;
+        let search = Search {
+            starts: self.starts.pointer(),
+            arcs: self.arcs.pointer(),
+            distances: self.distances.pointer_at(length(part.shift)?)?,
+            even: self.frontiers[0].pointer(),
+            odd: self.frontiers[1].pointer(),
+            piles: self.piles.pointer(),
+            in_piles: self.in_piles.pointer(),
+            state: self.state.pointer(),
+            vertices: part.count as u32,
+            room: self.spec.vertices as u32,
+            source: self.source,
+            delta: self.delta,
+            buckets: self.spec.buckets(),
+            unused: 0,
+        };
+        gpu.launch(&self.search, self.blocks, self.threads, 0, args![search])
+    }
+
+    fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let n = self.spec.vertices;
+        if n == 0 {
+            return Ok(Verdict::of(None, 0));
+        }
+        let judged = Judged {
+            starts: self.starts.pointer(),
+            arcs: self.arcs.pointer(),
+            distances: self.distances.pointer(),
+            vertices: n as u32,
+            source: self.source,
+        };
+        let [relaxes, supports, reached] = &self.certify;
+        let report = check_report::find(gpu, |report| {
+            gpu.memset32(&mut self.supported, 0)?;
+            launch_over(gpu, relaxes, 32 * n, args![judged, self.supported, report])?;
+            loop {
+                cancel.check()?;
+                let any = gpu.upload(&[0u32])?;
+                launch_over(gpu, supports, 32 * n, args![judged, self.supported, any])?;
+                if any.to_host()? == [0] {
+                    break;
+                }
+            }
+            launch_over(gpu, reached, n, args![judged, self.supported, report])
+        })?;
+        let changed = || (report.sum != self.sum).then(|| "the graph is not what it was".to_owned());
+        let mistake = report.mistake("d").or_else(changed).or_else(|| report.unchecked(n, "vertices"));
+        Ok(Verdict::of(mistake, n))
+    }
+
+    /// The result is one of the arrays that the case declares.
+    fn moved(&self, _declared: [u64; 2]) -> [u64; 2] {
+        [self.starts.bytes() + 8 * self.spec.arcs, 4 * self.spec.vertices]
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let distances = self.distances.range_to_host(0..length(self.spec.vertices)?)?;
+        Ok(distances.into_iter().flat_map(u32::to_le_bytes).collect())
+    }
+
+    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
+        Some((&mut self.distances, 1))
+    }
+
+    fn memory(&self) -> u64 {
+        let words =
+            [&self.starts, &self.distances, &self.piles, &self.in_piles, &self.state, &self.supported];
+        let wide = self.frontiers.iter().chain([&self.arcs]).map(DeviceBuffer::bytes);
+        words.into_iter().map(DeviceBuffer::bytes).chain(wide).sum()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let state = self.state.to_host().unwrap_or_default();
+        let word = |at: usize| state.get(at).copied().map_or(0, u64::from);
+        let relaxed = word(RELAXED) | word(RELAXED + 1) << 32;
+        self.spec.found(self.delta, self.source, word(STEPS), relaxed)
+    }
+}

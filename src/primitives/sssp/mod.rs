@@ -1,0 +1,91 @@
+//! sssp: the distances of all vertices of a graph from one of them (ashkiani2017 §7.2).
+//!
+//! ```text
+//! d[v] = the least sum of weights of a path from the source s to v        d[s] = 0; ∞ = 2^32 − 1 without a path
+//! ```
+//!
+//! Weights are integers from 0. Sums saturate: a distance of 2^32 − 1 or more counts as ∞. The result is unique, so all
+//! methods agree bit by bit.
+//!
+//! To *relax* an arc (u, v) of weight w is to lower d[v] to d[u] + w. All methods hold a *frontier* of vertices whose
+//! distance fell, and relax the arcs that leave them, step by step. Delta-stepping (Meyer, Sanders 2003) defers vertices
+//! that are far away: those within Δ are relaxed until none is left, then those of the next Δ. Methods differ in how they
+//! keep what is deferred ([`window`]): `bellman-ford` defers nothing, `near-far` has one pile, `bucketing` and
+//! `multisplit` have buckets.
+//!
+//! The effective bytes are each arc once (8), and the row start and the distance of each vertex once (4 + 4). Elements are
+//! arcs, so that their rate is the paper's (A/t).
+//!
+//! The certificate needs no other result. If d[s] = 0 and d[v] ≤ d[u] + w for each arc, no distance is too long. An arc is
+//! *tight* if d[v] = d[u] + w. Each vertex with a distance must be *supported*: it is the source, or a tight arc of a weight
+//! above 0 enters it, or one of weight 0 from a supported vertex. By induction on the distance, and among equal ones on
+//! when the support was found, tight arcs lead from the source to it, so its distance is that of a path and not too short.
+//! Vertices of a cycle of weight 0 do not support each other.
+
+pub mod cpu;
+pub mod cuda;
+pub mod graph;
+mod oracle;
+mod spec;
+pub mod window;
+
+pub use spec::{Method, Spec};
+
+use super::{Definition, Primitive, Problem};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Params, Pass, Refusal, Value, Work};
+
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "sssp",
+        "the distances of all vertices of a graph from one of them (ashkiani2017 §7.2)",
+        Spec::TABLE,
+    )
+    .with_derived_params(spec::completed)];
+
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(params, seed)
+    }
+}
+
+impl Problem for Spec {
+    /// Assumes that each arc is relaxed once, and visits the distance of its target at random. A vertex's arcs lie side by
+    /// side; which vertex comes next is random.
+    fn work(&self) -> Work {
+        let (n, arcs) = (self.vertices, self.arcs);
+        let random = |array: &str, direction, element, count, footprint| Access {
+            array: array.to_owned(),
+            direction,
+            element,
+            count,
+            footprint,
+            order: Order::Random,
+            concurrency: Concurrency::Independent,
+        };
+        let cleared = vec![Access::sequential("d", Direction::Write, 4, n)];
+        let relaxed = vec![
+            random("starts", Direction::Read, 4, n, 4 * n),
+            Access::sequential("arcs", Direction::Read, 8, arcs),
+            random("d", Direction::Read, 4, arcs, 4 * n),
+            random("d", Direction::Write, 4, n, 4 * n),
+        ];
+        let bytes = 8 * arcs + 8 * n;
+        Work {
+            passes: vec![Pass::once(cleared), Pass::once(relaxed)],
+            elements: arcs,
+            effective_bytes: bytes,
+            system_bytes: bytes,
+            footprint: bytes,
+            scratch: n.div_ceil(8),
+        }
+    }
+
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let chosen = ("method".to_owned(), Value::Text(self.method.name().to_owned()));
+        if self.asked == Method::Best { vec![chosen] } else { Vec::new() }
+    }
+}
