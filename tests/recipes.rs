@@ -41,13 +41,14 @@ fn with(text: &str, set: &[(&str, &str)], backends: &[&str]) -> Plan {
     resolve_with(&recipe, &overrides, &AnyFile).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Any file that a recipe names exists and holds five indices.
+/// Any file that a recipe names exists and holds five indices, or a matrix with as many entries.
 struct AnyFile;
 
 impl IndexFiles for AnyFile {
     fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
         let (path, column, hash) = (path.to_owned(), column.map(str::to_owned), "0123456789abcdef".repeat(4));
-        Ok(IndexFile { path, column, hash, length: 5, largest: 80, source: None, copy: None })
+        let matrix = path.contains(".mtx").then_some([5, 81, 5]);
+        Ok(IndexFile { path, column, hash, length: 5, largest: 80, matrix, source: None, copy: None })
     }
 
     fn indices(&self, _file: &IndexFile) -> Result<Vec<u64>, String> {

@@ -19,6 +19,9 @@ pub struct IndexFile {
     pub length: u64,
     /// The largest index.
     pub largest: u64,
+    /// Rows, columns and entries, if the file is read as a matrix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<[u64; 3]>,
     /// Absolute path of the file when the plan was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<PathBuf>,
@@ -26,6 +29,9 @@ pub struct IndexFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<PathBuf>,
 }
+
+/// The name of the column under which all of a matrix is read, as integers, instead of the columns of its entries alone.
+pub const WHOLE_MATRIX: &str = "%matrix";
 
 /// Access to index files.
 pub trait IndexFiles {

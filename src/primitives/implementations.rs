@@ -2,8 +2,8 @@
 
 use super::{Definition, Primitive};
 use super::{
-    compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
-    sort, sssp, stream,
+    cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
+    sort, spmv, sssp, stream,
 };
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
@@ -37,6 +37,8 @@ const ALL: &[Implementation] = &[
         hash_search::cpu::build::Building,
         hash_search::cuda::build::Building,
     >(),
+    Implementation::of::<spmv::Spec, spmv::cpu::Product, spmv::cuda::Product>(),
+    Implementation::of::<cg::Spec, cg::cpu::Cg, cg::cuda::Cg>(),
     Implementation::of::<sssp::Spec, sssp::cpu::Paths, sssp::cuda::Paths>(),
 ];
 

@@ -10,6 +10,7 @@
 #[cfg(test)]
 mod any_tests;
 mod candidates;
+pub mod cg;
 pub mod compaction;
 mod cpu;
 pub mod cuda;
@@ -28,6 +29,7 @@ mod registry;
 mod replicas;
 pub mod scan;
 pub mod sort;
+pub mod spmv;
 pub mod sssp;
 pub mod stream;
 mod walk;

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
-    random_access, reduce, scan, sort, sssp, stream,
+    Definition, Primitive, cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
+    random_access, reduce, scan, sort, spmv, sssp, stream,
 };
 
 /// Every primitive, in the order of the documentation.
@@ -23,6 +23,8 @@ pub fn registry() -> &'static [&'static Primitive] {
             sort::Spec::PRIMITIVES,
             hash_search::Search::PRIMITIVES,
             hash_search::Build::PRIMITIVES,
+            spmv::Spec::PRIMITIVES,
+            cg::Spec::PRIMITIVES,
             sssp::Spec::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()

@@ -89,7 +89,16 @@ mod tests {
             "scatterlab run a/recipe.yaml --backend cpu --set 'tuples=1Mi..4Mi x2'"
         );
         let (hash, path) = ("0".repeat(64), "i.npy".to_owned());
-        let file = IndexFile { path, column: None, hash, length: 1, largest: 0, source: None, copy: None };
+        let file = IndexFile {
+            path,
+            column: None,
+            hash,
+            length: 1,
+            largest: 0,
+            matrix: None,
+            source: None,
+            copy: None,
+        };
         manifest.plan.indices.push(file);
         assert_eq!(of(&manifest).run, "scatterlab replay a", "the file is not beside the folder's recipe");
     }

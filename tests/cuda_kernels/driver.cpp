@@ -227,7 +227,7 @@ static bool run_block(unsigned count, unsigned shared) {
 // Blocks run one after another. When a thread sleeps because it waits for another block, the next block begins,
 // up to RESIDENT at a time, and these take turns. Each resident block has a host thread of its own, which holds
 // its `__shared__` variables, but only one of them runs at a time.
-static const unsigned RESIDENT = 4;
+static const unsigned RESIDENT = 4;  // as many as the imaginary GPU says are resident at once
 static const unsigned PATIENCE = 1 << 16;  // turns in which no block ends; after these, all wait forever
 
 static struct Grid {

@@ -216,7 +216,7 @@ pub trait GpuJob: Sized + Send + 'static {
     /// Bytes allocated.
     fn memory(&self) -> u64;
 
-    /// Values chosen for open parameters on this GPU.
+    /// Values chosen for open parameters on this GPU, and what the last execution has found out beside its output.
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
     }

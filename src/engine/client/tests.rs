@@ -50,6 +50,7 @@ fn a_plan_that_cannot_be_said_is_an_error() {
         hash: "0".into(),
         length: 1,
         largest: 0,
+        matrix: None,
         source: None,
         copy: Some(copy),
     };

@@ -127,11 +127,25 @@ fn resolved(path: &str, text: &str, seed: u64) -> anyhow::Result<Plan> {
     Ok(plan::resolve(&recipe, &Overrides { set, ..Overrides::default() })?)
 }
 
+/// The parameters that hold the size of a case, those of a matrix last.
+const SIZES: [&str; 12] = [
+    "tuples",
+    "elements",
+    "accesses",
+    "keys",
+    "records",
+    "rows",
+    "vertices",
+    "matrix.random.rows",
+    "matrix.empty-rows.rows",
+    "matrix.dense-row.rows",
+    "matrix.banded.rows",
+    "matrix.laplace5.side",
+];
+
 /// The parameter that holds the size of a case.
 fn size_key(case: &Case) -> Option<&'static str> {
-    ["tuples", "elements", "accesses", "keys", "records", "vertices"]
-        .into_iter()
-        .find(|key| case.params.int(key).is_some())
+    SIZES.into_iter().find(|key| case.params.int(key).is_some())
 }
 
 fn add_empty_twins(plan: &mut Plan) {

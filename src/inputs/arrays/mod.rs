@@ -6,6 +6,8 @@ mod npy;
 mod text;
 
 use super::permutation::MAX_ELEMENTS;
+use super::sparse::matrix_market::{self, BANNER};
+use crate::case::WHOLE_MATRIX;
 
 /// Largest number of indices in an array.
 pub const MAX_COUNT: u64 = 1 << 30;
@@ -24,6 +26,9 @@ pub enum Format {
     Text,
     /// 64-bit little-endian words and nothing else.
     Raw,
+    /// A sparse matrix in Matrix Market's coordinate format: the columns of its entries, row by row, or with the column
+    /// [`WHOLE_MATRIX`] all of it.
+    MatrixMarket,
     /// A graph in DIMACS's format, as the words of [`graph::listed`](super::graph::listed).
     Dimacs,
     /// A graph as a list of its edges, as the same words.
@@ -37,6 +42,8 @@ impl Format {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
         match ending.as_str() {
             _ if head.starts_with(npy::MAGIC) => Format::Npy,
+            _ if head.starts_with(BANNER.as_bytes()) => Format::MatrixMarket,
+            "mtx" => Format::MatrixMarket,
             "npy" => Format::Npy,
             "u64" | "bin" | "idx" => Format::Raw,
             "gr" => Format::Dimacs,
@@ -87,6 +94,10 @@ impl ArrayError {
 /// further bytes, or when it has more than [`MAX_COUNT`] indices. The error gives the problem, its position,
 /// and the accepted values.
 pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
+    if column == Some(WHOLE_MATRIX) && format != Format::MatrixMarket {
+        let message = format!("is no matrix; accepted: a file that begins with {BANNER}");
+        return Err(ArrayError::new(Place::Whole, message));
+    }
     if let (Format::Npy | Format::Raw | Format::Dimacs | Format::Edges, Some(name)) = (format, column) {
         let message = format!("a column (`{name}`) was asked for, but only texts have columns");
         return Err(ArrayError::new(Place::Whole, message));
@@ -98,9 +109,24 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         Format::Npy => npy::parse(bytes),
         Format::Text => text::parse(bytes, column),
         Format::Raw => raw(bytes),
+        Format::MatrixMarket => matrix(bytes, column),
         Format::Dimacs => edges::dimacs(bytes),
         Format::Edges => edges::list(bytes),
     }
+}
+
+fn matrix(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
+    let matrix = matrix_market::parse(bytes)?;
+    let words = match column {
+        None => matrix.indices.iter().map(|&column| column.into()).collect(),
+        Some(WHOLE_MATRIX) => matrix.to_words(),
+        Some(name) => {
+            let message = format!("a column (`{name}`) was asked for, but a matrix has none with a name");
+            return Err(ArrayError::new(Place::Whole, message));
+        }
+    };
+    check_count(words.len() as u64)?;
+    Ok(words)
 }
 
 fn raw(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {

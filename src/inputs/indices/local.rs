@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::case::{IndexFile, IndexFiles};
+use crate::case::{IndexFile, IndexFiles, WHOLE_MATRIX};
 use crate::inputs::arrays;
+use crate::inputs::sparse::{Shape, words};
 
 /// The files named by a recipe in this folder. Results are cached while a file's length and modification time
 /// are unchanged, because a user interface resolves a recipe repeatedly.
@@ -32,6 +33,11 @@ fn stamp(path: &Path) -> Stamp {
     fs::metadata(path).map_or((0, None), |about| (about.len(), about.modified().ok()))
 }
 
+/// The size of the matrix that these words hold.
+fn shape(words: &[u64]) -> Option<[u64; 3]> {
+    words::shape(words).map(|Shape { rows, columns, entries }| [rows, columns, entries])
+}
+
 impl IndexFiles for LocalFiles {
     fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
         let place = self.folder.join(path);
@@ -49,6 +55,7 @@ impl IndexFiles for LocalFiles {
             hash: arrays::hash(&indices),
             length: indices.len() as u64,
             largest: indices.iter().copied().max().unwrap_or(0),
+            matrix: column.filter(|column| *column == WHOLE_MATRIX).and_then(|_| shape(&indices)),
             source: Some(place),
             copy: None,
         };
@@ -81,5 +88,27 @@ mod tests {
         let changed = files.indices(&first).expect_err("changed");
         assert!(changed.contains("has changed"), "{changed}");
         assert!(files.look("b.csv", None).expect_err("missing").contains("cannot read"));
+    }
+
+    /// A whole matrix is described by its size; otherwise it is an array of columns.
+    #[test]
+    fn a_matrix_is_looked_into_as_a_whole_or_for_its_columns() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let files = LocalFiles::of(folder.path());
+        let text = "%%MatrixMarket matrix coordinate real general\n2 3 2\n2 3 .5\n1 1 -1\n";
+        fs::write(folder.path().join("a.mtx"), text).expect("written");
+        let whole = files.look("a.mtx", Some(WHOLE_MATRIX)).expect("a matrix");
+        assert_eq!(whole.matrix, Some([2, 3, 2]));
+        let words = files.indices(&whole).expect("its words");
+        let matrix = crate::inputs::sparse::Csr::from_words(&words).expect("a matrix");
+        assert_eq!((matrix.indices, matrix.values), (vec![0, 2], vec![-1.0, 0.5]));
+        let columns = files.look("a.mtx", None).expect("columns");
+        assert_eq!((files.indices(&columns), columns.matrix), (Ok(vec![0, 2]), None));
+        fs::write(folder.path().join("b.txt"), "1 2").expect("written");
+        let refused = files.look("b.txt", Some(WHOLE_MATRIX)).expect_err("no matrix");
+        assert!(
+            refused.ends_with("b.txt: is no matrix; accepted: a file that begins with %%MatrixMarket"),
+            "{refused}"
+        );
     }
 }

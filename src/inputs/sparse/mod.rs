@@ -2,9 +2,13 @@
 //! values are their weights. Made by generators that are integer functions of a seed ([`Generator`]).
 
 mod generators;
+pub mod matrix_market;
+mod nas;
 mod rmat;
+pub mod words;
 
 pub use generators::Generator;
+pub use nas::Nas;
 
 use super::mix::word64;
 

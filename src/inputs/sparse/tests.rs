@@ -116,3 +116,21 @@ fn golden() {
 }
 
 const GOLDEN: [[u32; 4]; 3] = [[238, 362, 531, 563], [841, 896, 992, 450], [4294967291, 5, 3, 4294967294]];
+
+#[test]
+fn words_are_read_back() {
+    let made = EmptyRows { rows: 40, entries: 3 }.make(9).expect("a matrix");
+    let made = made.with_values(|row, column, at| (row as f64 - f64::from(column)) / (at + 1) as f64);
+    let words = made.to_words();
+    assert_eq!(
+        (Csr::from_words(&words).expect("a matrix"), words::shape(&words)),
+        (made, Some(EmptyRows { rows: 40, entries: 3 }.shape().expect("a shape")))
+    );
+    assert!(words.iter().all(|&word| word < 1 << 40));
+    for broken in [&words[..2], &words[..words.len() - 1], &[]] {
+        assert!(Csr::from_words(broken).is_err());
+    }
+    let mut outside = words;
+    outside[3 + 41] = 40;
+    assert!(Csr::from_words(&outside).is_err());
+}

@@ -231,8 +231,16 @@ mod tests {
         assert_eq!(left_behind(&plan, Path::new("sub/a.yaml")), None);
         for (name, elsewhere) in [("i.npy", Some("i.npy")), ("/data/i.npy", None)] {
             let (hash, path) = ("0".repeat(64), name.to_owned());
-            let file =
-                IndexFile { path, column: None, hash, length: 1, largest: 0, source: None, copy: None };
+            let file = IndexFile {
+                path,
+                column: None,
+                hash,
+                length: 1,
+                largest: 0,
+                matrix: None,
+                source: None,
+                copy: None,
+            };
             plan.indices = vec![file];
             assert_eq!(left_behind(&plan, Path::new("a.yaml")), None);
             assert_eq!(left_behind(&plan, Path::new("./a.yaml")), None);

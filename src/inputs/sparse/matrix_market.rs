@@ -1,0 +1,267 @@
+//! Matrix Market's coordinate format (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935, 1996):
+//! general, symmetric and skew-symmetric matrices of real numbers, integers, or positions alone, which count as 1.
+//! Explicit zeros and duplicates stay. Of a symmetric matrix, the file holds the diagonal and what is below.
+
+use super::{Csr, Shape};
+use crate::case::units::shown;
+use crate::inputs::arrays::{ArrayError, Place};
+
+/// The first word of a file.
+pub const BANNER: &str = "%%MatrixMarket";
+
+/// Most rows and columns of a matrix in a file: a few bytes of text must not fill the memory.
+const MAX_ROWS: u64 = 1 << 26;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Field {
+    Real,
+    Integer,
+    Pattern,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Symmetry {
+    General,
+    Symmetric,
+    Skew,
+}
+
+/// A word of a line, with its place.
+struct Word<'a> {
+    text: std::borrow::Cow<'a, str>,
+    place: Place,
+}
+
+fn fail<T>(place: Place, message: String) -> Result<T, ArrayError> {
+    Err(ArrayError { place, message })
+}
+
+impl Word<'_> {
+    fn refuse<T>(&self, accepted: &str) -> Result<T, ArrayError> {
+        fail(self.place, format!("`{}` is out of place; accepted: {accepted}", shown(&self.text)))
+    }
+
+    /// One of these words, in any case.
+    fn among<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, ArrayError> {
+        let found = words.iter().find(|(word, _)| self.text.eq_ignore_ascii_case(word));
+        let accepted = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        found.map_or_else(|| self.refuse(&accepted()), |(_, value)| Ok(*value))
+    }
+
+    fn number(&self, least: u64, most: u64) -> Result<u64, ArrayError> {
+        match self.text.parse() {
+            Ok(number) if (least..=most).contains(&number) => Ok(number),
+            _ => self.refuse(&format!("an integer from {least} to {most}")),
+        }
+    }
+
+    fn value(&self, field: Field) -> Result<f64, ArrayError> {
+        match field {
+            Field::Integer => {
+                self.text.parse().map(|value: i64| value as f64).or_else(|_| self.refuse("an integer"))
+            }
+            _ => match self.text.parse() {
+                Ok(value) if f64::is_finite(value) => Ok(value),
+                _ => self.refuse("a finite number"),
+            },
+        }
+    }
+}
+
+/// The words of a line, exactly `N` of them.
+fn words<'a, const N: usize>(line: &'a [u8], number: u64, what: &str) -> Result<[Word<'a>; N], ArrayError> {
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let words: Vec<Word> = words
+        .map(|word| Word {
+            text: String::from_utf8_lossy(word),
+            place: Place::Line(number, (word.as_ptr().addr() - line.as_ptr().addr()) as u64 + 1),
+        })
+        .take(N + 1)
+        .collect();
+    let found = if words.len() > N { "more".to_owned() } else { words.len().to_string() };
+    words
+        .try_into()
+        .or_else(|_| fail(Place::Line(number, 1), format!("a line of {found} words; accepted: {what}")))
+}
+
+/// The matrix in a text.
+///
+/// # Errors
+/// What is wrong, with its line and what would be accepted there.
+pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let mut lines = (1u64..).zip(bytes.split(|&byte| byte == b'\n'));
+    let first = lines.next().map_or(&b""[..], |(_, line)| line);
+    let (field, symmetry) = header(first)?;
+    let mut lines = lines.filter(|(_, line)| {
+        let line = line.trim_ascii();
+        !line.is_empty() && !line.starts_with(b"%")
+    });
+    let Some((number, line)) = lines.next() else {
+        return fail(
+            Place::Whole,
+            "there is no line with the numbers of rows, columns and entries".to_owned(),
+        );
+    };
+    let shape = size(line, number, symmetry)?;
+    let mut entries = Vec::with_capacity(shape.entries.min(bytes.len() as u64 / 4) as usize);
+    let mut stored = 0;
+    for (number, line) in lines {
+        if stored == shape.entries {
+            return fail(
+                Place::Line(number, 1),
+                format!("this is entry {}; the file declares {stored}", stored + 1),
+            );
+        }
+        stored += 1;
+        let (row, column, value) = entry(line, number, shape, field)?;
+        entries.push((row, column, value));
+        let mirrored = match symmetry {
+            Symmetry::General => None,
+            _ if column > row => {
+                let message = format!("({}, {}) is above the diagonal", row + 1, column + 1);
+                return fail(Place::Line(number, 1), format!("{message}; accepted: entries on it or below"));
+            }
+            Symmetry::Symmetric => Some(value).filter(|_| row != column),
+            Symmetry::Skew if row == column => {
+                return fail(Place::Line(number, 1), "a skew-symmetric matrix has no diagonal".to_owned());
+            }
+            Symmetry::Skew => Some(-value),
+        };
+        entries.extend(mirrored.map(|value| (column, row, value)));
+    }
+    if stored < shape.entries {
+        return fail(Place::Whole, format!("ends after {stored} of {} entries", shape.entries));
+    }
+    Csr::from_entries(shape.rows, shape.columns, &entries)
+        .map_err(|error| ArrayError { place: Place::Whole, message: error.to_string() })
+}
+
+fn header(line: &[u8]) -> Result<(Field, Symmetry), ArrayError> {
+    let what =
+        format!("{BANNER} matrix coordinate, then real, integer or pattern, and general or a symmetry");
+    let [banner, object, format, field, symmetry] = words(line, 1, &what)?;
+    banner.among(&[(BANNER, ())])?;
+    object.among(&[("matrix", ())])?;
+    format.among(&[("coordinate", ())])?;
+    let fields = [
+        ("real", Field::Real),
+        ("double", Field::Real),
+        ("integer", Field::Integer),
+        ("pattern", Field::Pattern),
+    ];
+    let field = field.among(&fields)?;
+    let symmetries = [
+        ("general", Symmetry::General),
+        ("symmetric", Symmetry::Symmetric),
+        ("skew-symmetric", Symmetry::Skew),
+    ];
+    Ok((field, symmetry.among(&symmetries)?))
+}
+
+fn size(line: &[u8], number: u64, symmetry: Symmetry) -> Result<Shape, ArrayError> {
+    let [rows, columns, entries] = words(line, number, "the numbers of rows, columns and entries")?;
+    let shape = Shape {
+        rows: rows.number(0, MAX_ROWS)?,
+        columns: columns.number(0, MAX_ROWS)?,
+        entries: entries.number(0, super::MAX_ENTRIES)?,
+    };
+    if symmetry != Symmetry::General && shape.rows != shape.columns {
+        return columns.refuse("as many columns as rows in a matrix with a symmetry");
+    }
+    Ok(shape)
+}
+
+fn entry(line: &[u8], number: u64, shape: Shape, field: Field) -> Result<(u32, u32, f64), ArrayError> {
+    let (row, column, value) = match field {
+        Field::Pattern => {
+            let [row, column] = words(line, number, "a row and a column")?;
+            (row, column, 1.0)
+        }
+        _ => {
+            let [row, column, value] = words(line, number, "a row, a column and a value")?;
+            let value = value.value(field)?;
+            (row, column, value)
+        }
+    };
+    let index = |word: &Word, most| word.number(1, most).map(|index| (index - 1) as u32);
+    Ok((index(&row, shape.rows)?, index(&column, shape.columns)?, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Csr<f64>, String> {
+        parse(text.as_bytes()).map_err(|error| error.of("a.mtx"))
+    }
+
+    fn rows(made: &Csr<f64>) -> Vec<Vec<(u32, f64)>> {
+        (0..made.rows() as usize)
+            .map(|row| made.row(row).map(|at| (made.indices[at], made.values[at])).collect())
+            .collect()
+    }
+
+    #[test]
+    fn each_kind_is_read() {
+        let text = "%%matrixmarket MATRIX Coordinate Real General\n% a comment\n\n 2 3 3 \n2 3 -1.5e1\r\n% another\n1 1 .5\n2 1 0\n";
+        let made = read(text).expect("a matrix");
+        assert_eq!((made.columns, rows(&made)), (3, vec![vec![(0, 0.5)], vec![(2, -15.0), (0, 0.0)]]));
+        let symmetric = "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 7\n2 1 -3";
+        assert_eq!(rows(&read(symmetric).expect("a matrix")), [vec![(0, 7.0), (1, -3.0)], vec![(0, -3.0)]]);
+        let skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 4\n";
+        assert_eq!(rows(&read(skew).expect("a matrix")), [vec![(1, -4.0)], vec![(0, 4.0)]]);
+        let pattern = "%%MatrixMarket matrix coordinate pattern general\n1 2 2\n1 2\n1 2\n";
+        assert_eq!(rows(&read(pattern).expect("a matrix")), [[(1, 1.0), (1, 1.0)]]);
+        let empty = "%%MatrixMarket matrix coordinate real general\n0 0 0\n";
+        assert_eq!(read(empty).expect("a matrix").starts, [0]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_one_line_with_its_place() {
+        let error = |text: &str| read(text).expect_err("refused");
+        let real = |rest: &str| error(&format!("%%MatrixMarket matrix coordinate real general\n{rest}"));
+        assert!(
+            error("1 1 1\n").starts_with("a.mtx:1:1: a line of 3 words; accepted: %%MatrixMarket matrix")
+        );
+        assert_eq!(
+            error("%%MatrixMarket matrix array real general\n"),
+            "a.mtx:1:23: `array` is out of place; accepted: coordinate"
+        );
+        assert!(
+            error("%%MatrixMarket matrix coordinate complex general")
+                .ends_with("real, double, integer, pattern")
+        );
+        assert_eq!(real("% only\n"), "a.mtx: there is no line with the numbers of rows, columns and entries");
+        assert_eq!(
+            real("2 2\n"),
+            "a.mtx:2:1: a line of 2 words; accepted: the numbers of rows, columns and entries"
+        );
+        assert_eq!(
+            real("2 2 1\n1 3 1\n"),
+            "a.mtx:3:3: `3` is out of place; accepted: an integer from 1 to 2"
+        );
+        assert_eq!(
+            real("2 2 1\n0 1 1\n"),
+            "a.mtx:3:1: `0` is out of place; accepted: an integer from 1 to 2"
+        );
+        assert_eq!(real("2 2 1\n1 1 nan\n"), "a.mtx:3:5: `nan` is out of place; accepted: a finite number");
+        assert_eq!(
+            real("2 2 1\n1 1\n"),
+            "a.mtx:3:1: a line of 2 words; accepted: a row, a column and a value"
+        );
+        assert_eq!(
+            real("2 2 1\n1 1 1 1\n"),
+            "a.mtx:3:1: a line of more words; accepted: a row, a column and a value"
+        );
+        assert_eq!(real("2 2 2\n1 1 1\n"), "a.mtx: ends after 1 of 2 entries");
+        assert_eq!(real("2 2 1\n1 1 1\n2 2 1\n"), "a.mtx:4:1: this is entry 2; the file declares 1");
+        assert!(real("100000000 1 0\n").ends_with("an integer from 0 to 67108864"));
+        let symmetric =
+            |rest: &str| error(&format!("%%MatrixMarket matrix coordinate real symmetric\n{rest}"));
+        assert!(symmetric("2 2 1\n1 2 1\n").contains(":3:1: (1, 2) is above the diagonal"));
+        assert!(symmetric("2 3 1\n").contains("as many columns as rows"));
+        let skew = error("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 0\n");
+        assert_eq!(skew, "a.mtx:3:1: a skew-symmetric matrix has no diagonal");
+    }
+}

@@ -1,0 +1,276 @@
+//! The timed loops over a range of rows: one generic body, and instances for each instruction set. Every sum has the same
+//! lanes in each of them, and no multiplication is fused with an addition, so that results are the same bit for bit.
+
+use std::ops::Range;
+use std::ptr::read_volatile;
+
+use crate::device::cpu::Isa;
+use crate::primitives::cg::Real;
+
+/// The matrix, in compressed rows.
+#[derive(Clone, Copy)]
+pub struct Rows<T> {
+    pub starts: *const u32,
+    pub columns: *const u32,
+    pub values: *const T,
+}
+
+/// Loops over rows.
+///
+/// # Safety
+/// The arrays hold these rows, nobody else writes what is written, and the processor has the instruction set.
+pub struct Kernels<T> {
+    /// y = A·x
+    pub product: unsafe fn(Rows<T>, *const T, *mut T, Range<usize>),
+    /// x·y in f64
+    pub dot: unsafe fn(*const T, *const T, Range<usize>) -> f64,
+    /// y = b·y + a·x
+    pub combine: unsafe fn(f64, *const T, f64, *mut T, Range<usize>),
+}
+
+/// Lanes of a dot product.
+const LANES: usize = 8;
+
+/// The sum of a row in lanes, of which there are as many as a vector of AVX-512 has.
+pub trait Lanes: Real {
+    /// An array of lanes.
+    type Sums: AsMut<[Self]> + Copy;
+    const ZERO: Self::Sums;
+
+    /// Adds products values[k]·x[columns[k]] for k in [0, n) to lane k mod LANES; all of them that fill whole vectors,
+    /// whose number is returned.
+    ///
+    /// # Safety
+    /// The arrays hold what is read, and the processor has AVX2 or AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn avx2(values: *const Self, columns: *const u32, x: *const Self, n: usize)
+    -> (Self::Sums, usize);
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn avx512(
+        values: *const Self,
+        columns: *const u32,
+        x: *const Self,
+        n: usize,
+    ) -> (Self::Sums, usize);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    #![expect(
+        clippy::undocumented_unsafe_blocks,
+        reason = "bodies of unsafe functions, whose callers promise"
+    )]
+
+    use super::Lanes;
+    use std::arch::x86_64::*;
+
+    impl Lanes for f64 {
+        type Sums = [f64; 8];
+        const ZERO: [f64; 8] = [0.0; 8];
+
+        #[inline(always)]
+        unsafe fn avx2(
+            values: *const f64,
+            columns: *const u32,
+            x: *const f64,
+            n: usize,
+        ) -> ([f64; 8], usize) {
+            unsafe {
+                let (mut sums, whole) = ([_mm256_setzero_pd(); 2], n / 8 * 8);
+                for k in (0..whole).step_by(8) {
+                    for (half, sum) in sums.iter_mut().enumerate() {
+                        let at = k + 4 * half;
+                        let gathered = _mm256_i32gather_pd::<8>(x, _mm_loadu_si128(columns.add(at).cast()));
+                        let product = _mm256_mul_pd(_mm256_loadu_pd(values.add(at)), gathered);
+                        *sum = _mm256_add_pd(*sum, product);
+                    }
+                }
+                (std::mem::transmute::<[__m256d; 2], [f64; 8]>(sums), whole)
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn avx512(
+            values: *const f64,
+            columns: *const u32,
+            x: *const f64,
+            n: usize,
+        ) -> ([f64; 8], usize) {
+            unsafe {
+                let (mut sum, whole) = (_mm512_setzero_pd(), n / 8 * 8);
+                for k in (0..whole).step_by(8) {
+                    let gathered = _mm512_i32gather_pd::<8>(_mm256_loadu_si256(columns.add(k).cast()), x);
+                    sum = _mm512_add_pd(sum, _mm512_mul_pd(_mm512_loadu_pd(values.add(k)), gathered));
+                }
+                (std::mem::transmute::<__m512d, [f64; 8]>(sum), whole)
+            }
+        }
+    }
+
+    impl Lanes for f32 {
+        type Sums = [f32; 16];
+        const ZERO: [f32; 16] = [0.0; 16];
+
+        #[inline(always)]
+        unsafe fn avx2(
+            values: *const f32,
+            columns: *const u32,
+            x: *const f32,
+            n: usize,
+        ) -> ([f32; 16], usize) {
+            unsafe {
+                let (mut sums, whole) = ([_mm256_setzero_ps(); 2], n / 16 * 16);
+                for k in (0..whole).step_by(16) {
+                    for (half, sum) in sums.iter_mut().enumerate() {
+                        let at = k + 8 * half;
+                        let gathered =
+                            _mm256_i32gather_ps::<4>(x, _mm256_loadu_si256(columns.add(at).cast()));
+                        let product = _mm256_mul_ps(_mm256_loadu_ps(values.add(at)), gathered);
+                        *sum = _mm256_add_ps(*sum, product);
+                    }
+                }
+                (std::mem::transmute::<[__m256; 2], [f32; 16]>(sums), whole)
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn avx512(
+            values: *const f32,
+            columns: *const u32,
+            x: *const f32,
+            n: usize,
+        ) -> ([f32; 16], usize) {
+            unsafe {
+                let (mut sum, whole) = (_mm512_setzero_ps(), n / 16 * 16);
+                for k in (0..whole).step_by(16) {
+                    let gathered = _mm512_i32gather_ps::<4>(_mm512_loadu_si512(columns.add(k).cast()), x);
+                    sum = _mm512_add_ps(sum, _mm512_mul_ps(_mm512_loadu_ps(values.add(k)), gathered));
+                }
+                (std::mem::transmute::<__m512, [f32; 16]>(sum), whole)
+            }
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Lanes for f64 {
+    type Sums = [f64; 8];
+    const ZERO: [f64; 8] = [0.0; 8];
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Lanes for f32 {
+    type Sums = [f32; 16];
+    const ZERO: [f32; 16] = [0.0; 16];
+}
+
+/// An element; in the kernels of one element at a time, volatile loads keep the compiler from vectorizing.
+#[inline(always)]
+unsafe fn load<T: Copy, const ALONE: bool>(at: *const T) -> T {
+    // SAFETY: by the caller's promise.
+    unsafe { if ALONE { read_volatile(at) } else { at.read() } }
+}
+
+#[inline(always)]
+unsafe fn product<T: Lanes, const ALONE: bool>(
+    a: Rows<T>,
+    x: *const T,
+    y: *mut T,
+    rows: Range<usize>,
+    vectors: impl Fn(*const T, *const u32, *const T, usize) -> (T::Sums, usize),
+) {
+    for row in rows {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let (first, end) = (*a.starts.add(row) as usize, *a.starts.add(row + 1) as usize);
+            let (values, columns, n) =
+                (a.values.wrapping_add(first), a.columns.wrapping_add(first), end - first);
+            let (mut sums, done) = vectors(values, columns, x, n);
+            let lanes = sums.as_mut();
+            let count = lanes.len();
+            for k in done..n {
+                let column = load::<_, ALONE>(columns.add(k)) as usize;
+                let term = load::<_, ALONE>(values.add(k)) * load::<_, ALONE>(x.add(column));
+                lanes[k % count] = lanes[k % count] + term;
+            }
+            *y.add(row) = lanes.iter().fold(T::default(), |sum, lane| sum + *lane);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn dot<T: Real, const ALONE: bool>(x: *const T, y: *const T, rows: Range<usize>) -> f64 {
+    // SAFETY: by the caller's promise.
+    let term = |at: usize| unsafe { load::<_, ALONE>(x.add(at)).wide() * load::<_, ALONE>(y.add(at)).wide() };
+    let (mut lanes, mut at) = ([0.0; LANES], rows.start);
+    while !ALONE && at + LANES <= rows.end {
+        for (k, lane) in lanes.iter_mut().enumerate() {
+            *lane += term(at + k);
+        }
+        at += LANES;
+    }
+    for i in at..rows.end {
+        lanes[(i - rows.start) % LANES] += term(i);
+    }
+    lanes.into_iter().sum()
+}
+
+#[inline(always)]
+unsafe fn combine<T: Real, const ALONE: bool>(a: f64, x: *const T, b: f64, y: *mut T, rows: Range<usize>) {
+    let (a, b) = (T::of(a), T::of(b));
+    for i in rows {
+        // SAFETY: by the caller's promise.
+        unsafe { *y.add(i) = b * load::<_, ALONE>(y.add(i)) + a * load::<_, ALONE>(x.add(i)) };
+    }
+}
+
+macro_rules! instances {
+    ($isa:ident, $alone:literal, $vectors:expr $(, $feature:literal)?) => {
+        mod $isa {
+            use super::{Kernels, Lanes, Rows};
+            use std::ops::Range;
+
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            unsafe fn product<T: Lanes>(a: Rows<T>, x: *const T, y: *mut T, rows: Range<usize>) {
+                // SAFETY: by the caller's promise.
+                unsafe { super::product::<T, $alone>(a, x, y, rows, $vectors) }
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            unsafe fn dot<T: Lanes>(x: *const T, y: *const T, rows: Range<usize>) -> f64 {
+                // SAFETY: by the caller's promise.
+                unsafe { super::dot::<T, $alone>(x, y, rows) }
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            unsafe fn combine<T: Lanes>(a: f64, x: *const T, b: f64, y: *mut T, rows: Range<usize>) {
+                // SAFETY: by the caller's promise.
+                unsafe { super::combine::<T, $alone>(a, x, b, y, rows) }
+            }
+
+            pub fn all<T: Lanes>() -> Kernels<T> {
+                Kernels { product, dot, combine }
+            }
+        }
+    };
+}
+
+instances!(scalar, true, |_, _, _, _| (T::ZERO, 0));
+#[cfg(target_arch = "x86_64")]
+instances!(avx2, false, |v, c, x, n| T::avx2(v, c, x, n), "avx2");
+#[cfg(target_arch = "x86_64")]
+instances!(avx512, false, |v, c, x, n| T::avx512(v, c, x, n), "avx512f,avx512dq,avx512vl");
+
+/// The loops for an instruction set that is present.
+pub fn kernels<T: Lanes>(isa: Isa) -> Kernels<T> {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => avx2::all(),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => avx512::all(),
+        _ => scalar::all(),
+    }
+}

@@ -1,0 +1,279 @@
+//! cg on the CPU: each worker has a share of the rows with as many entries as every other's, and the same rows of all
+//! vectors. A dot product is summed by chunks of rows, and the chunks in order by every worker, so that results depend on
+//! neither the number of threads nor the instruction set.
+
+mod kernels;
+mod shares;
+
+use super::certificate::{Sums, mistake};
+use super::{Real, STEPS, Spec, Type, inverse, quotient};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory};
+use crate::inputs::sparse::Csr;
+use kernels::{Kernels, Lanes, Rows};
+use shares::{CHUNK, Shares};
+
+/// Dot products whose chunks are kept apart, because one is read while the next is written.
+const DOTS: usize = 5;
+const PQ: usize = 0;
+const RR: usize = 1;
+const RESIDUAL: usize = 2;
+const XZ: usize = 3;
+const ZZ: usize = 4;
+
+/// A case with its arrays. The matrix has one entry more, whose value only a deliberate mistake reads.
+pub struct Cg {
+    spec: Spec,
+    isa: Isa,
+    starts: Vec<u32>,
+    columns: Buffer,
+    values: Buffer,
+    longest: u64,
+    shares: Shares,
+    /// x of this solution and of the next one, in turn.
+    x: [Buffer; 2],
+    z: Buffer,
+    r: Buffer,
+    p: Buffer,
+    q: Buffer,
+    /// Of each dot product the sum of each chunk.
+    chunks: Buffer,
+    /// ζ, ‖x − A·z‖ and ‖z‖ of each solution.
+    report: Buffer,
+    /// Entries by which the values are off.
+    shift: usize,
+}
+
+impl PoolJob for Cg {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Cg, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        memory::require(2 * super::work::work(&spec).footprint)?;
+        let job = match spec.ty {
+            Type::F64 => Cg::new::<f64>(spec, isa, context),
+            Type::F32 => Cg::new::<f32>(spec, isa, context),
+        };
+        Ok((job?, isa))
+    }
+
+    fn execute(&self, worker: Worker) {
+        match self.spec.ty {
+            Type::F64 => self.run::<f64>(worker),
+            Type::F32 => self.run::<f32>(worker),
+        }
+    }
+
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let size = self.spec.element() as usize;
+        self.x.iter().chain([&self.z]).try_for_each(|vector| check::poison(pool, vector, size, cancel))?;
+        check::poison(pool, &self.report, 8, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let sums = match self.spec.ty {
+            Type::F64 => self.sums::<f64>(pool, cancel),
+            Type::F32 => self.sums::<f32>(pool, cancel),
+        };
+        Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), &sums?), self.spec.n()))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        let [report, x] = [&self.report, self.last_x()[1]].map(|buffer| unsafe { buffer.to_vec() });
+        Ok([report, x].concat())
+    }
+
+    fn memory(&self) -> u64 {
+        let vectors =
+            [&self.z, &self.r, &self.p, &self.q, &self.chunks, &self.report].into_iter().chain(&self.x);
+        let matrix = [&self.columns, &self.values];
+        let bytes = vectors.chain(matrix).map(Buffer::bytes).sum::<usize>() + 4 * self.starts.len();
+        bytes as u64
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.spec.found(&self.report())
+    }
+}
+
+impl Cg {
+    fn new<T: Lanes>(spec: Spec, isa: Isa, context: &Context) -> Result<Cg, Failure> {
+        let Csr { starts, indices, values, .. } = spec.matrix_of::<T>();
+        let (entries, n, pool) = (indices.len(), spec.n() as usize, &context.pool);
+        let vector = || Buffer::new(n * size_of::<T>());
+        let mut job = Cg {
+            spec,
+            isa,
+            longest: starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
+            shares: Shares::new(&starts, pool.threads(), context.fault),
+            starts,
+            columns: Buffer::new(4 * entries)?,
+            values: Buffer::new(size_of::<T>() * (entries + 1))?,
+            x: [vector()?, vector()?],
+            z: vector()?,
+            r: vector()?,
+            p: vector()?,
+            q: vector()?,
+            chunks: Buffer::new(8 * DOTS * n.div_ceil(CHUNK))?,
+            report: Buffer::new(24 * spec.solutions() as usize)?,
+            shift: usize::from(context.fault == Some(Fault::OffByOne)),
+        };
+        pool.fill(&mut job.columns, entries, context.cancel, |k| indices[k])?;
+        let beyond = T::of(2.0);
+        pool.fill(&mut job.values, entries + 1, context.cancel, |k| {
+            values.get(k).copied().unwrap_or(beyond)
+        })?;
+        // Touched first by the thread that will use it, and not by the one that reads them first.
+        for vector in [&mut job.r, &mut job.p, &mut job.q] {
+            pool.fill(vector, n, context.cancel, |_| T::default())?;
+        }
+        Ok(job)
+    }
+
+    /// x of the last solution, and the one that follows it.
+    fn last_x(&self) -> [&Buffer; 2] {
+        let last = (self.spec.solutions() as usize + 1) % 2;
+        [&self.x[last], &self.x[1 - last]]
+    }
+
+    fn report(&self) -> Vec<f64> {
+        // SAFETY: the workers are done.
+        unsafe { self.report.read(0..self.report.holds::<f64>()) }.to_vec()
+    }
+
+    /// The sums of the certificate, in f64.
+    fn sums<T: Real>(&self, pool: &Pool, cancel: &Cancel) -> Result<Sums, Failure> {
+        let n = self.spec.n() as usize;
+        let ([x, next], report) = (self.last_x(), self.report());
+        // SAFETY: the workers are done, and the arrays have these elements.
+        let read = |of: &Buffer, at: usize| unsafe { of.ptr::<T>().add(at).read() }.wide();
+        let scale = inverse(report.last().copied().unwrap_or(f64::NAN));
+        let shares = pool.fold(n, cancel, [0.0; Sums::COUNT], |mut sums, row| {
+            let (xi, zi) = (read(x, row), read(&self.z, row));
+            let (mut left, mut size) = (xi, xi.abs());
+            for k in self.starts[row] as usize..self.starts[row + 1] as usize {
+                // SAFETY: the workers are done, and the arrays have these entries.
+                let column = unsafe { self.columns.ptr::<u32>().add(k).read() } as usize;
+                let term = read(&self.values, k) * read(&self.z, column);
+                left -= term;
+                size += term.abs();
+            }
+            let off = read(next, row) - zi * scale;
+            let terms = [left * left, size * size, xi * zi, zi * zi, off * off];
+            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+            sums
+        })?;
+        Ok(shares.into_iter().fold(Sums::default(), Sums::add))
+    }
+
+    /// A worker's part of the solutions.
+    fn run<T: Lanes>(&self, worker: Worker) {
+        let part = Part::<T> { job: self, worker, kernels: kernels::kernels(self.isa) };
+        for solution in 0..self.spec.solutions() as usize {
+            part.solve(solution);
+        }
+    }
+}
+
+/// What one worker does, phase by phase; all workers meet at the end of each.
+struct Part<'a, T> {
+    job: &'a Cg,
+    worker: Worker<'a>,
+    kernels: Kernels<T>,
+}
+
+impl<T: Lanes> Part<'_, T> {
+    /// Handles the worker's rows, chunk by chunk.
+    fn phase(&self, work: impl Fn(usize, std::ops::Range<usize>)) {
+        self.job.shares.chunks(self.worker.index).for_each(|(chunk, rows)| work(chunk, rows));
+        self.worker.meet();
+    }
+
+    fn at(&self, vector: &Buffer) -> *mut T {
+        vector.ptr()
+    }
+
+    fn keep(&self, dot: usize, chunk: usize, sum: f64) {
+        let all = self.job.chunks.holds::<f64>() / DOTS;
+        // SAFETY: only this worker has this chunk.
+        unsafe { self.job.chunks.ptr::<f64>().add(dot * all + chunk).write(sum) };
+    }
+
+    /// A dot product: its chunks in order, in lanes.
+    fn total(&self, dot: usize) -> f64 {
+        let all = self.job.chunks.holds::<f64>() / DOTS;
+        // SAFETY: the workers have met since the chunks were written, and meet before they are written again.
+        let chunks = unsafe { self.job.chunks.read::<f64>(dot * all..(dot + 1) * all) };
+        let mut lanes = [0.0; 8];
+        for group in chunks.chunks(lanes.len()) {
+            lanes.iter_mut().zip(group).for_each(|(lane, chunk)| *lane += chunk);
+        }
+        lanes.into_iter().sum()
+    }
+
+    fn solve(&self, solution: usize) {
+        let (job, kernels) = (self.job, &self.kernels);
+        let a = Rows {
+            starts: job.starts.as_ptr(),
+            columns: job.columns.ptr::<u32>().cast_const(),
+            values: job.values.ptr::<T>().wrapping_add(job.shift).cast_const(),
+        };
+        let [x, next] = [solution % 2, 1 - solution % 2].map(|k| self.at(&job.x[k]));
+        let [z, r, p, q] = [&job.z, &job.r, &job.p, &job.q].map(|vector| self.at(vector));
+        // SAFETY: workers write their own rows alone, and read others' only of vectors that no one writes before they have
+        // met again.
+        self.phase(|chunk, rows| unsafe {
+            for row in rows.clone() {
+                if solution == 0 {
+                    *x.add(row) = T::of(1.0);
+                }
+                (*z.add(row), *r.add(row), *p.add(row)) = (T::default(), *x.add(row), *x.add(row));
+            }
+            self.keep(RR, chunk, (kernels.dot)(r, r, rows));
+        });
+        let mut rho = self.total(RR);
+        for _ in 0..STEPS {
+            // SAFETY: as above.
+            self.phase(|chunk, rows| unsafe {
+                (kernels.product)(a, p, q, rows.clone());
+                self.keep(PQ, chunk, (kernels.dot)(p, q, rows));
+            });
+            let alpha = quotient(rho, self.total(PQ));
+            // SAFETY: as above.
+            self.phase(|chunk, rows| unsafe {
+                (kernels.combine)(alpha, p, 1.0, z, rows.clone());
+                (kernels.combine)(-alpha, q, 1.0, r, rows.clone());
+                self.keep(RR, chunk, (kernels.dot)(r, r, rows));
+            });
+            let before = std::mem::replace(&mut rho, self.total(RR));
+            let beta = quotient(rho, before);
+            // SAFETY: as above.
+            self.phase(|_, rows| unsafe { (kernels.combine)(1.0, r, beta, p, rows) });
+        }
+        // SAFETY: as above.
+        self.phase(|chunk, rows| unsafe {
+            (kernels.product)(a, z, q, rows.clone());
+            (kernels.combine)(1.0, x, -1.0, q, rows.clone());
+            self.keep(RESIDUAL, chunk, (kernels.dot)(q, q, rows.clone()));
+            self.keep(XZ, chunk, (kernels.dot)(x, z, rows.clone()));
+            self.keep(ZZ, chunk, (kernels.dot)(z, z, rows));
+        });
+        let norm = self.total(ZZ).sqrt();
+        let scale = inverse(norm);
+        // SAFETY: as above.
+        self.phase(|_, rows| unsafe {
+            for row in rows {
+                *next.add(row) = T::of((*z.add(row)).wide() * scale);
+            }
+        });
+        if self.worker.index == 0 {
+            let numbers = [job.spec.zeta_of(self.total(XZ)), self.total(RESIDUAL).sqrt(), norm];
+            for (column, number) in numbers.into_iter().enumerate() {
+                let at = column * job.spec.solutions() as usize + solution;
+                // SAFETY: this worker alone writes the report.
+                unsafe { job.report.ptr::<f64>().add(at).write(number) };
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! cg on a GPU (`kernels/cg.cu`): one launch for all solutions, with as many blocks as are resident at once. The
+//! certificate multiplies A and the last z anew, a thread for each row.
+
+use super::certificate::{Sums, mistake};
+use super::slices::{NONE, Slices};
+use super::{Spec, Type, inverse};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, device_struct, kernel_names, poison,
+};
+use crate::inputs::sparse::Csr;
+use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+
+const MODULE: &str = "cg";
+
+/// Threads of a block of the timed kernel, and the rows that it multiplies at a time.
+const THREADS: u32 = 1024;
+const ROWS: u64 = THREADS as u64 / 32;
+
+/// Dot products of which each block leaves its part.
+const DOTS: usize = 5;
+
+device_struct! {
+    /// `System` in the kernels.
+    struct System: 168 {
+        starts: DevicePtr<u32>,
+        columns: DevicePtr<u32>,
+        values: DevicePtr<u32>,
+        rows: DevicePtr<u32>,
+        shares: DevicePtr<u32>,
+        x: DevicePtr<u32>,
+        next: DevicePtr<u32>,
+        z: DevicePtr<u32>,
+        r: DevicePtr<u32>,
+        p: DevicePtr<u32>,
+        q: DevicePtr<u32>,
+        sums: DevicePtr<f64>,
+        report: DevicePtr<f64>,
+        barrier: DevicePtr<u32>,
+        n: u64,
+        first: u64,
+        count: u64,
+        solutions: u64,
+        width: u64,
+        layers: u64,
+        shift: f64,
+    }
+}
+
+/// A matrix on the device. It has 16 bytes of values more, which only a deliberate mistake reads.
+struct Matrix {
+    starts: DeviceBuffer<u32>,
+    columns: DeviceBuffer<u32>,
+    values: DeviceBuffer<u32>,
+    rows: DeviceBuffer<u32>,
+}
+
+/// A prepared case.
+pub struct Cg {
+    spec: Spec,
+    timed: Kernel,
+    certify: Kernel,
+    blocks: u32,
+    /// Bytes of shared memory of a block.
+    shared: u32,
+    longest: u64,
+    /// In compressed rows, which the certificate always reads.
+    compressed: Matrix,
+    /// In slices, if the method is of blocks of columns, and the first slice of each block of threads.
+    sliced: Option<(Matrix, DeviceBuffer<u32>)>,
+    /// x of the first, third … solution, x of the others, z, r, p, and the layers of q.
+    vectors: [DeviceBuffer<u32>; 6],
+    sums: DeviceBuffer<f64>,
+    report: DeviceBuffer<f64>,
+    barrier: DeviceBuffer<u32>,
+    /// What the last certificate has read of the report.
+    found: Vec<(String, Value)>,
+}
+
+fn names(spec: &Spec) -> [String; 2] {
+    let method = if spec.in_blocks() { "blocks" } else { "rows" };
+    [format!("cg_{method}_{}", spec.ty.name()), format!("cg_certify_{}", spec.ty.name())]
+}
+
+impl GpuJob for Cg {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        let [kernel, _] = names(spec);
+        Ok(Launched { kernel, launches: 1 })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        Ok(kernel_names(MODULE, names(spec)))
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        super::work::work(spec).footprint + (4 << 20)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        // Without rows, an execution still reports ζ.
+        if spec.n() == 0 { LaunchPlan::whole(0) } else { LaunchPlan::ranges(spec.n(), fault) }
+    }
+
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Cg, Failure> {
+        let gpu = setup.gpu;
+        let module = gpu.module(MODULE)?;
+        let [timed, certify] = names(&spec).map(|name| module.kernel(&name));
+        let (timed, certify) = (timed?, certify?);
+        let matrix = spec.matrix().make();
+        setup.cancel.check()?;
+        let shared = if spec.in_blocks() { (spec.columns() * spec.element()) as u32 } else { 0 };
+        let most = gpu.max_blocks(&timed, THREADS, shared)?;
+        let (blocks, sliced) = match spec.in_blocks() {
+            true => {
+                let slices = Slices::new(&matrix, length(spec.columns())?, 16 / spec.element() as usize);
+                let blocks = grid(slices.count() as u64, ROWS).min(most);
+                (blocks, Some((Matrix::sliced(gpu, &spec, &slices)?, gpu.upload(&slices.shares(blocks))?)))
+            }
+            false => (grid(spec.n(), ROWS).min(most), None),
+        };
+        let vector = |layers: u64| gpu.alloc(length((layers * spec.n() * spec.element() / 4).max(1))?);
+        Ok(Cg {
+            blocks,
+            timed,
+            certify,
+            shared,
+            longest: matrix.starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
+            compressed: Matrix::compressed(gpu, &spec, matrix)?,
+            sliced,
+            vectors: [vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(spec.layers())?],
+            sums: gpu.alloc(DOTS * blocks as usize)?,
+            report: gpu.alloc(3 * spec.solutions() as usize)?,
+            barrier: gpu.upload(&[0, 0])?,
+            found: Vec::new(),
+            spec,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        self.vectors[..3].iter_mut().try_for_each(|vector| poison(gpu, vector))?;
+        poison(gpu, &mut self.report)
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
+        // Slices are read 16 bytes at a time.
+        let off = part.shift * if self.sliced.is_some() { 4 } else { self.spec.element() / 4 };
+        let (matrix, shares) = match &self.sliced {
+            Some((matrix, shares)) => (matrix, shares.pointer()),
+            None => (&self.compressed, DevicePtr::null()),
+        };
+        let values = matrix.values.pointer_at(length(off)?)?;
+        let system = System { values, shares, first: part.first, count: part.count, ..self.system(matrix) };
+        gpu.launch(&self.timed, self.blocks, THREADS, self.shared, args![system])
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (n, report) = (self.spec.n(), self.report.to_host()?);
+        let threads = stride_grid(gpu, n) * BLOCK;
+        let words: DeviceBuffer<f64> = gpu.upload(&vec![0.0; threads as usize * Sums::COUNT])?;
+        let scale = inverse(report.last().copied().unwrap_or(f64::NAN));
+        let [last, next] = self.last_x().map(|x| x.pointer());
+        let system = System { x: last, next, ..self.system(&self.compressed) };
+        launch_over(gpu, &self.certify, n, args![system, scale, words])?;
+        let words = words.to_host()?;
+        let sums = words.as_chunks().0.iter().fold(Sums::default(), |sums, share| sums.add(*share));
+        self.found = self.spec.found(&report);
+        Ok(Verdict::of(mistake(&self.spec, self.longest, &report, &sums), n))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let report = self.report.to_host()?.into_iter().flat_map(f64::to_le_bytes);
+        let words = length(self.spec.n() * self.spec.element() / 4)?;
+        let x = self.last_x()[1].to_host()?.into_iter().take(words).flat_map(u32::to_le_bytes);
+        Ok(report.chain(x).collect())
+    }
+
+    fn memory(&self) -> u64 {
+        let sliced = self.sliced.as_ref().map_or(0, |(matrix, shares)| matrix.bytes() + shares.bytes());
+        let vectors = self.vectors.iter().map(DeviceBuffer::bytes).sum::<u64>();
+        let rest = self.sums.bytes() + self.report.bytes() + self.barrier.bytes();
+        self.compressed.bytes() + sliced + vectors + rest
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.found.clone()
+    }
+}
+
+/// Values as words of a case's type, and 16 bytes more.
+fn value_words(spec: &Spec, values: &[f64]) -> Vec<u32> {
+    let all = values.iter().chain(&[2.0; 4]);
+    match spec.ty {
+        Type::F32 => all.map(|value| (*value as f32).to_bits()).collect(),
+        Type::F64 => {
+            let halves = |value: &f64| [value.to_bits() as u32, (value.to_bits() >> 32) as u32];
+            all.flat_map(halves).collect()
+        }
+    }
+}
+
+impl Matrix {
+    fn compressed(gpu: &Gpu, spec: &Spec, mut matrix: Csr<f64>) -> Result<Matrix, Failure> {
+        // An array has at least a word.
+        matrix.indices.push(0);
+        Ok(Matrix {
+            starts: gpu.upload(&matrix.starts)?,
+            columns: gpu.upload(&matrix.indices)?,
+            values: gpu.upload(&value_words(spec, &matrix.values))?,
+            rows: gpu.upload(&[0])?,
+        })
+    }
+
+    fn sliced(gpu: &Gpu, spec: &Spec, slices: &Slices) -> Result<Matrix, Failure> {
+        let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair[1]) << 16;
+        let places: Vec<u32> = slices.places.chunks_exact(2).map(pair).chain([0]).collect();
+        Ok(Matrix {
+            starts: gpu.upload(&slices.starts)?,
+            columns: gpu.upload(&places)?,
+            values: gpu.upload(&value_words(spec, &slices.values))?,
+            rows: gpu.upload(&[slices.rows.as_slice(), &[NONE]].concat())?,
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        [&self.starts, &self.columns, &self.values, &self.rows].into_iter().map(DeviceBuffer::bytes).sum()
+    }
+}
+
+impl Cg {
+    /// The case with a matrix, without deliberate mistakes.
+    fn system(&self, matrix: &Matrix) -> System {
+        let [x, next, z, r, p, q] = [0, 1, 2, 3, 4, 5].map(|k| self.vectors[k].pointer());
+        System {
+            starts: matrix.starts.pointer(),
+            columns: matrix.columns.pointer(),
+            values: matrix.values.pointer(),
+            rows: matrix.rows.pointer(),
+            shares: DevicePtr::null(),
+            x,
+            next,
+            z,
+            r,
+            p,
+            q,
+            sums: self.sums.pointer(),
+            report: self.report.pointer(),
+            barrier: self.barrier.pointer(),
+            n: self.spec.n(),
+            first: 0,
+            count: self.spec.n(),
+            solutions: self.spec.solutions(),
+            width: self.spec.columns(),
+            layers: self.spec.layers(),
+            shift: self.spec.shift(),
+        }
+    }
+
+    /// x of the last solution, and the one that follows it.
+    fn last_x(&self) -> [&DeviceBuffer<u32>; 2] {
+        let last = (self.spec.solutions() as usize + 1) % 2;
+        [&self.vectors[last], &self.vectors[1 - last]]
+    }
+}

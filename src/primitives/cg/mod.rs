@@ -1,0 +1,385 @@
+//! cg: the NAS benchmark CG, an inverse power iteration by conjugate gradients on a random sparse matrix.
+//!
+//! ```text
+//! x = (1, …, 1); niter times:                      ζ = shift + 1 / (x·z)          x = z / ‖z‖
+//!   z ≈ A⁻¹·x by 25 steps from z = 0, r = p = x, ρ = r·r:
+//!     q = A·p    α = ρ / (p·q)    z += α·p    r −= α·q    ρ' = r·r    p = r + (ρ'/ρ)·p    ρ = ρ'
+//!   ‖x − A·z‖ is computed and reported
+//! ```
+//!
+//! (D. Bailey et al.: The NAS Parallel Benchmarks, RNR-94-007, §2.4.2; [`Nas`] makes A.) An execution is all that the
+//! benchmark times: niter solutions from x = 1; its untimed solution before is the warm-up. The benchmark is verified if
+//! |ζ − reference| ≤ 1e-10 · reference. Vectors and matrix are of one type, scalars and dot products of f64, and
+//! in f32, as he2007 §4.3 computes, nothing is verified to that digit: the record says so.
+//!
+//! `elements` are floating-point operations as the benchmark counts them, from a nominal number of entries
+//! ([`Spec::operations`]): the throughput is its Mop/s. The effective bytes are the entries and row starts once for each
+//! product of A, and the vectors that each step reads and writes.
+
+mod certificate;
+pub mod cpu;
+pub mod cuda;
+mod oracle;
+mod slices;
+mod work;
+
+use super::{Definition, Primitive, Problem};
+use crate::case::table::{choice, count, parameters, words};
+use crate::case::{Params, Refusal, Value, Work};
+use crate::inputs::sparse::{Csr, Nas};
+
+/// Steps of a solution.
+pub const STEPS: u64 = 25;
+
+/// Most rows of class T: its reference is computed where it is needed.
+const MOST_ROWS: u64 = 4097;
+
+/// Bytes of a vector that the first-level cache of a multiprocessor keeps.
+const FIRST_LEVEL: u64 = 192 << 10;
+
+/// Bytes of a vector in the shared memory of a block, which GPUs of data centres have since compute capability 8.0.
+const NEAR: u64 = 160 << 10;
+
+words! {
+    /// The classes of the benchmark, and one for tests, of any small number of rows.
+    pub enum Class {
+        S = "S",
+        W = "W",
+        A = "A",
+        B = "B",
+        C = "C",
+        T = "T",
+    }
+}
+
+words! {
+    /// The type of the matrix and of the vectors.
+    pub enum Type {
+        F64 = "f64",
+        F32 = "f32",
+    }
+}
+
+choice! {
+    /// How A is multiplied.
+    #[derive(Eq)]
+    pub enum Method {
+        /// on GPUs blocks if a vector exceeds the first-level cache of a multiprocessor, otherwise rows
+        Best = "best",
+        /// compressed rows, on GPUs a warp for each
+        Rows = "rows",
+        /// on GPUs: blocks of columns whose part of the vector is in shared memory, where it is gathered; a lane for each row
+        Blocks = "blocks" {
+            /// columns of a block; unset: as many as 160 KiB of shared memory hold
+            columns: Option<u64> [count(1, 1 << 16)] = unset,
+        },
+    }
+}
+
+parameters! {
+    /// A case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Spec {
+        /// the benchmark's S, W, A, B or C; T: a small one for tests, positive definite and well conditioned, with 2 solutions
+        class: Class = "S",
+        /// rows of class T; the other classes have theirs
+        rows: Option<u64> [count(1, MOST_ROWS)] = unset,
+        /// type of the matrix and of the vectors; f32 cannot be verified as the benchmark asks
+        ty as "type": Type = "f64",
+        /// how the matrix is multiplied
+        asked as "method": Method = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for.
+        method: Method = Method::Rows,
+    }
+}
+
+/// What the benchmark's tables say of a class.
+struct Row {
+    rows: u32,
+    nonzer: u32,
+    solutions: u64,
+    shift: f64,
+    /// Entries of the matrix; `None` where it must be made to know.
+    entries: Option<u64>,
+    zeta: Option<f64>,
+}
+
+const S: Row = row(1_400, 7, 15, 10.0, 78_148, 8.5971775078648);
+const W: Row = row(7_000, 8, 15, 12.0, 508_402, 10.362595087124);
+const A: Row = row(14_000, 11, 15, 20.0, 1_853_104, 17.130235054029);
+const B: Row = row(75_000, 13, 75, 60.0, 13_708_072, 22.712745482631);
+const C: Row = row(150_000, 15, 75, 110.0, 36_121_058, 28.973605592845);
+
+const fn row(rows: u32, nonzer: u32, solutions: u64, shift: f64, entries: u64, zeta: f64) -> Row {
+    Row { rows, nonzer, solutions, shift, entries: Some(entries), zeta: Some(zeta) }
+}
+
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "cg",
+        "the NAS benchmark CG: conjugate gradients on a random sparse matrix, verified by its ζ",
+        Spec::TABLE,
+    )];
+
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let mut spec = Spec::of_table(params, seed)?;
+        spec.method = match spec.asked {
+            Method::Best => spec.best(),
+            Method::Blocks { .. } if spec.backend.is_cpu() => {
+                return Err(Refusal::NotApplicable("blocks are a method of GPUs".to_owned()));
+            }
+            asked => asked,
+        };
+        match (spec.class, spec.rows) {
+            (Class::T, None) => Err(Refusal::Missing { key: "rows".to_owned() }),
+            (Class::T, _) | (_, None) => Ok(spec),
+            _ => Err(Refusal::invalid("rows", "only class T takes a number of rows")),
+        }
+    }
+}
+
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        work::work(self)
+    }
+
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let method = Value::Text(if self.in_blocks() { "blocks" } else { "rows" }.to_owned());
+        let chosen = [("method".to_owned(), method)].into_iter().filter(|_| self.asked == Method::Best);
+        let columns = ("method.blocks.columns".to_owned(), Value::Int(self.columns()));
+        chosen.chain([columns].into_iter().filter(|_| self.in_blocks())).collect()
+    }
+
+    /// The part of the declared bytes that products of A move, and what ζ proves.
+    fn annotations(&self) -> Vec<(&'static str, Value)> {
+        let verified = match (self.ty, self.class) {
+            (_, Class::T) => "against the oracle",
+            (Type::F64, _) => "|ζ − reference| ≤ 1e-10 reference",
+            (Type::F32, _) => "unverified: f32",
+        };
+        vec![
+            ("nas-verification", Value::Text(verified.to_owned())),
+            ("spmv-share", Value::Float(work::spmv_share(self))),
+        ]
+    }
+}
+
+impl Spec {
+    fn row(&self) -> Row {
+        match self.class {
+            Class::S => S,
+            Class::W => W,
+            Class::A => A,
+            Class::B => B,
+            Class::C => C,
+            Class::T => {
+                let rows = self.rows.unwrap_or(0) as u32;
+                Row { rows, nonzer: 3, solutions: 2, shift: -1.0, entries: None, zeta: None }
+            }
+        }
+    }
+
+    /// What the method `best` stands for.
+    fn best(&self) -> Method {
+        let large = self.n() * self.element() > FIRST_LEVEL;
+        if self.backend.is_cuda() && large { Method::Blocks { columns: None } } else { Method::Rows }
+    }
+
+    /// Whether A is in blocks of columns.
+    pub fn in_blocks(&self) -> bool {
+        matches!(self.method, Method::Blocks { .. })
+    }
+
+    /// Columns of a block: of as few blocks as shared memory allows, all of about the same width.
+    pub fn columns(&self) -> u64 {
+        match self.method {
+            Method::Blocks { columns: Some(columns) } => columns,
+            _ => self.n().div_ceil(self.n().div_ceil(NEAR / self.element()).max(1)).max(1),
+        }
+    }
+
+    /// Parts that each row of a product is the sum of.
+    pub fn layers(&self) -> u64 {
+        if self.in_blocks() { self.n().div_ceil(self.columns()) } else { 1 }
+    }
+
+    /// Rows and columns of A.
+    pub fn n(&self) -> u64 {
+        self.row().rows.into()
+    }
+
+    /// Solutions of an execution (niter).
+    pub fn solutions(&self) -> u64 {
+        self.row().solutions
+    }
+
+    pub fn shift(&self) -> f64 {
+        self.row().shift
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> Nas {
+        let Row { rows, nonzer, shift, .. } = self.row();
+        Nas::new(rows, nonzer, shift)
+    }
+
+    /// The matrix in a type.
+    pub fn matrix_of<T: Real>(&self) -> Csr<T> {
+        let Csr { columns, starts, indices, values } = self.matrix().make();
+        Csr { columns, starts, indices, values: values.into_iter().map(T::of).collect() }
+    }
+
+    /// Entries of the matrix.
+    pub fn entries(&self) -> u64 {
+        self.row().entries.unwrap_or_else(|| self.matrix().entries())
+    }
+
+    /// Bytes per element.
+    pub fn element(&self) -> u64 {
+        if self.ty == Type::F32 { 4 } else { 8 }
+    }
+
+    /// 2·niter·n·(3 + z + 25·(5 + z) + 3) with z = nonzer·(nonzer + 1) nominal entries of a row.
+    pub fn operations(&self) -> u64 {
+        let Row { rows, nonzer, solutions, .. } = self.row();
+        let z = u64::from(nonzer * (nonzer + 1));
+        2 * solutions * u64::from(rows) * (3 + z + STEPS * (5 + z) + 3)
+    }
+
+    /// What ζ must be.
+    pub fn zeta(&self) -> f64 {
+        let reference = || oracle::solve::<f64>(self).zetas.last().copied().unwrap_or(0.0);
+        self.row().zeta.unwrap_or_else(reference)
+    }
+
+    /// ζ of a solution.
+    pub fn zeta_of(&self, xz: f64) -> f64 {
+        self.shift() + inverse(xz)
+    }
+
+    /// ζ and its deviation from the reference, for the record; nothing before an execution has left any.
+    pub fn found(&self, report: &[f64]) -> Vec<(String, Value)> {
+        let reference = self.zeta();
+        let zeta = report.get((self.solutions() as usize).saturating_sub(1)).copied().unwrap_or(f64::NAN);
+        let error = quotient((zeta - reference).abs(), reference.abs());
+        let all = [("zeta", zeta), ("zeta-error", error)];
+        let known = all.into_iter().filter(|_| error <= 1.0);
+        known.map(|(key, number)| (key.to_owned(), Value::Float(number))).collect()
+    }
+
+    /// Bytes of the output: ζ, ‖x − A·z‖ and ‖z‖ of each solution, and the last x.
+    pub fn output_bytes(&self) -> u64 {
+        24 * self.solutions() + self.element() * self.n()
+    }
+}
+
+/// 1/v, and 0 of 0: a matrix without rows has no solution, and a residual of 0 needs no further step.
+pub fn inverse(v: f64) -> f64 {
+    if v == 0.0 { 0.0 } else { 1.0 / v }
+}
+
+/// The quotient, and 0 if it is divided by 0.
+pub fn quotient(a: f64, b: f64) -> f64 {
+    if b == 0.0 { 0.0 } else { a / b }
+}
+
+/// A type of matrix and vectors.
+pub trait Real:
+    Copy + Default + Send + Sync + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self> + 'static
+{
+    /// The rounding error of an operation, relative.
+    const EPSILON: f64;
+
+    fn of(value: f64) -> Self;
+
+    fn wide(self) -> f64;
+
+    /// A stored element.
+    fn of_bytes(bytes: &[u8]) -> f64;
+}
+
+impl Real for f64 {
+    const EPSILON: f64 = f64::EPSILON / 2.0;
+
+    #[inline(always)]
+    fn of(value: f64) -> f64 {
+        value
+    }
+
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+
+    fn of_bytes(bytes: &[u8]) -> f64 {
+        let array = bytes.first_chunk().copied().unwrap_or([0xFF; 8]);
+        f64::from_le_bytes(array).wide()
+    }
+}
+
+impl Real for f32 {
+    const EPSILON: f64 = f32::EPSILON as f64 / 2.0;
+
+    #[inline(always)]
+    fn of(value: f64) -> f32 {
+        value as f32
+    }
+
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self.into()
+    }
+
+    fn of_bytes(bytes: &[u8]) -> f64 {
+        let array = bytes.first_chunk().copied().unwrap_or([0xFF; 4]);
+        f32::from_le_bytes(array).wide()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_count_the_entries_of_the_matrices() {
+        for row in [S, W] {
+            let entries = Nas::new(row.rows, row.nonzer, row.shift).entries();
+            assert_eq!(row.entries, Some(entries), "{} rows", row.rows);
+        }
+    }
+
+    #[test]
+    fn operations_are_counted_as_the_benchmark_does() {
+        let class = |word: &str| Params::default().with("class", Value::Text(word.to_owned()));
+        let operations = |word| Spec::read("cg", &class(word), 1).map(|spec| spec.operations());
+        // 2·15·1400·(3 + 56 + 25·61 + 3)
+        assert_eq!(operations("S"), Ok(66_654_000));
+        assert_eq!(operations("C"), Ok(143_347_500_000));
+    }
+
+    #[test]
+    fn only_tests_choose_the_number_of_rows() {
+        let rows = Params::default().with("rows", Value::Int(33));
+        assert!(matches!(Spec::read("cg", &rows, 1), Err(Refusal::Invalid { key, .. }) if key == "rows"));
+        let class = Params::default().with("class", Value::Text("T".to_owned()));
+        assert!(matches!(Spec::read("cg", &class, 1), Err(Refusal::Missing { key }) if key == "rows"));
+    }
+
+    /// The oracle is the benchmark: class S is verified, and in f32 it comes close.
+    #[test]
+    fn the_oracle_solves_class_s() {
+        let spec = Spec::read("cg", &Params::default(), 1).expect("class S");
+        let zeta = *oracle::solve::<f64>(&spec).zetas.last().expect("15 solutions");
+        let error = (zeta - spec.zeta()).abs() / spec.zeta();
+        assert!(error <= 1e-10, "ζ = {zeta:.13}, off by {error:e}");
+        let single = *oracle::solve::<f32>(&spec).zetas.last().expect("15 solutions");
+        let error = (single - spec.zeta()).abs() / spec.zeta();
+        assert!(error > 1e-10 && error < 1e-5, "in f32 ζ = {single:.13}, off by {error:e}");
+    }
+}

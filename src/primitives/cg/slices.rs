@@ -1,0 +1,131 @@
+//! The matrix in blocks of columns, each so narrow that its part of a vector fits in shared memory, and each in slices of
+//! 32 rows (SELL-C-σ: M. Kreutzer et al., SIAM J. Sci. Comput. 36, 2014): a lane has a row, and what a warp loads at a time
+//! is contiguous. Within windows rows are sorted by length, so that those of a slice are about as long.
+
+use std::cmp::Reverse;
+
+use crate::inputs::sparse::Csr;
+
+/// Rows of a slice.
+pub const LANES: usize = 32;
+
+/// Rows that are sorted together.
+const WINDOW: usize = 1024;
+
+/// Stands for the row of a lane that has none.
+pub const NONE: u32 = u32::MAX;
+
+/// A matrix in slices.
+pub struct Slices {
+    /// Entries of a lane that are next to each other: 16 bytes of values.
+    group: usize,
+    /// The first group of each slice, block of columns by block of columns; one more than there are slices.
+    pub starts: Vec<u32>,
+    /// The row of each lane of each slice.
+    pub rows: Vec<u32>,
+    /// The column of each entry, from the first column of its block.
+    pub places: Vec<u16>,
+    /// The values; a row that is shorter than its slice ends in zeros.
+    pub values: Vec<f64>,
+}
+
+impl Slices {
+    /// The matrix with blocks of so many columns and groups of so many entries.
+    pub fn new(matrix: &Csr<f64>, columns: usize, group: usize) -> Slices {
+        let n = matrix.rows() as usize;
+        let (rows, places, values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut slices = Slices { group, starts: vec![0], rows, places, values };
+        let mut from = matrix.starts.clone();
+        for first in (0..n).step_by(columns) {
+            let part = |row: usize, from: u32| {
+                let rest = &matrix.indices[from as usize..matrix.starts[row + 1] as usize];
+                let count = rest.partition_point(|column| (*column as usize) < first + columns);
+                from as usize..from as usize + count
+            };
+            let parts: Vec<_> = (0..n).map(|row| part(row, from[row])).collect();
+            from.iter_mut().zip(&parts).for_each(|(from, part)| *from = part.end as u32);
+            let mut order: Vec<u32> = (0..n as u32).collect();
+            for window in order.chunks_mut(WINDOW) {
+                window.sort_by_key(|row| Reverse(parts[*row as usize].len()));
+            }
+            for rows in order.chunks(LANES) {
+                slices.push(matrix, first, rows, &parts);
+            }
+        }
+        slices
+    }
+
+    fn push(&mut self, matrix: &Csr<f64>, first: usize, rows: &[u32], parts: &[std::ops::Range<usize>]) {
+        let of = |row: &u32| parts[*row as usize].clone();
+        let groups = rows.iter().map(|row| of(row).len().div_ceil(self.group)).max().unwrap_or(0);
+        let base = self.values.len();
+        let end = base + groups * LANES * self.group;
+        self.values.resize(end, 0.0);
+        self.places.resize(end, 0);
+        for (lane, row) in rows.iter().enumerate() {
+            for (k, at) in of(row).enumerate() {
+                let to = base + (k / self.group * LANES + lane) * self.group + k % self.group;
+                self.values[to] = matrix.values[at];
+                self.places[to] = (matrix.indices[at] as usize - first) as u16;
+            }
+        }
+        self.rows.extend(rows);
+        self.rows.resize(self.rows.len().next_multiple_of(LANES), NONE);
+        self.starts.push((end / (LANES * self.group)) as u32);
+    }
+
+    /// The number of slices.
+    pub fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The first slice of each of `shares` shares with about as many entries, and the number of slices.
+    pub fn shares(&self, shares: u32) -> Vec<u32> {
+        let groups = u64::from(self.starts[self.count()]);
+        let begin = |share: u32| {
+            let wanted = groups * u64::from(share) / u64::from(shares.max(1));
+            self.starts[..self.count()].partition_point(|start| u64::from(*start) < wanted) as u32
+        };
+        (0..shares).map(begin).chain([self.count() as u32]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::sparse::Nas;
+
+    #[test]
+    fn slices_hold_every_entry_once() {
+        for (n, columns, group) in [(0, 7, 2), (1, 7, 2), (33, 7, 4), (300, 64, 2), (1400, 1400, 4)] {
+            let matrix = Nas::new(n, 4, 0.5).make();
+            let slices = Slices::new(&matrix, columns, group);
+            let per_block = (n as usize).div_ceil(LANES);
+            let mut found = Vec::new();
+            for slice in 0..slices.count() {
+                let block = slice / per_block.max(1);
+                let groups = slices.starts[slice] as usize..slices.starts[slice + 1] as usize;
+                for at in groups.start * LANES * group..groups.end * LANES * group {
+                    let row = slices.rows[slice * LANES + at / group % LANES];
+                    if slices.values[at] != 0.0 {
+                        let column = block * columns + slices.places[at] as usize;
+                        found.push((row, column as u32, slices.values[at]));
+                    }
+                }
+            }
+            found.sort_by_key(|entry| (entry.0, entry.1));
+            let again = Csr::from_entries(n.into(), n.into(), &found).expect("inside");
+            assert_eq!(again, matrix, "{n} {columns}");
+        }
+    }
+
+    #[test]
+    fn shares_have_about_as_many_entries() {
+        let slices = Slices::new(&Nas::new(1400, 7, 10.0).make(), 700, 2);
+        let shares = slices.shares(8);
+        let groups =
+            |share: usize| slices.starts[shares[share + 1] as usize] - slices.starts[shares[share] as usize];
+        let longest = slices.starts.windows(2).map(|ends| ends[1] - ends[0]).max().expect("slices");
+        assert!((0..8).all(|share| groups(share).abs_diff(slices.starts[slices.count()] / 8) <= longest));
+    }
+}

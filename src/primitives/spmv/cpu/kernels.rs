@@ -1,0 +1,297 @@
+//! The timed loops: products of rows, and of a part of a row, with instances for each type and instruction set. Rows of
+//! fewer entries than a vector has lanes are summed one by one on all of them.
+
+use std::ops::Range;
+use std::ptr::read_volatile;
+
+use crate::device::cpu::Isa;
+use crate::primitives::spmv::spec::Type;
+
+/// The arrays of a product. z may be null.
+#[derive(Clone, Copy)]
+pub struct Call {
+    pub starts: *const u32,
+    pub columns: *const u32,
+    pub values: *const u8,
+    pub x: *const u8,
+    pub z: *const u8,
+    pub y: *mut u8,
+}
+
+/// The loops over rows and over parts of a row.
+#[derive(Clone, Copy)]
+pub struct Sum {
+    /// Computes some rows.
+    ///
+    /// # Safety
+    /// The arrays hold these rows, columns are inside x, nobody else uses these elements of y, and the processor has the
+    /// instruction set.
+    pub rows: unsafe fn(&Call, Range<usize>),
+    /// The sum of the products of some entries, which may be added to an element of y.
+    ///
+    /// # Safety
+    /// As for `rows`.
+    pub part: unsafe fn(&Call, Range<usize>) -> f64,
+}
+
+/// The loops of a type and an instruction set.
+#[derive(Clone, Copy)]
+pub struct Timed {
+    /// Sums of products.
+    pub gathered: Sum,
+    /// Stores the products of some entries whose columns are in a range.
+    ///
+    /// # Safety
+    /// As for [`Sum::rows`]; nobody else uses these products.
+    pub products: unsafe fn(&Call, Range<usize>, Range<usize>, *mut u8),
+    /// Sums of values that are products already.
+    pub summed: Sum,
+    /// The same by a scan, which writes to the products.
+    pub scanned: Sum,
+    /// Sets y[i] to a sum, with z[i] if there is one, or adds the sum to y[i].
+    ///
+    /// # Safety
+    /// As for [`Sum::rows`].
+    pub put: unsafe fn(&Call, usize, f64, bool),
+}
+
+/// f32 or f64.
+trait Number: Copy + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self> + Into<f64> {
+    const ZERO: Self;
+    fn of(number: f64) -> Self;
+}
+
+impl Number for f32 {
+    const ZERO: f32 = 0.0;
+    #[inline(always)]
+    fn of(number: f64) -> f32 {
+        number as f32
+    }
+}
+
+impl Number for f64 {
+    const ZERO: f64 = 0.0;
+    #[inline(always)]
+    fn of(number: f64) -> f64 {
+        number
+    }
+}
+
+/// Sums of products by an instruction set.
+trait Sums<T> {
+    /// The sum of values[e] · x[columns[e]] for `n` entries.
+    ///
+    /// # Safety
+    /// The arrays hold that much, columns are inside x, and the processor has the instruction set.
+    unsafe fn sum(values: *const T, columns: *const u32, x: *const T, n: usize) -> T;
+}
+
+/// One entry after another; volatile loads keep the compiler from vectorising.
+struct Scalar;
+
+impl<T: Number> Sums<T> for Scalar {
+    #[inline(always)]
+    unsafe fn sum(values: *const T, columns: *const u32, x: *const T, n: usize) -> T {
+        let mut sum = T::ZERO;
+        for at in 0..n {
+            // SAFETY: by the caller's promise.
+            unsafe {
+                let column = read_volatile(columns.add(at)) as usize;
+                sum = sum + read_volatile(values.add(at)) * read_volatile(x.add(column));
+            }
+        }
+        sum
+    }
+}
+
+/// Values that are products already, summed one by one.
+struct Products;
+
+impl<T: Number> Sums<T> for Products {
+    #[inline(always)]
+    unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
+        // SAFETY: by the caller's promise.
+        (0..n).fold(T::ZERO, |sum, at| sum + unsafe { read_volatile(values.add(at)) })
+    }
+}
+
+/// Products that a backward scan replaces with its sums, of which the first is the result.
+struct Scanned;
+
+impl<T: Number> Sums<T> for Scanned {
+    #[inline(always)]
+    unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
+        let mut sum = T::ZERO;
+        for at in (0..n).rev() {
+            // SAFETY: by the caller's promise; products are in memory that may be written.
+            unsafe {
+                sum = read_volatile(values.add(at)) + sum;
+                values.cast_mut().add(at).write_volatile(sum);
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! gathered {
+    ($name:ident, $t:ty, $lanes:literal, $zero:ident, $load:ident, $multiply:ident, $add:ident,
+     |$from:ident, $at:ident| $gather:expr) => {
+        impl Sums<$t> for $name {
+            #[inline(always)]
+            unsafe fn sum(values: *const $t, columns: *const u32, x: *const $t, n: usize) -> $t {
+                use std::arch::x86_64::*;
+                let whole = n - n % $lanes;
+                // SAFETY: by the caller's promise.
+                unsafe {
+                    let rest = Scalar::sum(values.add(whole), columns.add(whole), x, n - whole);
+                    if whole == 0 {
+                        return rest;
+                    }
+                    let mut sums = $zero();
+                    for first in (0..whole).step_by($lanes) {
+                        let ($from, $at) = (x, columns.add(first));
+                        sums = $add(sums, $multiply($load(values.add(first)), $gather));
+                    }
+                    let lanes: [$t; $lanes] = std::mem::transmute(sums);
+                    lanes.into_iter().fold(rest, |sum, lane| sum + lane)
+                }
+            }
+        }
+    };
+}
+
+/// Gathers of 256 bits. Columns beyond 2^31 count as signed in a gather, so that they are taken as 64-bit indices, half a
+/// vector of f32 at a time.
+#[cfg(target_arch = "x86_64")]
+struct Avx2;
+#[cfg(target_arch = "x86_64")]
+struct Avx512;
+
+#[cfg(target_arch = "x86_64")]
+gathered!(Avx2, f32, 4, _mm_setzero_ps, _mm_loadu_ps, _mm_mul_ps, _mm_add_ps, |from, at| {
+    _mm256_i64gather_ps::<4>(from, _mm256_cvtepu32_epi64(_mm_loadu_si128(at.cast())))
+});
+#[cfg(target_arch = "x86_64")]
+gathered!(Avx2, f64, 4, _mm256_setzero_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_add_pd, |from, at| {
+    _mm256_i64gather_pd::<8>(from, _mm256_cvtepu32_epi64(_mm_loadu_si128(at.cast())))
+});
+#[cfg(target_arch = "x86_64")]
+gathered!(Avx512, f32, 8, _mm256_setzero_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_add_ps, |from, at| {
+    _mm512_i64gather_ps::<4>(_mm512_cvtepu32_epi64(_mm256_loadu_si256(at.cast())), from)
+});
+#[cfg(target_arch = "x86_64")]
+gathered!(Avx512, f64, 8, _mm512_setzero_pd, _mm512_loadu_pd, _mm512_mul_pd, _mm512_add_pd, |from, at| {
+    _mm512_i64gather_pd::<8>(_mm512_cvtepu32_epi64(_mm256_loadu_si256(at.cast())), from)
+});
+
+#[inline(always)]
+unsafe fn rows<T: Number, S: Sums<T>>(call: &Call, rows: Range<usize>) {
+    let (values, x) = (call.values.cast::<T>(), call.x.cast::<T>());
+    for row in rows {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let (begin, end) = (*call.starts.add(row) as usize, *call.starts.add(row + 1) as usize);
+            let sum = S::sum(values.add(begin), call.columns.add(begin), x, end - begin);
+            let z = if call.z.is_null() { T::ZERO } else { *call.z.cast::<T>().add(row) };
+            *call.y.cast::<T>().add(row) = sum + z;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn part<T: Number, S: Sums<T>>(call: &Call, entries: Range<usize>) -> f64 {
+    let (values, columns) = (call.values.cast::<T>(), call.columns);
+    // SAFETY: by the caller's promise.
+    unsafe {
+        S::sum(values.add(entries.start), columns.add(entries.start), call.x.cast(), entries.len()).into()
+    }
+}
+
+unsafe fn products<T: Number>(call: &Call, entries: Range<usize>, columns: Range<usize>, products: *mut u8) {
+    let (values, x, products) = (call.values.cast::<T>(), call.x.cast::<T>(), products.cast::<T>());
+    for at in entries {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let column = read_volatile(call.columns.add(at)) as usize;
+            if columns.contains(&column) {
+                *products.add(at) = *values.add(at) * *x.add(column);
+            }
+        }
+    }
+}
+
+unsafe fn put<T: Number>(call: &Call, row: usize, sum: f64, more: bool) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let y = call.y.cast::<T>().add(row);
+        *y = match (more, call.z.is_null()) {
+            (true, _) => *y + T::of(sum),
+            (false, true) => T::of(sum),
+            (false, false) => *call.z.cast::<T>().add(row) + T::of(sum),
+        };
+    }
+}
+
+macro_rules! instances {
+    ($isa:ident, $sums:ident $(, $feature:literal)?) => {
+        mod $isa {
+            use super::{Call, Number, Range, Sums};
+
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            pub unsafe fn rows<T: Number>(call: &Call, rows: Range<usize>)
+            where
+                super::$sums: Sums<T>,
+            {
+                // SAFETY: by the caller's promise.
+                unsafe { super::rows::<T, super::$sums>(call, rows) }
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            pub unsafe fn part<T: Number>(call: &Call, entries: Range<usize>) -> f64
+            where
+                super::$sums: Sums<T>,
+            {
+                // SAFETY: by the caller's promise.
+                unsafe { super::part::<T, super::$sums>(call, entries) }
+            }
+        }
+    };
+}
+
+instances!(scalar, Scalar);
+instances!(summed, Products);
+instances!(scanned, Scanned);
+#[cfg(target_arch = "x86_64")]
+instances!(avx2, Avx2, "avx2");
+#[cfg(target_arch = "x86_64")]
+instances!(avx512, Avx512, "avx512f,avx512dq,avx512vl");
+
+/// The loops for values of a type and an instruction set that is present.
+pub fn timed(ty: Type, isa: Isa) -> Timed {
+    macro_rules! of {
+        ($isa:ident, $t:ty) => {
+            Timed {
+                gathered: Sum { rows: $isa::rows::<$t>, part: $isa::part::<$t> },
+                products: products::<$t>,
+                summed: Sum { rows: summed::rows::<$t>, part: summed::part::<$t> },
+                scanned: Sum { rows: scanned::rows::<$t>, part: scanned::part::<$t> },
+                put: put::<$t>,
+            }
+        };
+    }
+    match (isa, ty) {
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx2, Type::F32) => of!(avx2, f32),
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx2, Type::F64) => of!(avx2, f64),
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, Type::F32) => of!(avx512, f32),
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, Type::F64) => of!(avx512, f64),
+        (_, Type::F32) => of!(scalar, f32),
+        (_, Type::F64) => of!(scalar, f64),
+    }
+}

@@ -1,0 +1,246 @@
+//! spmv on the CPU: each worker computes the rows that end in its share. The sum of the row that its share cuts is added
+//! when all are done.
+
+pub mod kernels;
+
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use super::spec::{Method, Spec};
+use super::tiles::{Share, share};
+use super::{matrix, oracle};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cpu::{
+    Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, memory, part, pieces,
+};
+use crate::inputs::sparse::Csr;
+use kernels::{Call, Sum, Timed};
+
+/// A case with its arrays. x has one element more, which is read only with a fault.
+pub struct Product {
+    spec: Spec,
+    starts: Buffer,
+    columns: Buffer,
+    values: Buffer,
+    x: Buffer,
+    z: Option<Buffer>,
+    y: Buffer,
+    /// The products of all entries, if they are made before they are summed.
+    products: Option<Buffer>,
+    timed: Timed,
+    fault: Option<Fault>,
+    /// The share of each worker by rows and entries, unless workers have equal numbers of rows.
+    shares: Vec<Share>,
+    /// The bits of the sum that each worker has for a row of the next one.
+    carries: Vec<CacheLineSlot>,
+}
+
+impl PoolJob for Product {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Product, Isa), Failure> {
+        let isa = context.isa_or(Isa::for_gathers)?;
+        // The matrix is made elsewhere before it is copied.
+        memory::require(2 * super::Problem::work(&spec).footprint + 8 * spec.shape.entries)?;
+        let made = matrix::matrix(&spec, context.stored)?;
+        context.cancel.check()?;
+        let (pool, element) = (&context.pool, spec.element());
+        let numbers = |n: usize, number: &(dyn Fn(usize) -> f64 + Sync)| {
+            let mut buffer = Buffer::new(n * element as usize)?;
+            pool.fill_words(&mut buffer, element, n, context.cancel, |i| spec.bits(number(i)))?;
+            Ok::<Buffer, Failure>(buffer)
+        };
+        let words = |words: &[u32]| {
+            let mut buffer = Buffer::new(words.len() * 4)?;
+            pool.fill(&mut buffer, words.len(), context.cancel, |i| words[i])?;
+            Ok::<Buffer, Failure>(buffer)
+        };
+        let (rows, threads) = (spec.shape.rows as usize, pool.threads());
+        let cut = !matches!(spec.method, Method::Row { .. });
+        let in_passes = matches!(spec.method, Method::He2007 { .. } | Method::Segscan);
+        let job = Product {
+            starts: words(&made.starts)?,
+            columns: words(&made.indices)?,
+            values: numbers(made.values.len(), &|at| made.values[at])?,
+            x: numbers(spec.shape.columns as usize + 1, &|j| spec.x(j as u64))?,
+            z: (spec.beta == 1).then(|| numbers(rows, &|i| spec.z(i as u64))).transpose()?,
+            y: Buffer::new(rows * element as usize)?,
+            products: in_passes.then(|| numbers(made.values.len(), &|_| 0.0)).transpose()?,
+            timed: kernels::timed(spec.ty, isa),
+            fault: context.fault,
+            shares: shares(&made, if cut { threads } else { 0 }),
+            carries: (0..threads).map(|_| CacheLineSlot::default()).collect(),
+            spec,
+        };
+        Ok((job, isa))
+    }
+
+    fn execute(&self, worker: Worker) {
+        let mut call = self.call();
+        let Some(share) = self.shares.get(worker.index) else {
+            for rows in pieces(self.spec.shape.rows as usize, 64, worker, self.fault) {
+                // SAFETY: pieces of workers are disjoint and inside the arrays.
+                unsafe { (self.timed.gathered.rows)(&call, rows) };
+            }
+            return;
+        };
+        let mut sum = self.timed.gathered;
+        if let Some(products) = &self.products {
+            let entries = part(self.spec.shape.entries as usize, worker.index, worker.count);
+            for chunk in self.spec.chunks() {
+                let columns = chunk.start as usize..chunk.end as usize;
+                // SAFETY: parts of workers are disjoint and inside the arrays.
+                unsafe { (self.timed.products)(&call, entries.clone(), columns, products.ptr()) };
+            }
+            worker.meet();
+            call.values = products.ptr();
+            sum = if self.spec.method == Method::Segscan { self.timed.scanned } else { self.timed.summed };
+        }
+        // SAFETY: rows end in one share only, and nobody else stores them.
+        let carry = unsafe { self.share(&call, &sum, share) };
+        if worker.count == 1 {
+            return;
+        }
+        self.carries[worker.index].0.store(carry.to_bits(), Ordering::Relaxed);
+        worker.meet();
+        if worker.index == 0 {
+            self.add_carries(&call);
+        }
+        worker.meet();
+    }
+
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let bytes = self.y.bytes();
+        pool.for_blocks(bytes / 4, cancel, |block| {
+            // SAFETY: blocks are disjoint, and no execution is in progress.
+            unsafe { self.y.write::<u32>(block) }.fill(POISON as u32);
+        })
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let rows = self.spec.shape.rows as usize;
+        let first = |found: Option<usize>, row| found.or_else(|| self.is_wrong(row).then_some(row));
+        let found = pool.fold(rows, cancel, None, first)?.into_iter().flatten().next();
+        let mistake = found.map(|row| {
+            let (sum, _) = self.expected(row);
+            format!("y[{row}] is {} instead of {sum}", self.number(&self.y, row))
+        });
+        Ok(Verdict::of(mistake, rows as u64))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: no execution is in progress.
+        Ok(unsafe { self.y.to_vec() })
+    }
+
+    fn memory(&self) -> u64 {
+        let arrays = [&self.starts, &self.columns, &self.values, &self.x, &self.y];
+        arrays.into_iter().chain(&self.z).chain(&self.products).map(|array| array.bytes() as u64).sum()
+    }
+}
+
+/// The shares of so many workers.
+fn shares(made: &Csr<f64>, workers: usize) -> Vec<Share> {
+    (0..workers).map(|index| share(&made.starts, index, workers)).collect()
+}
+
+impl Product {
+    fn call(&self) -> Call {
+        let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element() as usize } else { 0 };
+        Call {
+            starts: self.starts.ptr(),
+            columns: self.columns.ptr(),
+            values: self.values.ptr(),
+            x: self.x.ptr::<u8>().wrapping_add(beside),
+            z: self.z.as_ref().map_or(std::ptr::null(), |z| z.ptr::<u8>().cast_const()),
+            y: self.y.ptr(),
+        }
+    }
+
+    /// Computes the rows of a share, and returns the sum of what it has of the row behind them.
+    ///
+    /// # Safety
+    /// Nobody else uses the rows' elements of y.
+    unsafe fn share(&self, call: &Call, sum: &Sum, share: &Share) -> f64 {
+        let Share { rows, entries } = share.clone();
+        let (mut whole, start) = (rows.clone(), self.start(rows.start));
+        // SAFETY: by the caller's promise; the share lies inside the arrays.
+        unsafe {
+            if start < entries.start && !rows.is_empty() {
+                let first = (sum.part)(call, entries.start..self.start(rows.start + 1));
+                if !self.omitted().contains(&rows.start) {
+                    (self.timed.put)(call, rows.start, first, false);
+                }
+                whole.start += 1;
+            }
+            for rows in self.stored(whole) {
+                (sum.rows)(call, rows);
+            }
+            (sum.part)(call, self.start(rows.end).max(entries.start)..entries.end)
+        }
+    }
+
+    /// Adds what workers have left for rows of later ones.
+    fn add_carries(&self, call: &Call) {
+        for (share, carry) in self.shares.iter().zip(&self.carries) {
+            let (row, sum) = (share.rows.end, f64::from_bits(carry.0.load(Ordering::Relaxed)));
+            let left = self.start(row).max(share.entries.start) < share.entries.end;
+            if left && !self.omitted().contains(&row) {
+                // SAFETY: the row is inside the array, and all other workers wait.
+                unsafe { (self.timed.put)(call, row, sum, true) };
+            }
+        }
+    }
+
+    /// Where a row begins; behind the last, the number of entries.
+    fn start(&self, row: usize) -> usize {
+        // SAFETY: executions only read row starts.
+        let start = unsafe { self.starts.read::<u32>(row..row + 1) };
+        start[0] as usize
+    }
+
+    /// Rows that a deliberate mistake leaves out.
+    fn omitted(&self) -> Range<usize> {
+        let n = self.spec.shape.rows as usize;
+        match self.fault {
+            Some(Fault::MissingTail) => n.saturating_sub(1)..n,
+            Some(Fault::SkippedStore) => n / 2..(n / 2 + 1).min(n),
+            Some(Fault::WrongChunk) => n / 2..n,
+            _ => n..n,
+        }
+    }
+
+    /// Some rows without those that are left out.
+    fn stored(&self, rows: Range<usize>) -> [Range<usize>; 2] {
+        let omitted = self.omitted();
+        let before = rows.start..rows.end.min(omitted.start.max(rows.start));
+        [before, rows.start.max(omitted.end).min(rows.end)..rows.end]
+    }
+
+    fn number(&self, array: &Buffer, at: usize) -> f64 {
+        // SAFETY: no execution is in progress; every bit pattern is a number.
+        unsafe {
+            match self.spec.element() {
+                4 => array.read::<f32>(at..at + 1)[0].into(),
+                _ => array.read::<f64>(at..at + 1)[0],
+            }
+        }
+    }
+
+    /// A row in f64, and the sum of its terms' magnitudes, from the arrays.
+    fn expected(&self, row: usize) -> (f64, f64) {
+        let z = self.z.as_ref().map_or(0.0, |z| self.number(z, row));
+        let terms = (self.start(row)..self.start(row + 1)).map(|at| {
+            // SAFETY: executions only read columns.
+            let column = unsafe { self.columns.read::<u32>(at..at + 1) };
+            self.number(&self.values, at) * self.number(&self.x, column[0] as usize)
+        });
+        terms.fold((z, z.abs()), |(sum, size), term| (sum + term, size + term.abs()))
+    }
+
+    fn is_wrong(&self, row: usize) -> bool {
+        let ((sum, size), found) = (self.expected(row), self.number(&self.y, row));
+        let terms = self.start(row + 1) - self.start(row);
+        (found - sum).abs() > oracle::bound(&self.spec, terms, size) || found.is_nan()
+    }
+}

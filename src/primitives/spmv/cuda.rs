@@ -1,0 +1,272 @@
+//! spmv on a GPU (`kernels/spmv.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
+//! which depends on the matrix alone. The certificate computes each row again from the arrays in memory.
+
+use super::spec::{Method, Per, Spec};
+use super::{Problem, matrix, tiles};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cuda::{
+    Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart,
+    LaunchPlan, Launched, args, device_struct, kernel_names, poison,
+};
+use crate::primitives::cuda::check_report::find;
+use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
+
+const MODULE: &str = "spmv";
+
+device_struct! {
+    /// `Csr` in the kernels.
+    struct Rows: 24 {
+        starts: DevicePtr<u32>,
+        columns: DevicePtr<u32>,
+        values: DevicePtr<u32>,
+    }
+}
+
+/// The first row of each tile, and what tiles leave for rows that end in later ones.
+struct Tiles {
+    firsts: DeviceBuffer<u32>,
+    carries: DeviceBuffer<u32>,
+    /// Adds what tiles have left.
+    carry: Kernel,
+}
+
+/// The products of all entries, and the kernel of a pass over a chunk of x.
+struct Passes {
+    products: DeviceBuffer<u32>,
+    one: Kernel,
+}
+
+/// A backward segmented scan: the heads of the segments, the scan, and the kernels before and after it.
+struct Segscan {
+    heads: DeviceBuffer<u32>,
+    scan: OnePass,
+    set: Kernel,
+    first: Kernel,
+}
+
+/// A case in device memory. Numbers are 32-bit words; x has one element more, which only a deliberate mistake reads.
+pub struct Product {
+    spec: Spec,
+    starts: DeviceBuffer<u32>,
+    columns: DeviceBuffer<u32>,
+    values: DeviceBuffer<u32>,
+    x: DeviceBuffer<u32>,
+    z: Option<DeviceBuffer<u32>>,
+    y: DeviceBuffer<u32>,
+    tiles: Option<Tiles>,
+    passes: Option<Passes>,
+    segscan: Option<Segscan>,
+    timed: Kernel,
+    certify: Kernel,
+}
+
+fn named(spec: &Spec, word: &str) -> String {
+    format!("spmv_{word}_{}", spec.ty.name())
+}
+
+/// The timed kernels' names in the PTX.
+fn names(spec: &Spec) -> Vec<String> {
+    match spec.method {
+        Method::Row { per } => vec![named(spec, per.unwrap_or(Per::Warp).name())],
+        Method::Segscan => ["products", "heads", "first"].map(|word| named(spec, word)).to_vec(),
+        Method::He2007 { .. } => ["sums", "carry", "products"].map(|word| named(spec, word)).to_vec(),
+        _ => ["balanced", "carry"].map(|word| named(spec, word)).to_vec(),
+    }
+}
+
+/// The scan of products, with a bit for the first of each row.
+fn scan(spec: &Spec) -> Variant {
+    let family = if spec.element() == 4 { "add_f32" } else { "add_f64" };
+    Variant { spine: true, segmented: true, family, element: spec.element() }
+}
+
+/// 32-bit words of numbers of a case's type.
+fn words(spec: &Spec, numbers: impl Iterator<Item = f64>) -> Vec<u32> {
+    match spec.element() {
+        4 => numbers.map(|number| spec.bits(number) as u32).collect(),
+        _ => numbers
+            .map(|number| spec.bits(number))
+            .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
+            .collect(),
+    }
+}
+
+impl GpuJob for Product {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        let mut names = names(spec);
+        names.extend((spec.method == Method::Segscan).then(|| scan(spec).name()));
+        let kernel = if names.len() == 1 { names.concat() } else { format!("regex:^({})$", names.join("|")) };
+        // One of the kernels makes a pass over each chunk.
+        Ok(Launched { kernel, launches: (names.len() + spec.chunks().count() - 1) as u64 })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        let scan = (spec.method == Method::Segscan).then(|| scan(spec).name());
+        let own = kernel_names(MODULE, [names(spec), vec![named(spec, "certify")]].concat());
+        Ok([own, kernel_names(crate::primitives::scan::cuda::MODULE, scan)].concat())
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        let tiles = (spec.shape.rows + spec.shape.entries) / tiles::TILE + 2;
+        spec.work().footprint + tiles * 12 + scan(spec).bytes(spec.shape.entries) + (1 << 20)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::prefix(spec.shape.rows, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Product, Failure> {
+        let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
+        let made = matrix::matrix(&spec, setup.stored)?;
+        setup.cancel.check()?;
+        let (timed, certify) = (module.kernel(&names(&spec)[0])?, module.kernel(&named(&spec, "certify"))?);
+        let tiles = match spec.method {
+            Method::Row { .. } | Method::Segscan => None,
+            _ => {
+                let firsts = tiles::firsts(&made.starts);
+                let carries = gpu.alloc(firsts.len() * spec.element() as usize / 4)?;
+                let carry = module.kernel(&named(&spec, "carry"))?;
+                Some(Tiles { firsts: gpu.upload(&firsts)?, carries, carry })
+            }
+        };
+        let passes = match spec.method {
+            Method::He2007 { .. } | Method::Segscan => Some(Passes {
+                products: gpu.alloc(length(spec.shape.entries * spec.element() / 4)?)?,
+                one: module.kernel(&named(&spec, "products"))?,
+            }),
+            _ => None,
+        };
+        let segscan = match spec.method {
+            Method::Segscan => Some(Segscan {
+                heads: gpu.alloc(length(spec.shape.entries.div_ceil(32))?)?,
+                scan: OnePass::new(gpu, scan(&spec), spec.shape.entries)?,
+                set: module.kernel(&named(&spec, "heads"))?,
+                first: module.kernel(&named(&spec, "first"))?,
+            }),
+            _ => None,
+        };
+        let numbers = |n: u64, number: &dyn Fn(u64) -> f64| gpu.upload(&words(&spec, (0..n).map(number)));
+        let shape = spec.shape;
+        Ok(Product {
+            starts: gpu.upload(&made.starts)?,
+            columns: gpu.upload(&made.indices)?,
+            values: gpu.upload(&words(&spec, made.values.iter().copied()))?,
+            x: numbers(shape.columns + 1, &|j| spec.x(j))?,
+            z: (spec.beta == 1).then(|| numbers(shape.rows, &|i| spec.z(i))).transpose()?,
+            y: gpu.alloc(length(shape.rows * spec.element() / 4)?)?,
+            tiles,
+            passes,
+            segscan,
+            timed,
+            certify,
+            spec,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.y)
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
+        if part.count == 0 {
+            return Ok(());
+        }
+        let (rows, mut a, z) = (part.count as u32, self.rows(), self.z());
+        let x = self.x.pointer_at(length(part.shift * self.spec.element() / 4)?)?;
+        if let Some(passes) = &self.passes {
+            self.products(gpu, passes, x)?;
+            a.values = passes.products.pointer();
+        }
+        if let Some(segscan) = &mut self.segscan {
+            return segscan.sums(gpu, &self.spec, args![a, z, self.y, rows], a);
+        }
+        let Some(Tiles { firsts, carries, carry }) = &self.tiles else {
+            let per_block = match self.spec.method {
+                Method::Row { per: Some(Per::Thread) } => BLOCK,
+                Method::Row { per: Some(Per::Block) } => 1,
+                _ => BLOCK / 32,
+            };
+            let args = args![a, x, z, self.y, rows];
+            return gpu.launch(&self.timed, grid(part.count, per_block.into()), BLOCK, 0, args);
+        };
+        let (count, total) = (firsts.len() as u32 - 1, self.spec.shape.rows + self.spec.shape.entries);
+        gpu.launch(&self.timed, count, BLOCK, 0, args![firsts, a, total, x, z, self.y, carries, rows])?;
+        gpu.launch(
+            carry,
+            grid(count.into(), BLOCK.into()),
+            BLOCK,
+            0,
+            args![firsts, carries, count, rows, self.y],
+        )
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (rows, exact) = (self.spec.shape.rows, u32::from(self.spec.generator().is_some()));
+        let (a, z) = (self.rows(), self.z());
+        // A warp for each row.
+        let finding = find(gpu, |report| {
+            let args = args![a, self.x, z, self.y, rows, exact, report];
+            launch_over(gpu, &self.certify, 32 * rows, args)
+        })?;
+        Ok(Verdict::of(finding.unchecked(rows, "rows").or_else(|| finding.mistake("y")), rows))
+    }
+
+    /// Each pass declares a part of the values and of x alone.
+    fn moved(&self, _declared: [u64; 2]) -> [u64; 2] {
+        let inputs = [&self.starts, &self.columns, &self.values, &self.x].into_iter().chain(&self.z);
+        [inputs.map(DeviceBuffer::bytes).sum(), self.y.bytes()]
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        Ok(self.y.to_host()?.into_iter().flat_map(u32::to_le_bytes).collect())
+    }
+
+    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
+        let words = self.spec.element() / 4;
+        Some((&mut self.y, words))
+    }
+
+    fn memory(&self) -> u64 {
+        let arrays = [&self.starts, &self.columns, &self.values, &self.x, &self.y].into_iter().chain(&self.z);
+        let tiles = self.tiles.iter().flat_map(|tiles| [&tiles.firsts, &tiles.carries]);
+        let products = self.passes.iter().map(|passes| &passes.products);
+        let segscan = self.segscan.as_ref().map_or(0, |segscan| segscan.heads.bytes() + segscan.scan.bytes());
+        arrays.chain(tiles).chain(products).map(DeviceBuffer::bytes).sum::<u64>() + segscan
+    }
+}
+
+impl Segscan {
+    /// Sums the products of each row; `first` are the arguments of the last kernel.
+    fn sums(&mut self, gpu: &Gpu, spec: &Spec, first: &[Arg], a: Rows) -> Result<(), Failure> {
+        let (rows, products) = (spec.shape.rows, a.values);
+        launch_over(gpu, &self.set, rows, args![a, self.heads, rows as u32])?;
+        let heads = self.heads.pointer();
+        let all = Launch::new(products, products, spec.shape.entries);
+        self.scan.execute(gpu, Launch { heads, backward: 1, inclusive: 1, ..all })?;
+        launch_over(gpu, &self.first, rows, first)
+    }
+}
+
+impl Product {
+    /// Makes the products of all entries, one chunk of x after another.
+    fn products(&self, gpu: &Gpu, passes: &Passes, x: DevicePtr<u32>) -> Result<(), Failure> {
+        let (a, entries) = (self.rows(), self.spec.shape.entries as u32);
+        let heads = self.segscan.as_ref().map_or(DevicePtr::null(), |segscan| segscan.heads.pointer());
+        self.spec.chunks().try_for_each(|chunk| {
+            let (low, width) = (chunk.start as u32, (chunk.end - chunk.start) as u32);
+            let args = args![a, x, passes.products, heads, entries, low, width];
+            launch_over(gpu, &passes.one, entries.into(), args)
+        })
+    }
+
+    fn rows(&self) -> Rows {
+        Rows { starts: self.starts.pointer(), columns: self.columns.pointer(), values: self.values.pointer() }
+    }
+
+    fn z(&self) -> DevicePtr<u32> {
+        self.z.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer)
+    }
+}

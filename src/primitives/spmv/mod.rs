@@ -1,0 +1,129 @@
+//! spmv: the product of a sparse matrix in compressed rows and a vector (he2007 §4.3, sengupta2007 §4.2).
+//!
+//! ```text
+//! y[i] = Σ values[e] · x[columns[e]] over starts[i] ≤ e < starts[i + 1], + z[i] if beta is 1
+//! ```
+//!
+//! The papers' y += A·x has z and y in one array; here they are two, so that any number of executions leave the same
+//! result. The effective bytes are the row starts, columns and values once, x once (at most as many elements as there are
+//! entries), y once, and z if there is one. The elements of the throughput are the stored entries; a product has 2
+//! floating-point operations for each, so that 1 Gelem/s is 2 GFLOPS.
+//!
+//! Values and vectors of generated matrices are small integers ([`Spec::x`], [`matrix`](matrix::matrix)), whose sums are
+//! exact in any order. The certificate computes each row again in f64 from the arrays in memory and demands equality
+//! where sums are exact, and otherwise the bound γ·Σ|a||x| of a sum of rounded products.
+
+pub mod cpu;
+pub mod cuda;
+pub mod matrix;
+mod oracle;
+pub mod spec;
+pub mod tiles;
+mod work;
+
+pub use spec::Spec;
+
+use super::{Definition, Primitive, Problem};
+use crate::case::{Fault, Params, Refusal, Value, Work};
+use spec::Method;
+
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "spmv",
+        "the product of a sparse matrix in compressed rows and a vector (he2007 §4.3, sengupta2007 §4.2)",
+        Spec::TABLE,
+    )];
+
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(params, seed)
+    }
+}
+
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        work::work(self)
+    }
+
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let text = |key: &str, word: &str| (key.to_owned(), Value::Text(word.to_owned()));
+        let best = (self.asked == Method::Best).then(|| text("method", self.method.name()));
+        let open = self.asked == Method::Best || self.asked == Method::Row { per: None };
+        let own = match self.method {
+            Method::Row { per: Some(per) } if open => Some(text("method.row.per", per.name())),
+            Method::He2007 { passes: Some(passes) } if self.asked == (Method::He2007 { passes: None }) => {
+                Some(("method.he2007.passes".to_owned(), Value::Int(passes)))
+            }
+            _ => None,
+        };
+        best.into_iter().chain(own).collect()
+    }
+
+    /// Products with the next element of x are wrong wherever there are any.
+    fn fault_is_detectable(&self, fault: Fault) -> bool {
+        match fault {
+            Fault::OffByOne => self.shape.entries > 0,
+            _ => self.shape.rows > 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::params;
+    use super::*;
+
+    fn spec(words: &str) -> Spec {
+        Spec::read("spmv", &params(words), 7).expect("a case")
+    }
+
+    fn text(key: &str, value: &str) -> (String, Value) {
+        (key.to_owned(), Value::Text(value.to_owned()))
+    }
+
+    #[test]
+    fn what_best_becomes_is_recorded() {
+        let best = |words: &str| spec(&format!("{words} method=best")).resolved();
+        let banded = "matrix=banded matrix.banded.rows=100000 matrix.banded.half=50";
+        assert_eq!(
+            best(&format!("{banded} backend=cuda")),
+            [text("method", "row"), text("method.row.per", "warp")]
+        );
+        assert_eq!(best(&format!("{banded} backend=cpu")), [text("method", "balanced")]);
+        let laplace = "matrix=laplace5 matrix.laplace5.side=100 backend=cuda";
+        assert_eq!(best(laplace), [text("method", "balanced")]);
+        assert_eq!(spec(&format!("{laplace} method=row")).resolved(), [text("method.row.per", "thread")]);
+    }
+
+    #[test]
+    fn lanes_are_for_gpus() {
+        let words = "matrix=laplace5 matrix.laplace5.side=10 method=row method.row.per=warp";
+        assert!(Spec::read("spmv", &params(&format!("{words} backend=cuda")), 1).is_ok());
+        let refused = Spec::read("spmv", &params(&format!("{words} backend=cpu")), 1).expect_err("refused");
+        assert!(matches!(refused, Refusal::NotApplicable(_)), "{refused}");
+    }
+
+    #[test]
+    fn matrices_too_large_are_refused_at_their_key() {
+        let words = "matrix=random matrix.random.rows=4000000000 matrix.random.entries=4";
+        let refused = Spec::read("spmv", &params(words), 1).expect_err("refused").to_string();
+        assert_eq!(refused, "matrix: 16000000000 entries; accepted: at most 4294967295");
+    }
+
+    #[test]
+    fn the_oracle_accepts_the_product_and_nothing_else() {
+        for beta in [0, 1] {
+            let spec = spec(&format!("matrix=laplace5 matrix.laplace5.side=2 beta={beta}"));
+            let [a, b, c, d] = [0, 1, 2, 3].map(|j| spec.x(j));
+            let product = [4.0 * a - b - c, 4.0 * b - a - d, 4.0 * c - a - d, 4.0 * d - b - c];
+            let sums = (0u64..).zip(product).map(|(i, sum)| (sum + beta as f64 * spec.z(i)) as f32);
+            let mut output: Vec<u8> = sums.flat_map(f32::to_le_bytes).collect();
+            assert_eq!(spec.check(&output), Ok(()));
+            output[6] ^= 1;
+            assert!(spec.check(&output).expect_err("wrong").starts_with("y[1] is "));
+        }
+    }
+}
