@@ -158,3 +158,43 @@ fn locality_reads_the_same_files() {
     assert_eq!(arrays.len(), 6, "two files for each of gather and scatter, and two kernels of a pattern");
     assert_eq!((&arrays[0]["count"], &arrays[0]["layout"]["element"]), (&2400.into(), &8.into()));
 }
+
+/// Graphs in files run to certified rows; one that is wrong is one line with the file, the line and what is accepted.
+#[test]
+fn graphs_are_read_from_files() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let put = |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
+    put("a.el", "# an edge without a weight, a loop and parallel edges\n0 1\n1 2 5\n5 5 1\n1 2 7\n");
+    put("b.gr", "c two arcs\np sp 3 2\na 1 2 4\na 2 3 5\n");
+    put("bad.gr", "p sp 3 1\na 1 9 4\n");
+    put("c.txt", "1 2 3 4 5 6 7\n");
+    let recipe = |name: &str, file: &str| {
+        let methods = "[bellman-ford, near-far, {bucketing: 10}]";
+        put(
+            name,
+            &format!(
+                "title: Graph\nsssp: {{graph: {{file: {file}}}, method: {methods}}}\nbackend: [scalar, cpu]\n\
+                 chart: {{x: method, y: time, lines: backend}}\nmeasure: {{rounds: 1, samples: 1}}\n"
+            ),
+        );
+    };
+    for file in ["a.el", "{path: b.gr, directions: given}"] {
+        recipe("r.yaml", file);
+        let _ = fs::remove_dir_all(root.path().join("out"));
+        let output = scatterlab(root.path(), &["run", "r.yaml", "--out", "out"]);
+        assert!(output.status.success(), "{file}: {}", text(&output.stderr));
+        let results = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
+        assert_eq!(results.lines().filter(|line| line.contains("certified")).count(), 6, "{results}");
+    }
+    for (file, why) in [
+        ("bad.gr", "bad.gr:2:1: the head `9` is not accepted: 1 to 3"),
+        ("c.txt", "the file holds no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
+        ("none.gr", "cannot read"),
+    ] {
+        recipe("r.yaml", file);
+        let output = scatterlab(root.path(), &["run", "r.yaml", "--out", "out2"]);
+        let error = text(&output.stderr);
+        assert_eq!((output.status.success(), error.lines().count()), (false, 1), "{error}");
+        assert!(error.contains(why), "{error}");
+    }
+}

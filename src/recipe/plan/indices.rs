@@ -9,7 +9,7 @@ use crate::primitives::Primitive;
 const PATH: &str = ".file.path";
 
 /// The parameters whose file is a whole matrix.
-const MATRICES: [&str; 2] = ["matrix.file", "graph.file"];
+const MATRICES: [&str; 1] = ["matrix.file"];
 
 /// A file's path, and the column if it is a table.
 type Name = (String, Option<String>);
