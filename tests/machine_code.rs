@@ -116,6 +116,7 @@ impl Function {
             "ucomisd",
             "ucomiss",
             "cvtss2sd",
+            "cvtsd2ss",
             "cvttsd2si",
         ];
         // Comparing a register with itself sets it to ones.
