@@ -29,7 +29,7 @@ pub struct WeightedArc {
 /// A directed graph. Self loops and parallel arcs are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// Arcs starts[v] to starts[v + 1] leave vertex v.
+    /// Arcs `starts[v]` to `starts[v + 1]` leave vertex v.
     pub starts: Vec<u32>,
     pub arcs: Vec<WeightedArc>,
 }

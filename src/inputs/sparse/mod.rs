@@ -49,8 +49,8 @@ impl Shape {
     }
 }
 
-/// A matrix in compressed rows: entries starts[i] to starts[i + 1] belong to row i. Within a row, columns ascend unless a
-/// file has them in another order; a column that occurs more than once adds up. `Csr<()>` has no values.
+/// A matrix in compressed rows: entries `starts[i]` to `starts[i + 1]` belong to row i. Within a row, columns ascend unless
+/// a file has them in another order; a column that occurs more than once adds up. `Csr<()>` has no values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<V> {
     /// Number of columns; that of rows follows from `starts`.

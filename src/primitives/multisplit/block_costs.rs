@@ -1,4 +1,4 @@
-//! On-chip work of a multisplit's blocks, pass by pass as in [`work`](super::work), for the single pass, for a
+//! On-chip work of a multisplit's blocks, pass by pass as in `work`, for the single pass, for a
 //! reduced-bit sort and for ashkiani2017's three methods.
 //!
 //! Instruction counts are per warp and 32 keys, by the bits of a bucket's number. Wavefronts of shared memory

@@ -7,7 +7,7 @@
 //! Weights are integers from 0. Sums saturate: a distance of 2^32 − 1 or more counts as ∞. The result is unique, so all
 //! methods agree bit by bit.
 //!
-//! To *relax* an arc (u, v) of weight w is to lower d[v] to d[u] + w. All methods hold a *frontier* of vertices whose
+//! To *relax* an arc (u, v) of weight w is to lower `d[v]` to `d[u] + w`. All methods hold a *frontier* of vertices whose
 //! distance fell, and relax the arcs that leave them, step by step. Delta-stepping (Meyer, Sanders 2003) defers vertices
 //! that are far away: those within Δ are relaxed until none is left, then those of the next Δ. Methods differ in how they
 //! keep what is deferred ([`window`]): `bellman-ford` defers nothing, `near-far` has one pile, `bucketing` and
@@ -16,8 +16,8 @@
 //! The effective bytes are each arc once (8), and the row start and the distance of each vertex once (4 + 4). Elements are
 //! arcs, so that their rate is the paper's (A/t).
 //!
-//! The certificate needs no other result. If d[s] = 0 and d[v] ≤ d[u] + w for each arc, no distance is too long. An arc is
-//! *tight* if d[v] = d[u] + w. Each vertex with a distance must be *supported*: it is the source, or a tight arc of a weight
+//! The certificate needs no other result. If `d[s] = 0` and `d[v] ≤ d[u] + w` for each arc, no distance is too long. An arc is
+//! *tight* if `d[v] = d[u] + w`. Each vertex with a distance must be *supported*: it is the source, or a tight arc of a weight
 //! above 0 enters it, or one of weight 0 from a supported vertex. By induction on the distance, and among equal ones on
 //! when the support was found, tight arcs lead from the source to it, so its distance is that of a path and not too short.
 //! Vertices of a cycle of weight 0 do not support each other.

@@ -48,7 +48,7 @@ pub struct Timed {
     pub summed: Sum,
     /// The same by a scan, which writes to the products.
     pub scanned: Sum,
-    /// Sets y[i] to a sum, with z[i] if there is one, or adds the sum to y[i].
+    /// Sets `y[i]` to a sum, with `z[i]` if there is one, or adds the sum to `y[i]`.
     ///
     /// # Safety
     /// As for [`Sum::rows`].
