@@ -18,7 +18,7 @@ use crate::sample::Sample;
 const EVERY: usize = 19;
 
 /// And tries one of so many of the mistakes that its methods have met before.
-const EVERY_MISTAKE: usize = 5;
+pub const EVERY_MISTAKE: usize = 5;
 
 /// The ends of the names of kernels that nothing but a mistake launches.
 pub const WRONG: &str = "_in_sequence";
@@ -48,7 +48,8 @@ pub fn prove_all(primitive: &str, cases: &[String]) {
 
 /// A list's cases, on the GPU as it is.
 pub fn prove_on(host: &Host, primitive: &str, cases: &[String]) {
-    prove_cases(host, cases.iter().map(|words| (words.clone(), case(primitive, words))).collect());
+    let cases = cases.iter().map(|words| (words.clone(), case(primitive, words))).collect();
+    prove_cases(host, cases, Sample::new(EVERY_MISTAKE));
 }
 
 /// The kernels that a case asks for, by the list that they are compiled from ahead of need.
@@ -57,11 +58,10 @@ pub fn asked(case: &Case) -> BTreeSet<String> {
     kernels.into_iter().map(|(_, name)| name).chain(["gate".to_owned()]).collect()
 }
 
-/// A list's cases, each with what it is called in an error.
-pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>) {
+/// A list's cases, each with what it is called in an error, and some of their mistakes.
+pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, mut mistakes: Sample) {
     let listing = LISTED.with_borrow(Option::is_some);
     let mut sample = if listing { Sample::of(EVERY) } else { Sample::new(EVERY) };
-    let mut mistakes = Sample::new(EVERY_MISTAKE);
     for (words, case) in cases {
         let asked = asked(&case);
         let takes = sample.takes(asked.iter().cloned().chain([method(&case)]));
