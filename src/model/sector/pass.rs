@@ -193,7 +193,9 @@ impl PassContext<'_> {
     fn beside(&self, random: &Access) -> Beside {
         let cold = self.is_thin() && self.all > self.machine.capacity;
         let streams = if cold { self.touches() - random.footprint as f64 } else { 0.0 };
-        Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0) }
+        let fetched = random.direction == Direction::Write
+            && self.pass.accesses.iter().any(|a| a.direction == Direction::Read && a.array == random.array);
+        Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0), fetched }
     }
 
     /// Seconds of indexed moves on processors that issue one access at a time. If both sides are indexed,
@@ -275,7 +277,7 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
     let part = access.footprint / chunks;
     if part as f64 > machine.capacity {
         let alone = Access { footprint: part, ..access.clone() };
-        return Ok((random(machine, &alone, Beside { cold: true, streams: 0.0 })?, None));
+        return Ok((random(machine, &alone, Beside { cold: true, ..Beside::default() })?, None));
     }
     let cost = part as f64 <= machine.first;
     let curve = machine.random(access.direction, access.element)?;

@@ -9,6 +9,10 @@ use crate::primitives::{Problem, multisplit};
 /// The load factor beyond which records that are put away from home often find their alternative full, too.
 const MOVES: f64 = 0.9;
 
+/// The load factor beyond which buckets of four slots have no place for all records, whichever of their two buckets they
+/// go to (Fernholz and Ramachandran 2007). The others lie anywhere behind their alternatives, and searches follow.
+const HELD_BY_FOURS: f64 = 0.98;
+
 /// Threads of a block of the steps of he2007, the blocks that are resident on a multiprocessor, and the ids that a thread
 /// of the gather takes.
 const BLOCK: u64 = 256;
@@ -47,8 +51,11 @@ fn hashed(split: &multisplit::Spec) -> Result<Vec<BlockCost>, String> {
 /// tiles.
 ///
 /// # Errors
-/// Those of the multisplits.
+/// Those of the multisplits, and a table in which records lie behind their two buckets.
 pub fn of_search(spec: &Search) -> Result<Vec<BlockCost>, String> {
+    if spec.bucket == Some(32) && spec.load > HELD_BY_FOURS {
+        return Err("no model covers searches beyond both buckets of a record, which buckets of 32 bytes need at such a load".to_owned());
+    }
     if matches!(spec.method, Method::He2007 { .. }) && spec.backend.is_cuda() {
         return Ok(chained(spec));
     }
@@ -126,6 +133,13 @@ mod tests {
         };
         assert_eq!(of_build(&build("")).expect("counted").len(), build("").work().passes.len());
         assert!(of_build(&build("load=0.99")).is_err_and(|why| why.contains("give way")));
+    }
+
+    #[test]
+    fn searches_beyond_two_buckets_are_not_predicted() {
+        let refused = |words: &str| of_search(&search(words)).is_err();
+        assert!(refused("bucket=32 load=0.99") && refused("bucket=32 load=0.99 method=partitioned"));
+        assert!(!refused("bucket=32 load=0.97") && !refused("bucket=64 load=0.99") && !refused("load=0.99"));
     }
 
     /// With 16 passes, a warp of 32 lanes waits for a record for 1 − (15/16)^32 = 87 % of its four ids.
