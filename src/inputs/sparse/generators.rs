@@ -1,6 +1,6 @@
 //! Generators of matrices whose numbers of rows and entries are known without making them.
 
-use super::{Csr, MAX_ROWS, Shape, SparseError, rmat};
+use super::{Csr, MAX_ROWS, Shape, SparseError, in_ranges, rmat};
 use crate::inputs::mix::{scale, word64};
 
 /// A matrix as a function of a seed. Columns ascend within a row.
@@ -93,12 +93,19 @@ impl Generator {
         let (starts, indices) = match *self {
             Rmat { scale, .. } => rmat::make(seed, scale, shape.entries),
             _ => {
-                let mut starts = Vec::with_capacity(rows as usize + 1);
-                let mut indices = Vec::with_capacity(shape.entries as usize);
-                starts.push(0);
-                for row in 0..rows {
-                    self.extend(&mut indices, seed, row, rows);
-                    starts.push(indices.len() as u32);
+                let parts = in_ranges(rows, |part| {
+                    let (mut ends, mut indices) = (Vec::new(), Vec::new());
+                    for row in part {
+                        self.extend(&mut indices, seed, row, rows);
+                        ends.push(indices.len() as u32);
+                    }
+                    (ends, indices)
+                });
+                let (mut starts, mut indices) = (vec![0], Vec::with_capacity(shape.entries as usize));
+                for (ends, part) in parts {
+                    let before = indices.len() as u32;
+                    starts.extend(ends.into_iter().map(|end| before + end));
+                    indices.extend(part);
                 }
                 (starts, indices)
             }
@@ -108,7 +115,7 @@ impl Generator {
     }
 
     /// Appends the columns of a row, ascending; nothing for R-MAT, which is not made by row.
-    fn extend(&self, to: &mut Vec<u32>, seed: u64, row: u64, rows: u64) {
+    pub(super) fn extend(&self, to: &mut Vec<u32>, seed: u64, row: u64, rows: u64) {
         let mut stencil = |steps: &[u64], side: u64| {
             let here = |step: &&u64| row / **step % side;
             let inside_below = steps.iter().filter(|s| here(s) > 0).map(|step| row - step);

@@ -10,6 +10,10 @@ pub mod words;
 pub use generators::Generator;
 pub use nas::Nas;
 
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
+
 use super::mix::word64;
 
 /// Most entries of a matrix: row starts have 32 bits.
@@ -80,13 +84,16 @@ impl<V> Csr<V> {
     }
 
     /// The same entries with other values, each a function of row, column and position.
-    pub fn with_values<T>(self, value: impl Fn(u64, u32, u64) -> T) -> Csr<T> {
-        let mut values = Vec::with_capacity(self.indices.len());
-        for row in 0..self.rows() as usize {
-            let entries = self.row(row);
-            values.extend(entries.map(|at| value(row as u64, self.indices[at], at as u64)));
-        }
-        Csr { columns: self.columns, starts: self.starts, indices: self.indices, values }
+    pub fn with_values<T: Clone + Send>(self, value: impl Fn(u64, u32, u64) -> T + Sync) -> Csr<T>
+    where
+        V: Sync,
+    {
+        let of_row = |row: u64| self.row(row as usize).map(move |at| (row, at));
+        let values = in_ranges(self.rows(), |rows| {
+            let entries = rows.flat_map(of_row);
+            entries.map(|(row, at)| value(row, self.indices[at], at as u64)).collect::<Vec<T>>()
+        });
+        Csr { columns: self.columns, starts: self.starts, indices: self.indices, values: values.concat() }
     }
 }
 
@@ -114,6 +121,23 @@ impl<V: Clone> Csr<V> {
             (in_order().map(|e| e.1).collect(), in_order().map(|e| e.2.clone()).collect());
         Ok(Csr { columns, starts, indices, values })
     }
+}
+
+/// Rows or entries that are not worth a further thread.
+const SERIAL: u64 = 1 << 15;
+
+/// What `of` makes of ranges that divide 0..n, in their order, by up to as many threads as there are processors.
+fn in_ranges<T: Send>(n: u64, of: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
+    let processors = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let parts = n.div_ceil(SERIAL).clamp(1, processors);
+    let range = |k: u64| n * k / parts..n * (k + 1) / parts;
+    thread::scope(|scope| {
+        let (of, range) = (&of, &range);
+        let others: Vec<_> = (1..parts).map(|k| scope.spawn(move || of(range(k)))).collect();
+        let first = [of(range(0))].into_iter();
+        let others = others.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        first.chain(others).collect()
+    })
 }
 
 /// Where each row begins, if entries have these rows, and the number of entries.

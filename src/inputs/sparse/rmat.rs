@@ -3,6 +3,9 @@
 //! An entry descends `scale` levels; on each it goes to one of four quadrants, with probabilities of 5, 1, 1 and 3
 //! tenths. So a level takes a decimal digit of a random number, and a table takes four levels at once.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::in_ranges;
 use crate::inputs::mix::word64;
 
 /// The quadrant of each digit, as a bit of the row and one of the column.
@@ -17,7 +20,7 @@ const NUMBERS: usize = 10_000;
 const LOOK_UPS: u64 = 3;
 
 /// The bits of row (low half) and column (high half) for each number of four digits; the first level is the highest bit.
-fn table() -> Vec<u8> {
+pub(super) fn table() -> Vec<u8> {
     let bits = |number: usize| {
         [1000, 100, 10, 1].iter().fold(0u8, |bits, place| {
             let (row, column) = QUADRANTS[number / place % 10];
@@ -27,26 +30,43 @@ fn table() -> Vec<u8> {
     (0..NUMBERS).map(bits).collect()
 }
 
-/// Row starts and columns of 2^scale rows with this many entries.
+/// Row starts and columns of 2^scale rows with this many entries. Threads put entries into their rows in any order, and
+/// the columns of a row are sorted.
 pub(super) fn make(seed: u64, scale: u64, entries: u64) -> (Vec<u32>, Vec<u32>) {
-    let table = table();
+    let (table, rows) = (table(), 1u64 << scale);
     let entry = |e| entry(&table, seed, scale, e);
-    let starts = super::starts(1 << scale, (0..entries).map(|e| entry(e).0));
-    let (mut next, mut columns) = (starts.clone(), vec![0u32; entries as usize]);
-    for e in 0..entries {
-        let (row, column) = entry(e);
-        let to = &mut next[row as usize];
-        columns[*to as usize] = column;
-        *to += 1;
+    let zeros = |n: u64| (0..n).map(|_| AtomicU32::new(0)).collect::<Vec<_>>();
+    let words = |atomics: Vec<AtomicU32>| atomics.into_iter().map(AtomicU32::into_inner).collect::<Vec<_>>();
+    let next = zeros(rows + 1);
+    let take = |at: u32| next[at as usize].fetch_add(1, Ordering::Relaxed);
+    in_ranges(entries, |part| part.for_each(|e| _ = take(entry(e).0 + 1)));
+    let mut sum = 0;
+    for count in &next {
+        sum += count.load(Ordering::Relaxed);
+        count.store(sum, Ordering::Relaxed);
     }
-    for ends in starts.windows(2) {
-        columns[ends[0] as usize..ends[1] as usize].sort_unstable();
-    }
-    (starts, columns)
+    let columns = zeros(entries);
+    in_ranges(entries, |part| {
+        for (row, column) in part.map(entry) {
+            columns[take(row) as usize].store(column, Ordering::Relaxed);
+        }
+    });
+    // The place after the last entry of a row is where the next begins.
+    let (ends, columns) = (words(next), words(columns));
+    let starts: Vec<u32> = [0].into_iter().chain(ends.into_iter().take(rows as usize)).collect();
+    let sorted = in_ranges(rows, |part| {
+        let ends = &starts[part.start as usize..=part.end as usize];
+        let mut columns = columns[ends[0] as usize..ends[ends.len() - 1] as usize].to_vec();
+        for row in ends.windows(2) {
+            columns[(row[0] - ends[0]) as usize..(row[1] - ends[0]) as usize].sort_unstable();
+        }
+        columns
+    });
+    (starts, sorted.concat())
 }
 
 /// Row and column of entry `e`. A word of its own serves each twelve levels; levels beyond the scale are dropped.
-fn entry(table: &[u8], seed: u64, scale: u64, e: u64) -> (u32, u32) {
+pub(super) fn entry(table: &[u8], seed: u64, scale: u64, e: u64) -> (u32, u32) {
     let words = scale.div_ceil(LEVELS * LOOK_UPS).max(1);
     let (mut row, mut column, mut level) = (0u64, 0u64, 0);
     for w in 0..words {

@@ -40,6 +40,36 @@ proptest! {
     }
 }
 
+/// Enough rows and entries for several threads.
+#[test]
+fn threads_make_what_one_would() {
+    let n = 3 * SERIAL + 1;
+    assert_eq!(
+        in_ranges(n, |part| part).into_iter().flatten().collect::<Vec<u64>>(),
+        (0..n).collect::<Vec<_>>()
+    );
+    let alone = |generator: &Generator, row| {
+        let mut columns = Vec::new();
+        generator.extend(&mut columns, 5, row, n);
+        columns
+    };
+    let generator = Random { rows: n, entries: 3 };
+    let made = generator.make(5).expect("a matrix").with_values(|row, column, at| (row, column, at));
+    for row in 0..n {
+        let entries = made.row(row as usize);
+        assert_eq!(made.indices[entries.clone()], alone(&generator, row));
+        assert!(entries.into_iter().all(|at| made.values[at] == (row, made.indices[at], at as u64)));
+    }
+    let (starts, columns) = rmat::make(5, 16, n);
+    let table = rmat::table();
+    let mut entries: Vec<_> = (0..n).map(|e| rmat::entry(&table, 5, 16, e)).collect();
+    entries.sort_unstable();
+    let listed = starts.windows(2).zip(0..).flat_map(|(ends, row)| {
+        columns[ends[0] as usize..ends[1] as usize].iter().map(move |&column| (row, column))
+    });
+    assert_eq!(listed.collect::<Vec<(u32, u32)>>(), entries);
+}
+
 #[test]
 fn stencils_have_the_neighbours_inside_the_grid() {
     let made = Laplace5 { side: 3 }.make(1).expect("a matrix");
