@@ -65,7 +65,7 @@ impl Target {
         path
     }
 
-    /// The kind of the outcome: the error without its numbers and quoted words.
+    /// The kind of the outcome: the error without its numbers, quoted words and what would be accepted.
     fn check(&self, input: &[u8], random: &mut Random) -> String {
         let start = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.parse)(input, random)));
@@ -83,8 +83,12 @@ impl Target {
             panic!("{}: {rule}, with {}", self.name, self.keep(input).display());
         }
         let error = outcome.ok().and_then(Result::ok).flatten().unwrap_or_default();
-        let quoted = error.split('`').step_by(2).collect::<String>();
-        quoted.chars().filter(|c| !c.is_ascii_digit()).take(120).collect()
+        // What is quoted may hold the marks that quote it.
+        let before = error.split('`').next().unwrap_or_default();
+        let behind = error.rsplit_once('`').map_or("", |(_, behind)| behind);
+        let found = format!("{before}{behind}");
+        let kind = found.split(';').next().unwrap_or_default();
+        kind.chars().filter(|c| !c.is_ascii_digit()).take(120).collect()
     }
 
     /// Runs the kept inputs, then mutations until the time is up.

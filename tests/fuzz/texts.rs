@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use scatterlab::case::WHOLE_MATRIX;
 use scatterlab::inputs::arrays::{self, Format};
 use scatterlab::inputs::notation;
 use scatterlab::model::profiles;
@@ -88,6 +89,62 @@ fn csv() {
         parse,
     }
     .fuzz();
+}
+
+/// A file of a matrix or a graph, which has at most two words a number of the file, and its size.
+fn listed(format: Format, input: &[u8], column: Option<&str>) -> Outcome {
+    match arrays::parse(format, input, column) {
+        Ok(words) if words.len() > 3 * input.len() + 8 => Err("more words than the file has".to_owned()),
+        other => Ok(other.err().map(|error| error.of("a"))),
+    }
+}
+
+#[test]
+fn matrix_market() {
+    fn parse(input: &[u8], random: &mut Random) -> Outcome {
+        listed(Format::MatrixMarket, input, *random.pick(&[None, Some(WHOLE_MATRIX)]))
+    }
+    let head = "%%MatrixMarket matrix coordinate";
+    let corpus = texts(&[
+        &format!("{head} real general\n% a remark\n3 3 4\n1 1 1.5\n2 1 -2\n3 3 0\n3 3 1e-3\n"),
+        &format!("{head} pattern symmetric\n4 4 3\n1 1\n3 2\n4 1\n"),
+        &format!("{head} integer skew-symmetric\n2 2 1\n2 1 7\n"),
+    ]);
+    let tokens = &[
+        "%%MatrixMarket",
+        "matrix",
+        "array",
+        "complex",
+        "hermitian",
+        "%",
+        "\n",
+        " ",
+        "0",
+        "4294967295",
+        "-1",
+        "nan",
+    ];
+    Target { name: "matrix-market", corpus, tokens, parse }.fuzz();
+}
+
+#[test]
+fn dimacs() {
+    fn parse(input: &[u8], _: &mut Random) -> Outcome {
+        listed(Format::Dimacs, input, None)
+    }
+    let corpus = texts(&["c roads\np sp 4 3\na 1 2 10\na 2 3 0\na 4 1 1000\n", "p sp 1 0\n"]);
+    let tokens = &["c", "p", "sp", "a", "e", "\n", " ", "0", "4294967295", "2147483649", "-1", "1.5"];
+    Target { name: "dimacs", corpus, tokens, parse }.fuzz();
+}
+
+#[test]
+fn edges() {
+    fn parse(input: &[u8], _: &mut Random) -> Outcome {
+        listed(Format::Edges, input, None)
+    }
+    let corpus = texts(&["# from to\n0 1\n1 2\n2 0\n", "0 1 10\n1 2 0\n2 2 5\n"]);
+    let tokens = &["#", "%", "\t", "\n", " ", "0", "4294967295", "2147483648", "-1", "1.5"];
+    Target { name: "edges", corpus, tokens, parse }.fuzz();
 }
 
 /// Checks that the job becomes a recipe that resolves.
