@@ -3,6 +3,7 @@
 //! An entry descends `scale` levels; on each it goes to one of four quadrants, with probabilities of 5, 1, 1 and 3
 //! tenths. So a level takes a decimal digit of a random number, and a table takes four levels at once.
 
+use super::csr;
 use crate::inputs::mix::word64;
 
 /// The quadrant of each digit, as a bit of the row and one of the column.
@@ -31,7 +32,7 @@ fn table() -> Vec<u8> {
 pub(super) fn make(seed: u64, scale: u64, entries: u64) -> (Vec<u32>, Vec<u32>) {
     let table = table();
     let entry = |e| entry(&table, seed, scale, e);
-    let starts = super::starts(1 << scale, (0..entries).map(|e| entry(e).0));
+    let starts = csr::starts(1 << scale, (0..entries).map(|e| entry(e).0));
     let (mut next, mut columns) = (starts.clone(), vec![0u32; entries as usize]);
     for e in 0..entries {
         let (row, column) = entry(e);
