@@ -35,6 +35,10 @@ pub const ALL: &[Peer] = &[
     Peer { name: "rayon-sort", backend: "peer:rayon-sort", beside: "cpu" },
     Peer { name: "std-sort", backend: "peer:std-sort", beside: "cpu" },
     Peer { name: "hashbrown", backend: "peer:hashbrown", beside: "cpu" },
+    Peer { name: "sprs", backend: "peer:sprs", beside: "cpu" },
+    Peer { name: "faer", backend: "peer:faer", beside: "cpu" },
+    Peer { name: "graph", backend: "peer:graph", beside: "cpu" },
+    Peer { name: "petgraph", backend: "peer:petgraph", beside: "cpu" },
 ];
 
 const NAMES: &[&str] = &{
@@ -59,7 +63,9 @@ pub const PEERS: Param = Param {
           cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, for multisplit, or of the \
           case, for sort; cub-sort: the same by the whole key, cub-partition: cub::DevicePartition for two buckets, both for \
           multisplit; cub-merge-sort: cub::DeviceMergeSort, for sort. On cpu, crates of Rust: rdst: and voracious: radix sorts by several threads, \
-          rayon-sort: a comparison sort by several, std-sort: by one, all for sort; hashbrown: a hash table, for hash-search and hash-build",
+          rayon-sort: a comparison sort by several, std-sort: by one, all for sort; hashbrown: a hash table, for hash-search and hash-build; \
+          sprs: and faer: products of sparse matrices and vectors, for spmv; graph: delta-stepping by several threads, petgraph: Dijkstra's \
+          algorithm by one, for sssp",
 };
 
 /// The peer with this name.

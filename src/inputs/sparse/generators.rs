@@ -1,6 +1,7 @@
 //! Generators of matrices whose numbers of rows and entries are known without making them.
 
-use super::{Csr, MAX_ROWS, Shape, SparseError, in_ranges, rmat};
+use super::csr::in_ranges;
+use super::{Csr, MAX_ROWS, Shape, SparseError, rmat};
 use crate::inputs::mix::{scale, word64};
 
 /// A matrix as a function of a seed. Columns ascend within a row.

@@ -1,164 +1,16 @@
 //! Sparse matrices in compressed rows (CSR), which are also graphs: row i lists the arcs that leave vertex i, and the
 //! values are their weights. Made by generators that are integer functions of a seed ([`Generator`]).
 
+mod csr;
 mod generators;
 pub mod matrix_market;
 mod nas;
 mod rmat;
 pub mod words;
 
+pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, small_integer};
 pub use generators::Generator;
 pub use nas::Nas;
-
-use std::ops::Range;
-use std::panic::resume_unwind;
-use std::thread;
-
-use super::mix::word64;
-
-/// Most entries of a matrix: row starts have 32 bits.
-pub const MAX_ENTRIES: u64 = u32::MAX as u64;
-
-/// Most rows, and most columns: an index is below 2^32 − 1.
-pub const MAX_ROWS: u64 = u32::MAX as u64;
-
-/// Why a matrix does not exist; one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SparseError(pub String);
-
-/// The size of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    pub rows: u64,
-    pub columns: u64,
-    /// Stored entries, explicit zeros and duplicates included.
-    pub entries: u64,
-}
-
-impl Shape {
-    /// The same, if 32 bits hold its numbers.
-    ///
-    /// # Errors
-    /// The number that is too large.
-    pub fn checked(self) -> Result<Shape, SparseError> {
-        let within = |number: u64, most: u64, what: &str| match number {
-            _ if number > most => Err(SparseError(format!("{number} {what}; accepted: at most {most}"))),
-            _ => Ok(()),
-        };
-        within(self.rows, MAX_ROWS, "rows")?;
-        within(self.columns, MAX_ROWS, "columns")?;
-        within(self.entries, MAX_ENTRIES, "entries")?;
-        Ok(self)
-    }
-}
-
-/// A matrix in compressed rows: entries `starts[i]` to `starts[i + 1]` belong to row i. Within a row, columns ascend unless
-/// a file has them in another order; a column that occurs more than once adds up. `Csr<()>` has no values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Csr<V> {
-    /// Number of columns; that of rows follows from `starts`.
-    pub columns: u64,
-    /// One more than there are rows; the last is the number of entries.
-    pub starts: Vec<u32>,
-    /// The column of each entry.
-    pub indices: Vec<u32>,
-    /// The value of each entry.
-    pub values: Vec<V>,
-}
-
-impl<V> Csr<V> {
-    /// The number of rows.
-    pub fn rows(&self) -> u64 {
-        self.starts.len().saturating_sub(1) as u64
-    }
-
-    /// The size.
-    pub fn shape(&self) -> Shape {
-        Shape { rows: self.rows(), columns: self.columns, entries: self.indices.len() as u64 }
-    }
-
-    /// The entries of a row, as positions in `indices` and `values`.
-    pub fn row(&self, row: usize) -> std::ops::Range<usize> {
-        self.starts[row] as usize..self.starts[row + 1] as usize
-    }
-
-    /// The same entries with other values, each a function of row, column and position.
-    pub fn with_values<T: Clone + Send>(self, value: impl Fn(u64, u32, u64) -> T + Sync) -> Csr<T>
-    where
-        V: Sync,
-    {
-        let of_row = |row: u64| self.row(row as usize).map(move |at| (row, at));
-        let values = in_ranges(self.rows(), |rows| {
-            let entries = rows.flat_map(of_row);
-            entries.map(|(row, at)| value(row, self.indices[at], at as u64)).collect::<Vec<T>>()
-        });
-        Csr { columns: self.columns, starts: self.starts, indices: self.indices, values: values.concat() }
-    }
-}
-
-impl<V: Clone> Csr<V> {
-    /// A matrix of (row, column, value) in any order; those of a row stay in the order in which they are given.
-    ///
-    /// # Errors
-    /// More rows, columns or entries than 32 bits hold, or an index outside the matrix.
-    pub fn from_entries(rows: u64, columns: u64, entries: &[(u32, u32, V)]) -> Result<Csr<V>, SparseError> {
-        Shape { rows, columns, entries: entries.len() as u64 }.checked()?;
-        let outside = entries.iter().find(|(i, j, _)| u64::from(*i) >= rows || u64::from(*j) >= columns);
-        if let Some((i, j, _)) = outside {
-            return Err(SparseError(format!("entry ({i}, {j}) is outside a matrix of {rows} × {columns}")));
-        }
-        let starts = starts(rows, entries.iter().map(|(i, ..)| *i));
-        let mut next = starts.clone();
-        let mut order = vec![0u32; entries.len()];
-        for (from, (i, ..)) in (0u32..).zip(entries) {
-            let to = &mut next[*i as usize];
-            order[*to as usize] = from;
-            *to += 1;
-        }
-        let in_order = || order.iter().map(|&from| &entries[from as usize]);
-        let (indices, values) =
-            (in_order().map(|e| e.1).collect(), in_order().map(|e| e.2.clone()).collect());
-        Ok(Csr { columns, starts, indices, values })
-    }
-}
-
-/// Rows or entries that are not worth a further thread.
-const SERIAL: u64 = 1 << 15;
-
-/// What `of` makes of ranges that divide 0..n, in their order, by up to as many threads as there are processors.
-fn in_ranges<T: Send>(n: u64, of: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
-    let processors = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let parts = n.div_ceil(SERIAL).clamp(1, processors);
-    let range = |k: u64| n * k / parts..n * (k + 1) / parts;
-    thread::scope(|scope| {
-        let (of, range) = (&of, &range);
-        let others: Vec<_> = (1..parts).map(|k| scope.spawn(move || of(range(k)))).collect();
-        let first = [of(range(0))].into_iter();
-        let others = others.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        first.chain(others).collect()
-    })
-}
-
-/// Where each row begins, if entries have these rows, and the number of entries.
-fn starts(rows: u64, of: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut starts = vec![0u32; rows as usize + 1];
-    of.for_each(|row| starts[row as usize + 1] += 1);
-    let mut sum = 0;
-    for start in &mut starts {
-        sum += *start;
-        *start = sum;
-    }
-    starts
-}
-
-/// Random integer `i` of a seed, from 1 to 8 or from −8 to −1. Sums of products of two such numbers are exact in f32, in
-/// any order, up to 2^18 terms.
-pub fn small_integer(seed: u64, i: u64) -> i32 {
-    let w = word64(seed, i);
-    let magnitude = 1 + (w >> 61) as i32;
-    if w & 1 == 0 { magnitude } else { -magnitude }
-}
 
 #[cfg(test)]
 mod tests;

@@ -139,7 +139,7 @@ impl Vectors {
 
     /// The entries at each position, by ascending vector.
     fn transposed(&self, rows: usize) -> Containing {
-        let starts = super::starts(rows as u64, self.positions.iter().copied());
+        let starts = super::csr::starts(rows as u64, self.positions.iter().copied());
         let (mut next, mut entries) = (starts.clone(), vec![0; self.positions.len()]);
         for (at, position) in (0u32..).zip(&self.positions) {
             let to = &mut next[*position as usize];

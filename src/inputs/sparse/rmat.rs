@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::in_ranges;
+use super::csr::in_ranges;
 use crate::inputs::mix::word64;
 
 /// The quadrant of each digit, as a bit of the row and one of the column.

@@ -1,3 +1,4 @@
+use super::csr::{SERIAL, in_ranges};
 use super::*;
 use Generator::{Banded, DenseRow, EmptyRows, Laplace5, Laplace7, Random, Rmat};
 use proptest::prelude::*;

@@ -24,6 +24,7 @@
 
 pub mod cpu;
 pub mod cuda;
+mod dijkstra;
 pub mod graph;
 mod oracle;
 mod spec;

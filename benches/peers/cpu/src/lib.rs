@@ -1,5 +1,5 @@
 //! The peers of the backend `cpu`, called by their names: `rdst`, `voracious`, `rayon-sort`, `std-sort` (primitive
-//! sort) and `hashbrown` (hash-search, hash-build). The protocol is that of src/engine/executors/peer/program.rs. See
+//! sort), `hashbrown` (hash-search, hash-build), `sprs`, `faer` (spmv), `graph` and `petgraph` (sssp). The protocol is that of src/engine/executors/peer/program.rs. See
 //! benches/peers/README.md.
 
 pub mod case;
@@ -7,7 +7,10 @@ pub mod hash;
 mod inputs;
 pub mod item;
 pub mod keys;
+pub mod products;
 pub mod sort;
+pub mod spmv;
+pub mod sssp;
 pub mod threads;
 pub mod work;
 
@@ -17,14 +20,20 @@ use case::{Case, NotApplicable};
 use work::{Chosen, Prepared};
 
 /// The peers.
-pub const PEERS: [&str; 5] = ["rdst", "voracious", "rayon-sort", "std-sort", "hashbrown"];
+pub const PEERS: [&str; 9] =
+    ["rdst", "voracious", "rayon-sort", "std-sort", "hashbrown", "sprs", "faer", "graph", "petgraph"];
 
 /// Prepares a case of a peer, and settles the way in which it is executed.
 ///
 /// # Errors
 /// A case that the peer cannot run.
 pub fn prepare(peer: &str, case: &mut Case, chosen: &mut Chosen) -> Result<Prepared, NotApplicable> {
-    let work = if peer == "hashbrown" { hash::prepare(case)? } else { sort::prepare(peer, case)? };
+    let work = match peer {
+        "hashbrown" => hash::prepare(case)?,
+        "sprs" | "faer" => spmv::prepare(peer, case)?,
+        "graph" | "petgraph" => sssp::prepare(peer, case)?,
+        _ => sort::prepare(peer, case)?,
+    };
     Ok(Prepared::new(work, case, chosen))
 }
 

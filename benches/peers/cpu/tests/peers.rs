@@ -1,10 +1,10 @@
-//! Each peer sorts and finds what it should; the checks find what is wrong.
+//! Each peer sorts, finds and computes what it should; the checks find what is wrong.
 
 use scatterlab_cpu_peers::case::Case;
 use scatterlab_cpu_peers::keys::SortKeys;
 use scatterlab_cpu_peers::mix::word64;
 use scatterlab_cpu_peers::work::{Chosen, best, median};
-use scatterlab_cpu_peers::{PEERS, Server, hash, prepare, sort};
+use scatterlab_cpu_peers::{PEERS, Server, hash, prepare, sort, spmv, sssp};
 
 fn case(words: &str) -> Case {
     Case::new(words.split_whitespace()).expect("words")
@@ -61,17 +61,79 @@ fn searches_find_and_tables_hold_every_record() {
 }
 
 #[test]
+fn products_are_those_of_the_definition() {
+    for peer in ["sprs", "faer"] {
+        for matrix in [
+            "laplace5 matrix.laplace5.side=1",
+            "laplace5 matrix.laplace5.side=37",
+            "laplace7 matrix.laplace7.side=9",
+            "random matrix.random.rows=1000",
+            "banded matrix.banded.rows=500 matrix.banded.half=3",
+            "rmat matrix.rmat.scale=9",
+            "empty-rows matrix.empty-rows.rows=103",
+            "dense-row matrix.dense-row.rows=301",
+            "random matrix.random.rows=5 matrix.random.entries=0",
+        ] {
+            for more in ["type=f32 beta=0", "type=f32 beta=1", "type=f64 beta=0", "type=f64 beta=1"] {
+                for threads in ["auto", "1"] {
+                    let words =
+                        format!("primitive=spmv seed=3 matrix={matrix} {more} backend.cpu.threads={threads}");
+                    assert_eq!(wrong(peer, &words), 0, "{peer} {words}");
+                }
+            }
+        }
+    }
+}
+
+/// The lab's oracle says what is right.
+#[test]
+fn distances_are_those_of_the_shortest_paths() {
+    for peer in ["graph", "petgraph"] {
+        for graph in [
+            "grid vertices=2000",
+            "grid graph.grid.keep=3 vertices=2000 source=7",
+            "geometric vertices=1999",
+            "line vertices=300 source=0",
+            "random graph.random.edges=2 vertices=700",
+            "rmat vertices=1500 heaviest=0",
+            "rmat vertices=1500 heaviest=1",
+            "rmat vertices=3000 delta=50",
+        ] {
+            for threads in ["auto", "1"] {
+                let words = format!("primitive=sssp seed=5 graph={graph} backend.cpu.threads={threads}");
+                assert_eq!(wrong(peer, &words), 0, "{peer} {words}");
+            }
+        }
+    }
+}
+
+/// Sums of weights from 2^24 on are rounded in `graph`, and not in `petgraph`.
+#[test]
+fn long_paths_are_rounded() {
+    for peer in ["graph", "petgraph"] {
+        let words = "primitive=sssp graph=line vertices=3000 heaviest=1000000 source=0";
+        assert_eq!(wrong(peer, words), 0, "{peer}");
+    }
+}
+
+#[test]
 fn what_is_not_executed_is_wrong() {
     for (peer, words) in [
         ("rdst", "primitive=sort keys=1000"),
         ("std-sort", "primitive=sort keys=1000 values=8B"),
         ("hashbrown", "primitive=hash-search records=100 keys=1000"),
         ("hashbrown", "primitive=hash-build records=100"),
+        ("sprs", "primitive=spmv matrix=laplace5 matrix.laplace5.side=9"),
+        ("faer", "primitive=spmv type=f64 matrix=laplace5 matrix.laplace5.side=9"),
+        ("graph", "primitive=sssp graph=grid vertices=100"),
+        ("petgraph", "primitive=sssp graph=grid vertices=100"),
     ] {
-        let work = if peer == "hashbrown" {
-            hash::prepare(&mut case(words))
-        } else {
-            sort::prepare(peer, &mut case(words))
+        let mut case = case(words);
+        let work = match peer {
+            "hashbrown" => hash::prepare(&mut case),
+            "sprs" | "faer" => spmv::prepare(peer, &mut case),
+            "graph" | "petgraph" => sssp::prepare(peer, &mut case),
+            _ => sort::prepare(peer, &mut case),
         };
         assert!(work.expect("prepared").wrong() > 0, "{peer} {words}");
     }
@@ -99,6 +161,21 @@ fn orders_are_answered() {
         assert!(refusal(words).starts_with(reason), "{}", refusal(words));
     }
     assert_eq!(server.answer("dance"), Err("failed no such order: dance".to_owned()));
+}
+
+#[test]
+fn what_a_peer_does_not_do_is_not_applicable() {
+    for (peer, words, reason) in [
+        ("sprs", "primitive=spmv matrix=file", "matrix=file is not what this peer does"),
+        ("faer", "primitive=spmv matrix=rmat matrix.rmat.scale=31", "34359738368 entries; accepted"),
+        ("graph", "primitive=sssp graph=grid vertices=1", "there is no such search"),
+        ("graph", "primitive=sssp graph=grid vertices=8 source=8", "there is no such search"),
+        ("petgraph", "primitive=sssp graph=grid vertices=8 source=x", "source=x is not a number here"),
+        ("petgraph", "primitive=sssp graph=grid vertices=8 odd=1", "odd=1 is unknown to this peer"),
+    ] {
+        let refused = prepare(peer, &mut case(words), &mut Chosen::new()).err().expect("refused");
+        assert!(refused.0.starts_with(reason), "{peer} {words}: {}", refused.0);
+    }
 }
 
 /// The inputs are those of the peers on GPUs, and stay what they are.
