@@ -6,7 +6,7 @@ use super::PatternView;
 use super::question::{Pattern, Question};
 use crate::case::units::escaped;
 use crate::inputs::locality::LINE_SIZES;
-use crate::primitives;
+use crate::primitives::{self, Primitive};
 use crate::recipe::plan::Plan;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::panel::Focus;
@@ -190,7 +190,10 @@ fn ask(state: &mut State, at: usize) -> Option<Effect> {
     let name = experiment.map_or_else(|| case.primitive.clone(), |e| words::swept_values(e, &case));
     let named = name == case.primitive;
     let name = escaped(&if named { name } else { format!("{} {name}", case.primitive) });
+    // Large matrices take a second or two.
+    let slow = primitives::find(&case.primitive).is_some_and(Primitive::has_matrix);
     let question = Question { at, name, case, files: plan.indices.clone() };
+    state.notice = slow.then(|| "looking at the matrix …".to_owned());
     Some(Effect::Request(state.runs.ticket_for(runs::Awaited::Touching), Job::Touch(Box::new(question))))
 }
 
@@ -205,6 +208,7 @@ pub fn show(state: &mut State, pattern: Pattern) {
     let whole = before.is_some_and(|view| view.whole);
     let back = before.map(|view| view.back).filter(|_| state.focus == Focus::Pattern);
     let back = back.unwrap_or(state.focus);
+    state.notice = None;
     state.pattern = Some(PatternView { pattern, side: 0, line, whole, row: 0, column: 0, back });
     state.focus = Focus::Pattern;
 }
