@@ -41,9 +41,10 @@ use std::fmt;
 use crate::case::schema::{Kind, Param};
 use crate::case::tuning::{Offered, Tuning};
 use crate::case::{BlockCost, Case, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Walk, Work};
+use crate::inputs::sparse::Positions;
 pub use registry::{find, registry};
 pub use replicas::{bytes_per_device, check, method_candidates, ranking, work};
-pub use walk::walks;
+pub use walk::{positions, walks};
 
 /// Looks up an index array of the user by its [`hash`](crate::inputs::arrays::hash).
 pub type IndexLookup<'a> = &'a dyn Fn(&str) -> Result<Vec<u64>, String>;
@@ -137,6 +138,15 @@ pub trait Problem {
     fn walks(&self, _most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {
         Ok(Vec::new())
     }
+
+    /// Where the case's sparse matrix, or the adjacency matrix of its graph, has entries; `None` for a primitive without
+    /// one.
+    ///
+    /// # Errors
+    /// A matrix that would take too long to look at, or that `stored` does not find.
+    fn positions(&self, _stored: IndexLookup) -> Result<Option<Positions>, String> {
+        Ok(None)
+    }
 }
 
 /// The type of the cases of one primitive, or of several that share most of their definition.
@@ -188,6 +198,7 @@ pub struct Primitive {
     read: Read,
     speed_of_light: Option<SpeedOfLight>,
     walks: bool,
+    matrix: bool,
     inline_index_limit: Option<u64>,
     completed: fn(Params) -> Params,
     method_candidates: fn(&str, &Params) -> Vec<Params>,
@@ -215,6 +226,7 @@ impl Primitive {
             read: boxed::<D>,
             speed_of_light: None,
             walks: false,
+            matrix: false,
             inline_index_limit: None,
             completed: |params| params,
             method_candidates: |_, _| Vec::new(),
@@ -231,6 +243,11 @@ impl Primitive {
     /// Declares that cases access memory through indices, so that they have [`walks`](Problem::walks).
     pub const fn with_walks(self) -> Primitive {
         Primitive { walks: true, ..self }
+    }
+
+    /// Declares that cases have a sparse matrix, with [`positions`](Problem::positions).
+    pub const fn with_matrix(self) -> Primitive {
+        Primitive { matrix: true, ..self }
     }
 
     /// Lets a case carry the indices of a user's file in its parameters, as `….file.indices`, up to this number;
@@ -303,6 +320,11 @@ impl Primitive {
     /// Whether the primitive's cases access memory through indices.
     pub fn has_walks(&self) -> bool {
         self.walks
+    }
+
+    /// Whether the primitive's cases have a sparse matrix.
+    pub fn has_matrix(&self) -> bool {
+        self.matrix
     }
 
     /// The parameters once for each method that `auto` may become; empty if the method is not `auto`.

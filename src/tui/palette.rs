@@ -29,6 +29,17 @@ pub struct Colours {
     pub series: [Option<Color>; 7],
 }
 
+/// Steps of a scale of shares.
+pub const STEPS: usize = 9;
+
+/// The colours of a scale, from small to large.
+pub type Ramp = [Color; STEPS];
+
+/// From dark violet over blue and green to yellow: the lightness rises, and on white falls, from step to step, so that the
+/// order shows without any sense of hue.
+const DARK_RAMP: [u8; STEPS] = [53, 55, 24, 30, 36, 43, 148, 190, 229];
+const LIGHT_RAMP: [u8; STEPS] = [184, 42, 36, 30, 61, 24, 55, 53, 16];
+
 const fn cube(index: u8) -> Option<Color> {
     Some(Color::Indexed(index))
 }
@@ -93,6 +104,15 @@ const MONO: Colours =
     Colours { dim: None, accent: None, good: None, warning: None, bad: None, series: [None; 7] };
 
 impl Palette {
+    /// The colours of a scale; `None` if the terminal has too few.
+    pub fn ramp(self) -> Option<Ramp> {
+        match self {
+            Palette::Dark => Some(DARK_RAMP.map(Color::Indexed)),
+            Palette::Light => Some(LIGHT_RAMP.map(Color::Indexed)),
+            Palette::NamedDark | Palette::NamedLight | Palette::Mono => None,
+        }
+    }
+
     pub const fn colours(self) -> &'static Colours {
         match self {
             Palette::Dark => &DARK,

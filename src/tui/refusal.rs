@@ -37,9 +37,14 @@ pub fn why(state: &State, action: Action) -> Option<String> {
             "the recipe has one experiment only"
         }
         Action::WhatIf(_) => "a stored run is read-only",
-        Action::Pattern(Look::Show) => "only gather, scatter and pattern go through indices",
+        Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+            "the matrix is shown whole"
+        }
+        Action::Pattern(Look::Left | Look::Right) => "the matrix is shown whole",
+        Action::Pattern(Look::Length | Look::Sectors) => "a matrix is not drawn by lines",
+        Action::Pattern(Look::Show) => "there are no indices and no sparse matrix to show",
         Action::Pattern(Look::Side) => "this case has one side only",
-        Action::Pattern(Look::Previous | Look::Next) => "no other case has indices",
+        Action::Pattern(Look::Previous | Look::Next) => "no other case has indices or a sparse matrix",
         _ => return None,
     };
     Some(text.to_owned())

@@ -86,7 +86,7 @@ pub struct State {
     pub live: Option<Session>,
     /// The stored runs.
     pub runs: Runs,
-    /// The pattern view, if it is open: the cache lines that the first iterations of a case touch.
+    /// The pattern view, if it is open: the cache lines that a case touches, or its sparse matrix.
     pub pattern: Option<PatternView>,
     /// The what-if view, if it is open: predictions while the user changes figures of a profile.
     pub whatif: Option<WhatIf>,
@@ -242,6 +242,10 @@ impl State {
             Action::Runs(ask) => runs::allows(self, ask),
             Action::Pattern(look) => pattern::allows(self, look),
             Action::WhatIf(ask) => whatif::allows(self, ask),
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+                let still = self.pattern.as_ref().is_some_and(|view| !view.scrolls());
+                self.focus != Focus::Pattern || self.overlay.is_some() || !still
+            }
             Action::FocusNext | Action::FocusPrevious => self.panels().len() > 1,
             Action::Back => {
                 self.focus != Focus::Recipes

@@ -6,7 +6,7 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
-use super::palette::{Colours, Palette};
+use super::palette::{Colours, Palette, Ramp};
 
 /// The look of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +159,11 @@ impl Theme {
     /// The colour of the chart line with this style number.
     pub fn series(self, index: usize) -> Style {
         self.paint(|c| c.series[index % c.series.len()])
+    }
+
+    /// The colours of a scale, from small to large; `None` if the terminal has too few.
+    pub fn ramp(self) -> Option<Ramp> {
+        self.palette.ramp().filter(|_| self.colour)
     }
 
     /// The marker of the points of the chart line with this style number.

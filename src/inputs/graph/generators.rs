@@ -2,7 +2,7 @@
 
 use super::{Directions, Graph, checked};
 use crate::inputs::mix::{scale, word64};
-use crate::inputs::sparse::{Generator, SparseError};
+use crate::inputs::sparse::{Generator, Positions, Shape, SparseError};
 
 /// The shape of a graph. Edges are arcs in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,29 +111,71 @@ impl Generated {
     pub fn make(&self) -> Result<Graph, SparseError> {
         self.arcs()?;
         let n = self.vertices;
-        let matrix = match self.topology {
-            Random { edges } => Some(Generator::Random { rows: n, entries: edges }),
-            Rmat { edges } if n > 0 => {
-                Some(Generator::Rmat { scale: self.powers().ilog2().into(), entries: edges })
-            }
-            _ => None,
-        };
-        let matrix = matrix.map(|matrix| matrix.make(self.seed)).transpose()?;
-        let folded = |v: u64| (v * n / matrix.as_ref().map_or(1, |matrix| matrix.rows().max(1))) as u32;
+        let matrix = self.matrix().map(|matrix| matrix.make(self.seed)).transpose()?;
+        let rows = matrix.as_ref().map_or(0, |matrix| matrix.rows());
         let weight = |i| weight(self.seed, self.heaviest, i);
-        Graph::of_edges(n, Directions::Both, |edge| match (&matrix, self.topology) {
-            (Some(matrix), _) => {
-                for row in 0..matrix.rows() {
+        Graph::of_edges(n, Directions::Both, |edge| match &matrix {
+            Some(matrix) => {
+                let folded = |v| self.folded(v, rows);
+                for row in 0..rows {
                     let entries = matrix.row(row as usize);
                     entries
                         .for_each(|i| edge(folded(row), folded(matrix.indices[i].into()), weight(i as u64)));
                 }
             }
-            (None, Line) => (1..n).for_each(|v| edge(v as u32 - 1, v as u32, weight(v))),
-            (None, Geometric) => self.geometric(edge),
-            (None, Grid { keep }) => self.grid(keep, edge),
-            (None, Random { .. } | Rmat { .. }) => {}
+            None => self.near(edge),
         })
+    }
+
+    /// Where the adjacency matrix has entries: arcs from the row's vertex to the column's. Of a sample of the rows if there
+    /// are many.
+    ///
+    /// # Errors
+    /// As for [`arcs`](Self::arcs), and those of [`Positions`].
+    pub fn positions(&self) -> Result<Positions, SparseError> {
+        let shape = Shape { rows: self.vertices, columns: self.vertices, entries: self.arcs()? };
+        let matrix = self.matrix().map(|matrix| matrix.shape().map(|shape| (matrix, shape))).transpose()?;
+        Positions::among_all(shape, |to| {
+            let mut edge = |tail: u32, head: u32| {
+                to(tail.into(), head);
+                to(head.into(), tail);
+            };
+            match matrix {
+                Some((matrix, shape)) => matrix.each(self.seed, shape, &mut |row, column| {
+                    edge(self.folded(row, shape.rows), self.folded(column.into(), shape.rows));
+                }),
+                None => self.near(&mut |tail, head, _| edge(tail, head)),
+            }
+        })
+    }
+
+    /// The matrix whose entries are the edges, if they are random.
+    fn matrix(&self) -> Option<Generator> {
+        match self.topology {
+            Random { edges } => Some(Generator::Random { rows: self.vertices, entries: edges }),
+            Rmat { edges } if self.vertices > 0 => {
+                Some(Generator::Rmat { scale: self.powers().ilog2().into(), entries: edges })
+            }
+            _ => None,
+        }
+    }
+
+    /// The vertex of a row, or of a column, of a matrix with this many rows.
+    fn folded(&self, v: u64, rows: u64) -> u32 {
+        (v * self.vertices / rows.max(1)) as u32
+    }
+
+    /// The edges of a topology that is not random.
+    fn near(&self, edge: &mut dyn FnMut(u32, u32, u32)) {
+        match self.topology {
+            Line => {
+                let weight = |v| weight(self.seed, self.heaviest, v);
+                (1..self.vertices).for_each(|v| edge(v as u32 - 1, v as u32, weight(v)));
+            }
+            Geometric => self.geometric(edge),
+            Grid { keep } => self.grid(keep, edge),
+            Random { .. } | Rmat { .. } => {}
+        }
     }
 
     fn grid(&self, keep: u64, edge: &mut dyn FnMut(u32, u32, u32)) {

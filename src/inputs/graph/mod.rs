@@ -4,7 +4,7 @@
 mod generators;
 pub mod listed;
 
-use super::sparse::SparseError;
+use super::sparse::{Positions, Shape, SparseError};
 
 pub use generators::{Generated, Topology};
 
@@ -94,6 +94,18 @@ impl Graph {
     pub fn hub(&self) -> u32 {
         let degrees = self.starts.windows(2).map(|ends| ends[1] - ends[0]);
         (0..).zip(degrees).max_by_key(|&(v, degree)| (degree, std::cmp::Reverse(v))).map_or(0, |(v, _)| v)
+    }
+
+    /// Where the adjacency matrix has entries, of a sample of the rows if there are many.
+    ///
+    /// # Errors
+    /// Those of [`Positions`].
+    pub fn positions(&self) -> Result<Positions, SparseError> {
+        let vertices = self.vertices() as u64;
+        let shape = Shape { rows: vertices, columns: vertices, entries: self.arcs.len() as u64 };
+        Positions::by_row(shape, None, |vertex, to| {
+            to.extend(self.leaving(vertex as usize).iter().map(|arc| arc.target));
+        })
     }
 
     /// Bytes of rows and arcs.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::inputs::sparse::Density;
 use Topology::{Geometric, Grid, Line, Random, Rmat};
 use proptest::prelude::*;
 
@@ -38,6 +39,17 @@ proptest! {
             all.sort_unstable();
             opposite.sort_unstable();
             prop_assert_eq!(all, opposite);
+        }
+    }
+
+    #[test]
+    fn adjacency_matrices_are_those_of_the_graphs(seed: u64, n in 0u64..200) {
+        for topology in ALL {
+            let generated = of(topology, n, seed);
+            let made = generated.make().expect("a graph").positions().expect("small");
+            let looked_at = generated.positions().expect("small");
+            prop_assert_eq!(made.shape, looked_at.shape);
+            prop_assert_eq!(Density::of(&made), Density::of(&looked_at));
         }
     }
 

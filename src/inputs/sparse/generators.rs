@@ -1,6 +1,7 @@
 //! Generators of matrices whose numbers of rows and entries are known without making them.
 
 use super::csr::in_ranges;
+use super::positions::{MOST_ENTRIES, Positions};
 use super::{Csr, MAX_ROWS, Shape, SparseError, rmat};
 use crate::inputs::mix::{scale, word64};
 
@@ -113,6 +114,35 @@ impl Generator {
         };
         let values = vec![(); indices.len()];
         Ok(Csr { columns, starts, indices, values })
+    }
+
+    /// The positions of the entries, of a sample of the rows if there are many.
+    ///
+    /// # Errors
+    /// Those of [`shape`](Self::shape) and of [`Positions`].
+    pub fn positions(&self, seed: u64) -> Result<Positions, SparseError> {
+        let shape = self.shape()?;
+        match *self {
+            Rmat { .. } => Positions::among_all(shape, |to| self.each(seed, shape, to)),
+            _ => {
+                let long = matches!(self, DenseRow { .. }) && shape.rows > MOST_ENTRIES;
+                let extend = |row, to: &mut Vec<u32>| self.extend(to, seed, row, shape.rows);
+                Positions::by_row(shape, long.then_some(shape.rows / 2), extend)
+            }
+        }
+    }
+
+    /// Tells (row, column) of every entry of a matrix of this size, those of R-MAT in no order.
+    pub(in crate::inputs) fn each(&self, seed: u64, shape: Shape, to: &mut dyn FnMut(u64, u32)) {
+        if let Rmat { scale, .. } = *self {
+            return rmat::each(seed, scale, shape.entries, to);
+        }
+        let mut columns = Vec::new();
+        for row in 0..shape.rows {
+            columns.clear();
+            self.extend(&mut columns, seed, row, shape.rows);
+            columns.iter().for_each(|column| to(row, *column));
+        }
     }
 
     /// Appends the columns of a row, ascending; nothing for R-MAT, which is not made by row.

@@ -2,15 +2,19 @@
 //! values are their weights. Made by generators that are integer functions of a seed ([`Generator`]).
 
 mod csr;
+mod density;
 mod generators;
 pub mod matrix_market;
 mod nas;
+mod positions;
 mod rmat;
 pub mod words;
 
 pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, small_integer};
+pub use density::Density;
 pub use generators::Generator;
 pub use nas::Nas;
+pub use positions::Positions;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! weights ωᵢ fall from 1 to rcond. Every sum is made in the order of the reference, so that a matrix is the same bit for
 //! bit.
 
-use super::Csr;
+use super::{Csr, Positions, Shape, SparseError};
 
 /// The weight of the last vector, and a bound of the least eigenvalue of A + shift·I.
 const RCOND: f64 = 0.1;
@@ -68,19 +68,39 @@ impl Nas {
 
     /// The number of entries of the matrix, from its vectors.
     pub fn entries(&self) -> u64 {
+        let (mut extend, mut entries, mut columns) = (self.columns(), 0, Vec::new());
+        for row in 0..self.rows {
+            columns.clear();
+            extend(row.into(), &mut columns);
+            entries += columns.len() as u64;
+        }
+        entries
+    }
+
+    /// The positions of the entries, of which there are `entries`; of a sample of the rows if there are many.
+    ///
+    /// # Errors
+    /// Those of [`Positions`].
+    pub fn positions(&self, entries: u64) -> Result<Positions, SparseError> {
+        let rows = self.rows.into();
+        Positions::by_row(Shape { rows, columns: rows, entries }, None, self.columns())
+    }
+
+    /// A function that appends the columns of a row, each once, in no order.
+    fn columns(&self) -> impl FnMut(u64, &mut Vec<u32>) + use<> {
         let vectors = self.vectors();
         let containing = vectors.transposed(self.rows as usize);
-        let mut seen_by = vec![u32::MAX; self.rows as usize];
-        let mut entries = 0;
-        for j in 0..self.rows {
-            for &at in containing.of(j as usize) {
+        let mut seen_by = vec![u64::MAX; self.rows as usize];
+        move |row, to| {
+            for &at in containing.of(row as usize) {
                 for other in vectors.entries(vectors.owner[at as usize] as usize) {
-                    let column = vectors.positions[other] as usize;
-                    entries += u64::from(std::mem::replace(&mut seen_by[column], j) != j);
+                    let column = vectors.positions[other];
+                    if std::mem::replace(&mut seen_by[column as usize], row) != row {
+                        to.push(column);
+                    }
                 }
             }
         }
-        entries
     }
 
     /// ωᵢ, each the product of the one before it and the ratio.
@@ -214,6 +234,7 @@ impl Randlc {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Density;
     use super::*;
 
     /// `sparse` of the reference: triples in the order of its loops, duplicates added to the first.
@@ -250,6 +271,14 @@ mod tests {
             assert_eq!(made, expected, "{rows} {nonzer}");
             assert_eq!(nas.entries(), made.shape().entries);
         }
+    }
+
+    #[test]
+    fn positions_are_those_of_the_matrix() {
+        let nas = Nas::new(300, 4, 10.0);
+        let (made, looked_at) = (Positions::of(&nas.make()), nas.positions(nas.entries()));
+        let [made, looked_at] = [made, looked_at].map(|all| Density::of(&all.expect("small")));
+        assert_eq!(made, looked_at);
     }
 
     #[test]

@@ -65,6 +65,15 @@ pub(super) fn make(seed: u64, scale: u64, entries: u64) -> (Vec<u32>, Vec<u32>) 
     (starts, sorted.concat())
 }
 
+/// Tells row and column of each entry.
+pub(super) fn each(seed: u64, scale: u64, entries: u64, to: &mut dyn FnMut(u64, u32)) {
+    let table = table();
+    for e in 0..entries {
+        let (row, column) = entry(&table, seed, scale, e);
+        to(row.into(), column);
+    }
+}
+
 /// Row and column of entry `e`. A word of its own serves each twelve levels; levels beyond the scale are dropped.
 pub(super) fn entry(table: &[u8], seed: u64, scale: u64, e: u64) -> (u32, u32) {
     let words = scale.div_ceil(LEVELS * LOOK_UPS).max(1);

@@ -23,10 +23,10 @@ mod oracle;
 mod slices;
 mod work;
 
-use super::{Definition, Primitive, Problem};
+use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::{Params, Refusal, Value, Work};
-use crate::inputs::sparse::{Csr, Nas};
+use crate::inputs::sparse::{Csr, Nas, Positions};
 
 /// Steps of a solution.
 pub const STEPS: u64 = 25;
@@ -121,7 +121,8 @@ impl Definition for Spec {
         "cg",
         "the NAS benchmark CG: conjugate gradients on a random sparse matrix, verified by its ζ",
         Spec::TABLE,
-    )];
+    )
+    .with_matrix()];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;
@@ -154,6 +155,10 @@ impl Problem for Spec {
         let chosen = [("method".to_owned(), method)].into_iter().filter(|_| self.asked == Method::Best);
         let columns = ("method.blocks.columns".to_owned(), Value::Int(self.columns()));
         chosen.chain([columns].into_iter().filter(|_| self.in_blocks())).collect()
+    }
+
+    fn positions(&self, _stored: IndexLookup) -> Result<Option<Positions>, String> {
+        self.matrix().positions(self.entries()).map(Some).map_err(|error| error.to_string())
     }
 
     /// The part of the declared bytes that products of A move, and what ζ proves.

@@ -23,8 +23,11 @@ mod work;
 
 pub use spec::Spec;
 
-use super::{Definition, Primitive, Problem};
-use crate::case::{Fault, Params, Refusal, Value, Work};
+use std::sync::Arc;
+
+use super::{Definition, IndexLookup, Primitive, Problem};
+use crate::case::{Failure, Fault, Params, Refusal, Value, Work};
+use crate::inputs::sparse::Positions;
 use spec::Method;
 
 impl Definition for Spec {
@@ -32,7 +35,8 @@ impl Definition for Spec {
         "spmv",
         "the product of a sparse matrix in compressed rows and a vector (he2007 §4.3, sengupta2007 §4.2)",
         Spec::TABLE,
-    )];
+    )
+    .with_matrix()];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)
@@ -60,6 +64,17 @@ impl Problem for Spec {
             _ => None,
         };
         best.into_iter().chain(own).collect()
+    }
+
+    fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {
+        let all = match self.generator() {
+            Some(generator) => generator.positions(self.seed),
+            None => {
+                let found = |hash: &str| stored(hash).map(Arc::new).map_err(Failure::NotApplicable);
+                Positions::of(&matrix::matrix(self, found).map_err(|failure| failure.to_string())?)
+            }
+        };
+        all.map(Some).map_err(|error| error.to_string())
     }
 
     /// Products with the next element of x are wrong wherever there are any.

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Spec;
 use crate::case::Failure;
 use crate::inputs::graph::{Graph, listed};
+use crate::inputs::sparse::Positions;
+use crate::primitives::IndexLookup;
 
 /// Which graph it is, as text, and the graph.
 type Made = (String, Arc<Graph>);
@@ -39,4 +41,20 @@ pub fn of(
         return Err(Failure::Failed("the graph is not the one of the plan".to_owned()));
     }
     Ok(last.insert((name, Arc::new(made))).1.clone())
+}
+
+/// Where the adjacency matrix has entries.
+///
+/// # Errors
+/// Those of `stored`, and a graph that would take too long to look at.
+pub fn positions(spec: &Spec, stored: IndexLookup) -> Result<Positions, String> {
+    let all = match (spec.generated(), &spec.hash) {
+        (Some(generated), _) => generated.positions(),
+        (None, Some(hash)) => {
+            let graph = listed::graph(&stored(hash)?, spec.directions(), spec.heaviest as u32, spec.seed);
+            graph.and_then(|graph| graph.positions())
+        }
+        (None, None) => return Err("graph.file.hash: is missing".to_owned()),
+    };
+    all.map_err(|error| error.to_string())
 }

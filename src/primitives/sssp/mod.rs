@@ -32,9 +32,10 @@ pub mod window;
 
 pub use spec::{Method, Spec};
 
-use super::{Definition, Primitive, Problem};
+use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Params, Pass, Refusal, Value, Work};
+use crate::inputs::sparse::Positions;
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
@@ -42,7 +43,8 @@ impl Definition for Spec {
         "the distances of all vertices of a graph from one of them (ashkiani2017 §7.2)",
         Spec::TABLE,
     )
-    .with_derived_params(spec::completed)];
+    .with_derived_params(spec::completed)
+    .with_matrix()];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)
@@ -83,6 +85,10 @@ impl Problem for Spec {
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
+    }
+
+    fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {
+        graph::positions(self, stored).map(Some)
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -47,7 +47,7 @@ pub enum Action {
     Home(home::Request),
     /// A request about stored runs.
     Runs(runs::Request),
-    /// A request about the lines that a case touches.
+    /// A request about the lines that a case touches, or its sparse matrix.
     Pattern(Look),
     /// A request about a profile that is being changed.
     WhatIf(whatif::Request),

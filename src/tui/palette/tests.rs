@@ -104,6 +104,20 @@ fn colour_blind_people_can_tell_the_series_apart() {
     }
 }
 
+/// Steps of a scale are ordered by lightness, away from the background, and neighbours differ to everyone.
+#[test]
+fn scales_rise_from_the_background() {
+    for (palette, background) in [(Palette::Dark, 0.0), (Palette::Light, 1.0)] {
+        let steps = palette.ramp().expect("colours").map(|colour| light(Some(colour)));
+        let away = steps.map(|colour| (oklab(colour)[0] - background).abs());
+        assert!(away.is_sorted() && away[0] > 0.1, "{palette:?}: {away:?}");
+        for pair in steps.windows(2) {
+            let apart = distance(pair[0], pair[1]);
+            assert!(apart > 0.055, "{palette:?}: {apart:.3}");
+        }
+    }
+}
+
 /// Against black and white the ratio is known: 21:1.
 #[test]
 fn the_measures_are_right() {

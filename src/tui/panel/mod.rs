@@ -13,6 +13,7 @@ pub mod header;
 pub mod help;
 pub mod hints;
 pub mod log;
+mod matrix;
 pub mod pattern;
 pub mod preview;
 pub mod queue;

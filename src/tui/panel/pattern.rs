@@ -1,15 +1,15 @@
 //! The lines and sectors that the first iterations of a case touch: a row for each iteration, a column for each
-//! line, and in each column the number of elements per sector.
+//! line, and in each column the number of elements per sector. Sparse matrices are drawn by [`matrix`].
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::{Focus, heading};
+use super::{Focus, heading, matrix};
 use crate::case::units::{fmt_bytes, grouped};
 use crate::inputs::locality::{LINE_SIZES, SECTOR, Touch};
-use crate::tui::pattern::{PatternView, Side};
+use crate::tui::pattern::{PatternView, Picture, Side};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
@@ -19,9 +19,13 @@ const NUMBER: u16 = 5;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(view) = &state.pattern else { return };
-    let Some(side) = view.side() else { return };
-    let title = format!("Pattern{}{} of {}", theme.separator(), side.name, view.touches.name);
+    let shown = view.side().map_or("A", |side| side.name);
+    let title = format!("Pattern{}{shown} of {}", theme.separator(), view.pattern.name);
     let area = heading(&title, state.focus == Focus::Pattern, theme, area, buffer);
+    if let Picture::Matrix(density) = &view.pattern.picture {
+        return matrix::draw(density, theme, area, buffer);
+    }
+    let Some(side) = view.side() else { return };
     let above = above(view, side, usize::from(area.width), theme);
     let rows = (above.len() as u16).min(area.height);
     super::lines(above, area, buffer);

@@ -1,12 +1,12 @@
-//! Requests about the lines that a case touches.
+//! Requests about the pattern of a case: the lines that it touches, or its sparse matrix.
 
 use ratatui::crossterm::event::KeyCode;
 
 use super::PatternView;
-use super::question::{Question, Touches};
+use super::question::{Pattern, Question};
 use crate::case::units::escaped;
 use crate::inputs::locality::LINE_SIZES;
-use crate::primitives;
+use crate::primitives::{self, Primitive};
 use crate::recipe::plan::Plan;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::panel::Focus;
@@ -53,7 +53,7 @@ pub const SHOW: Command = Command {
     bindings: &[(char('p'), Action::Pattern(Look::Show))],
     hinted: 1,
     name: "pattern",
-    help: "which cache lines and sectors the first iterations of a gather or scatter touch",
+    help: "the cache lines and sectors that the first iterations touch, or where a sparse matrix has entries",
 };
 
 /// [`SHOW`] without a hint, because a run needs the row of hints.
@@ -76,7 +76,7 @@ pub const COMMANDS: &[Command] = &[
         bindings: &[(char('['), Action::Pattern(Look::Previous)), (char(']'), Action::Pattern(Look::Next))],
         hinted: 2,
         name: "case",
-        help: "the previous or next case with indices",
+        help: "the previous or next case with indices or a sparse matrix",
     },
     Command {
         bindings: &[(char('b'), Action::Pattern(Look::Length))],
@@ -105,10 +105,10 @@ pub fn allows(state: &State, look: Look) -> bool {
     let view = state.pattern.as_ref().filter(|_| state.focus == Focus::Pattern);
     match look {
         Look::Show => selected(state).is_some(),
-        Look::Previous => view.is_some_and(|view| neighbour(state, view.touches.at, false).is_some()),
-        Look::Next => view.is_some_and(|view| neighbour(state, view.touches.at, true).is_some()),
-        Look::Side => view.is_some_and(|view| view.touches.sides.len() > 1),
-        _ => view.is_some(),
+        Look::Previous => view.is_some_and(|view| neighbour(state, view.pattern.at, false).is_some()),
+        Look::Next => view.is_some_and(|view| neighbour(state, view.pattern.at, true).is_some()),
+        Look::Side => view.is_some_and(|view| view.pattern.sides().len() > 1),
+        _ => view.is_some_and(PatternView::scrolls),
     }
 }
 
@@ -117,11 +117,11 @@ pub fn apply(state: &mut State, look: Look) -> Option<Effect> {
     match (look, view) {
         (Look::Show, _) => return ask(state, selected(state)?),
         (Look::Previous, Some(view)) => {
-            let at = view.touches.at;
+            let at = view.pattern.at;
             return ask(state, neighbour(state, at, false)?);
         }
         (Look::Next, Some(view)) => {
-            let at = view.touches.at;
+            let at = view.pattern.at;
             return ask(state, neighbour(state, at, true)?);
         }
         (Look::Left, Some(view)) => view.shift(-1),
@@ -131,7 +131,7 @@ pub fn apply(state: &mut State, look: Look) -> Option<Effect> {
             (view.line, view.column) = ((view.line + 1) % LINE_SIZES.len(), 0);
         }
         (Look::Side, Some(view)) => {
-            (view.side, view.row, view.column) = ((view.side + 1) % view.touches.sides.len().max(1), 0, 0);
+            (view.side, view.row, view.column) = ((view.side + 1) % view.pattern.sides().len().max(1), 0, 0);
         }
         _ => {}
     }
@@ -155,54 +155,60 @@ fn plan(state: &State) -> Option<&Plan> {
     }
 }
 
-fn has_indices(plan: &Plan, at: usize) -> bool {
+/// Whether there is anything to show of a case.
+fn has_pattern(plan: &Plan, at: usize) -> bool {
     let primitive = plan.cases.get(at).and_then(|case| primitives::find(&case.primitive));
-    primitive.is_some_and(|primitive| primitive.has_walks())
+    primitive.is_some_and(|primitive| primitive.has_walks() || primitive.has_matrix())
 }
 
-/// The selected case of the run, or the recipe's first case with indices.
+/// The selected case of the run, or the recipe's first case with a pattern.
 fn selected(state: &State) -> Option<usize> {
     let plan = plan(state)?;
     let mut all = 0..plan.cases.len();
     match (state.focus, of_run(state)) {
         (Focus::Pattern, _) => None,
-        (_, true) => state.session.as_ref().map(|s| s.selected).filter(|at| has_indices(plan, *at)),
-        (_, false) => all.find(|at| has_indices(plan, *at)),
+        (_, true) => state.session.as_ref().map(|s| s.selected).filter(|at| has_pattern(plan, *at)),
+        (_, false) => all.find(|at| has_pattern(plan, *at)),
     }
 }
 
 fn neighbour(state: &State, at: usize, forward: bool) -> Option<usize> {
     let plan = plan(state)?;
-    let wanted = |at: &usize| has_indices(plan, *at);
+    let wanted = |at: &usize| has_pattern(plan, *at);
     if forward { (at + 1..plan.cases.len()).find(wanted) } else { (0..at).rev().find(wanted) }
 }
 
-/// Generating indices takes a core, so it waits while something is timed.
+/// Generating indices or a matrix takes a core, so it waits while something is timed.
 fn ask(state: &mut State, at: usize) -> Option<Effect> {
     if state.measuring() {
-        state.notice = Some("a run is active: indices are made when it is over".to_owned());
+        state.notice = Some("a run is active: patterns are made when it is over".to_owned());
         return None;
     }
     let plan = plan(state)?;
     let case = plan.cases.get(at)?.clone();
     let experiment = plan.experiments.get(case.experiment);
     let name = experiment.map_or_else(|| case.primitive.clone(), |e| words::swept_values(e, &case));
-    let name = escaped(&format!("{} {name}", case.primitive));
+    let named = name == case.primitive;
+    let name = escaped(&if named { name } else { format!("{} {name}", case.primitive) });
+    // Large matrices take a second or two.
+    let slow = primitives::find(&case.primitive).is_some_and(Primitive::has_matrix);
     let question = Question { at, name, case, files: plan.indices.clone() };
+    state.notice = slow.then(|| "looking at the matrix …".to_owned());
     Some(Effect::Request(state.runs.ticket_for(runs::Awaited::Touching), Job::Touch(Box::new(question))))
 }
 
 /// Shows the result, with the settings of the previous view.
-pub fn show(state: &mut State, touches: Touches) {
+pub fn show(state: &mut State, pattern: Pattern) {
     let before = state.pattern.as_ref();
     // A GPU's lines have 128 bytes, a processor's 64; from case to case the view stays as it is.
     let stays = before.filter(|_| state.focus == Focus::Pattern).map(|view| view.line);
     let gpu =
-        plan(state).and_then(|plan| plan.cases.get(touches.at)).is_some_and(|case| case.place().0 == "cuda");
+        plan(state).and_then(|plan| plan.cases.get(pattern.at)).is_some_and(|case| case.place().0 == "cuda");
     let line = stays.unwrap_or(usize::from(gpu));
     let whole = before.is_some_and(|view| view.whole);
     let back = before.map(|view| view.back).filter(|_| state.focus == Focus::Pattern);
     let back = back.unwrap_or(state.focus);
-    state.pattern = Some(PatternView { touches, side: 0, line, whole, row: 0, column: 0, back });
+    state.notice = None;
+    state.pattern = Some(PatternView { pattern, side: 0, line, whole, row: 0, column: 0, back });
     state.focus = Focus::Pattern;
 }

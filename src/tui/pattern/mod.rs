@@ -1,17 +1,17 @@
-//! The lines and sectors of memory that the first iterations of a case touch.
+//! The lines and sectors of memory that the first iterations of a case touch, or its sparse matrix.
 
 mod look;
 mod question;
 
 pub use look::{COMMANDS, Look, SHOW, SHOW_ASIDE, allows, apply, show};
-pub use question::{Question, Side, Touches};
+pub use question::{Pattern, Picture, Question, Side};
 
 use super::panel::Focus;
 
 /// The pattern view and its settings.
 #[derive(Clone, Debug)]
 pub struct PatternView {
-    pub touches: Touches,
+    pub pattern: Pattern,
     /// Index of the shown side.
     pub side: usize,
     /// Index of the line size in [`LINE_SIZES`](crate::inputs::locality::LINE_SIZES).
@@ -28,7 +28,12 @@ pub struct PatternView {
 
 impl PatternView {
     pub fn side(&self) -> Option<&Side> {
-        self.touches.sides.get(self.side)
+        self.pattern.sides().get(self.side)
+    }
+
+    /// Whether there are rows and columns to move among: a matrix is shown whole.
+    pub fn scrolls(&self) -> bool {
+        self.side().is_some()
     }
 
     /// Moves down, or up if negative; stops at the end.

@@ -1,9 +1,12 @@
 //! A question about a case's access pattern, answered in a thread.
 
+use std::sync::Arc;
+
 use anyhow::{anyhow, bail};
 
 use crate::case::{Case, IndexFile, Value};
 use crate::inputs::locality::Touched;
+use crate::inputs::sparse::Density;
 use crate::primitives;
 
 /// Maximum number of iterations that are examined.
@@ -24,13 +27,30 @@ pub struct Question {
     pub files: Vec<IndexFile>,
 }
 
-/// The memory that a case touches.
+/// The pattern of a case.
 #[derive(Clone, Debug)]
-pub struct Touches {
+pub struct Pattern {
     pub at: usize,
     pub name: String,
-    /// One side, or two if the case gathers and scatters.
-    pub sides: Vec<Side>,
+    pub picture: Picture,
+}
+
+#[derive(Clone, Debug)]
+pub enum Picture {
+    /// The memory that the case touches: one side, or two if it gathers and scatters.
+    Lines(Vec<Side>),
+    /// Where its sparse matrix has entries.
+    Matrix(Arc<Density>),
+}
+
+impl Pattern {
+    /// The sides of a case that goes through indices.
+    pub fn sides(&self) -> &[Side] {
+        match &self.picture {
+            Picture::Lines(sides) => sides,
+            Picture::Matrix(_) => &[],
+        }
+    }
 }
 
 /// One side of a case.
@@ -49,25 +69,36 @@ impl Question {
     /// Computes the answer.
     ///
     /// # Errors
-    /// If the case has no indices, or its indices are not available.
-    pub fn answer(&self) -> anyhow::Result<Touches> {
+    /// If the case has neither indices nor a matrix, or they are not available or take too long to make.
+    pub fn answer(&self) -> anyhow::Result<Pattern> {
+        let picture =
+            match primitives::positions(&self.files, &self.case).map_err(|why| self.refused(&why))? {
+                Some(positions) => Picture::Matrix(Arc::new(Density::of(&positions))),
+                None => Picture::Lines(self.sides()?),
+            };
+        Ok(Pattern { at: self.at, name: self.name.clone(), picture })
+    }
+
+    fn refused(&self, why: &str) -> anyhow::Error {
+        anyhow!("{}: {why}", self.name)
+    }
+
+    fn sides(&self) -> anyhow::Result<Vec<Side>> {
         let pattern = self.annotation("pattern-length");
         let each = pattern.unwrap_or(WARP).clamp(1, MOST);
         let most = (each * ITERATIONS).min(MOST.max(each));
-        let walks = primitives::walks(&self.files, &self.case, most)
-            .map_err(|why| anyhow!("{}: {why}", self.name))?;
+        let walks = primitives::walks(&self.files, &self.case, most).map_err(|why| self.refused(&why))?;
         if walks.is_empty() {
-            bail!("{} goes through no indices", self.case.primitive);
+            bail!("{} goes through no indices and has no sparse matrix", self.case.primitive);
         }
         let sides = walks.into_iter().map(|walk| {
             let touched = Touched::of(&walk.indices, each as usize, walk.element);
-            let touched = touched.map_err(|why| anyhow!("{}: {why}", self.name))?;
+            let touched = touched.map_err(|why| self.refused(&why))?;
             let lines = std::array::from_fn(|length| touched.all_lines(length));
             let facts = self.facts(walk.total, each, pattern.is_some(), &touched);
             Ok(Side { name: walk.side, facts, touched, lines })
         });
-        let sides = sides.collect::<anyhow::Result<Vec<Side>>>()?;
-        Ok(Touches { at: self.at, name: self.name.clone(), sides })
+        sides.collect()
     }
 
     fn facts(&self, total: u64, each: u64, pattern: bool, touched: &Touched) -> Vec<String> {

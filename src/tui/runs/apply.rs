@@ -267,7 +267,7 @@ fn show(state: &mut State, answer: Answer) -> Option<Effect> {
             state.runs.exported = Some(*exported);
             state.overlay = Some(Overlay::Export { selected: 0 });
         }
-        Answer::Touched(touches) => crate::tui::pattern::show(state, *touches),
+        Answer::Pattern(pattern) => crate::tui::pattern::show(state, *pattern),
         Answer::Refused(reason) => state.notice = Some(reason),
         _ => {}
     }

@@ -18,7 +18,7 @@ use crate::recipe::plan::Plan;
 use crate::run::Interrupted;
 use crate::run::index::Stamp;
 use crate::tui::chart::baseline::Baseline;
-use crate::tui::pattern::{Question, Touches};
+use crate::tui::pattern::{Pattern, Question};
 use crate::tui::resume::Unfinished;
 use crate::tui::wake::Waker;
 
@@ -51,7 +51,7 @@ pub enum Job {
         path: PathBuf,
         text: String,
     },
-    /// Find the lines that a case touches.
+    /// Find the lines that a case touches, or the shape of its matrix.
     Touch(Box<Question>),
 }
 
@@ -85,7 +85,7 @@ pub enum Answer {
         path: PathBuf,
         note: Option<String>,
     },
-    Touched(Box<Touches>),
+    Pattern(Box<Pattern>),
     /// The request failed, for this reason.
     Refused(String),
 }

@@ -49,7 +49,7 @@ pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answe
         Job::Note { path, text } => {
             note::write(&path, &text).map(|()| Answer::Noted { note: note::read(&path), path })
         }
-        Job::Touch(question) => question.answer().map(|touches| Answer::Touched(Box::new(touches))),
+        Job::Touch(question) => question.answer().map(|pattern| Answer::Pattern(Box::new(pattern))),
     };
     tell(answer.unwrap_or_else(|error| Answer::Refused(escaped(&format!("{error:#}")))));
 }

@@ -46,6 +46,7 @@ pub fn resolve(entry: &RecipeEntry) -> Result<Plan, String> {
         "quickstart" => Ok(stream()),
         "fig09-passes" => Ok(passes()),
         "app-patterns" => Ok(applications()),
+        "matrices" => Ok(matrices()),
         _ => Err("1:20: scatter.method: `segmentd` is not a method; accepted: direct, multipass, segmented \
                   (nearest: segmented)"
             .to_owned()),
@@ -225,4 +226,18 @@ pub fn stream() -> Plan {
         rounds: 1,
     };
     plan("Stream", &[common, by_size])
+}
+
+/// The recipe of [`matrices`], which is not among [`recipes`].
+pub fn of_matrices() -> RecipeEntry {
+    let text = "title: Sparse matrices\n\
+        spmv: {matrix: [{rmat: {scale: 10}}, {laplace5: 8}, {banded: {rows: 2Mi, half: 0}}]}\n\
+        backend: cpu\nchart: {x: matrix, y: time}\n";
+    recipe("", "matrices", "Sparse matrices", text)
+}
+
+/// Three matrices; the last is large.
+pub fn matrices() -> Plan {
+    let recipe = crate::recipe::parse("matrices.yaml", &of_matrices().text).expect("a recipe");
+    crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan")
 }

@@ -70,7 +70,7 @@ fn a_played_run_that_was_cut_short_is_only_looked_at() {
 fn keys_at_home_say_why_too() {
     let mut app = app(&script::Scripted::default(), PLAIN);
     app.tick(Duration::ZERO);
-    assert_eq!(said(&mut app, "p"), "only gather, scatter and pattern go through indices");
+    assert_eq!(said(&mut app, "p"), "there are no indices and no sparse matrix to show");
     said(&mut app, "jj");
     app.tick(at(10));
     assert!(said(&mut app, "w").starts_with("this recipe has a mistake"));

@@ -127,6 +127,8 @@ scenes! {
     export: stored::export,
     pattern: stored::pattern,
     pattern_in_lines: stored::pattern_in_lines,
+    matrix: stored::matrix,
+    matrix_sampled: stored::matrix_sampled,
     predicted_first: whatif::predicted_first,
     predicted: whatif::predicted,
     bucket_sweep: whatif::bucket_sweep,

@@ -7,11 +7,11 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 
-use super::{NOW, listed, names, over, plan, press, stored_runs, typed, write, write_plan};
+use super::{NOW, listed, names, over, plan, press, screens, stored_runs, typed, write, write_plan};
 use crate::run::note;
 use crate::run::runner::Control;
 use crate::tui::app::App;
-use crate::tui::panel::Focus;
+use crate::tui::panel::{Focus, hints};
 use crate::tui::runs::Listing;
 use crate::tui::session::Phase;
 use crate::tui::state::{Mode, Overlay};
@@ -272,6 +272,27 @@ fn what_is_under_the_cursor_is_copied() {
 }
 
 #[test]
+fn a_matrix_is_shown_whole_and_no_key_moves_it() {
+    let mut app = screens::of_matrices(PLAIN, "p");
+    let at = |app: &App| app.state.pattern.as_ref().map(|view| view.pattern.at).expect("a pattern");
+    assert_eq!((app.state.focus, at(&app)), (Focus::Pattern, 0));
+    for key in ["j", "G", "h", "b", "s", "t", "["] {
+        typed(&mut app, key);
+        assert!(app.state.notice.is_some(), "{key} says why it does nothing");
+    }
+    let hints: Vec<&str> = hints::hints(&app.state).iter().map(|(command, _)| command.name).collect();
+    assert_eq!(hints, ["case", "back", "help", "quit"]);
+    typed(&mut app, "]");
+    assert_eq!((at(&app), app.state.notice.clone()), (1, None));
+    // The help is moved through as ever.
+    typed(&mut app, "?j");
+    assert!(matches!(app.state.overlay, Some(Overlay::Help { scroll: Some(1) })), "{:?}", app.state.overlay);
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Esc);
+    assert_eq!(app.state.focus, Focus::Recipes);
+}
+
+#[test]
 fn a_case_of_a_recipe_or_a_run_shows_what_it_touches() {
     let root = stored_runs();
     let (mut app, _runner) = over(root.path(), PLAIN);
@@ -279,7 +300,7 @@ fn a_case_of_a_recipe_or_a_run_shows_what_it_touches() {
     assert_eq!(app.state.focus, Focus::Recipes, "streams go through no indices");
     typed(&mut app, "jp");
     assert_eq!(app.state.focus, Focus::Pattern);
-    let at = |app: &App| app.state.pattern.as_ref().map(|view| view.touches.at).expect("a pattern");
+    let at = |app: &App| app.state.pattern.as_ref().map(|view| view.pattern.at).expect("a pattern");
     assert_eq!(at(&app), 0);
     typed(&mut app, "]]");
     assert_eq!(at(&app), 2);

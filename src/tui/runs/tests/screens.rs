@@ -5,10 +5,11 @@ use std::path::Path;
 use ratatui::crossterm::event::KeyCode;
 use tempfile::TempDir;
 
-use super::{listed, over, press, stored_runs, typed};
+use super::{NOW, listed, over, press, stored_runs, typed};
 use crate::run::repeat::Repeat;
 use crate::run::runner::Message;
 use crate::tui::app::App;
+use crate::tui::recipes::Recipes;
 use crate::tui::runs::Exported;
 use crate::tui::state::Overlay;
 use crate::tui::tests::{fixture, script};
@@ -109,6 +110,25 @@ pub fn pattern_in_lines(theme: Theme) -> App {
 
 fn touched(theme: Theme, keys: &str) -> App {
     let mut app = over(Path::new("reports/nowhere"), theme).0;
+    typed(&mut app, keys);
+    app
+}
+
+/// A matrix of which all rows are looked at.
+pub fn matrix(theme: Theme) -> App {
+    of_matrices(theme, "p")
+}
+
+/// A matrix of which a sample is looked at.
+pub fn matrix_sampled(theme: Theme) -> App {
+    of_matrices(theme, "p]]")
+}
+
+/// The app over a recipe of sparse matrices.
+pub fn of_matrices(theme: Theme, keys: &str) -> App {
+    let mut app = over(Path::new("reports/nowhere"), theme).0;
+    app.state.recipes = Recipes::new(vec![fixture::of_matrices()]);
+    app.tick(NOW);
     typed(&mut app, keys);
     app
 }
