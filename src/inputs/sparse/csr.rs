@@ -123,9 +123,14 @@ pub(super) fn in_ranges<T: Send>(n: u64, of: impl Fn(Range<u64>) -> T + Sync) ->
     let range = |k: u64| n * k / parts..n * (k + 1) / parts;
     thread::scope(|scope| {
         let (of, range) = (&of, &range);
-        let others: Vec<_> = (1..parts).map(|k| scope.spawn(move || of(range(k)))).collect();
+        let begin = |k| thread::Builder::new().spawn_scoped(scope, move || of(range(k))).map_err(|_| k);
+        let others: Vec<_> = (1..parts).map(begin).collect();
         let first = [of(range(0))].into_iter();
-        let others = others.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let others = others.into_iter().map(|part| match part {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // A limit of processes is reached: this thread takes the range, too.
+            Err(k) => of(range(k)),
+        });
         first.chain(others).collect()
     })
 }
