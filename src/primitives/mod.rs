@@ -57,7 +57,7 @@ pub trait Problem {
 
     /// Compares an implementation's whole output, as returned by
     /// [`Prepared::read_back`](crate::device::Prepared::read_back), with the sequential oracle. For small
-    /// cases: it uses host memory and one thread.
+    /// cases: it uses host memory and, but for the making of a matrix, one thread.
     ///
     /// # Errors
     /// Describes the first mistake.

@@ -91,10 +91,13 @@ fn csv() {
     .fuzz();
 }
 
-/// A file of a matrix or a graph, which has at most two words a number of the file, and its size.
+/// A file of a matrix or a graph: at most six words for each entry, and for a whole matrix where its rows begin.
 fn listed(format: Format, input: &[u8], column: Option<&str>) -> Outcome {
+    let rows = |words: &[u64]| if column.is_some() { words[0] as usize + 4 } else { 4 };
     match arrays::parse(format, input, column) {
-        Ok(words) if words.len() > 3 * input.len() + 8 => Err("more words than the file has".to_owned()),
+        Ok(words) if words.len() > 3 * input.len() + rows(&words) => {
+            Err("more words than the file has".to_owned())
+        }
         other => Ok(other.err().map(|error| error.of("a"))),
     }
 }

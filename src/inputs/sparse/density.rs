@@ -17,6 +17,8 @@ pub struct Density {
     rows: u64,
     /// Entries of the shortest and of the longest of them; `None` without rows.
     pub ends: Option<(u64, u64)>,
+    /// Entries of all of them.
+    entries: u64,
     /// Rows among them without entries.
     empty: u64,
     /// Mean and largest distance |i − j| of their entries from the diagonal; `None` without entries.
@@ -65,12 +67,13 @@ impl Density {
             let line = &mut corners[bin * width..][..width];
             columns.iter().for_each(|&j| line[(u64::from(j) * bins.1 / shape.columns) as usize + 1] += 1);
         }
-        let count = entries.indices.len();
+        let count = entries.indices.len() as u64;
         let mut density = Density {
             shape: *shape,
             sample: rows.sampled().then(|| rows.count()),
             rows: rows.count(),
             ends,
+            entries: count,
             empty,
             distances: (count > 0).then(|| (sum as f64 / count as f64, largest)),
             bins,
@@ -95,9 +98,9 @@ impl Density {
         }
     }
 
-    /// Entries of a row of the whole matrix, on average.
+    /// Entries of a row that was looked at, on average.
     pub fn mean(&self) -> Option<f64> {
-        (self.shape.rows > 0).then(|| self.shape.entries as f64 / self.shape.rows as f64)
+        (self.rows > 0).then(|| self.entries as f64 / self.rows as f64)
     }
 
     /// The share of rows without entries.

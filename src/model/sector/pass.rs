@@ -193,8 +193,9 @@ impl PassContext<'_> {
     fn beside(&self, random: &Access) -> Beside {
         let cold = self.is_thin() && self.all > self.machine.capacity;
         let streams = if cold { self.touches() - random.footprint as f64 } else { 0.0 };
-        let fetched = random.direction == Direction::Write
-            && self.pass.accesses.iter().any(|a| a.direction == Direction::Read && a.array == random.array);
+        let reads =
+            |a: &Access| a.direction == Direction::Read && a.array == random.array && a.order == random.order;
+        let fetched = random.direction == Direction::Write && self.pass.accesses.iter().any(reads);
         Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0), fetched }
     }
 

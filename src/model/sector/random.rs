@@ -68,7 +68,7 @@ pub fn random(machine: &Machine, access: &Access, beside: Beside) -> Result<Dema
     }
     let fetched = if beside.fetched {
         let reads = machine.random(Direction::Read, access.element)?;
-        machine.miss(reads) - machine.hit(reads)
+        (machine.miss(reads) - machine.hit(reads)).max(0.0)
     } else {
         0.0
     };

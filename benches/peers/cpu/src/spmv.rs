@@ -79,6 +79,9 @@ impl<T: Number> Product<T> {
         if shape.rows == 0 {
             return refused("there is no such product");
         }
+        if by == By::Faer && shape.rows.max(shape.columns) > i32::MAX as u64 {
+            return refused("the crate has at most 2147483647 rows and columns with indices of 32 bits");
+        }
         require(2 * bytes::<T>(shape, add))?;
         let made = generator.make(seed).map_err(|why| NotApplicable(why.to_string()))?;
         let matrix = made.with_values(|row, column, at| match diagonal {
