@@ -2,14 +2,14 @@
 // resident at once, which meet at a barrier after each phase of a step.
 //
 // By rows, a warp multiplies a row, 32 entries at a time and several such groups in flight; entries pass the first-level
-// cache by, so that it keeps the gathered vector. In blocks of columns (src/primitives/cg/slices.rs), a block of threads
+// cache by, so that it keeps the gathered vector. In blocks of columns (src/primitives/spmv/slices.rs), a block of threads
 // keeps its part of the vector in shared memory, a lane multiplies a row of a slice, and the sums of a row over the blocks
 // of columns, its layers, are added where they are used. A dot product is summed by each block over its share of the rows, and then by
 // every block over the sums of all blocks in the same order: all have the same scalars without a second barrier, and
 // results are the same whenever the grid is.
 #include "certify.cuh"
 #include "grid_barrier.cuh"
-#include "hints.cuh"
+#include "slices.cuh"
 
 // Entries of a row that a lane has in flight.
 #define ITEMS 8u
@@ -22,9 +22,6 @@
 #define RESIDUAL 2u
 #define XZ 3u
 #define ZZ 4u
-
-// The part of a vector that a block of threads gathers from.
-extern __shared__ uint4 dense[];
 
 struct System {
     const u32* starts;    // of rows, or of slices in groups
@@ -149,65 +146,17 @@ template <typename T> LAB double product_by_rows(const System& s, const T* vecto
     return dot;
 }
 
-// Groups of a slice that a lane has in flight.
-#define GROUPS 4u
-
-template <typename T> struct Group;
-template <> struct Group<double> {
-    typedef u32 Places;
-};
-template <> struct Group<float> {
-    typedef u64 Places;
-};
-
-// The lane's row of a slice, times the part of the vector that is near.
-template <typename T> LAB T slice_product(const System& s, const T* near, u32 slice) {
-    const u32 SIZE = 16u / sizeof(T);
-    typedef typename Group<T>::Places Places;
-    const u32 end = s.starts[slice + 1u];
-    T sum = T(0);
-    for (u32 group = s.starts[slice]; group < end; group += GROUPS) {
-        uint4 bits[GROUPS];
-        Places places[GROUPS];
-#pragma unroll
-        for (u32 k = 0; k < GROUPS; ++k) {
-            const u64 at = (u64)(group + k) * 32u + (threadIdx.x & 31u);
-            const bool inside = group + k < end;
-            bits[k] = inside ? load_no_l1((const uint4*)s.values + at) : uint4{0, 0, 0, 0};
-            places[k] = inside ? load_no_l1((const Places*)s.columns + at) : Places(0);
-        }
-#pragma unroll
-        for (u32 k = 0; k < GROUPS; ++k) {
-            T values[SIZE];
-            memcpy(values, &bits[k], sizeof values);
-#pragma unroll
-            for (u32 e = 0; e < SIZE; ++e) sum += values[e] * near[(u32)(places[k] >> (16u * e)) & 0xFFFFu];
-        }
-    }
-    return sum;
-}
-
-// The same by slices: those of the block's share, one block of columns after another.
+// The same by slices: those of the block's share.
 template <typename T> LAB double product_by_slices(const System& s, const T* vector) {
-    T* near = (T*)dense;
-    const u32 per_layer = (u32)((s.n + 31u) / 32u), end = s.shares[blockIdx.x + 1u];
+    const Slices slices = {s.starts, s.columns, s.values, s.rows};
     double dot = 0.0;
-    for (u32 begin = s.shares[blockIdx.x]; begin < end;) {
-        const u64 layer = begin / per_layer, column = layer * s.width;
-        const u32 behind = (u32)(layer + 1u) * per_layer, stop = behind < end ? behind : end;
-        __syncthreads();
-        for (u64 i = threadIdx.x; i < s.width && column + i < s.n; i += blockDim.x) near[i] = vector[column + i];
-        __syncthreads();
-        for (u32 slice = begin + threadIdx.x / 32u; slice < stop; slice += blockDim.x / 32u) {
-            const u64 row = s.rows[slice * 32u + (threadIdx.x & 31u)];
-            const T sum = slice_product<T>(s, near, slice);
-            if (row - s.first < s.count) {
-                ((T*)s.q)[layer * s.n + row] = sum;
-                dot += (double)vector[row] * (double)sum;
-            }
-        }
-        begin = stop;
-    }
+    const auto near = [&](u64 at) { return vector[at]; };
+    sum_slices<T>(slices, s.shares[blockIdx.x], s.shares[blockIdx.x + 1u], s.n, s.n, s.width, near,
+                  [&](u32 layer, u64 row, T sum) {
+                      if (row - s.first >= s.count) return;
+                      ((T*)s.q)[layer * s.n + row] = sum;
+                      dot += (double)vector[row] * (double)sum;
+                  });
     return dot;
 }
 

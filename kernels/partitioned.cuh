@@ -11,7 +11,6 @@
 #include "hints.cuh"
 #include "sums.cuh"
 
-typedef unsigned short u16;
 
 extern __shared__ uint4 dense[];
 

@@ -20,7 +20,6 @@
 #define DIGITS_ROW (SHARE + 4u)
 
 typedef unsigned char u8;
-typedef unsigned short u16;
 
 // A part of more keys than fit, and the number of tiles of the parts listed before it.
 struct Part {

@@ -1,10 +1,7 @@
 // spmv: y = A·x, or y = A·x + z, of a sparse matrix in compressed rows (src/primitives/spmv/mod.rs). Only rows below
 // `rows` are computed, which is less than the matrix has only for a deliberate mistake. z may be missing.
-#include "spmv.cuh"
-
-template <typename T> LAB void put(T* y, const T* __restrict__ z, u64 row, T sum) {
-    y[row] = z == nullptr ? sum : sum + z[row];
-}
+#include "slices.cuh"
+#include "spmv_tile.cuh"
 
 // ---- a row for each group of lanes, or for each block --------------------------------------
 
@@ -38,81 +35,87 @@ template <typename T> LAB void by_blocks(Csr<T> a, const T* __restrict__ x, cons
 
 // ---- equal shares of rows and entries ------------------------------------------------------
 
-// Rows and entries of a block together, and its threads (src/primitives/spmv/tiles.rs).
-#define TILE 2048u
-#define THREADS 256u
 #define ITEMS (TILE / THREADS)
-
-// A row with more entries for each of its lanes than this is summed by a whole warp.
-#define LONG 32u
 
 // The place of a product in shared memory: one place in 128 bytes stays empty, so that rows of 8, 16 … entries, which
 // threads next to each other sum, begin in different banks.
 template <typename T> LAB u32 place(u32 at) { return at + at / (u32)(128u / sizeof(T)); }
 
-// One thread's share of products [begin, end).
-template <typename T> LAB T staged_sum(const T* products, u32 begin, u32 end, u32 step) {
-    T sum = 0;
-    for (u32 k = begin; k < end; k += step) sum += products[place<T>(k)];
-    return sum;
-}
+template <typename T> struct Products {
+    const T* staged;
 
-// The ends of rows and the entries, merged in order, are cut into tiles (Merrill and Garland: Merge-based parallel
-// sparse matrix-vector multiplication, SC 2016). Tile t holds the ends of rows firsts[t] to firsts[t + 1], and the sum
-// of the entries of a row that ends in a later tile goes to carries[t].
+    LAB_MEMBER T sum(u32 begin, u32 end, u32 step) const {
+        T sum = 0;
+        for (u32 k = begin; k < end; k += step) sum += staged[place<T>(k)];
+        return sum;
+    }
+};
+
 // Without GATHERED, the values are products already.
 template <typename T, bool GATHERED>
 LAB void balanced(const u32* __restrict__ firsts, Csr<T> a, u64 total, const T* __restrict__ x, const T* __restrict__ z,
                   T* y, T* carries, u32 rows) {
     __shared__ T products[TILE + TILE / (128u / sizeof(T))];
-    const u64 from = (u64)blockIdx.x * TILE, to = from + TILE < total ? from + TILE : total;
-    const u32 row0 = firsts[blockIdx.x], row1 = firsts[blockIdx.x + 1];
-    const u32 entry0 = (u32)(from - row0), count = (u32)(to - row1) - entry0;
+    const Tile tile(firsts, blockIdx.x, total);
     {
         u32 columns[ITEMS];
         T values[ITEMS];
 #pragma unroll
         for (u32 k = 0; k < ITEMS; ++k) {
             const u32 at = threadIdx.x + k * THREADS;
-            columns[k] = GATHERED && at < count ? load_no_l1(a.columns + entry0 + at) : 0u;
+            columns[k] = GATHERED && at < tile.count ? __ldcs(a.columns + tile.entry0 + at) : 0u;
         }
 #pragma unroll
         for (u32 k = 0; k < ITEMS; ++k) {
             const u32 at = threadIdx.x + k * THREADS;
-            values[k] = at < count ? once(a.values + entry0 + at) : T(0);
+            values[k] = at < tile.count ? __ldcs(a.values + tile.entry0 + at) : T(0);
         }
 #pragma unroll
         for (u32 k = 0; k < ITEMS; ++k) {
             const u32 at = threadIdx.x + k * THREADS;
-            if (at < count) products[place<T>(at)] = GATHERED ? values[k] * __ldg(x + columns[k]) : values[k];
+            if (at < tile.count) products[place<T>(at)] = GATHERED ? values[k] * __ldg(x + columns[k]) : values[k];
         }
     }
     __syncthreads();
-    // The last of these rows continues behind the tile.
-    const u32 mine = row1 - row0 + 1u;
-    u32 lanes = 1;
-    while (lanes < 32u && mine * lanes * 2u <= THREADS) lanes *= 2u;
-    const u32 lane = threadIdx.x % lanes, in_warp = threadIdx.x % 32u;
-    for (u32 first = 0; first < mine; first += THREADS / lanes) {
-        const u32 at = first + threadIdx.x / lanes;
-        u32 begin = 0, end = 0;
-        if (at < mine) {
-            const u32 start = a.starts[row0 + at];
-            begin = start > entry0 ? start - entry0 : 0u;
-            end = at + 1u < mine ? a.starts[row0 + at + 1u] - entry0 : count;
+    sum_rows(tile, a.starts + tile.row0, Products<T>{products}, z, y, &carries[blockIdx.x], rows);
+}
+
+// ---- the same with the entries of a tile in the order of their columns -----------------------
+
+// Rows and entries of a block together, its threads, and the entries that a thread has in flight.
+#define SORTED_TILE 8192u
+#define SORTED_THREADS 1024u
+#define SORTED_ITEMS 4u
+
+// A warp gathers columns that are near each other, so that it takes fewer sectors; each product goes to the place that its
+// entry has in its row.
+template <typename T>
+LAB void sorted(const u32* __restrict__ firsts, Csr<T> a, const u16* __restrict__ places, u64 total, const T* __restrict__ x,
+                const T* __restrict__ z, T* y, T* carries, u32 rows) {
+    T* const products = (T*)dense;
+    const Tile tile(firsts, blockIdx.x, total, SORTED_TILE);
+    for (u32 base = threadIdx.x; base < tile.count; base += SORTED_ITEMS * SORTED_THREADS) {
+        u32 columns[SORTED_ITEMS], to[SORTED_ITEMS];
+        T values[SORTED_ITEMS];
+#pragma unroll
+        for (u32 k = 0; k < SORTED_ITEMS; ++k) {
+            const u32 at = base + k * SORTED_THREADS;
+            columns[k] = at < tile.count ? __ldcs(a.columns + tile.entry0 + at) : 0u;
         }
-        const bool by_warp = end - begin > LONG * lanes;
-        T sum = lanes_sum(by_warp ? T(0) : staged_sum(products, begin + lane, end, lanes), lanes);
-        for (u32 left = __ballot_sync(ALL_LANES, by_warp && lane == 0); left != 0; left &= left - 1u) {
-            const int owner = __ffs((int)left) - 1;
-            const u32 long_begin = __shfl_sync(ALL_LANES, begin, owner), long_end = __shfl_sync(ALL_LANES, end, owner);
-            const T all = lanes_sum(staged_sum(products, long_begin + in_warp, long_end, 32u), 32u);
-            if ((int)in_warp == owner) sum = all;
+#pragma unroll
+        for (u32 k = 0; k < SORTED_ITEMS; ++k) {
+            const u32 at = base + k * SORTED_THREADS;
+            values[k] = at < tile.count ? __ldcs(a.values + tile.entry0 + at) : T(0);
+            to[k] = at < tile.count ? __ldcs(places + tile.entry0 + at) : 0u;
         }
-        if (at >= mine || lane != 0) continue;
-        if (at + 1u == mine) carries[blockIdx.x] = sum;
-        else if (row0 + at < rows) put(y, z, row0 + at, sum);
+#pragma unroll
+        for (u32 k = 0; k < SORTED_ITEMS; ++k) {
+            const u32 at = base + k * SORTED_THREADS;
+            if (at < tile.count) products[place<T>(to[k])] = values[k] * __ldg(x + columns[k]);
+        }
     }
+    __syncthreads();
+    sum_rows(tile, a.starts + tile.row0, Products<T>{products}, z, y, &carries[blockIdx.x], rows);
 }
 
 // Adds what tiles have left for rows that end in later ones. Sums over 32 tiles go to y at once; only a row that spans
@@ -128,6 +131,38 @@ template <typename T> LAB void carry(const u32* __restrict__ firsts, const T* __
     }
     const u32 before = __shfl_up_sync(ALL_LANES, row, 1);
     if (row < rows && (lane == 0 || before != row)) atomicAdd(&y[row], sum);
+}
+
+// ---- blocks of columns whose part of x is in shared memory -----------------------------------
+
+// The sums of a share of the slices, of each row as many as there are blocks of columns. A block of threads has one share.
+template <typename T>
+LAB void in_blocks(const Slices& s, const u32* __restrict__ shares, const T* __restrict__ x, T* layers, u32 n, u32 columns,
+                   u32 width, u32 rows) {
+    const u32 begin = shares[blockIdx.x], end = shares[blockIdx.x + 1u];
+    const auto near = [&](u64 at) { return __ldg(x + at); };
+    sum_slices<T>(s, begin, end, n, columns, width, near, [&](u32 layer, u32 row, T sum) {
+        if (row < rows) layers[(u64)layer * n + row] = sum;
+    });
+}
+
+template <typename T> LAB void add_layers(const T* __restrict__ layers, const T* __restrict__ z, T* y, u32 count, u32 n, u32 rows) {
+    for (u64 row = thread_index(); row < rows; row += thread_count()) {
+        T sum = 0;
+#pragma unroll 4
+        for (u32 layer = 0; layer < count; ++layer) sum += layers[(u64)layer * n + row];
+        put(y, z, row, sum);
+    }
+}
+
+// ---- slices of rows ---------------------------------------------------------------------------
+
+template <typename T> LAB void by_slices(const Slices& s, const T* __restrict__ x, const T* __restrict__ z, T* y, u32 slices, u32 rows) {
+    const u64 slice = thread_index() / 32u;
+    if (slice >= slices) return;
+    const u32 row = s.rows[thread_index()];
+    const T sum = slice_sum<T, u32>(s, x, (u32)slice);
+    if (row < rows) put(y, z, row, sum);
 }
 
 // ---- products in passes over chunks of x (he2007 §4.3) --------------------------------------
@@ -232,6 +267,23 @@ LAB void certify(Csr<T> a, const T* __restrict__ x, const T* __restrict__ z, con
     extern "C" __global__ void __launch_bounds__(THREADS, 5)                                                          \
         spmv_sums_##type(const u32* firsts, Csr<T> a, u64 total, const T* x, const T* z, T* y, T* carries, u32 rows) { \
         balanced<T, false>(firsts, a, total, x, z, y, carries, rows);                                                 \
+    }                                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(1024, 1)                                                             \
+        spmv_blocks_##type(Slices s, const u32* shares, const T* x, T* layers, u32 n, u32 columns, u32 width,         \
+                           u32 rows) {                                                                                \
+        in_blocks(s, shares, x, layers, n, columns, width, rows);                                                     \
+    }                                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                             \
+        spmv_slices_##type(Slices s, const T* x, const T* z, T* y, u32 slices, u32 rows) {                            \
+        by_slices(s, x, z, y, slices, rows);                                                                          \
+    }                                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(SORTED_THREADS, 2)                                                   \
+        spmv_sorted_##type(const u32* firsts, Csr<T> a, const u16* places, u64 total, const T* x, const T* z, T* y,   \
+                           T* carries, u32 rows) {                                                                    \
+        sorted(firsts, a, places, total, x, z, y, carries, rows);                                                     \
+    }                                                                                                                 \
+    extern "C" __global__ void spmv_layers_##type(const T* layers, const T* z, T* y, u32 count, u32 n, u32 rows) {    \
+        add_layers(layers, z, y, count, n, rows);                                                                     \
     }                                                                                                                 \
     extern "C" __global__ void IN_FLIGHT(IN_PASS)                                                                     \
         spmv_products_##type(Csr<T> a, const T* x, T* products, u32* heads, u32 entries, u32 low, u32 width) {        \

@@ -88,6 +88,22 @@ impl<V> Csr<V> {
 }
 
 impl<V: Clone> Csr<V> {
+    /// Sorts the entries of each row by their columns; those of a column stay in order.
+    pub fn sort_columns(&mut self) {
+        for row in 0..self.starts.len().saturating_sub(1) {
+            let own = self.row(row);
+            let (columns, values) = (&mut self.indices[own.clone()], &mut self.values[own]);
+            if columns.is_sorted() {
+                continue;
+            }
+            let mut entries: Vec<_> = columns.iter().copied().zip(values.iter().cloned()).collect();
+            entries.sort_by_key(|entry| entry.0);
+            for ((column, value), entry) in columns.iter_mut().zip(values).zip(entries) {
+                (*column, *value) = entry;
+            }
+        }
+    }
+
     /// A matrix of (row, column, value) in any order; those of a row stay in the order in which they are given.
     ///
     /// # Errors
@@ -117,7 +133,7 @@ impl<V: Clone> Csr<V> {
 pub(super) const SERIAL: u64 = 1 << 15;
 
 /// What `of` makes of ranges that divide 0..n, in their order, by up to as many threads as there are processors.
-pub(super) fn in_ranges<T: Send>(n: u64, of: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
+pub fn in_ranges<T: Send>(n: u64, of: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
     let processors = thread::available_parallelism().map_or(1, usize::from) as u64;
     let parts = n.div_ceil(SERIAL).clamp(1, processors);
     let range = |k: u64| n * k / parts..n * (k + 1) / parts;

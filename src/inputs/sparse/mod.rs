@@ -10,7 +10,7 @@ mod positions;
 mod rmat;
 pub mod words;
 
-pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, small_integer};
+pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, in_ranges, small_integer};
 pub use density::Density;
 pub use generators::Generator;
 pub use nas::Nas;

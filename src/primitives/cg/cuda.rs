@@ -2,7 +2,6 @@
 //! certificate multiplies A and the last z anew, a thread for each row.
 
 use super::certificate::{Sums, mistake};
-use super::slices::{NONE, Slices};
 use super::{Spec, Type, inverse};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
@@ -11,6 +10,8 @@ use crate::device::cuda::{
 };
 use crate::inputs::sparse::Csr;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+use crate::primitives::spmv::cuda::SliceBuffers;
+use crate::primitives::spmv::slices::Slices;
 
 const MODULE: &str = "cg";
 
@@ -48,12 +49,11 @@ device_struct! {
     }
 }
 
-/// A matrix on the device. It has 16 bytes of values more, which only a deliberate mistake reads.
-struct Matrix {
+/// The matrix in compressed rows. It has 16 bytes of values more, which only a deliberate mistake reads.
+struct Rows {
     starts: DeviceBuffer<u32>,
     columns: DeviceBuffer<u32>,
     values: DeviceBuffer<u32>,
-    rows: DeviceBuffer<u32>,
 }
 
 /// A prepared case.
@@ -65,10 +65,10 @@ pub struct Cg {
     /// Bytes of shared memory of a block.
     shared: u32,
     longest: u64,
-    /// In compressed rows, which the certificate always reads.
-    compressed: Matrix,
-    /// In slices, if the method is of blocks of columns, and the first slice of each block of threads.
-    sliced: Option<(Matrix, DeviceBuffer<u32>)>,
+    /// Which the certificate always reads.
+    compressed: Rows,
+    /// If the method is of blocks of columns; with 16 bytes of values more, too.
+    sliced: Option<SliceBuffers>,
     /// x of the first, third … solution, x of the others, z, r, p, and the layers of q.
     vectors: [DeviceBuffer<u32>; 6],
     sums: DeviceBuffer<f64>,
@@ -117,7 +117,8 @@ impl GpuJob for Cg {
             true => {
                 let slices = Slices::new(&matrix, length(spec.columns())?, 16 / spec.element() as usize);
                 let blocks = grid(slices.count() as u64, ROWS).min(most);
-                (blocks, Some((Matrix::sliced(gpu, &spec, &slices)?, gpu.upload(&slices.shares(blocks))?)))
+                let values = value_words(&spec, &slices.values);
+                (blocks, Some(SliceBuffers::new(gpu, &slices, &values, &slices.halves(), blocks)?))
             }
             false => (grid(spec.n(), ROWS).min(most), None),
         };
@@ -128,7 +129,7 @@ impl GpuJob for Cg {
             certify,
             shared,
             longest: matrix.starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
-            compressed: Matrix::compressed(gpu, &spec, matrix)?,
+            compressed: Rows::new(gpu, &spec, matrix)?,
             sliced,
             vectors: [vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(spec.layers())?],
             sums: gpu.alloc(DOTS * blocks as usize)?,
@@ -147,12 +148,10 @@ impl GpuJob for Cg {
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         // Slices are read 16 bytes at a time.
         let off = part.shift * if self.sliced.is_some() { 4 } else { self.spec.element() / 4 };
-        let (matrix, shares) = match &self.sliced {
-            Some((matrix, shares)) => (matrix, shares.pointer()),
-            None => (&self.compressed, DevicePtr::null()),
-        };
-        let values = matrix.values.pointer_at(length(off)?)?;
-        let system = System { values, shares, first: part.first, count: part.count, ..self.system(matrix) };
+        let matrix = self.sliced.as_ref().map_or(&self.compressed.values, |sliced| &sliced.values);
+        let values = matrix.pointer_at(length(off)?)?;
+        let all = self.sliced.as_ref().map_or_else(|| self.by_rows(), |sliced| self.by_slices(sliced));
+        let system = System { values, first: part.first, count: part.count, ..all };
         gpu.launch(&self.timed, self.blocks, THREADS, self.shared, args![system])
     }
 
@@ -162,7 +161,7 @@ impl GpuJob for Cg {
         let words: DeviceBuffer<f64> = gpu.upload(&vec![0.0; threads as usize * Sums::COUNT])?;
         let scale = inverse(report.last().copied().unwrap_or(f64::NAN));
         let [last, next] = self.last_x().map(|x| x.pointer());
-        let system = System { x: last, next, ..self.system(&self.compressed) };
+        let system = System { x: last, next, ..self.by_rows() };
         launch_over(gpu, &self.certify, n, args![system, scale, words])?;
         let words = words.to_host()?;
         let sums = words.as_chunks().0.iter().fold(Sums::default(), |sums, share| sums.add(*share));
@@ -178,7 +177,7 @@ impl GpuJob for Cg {
     }
 
     fn memory(&self) -> u64 {
-        let sliced = self.sliced.as_ref().map_or(0, |(matrix, shares)| matrix.bytes() + shares.bytes());
+        let sliced = self.sliced.as_ref().map_or(0, SliceBuffers::bytes);
         let vectors = self.vectors.iter().map(DeviceBuffer::bytes).sum::<u64>();
         let rest = self.sums.bytes() + self.report.bytes() + self.barrier.bytes();
         self.compressed.bytes() + sliced + vectors + rest
@@ -201,43 +200,43 @@ fn value_words(spec: &Spec, values: &[f64]) -> Vec<u32> {
     }
 }
 
-impl Matrix {
-    fn compressed(gpu: &Gpu, spec: &Spec, mut matrix: Csr<f64>) -> Result<Matrix, Failure> {
+impl Rows {
+    fn new(gpu: &Gpu, spec: &Spec, mut matrix: Csr<f64>) -> Result<Rows, Failure> {
         // An array has at least a word.
         matrix.indices.push(0);
-        Ok(Matrix {
+        Ok(Rows {
             starts: gpu.upload(&matrix.starts)?,
             columns: gpu.upload(&matrix.indices)?,
             values: gpu.upload(&value_words(spec, &matrix.values))?,
-            rows: gpu.upload(&[0])?,
-        })
-    }
-
-    fn sliced(gpu: &Gpu, spec: &Spec, slices: &Slices) -> Result<Matrix, Failure> {
-        let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair[1]) << 16;
-        let places: Vec<u32> = slices.places.chunks_exact(2).map(pair).chain([0]).collect();
-        Ok(Matrix {
-            starts: gpu.upload(&slices.starts)?,
-            columns: gpu.upload(&places)?,
-            values: gpu.upload(&value_words(spec, &slices.values))?,
-            rows: gpu.upload(&[slices.rows.as_slice(), &[NONE]].concat())?,
         })
     }
 
     fn bytes(&self) -> u64 {
-        [&self.starts, &self.columns, &self.values, &self.rows].into_iter().map(DeviceBuffer::bytes).sum()
+        [&self.starts, &self.columns, &self.values].into_iter().map(DeviceBuffer::bytes).sum()
     }
 }
 
 impl Cg {
-    /// The case with a matrix, without deliberate mistakes.
-    fn system(&self, matrix: &Matrix) -> System {
-        let [x, next, z, r, p, q] = [0, 1, 2, 3, 4, 5].map(|k| self.vectors[k].pointer());
+    /// The case with the matrix in slices, without deliberate mistakes.
+    fn by_slices(&self, matrix: &SliceBuffers) -> System {
         System {
             starts: matrix.starts.pointer(),
-            columns: matrix.columns.pointer(),
+            columns: matrix.places.pointer(),
             values: matrix.values.pointer(),
             rows: matrix.rows.pointer(),
+            shares: matrix.shares.pointer(),
+            ..self.by_rows()
+        }
+    }
+
+    /// The case with the matrix in compressed rows, without deliberate mistakes.
+    fn by_rows(&self) -> System {
+        let [x, next, z, r, p, q] = [0, 1, 2, 3, 4, 5].map(|k| self.vectors[k].pointer());
+        System {
+            starts: self.compressed.starts.pointer(),
+            columns: self.compressed.columns.pointer(),
+            values: self.compressed.values.pointer(),
+            rows: DevicePtr::null(),
             shares: DevicePtr::null(),
             x,
             next,

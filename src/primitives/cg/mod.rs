@@ -20,9 +20,9 @@ mod certificate;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
-mod slices;
 mod work;
 
+use super::spmv::slices;
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::{Params, Refusal, Value, Work};
@@ -36,9 +36,6 @@ const MOST_ROWS: u64 = 4097;
 
 /// Bytes of a vector that the first-level cache of a multiprocessor keeps.
 const FIRST_LEVEL: u64 = 192 << 10;
-
-/// Bytes of a vector in the shared memory of a block, which GPUs of data centres have since compute capability 8.0.
-const NEAR: u64 = 160 << 10;
 
 words! {
     /// The classes of the benchmark, and one for tests, of any small number of rows.
@@ -205,7 +202,7 @@ impl Spec {
     pub fn columns(&self) -> u64 {
         match self.method {
             Method::Blocks { columns: Some(columns) } => columns,
-            _ => self.n().div_ceil(self.n().div_ceil(NEAR / self.element()).max(1)).max(1),
+            _ => slices::width(self.n(), self.element()),
         }
     }
 

@@ -17,6 +17,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod matrix;
 mod oracle;
+pub mod slices;
 pub mod spec;
 pub mod tiles;
 mod work;
@@ -58,6 +59,11 @@ impl Problem for Spec {
         let open = self.asked == Method::Best || self.asked == Method::Row { per: None };
         let own = match self.method {
             Method::Row { per: Some(per) } if open => Some(text("method.row.per", per.name())),
+            Method::Blocks { columns: Some(columns) }
+                if open || self.asked == (Method::Blocks { columns: None }) =>
+            {
+                Some(("method.blocks.columns".to_owned(), Value::Int(columns)))
+            }
             Method::He2007 { passes: Some(passes) } if self.asked == (Method::He2007 { passes: None }) => {
                 Some(("method.he2007.passes".to_owned(), Value::Int(passes)))
             }
@@ -109,7 +115,15 @@ mod tests {
         );
         assert_eq!(best(&format!("{banded} backend=cpu")), [text("method", "balanced")]);
         let laplace = "matrix=laplace5 matrix.laplace5.side=100 backend=cuda";
-        assert_eq!(best(laplace), [text("method", "balanced")]);
+        assert_eq!(best(laplace), [text("method", "bulk")]);
+        let random =
+            "matrix=random matrix.random.rows=150000 matrix.random.entries=241 type=f64 backend=cuda";
+        let columns = ("method.blocks.columns".to_owned(), Value::Int(18_750));
+        assert_eq!(best(random), [text("method", "blocks"), columns]);
+        let short = "matrix=random matrix.random.rows=150000 matrix.random.entries=16 type=f64 backend=cuda";
+        assert_eq!(best(short), [text("method", "slices")]);
+        let rmat = "matrix=rmat matrix.rmat.scale=20 backend=cuda";
+        assert_eq!(best(rmat), [text("method", "sorted")]);
         assert_eq!(spec(&format!("{laplace} method=row")).resolved(), [text("method.row.per", "thread")]);
     }
 
@@ -117,8 +131,11 @@ mod tests {
     fn lanes_are_for_gpus() {
         let words = "matrix=laplace5 matrix.laplace5.side=10 method=row method.row.per=warp";
         assert!(Spec::read("spmv", &params(&format!("{words} backend=cuda")), 1).is_ok());
-        let refused = Spec::read("spmv", &params(&format!("{words} backend=cpu")), 1).expect_err("refused");
-        assert!(matches!(refused, Refusal::NotApplicable(_)), "{refused}");
+        let of_gpus = "matrix=laplace5 matrix.laplace5.side=10 method=bulk backend=cpu";
+        for words in [&format!("{words} backend=cpu"), of_gpus] {
+            let refused = Spec::read("spmv", &params(words), 1).expect_err("refused");
+            assert!(matches!(refused, Refusal::NotApplicable(_)), "{refused}");
+        }
     }
 
     #[test]

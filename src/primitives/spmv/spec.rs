@@ -1,12 +1,19 @@
 //! The typed parameters of spmv.
 
+use super::slices;
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Field, choice, count, parameters, words};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Shape, small_integer};
 
 /// Entries a row from which on a GPU's warps have enough of a row for all their lanes.
-const LONG_ROWS: u64 = 64;
+const LONG_ROWS: u64 = 32;
+
+/// Bytes of x that the first-level cache of a multiprocessor keeps.
+const FIRST_LEVEL: u64 = 192 << 10;
+
+/// Entries of a row in each block of columns that make up for reading its sums.
+const LAYER_ENTRIES: u64 = 4;
 
 /// Bytes of a chunk of x on GPUs and on processors, and the most passes, if `passes` is unset.
 const GPU_CHUNK: u64 = 8 << 20;
@@ -103,7 +110,9 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// balanced; on GPUs row by warps for generated matrices with at least 64 entries in most rows
+        /// on processors balanced; on GPUs bulk for stencils and narrow bands; if x exceeds the first-level cache, sorted for
+        /// R-MAT, blocks for long random rows and slices for shorter ones; row by warps from 32 entries in each row on;
+        /// otherwise balanced
         Best = "best",
         /// each row by itself; on processors, threads have equal numbers of rows
         Row = "row" main "per" {
@@ -112,6 +121,17 @@ choice! {
         },
         /// blocks or threads have equal shares of rows and entries together, cut within rows where necessary
         Balanced = "balanced",
+        /// on GPUs since compute capability 9.0: the same shares, of which the next is copied into shared memory meanwhile
+        Bulk = "bulk",
+        /// on GPUs: such shares with the entries of each in the order of their columns, which are gathered by fewer accesses
+        Sorted = "sorted",
+        /// on GPUs: slices of 32 rows (SELL-C-σ), sorted by length within 1024 rows; a lane for each row
+        Slices = "slices",
+        /// on GPUs: blocks of columns whose part of x is in shared memory, where it is gathered; a lane for each row
+        Blocks = "blocks" main "columns" {
+            /// columns of a block; unset: as many as 160 KiB of shared memory hold
+            columns: Option<u64> [count(1, 1 << 16)] = unset,
+        },
         /// products, a backward segmented scan of them, and the first of each row (sengupta2007 §4.2)
         Segscan = "segscan",
         /// products, gathered in passes over chunks of x, then sums of the products of each row (he2007 §4.3)
@@ -164,20 +184,47 @@ impl Spec {
         if matches!(spec.asked, Method::Row { per: Some(_) }) && spec.backend.is_cpu() {
             return Err(Refusal::NotApplicable("on processors, a thread sums each row".to_owned()));
         }
+        if matches!(spec.asked, Method::Bulk | Method::Sorted | Method::Slices | Method::Blocks { .. })
+            && spec.backend.is_cpu()
+        {
+            return Err(Refusal::NotApplicable(format!("{} is a method of GPUs", spec.asked.name())));
+        }
         spec.method = spec.chosen();
         Ok(spec)
+    }
+
+    /// What `best` stands for on GPUs.
+    fn best_of_gpus(&self) -> Method {
+        let mean = self.shape.entries / self.shape.rows.max(1);
+        let near =
+            matches!(self.matrix, Matrix::Laplace5 { .. } | Matrix::Laplace7 { .. } | Matrix::Banded { .. });
+        let even =
+            !matches!(self.matrix, Matrix::Rmat { .. } | Matrix::DenseRow { .. } | Matrix::File { .. });
+        let far = !near && self.shape.columns * self.element() > FIRST_LEVEL;
+        let layers = slices::blocks(self.shape.columns, self.element());
+        match () {
+            () if near && mean <= SHORT_ROWS => Method::Bulk,
+            () if even && far && mean >= LAYER_ENTRIES * layers => Method::Blocks { columns: None },
+            () if even && far => Method::Slices,
+            () if matches!(self.matrix, Matrix::Rmat { .. }) && far => Method::Sorted,
+            () if even && mean >= LONG_ROWS => Method::Row { per: Some(Per::Warp) },
+            () => Method::Balanced,
+        }
     }
 
     /// The method that is executed.
     fn chosen(&self) -> Method {
         let mean = self.shape.entries / self.shape.rows.max(1);
-        let even =
-            !matches!(self.matrix, Matrix::Rmat { .. } | Matrix::DenseRow { .. } | Matrix::File { .. });
-        match self.asked {
-            Method::Best if self.backend.is_cuda() && even && mean >= LONG_ROWS => {
-                Method::Row { per: Some(Per::Warp) }
-            }
+        let asked = if self.asked == Method::Best && self.backend.is_cuda() {
+            self.best_of_gpus()
+        } else {
+            self.asked
+        };
+        match asked {
             Method::Best => Method::Balanced,
+            Method::Blocks { columns: None } => {
+                Method::Blocks { columns: Some(slices::width(self.shape.columns, self.element())) }
+            }
             Method::Row { per: None } if self.backend.is_cuda() => {
                 Method::Row { per: Some(if mean <= SHORT_ROWS { Per::Thread } else { Per::Warp }) }
             }

@@ -4,8 +4,12 @@
 
 use std::ops::Range;
 
-/// Rows and entries of a block of threads on GPUs (`TILE` in the kernels).
+use crate::inputs::sparse::{Csr, in_ranges};
+
+/// Rows and entries of a block of threads on GPUs (`TILE` in the kernels), and of one whose entries are sorted
+/// (`SORTED_TILE`).
 pub const TILE: u64 = 2048;
+pub const SORTED_TILE: u64 = 8192;
 
 /// The number of rows that end before position `at` of the merged sequence. The end of row r is at place
 /// starts[r + 1] + r.
@@ -26,11 +30,54 @@ pub fn merged(starts: &[u32]) -> u64 {
     starts.len().saturating_sub(1) as u64 + u64::from(starts.last().copied().unwrap_or(0))
 }
 
-/// The first row that ends in each tile, and at the end the number of rows.
-pub fn firsts(starts: &[u32]) -> Vec<u32> {
+/// The first row that ends in each tile of `size` rows and entries, and at the end the number of rows.
+pub fn firsts(starts: &[u32], size: u64) -> Vec<u32> {
     let total = merged(starts);
-    let tiles = total.div_ceil(TILE);
-    (0..=tiles).map(|tile| rows_before(starts, (tile * TILE).min(total)) as u32).collect()
+    let tiles = total.div_ceil(size);
+    (0..=tiles).map(|tile| rows_before(starts, (tile * size).min(total)) as u32).collect()
+}
+
+/// The entries of a matrix, those of each tile in the order of their columns, with their places in the tile.
+pub struct Sorted {
+    pub columns: Vec<u32>,
+    pub values: Vec<f64>,
+    pub places: Vec<u16>,
+}
+
+impl Sorted {
+    /// Sorts the entries of tiles of [`SORTED_TILE`] rows and entries, of which `firsts` are the first rows.
+    pub fn new(matrix: &Csr<f64>, firsts: &[u32]) -> Sorted {
+        let total = merged(&matrix.starts);
+        let begin = |tile: u64| ((tile * SORTED_TILE).min(total) - u64::from(firsts[tile as usize])) as usize;
+        let parts = in_ranges(firsts.len() as u64 - 1, |tiles| {
+            let (mut order, mut sorted) = (Vec::new(), Sorted::empty());
+            for tile in tiles {
+                let entries = begin(tile)..begin(tile + 1);
+                order.clear();
+                order.extend(
+                    (0u16..).zip(&matrix.indices[entries.clone()]).map(|(place, column)| (*column, place)),
+                );
+                order.sort_unstable();
+                sorted.columns.extend(order.iter().map(|entry| entry.0));
+                sorted
+                    .values
+                    .extend(order.iter().map(|entry| matrix.values[entries.start + entry.1 as usize]));
+                sorted.places.extend(order.iter().map(|entry| entry.1));
+            }
+            sorted
+        });
+        let mut all = Sorted::empty();
+        for part in parts {
+            all.columns.extend(part.columns);
+            all.values.extend(part.values);
+            all.places.extend(part.places);
+        }
+        all
+    }
+
+    fn empty() -> Sorted {
+        Sorted { columns: Vec::new(), values: Vec::new(), places: Vec::new() }
+    }
 }
 
 /// One of `count` equal shares of the merged sequence.
@@ -57,6 +104,7 @@ pub fn share(starts: &[u32], index: usize, count: usize) -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inputs::sparse::Nas;
     use proptest::prelude::*;
 
     proptest! {
@@ -81,11 +129,32 @@ mod tests {
     }
 
     #[test]
+    fn sorted_tiles_hold_their_entries_with_their_places() {
+        let matrix = Nas::new(700, 5, 0.5).make();
+        let firsts = firsts(&matrix.starts, SORTED_TILE);
+        let sorted = Sorted::new(&matrix, &firsts);
+        let total = merged(&matrix.starts);
+        let mut again = matrix.clone();
+        let mut from = 0;
+        for (tile, first) in (1u64..).zip(&firsts[1..]) {
+            let end = ((tile * SORTED_TILE).min(total) - u64::from(*first)) as usize;
+            assert!(sorted.columns[from..end].is_sorted());
+            for at in from..end {
+                let to = from + sorted.places[at] as usize;
+                (again.indices[to], again.values[to]) = (sorted.columns[at], sorted.values[at]);
+            }
+            from = end;
+        }
+        assert!(firsts.len() > 2 && from == matrix.indices.len());
+        assert_eq!(again, matrix);
+    }
+
+    #[test]
     fn tiles_begin_in_the_rows_that_they_cut() {
         // Row 1 alone fills more than two tiles.
         let starts = [0, 10, 5010, 5010];
-        assert_eq!(firsts(&starts), [0, 1, 1, 3]);
-        assert_eq!(firsts(&[0]), [0]);
+        assert_eq!(firsts(&starts, TILE), [0, 1, 1, 3]);
+        assert_eq!(firsts(&[0], TILE), [0]);
         assert_eq!(rows_before(&starts, 11), 1);
     }
 }

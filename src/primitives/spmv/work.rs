@@ -5,7 +5,8 @@ use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
 /// One pass over the matrix, in which x is gathered; by `he2007` as many as there are chunks of x, then one over the
-/// products; by `segscan` one for the products, one for the heads of rows, one that scans, and one for the results.
+/// products; by `segscan` one for the products, one for the heads of rows, one that scans, and one for the results; by `blocks` one
+/// over the slices and one that adds the sums of each row. Zeros at the ends of short rows of a slice are not declared.
 pub fn work(spec: &Spec) -> Work {
     let (shape, element) = (spec.shape, spec.element());
     let read = |array, element, count| Access::sequential(array, Direction::Read, element, count);
@@ -32,6 +33,27 @@ pub fn work(spec: &Spec) -> Work {
             let last = [Some(starts), Some(firsts), z, Some(y)].into_iter().flatten().collect();
             let bytes = shape.entries * element + 4 * shape.entries.div_ceil(32);
             (vec![first, heads, Pass::once(scan), Pass::once(last)], bytes)
+        }
+        Method::Blocks { columns: Some(width) } => {
+            let layers = shape.columns.div_ceil(width);
+            let sums = |direction| Access::sequential("layers", direction, element, shape.rows * layers);
+            let matrix = vec![values, read("places", 2, shape.entries), read("rows", 4, shape.rows * layers)];
+            let x = read("x", element, shape.columns);
+            let products = Pass::once([matrix, vec![x, sums(Direction::Write)]].concat());
+            let added = [Some(sums(Direction::Read)), z, Some(y)].into_iter().flatten().collect();
+            // The slices, with zeros at the ends of short rows, beside the compressed rows that they are made of.
+            let slices = (element + 2) * (shape.entries + shape.entries / 4) + 8 * shape.rows * layers;
+            (vec![products, Pass::once(added)], slices + shape.rows * layers * element)
+        }
+        Method::Slices => {
+            let matrix = [values, columns, read("rows", 4, shape.rows), gather(spec)];
+            let pass = Pass::once(matrix.into_iter().chain(z).chain([y]).collect());
+            (vec![pass], (element + 4) * (shape.entries + shape.entries / 4) + 4 * shape.rows)
+        }
+        Method::Sorted => {
+            let matrix = [starts, columns, values, read("places", 2, shape.entries), gather(spec)];
+            let pass = Pass::once(matrix.into_iter().chain(z).chain([y]).collect());
+            (vec![pass], (element + 6) * shape.entries)
         }
         _ => {
             let all = [Some(starts), Some(columns), Some(values), Some(gather(spec)), z, Some(y)];

@@ -1,18 +1,29 @@
-//! spmv on a GPU (`kernels/spmv.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
+//! spmv on a GPU (`kernels/spmv.cu`, `kernels/spmv_bulk.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
 //! which depends on the matrix alone. The certificate computes each row again from the arrays in memory.
+
+mod sliced;
+mod tiled;
+
+pub use sliced::SliceBuffers;
 
 use super::spec::{Method, Per, Spec};
 use super::{Problem, matrix, tiles};
-use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart,
-    LaunchPlan, Launched, args, device_struct, kernel_names, poison,
+    LaunchPlan, Launched, Module, args, device_struct, kernel_names, poison,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
+use sliced::Sliced;
+use tiled::Tiled;
 
 const MODULE: &str = "spmv";
+
+/// The module of tiles by bulk copies, and the compute capability that brought them.
+const BULK_MODULE: &str = "spmv_bulk";
+const BULK: (u32, u32) = (9, 0);
 
 device_struct! {
     /// `Csr` in the kernels.
@@ -21,14 +32,6 @@ device_struct! {
         columns: DevicePtr<u32>,
         values: DevicePtr<u32>,
     }
-}
-
-/// The first row of each tile, and what tiles leave for rows that end in later ones.
-struct Tiles {
-    firsts: DeviceBuffer<u32>,
-    carries: DeviceBuffer<u32>,
-    /// Adds what tiles have left.
-    carry: Kernel,
 }
 
 /// The products of all entries, and the kernel of a pass over a chunk of x.
@@ -45,6 +48,15 @@ struct Segscan {
     first: Kernel,
 }
 
+/// How the products of the entries are summed.
+enum Sums {
+    /// By a kernel that has so many rows in a block of threads.
+    ByRows(Kernel, u64),
+    Tiled(Tiled),
+    Sliced(Sliced),
+    Segscan(Segscan),
+}
+
 /// A case in device memory. Numbers are 32-bit words; x has one element more, which only a deliberate mistake reads.
 pub struct Product {
     spec: Spec,
@@ -54,10 +66,8 @@ pub struct Product {
     x: DeviceBuffer<u32>,
     z: Option<DeviceBuffer<u32>>,
     y: DeviceBuffer<u32>,
-    tiles: Option<Tiles>,
     passes: Option<Passes>,
-    segscan: Option<Segscan>,
-    timed: Kernel,
+    sums: Sums,
     certify: Kernel,
 }
 
@@ -68,11 +78,24 @@ fn named(spec: &Spec, word: &str) -> String {
 /// The timed kernels' names in the PTX.
 fn names(spec: &Spec) -> Vec<String> {
     match spec.method {
+        Method::Bulk => ["bulk", "carry"].map(|word| named(spec, word)).to_vec(),
+        Method::Sorted => ["sorted", "carry"].map(|word| named(spec, word)).to_vec(),
+        Method::Slices => vec![named(spec, "slices")],
+        Method::Blocks { .. } => ["blocks", "layers"].map(|word| named(spec, word)).to_vec(),
         Method::Row { per } => vec![named(spec, per.unwrap_or(Per::Warp).name())],
         Method::Segscan => ["products", "heads", "first"].map(|word| named(spec, word)).to_vec(),
         Method::He2007 { .. } => ["sums", "carry", "products"].map(|word| named(spec, word)).to_vec(),
         _ => ["balanced", "carry"].map(|word| named(spec, word)).to_vec(),
     }
+}
+
+/// The case on a GPU: `best` is what all GPUs have if bulk copies are missing.
+fn on(gpu: &GpuFacts, spec: &Spec) -> Spec {
+    let method = match spec.method {
+        Method::Bulk if spec.asked == Method::Best && gpu.compute_capability < BULK => Method::Balanced,
+        method => method,
+    };
+    Spec { method, ..spec.clone() }
 }
 
 /// The scan of products, with a bit for the first of each row.
@@ -92,6 +115,12 @@ fn words(spec: &Spec, numbers: impl Iterator<Item = f64>) -> Vec<u32> {
     }
 }
 
+/// Uploads words, with zeros up to a multiple of 16 bytes, because bulk copies read such.
+fn padded(gpu: &Gpu, mut words: Vec<u32>) -> Result<DeviceBuffer<u32>, Failure> {
+    words.resize(words.len().next_multiple_of(4).max(4), 0);
+    gpu.upload(&words)
+}
+
 impl GpuJob for Product {
     type Case = Spec;
 
@@ -103,10 +132,15 @@ impl GpuJob for Product {
         Ok(Launched { kernel, launches: (names.len() + spec.chunks().count() - 1) as u64 })
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        let spec = &on(gpu, spec);
         let scan = (spec.method == Method::Segscan).then(|| scan(spec).name());
-        let own = kernel_names(MODULE, [names(spec), vec![named(spec, "certify")]].concat());
-        Ok([own, kernel_names(crate::primitives::scan::cuda::MODULE, scan)].concat())
+        let (bulk, own) = [names(spec), vec![named(spec, "certify")]]
+            .concat()
+            .into_iter()
+            .partition::<Vec<_>, _>(|name| *name == named(spec, "bulk"));
+        let scan = kernel_names(crate::primitives::scan::cuda::MODULE, scan);
+        Ok([kernel_names(MODULE, own), kernel_names(BULK_MODULE, bulk), scan].concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
@@ -120,18 +154,12 @@ impl GpuJob for Product {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Product, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
-        let made = matrix::matrix(&spec, setup.stored)?;
+        let spec = on(gpu.device(), &spec);
+        let mut made = matrix::matrix(&spec, setup.stored)?;
+        if matches!(spec.method, Method::Blocks { .. }) {
+            made.sort_columns();
+        }
         setup.cancel.check()?;
-        let (timed, certify) = (module.kernel(&names(&spec)[0])?, module.kernel(&named(&spec, "certify"))?);
-        let tiles = match spec.method {
-            Method::Row { .. } | Method::Segscan => None,
-            _ => {
-                let firsts = tiles::firsts(&made.starts);
-                let carries = gpu.alloc(firsts.len() * spec.element() as usize / 4)?;
-                let carry = module.kernel(&named(&spec, "carry"))?;
-                Some(Tiles { firsts: gpu.upload(&firsts)?, carries, carry })
-            }
-        };
         let passes = match spec.method {
             Method::He2007 { .. } | Method::Segscan => Some(Passes {
                 products: gpu.alloc(length(spec.shape.entries * spec.element() / 4)?)?,
@@ -139,29 +167,31 @@ impl GpuJob for Product {
             }),
             _ => None,
         };
-        let segscan = match spec.method {
-            Method::Segscan => Some(Segscan {
-                heads: gpu.alloc(length(spec.shape.entries.div_ceil(32))?)?,
-                scan: OnePass::new(gpu, scan(&spec), spec.shape.entries)?,
-                set: module.kernel(&named(&spec, "heads"))?,
-                first: module.kernel(&named(&spec, "first"))?,
-            }),
-            _ => None,
+        let sums = match spec.method {
+            Method::Segscan => Sums::Segscan(Segscan::new(gpu, &module, &spec)?),
+            Method::Row { per } => {
+                let per_block = match per {
+                    Some(Per::Thread) => BLOCK,
+                    Some(Per::Block) => 1,
+                    _ => BLOCK / 32,
+                };
+                Sums::ByRows(module.kernel(&names(&spec)[0])?, per_block.into())
+            }
+            Method::Blocks { .. } | Method::Slices => Sums::Sliced(Sliced::new(gpu, &module, &spec, &made)?),
+            _ => Sums::Tiled(Tiled::new(gpu, &module, &spec, &made)?),
         };
         let numbers = |n: u64, number: &dyn Fn(u64) -> f64| gpu.upload(&words(&spec, (0..n).map(number)));
         let shape = spec.shape;
         Ok(Product {
-            starts: gpu.upload(&made.starts)?,
-            columns: gpu.upload(&made.indices)?,
-            values: gpu.upload(&words(&spec, made.values.iter().copied()))?,
+            starts: padded(gpu, made.starts)?,
+            columns: padded(gpu, made.indices)?,
+            values: padded(gpu, words(&spec, made.values.into_iter()))?,
             x: numbers(shape.columns + 1, &|j| spec.x(j))?,
             z: (spec.beta == 1).then(|| numbers(shape.rows, &|i| spec.z(i))).transpose()?,
             y: gpu.alloc(length(shape.rows * spec.element() / 4)?)?,
-            tiles,
             passes,
-            segscan,
-            timed,
-            certify,
+            sums,
+            certify: module.kernel(&named(&spec, "certify"))?,
             spec,
         })
     }
@@ -180,27 +210,15 @@ impl GpuJob for Product {
             self.products(gpu, passes, x)?;
             a.values = passes.products.pointer();
         }
-        if let Some(segscan) = &mut self.segscan {
-            return segscan.sums(gpu, &self.spec, args![a, z, self.y, rows], a);
+        let y = self.y.pointer();
+        match &mut self.sums {
+            Sums::ByRows(kernel, per_block) => {
+                gpu.launch(kernel, grid(part.count, *per_block), BLOCK, 0, args![a, x, z, y, rows])
+            }
+            Sums::Tiled(tiled) => tiled.enqueue(gpu, &self.spec, a, [x, z, y], rows),
+            Sums::Sliced(sliced) => sliced.enqueue(gpu, &self.spec, [x, z, y], rows),
+            Sums::Segscan(segscan) => segscan.sums(gpu, &self.spec, args![a, z, y, rows], a),
         }
-        let Some(Tiles { firsts, carries, carry }) = &self.tiles else {
-            let per_block = match self.spec.method {
-                Method::Row { per: Some(Per::Thread) } => BLOCK,
-                Method::Row { per: Some(Per::Block) } => 1,
-                _ => BLOCK / 32,
-            };
-            let args = args![a, x, z, self.y, rows];
-            return gpu.launch(&self.timed, grid(part.count, per_block.into()), BLOCK, 0, args);
-        };
-        let (count, total) = (firsts.len() as u32 - 1, self.spec.shape.rows + self.spec.shape.entries);
-        gpu.launch(&self.timed, count, BLOCK, 0, args![firsts, a, total, x, z, self.y, carries, rows])?;
-        gpu.launch(
-            carry,
-            grid(count.into(), BLOCK.into()),
-            BLOCK,
-            0,
-            args![firsts, carries, count, rows, self.y],
-        )
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -231,14 +249,31 @@ impl GpuJob for Product {
 
     fn memory(&self) -> u64 {
         let arrays = [&self.starts, &self.columns, &self.values, &self.x, &self.y].into_iter().chain(&self.z);
-        let tiles = self.tiles.iter().flat_map(|tiles| [&tiles.firsts, &tiles.carries]);
         let products = self.passes.iter().map(|passes| &passes.products);
-        let segscan = self.segscan.as_ref().map_or(0, |segscan| segscan.heads.bytes() + segscan.scan.bytes());
-        arrays.chain(tiles).chain(products).map(DeviceBuffer::bytes).sum::<u64>() + segscan
+        let sums = match &self.sums {
+            Sums::ByRows(..) => 0,
+            Sums::Tiled(tiled) => tiled.bytes(),
+            Sums::Sliced(sliced) => sliced.bytes(),
+            Sums::Segscan(segscan) => segscan.heads.bytes() + segscan.scan.bytes(),
+        };
+        arrays.chain(products).map(DeviceBuffer::bytes).sum::<u64>() + sums
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.spec.resolved()
     }
 }
 
 impl Segscan {
+    fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Segscan, Failure> {
+        Ok(Segscan {
+            heads: gpu.alloc(length(spec.shape.entries.div_ceil(32))?)?,
+            scan: OnePass::new(gpu, scan(spec), spec.shape.entries)?,
+            set: module.kernel(&named(spec, "heads"))?,
+            first: module.kernel(&named(spec, "first"))?,
+        })
+    }
+
     /// Sums the products of each row; `first` are the arguments of the last kernel.
     fn sums(&mut self, gpu: &Gpu, spec: &Spec, first: &[Arg], a: Rows) -> Result<(), Failure> {
         let (rows, products) = (spec.shape.rows, a.values);
@@ -254,7 +289,10 @@ impl Product {
     /// Makes the products of all entries, one chunk of x after another.
     fn products(&self, gpu: &Gpu, passes: &Passes, x: DevicePtr<u32>) -> Result<(), Failure> {
         let (a, entries) = (self.rows(), self.spec.shape.entries as u32);
-        let heads = self.segscan.as_ref().map_or(DevicePtr::null(), |segscan| segscan.heads.pointer());
+        let heads = match &self.sums {
+            Sums::Segscan(segscan) => segscan.heads.pointer(),
+            _ => DevicePtr::null(),
+        };
         self.spec.chunks().try_for_each(|chunk| {
             let (low, width) = (chunk.start as u32, (chunk.end - chunk.start) as u32);
             let args = args![a, x, passes.products, heads, entries, low, width];

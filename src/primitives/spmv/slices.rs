@@ -9,6 +9,19 @@ use crate::inputs::sparse::Csr;
 /// Rows of a slice.
 pub const LANES: usize = 32;
 
+/// Bytes of a vector in the shared memory of a block, which GPUs of data centres have since compute capability 8.0.
+const NEAR: u64 = 160 << 10;
+
+/// Columns of a block: of as few blocks as shared memory allows, all of about the same width.
+pub fn width(columns: u64, element: u64) -> u64 {
+    columns.div_ceil(blocks(columns, element)).max(1)
+}
+
+/// The fewest blocks of columns that shared memory allows; at least one.
+pub fn blocks(columns: u64, element: u64) -> u64 {
+    columns.div_ceil(NEAR / element).max(1)
+}
+
 /// Rows that are sorted together.
 const WINDOW: usize = 1024;
 
@@ -24,19 +37,19 @@ pub struct Slices {
     /// The row of each lane of each slice.
     pub rows: Vec<u32>,
     /// The column of each entry, from the first column of its block.
-    pub places: Vec<u16>,
+    pub places: Vec<u32>,
     /// The values; a row that is shorter than its slice ends in zeros.
     pub values: Vec<f64>,
 }
 
 impl Slices {
-    /// The matrix with blocks of so many columns and groups of so many entries.
+    /// The matrix with blocks of so many columns and groups of so many entries. The columns of a row ascend.
     pub fn new(matrix: &Csr<f64>, columns: usize, group: usize) -> Slices {
         let n = matrix.rows() as usize;
         let (rows, places, values) = (Vec::new(), Vec::new(), Vec::new());
         let mut slices = Slices { group, starts: vec![0], rows, places, values };
         let mut from = matrix.starts.clone();
-        for first in (0..n).step_by(columns) {
+        for first in (0..matrix.columns as usize).step_by(columns) {
             let part = |row: usize, from: u32| {
                 let rest = &matrix.indices[from as usize..matrix.starts[row + 1] as usize];
                 let count = rest.partition_point(|column| (*column as usize) < first + columns);
@@ -66,12 +79,17 @@ impl Slices {
             for (k, at) in of(row).enumerate() {
                 let to = base + (k / self.group * LANES + lane) * self.group + k % self.group;
                 self.values[to] = matrix.values[at];
-                self.places[to] = (matrix.indices[at] as usize - first) as u16;
+                self.places[to] = matrix.indices[at] - first as u32;
             }
         }
         self.rows.extend(rows);
         self.rows.resize(self.rows.len().next_multiple_of(LANES), NONE);
         self.starts.push((end / (LANES * self.group)) as u32);
+    }
+
+    /// The columns, two in a word; blocks have at most 2^16.
+    pub fn halves(&self) -> Vec<u32> {
+        self.places.as_chunks().0.iter().map(|&[low, high]| low | high << 16).collect()
     }
 
     /// The number of slices.

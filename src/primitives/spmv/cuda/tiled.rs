@@ -1,0 +1,117 @@
+//! Products by tiles of equal shares of rows and entries on a GPU.
+
+use super::super::spec::{Method, Spec};
+use super::super::tiles::{self, SORTED_TILE, Sorted, TILE};
+use super::{BULK_MODULE, Rows, names, padded, words};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args};
+use crate::inputs::sparse::Csr;
+use crate::primitives::cuda::{BLOCK, grid};
+
+/// Threads of a block whose tile is sorted (`SORTED_THREADS` in the kernel).
+const SORTED_THREADS: u32 = 1024;
+
+/// The first row of each tile, what tiles leave for rows that end in later ones, and the kernel that adds it.
+pub struct Tiled {
+    form: Form,
+    timed: Kernel,
+    firsts: DeviceBuffer<u32>,
+    carries: DeviceBuffer<u32>,
+    carry: Kernel,
+}
+
+/// How the entries of a tile come into shared memory.
+enum Form {
+    InOrder,
+    /// By bulk copies: as many blocks as are resident, each with several tiles.
+    Bulk {
+        resident: u32,
+    },
+    /// In the order of their columns.
+    Sorted {
+        columns: DeviceBuffer<u32>,
+        values: DeviceBuffer<u32>,
+        places: DeviceBuffer<u32>,
+    },
+}
+
+/// Two stages of a tile in shared memory, each with its rows and columns, values, and barrier (`Stage` in the kernel).
+fn stages(spec: &Spec) -> u32 {
+    2 * (TILE * (4 + spec.element()) + 16 * 4 + 16 + 16) as u32
+}
+
+/// Shared memory for the products of a sorted tile, one place in 128 bytes empty.
+fn products(spec: &Spec) -> u32 {
+    (SORTED_TILE * spec.element() / 128 * (128 + spec.element())) as u32
+}
+
+impl Tiled {
+    /// Cuts a matrix.
+    pub fn new(gpu: &Gpu, module: &Module, spec: &Spec, matrix: &Csr<f64>) -> Result<Tiled, Failure> {
+        let bulk = spec.method == Method::Bulk;
+        let own = if bulk { gpu.module(BULK_MODULE)? } else { module.clone() };
+        let timed = own.kernel(&names(spec)[0])?;
+        let size = if spec.method == Method::Sorted { SORTED_TILE } else { TILE };
+        let firsts = tiles::firsts(&matrix.starts, size);
+        let form = match spec.method {
+            Method::Bulk => Form::Bulk { resident: gpu.max_blocks(&timed, BLOCK, stages(spec))? },
+            Method::Sorted => {
+                let sorted = Sorted::new(matrix, &firsts);
+                let pair =
+                    |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
+                Form::Sorted {
+                    columns: padded(gpu, sorted.columns)?,
+                    values: padded(gpu, words(spec, sorted.values.into_iter()))?,
+                    places: padded(gpu, sorted.places.chunks(2).map(pair).collect())?,
+                }
+            }
+            _ => Form::InOrder,
+        };
+        Ok(Tiled {
+            form,
+            timed,
+            carries: gpu.alloc(firsts.len() * spec.element() as usize / 4)?,
+            carry: module.kernel(&super::named(spec, "carry"))?,
+            firsts: gpu.upload(&firsts)?,
+        })
+    }
+
+    /// Queues the products of the first `rows` rows.
+    pub fn enqueue(
+        &self,
+        gpu: &Gpu,
+        spec: &Spec,
+        a: Rows,
+        [x, z, y]: [DevicePtr<u32>; 3],
+        rows: u32,
+    ) -> Result<(), Failure> {
+        let (count, total) = (self.firsts.len() as u32 - 1, spec.shape.rows + spec.shape.entries);
+        let (firsts, carries) = (&self.firsts, &self.carries);
+        match &self.form {
+            Form::InOrder => {
+                let args = args![firsts, a, total, x, z, y, carries, rows];
+                gpu.launch(&self.timed, count, BLOCK, 0, args)?;
+            }
+            Form::Bulk { resident } => {
+                let args = args![firsts, a, total, x, z, y, carries, count, rows];
+                gpu.launch(&self.timed, count.min(*resident), BLOCK, stages(spec), args)?;
+            }
+            Form::Sorted { columns, values, places } => {
+                let sorted = Rows { columns: columns.pointer(), values: values.pointer(), ..a };
+                let args = args![firsts, sorted, places, total, x, z, y, carries, rows];
+                gpu.launch(&self.timed, count, SORTED_THREADS, products(spec), args)?;
+            }
+        }
+        let args = args![firsts, carries, count, rows, y];
+        gpu.launch(&self.carry, grid(count.into(), BLOCK.into()), BLOCK, 0, args)
+    }
+
+    /// Bytes in device memory.
+    pub fn bytes(&self) -> u64 {
+        let sorted = match &self.form {
+            Form::Sorted { columns, values, places } => columns.bytes() + values.bytes() + places.bytes(),
+            _ => 0,
+        };
+        self.firsts.bytes() + self.carries.bytes() + sorted
+    }
+}
