@@ -40,21 +40,25 @@ template <bool SIDE_BY_SIDE, typename T> LAB T entry(const T* at) {
     return __ldg(at);
 }
 
-// The products of entries from, from + step … below end. Four gathers are in flight.
+// The products of entries from, from + step … below end, of which IN_FLIGHT_ROW are gathered together.
+#define IN_FLIGHT_ROW 4u
 template <typename T, bool SIDE_BY_SIDE = true> LAB T entries_sum(const Csr<T>& a, const T* __restrict__ x, u32 from, u32 end, u32 step) {
     T sum = 0;
-    u64 at = from;  // 64 bits, because the last step may end beyond 2^32
-    for (; at + 3ull * step < end; at += 4ull * step) {
-        u32 columns[4];
-        T values[4];
+    // 64 bits, because the last step may end beyond 2^32.
+    for (u64 at = from; at < end; at += (u64)IN_FLIGHT_ROW * step) {
+        u32 columns[IN_FLIGHT_ROW];
+        T values[IN_FLIGHT_ROW];
 #pragma unroll
-        for (u32 k = 0; k < 4u; ++k) columns[k] = entry<SIDE_BY_SIDE>(a.columns + at + k * step);
+        for (u32 k = 0; k < IN_FLIGHT_ROW; ++k) {
+            const u64 place = at + (u64)k * step;
+            columns[k] = place < end ? entry<SIDE_BY_SIDE>(a.columns + place) : 0u;
+            values[k] = place < end ? entry<SIDE_BY_SIDE>(a.values + place) : T(0);
+        }
 #pragma unroll
-        for (u32 k = 0; k < 4u; ++k) values[k] = entry<SIDE_BY_SIDE>(a.values + at + k * step);
-#pragma unroll
-        for (u32 k = 0; k < 4u; ++k) sum += values[k] * __ldg(x + columns[k]);
+        for (u32 k = 0; k < IN_FLIGHT_ROW; ++k) {
+            if (at + (u64)k * step < end) sum += values[k] * __ldg(x + columns[k]);
+        }
     }
-    for (; at < end; at += step) sum += entry<SIDE_BY_SIDE>(a.values + at) * __ldg(x + entry<SIDE_BY_SIDE>(a.columns + at));
     return sum;
 }
 

@@ -115,7 +115,7 @@ mod tests {
         );
         assert_eq!(best(&format!("{banded} backend=cpu")), [text("method", "balanced")]);
         let laplace = "matrix=laplace5 matrix.laplace5.side=100 backend=cuda";
-        assert_eq!(best(laplace), [text("method", "bulk")]);
+        assert_eq!(best(laplace), [text("method", "row"), text("method.row.per", "thread")]);
         let random =
             "matrix=random matrix.random.rows=150000 matrix.random.entries=241 type=f64 backend=cuda";
         let columns = ("method.blocks.columns".to_owned(), Value::Int(18_750));
@@ -131,7 +131,7 @@ mod tests {
     fn lanes_are_for_gpus() {
         let words = "matrix=laplace5 matrix.laplace5.side=10 method=row method.row.per=warp";
         assert!(Spec::read("spmv", &params(&format!("{words} backend=cuda")), 1).is_ok());
-        let of_gpus = "matrix=laplace5 matrix.laplace5.side=10 method=bulk backend=cpu";
+        let of_gpus = "matrix=laplace5 matrix.laplace5.side=10 method=sorted backend=cpu";
         for words in [&format!("{words} backend=cpu"), of_gpus] {
             let refused = Spec::read("spmv", &params(words), 1).expect_err("refused");
             assert!(matches!(refused, Refusal::NotApplicable(_)), "{refused}");

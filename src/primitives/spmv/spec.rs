@@ -110,9 +110,9 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// on processors balanced; on GPUs bulk for stencils and narrow bands; if x exceeds the first-level cache, sorted for
-        /// R-MAT, blocks for long random rows and slices for shorter ones; row by warps from 32 entries in each row on;
-        /// otherwise balanced
+        /// on processors balanced; on GPUs row by threads for stencils and narrow bands; if x exceeds the first-level cache,
+        /// sorted for R-MAT, blocks for long random rows and slices for shorter ones; row by warps from 32 entries in each
+        /// row on; otherwise balanced
         Best = "best",
         /// each row by itself; on processors, threads have equal numbers of rows
         Row = "row" main "per" {
@@ -121,8 +121,6 @@ choice! {
         },
         /// blocks or threads have equal shares of rows and entries together, cut within rows where necessary
         Balanced = "balanced",
-        /// on GPUs since compute capability 9.0: the same shares, of which the next is copied into shared memory meanwhile
-        Bulk = "bulk",
         /// on GPUs: such shares with the entries of each in the order of their columns, which are gathered by fewer accesses
         Sorted = "sorted",
         /// on GPUs: slices of 32 rows (SELL-C-σ), sorted by length within 1024 rows; a lane for each row
@@ -184,7 +182,7 @@ impl Spec {
         if matches!(spec.asked, Method::Row { per: Some(_) }) && spec.backend.is_cpu() {
             return Err(Refusal::NotApplicable("on processors, a thread sums each row".to_owned()));
         }
-        if matches!(spec.asked, Method::Bulk | Method::Sorted | Method::Slices | Method::Blocks { .. })
+        if matches!(spec.asked, Method::Sorted | Method::Slices | Method::Blocks { .. })
             && spec.backend.is_cpu()
         {
             return Err(Refusal::NotApplicable(format!("{} is a method of GPUs", spec.asked.name())));
@@ -203,7 +201,7 @@ impl Spec {
         let far = !near && self.shape.columns * self.element() > FIRST_LEVEL;
         let layers = slices::blocks(self.shape.columns, self.element());
         match () {
-            () if near && mean <= SHORT_ROWS => Method::Bulk,
+            () if near && mean <= SHORT_ROWS => Method::Row { per: Some(Per::Thread) },
             () if even && far && mean >= LAYER_ENTRIES * layers => Method::Blocks { columns: None },
             () if even && far => Method::Slices,
             () if matches!(self.matrix, Matrix::Rmat { .. }) && far => Method::Sorted,

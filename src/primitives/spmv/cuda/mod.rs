@@ -1,4 +1,4 @@
-//! spmv on a GPU (`kernels/spmv.cu`, `kernels/spmv_bulk.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
+//! spmv on a GPU (`kernels/spmv.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
 //! which depends on the matrix alone. The certificate computes each row again from the arrays in memory.
 
 mod sliced;
@@ -8,7 +8,7 @@ pub use sliced::SliceBuffers;
 
 use super::spec::{Method, Per, Spec};
 use super::{Problem, matrix, tiles};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart,
     LaunchPlan, Launched, Module, args, device_struct, kernel_names, poison,
@@ -20,10 +20,6 @@ use sliced::Sliced;
 use tiled::Tiled;
 
 const MODULE: &str = "spmv";
-
-/// The module of tiles by bulk copies, and the compute capability that brought them.
-const BULK_MODULE: &str = "spmv_bulk";
-const BULK: (u32, u32) = (9, 0);
 
 device_struct! {
     /// `Csr` in the kernels.
@@ -78,7 +74,6 @@ fn named(spec: &Spec, word: &str) -> String {
 /// The timed kernels' names in the PTX.
 fn names(spec: &Spec) -> Vec<String> {
     match spec.method {
-        Method::Bulk => ["bulk", "carry"].map(|word| named(spec, word)).to_vec(),
         Method::Sorted => ["sorted", "carry"].map(|word| named(spec, word)).to_vec(),
         Method::Slices => vec![named(spec, "slices")],
         Method::Blocks { .. } => ["blocks", "layers"].map(|word| named(spec, word)).to_vec(),
@@ -87,15 +82,6 @@ fn names(spec: &Spec) -> Vec<String> {
         Method::He2007 { .. } => ["sums", "carry", "products"].map(|word| named(spec, word)).to_vec(),
         _ => ["balanced", "carry"].map(|word| named(spec, word)).to_vec(),
     }
-}
-
-/// The case on a GPU: `best` is what all GPUs have if bulk copies are missing.
-fn on(gpu: &GpuFacts, spec: &Spec) -> Spec {
-    let method = match spec.method {
-        Method::Bulk if spec.asked == Method::Best && gpu.compute_capability < BULK => Method::Balanced,
-        method => method,
-    };
-    Spec { method, ..spec.clone() }
 }
 
 /// The scan of products, with a bit for the first of each row.
@@ -115,9 +101,9 @@ fn words(spec: &Spec, numbers: impl Iterator<Item = f64>) -> Vec<u32> {
     }
 }
 
-/// Uploads words, with zeros up to a multiple of 16 bytes, because bulk copies read such.
-fn padded(gpu: &Gpu, mut words: Vec<u32>) -> Result<DeviceBuffer<u32>, Failure> {
-    words.resize(words.len().next_multiple_of(4).max(4), 0);
+/// Uploads words; an array has at least one.
+fn uploaded(gpu: &Gpu, mut words: Vec<u32>) -> Result<DeviceBuffer<u32>, Failure> {
+    words.resize(words.len().max(1), 0);
     gpu.upload(&words)
 }
 
@@ -132,15 +118,10 @@ impl GpuJob for Product {
         Ok(Launched { kernel, launches: (names.len() + spec.chunks().count() - 1) as u64 })
     }
 
-    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let spec = &on(gpu, spec);
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
         let scan = (spec.method == Method::Segscan).then(|| scan(spec).name());
-        let (bulk, own) = [names(spec), vec![named(spec, "certify")]]
-            .concat()
-            .into_iter()
-            .partition::<Vec<_>, _>(|name| *name == named(spec, "bulk"));
-        let scan = kernel_names(crate::primitives::scan::cuda::MODULE, scan);
-        Ok([kernel_names(MODULE, own), kernel_names(BULK_MODULE, bulk), scan].concat())
+        let own = kernel_names(MODULE, [names(spec), vec![named(spec, "certify")]].concat());
+        Ok([own, kernel_names(crate::primitives::scan::cuda::MODULE, scan)].concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
@@ -154,7 +135,6 @@ impl GpuJob for Product {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Product, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
-        let spec = on(gpu.device(), &spec);
         let mut made = matrix::matrix(&spec, setup.stored)?;
         if matches!(spec.method, Method::Blocks { .. }) {
             made.sort_columns();
@@ -183,9 +163,9 @@ impl GpuJob for Product {
         let numbers = |n: u64, number: &dyn Fn(u64) -> f64| gpu.upload(&words(&spec, (0..n).map(number)));
         let shape = spec.shape;
         Ok(Product {
-            starts: padded(gpu, made.starts)?,
-            columns: padded(gpu, made.indices)?,
-            values: padded(gpu, words(&spec, made.values.into_iter()))?,
+            starts: uploaded(gpu, made.starts)?,
+            columns: uploaded(gpu, made.indices)?,
+            values: uploaded(gpu, words(&spec, made.values.into_iter()))?,
             x: numbers(shape.columns + 1, &|j| spec.x(j))?,
             z: (spec.beta == 1).then(|| numbers(shape.rows, &|i| spec.z(i))).transpose()?,
             y: gpu.alloc(length(shape.rows * spec.element() / 4)?)?,
@@ -257,10 +237,6 @@ impl GpuJob for Product {
             Sums::Segscan(segscan) => segscan.heads.bytes() + segscan.scan.bytes(),
         };
         arrays.chain(products).map(DeviceBuffer::bytes).sum::<u64>() + sums
-    }
-
-    fn resolved(&self) -> Vec<(String, Value)> {
-        self.spec.resolved()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::spec::{Method, Spec};
 use super::super::tiles::{self, SORTED_TILE, Sorted, TILE};
-use super::{BULK_MODULE, Rows, names, padded, words};
+use super::{Rows, names, uploaded, words};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args};
 use crate::inputs::sparse::Csr;
@@ -23,21 +23,12 @@ pub struct Tiled {
 /// How the entries of a tile come into shared memory.
 enum Form {
     InOrder,
-    /// By bulk copies: as many blocks as are resident, each with several tiles.
-    Bulk {
-        resident: u32,
-    },
     /// In the order of their columns.
     Sorted {
         columns: DeviceBuffer<u32>,
         values: DeviceBuffer<u32>,
         places: DeviceBuffer<u32>,
     },
-}
-
-/// Two stages of a tile in shared memory, each with its rows and columns, values, and barrier (`Stage` in the kernel).
-fn stages(spec: &Spec) -> u32 {
-    2 * (TILE * (4 + spec.element()) + 16 * 4 + 16 + 16) as u32
 }
 
 /// Shared memory for the products of a sorted tile, one place in 128 bytes empty.
@@ -48,21 +39,18 @@ fn products(spec: &Spec) -> u32 {
 impl Tiled {
     /// Cuts a matrix.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec, matrix: &Csr<f64>) -> Result<Tiled, Failure> {
-        let bulk = spec.method == Method::Bulk;
-        let own = if bulk { gpu.module(BULK_MODULE)? } else { module.clone() };
-        let timed = own.kernel(&names(spec)[0])?;
+        let timed = module.kernel(&names(spec)[0])?;
         let size = if spec.method == Method::Sorted { SORTED_TILE } else { TILE };
         let firsts = tiles::firsts(&matrix.starts, size);
         let form = match spec.method {
-            Method::Bulk => Form::Bulk { resident: gpu.max_blocks(&timed, BLOCK, stages(spec))? },
             Method::Sorted => {
                 let sorted = Sorted::new(matrix, &firsts);
                 let pair =
                     |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
                 Form::Sorted {
-                    columns: padded(gpu, sorted.columns)?,
-                    values: padded(gpu, words(spec, sorted.values.into_iter()))?,
-                    places: padded(gpu, sorted.places.chunks(2).map(pair).collect())?,
+                    columns: uploaded(gpu, sorted.columns)?,
+                    values: uploaded(gpu, words(spec, sorted.values.into_iter()))?,
+                    places: uploaded(gpu, sorted.places.chunks(2).map(pair).collect())?,
                 }
             }
             _ => Form::InOrder,
@@ -91,10 +79,6 @@ impl Tiled {
             Form::InOrder => {
                 let args = args![firsts, a, total, x, z, y, carries, rows];
                 gpu.launch(&self.timed, count, BLOCK, 0, args)?;
-            }
-            Form::Bulk { resident } => {
-                let args = args![firsts, a, total, x, z, y, carries, count, rows];
-                gpu.launch(&self.timed, count.min(*resident), BLOCK, stages(spec), args)?;
             }
             Form::Sorted { columns, values, places } => {
                 let sorted = Rows { columns: columns.pointer(), values: values.pointer(), ..a };
