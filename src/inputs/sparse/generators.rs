@@ -145,6 +145,14 @@ impl Generator {
         }
     }
 
+    /// Columns of entries next to each other, about `wanted` of them and by their rows, at one of several places of R-MAT;
+    /// `None` of other matrices.
+    pub fn group(&self, seed: u64, wanted: u64, place: u64) -> Option<Vec<u32>> {
+        let Rmat { scale, .. } = *self else { return None };
+        let entries = self.shape().ok()?.entries;
+        Some(rmat::group(seed, scale, entries, wanted, place).into_iter().map(|entry| entry.1).collect())
+    }
+
     /// Appends the columns of a row, ascending; nothing for R-MAT, which is not made by row.
     pub(super) fn extend(&self, to: &mut Vec<u32>, seed: u64, row: u64, rows: u64) {
         let mut stencil = |steps: &[u64], side: u64| {

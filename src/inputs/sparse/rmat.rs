@@ -74,6 +74,42 @@ pub(super) fn each(seed: u64, scale: u64, entries: u64, to: &mut dyn FnMut(u64, 
     }
 }
 
+/// Entries of a group of rows next to each other, in the order of their rows, that has about `wanted` of `entries`. The group
+/// is one in whose rows an entry lies that is number `e` of a seed.
+pub(super) fn group(seed: u64, scale: u64, entries: u64, wanted: u64, e: u64) -> Vec<(u32, u32)> {
+    let table = table();
+    let place = entry(&table, seed, scale, e).0;
+    // Rows that agree with it in the first levels: four and six tenths of the entries have a bit of 1 and of 0 there.
+    let (mut expected, mut level) = (entries as f64, 0);
+    while level < scale && expected > wanted as f64 {
+        level += 1;
+        expected *= if place >> (scale - level) & 1 == 1 { 0.4 } else { 0.6 };
+    }
+    let shift = scale - level;
+    let first = u64::from(place >> shift);
+    // Of a level's digits, those with the wanted bit of the row; the levels behind are those of any entry.
+    let bit = |e: u64, at: u64| {
+        let (of_zero, of_one) = ([0, 0, 0, 0, 0, 1], [0, 1, 1, 1]);
+        let word = word64(seed ^ e, at);
+        match first >> (level - 1 - at) & 1 {
+            0 => of_zero[scale_of(word, 6)],
+            _ => of_one[scale_of(word, 4)],
+        }
+    };
+    let of = |k: u64| {
+        let column = (0..level).fold(0u64, |column, at| column << 1 | bit(e + 1 + k, at));
+        let (row, below) = entry(&table, seed ^ e, shift, k);
+        ((first << shift) as u32 | row, (column << shift) as u32 | below)
+    };
+    let mut found: Vec<_> = (0..expected.round() as u64).map(of).collect();
+    found.sort_unstable();
+    found
+}
+
+fn scale_of(word: u64, n: u64) -> usize {
+    crate::inputs::mix::scale(word, n) as usize
+}
+
 /// Row and column of entry `e`. A word of its own serves each twelve levels; levels beyond the scale are dropped.
 pub(super) fn entry(table: &[u8], seed: u64, scale: u64, e: u64) -> (u32, u32) {
     let words = scale.div_ceil(LEVELS * LOOK_UPS).max(1);

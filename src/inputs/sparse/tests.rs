@@ -165,3 +165,24 @@ fn words_are_read_back() {
     outside[3 + 41] = 40;
     assert!(Csr::from_words(&outside).is_err());
 }
+
+/// Groups of about as many entries as are wanted have rows next to each other, and most of their columns agree with their
+/// rows in the first levels.
+#[test]
+fn groups_of_rmat_are_of_rows_next_to_each_other() {
+    let matrix = Generator::Rmat { scale: 16, entries: 16 };
+    let all = matrix.make(5).expect("a matrix");
+    for place in 0..8u64 {
+        let columns = matrix.group(5, 4096, place * 1000).expect("R-MAT");
+        assert!((1000..=4096).contains(&columns.len()), "{}", columns.len());
+        assert!(columns.iter().all(|column| *column < 1 << 16));
+    }
+    // As many different columns as in rows of the matrix that hold as many entries.
+    let different = |columns: &[u32]| columns.iter().collect::<std::collections::BTreeSet<_>>().len() as f64;
+    let mean = |parts: Vec<f64>| parts.iter().sum::<f64>() / parts.len() as f64;
+    let groups = (0..32).map(|place| matrix.group(5, 4096, place * 32_000).expect("R-MAT"));
+    let of_groups = mean(groups.map(|columns| different(&columns) / columns.len() as f64).collect());
+    let of_rows =
+        mean(all.indices.chunks(3000).map(|columns| different(columns) / columns.len() as f64).collect());
+    assert!((of_groups / of_rows - 1.0).abs() < 0.15, "{of_groups} {of_rows}");
+}

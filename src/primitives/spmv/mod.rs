@@ -13,6 +13,7 @@
 //! exact in any order. The certificate computes each row again in f64 from the arrays in memory and demands equality
 //! where sums are exact, and otherwise the bound γ·Σ|a||x| of a sum of rounded products.
 
+mod block_costs;
 pub mod cpu;
 pub mod cuda;
 pub mod matrix;
@@ -27,7 +28,7 @@ pub use spec::Spec;
 use std::sync::Arc;
 
 use super::{Definition, IndexLookup, Primitive, Problem};
-use crate::case::{Failure, Fault, Params, Refusal, Value, Work};
+use crate::case::{BlockCost, Failure, Fault, Params, Refusal, Value, Work};
 use crate::inputs::sparse::Positions;
 use spec::Method;
 
@@ -47,6 +48,10 @@ impl Definition for Spec {
 impl Problem for Spec {
     fn work(&self) -> Work {
         work::work(self)
+    }
+
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        if self.backend.is_cuda() { block_costs::block_costs(self) } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

@@ -1,12 +1,15 @@
 //! The memory accesses of a product.
 
+use std::collections::BTreeSet;
+
 use super::spec::{Matrix, Method, Spec};
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
 /// One pass over the matrix, in which x is gathered; by `he2007` as many as there are chunks of x, then one over the
 /// products; by `segscan` one for the products, one for the heads of rows, one that scans, and one for the results; by `blocks` one
-/// over the slices and one that adds the sums of each row. Zeros at the ends of short rows of a slice are not declared.
+/// over the slices and one that adds the sums of each row. Zeros at the ends of
+/// rows of a slice that are shorter than others are not declared.
 pub fn work(spec: &Spec) -> Work {
     let (shape, element) = (spec.shape, spec.element());
     let read = |array, element, count| Access::sequential(array, Direction::Read, element, count);
@@ -27,7 +30,10 @@ pub fn work(spec: &Spec) -> Work {
             let all = |direction| Access::sequential("products", direction, element, shape.entries);
             let mut first = products(spec, 1, columns);
             first.accesses.push(flags(Direction::Write));
-            let heads = Pass::once(vec![starts.clone(), flags(Direction::Write)]);
+            // An atomic operation for each row.
+            let (order, concurrency) = (Order::Given, Concurrency::Indexed);
+            let set = Access { count: shape.rows, order, concurrency, ..flags(Direction::Write) };
+            let heads = Pass::once(vec![starts.clone(), set]);
             let scan = vec![all(Direction::Read), flags(Direction::Read), all(Direction::Write)];
             let firsts = Access { count, footprint: shape.entries * element, ..all(Direction::Read) };
             let last = [Some(starts), Some(firsts), z, Some(y)].into_iter().flatten().collect();
@@ -46,9 +52,14 @@ pub fn work(spec: &Spec) -> Work {
             (vec![products, Pass::once(added)], slices + shape.rows * layers * element)
         }
         Method::Slices => {
-            let matrix = [values, columns, read("rows", 4, shape.rows), gather(spec)];
-            let pass = Pass::once(matrix.into_iter().chain(z).chain([y]).collect());
-            (vec![pass], (element + 4) * (shape.entries + shape.entries / 4) + 4 * shape.rows)
+            // Rows are filled up to whole groups of 16 bytes of values.
+            let group = 16 / element;
+            let most = shape.entries.div_ceil(shape.rows.max(1)).next_multiple_of(group) * shape.rows;
+            let filled = most.max(shape.entries);
+            let matrix =
+                [read("values", element, filled), read("columns", 4, filled), read("rows", 4, shape.rows)];
+            let pass = Pass::once(matrix.into_iter().chain([gather(spec)]).chain(z).chain([y]).collect());
+            (vec![pass], (element + 4) * (filled + filled / 4) + 4 * shape.rows)
         }
         Method::Sorted => {
             let matrix = [starts, columns, values, read("places", 2, shape.entries), gather(spec)];
@@ -86,22 +97,71 @@ fn products(spec: &Spec, passes: u64, columns: Access) -> Pass {
     Pass { times: passes, accesses }
 }
 
+/// Bytes that a multiprocessor asks for at a time: a warp's columns within them are one access.
+const PACKET: u64 = 64;
+
+/// Lanes of a warp, tiles that are looked at, and their entries.
+const LANES: usize = 32;
+const GROUPS: u64 = 8;
+const GROUP: u64 = 8192;
+
+/// Packets that warps ask for, as a part of the entries, if `columns` are those of lanes next to each other.
+fn packets(columns: &[u32], element: u64) -> f64 {
+    let packet = |column: &u32| u64::from(*column) * element / PACKET;
+    let of_warp = |warp: &[u32]| warp.iter().map(packet).collect::<BTreeSet<_>>().len();
+    columns.chunks(LANES).map(of_warp).sum::<usize>() as f64 / columns.len().max(1) as f64
+}
+
+/// What warps of a GPU ask for, as a part of the entries, and the part of x that they gather from at a time. Of R-MAT some
+/// tiles are looked at; its columns are as many as their entropy tells. Lanes that walk along sorted random rows, each at
+/// its own, are near place k of x's n at entry k of n: within two standard deviations of a beta distribution on each side.
+fn near(spec: &Spec) -> (f64, f64) {
+    let (shape, sorted) = (spec.shape, spec.method == Method::Sorted);
+    let mean = shape.entries as f64 / shape.rows.max(1) as f64;
+    match spec.matrix {
+        _ if !spec.backend.is_cuda() => (1.0, 1.0),
+        Matrix::Rmat { scale, .. } => {
+            let of = |place: u64| {
+                let mut columns =
+                    spec.generator()?.group(spec.seed, GROUP, place * (shape.entries / GROUPS))?;
+                if sorted {
+                    columns.sort_unstable();
+                }
+                Some(packets(&columns, spec.element()))
+            };
+            let parts: Vec<f64> = (0..GROUPS).filter_map(of).collect();
+            let entropy = -(0.6 * f64::log2(0.6) + 0.4 * f64::log2(0.4));
+            (parts.iter().sum::<f64>() / parts.len().max(1) as f64, f64::exp2((entropy - 1.0) * scale as f64))
+        }
+        Matrix::Random { .. } if sorted => {
+            let tile = GROUP as f64 * mean / (mean + 1.0);
+            let span = (shape.columns * spec.element()) as f64 / PACKET as f64 * LANES as f64 / tile;
+            (span.max(1.0) * (1.0 - (1.0 - 1.0 / span.max(1.0)).powi(LANES as i32)) / LANES as f64, 1.0)
+        }
+        Matrix::Random { .. } if spec.method == Method::Slices => (1.0, (2.0 / (mean + 2.0).sqrt()).min(1.0)),
+        _ => (1.0, 1.0),
+    }
+}
+
 /// The accesses to x. A stencil or a band visits each part of it a few times within a short while, so that caches make it
-/// one sequential read; about other matrices nothing is assumed, and each entry is an access of its own.
+/// one sequential read; of other matrices each entry is an access of its own, unless a warp asks for several at once.
 fn gather(spec: &Spec) -> Access {
     let (shape, element) = (spec.shape, spec.element());
     match spec.matrix {
         Matrix::Laplace5 { .. } | Matrix::Laplace7 { .. } | Matrix::Banded { .. } => {
             Access::sequential("x", Direction::Read, element, shape.columns)
         }
-        _ => Access {
-            array: "x".to_owned(),
-            direction: Direction::Read,
-            element,
-            count: shape.entries,
-            footprint: shape.columns * element,
-            order: Order::Given,
-            concurrency: Concurrency::Indexed,
-        },
+        _ => {
+            let (asked, part) = near(spec);
+            Access {
+                array: "x".to_owned(),
+                direction: Direction::Read,
+                element,
+                count: (shape.entries as f64 * asked) as u64,
+                footprint: ((shape.columns * element) as f64 * part) as u64,
+                order: Order::Given,
+                concurrency: Concurrency::Indexed,
+            }
+        }
     }
 }
