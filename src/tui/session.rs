@@ -4,7 +4,9 @@ mod events;
 mod look;
 mod rows;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use rows::Row;
@@ -15,6 +17,7 @@ use super::log::Log;
 use super::machine::Machine;
 use super::state::Mode;
 use super::words;
+use crate::case::Snapshot;
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, charted};
@@ -68,6 +71,8 @@ pub struct Session {
     /// What the run had taken before it was resumed.
     pub earlier: Duration,
     pub ended: Option<Duration>,
+    /// The newest picture of what each case computes, by its position in the plan.
+    pub pictures: BTreeMap<usize, Arc<Snapshot>>,
     /// The devices and their conditions during the newest rounds.
     pub machine: Machine,
     /// The engine's environment, once the engine has reported it.
@@ -132,6 +137,7 @@ impl Session {
             began: now,
             earlier,
             ended: None,
+            pictures: BTreeMap::new(),
             machine: Machine::default(),
             environment: None,
             selected: 0,

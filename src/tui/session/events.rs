@@ -1,5 +1,6 @@
 //! Effects of a run's messages on its session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Current, Phase, Session};
@@ -89,6 +90,11 @@ impl Session {
             }
             // The log says it once for all cases.
             Event::SetAside { .. } => {}
+            Event::Snapshot { case, picture, .. } => {
+                if let Some(case) = self.ledger.position(case) {
+                    self.pictures.insert(case, Arc::new(picture.clone()));
+                }
+            }
             Event::Probed { .. } | Event::Pong { .. } => {}
         }
     }
