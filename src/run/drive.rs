@@ -6,7 +6,7 @@ mod keep;
 mod noise;
 mod watchdog;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -130,6 +130,7 @@ fn drive(
         pinged: None,
         patience,
         pictures: Pictures::Few,
+        kept_pictures: HashMap::new(),
         noise: Noise::new(),
         deaths: 0,
         device_lost: false,
@@ -174,6 +175,8 @@ struct Drive {
     patience: Duration,
     /// The pictures that the user interface wants.
     pictures: Pictures,
+    /// Pictures recorded of each case by its id.
+    kept_pictures: HashMap<String, u32>,
     /// Bounds what is kept of an engine's chatter.
     noise: Noise,
     /// Deaths of engines since the last finished round. An engine that says that its device is lost does not count:
@@ -286,7 +289,9 @@ impl Drive {
                             self.pause = other == Control::Pause;
                             watchdog.asked_to_pause(self.pause);
                         }
-                        self.pictures = if let Control::Show(pictures) = other { pictures } else { self.pictures };
+                        if let Control::Show(pictures) = other {
+                            self.pictures = pictures;
+                        }
                         self.pass_on(other, client)?;
                     }
                 }
@@ -340,6 +345,9 @@ impl Drive {
         }
         if self.is_refused(&event) {
             return self.acknowledge(&event, client).map(|()| None);
+        }
+        if matches!(event, Event::Snapshot { .. }) {
+            return self.picture(event).map(|()| None);
         }
         let reported = matches!(event, Event::Round { .. });
         let event = checks::checked(event, &self.ledger, &BTreeMap::new());
