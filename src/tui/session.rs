@@ -4,20 +4,18 @@ mod events;
 mod look;
 mod rows;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 pub use rows::Row;
 
 use super::chart::ChartView;
 use super::hold::Hold;
+use super::live::Pictures;
 use super::log::Log;
 use super::machine::Machine;
 use super::state::Mode;
 use super::words;
-use crate::case::Snapshot;
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, charted};
@@ -72,7 +70,9 @@ pub struct Session {
     pub earlier: Duration,
     pub ended: Option<Duration>,
     /// The newest picture of what each case computes, by its position in the plan.
-    pub pictures: BTreeMap<usize, Arc<Snapshot>>,
+    pub pictures: Pictures,
+    /// Whether the engine was told that somebody looks at them.
+    pub looked_at: bool,
     /// The devices and their conditions during the newest rounds.
     pub machine: Machine,
     /// The engine's environment, once the engine has reported it.
@@ -137,7 +137,8 @@ impl Session {
             began: now,
             earlier,
             ended: None,
-            pictures: BTreeMap::new(),
+            pictures: Pictures::default(),
+            looked_at: false,
             machine: Machine::default(),
             environment: None,
             selected: 0,
@@ -169,6 +170,11 @@ impl Session {
     /// Whether the run can be cancelled.
     pub fn active(&self) -> bool {
         matches!(self.phase, Phase::Running | Phase::Cancelling | Phase::Dead { .. })
+    }
+
+    /// Whether there are pictures to look at, or may be soon.
+    pub fn has_pictures(&self) -> bool {
+        self.active() || !self.pictures.is_empty()
     }
 
     /// Whether samples are being timed, so that drawing would disturb them. Also true between short cases,

@@ -1,6 +1,5 @@
 //! Effects of a run's messages on its session.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Current, Phase, Session};
@@ -90,9 +89,9 @@ impl Session {
             }
             // The log says it once for all cases.
             Event::SetAside { .. } => {}
-            Event::Snapshot { case, picture, .. } => {
+            Event::Snapshot { case, round, picture } => {
                 if let Some(case) = self.ledger.position(case) {
-                    self.pictures.insert(case, Arc::new(picture.clone()));
+                    self.pictures.take(case, *round, picture.clone());
                 }
             }
             Event::Probed { .. } | Event::Pong { .. } => {}
