@@ -73,6 +73,25 @@ for counts in best 32 64; do
     done
     by_hand histogram cub-histogram primitive=histogram elements=268435456 bins=256 counts=$counts
 done
+for type in f32 f64; do
+    for beta in 0 1; do
+        for matrix in "laplace5 matrix.laplace5.side=4096" "laplace7 matrix.laplace7.side=256" "random matrix.random.rows=4194304" \
+            "banded matrix.banded.rows=1000003" "rmat matrix.rmat.scale=22" "empty-rows matrix.empty-rows.rows=1000003" \
+            "dense-row matrix.dense-row.rows=1000003"; do
+            read -ra words <<<"primitive=spmv matrix=$matrix type=$type beta=$beta"
+            by_hand spmv-$beta-${words[1]#*=} cusparse "${words[@]}"
+            by_hand sell-$beta-${words[1]#*=} cusparse-sell "${words[@]}"
+        done
+    done
+done
+for algorithm in default csr-alg1 csr-alg2; do
+    for preprocess in no yes; do
+        by_hand spmv-ways cusparse primitive=spmv matrix=random matrix.random.rows=4194304 algorithm=$algorithm preprocess=$preprocess
+    done
+done
+for slice in 16 32 64 128; do
+    by_hand sell-ways cusparse-sell primitive=spmv matrix=random matrix.random.rows=4194304 slice=$slice
+done
 tail -n 100 "$out"/*.csv || true
 
 if [[ -n $binary ]]; then

@@ -297,6 +297,18 @@ pub fn fmt_throughput(elements_per_second: f64) -> String {
     with_unit(elements_per_second / factor, unit)
 }
 
+/// Floating-point operations per second for display: `548 GFLOPS`, `1.23 TFLOPS`.
+pub fn fmt_flops(operations_per_second: f64) -> String {
+    let (factor, unit) = match operations_per_second {
+        v if v >= 0.9995e12 => (1e12, "TFLOPS"),
+        v if v >= 0.9995e9 => (1e9, "GFLOPS"),
+        v if v >= 0.9995e6 => (1e6, "MFLOPS"),
+        v if v >= 0.9995e3 => (1e3, "kFLOPS"),
+        _ => (1.0, "FLOPS"),
+    };
+    with_unit(operations_per_second / factor, unit)
+}
+
 /// A relative change for display, from a share: 0.111 is `+11.1 %`, −0.4 is `−40.0 %`.
 pub fn fmt_change(share: f64) -> String {
     let sign = if share < 0.0 { '−' } else { '+' };
@@ -431,6 +443,8 @@ mod tests {
             ["12.3 GB/s", "4501 GB/s", "n/a"]
         );
         assert_eq!([fmt_throughput(1.234e9), fmt_throughput(5e8)], ["1.23 Gelem/s", "500 Melem/s"]);
+        let flops = [1.234e12, 5.48e11, 2.15e8, 12e3, 7.0].map(fmt_flops);
+        assert_eq!(flops, ["1.23 TFLOPS", "548 GFLOPS", "215 MFLOPS", "12.0 kFLOPS", "7.00 FLOPS"]);
         let times = [0.0, 5.12e-7, 4.5678e-5, 1.5e-3, 1.234, 125.0, 3725.0, f64::INFINITY].map(fmt_seconds);
         assert_eq!(
             times,

@@ -199,6 +199,7 @@ pub struct Primitive {
     speed_of_light: Option<SpeedOfLight>,
     walks: bool,
     matrix: bool,
+    flops_per_element: Option<u64>,
     inline_index_limit: Option<u64>,
     completed: fn(Params) -> Params,
     method_candidates: fn(&str, &Params) -> Vec<Params>,
@@ -227,6 +228,7 @@ impl Primitive {
             speed_of_light: None,
             walks: false,
             matrix: false,
+            flops_per_element: None,
             inline_index_limit: None,
             completed: |params| params,
             method_candidates: |_, _| Vec::new(),
@@ -248,6 +250,11 @@ impl Primitive {
     /// Declares that cases have a sparse matrix, with [`positions`](Problem::positions).
     pub const fn with_matrix(self) -> Primitive {
         Primitive { matrix: true, ..self }
+    }
+
+    /// Declares how many floating-point operations count for each of the elements of a case's work.
+    pub const fn with_flops_per_element(self, flops: u64) -> Primitive {
+        Primitive { flops_per_element: Some(flops), ..self }
     }
 
     /// Lets a case carry the indices of a user's file in its parameters, as `….file.indices`, up to this number;
@@ -320,6 +327,11 @@ impl Primitive {
     /// Whether the primitive's cases access memory through indices.
     pub fn has_walks(&self) -> bool {
         self.walks
+    }
+
+    /// Floating-point operations that count for each element; `None` if the primitive counts none.
+    pub fn flops_per_element(&self) -> Option<u64> {
+        self.flops_per_element
     }
 
     /// Whether the primitive's cases have a sparse matrix.

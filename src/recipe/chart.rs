@@ -35,12 +35,13 @@ const KEYS: [&str; 8] = ["x", "y", "lines", "panels", "relative-to", "ceiling", 
 /// The word for no model.
 pub(super) const NO_MODEL: &str = "none";
 /// Quantities of the y axis.
-pub(super) const QUANTITIES: [(&str, Quantity); 5] = [
+pub(super) const QUANTITIES: [(&str, Quantity); 6] = [
     ("bandwidth", Quantity::Bandwidth),
     ("system-bandwidth", Quantity::SystemBandwidth),
     ("time", Quantity::Time),
     ("time-with-transfer", Quantity::TimeWithTransfer),
     ("throughput", Quantity::Throughput),
+    ("flops", Quantity::Flops),
 ];
 /// Ceilings that may be drawn over the points.
 pub(super) const CEILINGS: [(&str, Ceiling); 2] =

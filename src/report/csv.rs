@@ -12,7 +12,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-use self::columns::{columns, set_aside, speeds_of_light, transfers};
+use self::columns::{columns, gflops, set_aside, speeds_of_light, transfers};
 use super::Origin;
 use super::cell::Cell;
 use super::copies::Copies;
@@ -34,6 +34,7 @@ pub fn table<'a>(
     copies: &Copies,
 ) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + use<'a>> {
     let mut columns = columns(origin.plan, records);
+    columns.extend(gflops(records));
     columns.extend(transfers(records));
     columns.extend(set_aside(records));
     columns.extend(speeds_of_light(origin.plan, records, copies));

@@ -91,6 +91,7 @@ impl YAxis {
             Quantity::Time => ("Time of one execution", ""),
             Quantity::TimeWithTransfer => ("Time of one execution, with transfers", ""),
             Quantity::Throughput => ("Throughput", " (elements/s)"),
+            Quantity::Flops => ("Floating-point operations", " (FLOPS)"),
         };
         match (&self.named, &self.relative_to) {
             (Some(named), _) => named.clone(),
@@ -106,6 +107,7 @@ impl YAxis {
             Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
             Quantity::Time | Quantity::TimeWithTransfer => "time",
             Quantity::Throughput => "elements/s",
+            Quantity::Flops => "FLOPS",
         };
         word.to_owned()
     }

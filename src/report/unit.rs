@@ -17,6 +17,8 @@ pub enum Unit {
     GigabytesPerSecond,
     /// Elements per second: `120 M`, `7.1 G`.
     ElementsPerSecond,
+    /// Floating-point operations per second: `548 G`.
+    OperationsPerSecond,
     /// Per cent of change, with its sign.
     Percent,
     /// A fraction or a multiple: `1/16`, `1`, `2`.
@@ -46,7 +48,7 @@ impl Unit {
             Unit::Count => whole(value).map_or_else(|| number(value), label_count),
             Unit::Bytes => whole(value).map_or_else(|| format!("{} B", number(value)), bytes),
             Unit::Seconds => prefixed(value, reference, step, &TIME),
-            Unit::ElementsPerSecond => prefixed(value, reference, step, &RATE),
+            Unit::ElementsPerSecond | Unit::OperationsPerSecond => prefixed(value, reference, step, &RATE),
             Unit::Percent => percent(value, step),
             Unit::Fraction => fraction(value).unwrap_or_else(|| number(value)),
         }

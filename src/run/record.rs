@@ -151,6 +151,11 @@ impl Record {
         }
     }
 
+    /// Floating-point operations for each element; `None` if the primitive counts none.
+    fn flops_per_element(&self) -> Option<u64> {
+        primitives::find(&self.case.primitive)?.flops_per_element()
+    }
+
     /// The quantity that corresponds to this time per execution.
     pub fn quantity_at(&self, quantity: Quantity, seconds: f64) -> Option<f64> {
         let work = self.work.as_ref()?;
@@ -163,6 +168,7 @@ impl Record {
             Quantity::Time => seconds,
             Quantity::TimeWithTransfer => seconds + self.transfer_seconds()?,
             Quantity::Throughput => work.elements as f64 / seconds,
+            Quantity::Flops => (self.flops_per_element()? * work.elements) as f64 / seconds,
         })
     }
 

@@ -36,6 +36,7 @@ pub fn value(quantity: Quantity, value: f64) -> String {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
         Quantity::Time | Quantity::TimeWithTransfer => units::fmt_seconds(value),
         Quantity::Throughput => units::fmt_throughput(value),
+        Quantity::Flops => units::fmt_flops(value),
     }
 }
 
@@ -88,11 +89,15 @@ pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> 
 /// The unit of a throughput, without its prefix.
 const ELEMENTS: &str = "elem/s";
 
+/// The unit of floating-point operations per second, without its prefix.
+const FLOPS: &str = "FLOPS";
+
 /// The unit above a column of this quantity; empty if each value has its own unit.
 pub fn column_unit(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
         Quantity::Throughput => ELEMENTS,
+        Quantity::Flops => FLOPS,
         Quantity::Time | Quantity::TimeWithTransfer => "",
     }
 }
@@ -102,7 +107,9 @@ pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
     match column_unit(of) {
         "" => quantity(record, of),
         // Its prefix depends on the value: `2.13 M`.
-        ELEMENTS => Some(quantity(record, of)?.trim_end_matches(ELEMENTS).trim_end().to_owned()),
+        unit @ (ELEMENTS | FLOPS) => {
+            Some(quantity(record, of)?.trim_end_matches(unit).trim_end().to_owned())
+        }
         _ => Some(units::three_digits(record.quantity(of)?)),
     }
 }

@@ -133,6 +133,18 @@ pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
     Some(library)
 }
 
+/// Builds a program of this text, which may include files of the repository; `None` without a C++ compiler, except in CI.
+pub fn program(name: &str, text: &str) -> Option<PathBuf> {
+    version()?;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let (source, program) = (folder.join("main.cpp"), folder.join(name));
+    fs::write(&source, text).unwrap();
+    let include = format!("-I{}", root().display());
+    run(Command::new("c++").args(FLAGS).args(["-pthread", &include, "-o"]).arg(&program).arg(source));
+    Some(program)
+}
+
 /// The compiler's version text; `None` if there is no compiler, which is an error in CI.
 fn version() -> Option<String> {
     match Command::new("c++").arg("--version").output() {

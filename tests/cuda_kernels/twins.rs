@@ -1,11 +1,15 @@
 //! The generators in `kernels/inputs.cuh` match those of `patterns`: compares the arrays that a case generates
 //! on the device, word by word.
 
-use scatterlab::device::cuda::{Arg, Gpu};
-use scatterlab::inputs::mix::{key64, word32, word64};
-use scatterlab::inputs::partitions;
+use std::process::Command;
 
-use crate::host::Host;
+use scatterlab::device::cuda::{Arg, Gpu};
+use scatterlab::inputs::mix::{key64, mix64, word32, word64};
+use scatterlab::inputs::partitions;
+use scatterlab::primitives::spmv::{Spec, matrix::generated};
+
+use crate::host::{Host, program};
+use crate::prove::case;
 
 #[test]
 fn words() {
@@ -52,5 +56,71 @@ fn partitions_are_stable() {
         let blocks = (chunks * 32).div_ceil(256) as u32;
         gpu.launch(&kernel("partition_place_i8"), blocks, 256, 0, &args).unwrap();
         assert_eq!(out.to_host().unwrap(), partitions::locations(seed, n, p), "{n}, {p}, {length}");
+    }
+}
+
+/// Prints the hash of the matrix that its arguments describe: kind, two numbers and seed.
+const HASH: &str = r#"
+#include <cstdio>
+#include <cstdlib>
+#include "benches/peers/sparse.cuh"
+int main(int, char** words) {
+    const auto number = [&](int at) { return (u64)std::strtoull(words[at], nullptr, 10); };
+    const Generator generator{(Generator::Kind)number(1), number(2), number(3)};
+    const auto made = generator.make(number(4));
+    const bool sized = generator.rows(~0u) == made->rows() && generator.entries(~0u) == made->entries();
+    const bool bounded = made->entries() == 0 || generator.entries(made->entries() - 1) == made->entries();
+    std::printf("%llu %d", matrix_hash(generator, *made, number(4)), sized && bounded);
+}
+"#;
+
+/// The matrices of the peers of spmv on GPUs are the lab's, with their values.
+#[test]
+fn matrices_of_peers() {
+    let Some(program) = program("matrix-hash", HASH) else { return };
+    let kinds = ["laplace5", "laplace7", "random", "banded", "rmat", "empty-rows", "dense-row"];
+    for (kind, n, m) in [
+        (0, 1, 0),
+        (0, 37, 0),
+        (1, 2, 0),
+        (1, 9, 0),
+        (2, 1000, 16),
+        (2, 40_000, 3),
+        (2, 5, 0),
+        (3, 500, 3),
+        (3, 7, 90),
+        (4, 0, 2),
+        (4, 9, 16),
+        (4, 13, 5),
+        (4, 16, 4),
+        (5, 103, 4),
+        (5, 34, 2),
+        (6, 301, 4),
+        (6, 70_001, 2),
+    ] {
+        let name = kinds[kind];
+        let [first, second] = match name {
+            "laplace5" | "laplace7" => ["side", ""],
+            "banded" => ["rows", "half"],
+            "rmat" => ["scale", "entries"],
+            _ => ["rows", "entries"],
+        };
+        let mut words = format!("matrix={name} matrix.{name}.{first}={n}");
+        if !second.is_empty() {
+            words.push_str(&format!(" matrix.{name}.{second}={m}"));
+        }
+        let spec = Spec::from_params(&case("spmv", &words).params, 11).unwrap();
+        let made = generated(&spec).unwrap().unwrap();
+        let mut hash = made.rows();
+        for row in 0..made.rows() as usize {
+            hash = mix64(hash ^ u64::from(made.starts[row + 1]));
+            for at in made.row(row) {
+                let value = u64::from(made.values[at] as i32 as u32);
+                hash = mix64(hash ^ (value << 32 | u64::from(made.indices[at])));
+            }
+        }
+        let numbers = [kind as u64, n, m, 11].map(|number| number.to_string());
+        let output = Command::new(&program).args(numbers).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{hash} 1"), "{words}");
     }
 }

@@ -119,7 +119,8 @@ impl Definition for Spec {
         "the NAS benchmark CG: conjugate gradients on a random sparse matrix, verified by its ζ",
         Spec::TABLE,
     )
-    .with_matrix()];
+    .with_matrix()
+    .with_flops_per_element(1)];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;

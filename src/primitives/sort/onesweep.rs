@@ -70,8 +70,15 @@ impl Shape {
         n.div_ceil(self.tile())
     }
 
-    /// The name of the pass, with bulk copies or without.
-    pub fn name(self, bulk: bool) -> String {
+    /// Whether a pass stores its runs with bulk copies on a GPU that has them or not. Of pairs with keys of 64 bits, the
+    /// block's threads store them: on an H100 that takes 1 to 3 % less time, and of such keys alone 6 % more.
+    pub fn bulk(self, supported: bool) -> bool {
+        supported && !(self.key == 8 && self.value > 0)
+    }
+
+    /// The name of the pass on a GPU with bulk copies or without.
+    pub fn name(self, supported: bool) -> String {
+        let bulk = self.bulk(supported);
         format!("sort_{}_{}_u{}_{}", if bulk { "bulk" } else { "pass" }, self.size, 8 * self.key, self.value)
     }
 
@@ -82,12 +89,12 @@ impl Shape {
 
     /// Slots that a run may leave empty in shared memory: three times `STEP` in the kernels.
     fn slack(self) -> u64 {
-        if self.key == 8 && self.value != 4 { 6 } else { 12 }
+        if self.key == 8 { 6 } else { 12 }
     }
 
-    /// Bytes of dynamic shared memory per block: `Room` in the kernels.
-    pub fn shared(self, bulk: bool) -> u64 {
-        let (between, runs) = if bulk { (self.slack() * DIGITS, 3 * DIGITS) } else { (0, 2 * DIGITS + 1) };
+    /// Bytes of dynamic shared memory per block on a GPU with bulk copies or without: `Room` in the kernels.
+    pub fn shared(self, supported: bool) -> u64 {
+        let (between, runs) = if self.bulk(supported) { (self.slack() * DIGITS, 3 * DIGITS) } else { (0, 2 * DIGITS + 1) };
         let slots = self.tile() + between;
         let counters = u64::from(self.threads) / 32 * DIGITS;
         let values = if self.value > 0 { slots * self.value } else { 2 * 4 };
@@ -233,9 +240,9 @@ mod tests {
         {
             for keys in [1000, 1 << 19, 1 << 28] {
                 let shape = Shape::of(&spec(&format!("keys={keys} backend=cuda key={key} values={value}")));
-                let bytes = shape.shared(true) + 1024;
+                let (bytes, between) = (shape.shared(true) + 1024, shape.slack() * DIGITS);
                 assert!(
-                    bytes * blocks <= 228 << 10 && shape.tile() + shape.slack() * DIGITS < 1 << 16,
+                    bytes * blocks <= 228 << 10 && shape.tile() + between < 1 << 16,
                     "{key} {value} {bytes}"
                 );
                 assert!(shape.shared(false) <= 163 << 10, "{key} {value}");
@@ -279,7 +286,11 @@ mod tests {
             named("keys=9 backend=cuda"),
             ("sort_count_whole_u32_2".to_owned(), "sort_bulk_small_u32_0".to_owned())
         );
-        let field = "keys=268435456 backend=cuda key=u64 values=4B begin=3";
-        assert_eq!(named(field), ("sort_count_some_u64_16".to_owned(), "sort_bulk_large_u64_4".to_owned()));
+        let field = "keys=268435456 backend=cuda key=u64 begin=3";
+        assert_eq!(named(field), ("sort_count_some_u64_16".to_owned(), "sort_bulk_large_u64_0".to_owned()));
+        for (values, bytes) in [("4B", 4), ("8B", 8)] {
+            let pairs = named(&format!("{field} values={values}"));
+            assert_eq!(pairs.1, format!("sort_pass_large_u64_{bytes}"));
+        }
     }
 }

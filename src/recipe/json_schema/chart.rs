@@ -73,6 +73,7 @@ fn meaning(quantity: Quantity) -> &'static str {
             "time of one execution and of moving its inputs to the device and its results back; needs measure.transfer"
         }
         Quantity::Throughput => "elements per second",
+        Quantity::Flops => "floating-point operations per second, of primitives that count them",
     }
 }
 

@@ -7,6 +7,7 @@ use super::identity::value_text;
 use super::{Ceiling, Chart, Quantity, Value};
 use crate::case::BACKENDS;
 use crate::case::peers::of_backend;
+use crate::primitives;
 use crate::recipe::{Draft, ErrorKind, Mistake, Name, Node, Place, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys.
@@ -36,6 +37,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
         written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
     let (ceiling, models) = (ceiling(draft)?, models(draft)?);
     let bars = written.bars;
+    counted(draft)?;
     let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models, bars };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
@@ -104,6 +106,21 @@ fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
              relative-to",
         ),
     }
+}
+
+/// Refuses operations of a primitive that counts none.
+fn counted(draft: &Draft) -> Result<(), Mistake> {
+    if draft.chart.y != Quantity::Flops || draft.primitive.flops_per_element().is_some() {
+        return Ok(());
+    }
+    let all = primitives::registry().iter().filter(|primitive| primitive.flops_per_element().is_some());
+    let names: Vec<&str> = all.map(|primitive| primitive.name()).collect();
+    let message = format!(
+        "{} counts no floating-point operations; y: flops is for {}",
+        draft.primitive.name(),
+        names.join(", ")
+    );
+    Err(Mistake::invalid(draft.chart.place, "chart.y", message))
 }
 
 /// The models to be drawn. No model predicts transfers, which must be measured.
@@ -187,6 +204,21 @@ mod tests {
             }
         }
         assert!(read_back > 20, "{read_back}");
+    }
+
+    #[test]
+    fn operations_are_drawn_of_primitives_that_count_them() {
+        let plan = |primitive: &str| {
+            let text = format!("{primitive}\nbackend: cpu\nchart: {{x: method, y: flops}}\n");
+            let recipe = recipe::parse("a.yaml", &text).expect("a recipe");
+            resolve(&recipe, &Overrides::default()).map_err(|error| error.to_string())
+        };
+        let plan_of_spmv = plan("spmv: {matrix: {laplace5: 9}, method: [row, balanced]}").expect("a plan");
+        let line = plan_of_spmv.experiments[0].chart_line();
+        assert!(line.contains("y: flops"), "{line}");
+        let refusal = plan("sort: {keys: 1Ki, method: [msd, lsd]}").expect_err("sorting counts none");
+        assert!(refusal.contains("sort counts no floating-point operations; y: flops is for "), "{refusal}");
+        assert!(refusal.contains("spmv, cg"), "{refusal}");
     }
 
     #[test]

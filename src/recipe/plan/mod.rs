@@ -64,6 +64,8 @@ pub enum Quantity {
     TimeWithTransfer,
     /// Elements per second.
     Throughput,
+    /// Floating-point operations per second, of a primitive that counts them.
+    Flops,
 }
 
 /// Upper limit drawn over a chart's points.
@@ -83,7 +85,7 @@ impl Ceiling {
         match y {
             Quantity::Bandwidth | Quantity::SystemBandwidth => true,
             Quantity::Throughput => self == Ceiling::SpeedOfLight,
-            Quantity::Time | Quantity::TimeWithTransfer => false,
+            Quantity::Time | Quantity::TimeWithTransfer | Quantity::Flops => false,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::fixed::{Fixed, HEAD, TAIL};
 use crate::case::schema::{Kind, Param};
 use crate::case::{BACKENDS, Cache, Transfer};
 use crate::primitives;
-use crate::recipe::plan::Plan;
+use crate::recipe::plan::{Plan, Quantity};
 use crate::report::cell::Cell;
 use crate::report::choices::choices;
 use crate::report::copies::Copies;
@@ -175,6 +175,16 @@ pub fn transfers(records: &[Record]) -> Vec<Column> {
         column("transfer_in_s", |transfer| transfer.in_seconds),
         column("transfer_out_s", |transfer| transfer.out_seconds),
     ]
+}
+
+/// A column with the floating-point operations in a second; none if no case counts any.
+pub fn gflops(records: &[Record]) -> Vec<Column> {
+    let cell = |record: &Record| {
+        Some((record.case.id.clone(), Cell::number(record.quantity(Quantity::Flops)? / 1e9)?))
+    };
+    let cells: BTreeMap<String, Cell> = records.iter().filter_map(cell).collect();
+    let column = || Column { name: "gflops".to_owned(), source: Source::Known(cells.clone()) };
+    Vec::from_iter((!cells.is_empty()).then(column))
 }
 
 /// A column with the number of rounds that were set aside; none if none were.

@@ -318,6 +318,21 @@ fn transfers_have_columns_where_there_are_some() {
 }
 
 #[test]
+fn operations_have_a_column_where_they_are_counted() {
+    let (plan, mut records) = passes();
+    let columns = |records: &[Record]| rows(&plan, records).remove(0);
+    assert!(!columns(&records).contains_key("gflops"));
+    for (primitive, factor) in [("spmv", 2.0), ("cg", 1.0)] {
+        records[0].case.primitive = primitive.to_owned();
+        let row = columns(&records);
+        let [gflops, throughput] =
+            ["gflops", "throughput_elem_s"].map(|name| row[name].parse::<f64>().expect("a number"));
+        assert!((gflops * 1e9 / throughput / factor - 1.0).abs() < 1e-6, "{primitive}: {row:?}");
+    }
+    assert_eq!(rows(&plan, &records)[4]["gflops"], "");
+}
+
+#[test]
 fn backends_of_one_run_are_told_apart() {
     let (plan, records) = passes();
     let rows = rows(&plan, &records);

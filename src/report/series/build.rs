@@ -199,6 +199,7 @@ fn y_axis(experiment: &Experiment) -> YAxis {
         Quantity::Bandwidth | Quantity::SystemBandwidth => Unit::GigabytesPerSecond,
         Quantity::Time | Quantity::TimeWithTransfer => Unit::Seconds,
         Quantity::Throughput => Unit::ElementsPerSecond,
+        Quantity::Flops => Unit::OperationsPerSecond,
     };
     let baseline = |(key, value): &(String, Value)| {
         format!("{} {}", names::name(experiment, key), names::value(value, false))

@@ -18,9 +18,16 @@ impl Session {
             Quantity::Time,
             Quantity::TimeWithTransfer,
             Quantity::Throughput,
+            Quantity::Flops,
         ];
-        let possible: Vec<Quantity> =
-            all.into_iter().filter(|y| transfers || *y != Quantity::TimeWithTransfer).collect();
+        let primitive = primitives::find(&experiment.primitive);
+        let flops = primitive.is_some_and(|primitive| primitive.flops_per_element().is_some());
+        let known = |y: &Quantity| match y {
+            Quantity::TimeWithTransfer => transfers,
+            Quantity::Flops => flops,
+            _ => true,
+        };
+        let possible: Vec<Quantity> = all.into_iter().filter(known).collect();
         let at = possible.iter().position(|y| *y == experiment.chart.y).unwrap_or(0);
         let y = possible[(at + 1) % possible.len()];
         let ceiling = own.ceiling.filter(|ceiling| ceiling.suits(y) && own.relative_to.is_none());

@@ -98,6 +98,7 @@ pub fn number(data: &ChartData, value: f64) -> String {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
         Quantity::Time | Quantity::TimeWithTransfer => units::fmt_seconds(value),
         Quantity::Throughput => units::fmt_throughput(value),
+        Quantity::Flops => units::fmt_flops(value),
     }
 }
 
@@ -105,7 +106,9 @@ pub fn number(data: &ChartData, value: f64) -> String {
 fn short(data: &ChartData, value: f64) -> String {
     match data.y.quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::three_digits(value),
-        Quantity::Time | Quantity::TimeWithTransfer | Quantity::Throughput => number(data, value),
+        Quantity::Time | Quantity::TimeWithTransfer | Quantity::Throughput | Quantity::Flops => {
+            number(data, value)
+        }
     }
 }
 

@@ -194,6 +194,7 @@ fn chart(experiment: &Experiment, theme: Theme) -> String {
         Quantity::Time => "time",
         Quantity::TimeWithTransfer => "time with transfers",
         Quantity::Throughput => "throughput",
+        Quantity::Flops => "floating-point operations per second",
     };
     let all =
         |keys: &[String]| keys.iter().map(|k| names::name(experiment, k)).collect::<Vec<_>>().join(", ");

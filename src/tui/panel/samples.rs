@@ -192,6 +192,7 @@ fn rates(record: &Record) -> impl Fn(&Statistics) -> Vec<Fact> + '_ {
             rate("effective", Quantity::Bandwidth),
             rate("system", Quantity::SystemBandwidth),
             rate("throughput", Quantity::Throughput),
+            rate("operations", Quantity::Flops),
         ];
         rates.into_iter().flatten().collect()
     }

@@ -35,13 +35,14 @@ device_struct! {
     }
 }
 
-/// The kernels of a case: of its counts, and of its passes.
+/// The kernels of a case, of its counts and of its passes, on a GPU with bulk copies or without.
 fn kernels(spec: &Spec, bulk: bool) -> [KernelName; 2] {
-    let module = if bulk { BULK_MODULE } else { MODULE };
-    [(MODULE, counting(spec).0), (module, Shape::of(spec).name(bulk))]
+    let shape = Shape::of(spec);
+    let module = if shape.bulk(bulk) { BULK_MODULE } else { MODULE };
+    [(MODULE, counting(spec).0), (module, shape.name(bulk))]
 }
 
-/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
+/// The launches of an execution, and the kernels that a case needs, on a GPU with bulk copies or without.
 pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<KernelName>) {
     let (shape, (count, _)) = (Shape::of(spec), counting(spec));
     let kernel = format!("regex:^({count}|{}|{})$", shape.name(false), shape.name(true));

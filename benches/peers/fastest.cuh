@@ -1,0 +1,42 @@
+// How a peer chooses between several ways of the same work, so that it is at its best.
+#pragma once
+
+#include "peer.cuh"
+
+// Share of the usual way's time that another must save: a tie keeps the usual one.
+static const double TIE = 0.01;
+// Timed samples of each way, by turns.
+static const int TRIALS = 7;
+
+// The number of the way with the lowest median; the first one is the usual. `choose` makes the work's next executions be
+// of a way.
+template <typename F> static size_t fastest(Work& work, size_t ways, F choose) {
+    std::vector<u64> batch(ways);
+    std::vector<std::vector<double>> seconds(ways);
+    for (size_t way = 0; way < ways; ++way) {
+        choose(way);
+        batch[way] = batch_of(timed(work, 10) / 10);
+    }
+    for (int trial = 0; trial < TRIALS; ++trial) {
+        for (size_t way = 0; way < ways; ++way) {
+            choose(way);
+            seconds[way].push_back(timed(work, batch[way]) / batch[way]);
+        }
+    }
+    size_t best = 0;
+    for (auto& all : seconds) std::sort(all.begin(), all.end());
+    const auto median = [&](size_t way) { return seconds[way][TRIALS / 2]; };
+    for (size_t way = 1; way < ways; ++way) {
+        if (median(way) < median(best)) best = way;
+    }
+    return median(best) < (1 - TIE) * median(0) ? best : 0;
+}
+
+// The choice of `choose` for the case of these parameters, which further rounds of it keep.
+template <typename F> static size_t kept(const Case& parameters, F choose) {
+    static std::map<std::string, size_t> known;
+    std::string name;
+    for (const auto& [key, word] : parameters.words) name += key + "=" + word + " ";
+    const auto found = known.find(name);
+    return found != known.end() ? found->second : known[name] = choose();
+}
