@@ -2,16 +2,13 @@
 #pragma once
 
 #include "ballot.cuh"
-#include "grid_barrier.cuh"
 
 #define THREADS 512
 #define ITEMS 4          // arcs that a thread has in flight
 #define NEVER 0xFFFFFFFFu
 #define PILES 64         // more than there are
 #define PILE_BITS 6
-#define OWN 8u           // vertices that a thread keeps when it searches alone
-#define HUB 64u          // more arcs than a thread relaxes alone
-#define FAR 1024u        // vertices that a block collects before they go to a pile
+#define POLL 20u         // nanoseconds between two looks at the barrier
 
 // How vertices are appended to piles: each by an atomic operation of its own, by one of its warp for all of the only
 // pile, or by one of its block for each pile, after a multisplit of the block's vertices.
@@ -23,10 +20,9 @@
 struct State {
     u64 relaxed;       // arcs, at the end
     u32 steps;
+    u32 arrived;       // blocks at the barrier, counted on
     u32 counts[3];     // lengths of the frontiers of this step, the next, and the one after it
-    u32 hubs[3];       // whether these frontiers have a vertex of more than HUB arcs that has waited for all blocks
     u32 least[2];      // no distance in the last pile is below it; for each of the two that are the last in turn
-    u32 barrier[2];
     u32 piled[PILES];  // lengths of the piles
     u32 unused;
 };
@@ -45,7 +41,7 @@ struct Search {
     u32 source;
     u32 delta;
     u32 buckets;
-    u32 rounds;         // vertices that a thread relaxes alone, one after another, before all meet
+    u32 unused;
 };
 
 // The distances that are relaxed at present, and those of the buckets behind.
@@ -65,6 +61,19 @@ struct Window {
     }
     LAB_MEMBER u32 pile_of(const Search& s, u32 bucket) const { return bucket == last(s) ? bucket + turn : bucket; }
 };
+
+// Returns when all blocks have come. What they wrote before is visible afterwards.
+LAB void meet(State* state, u32& goal) {
+    goal += gridDim.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(&state->arrived, 1u);
+        while ((int)(*(const volatile u32*)&state->arrived - goal) < 0) __nanosleep(POLL);
+        __threadfence();
+    }
+    __syncthreads();
+}
 
 // The place of each lane that has something in a list of this length, which grows by as many. All lanes must call this.
 LAB u32 placed_by_warp(u32* length, bool has) {
@@ -232,91 +241,6 @@ template <int WAY> LAB u64 relax(const Search& s, const Window& w, const u64* fr
     return relaxed;
 }
 
-// Vertices that a block has found beyond the window, to be appended to the last pile together.
-struct Beyond {
-    u32 vertices[FAR];
-    u32 found;  // more than FAR if some have been appended at once
-    u32 least;  // distance
-    u32 begin;  // of the block's part of the pile, and of the next frontier
-    u32 next;
-};
-
-// Defers a vertex to the last pile, unless it is there.
-LAB void defer(const Search& s, const Window& w, Beyond& beyond, u32 vertex, u32 distance) {
-    const u32 bit = 1u << w.last(s), pile = w.last(s) + w.turn;
-    if (distance < beyond.least) atomicMin(&beyond.least, distance);
-    if ((atomicOr(&s.in_piles[vertex], bit) & bit) != 0) return;
-    const u32 at = atomicAdd(&beyond.found, 1u);
-    if (at < FAR) beyond.vertices[at] = vertex;
-    else s.piles[(u64)(pile - 1) * s.room + atomicAdd(&s.state->piled[pile], 1u)] = vertex;
-}
-
-// Relaxes the arcs of a frontier that has at most one vertex for each thread, which goes on with what it finds in the
-// window, without waiting for others. What a thread cannot keep, or has left after s.rounds vertices, is the next
-// frontier. There are two buckets. Adds the arcs of this thread.
-LAB void relax_alone(const Search& s, const Window& w, const u64* frontier, u32 count, u64* next, u32* length, u32* hubs,
-                     u64& relaxed) {
-    __shared__ u64 kept[OWN][THREADS];
-    __shared__ Beyond beyond;
-    if (threadIdx.x == 0) {
-        beyond.found = 0;
-        beyond.least = NEVER;
-    }
-    __syncthreads();
-    const u32 limit = w.limit(s), warps = blockDim.x / 32u;
-    // Neighbours in the frontier go to different blocks and warps.
-    const u64 place = (u64)(threadIdx.x % 32u * warps + threadIdx.x / 32u) * gridDim.x + blockIdx.x;
-    u32 first = 0, held = 0;
-    bool more = place < count;
-    u64 entry = more ? __ldcg(&frontier[place]) : 0;
-    for (u32 round = 0; more; ++round) {
-        const u32 vertex = (u32)entry, distance = (u32)(entry >> 32);
-        const u32 begin = __ldg(&s.starts[vertex]), end = __ldg(&s.starts[vertex + 1]);
-        const u32 degree = __ldcg(&s.distances[vertex]) == distance ? end - begin : 0u;
-        // The vertex that a thread begins with may add arcs of its own to the next frontier, others may not.
-        if (degree > (round == 0 ? HUB : OWN - held)) {
-            if (round == 0) *hubs = 1u;
-            next[atomicAdd(length, 1u)] = entry;
-            break;
-        }
-        relaxed += degree;
-        for (u32 from = 0; from < degree; from += ITEMS) {
-            u64 arc[ITEMS];
-            u32 seen[ITEMS];
-#pragma unroll
-            for (u32 k = 0; k < ITEMS; ++k) arc[k] = from + k < degree ? __ldg(&s.arcs[begin + from + k]) : (u64)NEVER;
-#pragma unroll
-            for (u32 k = 0; k < ITEMS; ++k) seen[k] = (u32)arc[k] < s.vertices ? __ldcg(&s.distances[(u32)arc[k]]) : 0u;
-#pragma unroll
-            for (u32 k = 0; k < ITEMS; ++k) {
-                const u32 target = (u32)arc[k], weight = (u32)(arc[k] >> 32), sum = distance + weight;
-                const u32 through = sum < weight ? NEVER : sum;
-                if (through >= seen[k] || atomicMin(&s.distances[target], through) <= through) continue;
-                const u64 found = (u64)through << 32 | target;
-                if (through >= limit) defer(s, w, beyond, target, through);
-                else if (held < OWN) kept[(first + held++) % OWN][threadIdx.x] = found;
-                else next[atomicAdd(length, 1u)] = found;
-            }
-        }
-        more = held > 0 && round + 1u < s.rounds;
-        if (more) {
-            entry = kept[first++ % OWN][threadIdx.x];
-            --held;
-        }
-    }
-    u32 all;
-    const u32 upto = sum_block(held, all);
-    const u32 pile = w.last(s) + w.turn, waiting = beyond.found < FAR ? beyond.found : FAR;
-    if (threadIdx.x == 0) {
-        if (all > 0) beyond.next = atomicAdd(length, all);
-        if (waiting > 0) beyond.begin = atomicAdd(&s.state->piled[pile], waiting);
-        if (beyond.least < __ldcg(&s.state->least[w.turn])) atomicMin(&s.state->least[w.turn], beyond.least);
-    }
-    __syncthreads();
-    for (u32 k = 0; k < held; ++k) next[beyond.next + upto - held + k] = kept[(first + k) % OWN][threadIdx.x];
-    for (u32 k = threadIdx.x; k < waiting; k += blockDim.x) s.piles[(u64)(pile - 1) * s.room + beyond.begin + k] = beyond.vertices[k];
-}
-
 // Distributes what a bucket's pile held: whatever is settled by now is dropped. `low` is the least distance of the bucket.
 template <int WAY> LAB void distribute(const Search& s, const Window& w, u32 from, u32 count, u32 low, u64* next, u32* length) {
     const u32* pile = s.piles + (u64)(from - 1) * s.room;
@@ -342,7 +266,7 @@ template <int WAY> LAB void distribute(const Search& s, const Window& w, u32 fro
 }
 
 // Goes on to the next pile that holds anything; false if there is none.
-template <int WAY> LAB bool go_on(const Search& s, Window& w, GridBarrier& barrier, u64* next, u32* length) {
+template <int WAY> LAB bool go_on(const Search& s, Window& w, u32& goal, u64* next, u32* length) {
     State* const state = s.state;
     u32 pile = w.bucket + 1;
     while (pile < w.last(s) && __ldcg(&state->piled[pile]) == 0) ++pile;
@@ -350,7 +274,7 @@ template <int WAY> LAB bool go_on(const Search& s, Window& w, GridBarrier& barri
     if (far) pile = w.last(s) + w.turn;
     const u32 count = w.last(s) == 0 ? 0u : __ldcg(&state->piled[pile]), least = __ldcg(&state->least[w.turn]);
     if (count == 0) return false;
-    barrier.meet();  // all have read it
+    meet(state, goal);  // all have read it
     if (thread_index() == 0) {
         state->piled[pile] = 0;
         if (far) state->least[w.turn] = NEVER;
@@ -362,41 +286,31 @@ template <int WAY> LAB bool go_on(const Search& s, Window& w, GridBarrier& barri
     return true;
 }
 
-// With FUSED, threads go on alone from frontiers that have few vertices.
-template <int WAY, bool FUSED> LAB void search(const Search& s) {
+template <int WAY> LAB void search(const Search& s) {
     State* const state = s.state;
-    GridBarrier barrier(state->barrier);
-    u32 steps = 0;
-    u64 relaxed = 0;  // by the block, in its first thread, and by the threads alone
+    u32 goal = 0, steps = 0;
+    u64 relaxed = 0;
     for (u64 v = thread_index(); v < s.vertices; v += thread_count()) s.distances[v] = v == s.source ? 0u : NEVER;
     if (thread_index() == 0) {
         state->least[0] = state->least[1] = NEVER;
         s.even[0] = s.source;
         state->counts[0] = s.source < s.vertices ? 1u : 0u;
     }
-    barrier.meet();
+    meet(state, goal);
     Window w = {0, 0, 0};
     for (u32 phase = 0;; ++phase) {
         const u32 count = __ldcg(&state->counts[phase % 3]);
-        const bool alone = FUSED && count <= thread_count() && __ldcg(&state->hubs[phase % 3]) == 0;
-        if (thread_index() == 0) state->counts[(phase + 2) % 3] = state->hubs[(phase + 2) % 3] = 0;
+        if (thread_index() == 0) state->counts[(phase + 2) % 3] = 0;
         u64* const next = phase % 2 == 0 ? s.odd : s.even;
         u32* const length = &state->counts[(phase + 1) % 3];
         if (count > 0) {
-            const u64* const frontier = phase % 2 == 0 ? s.even : s.odd;
-            if (alone) {
-                relax_alone(s, w, frontier, count, next, length, &state->hubs[(phase + 1) % 3], relaxed);
-            } else {
-                const u64 all = relax<WAY>(s, w, frontier, count, next, length);
-                if (threadIdx.x == 0) relaxed += all;
-            }
+            relaxed += relax<WAY>(s, w, phase % 2 == 0 ? s.even : s.odd, count, next, length);
             ++steps;
-        } else if (!go_on<WAY>(s, w, barrier, next, length)) {
+        } else if (!go_on<WAY>(s, w, goal, next, length)) {
             break;
         }
-        barrier.meet();
+        meet(state, goal);
     }
-    for (int step = 16; step > 0; step /= 2) relaxed += __shfl_xor_sync(EVERYONE, relaxed, step);
-    if (lane_of() == 0 && relaxed > 0) atomicAdd(&state->relaxed, relaxed);
+    if (threadIdx.x == 0 && relaxed > 0) atomicAdd(&state->relaxed, relaxed);
     if (thread_index() == 0) state->steps = steps;
 }

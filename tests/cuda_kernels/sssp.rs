@@ -9,7 +9,7 @@ use scatterlab::primitives;
 use crate::host::Host;
 use crate::prove::case;
 
-const METHODS: [&str; 5] = ["bellman-ford", "near-far", "fusion", "bucketing", "multisplit"];
+const METHODS: [&str; 4] = ["bellman-ford", "near-far", "bucketing", "multisplit"];
 const GRAPHS: [&str; 6] =
     ["grid", "grid graph.grid.keep=4", "geometric", "line", "random graph.random.edges=2", "rmat"];
 

@@ -21,7 +21,7 @@ const FEW_THREADS: u32 = 128;
 const FEW_VERTICES: u64 = 1 << 12;
 
 /// 32-bit words of `State` in the kernels, and the places of the counts there that an execution leaves.
-const STATE: usize = 78;
+const STATE: usize = 74;
 const RELAXED: usize = 0;
 const STEPS: usize = 2;
 
@@ -41,7 +41,7 @@ device_struct! {
         source: u32,
         delta: u32,
         buckets: u32,
-        rounds: u32,
+        unused: u32,
     }
 
     /// `Paths` in the kernels.
@@ -81,20 +81,13 @@ fn name(spec: &Spec) -> &'static str {
     match spec.method {
         Method::Bucketing { .. } => "sssp_bucketing",
         Method::Multisplit { .. } => "sssp_multisplit",
-        Method::Fusion { .. } => "sssp_fusion",
         Method::Best | Method::NearFar | Method::BellmanFord => "sssp_near_far",
     }
 }
 
-/// Vertices that a thread keeps when it searches alone (`OWN` in the kernels), and most threads at once of any GPU.
-const OWN: u64 = 8;
-const MOST_THREADS: u64 = 1 << 19;
-
-/// Entries of a frontier: each arc may add one in a step, and each vertex that waited; with fusion, also each vertex that
-/// one of so many threads keeps.
-fn room(spec: &Spec, threads: u64) -> u64 {
-    let kept = if matches!(spec.method, Method::Fusion { .. }) { OWN * threads } else { 0 };
-    spec.arcs.max(spec.vertices) + 1 + kept
+/// Entries of a frontier: each arc may add one in a step, and each vertex that waited.
+fn room(spec: &Spec) -> u64 {
+    spec.arcs.max(spec.vertices) + 1
 }
 
 /// The sum of a graph, as in `relaxes` in the kernels.
@@ -123,7 +116,7 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        8 * spec.arcs + 16 * room(spec, MOST_THREADS) + 4 * n * (buckets + 3) + n / 8 + (1 << 20)
+        8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -137,10 +130,9 @@ impl GpuJob for Paths {
         let search = module.kernel(name(&spec))?;
         let (n, threads) =
             (length(spec.vertices)?, if spec.vertices < FEW_VERTICES { FEW_THREADS } else { THREADS });
-        let blocks = gpu.max_blocks(&search, threads, 0)?.min(grid(spec.vertices, threads.into()));
-        let frontier = || gpu.alloc(length(room(&spec, u64::from(blocks * threads)))?);
+        let frontier = || gpu.alloc(length(room(&spec))?);
         let mut job = Paths {
-            blocks,
+            blocks: gpu.max_blocks(&search, threads, 0)?.min(grid(spec.vertices, threads.into())),
             threads,
             search,
             certify: module.kernels(CERTIFY)?,
@@ -186,7 +178,7 @@ impl GpuJob for Paths {
             source: self.source,
             delta: self.delta,
             buckets: self.spec.buckets(),
-            rounds: self.spec.rounds(),
+            unused: 0,
         };
         gpu.launch(&self.search, self.blocks, self.threads, 0, args![search])
     }

@@ -17,7 +17,7 @@ pub const MAX_BUCKETS: u64 = 32;
 /// The heaviest weight of a generated graph.
 const MAX_WEIGHT: u64 = 1 << 20;
 
-/// Arcs per vertex from which on buckets pay in ashkiani2017's Table 10, and narrow ones pay.
+/// Arcs per vertex from which on buckets pay in ashkiani2017's Table 10.
 const CONNECTED: u64 = 8;
 
 /// A file's path in a recipe; a case has what the plan says of the file.
@@ -75,19 +75,12 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// near-far; on GPUs multisplit with 32 buckets if there are at least eight arcs per vertex (ashkiani2017, Table 10),
-        /// otherwise fusion
+        /// near-far; on GPUs multisplit if there are at least eight arcs per vertex (ashkiani2017, Table 10)
         Best = "best",
         /// each step relaxes the arcs of all vertices whose distance fell in the step before
         BellmanFord = "bellman-ford",
         /// vertices within Δ are relaxed until none is left, all others wait in one pile (Davidson et al. 2014)
         NearFar = "near-far",
-        /// on GPUs: near-far whose threads, from frontiers of few vertices, go on alone before all meet (bucket fusion: Zhang
-        /// et al., CGO 2020)
-        Fusion = "fusion" main "rounds" {
-            /// vertices that a thread relaxes before all meet
-            rounds: u64 [count(1, 1 << 16)] = "64",
-        },
         /// vertices that wait are kept by distance, in buckets of Δ each, the last of which holds the rest; each is put
         /// there by itself (Davidson et al. sort by bucket)
         Bucketing = "bucketing" main "buckets" {
@@ -114,8 +107,7 @@ parameters! {
         heaviest: u64 [count(0, MAX_WEIGHT)] = "1000",
         /// the vertex from which distances count; unset: the first of those that the most arcs leave
         source: Option<u64> [count(0, MAX_VERTICES - 1)] = unset,
-        /// Δ; unset: 32 times the mean weight over the mean number of arcs per vertex; from 8 arcs per vertex on, 4 times on
-        /// GPUs and twice on processors
+        /// Δ; unset: 32 times the mean weight over the mean number of arcs per vertex
         delta: Option<u64> [count(1, u32::MAX as u64)] = unset,
         /// how it is computed
         asked as "method": Method = "best",
@@ -182,9 +174,6 @@ impl Spec {
             let message = format!("there is no vertex {source} among {}", spec.vertices);
             return Err(Refusal::invalid("source", message));
         }
-        if matches!(spec.asked, Method::Fusion { .. }) && spec.backend.is_cpu() {
-            return Err(Refusal::NotApplicable("fusion is a method of GPUs".to_owned()));
-        }
         if matches!(spec.asked, Method::Multisplit { .. }) && spec.backend.is_cpu() {
             return Err(Refusal::NotApplicable(
                 "processors have no blocks that multisplit: use bucketing".to_owned(),
@@ -197,9 +186,8 @@ impl Spec {
 
     fn best(&self) -> Method {
         let connected = self.arcs >= CONNECTED * self.vertices;
-        match self.backend.is_cuda() {
-            true if connected => Method::Multisplit { buckets: 32 },
-            true => Method::Fusion { rounds: 64 },
+        match self.backend.is_cuda() && connected {
+            true => Method::Multisplit { buckets: 10 },
             false => Method::NearFar,
         }
     }
@@ -228,28 +216,17 @@ impl Spec {
     /// Buckets, the nearest among them; 1 if nothing is deferred.
     pub fn buckets(&self) -> u32 {
         match self.method {
-            Method::Best | Method::NearFar | Method::Fusion { .. } => 2,
+            Method::Best | Method::NearFar => 2,
             Method::BellmanFord => 1,
             Method::Bucketing { buckets } | Method::Multisplit { buckets } => buckets as u32,
         }
     }
 
-    /// Vertices that a thread of a GPU relaxes before all meet.
-    pub fn rounds(&self) -> u32 {
-        if let Method::Fusion { rounds } = self.method { rounds as u32 } else { 0 }
-    }
-
-    /// Δ of a graph: the given one, or cuGraph's rule, 32 times the mean weight over the mean number of arcs per vertex. With
-    /// many arcs that relaxes each of them about three times, so the window is narrower there.
+    /// Δ of a graph: the given one, or cuGraph's rule, 32 times the mean weight over the mean number of arcs per vertex.
     pub fn delta_of(&self, graph: &graph::Graph) -> u32 {
         let arcs = graph.arcs.len() as u128;
         let weights: u128 = graph.arcs.iter().map(|arc| u128::from(arc.weight)).sum();
-        let factor = match self.arcs >= CONNECTED * self.vertices {
-            true if self.backend.is_cuda() => 4,
-            true => 2,
-            false => 32,
-        };
-        let rule = factor * weights * graph.vertices() as u128 / (arcs * arcs).max(1);
+        let rule = 32 * weights * graph.vertices() as u128 / (arcs * arcs).max(1);
         self.delta.map_or(rule, u128::from).clamp(1, u32::MAX.into()) as u32
     }
 
