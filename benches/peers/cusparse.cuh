@@ -45,7 +45,7 @@ public:
     // Ends what cannot be done in this way, or at all.
     void check(int status, const char* call) const {
         if (status == 0) return;
-        const std::string why = std::string("cuSPARSE: ") + call + ": " + error_name(status);
+        const std::string text = call, why = "cuSPARSE: " + text.substr(0, text.find('(')) + ": " + error_name(status);
         const bool other = status == CUSPARSE_NO_MEMORY || status == CUSPARSE_NO_SUPPORT || status == CUSPARSE_NO_RESOURCES;
         cudaGetLastError();
         if (other) throw NotApplicable{why};

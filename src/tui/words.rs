@@ -107,9 +107,7 @@ pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
     match column_unit(of) {
         "" => quantity(record, of),
         // Its prefix depends on the value: `2.13 M`.
-        unit @ (ELEMENTS | FLOPS) => {
-            Some(quantity(record, of)?.trim_end_matches(unit).trim_end().to_owned())
-        }
+        unit @ (ELEMENTS | FLOPS) => Some(quantity(record, of)?.trim_end_matches(unit).trim_end().to_owned()),
         _ => Some(units::three_digits(record.quantity(of)?)),
     }
 }

@@ -94,7 +94,8 @@ impl Shape {
 
     /// Bytes of dynamic shared memory per block on a GPU with bulk copies or without: `Room` in the kernels.
     pub fn shared(self, supported: bool) -> u64 {
-        let (between, runs) = if self.bulk(supported) { (self.slack() * DIGITS, 3 * DIGITS) } else { (0, 2 * DIGITS + 1) };
+        let (between, runs) =
+            if self.bulk(supported) { (self.slack() * DIGITS, 3 * DIGITS) } else { (0, 2 * DIGITS + 1) };
         let slots = self.tile() + between;
         let counters = u64::from(self.threads) / 32 * DIGITS;
         let values = if self.value > 0 { slots * self.value } else { 2 * 4 };
