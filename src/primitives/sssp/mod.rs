@@ -34,7 +34,7 @@ pub use spec::{Method, Spec};
 
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Params, Pass, Refusal, Value, Work};
+use crate::case::{Access, BlockCost, Concurrency, Direction, Params, Pass, Refusal, Value, Work};
 use crate::inputs::sparse::Positions;
 
 impl Definition for Spec {
@@ -81,6 +81,10 @@ impl Problem for Spec {
             footprint: bytes,
             scratch: n.div_ceil(8),
         }
+    }
+
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        Err("how many steps a search takes, and how often it relaxes an arc, depends on the graph".to_owned())
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
