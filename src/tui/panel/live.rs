@@ -32,7 +32,8 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let area = heading(&title, state.focus == Focus::Live, theme, area, buffer);
     let Some(shown) = session.pictures.of(session.selected) else {
         let columns = usize::from(area.width).saturating_sub(2).max(1);
-        let rows = words::wrap(NONE, columns).into_iter().map(|row| Line::styled(format!(" {row}"), theme.dim()));
+        let rows =
+            words::wrap(NONE, columns).into_iter().map(|row| Line::styled(format!(" {row}"), theme.dim()));
         return super::lines(rows, area, buffer);
     };
     above(session, shown, theme, Rect { height: area.height.min(1), ..area }, buffer);
