@@ -97,7 +97,7 @@ fn heights(events: &[Event]) -> Vec<(u32, f32)> {
 }
 
 fn rounds(events: &[Event]) -> usize {
-    events.iter().filter(|event| matches!(event, Event::Round { result, .. } if result.verdict.is_none() || result.flags.is_empty())).count()
+    events.iter().filter(|event| matches!(event, Event::Round { .. })).count()
 }
 
 fn said(events: &[Event]) -> Vec<(Level, &str)> {
@@ -157,12 +157,12 @@ fn a_client_may_begin_and_end_to_watch_at_any_time() {
 #[test]
 fn a_stone_falls_between_two_samples_and_the_next_pictures_show_it() {
     let mut engine = Engine::start(|_| Script::Pond(Duration::from_millis(5)));
-    let drops = [[0.25, 0.5], [1.0, 0.5], [f64::NAN, 0.0], [-0.1, 0.1]].map(|at| Command::Disturb { at });
+    let drops = [[0.25, 0.5], [1.0, 0.5], [-0.1, 0.1]].map(|at| Command::Disturb { at });
     let events = engine.run(plan(1, 20, 1), Pictures::Few, &drops[..2]);
     assert_eq!(said(&events), [(Level::Info, "stream, round 1: disturbed at (0.25, 0.50)")]);
     // Two executions warm up, one follows the stone.
     assert_eq!(heights(&events), [(0, 123.0)]);
-    let outside = engine.run(plan(1, 5, 1), Pictures::Few, &drops[3..]);
+    let outside = engine.run(plan(1, 5, 1), Pictures::Few, &drops[2..]);
     assert_eq!((said(&outside), heights(&outside)), (vec![], vec![(0, 7.0)]));
 }
 
