@@ -46,6 +46,18 @@ pub struct Measure {
     /// A plain copy is measured between the cases, for charts and comparisons.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub reference: bool,
+    /// Pictures that a run keeps of what each case computes, where the case has any: of its first round, the last one
+    /// after its last sample and the others before samples, evenly spread.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub snapshots: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 fn yes() -> bool {
@@ -168,6 +180,7 @@ const DEFAULT: Measure = Measure {
     second_look: true,
     certify: true,
     reference: true,
+    snapshots: 1,
 };
 
 impl Default for Measure {

@@ -15,6 +15,7 @@ mod params;
 pub mod peers;
 pub mod reader;
 pub mod schema;
+pub mod snapshot;
 pub mod table;
 pub mod tuning;
 pub mod units;
@@ -31,6 +32,7 @@ pub use measure::{Cache, HostMemory, Measure, Transfer};
 pub use models::MODELS;
 pub use outcome::{Cancel, Failure, Fault, Refusal, Verdict};
 pub use params::{Params, Value};
+pub use snapshot::Snapshot;
 pub use work::{Access, Concurrency, Direction, Pass, Ranking, SpeedOfLight, Walk, Work};
 
 use peers::{Peer, of_backend};

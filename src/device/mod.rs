@@ -7,7 +7,7 @@ pub mod cuda;
 
 use std::sync::Arc;
 
-use crate::case::{Cancel, Failure, HostMemory, Transfer, Value, Verdict};
+use crate::case::{Cancel, Failure, HostMemory, Snapshot, Transfer, Value, Verdict};
 
 /// Looks up an index array by its hash.
 pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>;
@@ -44,6 +44,20 @@ pub trait Prepared {
     /// where there is none to be timed: on processors, for peers, and on several GPUs.
     fn transfer(&mut self, _declared: [u64; 2], _memory: HostMemory) -> Result<Option<Transfer>, Failure> {
         Ok(None)
+    }
+
+    /// A picture of what the executions have computed so far; `None` if the case has none to show. Called between
+    /// samples, never while one is timed, at most four times a second, and only if a client asks for pictures. What is
+    /// timed and judged afterwards must not depend on it.
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
+        Ok(None)
+    }
+
+    /// Disturbs what is computed at a place of the picture, `(x, y)` in [0, 1)², as a stone that falls into water does:
+    /// `false` if the case has nothing to disturb. Called as [`snapshot`](Prepared::snapshot) is. What the case judges
+    /// must take it into account.
+    fn disturb(&mut self, _at: (f64, f64)) -> Result<bool, Failure> {
+        Ok(false)
     }
 
     /// Poisons the outputs, executes once and copies the whole output to the host.

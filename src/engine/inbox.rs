@@ -100,8 +100,9 @@ fn read_line(input: &mut impl BufRead, longest: usize, line: &mut Vec<u8>) -> io
 /// Forwards an order to the run, or returns the input for the server.
 fn take(command: Command, running: &mut Orders) -> Option<Input> {
     match command {
-        Command::Run { plan, finished } => {
+        Command::Run { plan, finished, pictures } => {
             *running = Orders::default();
+            running.show(pictures);
             return Some(Input::Run { plan, finished, orders: running.clone() });
         }
         Command::Ack { seq } => return Some(Input::Ack(seq)),
@@ -111,6 +112,8 @@ fn take(command: Command, running: &mut Orders) -> Option<Input> {
         Command::Pause => running.pause(true),
         Command::Continue => running.pause(false),
         Command::Skip { case } => running.ask(Order::Skip(case)),
+        Command::Show { pictures } => running.show(pictures),
+        Command::Disturb { at: [x, y] } => running.disturb((x, y)),
         Command::Again { case } => running.ask(Order::Again(case)),
     }
     None

@@ -4,6 +4,7 @@
 //! so that drawing cannot disturb the measured process, and so that one stream of events serves as the log, the
 //! file and the wire format to a remote machine.
 
+mod camera;
 mod choosing;
 pub mod client;
 pub mod clock;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::protocol::Pictures;
 use crate::case::Cancel;
 
 /// An order about one case, by its id.
@@ -13,6 +14,9 @@ pub enum Order {
     /// Measure the case again, or further.
     Again(String),
 }
+
+/// Most disturbances that wait for the end of a sample.
+const MOST_DISTURBANCES: usize = 16;
 
 /// The orders of one run, shared by the thread that reads them and the one that carries them out.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +35,10 @@ struct State {
     asked: VecDeque<Order>,
     /// The case being measured, if it may be skipped.
     measured: Option<String>,
+    /// The pictures that the client wants.
+    pictures: Pictures,
+    /// Where the computation is to be disturbed.
+    disturbances: VecDeque<(f64, f64)>,
     /// Cancels the turn being measured.
     turn: Cancel,
 }
@@ -67,8 +75,35 @@ impl Orders {
         self.change(|state| {
             state.measured = skippable.map(str::to_owned);
             state.turn = turn.clone();
+            state.disturbances.clear();
         });
         turn
+    }
+
+    /// Sends these pictures from now on.
+    pub fn show(&self, pictures: Pictures) {
+        self.change(|state| state.pictures = pictures);
+    }
+
+    /// The pictures that the client wants.
+    pub fn pictures(&self) -> Pictures {
+        self.state().pictures
+    }
+
+    /// Disturbs the case that is being sampled at this place in [0, 1)², between its samples. What is outside, or more
+    /// than can be carried out soon, is dropped.
+    pub fn disturb(&self, at: (f64, f64)) {
+        let inside = |share: f64| (0.0..1.0).contains(&share);
+        self.change(|state| {
+            if inside(at.0) && inside(at.1) && state.disturbances.len() < MOST_DISTURBANCES {
+                state.disturbances.push_back(at);
+            }
+        });
+    }
+
+    /// The next disturbance not yet carried out.
+    pub fn disturbance(&self) -> Option<(f64, f64)> {
+        self.state().disturbances.pop_front()
     }
 
     /// Whether the plan should end.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::judging::Judged;
-use crate::case::{Device, Transfer, Value, Verdict};
+use crate::case::{Device, Snapshot, Transfer, Value, Verdict};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Plan;
 use crate::stats::noise::{Conditions, Flag};
@@ -31,7 +31,15 @@ pub enum Command {
         plan: Box<Plan>,
         #[serde(default)]
         finished: Finished,
+        /// Which pictures of the computation to send; absent from older clients.
+        #[serde(default, skip_serializing_if = "Pictures::is_none")]
+        pictures: Pictures,
     },
+    /// From now on, send these pictures of what the running plan computes.
+    Show { pictures: Pictures },
+    /// Disturb what is computed, between samples: a stone falls into the water at this place of the picture, `[x, y]`
+    /// in [0, 1)². Without effect where no case is being sampled, or the one that is has nothing to disturb.
+    Disturb { at: [f64; 2] },
     /// The result with this number is on disk; the next measurement may start.
     Ack { seq: u64 },
     /// Stop at the next sample boundary; finished results are kept.
@@ -56,6 +64,26 @@ pub enum Command {
     },
     /// Answer with a pong of the same number: between cases, and never while a sample is timed.
     Ping { number: u64 },
+}
+
+/// Which pictures of what is computed ([`Event::Snapshot`]) a client wants. They are taken between samples only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pictures {
+    /// None.
+    #[default]
+    None,
+    /// A few of each case, for the record: from its first round, after the last sample, or as many as its recipe wants
+    /// ([`Measure::snapshots`](crate::case::Measure::snapshots)).
+    Few,
+    /// Those, and at most four a second of the case that is being sampled.
+    Live,
+}
+
+impl Pictures {
+    fn is_none(&self) -> bool {
+        *self == Pictures::None
+    }
 }
 
 /// Work finished by earlier engines of a run.
@@ -241,6 +269,9 @@ pub enum Event {
     Started { cases: usize, rounds: usize },
     /// Progress inside one (case, round); may be coalesced.
     Progress { case: String, round: u32, stage: Stage },
+    /// A picture of what the case computes, taken between samples or after the last one. Sent only to clients that ask
+    /// for [`Pictures`]; may be dropped, and is not acknowledged.
+    Snapshot { case: String, round: u32, picture: Snapshot },
     /// Bandwidth of a plain copy on a backend, GB/s, measured before pass number `pass` over the cases, as a
     /// reference for the machine's performance at that time; and how fast the backend ranks keys on chip, where cases
     /// do.

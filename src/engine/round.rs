@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::camera::Scene;
 use super::choosing;
 use super::judging;
 use super::noise_monitor::Watch;
@@ -69,6 +70,11 @@ fn with(method: Vec<(String, Value)>, found: Vec<(String, Value)>) -> Vec<(Strin
     method.into_iter().chain(found).collect()
 }
 
+/// Why samples are missing: an error of the connection, if there was one, is the cause.
+fn trouble(failure: Failure, broken: &mut Option<io::Error>) -> TurnError {
+    broken.take().map_or(TurnError::Failure(failure), TurnError::Io)
+}
+
 impl<W: Write> Server<W> {
     /// Measures one attempt: prepares the case from scratch, warms up, takes the samples, and certifies the
     /// case if this engine has not done so before. Paused time does not count.
@@ -111,7 +117,17 @@ impl<W: Write> Server<W> {
             let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
             self.stage(case, turn.round, Stage::Sample)?;
             let sampling = Sampling { batch, count: measure.samples, cold, judged: drawn };
-            if let Some(taken) = self.take_samples(prepared.as_mut(), host, &sampling, progress, cancel)? {
+            let first = turn.round == 0 && turn.attempt == 0;
+            let scene = Scene {
+                case,
+                round: turn.round,
+                keeps: first.then_some(measure.snapshots),
+                count: measure.samples,
+                batch,
+                cold,
+                orders: &progress.orders,
+            };
+            if let Some(taken) = self.take_samples(prepared.as_mut(), host, &sampling, &scene, cancel)? {
                 break SampleBatch { conditions: taken.conditions.since(before), ..taken };
             }
         };
@@ -188,14 +204,18 @@ impl<W: Write> Server<W> {
         prepared: &mut dyn Prepared,
         executor: usize,
         sampling: &Sampling,
-        progress: &PlanProgress,
+        scene: &Scene,
         cancel: &Cancel,
     ) -> Result<Option<SampleBatch>, TurnError> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let executor = self.executors[executor].as_ref();
+        let (camera, output, mut broken) = (&mut self.camera, &mut self.output, None);
+        let mut between = |prepared: &mut dyn Prepared, nth| {
+            camera.between(scene, nth, prepared, output, &mut broken)
+        };
         let mut evictor = 0;
         let mut before = || {
-            if progress.orders.paused() {
+            if scene.orders.paused() {
                 return Ok(false);
             }
             evictor = if sampling.cold { executor.evict()? } else { 0 };
@@ -204,8 +224,14 @@ impl<W: Write> Server<W> {
         let mut clearing = Duration::ZERO;
         let judged = sampling.judged.then_some(&mut clearing);
         let Sampling { batch, count, .. } = *sampling;
-        let samples = sampler::sample(prepared, batch, count, judged, &mut before, cancel)?;
+        let samples =
+            sampler::sample(prepared, batch, count, judged, &mut between, &mut before, cancel);
+        let samples = samples.map_err(|failure| trouble(failure, &mut broken))?;
         let conditions = conditions(self.watch.as_mut(), executor);
+        if samples.is_some() {
+            let after = self.camera.after(scene, prepared, &mut self.output, &mut broken);
+            after.map_err(|failure| trouble(failure, &mut broken))?;
+        }
         Ok(samples.map(|samples| SampleBatch { samples, batch, started, clearing, evictor, conditions }))
     }
 

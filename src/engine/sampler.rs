@@ -45,8 +45,16 @@ pub fn warm_up(
 /// fewer, the one that is judged comes on top and its time is left out.
 const ABSORBING: u32 = 3;
 
+/// What happens before a sample with this number, from 0, and before its output is cleared.
+pub type Between<'a> = &'a mut dyn FnMut(&mut dyn Prepared, u32) -> Result<(), Failure>;
+
+/// Nothing happens between samples.
+pub fn nothing(_: &mut dyn Prepared, _: u32) -> Result<(), Failure> {
+    Ok(())
+}
+
 /// Takes `count` samples and returns seconds per execution. Before each, polls the cancel flag and calls
-/// `before`, both untimed; returns `None` as soon as `before` returns `false`. If the output is to
+/// `between` and `before`, all untimed; returns `None` as soon as `before` returns `false`. If the output is to
 /// be `judged`, it is cleared before the last sample, which is the one that leaves it, and the time that this
 /// takes is added.
 pub fn sample(
@@ -54,6 +62,7 @@ pub fn sample(
     batch: u32,
     count: u32,
     mut judged: Option<&mut Duration>,
+    between: Between,
     before: &mut dyn FnMut() -> Result<bool, Failure>,
     cancel: &Cancel,
 ) -> Result<Option<Vec<f64>>, Failure> {
@@ -61,6 +70,7 @@ pub fn sample(
     let samples: Option<Vec<f64>> = (0..executed)
         .map(|nth| {
             cancel.check()?;
+            between(prepared, nth)?;
             if let Some(clearing) = judged.as_mut().filter(|_| nth + 1 == executed) {
                 let begun = Instant::now();
                 prepared.clear(cancel)?;
@@ -171,7 +181,7 @@ mod tests {
             let mut case = ColdStart { first: 1.0, then: 1.0, executed: 0, cleared_after: None };
             let mut clearing = Duration::ZERO;
             let judged = judged.then_some(&mut clearing);
-            let sampled = sample(&mut case, 2, 5, judged, &mut || Ok(true), &Cancel::default());
+            let sampled = sample(&mut case, 2, 5, judged, &mut nothing, &mut || Ok(true), &Cancel::default());
             assert_eq!((sampled, case.cleared_after), (Ok(Some(vec![1.0; 5])), wanted));
         }
     }
@@ -180,7 +190,7 @@ mod tests {
     fn a_time_that_is_none_fails_the_case() {
         for time in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut case = ColdStart { first: time, then: time, executed: 0, cleared_after: None };
-            let sampled = sample(&mut case, 1, 1, None, &mut || Ok(true), &Cancel::default());
+            let sampled = sample(&mut case, 1, 1, None, &mut nothing, &mut || Ok(true), &Cancel::default());
             assert!(matches!(sampled, Err(Failure::Failed(_))), "{time}");
         }
     }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
+use super::camera::Camera;
 use super::environment;
 use super::found::found;
 use super::inbox::{Input, read_commands};
@@ -60,6 +61,7 @@ pub fn serve(
         born,
         certified,
         judging: Judging::default(),
+        camera: Camera::default(),
         idle: born,
         seq: 0,
     };
@@ -68,7 +70,7 @@ pub fn serve(
 }
 
 pub(super) struct Server<W: Write> {
-    output: W,
+    pub(super) output: W,
     inbox: Receiver<Input>,
     pub(super) executors: Vec<Box<dyn Executor>>,
     pub(super) watch: Box<dyn Watch>,
@@ -84,6 +86,7 @@ pub(super) struct Server<W: Write> {
     /// may be for another device or build.
     pub(super) certified: HashSet<String>,
     pub(super) judging: Judging,
+    pub(super) camera: Camera,
     /// Since when no plan has been running: the time until the next one is part of its run.
     pub(super) idle: Instant,
     seq: u64,
@@ -126,9 +129,7 @@ impl<W: Write> Server<W> {
     }
 
     pub(super) fn emit(&mut self, event: &Event) -> io::Result<()> {
-        serde_json::to_writer(&mut self.output, event)?;
-        self.output.write_all(b"\n")?;
-        self.output.flush()
+        emit(&mut self.output, event)
     }
 
     /// Emits a result and waits until the client has it on disk. The end of the input is not an error here: the
@@ -178,6 +179,13 @@ impl<W: Write> Server<W> {
     pub(super) fn executor(&self, backend: &str) -> Option<&dyn Executor> {
         self.executors.iter().find(|e| e.backend() == backend).map(Box::as_ref)
     }
+}
+
+/// Writes an event at once.
+pub(super) fn emit(mut output: &mut dyn Write, event: &Event) -> io::Result<()> {
+    serde_json::to_writer(&mut output, event)?;
+    output.write_all(b"\n")?;
+    output.flush()
 }
 
 /// Why there is no copy, without the prefix `n/a`.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::camera::Camera;
 use super::fits;
 use super::orders::{Order, Orders};
 use super::protocol::{Event, Finished, Level, Ranked, RoundResult};
@@ -74,6 +75,7 @@ impl<W: Write> Server<W> {
         let schedule = Schedule::new(plan, finished);
         let mut progress = PlanProgress { plan, schedule, orders, held: false, clock };
         self.certified.clear();
+        self.camera = Camera::default();
         self.sort_out(&mut progress)?;
         self.compile_ahead(&progress);
         let stop = self.run_turns(&mut progress)?;

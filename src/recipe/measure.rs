@@ -43,7 +43,7 @@ pub(crate) enum Form {
 }
 
 /// The keys of `measure:`.
-pub(crate) const KEYS: [MeasureKey; 13] = [
+pub(crate) const KEYS: [MeasureKey; 14] = [
     MeasureKey {
         name: "rounds",
         form: COUNT,
@@ -131,6 +131,13 @@ pub(crate) const KEYS: [MeasureKey; 13] = [
         default: "once",
         doc: "whether each engine that times a case certifies its result; never: it is shown as not certified",
     },
+    MeasureKey {
+        name: "snapshots",
+        form: SNAPSHOTS,
+        default: "1",
+        doc: "pictures that a run keeps of what each case computes, of primitives that have any: of the first round, \
+              one after its last sample and the others before samples, evenly spread",
+    },
 ];
 
 const SECOND_LOOK: [(&str, bool); 2] = [("flagged", true), ("never", false)];
@@ -141,6 +148,9 @@ pub(crate) const MOST_ROUNDS: u64 = 1000;
 /// Maximal number of samples in a round: their times are sent in one message.
 pub(crate) const MOST_SAMPLES: u64 = 10_000;
 const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST_ROUNDS });
+/// Maximal number of pictures that a run keeps of a case.
+const MOST_SNAPSHOTS: u64 = 32;
+const SNAPSHOTS: Form = Form::Count(Kind::Count { min: 0, max: MOST_SNAPSHOTS });
 const SAMPLES: Form = Form::Count(Kind::Count { min: 1, max: MOST_SAMPLES });
 const COUNT_OR_AUTO: Kind = Kind::CountOr { min: 1, max: MOST_ROUNDS, words: &[AUTO], list: 0 };
 const WARM_UP: Form = Form::Count(COUNT_OR_AUTO);
@@ -185,6 +195,7 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         "transfer" => measure.transfer = named(&HostMemory::NAMES, node, &at)?,
         "second-look" => measure.second_look = named(&SECOND_LOOK, node, &at)?,
         "certify" => measure.certify = named(&CERTIFY, node, &at)?,
+        "snapshots" => measure.snapshots = snapshots(node, &at)?,
         _ => return Err(Mistake::unknown_key(node.place, "measure", key, &names())),
     }
     Ok(())
@@ -198,8 +209,16 @@ fn warm_up(node: &Node, at: &str) -> Result<Option<u32>, Mistake> {
     }
 }
 
+fn snapshots(node: &Node, at: &str) -> Result<u32, Mistake> {
+    counted(node, at, [0, MOST_SNAPSHOTS])
+}
+
 fn count(node: &Node, at: &str, most: u64) -> Result<u32, Mistake> {
-    match value::scalar(&Kind::Count { min: 1, max: most }, node, at)? {
+    counted(node, at, [1, most])
+}
+
+fn counted(node: &Node, at: &str, [min, max]: [u64; 2]) -> Result<u32, Mistake> {
+    match value::scalar(&Kind::Count { min, max }, node, at)? {
         // The limits above fit into a `u32`.
         Value::Int(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
         _ => Err(Mistake::wrong_type(node.place, at, "a count", node.describe())),

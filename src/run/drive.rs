@@ -6,7 +6,7 @@ mod keep;
 mod noise;
 mod watchdog;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -23,7 +23,7 @@ use super::runner::{Control, Message, Runner, Running, advice};
 use super::{Ledger, Status};
 use crate::case::units;
 use crate::engine::client::{Client, EngineCommand, Incoming};
-use crate::engine::protocol::{Command, Event, Finished, Level};
+use crate::engine::protocol::{Command, Event, Finished, Level, Pictures};
 use crate::engine::{clock, hung};
 use crate::model::Profile;
 use crate::recipe::plan::{Plan, slug};
@@ -129,6 +129,8 @@ fn drive(
         derived: Derived::new(),
         pinged: None,
         patience,
+        pictures: Pictures::Few,
+        kept_pictures: HashMap::new(),
         noise: Noise::new(),
         deaths: 0,
         device_lost: false,
@@ -171,6 +173,10 @@ struct Drive {
     pinged: Option<Instant>,
     /// The shortest time without progress after which an engine counts as hung.
     patience: Duration,
+    /// The pictures that the user interface wants.
+    pictures: Pictures,
+    /// Pictures recorded of each case by its id.
+    kept_pictures: HashMap<String, u32>,
     /// Bounds what is kept of an engine's chatter.
     noise: Noise,
     /// Deaths of engines since the last finished round. An engine that says that its device is lost does not count:
@@ -238,6 +244,7 @@ impl Drive {
             client.send(&Command::Run {
                 plan: Box::new(self.ledger.plan().clone()),
                 finished: Finished { before: self.before, ..self.ledger.finished() },
+                pictures: self.pictures,
             })?;
             match self.follow(&mut client)? {
                 Ended::Finished | Ended::Cancelled => return Ok(()),
@@ -282,6 +289,9 @@ impl Drive {
                             self.pause = other == Control::Pause;
                             watchdog.asked_to_pause(self.pause);
                         }
+                        if let Control::Show(pictures) = other {
+                            self.pictures = pictures;
+                        }
                         self.pass_on(other, client)?;
                     }
                 }
@@ -323,7 +333,7 @@ impl Drive {
         client: &mut Client,
     ) -> anyhow::Result<Option<Ended>> {
         let case = match &event {
-            Event::Progress { case, .. } => Some(case.as_str()),
+            Event::Progress { case, .. } | Event::Snapshot { case, .. } => Some(case.as_str()),
             result => result.result_of(),
         };
         if let Some(case) = case.filter(|case| self.ledger.position(case).is_none()) {
@@ -335,6 +345,9 @@ impl Drive {
         }
         if self.is_refused(&event) {
             return self.acknowledge(&event, client).map(|()| None);
+        }
+        if matches!(event, Event::Snapshot { .. }) {
+            return self.picture(event).map(|()| None);
         }
         let reported = matches!(event, Event::Round { .. });
         let event = checks::checked(event, &self.ledger, &BTreeMap::new());
@@ -396,6 +409,8 @@ impl Drive {
         let command = match asked {
             Control::Pause => Some(Command::Pause),
             Control::Continue => Some(Command::Continue),
+            Control::Show(pictures) => Some(Command::Show { pictures }),
+            Control::Disturb(at) => Some(Command::Disturb { at }),
             Control::Skip(at) => id(at).map(|case| Command::Skip { case }),
             Control::Again(at) if self.ledger.may_repeat(at) => id(at).map(|case| Command::Again { case }),
             _ => None,
@@ -414,7 +429,11 @@ impl Drive {
                 }
                 Ok(Control::Skip(at)) => self.ledger.skipped(at),
                 Ok(Control::Again(at)) => self.ledger.repeated(at),
-                Ok(Control::Pause | Control::Continue) => None,
+                Ok(Control::Show(pictures)) => {
+                    self.pictures = pictures;
+                    None
+                }
+                Ok(Control::Pause | Control::Continue | Control::Disturb(_)) => None,
                 Ok(Control::Cancel | Control::Kill | Control::Stop) | Err(_) => return Ok(false),
             };
             event.map_or(Ok(()), |event| self.record(&event))?;

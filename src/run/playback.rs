@@ -112,7 +112,14 @@ impl Player {
             match self.controls.recv_timeout(self.due.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => return,
                 Ok(Control::Pause) => self.hold(),
-                Ok(Control::Resume | Control::Continue | Control::Skip(_) | Control::Again(_)) => {}
+                Ok(
+                    Control::Resume
+                    | Control::Continue
+                    | Control::Skip(_)
+                    | Control::Again(_)
+                    | Control::Show(_)
+                    | Control::Disturb(_),
+                ) => {}
                 Ok(Control::Cancel | Control::Kill | Control::Stop) | Err(RecvTimeoutError::Disconnected) => {
                     self.over = true;
                 }

@@ -8,7 +8,7 @@ use anyhow::bail;
 
 use super::Interrupted;
 use crate::engine::client::EngineCommand;
-use crate::engine::protocol::Event;
+use crate::engine::protocol::{Event, Pictures};
 use crate::recipe::plan::Plan;
 use crate::shell::quoted;
 
@@ -33,7 +33,7 @@ pub enum Message {
 }
 
 /// From the user interface to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// Stop at the next sample boundary.
     Cancel,
@@ -51,6 +51,10 @@ pub enum Control {
     Skip(usize),
     /// Retry the case at this position, or measure further rounds of it.
     Again(usize),
+    /// Send these pictures of what is computed.
+    Show(Pictures),
+    /// Disturb what is being computed at this place of the picture, in [0, 1)².
+    Disturb([f64; 2]),
 }
 
 /// How long an abandoned run may take to complete its files.

@@ -17,6 +17,7 @@ mod home;
 mod key;
 mod keymap;
 mod layout;
+mod live;
 mod log;
 mod machine;
 mod mouse;

@@ -103,6 +103,23 @@ const NAMED_LIGHT: Colours = Colours {
 const MONO: Colours =
     Colours { dim: None, accent: None, good: None, warning: None, bad: None, series: [None; 7] };
 
+/// The 24-bit colour at a place of a scale, from 0 to 1; `None` if the scale has colours that the terminal defines.
+pub fn blended(ramp: &Ramp, share: f64) -> Option<Color> {
+    let place = share.clamp(0.0, 1.0) * (STEPS - 1) as f64;
+    let step = (place as usize).min(STEPS - 2);
+    let [from, to] = [rgb(ramp[step])?, rgb(ramp[step + 1])?];
+    let mix = |at: usize| (from[at] + (to[at] - from[at]) * (place - step as f64)).round() as u8;
+    Some(Color::Rgb(mix(0), mix(1), mix(2)))
+}
+
+/// Red, green and blue of one of the 216 colours of the cube among the 256 colours.
+fn rgb(colour: Color) -> Option<[f64; 3]> {
+    let Color::Indexed(index) = colour else { return None };
+    let index = index.checked_sub(16).filter(|index| *index < 216)?;
+    let level = |digit: u8| if digit == 0 { 0.0 } else { f64::from(55 + 40 * u16::from(digit)) };
+    Some([index / 36, index / 6 % 6, index % 6].map(level))
+}
+
 impl Palette {
     /// The colours of a scale; `None` if the terminal has too few.
     pub fn ramp(self) -> Option<Ramp> {

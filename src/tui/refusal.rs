@@ -6,6 +6,7 @@ use super::calibration;
 use super::command::{Action, Command};
 use super::controls::Request as Control;
 use super::home;
+use super::live::{self, Request as Live};
 use super::panel::Focus;
 use super::pattern::Look;
 use super::runs;
@@ -29,6 +30,8 @@ pub fn why(state: &State, action: Action) -> Option<String> {
         Action::Devices => "the devices are shown beside a run",
         Action::Chart(_) => chart(state),
         Action::Home(ask) => home(ask),
+        Action::Live(Live::Show) => "there is no run, or nothing of it can be shown",
+        Action::Live(_) => return live::why_no_stone(state).map(str::to_owned),
         Action::WhatIf(WhatIf::Open) => "no known profile covers these backends",
         Action::WhatIf(WhatIf::Previous | WhatIf::Next) => "no other profile is known",
         Action::WhatIf(WhatIf::Undo | WhatIf::UndoAll) => "nothing is changed",

@@ -11,6 +11,7 @@ pub use rows::Row;
 
 use super::chart::ChartView;
 use super::hold::Hold;
+use super::live::Pictures;
 use super::log::Log;
 use super::machine::Machine;
 use super::state::Mode;
@@ -68,6 +69,10 @@ pub struct Session {
     /// What the run had taken before it was resumed.
     pub earlier: Duration,
     pub ended: Option<Duration>,
+    /// The newest picture of what each case computes, by its position in the plan.
+    pub pictures: Pictures,
+    /// Whether the engine was told that somebody looks at them.
+    pub looked_at: bool,
     /// The devices and their conditions during the newest rounds.
     pub machine: Machine,
     /// The engine's environment, once the engine has reported it.
@@ -132,6 +137,8 @@ impl Session {
             began: now,
             earlier,
             ended: None,
+            pictures: Pictures::default(),
+            looked_at: false,
             machine: Machine::default(),
             environment: None,
             selected: 0,
@@ -163,6 +170,11 @@ impl Session {
     /// Whether the run can be cancelled.
     pub fn active(&self) -> bool {
         matches!(self.phase, Phase::Running | Phase::Cancelling | Phase::Dead { .. })
+    }
+
+    /// Whether there are pictures to look at, or may be soon.
+    pub fn has_pictures(&self) -> bool {
+        self.active() || !self.pictures.is_empty()
     }
 
     /// Whether samples are being timed, so that drawing would disturb them. Also true between short cases,

@@ -8,6 +8,7 @@ use super::command::Action;
 use super::controls;
 use super::home::{self, Home};
 use super::keymap::Keymap;
+use super::live;
 use super::panel::Focus;
 use super::pattern::{self, PatternView};
 use super::recipes::{RecipeEntry, Recipes};
@@ -242,6 +243,7 @@ impl State {
             Action::Runs(ask) => runs::allows(self, ask),
             Action::Pattern(look) => pattern::allows(self, look),
             Action::WhatIf(ask) => whatif::allows(self, ask),
+            Action::Live(ask) => live::allows(self, ask),
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 let still = self.pattern.as_ref().is_some_and(|view| !view.scrolls());
                 self.focus != Focus::Pattern || self.overlay.is_some() || !still

@@ -6,7 +6,7 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
-use super::palette::{Colours, Palette, Ramp};
+use super::palette::{self, Colours, Palette, Ramp};
 
 /// The look of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Theme {
     pub utf8: bool,
     /// The set of colours to use; ignored if `colour` is false.
     pub palette: Palette,
+    /// Whether the terminal has 24-bit colours, of which only pictures make use.
+    pub true_colour: bool,
 }
 
 /// The theme that the user requests.
@@ -56,7 +58,7 @@ pub const DOUBTFUL: (&str, &str) = ("!", "!");
 
 impl Theme {
     /// The theme without colours but with symbols outside ASCII.
-    pub const PLAIN: Theme = Theme { colour: false, utf8: true, palette: Palette::Dark };
+    pub const PLAIN: Theme = Theme { colour: false, utf8: true, palette: Palette::Dark, true_colour: false };
 
     /// The requested theme, as far as the terminal supports it. With `NO_COLOR` or on a dumb terminal there are
     /// no colours, whatever is requested. `COLORTERM` and `TERM` determine the number of colours, and
@@ -65,7 +67,8 @@ impl Theme {
     pub fn new(wanted: ThemeChoice, symbols: Symbols, read: impl Fn(&str) -> Option<String>) -> Theme {
         let set = |key: &str| read(key).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
-        let many = set("COLORTERM").is_some_and(|c| c == "truecolor" || c == "24bit")
+        let true_colour = set("COLORTERM").is_some_and(|c| c == "truecolor" || c == "24bit");
+        let many = true_colour
             || WITH_256.iter().any(|name| term.contains(name));
         let light = match wanted {
             ThemeChoice::Auto => set("COLORFGBG").is_some_and(|colours| is_light(&colours)),
@@ -84,7 +87,7 @@ impl Theme {
             Symbols::Auto => locale.contains("UTF-8") || locale.contains("UTF8"),
             other => other == Symbols::Unicode,
         };
-        Theme { colour: set("NO_COLOR").is_none() && term != "dumb", utf8, palette }
+        Theme { colour: set("NO_COLOR").is_none() && term != "dumb", utf8, palette, true_colour }
     }
 
     /// The theme according to the environment alone.
@@ -164,6 +167,13 @@ impl Theme {
     /// The colours of a scale, from small to large; `None` if the terminal has too few.
     pub fn ramp(self) -> Option<Ramp> {
         self.palette.ramp().filter(|_| self.colour)
+    }
+
+    /// The colour of a place on the scale of [`ramp`](Self::ramp), from 0 to 1: with 24-bit colours any between its steps.
+    pub fn shade(self, share: f64) -> Option<Color> {
+        let ramp = self.ramp()?;
+        let between = if self.true_colour { palette::blended(&ramp, share) } else { None };
+        Some(between.unwrap_or(ramp[((share * ramp.len() as f64) as usize).min(ramp.len() - 1)]))
     }
 
     /// The marker of the points of the chart line with this style number.

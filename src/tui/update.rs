@@ -16,6 +16,7 @@ use super::chart::baseline::Baseline;
 use super::command::Action;
 use super::field::Stroke;
 use super::home::{self, Errand, News};
+use super::live;
 use super::panel::Focus;
 use super::refusal;
 use super::resume;
@@ -110,6 +111,10 @@ pub enum Effect {
 
 /// Processes an event that happened at `now`, and returns what remains to be done.
 pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
+    process(state, input, now).or_else(|| live::wanted(state))
+}
+
+fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
     state.now = now;
     match input {
         Input::Act(action) => return act(state, action),
@@ -127,7 +132,11 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         }
         Input::Home(news) => return home::take(state, news),
         Input::Answer(ticket, answer) => return runs::take(state, ticket, answer),
-        Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
+        Input::Click { panel, area, column, row } => {
+            if let Some(effect) = click(state, panel, area, (column, row)) {
+                return Some(effect);
+            }
+        }
         Input::Wheel { panel, area, column, row, by } => turn(state, panel, area, (column, row), by),
         Input::ProfileSaved(profile, outcome) => whatif::saved(state, *profile, outcome),
         Input::Continued => {

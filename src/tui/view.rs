@@ -131,6 +131,7 @@ fn body(state: &State, theme: Theme, areas: &Areas, buffer: &mut Buffer) {
             Focus::Details => panel::details::draw(state, theme, area, buffer),
             Focus::Comparison => panel::compare::draw(state, theme, area, buffer),
             Focus::Pattern => panel::pattern::draw(state, theme, area, buffer),
+            Focus::Live => panel::live::draw(state, theme, area, buffer),
             Focus::WhatIf => panel::whatif::draw(state, theme, area, buffer),
         }
     }

@@ -55,7 +55,7 @@ fn run(plan: Plan) -> usize {
     });
     let mut send =
         |command: &Command| writeln!(commands, "{}", serde_json::to_string(command).unwrap()).unwrap();
-    send(&Command::Run { plan: Box::new(plan), finished: Default::default() });
+    send(&Command::Run { plan: Box::new(plan), finished: Default::default(), pictures: Default::default() });
     let mut rounds = 0;
     for line in BufReader::new(events).lines() {
         match serde_json::from_str(&line.unwrap()).unwrap() {

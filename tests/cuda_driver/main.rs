@@ -103,7 +103,7 @@ fn an_engine_opens_the_devices_of_its_cases_only() {
     let recipe = "title: T\nstream: {kernel: copy, elements: 8}\nbackend: {cuda: {device: 1}}\nchart: {x: elements, y: time}\n";
     let recipe = recipe::parse("one.yaml", recipe).unwrap();
     let plan = Box::new(resolve(&recipe, &Overrides::default()).unwrap());
-    let run = Command::Run { plan, finished: Default::default() };
+    let run = Command::Run { plan, finished: Default::default(), pictures: Default::default() };
     let probe = Command::Probe { backends: vec!["cuda".into()], device: 1 };
     for command in [run, probe] {
         fake.devices(2);

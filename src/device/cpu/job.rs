@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::{Isa, Pool, Worker};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::{Prepared, Stored};
 
 /// Context in which a case is prepared.
@@ -89,6 +89,22 @@ pub trait PoolJob: Sync + Sized + 'static {
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
+
+    /// A picture of what the executions have computed so far ([`Prepared::snapshot`]).
+    ///
+    /// # Errors
+    /// When memory is missing.
+    fn snapshot(&mut self, _pool: &Pool) -> Result<Option<Snapshot>, Failure> {
+        Ok(None)
+    }
+
+    /// Disturbs what is computed at a place of the picture ([`Prepared::disturb`]).
+    ///
+    /// # Errors
+    /// When memory is missing.
+    fn disturb(&mut self, _pool: &Pool, _at: (f64, f64)) -> Result<bool, Failure> {
+        Ok(false)
+    }
 }
 
 /// A [`PoolJob`] and the pool that runs it.
@@ -161,6 +177,14 @@ impl<J: PoolJob> Prepared for OnPool<J> {
 
     fn resolved(&self) -> Vec<(String, Value)> {
         self.resolved.iter().cloned().chain(self.job.resolved()).collect()
+    }
+
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
+        self.job.snapshot(&self.pool)
+    }
+
+    fn disturb(&mut self, at: (f64, f64)) -> Result<bool, Failure> {
+        self.job.disturb(&self.pool, at)
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -4,7 +4,7 @@
 //! poisons, certifies, reads back, counts memory, and injects faults.
 
 use super::{Arg, DeviceBuffer, Gpu, GpuFacts, Plain};
-use crate::case::{Cancel, Failure, Fault, HostMemory, Transfer, Value, Verdict};
+use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::{Prepared, Stored};
 
 /// Both 32-bit halves of the poison word (`certify.cuh`).
@@ -245,6 +245,23 @@ pub trait GpuJob: Sized + Send + 'static {
         gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute(gpu, plan)))
     }
 
+    /// A picture of what the executions have computed so far ([`Prepared::snapshot`]), reduced on the GPU to a few
+    /// thousand values.
+    ///
+    /// # Errors
+    /// Errors reported by the driver.
+    fn snapshot(&mut self, _gpu: &Gpu) -> Result<Option<Snapshot>, Failure> {
+        Ok(None)
+    }
+
+    /// Disturbs what is computed at a place of the picture ([`Prepared::disturb`]).
+    ///
+    /// # Errors
+    /// Errors reported by the driver.
+    fn disturb(&mut self, _gpu: &Gpu, _at: (f64, f64)) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
     /// Called after a timed case has been certified.
     ///
     /// # Errors
@@ -366,6 +383,18 @@ impl<J: GpuJob> Prepared for OnGpu<J> {
             Err(Failure::NotApplicable(_)) => Ok(None),
             Err(failure) => Err(failure),
         }
+    }
+
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
+        self.job.synchronize_others()?;
+        self.job.snapshot(&self.gpu)
+    }
+
+    fn disturb(&mut self, at: (f64, f64)) -> Result<bool, Failure> {
+        self.job.synchronize_others()?;
+        let disturbed = self.job.disturb(&self.gpu, at)?;
+        self.gpu.synchronize()?;
+        Ok(disturbed)
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -2,7 +2,7 @@
 
 use super::{OneGpu, run_concurrently};
 use crate::case::gpus::COUNT_KEY;
-use crate::case::{Cancel, Failure, Value, Verdict};
+use crate::case::{Cancel, Failure, Snapshot, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::Gpu;
 
@@ -60,6 +60,16 @@ impl Prepared for Several {
         let first = self.0.first().map(|(_, part)| part.resolved()).unwrap_or_default();
         let count = (COUNT_KEY.to_owned(), Value::Int(self.0.len() as u64));
         first.into_iter().chain([count]).collect()
+    }
+
+    /// That of the first GPU: all of them compute the same.
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
+        self.0.first_mut().map_or(Ok(None), |(_, part)| part.snapshot())
+    }
+
+    /// Disturbs the case on every GPU in the same place.
+    fn disturb(&mut self, at: (f64, f64)) -> Result<bool, Failure> {
+        self.0.iter_mut().try_fold(false, |disturbed, (_, part)| Ok(part.disturb(at)? || disturbed))
     }
 
     /// The concatenated outputs of all GPUs.

@@ -10,7 +10,7 @@ use super::halves::Timed;
 use super::{Heard, Measured};
 use crate::case::Measure;
 use crate::engine::client::{Client, Incoming};
-use crate::engine::protocol::{Command, Event, Finished, Stage};
+use crate::engine::protocol::{Command, Event, Finished, Pictures, Stage};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 
@@ -88,7 +88,7 @@ fn follow(
     heard: &Sender<Result<Heard, String>>,
 ) -> Result<Timed, String> {
     let send = |client: &mut Client, command| client.send(&command).map_err(|error| format!("{error:#}"));
-    send(client, Command::Run { plan: Box::new(plan), finished: Finished::default() })?;
+    send(client, Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None })?;
     let (mut timed, mut ended) = (None, None);
     loop {
         if let Err(TryRecvError::Disconnected) = requests.try_recv() {

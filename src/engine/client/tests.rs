@@ -1,6 +1,6 @@
 use super::*;
 use crate::case::IndexFile;
-use crate::engine::protocol::Finished;
+use crate::engine::protocol::{Finished, Pictures};
 use crate::recipe::plan::Plan;
 
 fn shell(line: &str) -> anyhow::Result<(Client, Hello)> {

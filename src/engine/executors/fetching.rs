@@ -1,7 +1,7 @@
 //! Cases of any primitive that set the L2 fetch granularity.
 
 use crate::case::tuning::Tuning;
-use crate::case::{Cancel, Case, Failure, HostMemory, Transfer, Value, Verdict};
+use crate::case::{Cancel, Case, Failure, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{Gpu, Limit, OneGpu};
 
@@ -56,6 +56,14 @@ impl Prepared for Fetching {
 
     fn transfer(&mut self, declared: [u64; 2], memory: HostMemory) -> Result<Option<Transfer>, Failure> {
         self.case.transfer(declared, memory)
+    }
+
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
+        self.case.snapshot()
+    }
+
+    fn disturb(&mut self, at: (f64, f64)) -> Result<bool, Failure> {
+        self.case.disturb(at)
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, HostMemory, Transfer, Value, Verdict};
+use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::Executor;
 
@@ -21,6 +21,11 @@ pub enum Script {
     /// Samples succeed and the certificate holds, but the output of the last sample is wrong in preparations from
     /// this one on, counted from 0.
     WrongOutputs { from: u32 },
+    /// Each execution really sleeps for this long. The case has a picture, a field of the number of executions so far, and a
+    /// stone that falls there adds a hundred.
+    Pond(Duration),
+    /// Samples succeed, but there is no picture because of this.
+    NoPicture(Failure),
     /// Each sample really sleeps for this long before it returns (or reports a cancellation).
     Sleeps(Duration),
 }
@@ -68,7 +73,7 @@ impl Executor for Mock {
         let nth = self.preparations.fetch_add(1, Ordering::Relaxed);
         match (self.script)(case) {
             Script::Fails(failure) => Err(failure),
-            script => Ok(Box::new(Scripted { script, fault, nth, cancel: cancel.clone() })),
+            script => Ok(Box::new(Scripted { script, fault, nth, cancel: cancel.clone(), height: 0 })),
         }
     }
 
@@ -97,6 +102,8 @@ struct Scripted {
     /// How many preparations came before this one.
     nth: u32,
     cancel: Cancel,
+    /// The height of a pond.
+    height: u32,
 }
 
 impl Scripted {
@@ -115,6 +122,11 @@ impl Prepared for Scripted {
                 std::thread::sleep(time);
                 self.cancel.check()?;
                 Ok(time.as_secs_f64())
+            }
+            Script::Pond(time) => {
+                self.height += batch;
+                std::thread::sleep(time * batch);
+                Ok((time * batch).as_secs_f64())
             }
             Script::Seconds(seconds) => Ok(seconds * f64::from(batch)),
             _ => Ok(1e-3 * f64::from(batch)),
@@ -146,6 +158,24 @@ impl Prepared for Scripted {
     fn transfer(&mut self, declared: [u64; 2], _: HostMemory) -> Result<Option<Transfer>, Failure> {
         let [in_bytes, out_bytes] = declared;
         Ok(Some(Transfer { in_bytes, out_bytes, in_seconds: 1e-3, out_seconds: 1e-3 }))
+    }
+
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
+        let (what, when) = ("executions".to_owned(), String::new());
+        match &self.script {
+            Script::Pond(_) => {
+                let values = vec![self.height as f32; 6];
+                Ok(Some(Snapshot::Field { what, when, columns: 3, rows: 2, values }))
+            }
+            Script::NoPicture(failure) => Err(failure.clone()),
+            _ => Ok(None),
+        }
+    }
+
+    fn disturb(&mut self, _: (f64, f64)) -> Result<bool, Failure> {
+        let pond = matches!(self.script, Script::Pond(_));
+        self.height += if pond { 100 } else { 0 };
+        Ok(pond)
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -6,12 +6,15 @@ use crate::engine::protocol::{Command, Event, Level, Stage};
 use crate::run::folder::{ENGINE_DIED, EVENTS, Urgency};
 use crate::run::runner::{Message, advice};
 
+/// The most pictures of a case that are recorded: what is held back while a case is sampled stays below a megabyte.
+const MOST_PICTURES: u32 = 32;
+
 /// How soon an event must be in the file. Progress is always held back: the engine may already be timing when
 /// the event is read. `sampling` states whether it was timing before a log line.
 fn urgency(event: &Event, sampling: bool) -> Urgency {
     match event {
         _ if event.seq().is_some() => Urgency::Durable,
-        Event::Progress { .. } => Urgency::Held,
+        Event::Progress { .. } | Event::Snapshot { .. } => Urgency::Held,
         _ if sampling => Urgency::Held,
         _ => Urgency::Written,
     }
@@ -59,12 +62,24 @@ impl Drive {
     pub(super) fn record(&mut self, event: &Event) -> anyhow::Result<()> {
         self.sampling = match event {
             Event::Progress { stage, .. } => matches!(stage, Stage::WarmUp | Stage::Sample),
-            Event::Log { .. } => self.sampling,
+            Event::Log { .. } | Event::Snapshot { .. } => self.sampling,
             _ => false,
         };
         self.folder.append(event, urgency(event, self.sampling))?;
         self.ledger.apply(event);
         self.tell(Message::Event(event.clone()));
+        Ok(())
+    }
+
+    /// Forwards a picture, and records it if its case does not have too many.
+    pub(super) fn picture(&mut self, event: Event) -> anyhow::Result<()> {
+        let Event::Snapshot { case, .. } = &event else { return Ok(()) };
+        let kept = self.kept_pictures.entry(case.clone()).or_default();
+        if *kept < MOST_PICTURES {
+            *kept += 1;
+            return self.record(&event);
+        }
+        self.tell(Message::Event(event));
         Ok(())
     }
 
@@ -122,6 +137,7 @@ impl Drive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Snapshot;
 
     #[test]
     fn nothing_is_written_while_a_sample_may_be_timed() {
@@ -129,6 +145,9 @@ mod tests {
         for stage in [Stage::Generate, Stage::WarmUp, Stage::Sample, Stage::Certify] {
             assert_eq!(urgency(&progress(stage), false), Urgency::Held, "{stage:?}");
         }
+        let picture = Snapshot::curve("step", "y", Vec::new());
+        let picture = Event::Snapshot { case: "a".into(), round: 0, picture };
+        assert_eq!([urgency(&picture, true), urgency(&picture, false)], [Urgency::Held; 2]);
         let log = Event::Log { level: Level::Info, text: String::new() };
         assert_eq!([urgency(&log, true), urgency(&log, false)], [Urgency::Held, Urgency::Written]);
         let result = Event::NotApplicable { seq: 1, case: "a".into(), reason: String::new() };

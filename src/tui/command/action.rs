@@ -3,6 +3,7 @@
 use crate::tui::chart;
 use crate::tui::controls;
 use crate::tui::home;
+use crate::tui::live;
 use crate::tui::pattern::Look;
 use crate::tui::runs;
 use crate::tui::whatif;
@@ -51,6 +52,8 @@ pub enum Action {
     Pattern(Look),
     /// A request about a profile that is being changed.
     WhatIf(whatif::Request),
+    /// A request about live pictures.
+    Live(live::Request),
 }
 
 impl Action {
@@ -85,6 +88,7 @@ impl Action {
             Action::Runs(ask) => ask.name(),
             Action::Pattern(look) => look.name(),
             Action::WhatIf(ask) => ask.name(),
+            Action::Live(ask) => ask.name(),
         }
     }
 }

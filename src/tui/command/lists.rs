@@ -5,6 +5,7 @@ use ratatui::crossterm::event::KeyCode;
 use super::{Action, Command, char, control, key};
 use crate::tui::chart;
 use crate::tui::controls;
+use crate::tui::live;
 
 /// Commands available in every panel.
 pub const GLOBAL: &[Command] = &[
@@ -30,6 +31,7 @@ pub const GLOBAL: &[Command] = &[
     CURSOR,
     FULL,
     FREEZE,
+    live::SHOW,
     DEVICES,
     TAB,
     BACK,
@@ -60,6 +62,7 @@ pub const WATCHING: &[Command] = &[
     CURSOR,
     FULL,
     FREEZE,
+    live::SHOW,
     DEVICES,
     TAB,
     BACK,

@@ -10,6 +10,7 @@ use crate::tui::chart;
 use crate::tui::command::{self, Action, Command, Key};
 use crate::tui::controls::Request;
 use crate::tui::home;
+use crate::tui::live;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
@@ -28,6 +29,10 @@ pub fn hints(state: &State) -> Vec<Hint> {
         let seldom = match command.bindings.first().map(|(_, action)| *action) {
             Some(Action::Control(Request::Again)) => !state.active(),
             Some(Action::Calibrate) => !calibration::is_wanted(state),
+            // Most primitives have no pictures.
+            Some(Action::Live(live::Request::Show)) => {
+                state.focus == Focus::Live || state.session.as_ref().is_none_or(|s| s.pictures.is_empty())
+            }
             _ => false,
         };
         command.hinted > 0 && !seldom && !bindings.is_empty() && command.enabled(state)

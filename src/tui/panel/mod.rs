@@ -13,6 +13,7 @@ pub mod header;
 pub mod help;
 pub mod hints;
 pub mod log;
+pub mod live;
 mod matrix;
 pub mod pattern;
 pub mod preview;
@@ -50,6 +51,8 @@ pub enum Focus {
     Details,
     Comparison,
     Pattern,
+    /// The live picture of a case.
+    Live,
     /// Predictions while the user changes figures of a device profile.
     WhatIf,
 }
@@ -57,7 +60,7 @@ pub enum Focus {
 impl Focus {
     /// All panels: first those of the recipes and the run, in the order in which Tab visits those that are
     /// present, then those with a screen of their own.
-    pub const ALL: [Focus; 12] = [
+    pub const ALL: [Focus; 13] = [
         Focus::Recipes,
         Focus::Editor,
         Focus::Queue,
@@ -69,6 +72,7 @@ impl Focus {
         Focus::Details,
         Focus::Comparison,
         Focus::Pattern,
+        Focus::Live,
         Focus::WhatIf,
     ];
 
@@ -78,6 +82,7 @@ impl Focus {
             Focus::Runs | Focus::Details => &[Focus::Runs, Focus::Details],
             Focus::Comparison => &[Focus::Comparison],
             Focus::Pattern => &[Focus::Pattern],
+            Focus::Live => &[Focus::Live],
             Focus::WhatIf => &[Focus::WhatIf],
             _ => &[],
         }
@@ -111,6 +116,7 @@ impl Focus {
             Focus::Details => "Details of a run",
             Focus::Comparison => "Comparison",
             Focus::Pattern => "Pattern",
+            Focus::Live => "Live picture",
             Focus::WhatIf => "What if",
         }
     }
@@ -129,6 +135,7 @@ impl Focus {
             Focus::Details => crate::tui::runs::request::DETAILS,
             Focus::Comparison => crate::tui::runs::request::SHEET,
             Focus::Pattern => crate::tui::pattern::COMMANDS,
+            Focus::Live => crate::tui::live::COMMANDS,
             Focus::WhatIf => crate::tui::whatif::COMMANDS,
         }
     }

@@ -9,6 +9,7 @@
 
 mod axes;
 mod canvas;
+pub mod curve;
 mod frame;
 mod grid;
 mod layout;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::engine::protocol::{Event, Level};
 use crate::run::stored::{Stored, each_event_until};
 use crate::run::summary;
+use crate::tui::live::Pictures;
 use crate::tui::log::Log;
 use crate::tui::session::{Phase, Session};
 use crate::tui::state::Mode;
@@ -16,6 +17,8 @@ use crate::tui::state::Mode;
 pub struct Opened {
     stored: Stored,
     log: Log,
+    /// The newest pictures of the cases.
+    pictures: Pictures,
 }
 
 impl Opened {
@@ -25,7 +28,7 @@ impl Opened {
     /// As for [`Stored::open_while`].
     pub fn read(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Opened> {
         let stored = Stored::open_while(path, wanted)?;
-        let (mut log, mut began) = (Log::default(), None);
+        let (mut log, mut began, mut pictures) = (Log::default(), None, Pictures::default());
         each_event_until(path, |line| {
             let at = line.at.unwrap_or_default();
             let since = at - *began.get_or_insert(at);
@@ -33,20 +36,26 @@ impl Opened {
             if let Some((level, text)) = said(&line.event) {
                 log.push(since, level, &text);
             }
+            if let Event::Snapshot { case, round, picture } = line.event
+                && let Some(case) = stored.ledger.position(&case)
+            {
+                pictures.take(case, round, picture);
+            }
             if wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         stored.warnings.iter().for_each(|warning| log.push(Duration::ZERO, Level::Warn, warning));
-        Ok(Opened { stored, log })
+        Ok(Opened { stored, log, pictures })
     }
 
     /// The run's session, which is over.
     pub fn session(self) -> Session {
-        let Opened { stored: Stored { path, manifest, ledger, .. }, log } = self;
+        let Opened { stored: Stored { path, manifest, ledger, .. }, log, pictures } = self;
         let took = summary::took(&ledger).unwrap_or_default();
         let complete = ledger.is_complete();
         let mut session = Session::new(None, ledger, path, Duration::ZERO);
         session.eta.pause();
         session.log = log;
+        session.pictures = pictures;
         session.mode = Mode::Stored;
         session.all_events_seen = true;
         session.follow = false;

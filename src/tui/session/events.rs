@@ -89,6 +89,11 @@ impl Session {
             }
             // The log says it once for all cases.
             Event::SetAside { .. } => {}
+            Event::Snapshot { case, round, picture } => {
+                if let Some(case) = self.ledger.position(case) {
+                    self.pictures.take(case, *round, picture.clone());
+                }
+            }
             Event::Probed { .. } | Event::Pong { .. } => {}
         }
     }

@@ -7,7 +7,7 @@ use crate::tui::command::Action;
 use crate::tui::panel::Focus;
 use crate::tui::session::Phase;
 use crate::tui::state::{Leaving, Mode, Overlay, State};
-use crate::tui::{calibration, controls, home, pattern, refusal, runs, whatif};
+use crate::tui::{calibration, controls, home, live, pattern, refusal, runs, whatif};
 
 /// Rows of a page.
 const PAGE: isize = 10;
@@ -84,6 +84,7 @@ fn apply(state: &mut State, action: Action) -> Option<Effect> {
         Action::Runs(ask) => return runs::apply(state, ask),
         Action::Pattern(look) => return pattern::apply(state, look),
         Action::WhatIf(ask) => return whatif::apply(state, ask),
+        Action::Live(ask) => return live::apply(state, ask),
         Action::Calibrate => return calibration::start(state),
         _ => in_session(state, action),
     }
@@ -123,6 +124,7 @@ fn back(state: &mut State) -> Option<Effect> {
     state.focus = match state.focus {
         Focus::Details | Focus::Comparison => Focus::Runs,
         Focus::Pattern => state.pattern.as_ref().map_or(Focus::Recipes, |view| view.back),
+        Focus::Live => Focus::Cases,
         Focus::WhatIf => state.whatif.take().map_or(Focus::Recipes, |view| view.back),
         Focus::Runs if !state.runs.search().is_empty() => {
             state.runs.set_search("");

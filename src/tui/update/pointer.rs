@@ -3,13 +3,15 @@
 use ratatui::layout::Rect;
 
 use super::act::{dismiss, step, step_in};
+use super::Effect;
+use crate::tui::live;
 use crate::tui::panel::{self, Focus};
 use crate::tui::state::State;
 
 /// Focuses the panel and selects the item under the pointer.
-pub(super) fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) {
+pub(super) fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) -> Option<Effect> {
     if state.runs.typing.is_some() {
-        return;
+        return None;
     }
     dismiss(state);
     state.home.stop_typing();
@@ -22,9 +24,14 @@ pub(super) fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16))
         Focus::Cases => panel::cases::click(state, area, at.1),
         Focus::Chart => panel::chart::click(state, area, at),
         Focus::WhatIf => panel::whatif::click(state, area, at),
+        Focus::Live => {
+            state.focus = panel;
+            return live::click(state, area, at);
+        }
         Focus::Samples | Focus::Log | Focus::Details | Focus::Pattern => {}
     }
     state.focus = panel;
+    None
 }
 
 /// Turns the wheel: texts scroll, lists move their selection, the chart is zoomed.

@@ -37,6 +37,7 @@ words!(FOCUSES, focus(Focus) {
     Focus::Details => "focus: details",
     Focus::Comparison => "focus: comparison",
     Focus::Pattern => "focus: pattern",
+    Focus::Live => "focus: live",
     Focus::WhatIf => "focus: what if",
 });
 
