@@ -8,11 +8,14 @@
 #include "sssp_search.cuh"
 #include "sssp_certify.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_near_far(Search s) { search<BY_WARPS>(s); }
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_near_far(Search s) { search<BY_WARPS, false>(s); }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_bucketing(Search s) { search<ONE_BY_ONE>(s); }
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_bucketing(Search s) { search<ONE_BY_ONE, false>(s); }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_multisplit(Search s) { search<BY_BLOCKS>(s); }
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_multisplit(Search s) { search<BY_BLOCKS, false>(s); }
+
+// Near-far, whose blocks go on alone before they meet.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_fusion(Search s) { search<BY_WARPS, true>(s); }
 
 extern "C" __global__ void sssp_relaxes(Paths p, u32* supported, Finding* finding) { relaxes(p, supported, finding); }
 

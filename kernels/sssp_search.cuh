@@ -2,13 +2,15 @@
 #pragma once
 
 #include "ballot.cuh"
+#include "grid_barrier.cuh"
 
 #define THREADS 512
 #define ITEMS 4          // arcs that a thread has in flight
 #define NEVER 0xFFFFFFFFu
 #define PILES 64         // more than there are
 #define PILE_BITS 6
-#define POLL 20u         // nanoseconds between two looks at the barrier
+#define ALONE 2048u      // vertices that a block keeps to itself; a power of two
+#define RECORD 4096u     // steps of which the size of the frontier is kept; a power of two
 
 // How vertices are appended to piles: each by an atomic operation of its own, by one of its warp for all of the only
 // pile, or by one of its block for each pile, after a multisplit of the block's vertices.
@@ -20,11 +22,10 @@
 struct State {
     u64 relaxed;       // arcs, at the end
     u32 steps;
-    u32 arrived;       // blocks at the barrier, counted on
+    u32 barrier[2];    // of GridBarrier
     u32 counts[3];     // lengths of the frontiers of this step, the next, and the one after it
     u32 least[2];      // no distance in the last pile is below it; for each of the two that are the last in turn
     u32 piled[PILES];  // lengths of the piles
-    u32 unused;
 };
 
 struct Search {
@@ -36,12 +37,13 @@ struct Search {
     u32* piles;         // `buckets` of them, of a length of `room` each; the last two hold what is farthest, in turn
     u32* in_piles;      // a bit for each bucket
     State* state;
+    u32* record;        // sizes of the frontier (slot_of)
     u32 vertices;       // those that count
     u32 room;
     u32 source;
     u32 delta;
     u32 buckets;
-    u32 unused;
+    u32 rounds;         // in which a block goes on alone
 };
 
 // The distances that are relaxed at present, and those of the buckets behind.
@@ -62,17 +64,16 @@ struct Window {
     LAB_MEMBER u32 pile_of(const Search& s, u32 bucket) const { return bucket == last(s) ? bucket + turn : bucket; }
 };
 
-// Returns when all blocks have come. What they wrote before is visible afterwards.
-LAB void meet(State* state, u32& goal) {
-    goal += gridDim.x;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        atomicAdd(&state->arrived, 1u);
-        while ((int)(*(const volatile u32*)&state->arrived - goal) < 0) __nanosleep(POLL);
-        __threadfence();
+// Where the record keeps the size of a step's frontier; RECORD if it does not (src/primitives/sssp/record.rs).
+LAB u32 slot_of(u32 step) {
+    u32 level = 0;
+    while (step >> level >= RECORD) ++level;
+    if ((step & ((1u << level) - 1u)) != 0) return RECORD;
+    while (step >= RECORD) {
+        while (step >> (level - 1u) < RECORD) --level;
+        step = step - (RECORD / 2 << level) + (1u << (level - 1u));
     }
-    __syncthreads();
+    return step;
 }
 
 // The place of each lane that has something in a list of this length, which grows by as many. All lanes must call this.
@@ -84,6 +85,32 @@ LAB u32 placed_by_warp(u32* length, bool has) {
     if (lane_of() == first) begin = atomicAdd(length, (u32)__popc(those));
     return __shfl_sync(EVERYONE, begin, (int)first) + __popc(those & lanes_below());
 }
+
+// What a block has found near and relaxes itself: a ring of as many entries as it has room for.
+struct Own {
+    u64 entries[ALONE];
+    u32 tail;  // counted on, and beyond the room for those that went to the next frontier
+};
+
+// Where entries go that are near: to the block's own, if it has a ring and there is room, or else to the next frontier.
+struct Near {
+    u64* next;
+    u32* length;
+    Own* own;
+    u32 head;  // of the ring
+
+    // All lanes must call this.
+    LAB_MEMBER void put(bool has, u64 entry) const {
+        if (own != nullptr) {
+            const u32 at = placed_by_warp(&own->tail, has);
+            const bool fits = has && at - head < ALONE;
+            if (fits) own->entries[at % ALONE] = entry;
+            has = has && !fits;
+        }
+        const u32 at = placed_by_warp(length, has);
+        if (has) next[at] = entry;
+    }
+};
 
 // Vertices of a thread that go to the next frontier or to piles. NONE for those that go nowhere.
 #define NONE 0xFFFFFFFFu
@@ -120,7 +147,7 @@ template <int N> LAB void place_by_block(const Search& s, const Found<N>& found,
 }
 
 // Appends what a thread has found. All threads of the block must call this.
-template <int WAY, int N> LAB void append(const Search& s, const Window& w, const Found<N>& found, u64* next, u32* length) {
+template <int WAY, int N> LAB void append(const Search& s, const Window& w, const Found<N>& found, const Near& to) {
     const u32 last = w.last(s) + w.turn;
     u32 place[N];
     if constexpr (WAY == BY_BLOCKS) place_by_block<N>(s, found, place);
@@ -128,8 +155,7 @@ template <int WAY, int N> LAB void append(const Search& s, const Window& w, cons
 #pragma unroll
     for (int k = 0; k < N; ++k) {
         const bool near = found.pile[k] == 0;
-        const u32 at = placed_by_warp(length, near);
-        if (near) next[at] = (u64)found.distance[k] << 32 | found.vertex[k];
+        to.put(near, (u64)found.distance[k] << 32 | found.vertex[k]);
         const bool waits = !near && found.pile[k] != NONE;
         if constexpr (WAY == BY_WARPS) place[k] = placed_by_warp(&s.state->piled[last], waits);
         if (!waits) continue;
@@ -172,77 +198,133 @@ LAB u32 first_above(const u32* sums, u32 held, u64 i) {
     return low;
 }
 
-// Relaxes the arcs of the frontier. A block takes some of its vertices, and its threads take arcs in turn, whoever's they
-// are. Returns in the first thread of the block how many.
-template <int WAY> LAB u64 relax(const Search& s, const Window& w, const u64* frontier, u32 count, u64* next, u32* length) {
-    __shared__ u32 ends[THREADS], shifts[THREADS], reached[THREADS];
-    const u32 share = (u32)(((u64)count + gridDim.x - 1) / gridDim.x), per = share < blockDim.x ? share : blockDim.x;
+// The arcs of as many vertices as a block has threads, one behind another.
+struct Rows {
+    u32 ends[THREADS];     // sums of the numbers of arcs
+    u32 shifts[THREADS];   // from a number in this order to the place of the arc
+    u32 reached[THREADS];  // the distances of the vertices
+};
+
+// Lays out the arcs of the entries of the first `held` threads, of as many as have no more than `most` together. Returns
+// how many entries those are; `total` is the number of their arcs.
+LAB u32 lay_out(const Search& s, Rows& rows, u64 entry, u32 held, u32 most, u32& total) {
+    u32 degree = 0, begin = 0;
+    const u32 distance = (u32)(entry >> 32);
+    if (threadIdx.x < held) {
+        const u32 vertex = (u32)entry;
+        begin = __ldg(&s.starts[vertex]);
+        const u32 end = __ldg(&s.starts[vertex + 1]);
+        if (__ldcg(&s.distances[vertex]) == distance) degree = end - begin;
+    }
+    const u32 end = sum_block(degree, total);
+    rows.ends[threadIdx.x] = end;
+    rows.shifts[threadIdx.x] = begin - (end - degree);
+    rows.reached[threadIdx.x] = distance;
+    __syncthreads();
+    if (total <= most) return held;
+    const u32 fit = first_above(rows.ends, held, most);
+    total = fit == 0 ? 0u : rows.ends[fit - 1u];
+    return fit;
+}
+
+// Relaxes arcs that were laid out. The block's threads take them in turn, whoever's they are.
+template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const Rows& rows, u32 held, u32 total, const Near& to) {
     const u32 limit = w.limit(s);
+    for (u64 from = 0; from < total; from += (u64)blockDim.x * ITEMS) {
+        Found<ITEMS> found;
+        u64 arc[ITEMS];
+        u32 seen[ITEMS];
+#pragma unroll
+        for (int k = 0; k < ITEMS; ++k) {
+            const u64 i = from + (u64)k * blockDim.x + threadIdx.x;
+            found.vertex[k] = found.distance[k] = NEVER;
+            arc[k] = (u64)NEVER << 32 | NEVER;
+            if (i >= total) continue;
+            const u32 owner = first_above(rows.ends, held, i);
+            found.distance[k] = rows.reached[owner];
+            arc[k] = __ldg(&s.arcs[rows.shifts[owner] + (u32)i]);
+        }
+#pragma unroll
+        for (int k = 0; k < ITEMS; ++k) {
+            // A sum beyond 32 bits is no distance.
+            const u32 weight = (u32)(arc[k] >> 32), through = found.distance[k] + weight;
+            found.vertex[k] = (u32)arc[k];
+            found.distance[k] = through < weight ? NEVER : through;
+            seen[k] = 0;
+            if (found.vertex[k] < s.vertices) seen[k] = __ldcg(&s.distances[found.vertex[k]]);
+        }
+#pragma unroll
+        for (int k = 0; k < ITEMS; ++k) {
+            const u32 vertex = found.vertex[k], through = found.distance[k];
+            found.pile[k] = NONE;
+            if (through >= seen[k] || atomicMin(&s.distances[vertex], through) <= through) continue;
+            found.pile[k] = 0;
+            if (through < limit) continue;
+            const u32 bucket = w.bucket_of(s, through), bit = 1u << bucket;
+            const bool new_there = (atomicOr(&s.in_piles[vertex], bit) & bit) == 0;
+            found.pile[k] = new_there ? w.pile_of(s, bucket) : NONE;
+            // One that is there already may have come closer to the least.
+            if (!new_there && bucket == w.last(s) && through < __ldcg(&s.state->least[w.turn])) {
+                atomicMin(&s.state->least[w.turn], through);
+            }
+        }
+        append<WAY, ITEMS>(s, w, found, to);
+    }
+}
+
+// Relaxes the arcs of the block's share of the frontier. Returns how many.
+template <int WAY> LAB u64 relax(const Search& s, const Window& w, Rows& rows, const u64* frontier, u32 count, const Near& to) {
+    const u32 share = (u32)(((u64)count + gridDim.x - 1) / gridDim.x), per = share < blockDim.x ? share : blockDim.x;
     u64 relaxed = 0;
     for (u64 first = (u64)blockIdx.x * per; first < count; first += (u64)gridDim.x * per) {
         const u32 held = count - first < per ? (u32)(count - first) : per;
-        u32 degree = 0, begin = 0, distance = 0, total;
-        if (threadIdx.x < held) {
-            const u64 entry = __ldcg(&frontier[first + threadIdx.x]);
-            const u32 vertex = (u32)entry;
-            distance = (u32)(entry >> 32);
-            begin = __ldg(&s.starts[vertex]);
-            const u32 end = __ldg(&s.starts[vertex + 1]);
-            if (__ldcg(&s.distances[vertex]) == distance) degree = end - begin;
-        }
-        const u32 end = sum_block(degree, total);
-        ends[threadIdx.x] = end;
-        shifts[threadIdx.x] = begin - (end - degree);
-        reached[threadIdx.x] = distance;
-        __syncthreads();
-        for (u64 from = 0; from < total; from += (u64)blockDim.x * ITEMS) {
-            Found<ITEMS> found;
-            u64 arc[ITEMS];
-            u32 seen[ITEMS];
-#pragma unroll
-            for (int k = 0; k < ITEMS; ++k) {
-                const u64 i = from + (u64)k * blockDim.x + threadIdx.x;
-                found.vertex[k] = found.distance[k] = NEVER;
-                arc[k] = (u64)NEVER << 32 | NEVER;
-                if (i >= total) continue;
-                const u32 owner = first_above(ends, held, i);
-                found.distance[k] = reached[owner];
-                arc[k] = __ldg(&s.arcs[shifts[owner] + (u32)i]);
-            }
-#pragma unroll
-            for (int k = 0; k < ITEMS; ++k) {
-                // A sum beyond 32 bits is no distance.
-                const u32 weight = (u32)(arc[k] >> 32), through = found.distance[k] + weight;
-                found.vertex[k] = (u32)arc[k];
-                found.distance[k] = through < weight ? NEVER : through;
-                seen[k] = 0;
-                if (found.vertex[k] < s.vertices) seen[k] = __ldcg(&s.distances[found.vertex[k]]);
-            }
-#pragma unroll
-            for (int k = 0; k < ITEMS; ++k) {
-                const u32 vertex = found.vertex[k], through = found.distance[k];
-                found.pile[k] = NONE;
-                if (through >= seen[k] || atomicMin(&s.distances[vertex], through) <= through) continue;
-                found.pile[k] = 0;
-                if (through < limit) continue;
-                const u32 bucket = w.bucket_of(s, through), bit = 1u << bucket;
-                const bool new_there = (atomicOr(&s.in_piles[vertex], bit) & bit) == 0;
-                found.pile[k] = new_there ? w.pile_of(s, bucket) : NONE;
-                // One that is there already may have come closer to the least.
-                if (!new_there && bucket == w.last(s) && through < __ldcg(&s.state->least[w.turn])) {
-                    atomicMin(&s.state->least[w.turn], through);
-                }
-            }
-            append<WAY, ITEMS>(s, w, found, next, length);
-        }
+        u32 total;
+        lay_out(s, rows, threadIdx.x < held ? __ldcg(&frontier[first + threadIdx.x]) : 0ull, held, NEVER, total);
+        relax_rows<WAY>(s, w, rows, held, total, to);
         relaxed += total;
         __syncthreads();
     }
     return relaxed;
 }
 
+// Relaxes the block's share of the frontier and then, for some rounds without meeting others, the vertices that it finds
+// near. In each round it takes as many as surely leave room in its ring for all that they lead to; it stops where none
+// does, at one with many arcs or where there was more than the ring holds: then other blocks have enough to do, too. What is
+// left goes to the next frontier, at most ALONE entries. Returns the number of arcs.
+template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& rows, const u64* frontier, u32 count, Near to) {
+    __shared__ Own own;
+    if (threadIdx.x == 0) own.tail = 0;
+    __syncthreads();
+    to.own = &own;
+    to.head = 0;
+    u64 relaxed = relax<WAY>(s, w, rows, frontier, count, to);
+    u32 tail = own.tail;
+    const u32 rounds = tail > ALONE ? 0u : s.rounds;
+    if (tail > ALONE) tail = ALONE;
+    for (u32 round = 0; round < rounds && to.head != tail; ++round) {
+        const u32 waiting = tail - to.head, held = waiting < blockDim.x ? waiting : blockDim.x;
+        const u64 entry = threadIdx.x < held ? own.entries[(to.head + threadIdx.x) % ALONE] : 0ull;
+        u32 total;
+        const u32 taken = lay_out(s, rows, entry, held, ALONE - waiting, total);
+        if (taken == 0) break;
+        relax_rows<WAY>(s, w, rows, taken, total, to);
+        to.head += taken;
+        relaxed += total;
+        __syncthreads();
+        tail = own.tail;
+    }
+    for (u32 first = to.head; first != tail;) {
+        const u32 waiting = tail - first, held = waiting < blockDim.x ? waiting : blockDim.x;
+        const bool has = threadIdx.x < held;
+        const u32 at = placed_by_warp(to.length, has);
+        if (has) to.next[at] = own.entries[(first + threadIdx.x) % ALONE];
+        first += held;
+    }
+    return relaxed;
+}
+
 // Distributes what a bucket's pile held: whatever is settled by now is dropped. `low` is the least distance of the bucket.
-template <int WAY> LAB void distribute(const Search& s, const Window& w, u32 from, u32 count, u32 low, u64* next, u32* length) {
+template <int WAY> LAB void distribute(const Search& s, const Window& w, u32 from, u32 count, u32 low, const Near& to) {
     const u32* pile = s.piles + (u64)(from - 1) * s.room;
     const u32 limit = w.limit(s);
     const u32 bit = 1u << (from < w.last(s) ? from : w.last(s));
@@ -261,12 +343,12 @@ template <int WAY> LAB void distribute(const Search& s, const Window& w, u32 fro
             }
             s.in_piles[vertex] = others;
         }
-        append<WAY, 1>(s, w, found, next, length);
+        append<WAY, 1>(s, w, found, to);
     }
 }
 
 // Goes on to the next pile that holds anything; false if there is none.
-template <int WAY> LAB bool go_on(const Search& s, Window& w, u32& goal, u64* next, u32* length) {
+template <int WAY> LAB bool go_on(const Search& s, Window& w, GridBarrier& barrier, const Near& to) {
     State* const state = s.state;
     u32 pile = w.bucket + 1;
     while (pile < w.last(s) && __ldcg(&state->piled[pile]) == 0) ++pile;
@@ -274,7 +356,7 @@ template <int WAY> LAB bool go_on(const Search& s, Window& w, u32& goal, u64* ne
     if (far) pile = w.last(s) + w.turn;
     const u32 count = w.last(s) == 0 ? 0u : __ldcg(&state->piled[pile]), least = __ldcg(&state->least[w.turn]);
     if (count == 0) return false;
-    meet(state, goal);  // all have read it
+    barrier.meet();  // all have read it
     if (thread_index() == 0) {
         state->piled[pile] = 0;
         if (far) state->least[w.turn] = NEVER;
@@ -282,13 +364,15 @@ template <int WAY> LAB bool go_on(const Search& s, Window& w, u32& goal, u64* ne
     const u32 low = w.end_of(s, (far ? w.last(s) : pile) - 1);
     if (far) w = {least / s.delta * s.delta, 0, w.turn ^ 1u};
     else w.bucket = pile;
-    distribute<WAY>(s, w, pile, count, low, next, length);
+    distribute<WAY>(s, w, pile, count, low, to);
     return true;
 }
 
-template <int WAY> LAB void search(const Search& s) {
+template <int WAY, bool FUSED> LAB void search(const Search& s) {
+    __shared__ Rows rows;
     State* const state = s.state;
-    u32 goal = 0, steps = 0;
+    GridBarrier barrier(state->barrier);
+    u32 steps = 0;
     u64 relaxed = 0;
     for (u64 v = thread_index(); v < s.vertices; v += thread_count()) s.distances[v] = v == s.source ? 0u : NEVER;
     if (thread_index() == 0) {
@@ -296,20 +380,23 @@ template <int WAY> LAB void search(const Search& s) {
         s.even[0] = s.source;
         state->counts[0] = s.source < s.vertices ? 1u : 0u;
     }
-    meet(state, goal);
+    barrier.meet();
     Window w = {0, 0, 0};
     for (u32 phase = 0;; ++phase) {
         const u32 count = __ldcg(&state->counts[phase % 3]);
         if (thread_index() == 0) state->counts[(phase + 2) % 3] = 0;
-        u64* const next = phase % 2 == 0 ? s.odd : s.even;
-        u32* const length = &state->counts[(phase + 1) % 3];
+        const u64* const frontier = phase % 2 == 0 ? s.even : s.odd;
+        const Near to = {phase % 2 == 0 ? s.odd : s.even, &state->counts[(phase + 1) % 3], nullptr, 0};
         if (count > 0) {
-            relaxed += relax<WAY>(s, w, phase % 2 == 0 ? s.even : s.odd, count, next, length);
+            const u32 slot = thread_index() == 0 ? slot_of(steps) : RECORD;
+            if (slot < RECORD) s.record[slot] = count;
+            if constexpr (FUSED) relaxed += relax_alone<WAY>(s, w, rows, frontier, count, to);
+            else relaxed += relax<WAY>(s, w, rows, frontier, count, to);
             ++steps;
-        } else if (!go_on<WAY>(s, w, goal, next, length)) {
+        } else if (!go_on<WAY>(s, w, barrier, to)) {
             break;
         }
-        meet(state, goal);
+        barrier.meet();
     }
     if (threadIdx.x == 0 && relaxed > 0) atomicAdd(&state->relaxed, relaxed);
     if (thread_index() == 0) state->steps = steps;

@@ -9,7 +9,8 @@ use scatterlab::primitives;
 use crate::host::Host;
 use crate::prove::case;
 
-const METHODS: [&str; 4] = ["bellman-ford", "near-far", "bucketing", "multisplit"];
+const METHODS: [&str; 6] =
+    ["bellman-ford", "near-far", "bucketing", "multisplit", "fusion", "fusion method.fusion.rounds=2"];
 const GRAPHS: [&str; 6] =
     ["grid", "grid graph.grid.keep=4", "geometric", "line", "random graph.random.edges=2", "rmat"];
 

@@ -6,6 +6,10 @@ use crate::case::Failure;
 use crate::case::units::fmt_size;
 use crate::files;
 
+/// Bytes of a huge page.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 2 << 20;
+
 /// Bytes that can be allocated now without swapping or being killed: the minimum of the system's available
 /// memory and the room in the control groups. `None` if neither can be read.
 pub fn available() -> Option<u64> {
@@ -28,6 +32,39 @@ pub fn require(bytes: u64) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Asks the system to move what is in memory already into huge pages. Nothing happens where it cannot.
+pub fn ask_for_huge_pages<T>(elements: &[T]) {
+    #[cfg(target_os = "linux")]
+    {
+        /// `MADV_COLLAPSE` of Linux 6.1, which does at once what `MADV_HUGEPAGE` leaves to a thread of the kernel.
+        const COLLAPSE: libc::c_int = 25;
+        const PAGE: usize = 4096;
+        let (first, end) = (elements.as_ptr().addr(), elements.as_ptr_range().end.addr());
+        let (first, end) = (first.next_multiple_of(PAGE), end - end % PAGE);
+        if end.saturating_sub(first) >= HUGE {
+            let at = elements.as_ptr().with_addr(first).cast_mut().cast();
+            for advice in [libc::MADV_HUGEPAGE, COLLAPSE] {
+                // SAFETY: whole pages of our own memory, whose contents stay as they are; a refusal has no effect.
+                unsafe { libc::madvise(at, end - first, advice) };
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = elements;
+}
+
+/// Fetches what is at an address into the nearest cache, if it is anything. No access.
+#[inline(always)]
+pub fn prefetch<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of x86-64, and a prefetch has no effect but on caches, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
 }
 
 fn system_available() -> Option<u64> {

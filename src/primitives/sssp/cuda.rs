@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Method, Spec, graph};
+use super::{Method, Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
@@ -20,6 +20,11 @@ const THREADS: u32 = 512;
 const FEW_THREADS: u32 = 128;
 const FEW_VERTICES: u64 = 1 << 12;
 
+/// Entries that each block may leave to the next frontier beyond those of arcs (`ALONE` in the kernels), and bytes for those
+/// of all blocks of a large GPU.
+const ALONE: usize = 2048;
+const OF_BLOCKS: u64 = 32 << 20;
+
 /// 32-bit words of `State` in the kernels, and the places of the counts there that an execution leaves.
 const STATE: usize = 74;
 const RELAXED: usize = 0;
@@ -27,7 +32,7 @@ const STEPS: usize = 2;
 
 device_struct! {
     /// `Search` in the kernels.
-    struct Search: 88 {
+    struct Search: 96 {
         starts: DevicePtr<u32>,
         arcs: DevicePtr<u64>,
         distances: DevicePtr<u32>,
@@ -36,12 +41,13 @@ device_struct! {
         piles: DevicePtr<u32>,
         in_piles: DevicePtr<u32>,
         state: DevicePtr<u32>,
+        record: DevicePtr<u32>,
         vertices: u32,
         room: u32,
         source: u32,
         delta: u32,
         buckets: u32,
-        unused: u32,
+        rounds: u32,
     }
 
     /// `Paths` in the kernels.
@@ -69,6 +75,8 @@ pub struct Paths {
     piles: DeviceBuffer<u32>,
     in_piles: DeviceBuffer<u32>,
     state: DeviceBuffer<u32>,
+    /// Sizes of the frontier of the last execution (`record`).
+    record: DeviceBuffer<u32>,
     supported: DeviceBuffer<u32>,
     delta: u32,
     source: u32,
@@ -81,6 +89,7 @@ fn name(spec: &Spec) -> &'static str {
     match spec.method {
         Method::Bucketing { .. } => "sssp_bucketing",
         Method::Multisplit { .. } => "sssp_multisplit",
+        Method::Fusion { .. } => "sssp_fusion",
         Method::Best | Method::NearFar | Method::BellmanFord => "sssp_near_far",
     }
 }
@@ -116,7 +125,8 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20)
+        let of_blocks = if spec.rounds() > 0 { OF_BLOCKS } else { 0 };
+        8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_blocks
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -130,9 +140,11 @@ impl GpuJob for Paths {
         let search = module.kernel(name(&spec))?;
         let (n, threads) =
             (length(spec.vertices)?, if spec.vertices < FEW_VERTICES { FEW_THREADS } else { THREADS });
-        let frontier = || gpu.alloc(length(room(&spec))?);
+        let blocks = gpu.max_blocks(&search, threads, 0)?.min(grid(spec.vertices, threads.into()));
+        let alone = if spec.rounds() > 0 { blocks as usize * ALONE } else { 0 };
+        let frontier = || gpu.alloc(length(room(&spec))? + alone);
         let mut job = Paths {
-            blocks: gpu.max_blocks(&search, threads, 0)?.min(grid(spec.vertices, threads.into())),
+            blocks,
             threads,
             search,
             certify: module.kernels(CERTIFY)?,
@@ -143,6 +155,7 @@ impl GpuJob for Paths {
             piles: gpu.alloc((n * spec.buckets() as usize).max(1))?,
             in_piles: gpu.alloc(n + 1)?,
             state: gpu.alloc(STATE)?,
+            record: gpu.alloc(record::LENGTH)?,
             supported: gpu.alloc(n / 32 + 1)?,
             delta: spec.delta_of(&graph),
             source: spec.source_of(&graph),
@@ -173,12 +186,13 @@ impl GpuJob for Paths {
             piles: self.piles.pointer(),
             in_piles: self.in_piles.pointer(),
             state: self.state.pointer(),
+            record: self.record.pointer(),
             vertices: part.count as u32,
             room: self.spec.vertices as u32,
             source: self.source,
             delta: self.delta,
             buckets: self.spec.buckets(),
-            unused: 0,
+            rounds: self.spec.rounds(),
         };
         gpu.launch(&self.search, self.blocks, self.threads, 0, args![search])
     }
@@ -229,10 +243,10 @@ impl GpuJob for Paths {
     }
 
     fn memory(&self) -> u64 {
-        let words =
-            [&self.starts, &self.distances, &self.piles, &self.in_piles, &self.state, &self.supported];
+        let counts = [&self.state, &self.record, &self.supported];
+        let words = [&self.starts, &self.distances, &self.piles, &self.in_piles].into_iter().chain(counts);
         let wide = self.frontiers.iter().chain([&self.arcs]).map(DeviceBuffer::bytes);
-        words.into_iter().map(DeviceBuffer::bytes).chain(wide).sum()
+        words.map(DeviceBuffer::bytes).chain(wide).sum()
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -240,5 +254,17 @@ impl GpuJob for Paths {
         let word = |at: usize| state.get(at).copied().map_or(0, u64::from);
         let relaxed = word(RELAXED) | word(RELAXED + 1) << 32;
         self.spec.found(self.delta, self.source, word(STEPS), relaxed)
+    }
+}
+
+impl Paths {
+    /// Sizes of the frontier by step of the last execution, and how many steps two of them are apart.
+    ///
+    /// # Errors
+    /// Errors reported by the driver.
+    pub fn frontiers(&self) -> Result<(u64, Vec<u64>), Failure> {
+        let steps = self.state.to_host()?.get(STEPS).copied().map_or(0, u64::from);
+        let kept = self.record.to_host()?;
+        Ok(record::sizes(steps, |slot| kept.get(slot).copied().map_or(0, u64::from)))
     }
 }

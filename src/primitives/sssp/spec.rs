@@ -17,8 +17,24 @@ pub const MAX_BUCKETS: u64 = 32;
 /// The heaviest weight of a generated graph.
 const MAX_WEIGHT: u64 = 1 << 20;
 
-/// Arcs per vertex from which on buckets pay in ashkiani2017's Table 10.
+/// Arcs per vertex from which on paths are short and frontiers large: buckets pay in ashkiani2017's Table 10, and a wide Δ
+/// does not.
 const CONNECTED: u64 = 8;
+
+/// Buckets of the best method of a GPU for such graphs.
+const BEST_BUCKETS: u64 = 32;
+
+/// Buckets of fusion on processors: so many that the last one is seldom distributed.
+const FUSED_BUCKETS: u32 = 128;
+
+/// Rounds that blocks of a GPU go on alone unless a case says how many.
+const ROUNDS: u64 = 64;
+
+/// Δ is so many times the mean weight over the mean number of arcs per vertex: cuGraph's 32, and less for graphs with many
+/// arcs per vertex.
+const WIDTH: u128 = 32;
+const WIDTH_OF_GPUS: u128 = 4;
+const WIDTH_OF_PROCESSORS: u128 = 2;
 
 /// A file's path in a recipe; a case has what the plan says of the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +91,7 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// near-far; on GPUs multisplit if there are at least eight arcs per vertex (ashkiani2017, Table 10)
+        /// fusion; on GPUs multisplit with 32 buckets if there are at least eight arcs per vertex
         Best = "best",
         /// each step relaxes the arcs of all vertices whose distance fell in the step before
         BellmanFord = "bellman-ford",
@@ -92,6 +108,12 @@ choice! {
             /// buckets, the nearest among them
             buckets: u64 [count(2, MAX_BUCKETS)] = "10",
         },
+        /// near-far, on processors with 128 buckets, where a block or a worker goes on alone with what it finds near before all
+        /// meet (bucket fusion, Zhang et al. 2020)
+        Fusion = "fusion" main "rounds" {
+            /// rounds that a block of a GPU goes on alone; unset: 64. Workers of processors go on until they have nothing near
+            rounds: Option<u64> [count(1, 1 << 20)] = unset,
+        },
     }
 }
 
@@ -107,7 +129,8 @@ parameters! {
         heaviest: u64 [count(0, MAX_WEIGHT)] = "1000",
         /// the vertex from which distances count; unset: the first of those that the most arcs leave
         source: Option<u64> [count(0, MAX_VERTICES - 1)] = unset,
-        /// Δ; unset: 32 times the mean weight over the mean number of arcs per vertex
+        /// Δ; unset: 32 times the mean weight over the mean number of arcs per vertex; for eight arcs per vertex and more 4
+        /// times on GPUs and 2 times on processors
         delta: Option<u64> [count(1, u32::MAX as u64)] = unset,
         /// how it is computed
         asked as "method": Method = "best",
@@ -179,16 +202,39 @@ impl Spec {
                 "processors have no blocks that multisplit: use bucketing".to_owned(),
             ));
         }
+        if matches!(spec.asked, Method::Fusion { rounds: Some(_) }) && spec.backend.is_cpu() {
+            return Err(Refusal::NotApplicable(
+                "workers of processors go on alone until they have nothing near: fusion has no rounds there"
+                    .to_owned(),
+            ));
+        }
         spec.hash = params.text(HASH).map(str::to_owned);
         spec.method = if spec.asked == Method::Best { spec.best() } else { spec.asked };
         Ok(spec)
     }
 
+    /// Whether there are many arcs per vertex.
+    fn connected(&self) -> bool {
+        self.arcs >= CONNECTED * self.vertices
+    }
+
     fn best(&self) -> Method {
-        let connected = self.arcs >= CONNECTED * self.vertices;
-        match self.backend.is_cuda() && connected {
-            true => Method::Multisplit { buckets: 10 },
-            false => Method::NearFar,
+        match self.backend.is_cuda() && self.connected() {
+            true => Method::Multisplit { buckets: BEST_BUCKETS },
+            false => Method::Fusion { rounds: None },
+        }
+    }
+
+    /// Whether a block or a worker goes on alone with what it finds near.
+    pub fn is_fused(&self) -> bool {
+        matches!(self.method, Method::Fusion { .. })
+    }
+
+    /// Rounds that blocks of a GPU go on alone; 0 if they do not.
+    pub fn rounds(&self) -> u32 {
+        match self.method {
+            Method::Fusion { rounds } => rounds.unwrap_or(ROUNDS) as u32,
+            _ => 0,
         }
     }
 
@@ -216,17 +262,23 @@ impl Spec {
     /// Buckets, the nearest among them; 1 if nothing is deferred.
     pub fn buckets(&self) -> u32 {
         match self.method {
-            Method::Best | Method::NearFar => 2,
+            Method::Fusion { .. } if self.backend.is_cpu() => FUSED_BUCKETS,
+            Method::Best | Method::NearFar | Method::Fusion { .. } => 2,
             Method::BellmanFord => 1,
             Method::Bucketing { buckets } | Method::Multisplit { buckets } => buckets as u32,
         }
     }
 
-    /// Δ of a graph: the given one, or cuGraph's rule, 32 times the mean weight over the mean number of arcs per vertex.
+    /// Δ of a graph: the given one, or a multiple of the mean weight over the mean number of arcs per vertex.
     pub fn delta_of(&self, graph: &graph::Graph) -> u32 {
         let arcs = graph.arcs.len() as u128;
         let weights: u128 = graph.arcs.iter().map(|arc| u128::from(arc.weight)).sum();
-        let rule = 32 * weights * graph.vertices() as u128 / (arcs * arcs).max(1);
+        let times = match (self.connected(), self.backend.is_cuda()) {
+            (false, _) => WIDTH,
+            (true, true) => WIDTH_OF_GPUS,
+            (true, false) => WIDTH_OF_PROCESSORS,
+        };
+        let rule = times * weights * graph.vertices() as u128 / (arcs * arcs).max(1);
         self.delta.map_or(rule, u128::from).clamp(1, u32::MAX.into()) as u32
     }
 
@@ -243,12 +295,75 @@ impl Spec {
             self.source.is_none().then(|| int("source", source.into())),
         ];
         let inefficiency = relaxed as f64 / self.arcs.max(1) as f64;
+        let rounds = match self.asked {
+            Method::Fusion { rounds: None } if self.backend.is_cuda() => {
+                Some(int("method.fusion.rounds", ROUNDS))
+            }
+            _ => None,
+        };
         let counted = [int("steps", steps), ("inefficiency".to_owned(), Value::Float(inefficiency))];
-        open.into_iter().flatten().chain(counted).collect()
+        open.into_iter().flatten().chain(rounds).chain(counted).collect()
     }
 
     /// The window at the beginning.
     pub fn window(&self, delta: u32) -> Window {
         Window::new(delta, self.buckets())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::graph::WeightedArc;
+    use crate::primitives::Definition;
+    use crate::primitives::words::params;
+
+    fn on(words: &str, backend: &str) -> Result<Spec, Refusal> {
+        Spec::read("sssp", &params(&format!("{words} backend={backend}")), 1)
+    }
+
+    #[test]
+    fn the_best_method_is_the_backends() {
+        let best = |words, backend| on(words, backend).expect("a case").method;
+        let fusion = Method::Fusion { rounds: None };
+        for graph in [
+            "graph=grid vertices=10000",
+            "graph=line vertices=10",
+            "graph=random graph.random.edges=3 vertices=9",
+        ] {
+            assert_eq!([best(graph, "cpu"), best(graph, "cuda")], [fusion, fusion], "{graph}");
+        }
+        let connected = "graph=random graph.random.edges=4 vertices=1000";
+        assert_eq!(
+            [best(connected, "scalar"), best(connected, "cuda")],
+            [fusion, Method::Multisplit { buckets: 32 }]
+        );
+    }
+
+    #[test]
+    fn only_blocks_have_rounds() {
+        let rounds = |words, backend| on(words, backend).map(|spec| (spec.rounds(), spec.buckets()));
+        let graph = "graph=line vertices=10 method=fusion";
+        assert_eq!(rounds(graph, "cuda"), Ok((64, 2)));
+        assert_eq!(rounds("graph=line vertices=10 method=fusion method.fusion.rounds=3", "cuda"), Ok((3, 2)));
+        assert_eq!(rounds("graph=line vertices=10 method=near-far", "cuda"), Ok((0, 2)));
+        assert_eq!(rounds(graph, "cpu"), Ok((0, 128)));
+        let refused = rounds("graph=line vertices=10 method=fusion method.fusion.rounds=3", "cpu");
+        assert!(matches!(refused, Err(Refusal::NotApplicable(_))), "{refused:?}");
+    }
+
+    /// Mean weights of 100, and 2 or 8 arcs per vertex.
+    #[test]
+    fn delta_is_narrower_with_many_arcs() {
+        let graph = |arcs: u32| graph::Graph {
+            starts: (0..=10).map(|v| v * arcs).collect(),
+            arcs: vec![WeightedArc { target: 0, weight: 100 }; 10 * arcs as usize],
+        };
+        let delta = |edges: u32, backend| {
+            let words = format!("graph=random graph.random.edges={edges} vertices=10");
+            on(&words, backend).expect("a case").delta_of(&graph(2 * edges))
+        };
+        assert_eq!([delta(1, "cpu"), delta(1, "cuda")], [1600, 1600]);
+        assert_eq!([delta(4, "cpu"), delta(4, "cuda")], [25, 50]);
     }
 }

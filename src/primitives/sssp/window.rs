@@ -31,8 +31,8 @@ impl Window {
 
     /// The bucket of a distance that is not below the base.
     pub fn bucket_of(&self, distance: u32) -> u32 {
-        let place = (u64::from(distance) - self.base) / self.delta;
-        place.min(u64::from(self.buckets) - 1) as u32
+        // Of 32 bits, because this is divided for each vertex that waits; a distance is not below the base.
+        ((distance - self.base as u32) / self.delta as u32).min(self.buckets - 1)
     }
 
     /// The bucket that is relaxed at present.

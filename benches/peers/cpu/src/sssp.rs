@@ -18,7 +18,7 @@ use crate::inputs::graph::{Generated, Graph, Topology, UNREACHED};
 use crate::threads::{Pinning, Threads, require};
 use crate::work::{Setting, Work};
 
-/// Multiples of the lab's Δ among which `graph` chooses, the lab's own first.
+/// Multiples of the usual Δ among which `graph` chooses, the usual one first.
 const DELTAS: [f64; 5] = [1.0, 0.0625, 0.25, 4.0, 16.0];
 
 /// From here on f32 does not hold every integer.
@@ -39,7 +39,7 @@ fn generated(case: &mut Case) -> Result<Generated, NotApplicable> {
     Ok(Generated { topology, vertices, heaviest, seed: case.number("seed", "1")? })
 }
 
-/// Δ by the lab's rule: 32 times the mean weight over the mean number of arcs per vertex.
+/// Δ by cuGraph's rule: 32 times the mean weight over the mean number of arcs per vertex.
 fn usual_delta(graph: &Graph) -> f64 {
     let arcs = graph.arcs.len() as u128;
     let weights: u128 = graph.arcs.iter().map(|arc| u128::from(arc.weight)).sum();

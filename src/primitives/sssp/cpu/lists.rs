@@ -8,18 +8,19 @@ pub type Entry = (u32, u32);
 
 /// The lists of one worker.
 #[derive(Default)]
+#[repr(align(128))]
 pub struct Own {
+    /// Entries of its part of the frontier that workers have taken.
+    pub taken: [AtomicUsize; 3],
     /// Its part of this step's frontier and of the next one's, in turn.
     frontiers: [RwLock<Vec<Entry>>; 2],
     /// The buckets; the nearest stays empty. Nobody else looks at them.
     buckets: Mutex<Vec<Vec<Entry>>>,
 }
 
-/// The lists of all workers, and counters, each used in one of three successive phases and reset in the one before.
+/// The lists of all workers. Counters are used in one of three successive phases each and reset in the one before.
 pub struct Lists {
     pub own: Vec<Own>,
-    /// Entries of the frontier that workers have taken.
-    pub taken: [AtomicUsize; 3],
     /// The bucket that comes next, above the least distance there.
     pub next: [AtomicU64; 3],
 }
@@ -45,10 +46,6 @@ impl Lists {
     /// Empty lists.
     pub fn new(workers: usize, buckets: u32) -> Lists {
         let own = || Own { buckets: Mutex::new(vec![Vec::new(); buckets as usize]), ..Own::default() };
-        Lists {
-            own: (0..workers).map(|_| own()).collect(),
-            taken: Default::default(),
-            next: [const { AtomicU64::new(u64::MAX) }; 3],
-        }
+        Lists { own: (0..workers).map(|_| own()).collect(), next: [const { AtomicU64::new(u64::MAX) }; 3] }
     }
 }

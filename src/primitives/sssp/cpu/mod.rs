@@ -1,5 +1,5 @@
-//! sssp on the CPU: delta-stepping. Workers take the vertices of the frontier in chunks, and each keeps what it finds, for
-//! the next frontier and for each bucket, in lists of its own.
+//! sssp on the CPU: delta-stepping. Workers take the vertices of the frontier in chunks, those that they have found
+//! themselves first, and each keeps what it finds, for the next frontier and for each bucket, in lists of its own.
 //!
 //! A list holds vertices with the distance that they had fallen to. It is an entry's only if it still is the vertex's
 //! distance; otherwise it has fallen further, and another entry says so. So no vertex needs a mark.
@@ -13,7 +13,7 @@ use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Spec, graph};
+use super::{Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Worker, memory, pieces};
 use crate::inputs::graph::Graph;
@@ -34,6 +34,8 @@ pub struct Paths {
     /// Steps and relaxed arcs of the last execution.
     steps: AtomicU64,
     relaxed: AtomicU64,
+    /// Sizes of the frontier of the last execution (`record`).
+    record: Vec<AtomicU64>,
 }
 
 impl PoolJob for Paths {
@@ -43,6 +45,8 @@ impl PoolJob for Paths {
         let isa = context.isa_or(Isa::widest)?;
         memory::require(8 * spec.arcs + 16 * spec.vertices)?;
         let graph = graph::of(&spec, context.stored)?;
+        memory::ask_for_huge_pages(&graph.starts);
+        memory::ask_for_huge_pages(&graph.arcs);
         let mut distances = Buffer::new(4 * (spec.vertices as usize + 1))?;
         context.pool.fill(&mut distances, spec.vertices as usize, context.cancel, |_| POISON as u32)?;
         let job = Paths {
@@ -55,6 +59,7 @@ impl PoolJob for Paths {
             handled: Mutex::default(),
             steps: AtomicU64::new(0),
             relaxed: AtomicU64::new(0),
+            record: (0..record::LENGTH).map(|_| AtomicU64::new(0)).collect(),
             spec,
         };
         Ok((job, isa))
@@ -98,6 +103,12 @@ impl PoolJob for Paths {
 }
 
 impl Paths {
+    /// Sizes of the frontier by step of the last execution, and how many steps two of them are apart.
+    pub fn frontiers(&self) -> (u64, Vec<u64>) {
+        let kept = |slot: usize| self.record[slot].load(Ordering::Relaxed);
+        record::sizes(self.steps.load(Ordering::Relaxed), kept)
+    }
+
     /// `n` distances from a place on.
     fn view(&self, first: usize, n: usize) -> &[AtomicU32] {
         assert!(first + n <= self.distances.holds::<u32>(), "the distances are in the buffer");
@@ -131,8 +142,8 @@ mod tests {
     use crate::primitives::words::params;
     use crate::primitives::{Definition, Problem};
 
-    const METHODS: [&str; 4] =
-        ["bellman-ford", "near-far", "bucketing", "bucketing method.bucketing.buckets=3"];
+    const METHODS: [&str; 5] =
+        ["bellman-ford", "near-far", "bucketing", "bucketing method.bucketing.buckets=3", "fusion"];
     const GRAPHS: [&str; 6] =
         ["grid", "grid graph.grid.keep=4", "geometric", "line", "random graph.random.edges=2", "rmat"];
 
@@ -188,5 +199,6 @@ mod tests {
         let found = job.resolved();
         assert!(found.contains(&("steps".to_owned(), Value::Int(100))), "{found:?}");
         assert!(found.contains(&("inefficiency".to_owned(), Value::Float(1.0))), "{found:?}");
+        assert_eq!(job.frontiers(), (1, vec![1; 100]));
     }
 }

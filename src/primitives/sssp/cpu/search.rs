@@ -1,16 +1,30 @@
 //! The steps of an execution. All workers see the same counts between two meetings, and so decide the same.
 
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use super::Paths;
 use super::lists::Entry;
+use crate::device::cpu::memory::prefetch;
 use crate::device::cpu::{Worker, part};
 use crate::inputs::graph::UNREACHED;
+use crate::primitives::sssp::record;
 use crate::primitives::sssp::window::Window;
 
-/// Entries of the frontier that a worker takes at a time.
+/// Entries of a list that a worker takes at a time.
 const CHUNK: usize = 64;
+
+/// A worker among others goes on alone with no more entries than this; more are shared.
+const SMALL: usize = 2048;
+
+/// How many entries ahead of the one that is looked at its row start and its distance are fetched, and then its first arcs.
+/// The distances of targets need no fetching: they are loaded for many arcs at a time.
+const AHEAD_START: usize = 8;
+const AHEAD_ARCS: usize = 4;
+
+/// Vertices that may be nearer than they were, gathered before any is: so the processor can look at the next arcs before it
+/// knows what becomes of these, and guesses wrong less often.
+const CANDIDATES: usize = 512;
 
 /// One worker's part of an execution.
 struct Search<'a> {
@@ -24,13 +38,26 @@ struct Search<'a> {
     phase: usize,
     steps: u64,
     relaxed: u64,
+    candidates: [Entry; CANDIDATES],
+    gathered: usize,
 }
 
 /// Executes a worker's part.
 pub fn run(job: &Paths, worker: Worker) {
     let distances = job.written();
     let window = job.spec.window(job.delta);
-    let mut search = Search { job, worker, distances, window, parity: 0, phase: 0, steps: 0, relaxed: 0 };
+    let mut search = Search {
+        job,
+        worker,
+        distances,
+        window,
+        parity: 0,
+        phase: 0,
+        steps: 0,
+        relaxed: 0,
+        candidates: [(0, 0); CANDIDATES],
+        gathered: 0,
+    };
     search.begin();
     while search.step() {}
     search.end();
@@ -43,9 +70,9 @@ impl Search<'_> {
             d.store(UNREACHED, Relaxed);
         }
         [0, 1].iter().for_each(|&parity| own.frontier_mut(parity).clear());
+        own.taken.iter().for_each(|taken| taken.store(0, Relaxed));
         if self.worker.index == 0 {
             self.job.relaxed.store(0, Relaxed);
-            self.job.lists.taken.iter().for_each(|taken| taken.store(0, Relaxed));
             self.job.lists.next.iter().for_each(|next| next.store(u64::MAX, Relaxed));
         }
         self.worker.meet();
@@ -66,9 +93,9 @@ impl Search<'_> {
 
     /// Ends a phase, in which the counters of the next one were reset.
     fn meet(&mut self) {
+        let next = (self.phase + 1) % 3;
+        self.job.lists.own[self.worker.index].taken[next].store(0, Relaxed);
         if self.worker.index == 0 {
-            let next = (self.phase + 1) % 3;
-            self.job.lists.taken[next].store(0, Relaxed);
             self.job.lists.next[next].store(u64::MAX, Relaxed);
         }
         self.worker.meet();
@@ -79,26 +106,24 @@ impl Search<'_> {
     fn step(&mut self) -> bool {
         let lists = &self.job.lists;
         let frontier: Vec<_> = lists.own.iter().map(|own| own.frontier(self.parity)).collect();
-        let count = frontier.iter().map(|list| list.len()).sum();
+        let count = frontier.iter().map(|list| list.len() as u64).sum();
         if count == 0 {
             drop(frontier);
             return self.go_on();
         }
+        self.note(count);
         let own = &lists.own[self.worker.index];
-        {
-            let (mut next, mut buckets) = (own.frontier_mut(1 - self.parity), own.buckets());
-            loop {
-                let first = lists.taken[self.phase % 3].fetch_add(CHUNK, Relaxed);
-                if first >= count {
-                    break;
-                }
-                let lists = frontier.iter().map(|list| list.as_slice());
-                for &entry in range(lists, first, (first + CHUNK).min(count)) {
-                    self.relax(entry, &mut next, &mut buckets);
-                }
-            }
+        let mut buckets = own.buckets();
+        for nth in 0..frontier.len() {
+            let owner = (self.worker.index + nth) % frontier.len();
+            self.relax_shared(&frontier[owner], &lists.own[owner].taken[self.phase % 3], &mut buckets);
+        }
+        if self.job.spec.is_fused() {
+            self.relax_alone(&mut buckets);
         }
         drop(frontier);
+        self.pass_on(&mut buckets);
+        drop(buckets);
         self.meet();
         own.frontier_mut(self.parity).clear();
         self.parity = 1 - self.parity;
@@ -106,25 +131,87 @@ impl Search<'_> {
         true
     }
 
-    /// Relaxes the arcs that leave a vertex.
-    #[inline(always)]
-    fn relax(&mut self, (vertex, distance): Entry, next: &mut Vec<Entry>, buckets: &mut [Vec<Entry>]) {
-        if self.distances[vertex as usize].load(Relaxed) != distance {
-            return;
+    /// Makes the worker's part of the next frontier of its present bucket.
+    fn pass_on(&self, buckets: &mut [Vec<Entry>]) {
+        let own = &self.job.lists.own[self.worker.index];
+        std::mem::swap(&mut *own.frontier_mut(1 - self.parity), &mut buckets[self.window.bucket() as usize]);
+    }
+
+    /// Keeps the size of this step's frontier.
+    fn note(&self, count: u64) {
+        if let (0, Some(slot)) = (self.worker.index, record::slot(self.steps)) {
+            self.job.record[slot].store(count, Relaxed);
         }
-        let (arcs, limit) = (self.job.graph.leaving(vertex as usize), self.window.limit());
+    }
+
+    /// Relaxes chunks of a list, as long as other workers leave any.
+    fn relax_shared(&mut self, list: &[Entry], taken: &AtomicUsize, buckets: &mut [Vec<Entry>]) {
+        // Without a look first, workers would write to each other's counters in each step.
+        while taken.load(Relaxed) < list.len() {
+            let first = taken.fetch_add(CHUNK, Relaxed);
+            if first < list.len() {
+                self.relax_all(&list[first..(first + CHUNK).min(list.len())], buckets);
+            }
+        }
+    }
+
+    /// Relaxes what this worker has found near, until nothing is left or so much that others should have a share.
+    fn relax_alone(&mut self, buckets: &mut [Vec<Entry>]) {
+        let most = if self.worker.count == 1 { usize::MAX } else { SMALL };
+        let (bucket, mut present) = (self.window.bucket() as usize, Vec::new());
+        while (1..=most).contains(&buckets[bucket].len()) {
+            std::mem::swap(&mut present, &mut buckets[bucket]);
+            self.relax_all(&present, buckets);
+            present.clear();
+        }
+    }
+
+    /// Relaxes the arcs that leave vertices.
+    fn relax_all(&mut self, entries: &[Entry], buckets: &mut [Vec<Entry>]) {
+        for (at, &entry) in entries.iter().enumerate() {
+            self.fetch(entries, at);
+            self.gather(entry, buckets);
+        }
+        self.lower_all(buckets);
+    }
+
+    /// Fetches what the entries behind one will need.
+    #[inline(always)]
+    fn fetch(&self, entries: &[Entry], at: usize) {
+        let graph = &self.job.graph;
+        if let Some(&(vertex, _)) = entries.get(at + AHEAD_START) {
+            prefetch(&raw const graph.starts[vertex as usize]);
+            prefetch(&raw const self.distances[vertex as usize]);
+        }
+        if let Some(&(vertex, _)) = entries.get(at + AHEAD_ARCS) {
+            prefetch(graph.arcs.as_ptr().wrapping_add(graph.starts[vertex as usize] as usize));
+        }
+    }
+
+    /// Gathers the vertices to which a vertex may be a shorter way. Nothing depends on whether it is: each is written, and
+    /// counts only if so.
+    #[inline(always)]
+    fn gather(&mut self, entry: Entry, buckets: &mut [Vec<Entry>]) {
+        let arcs = if self.stands(&entry) { self.job.graph.leaving(entry.0 as usize) } else { &[] };
         self.relaxed += arcs.len() as u64;
         for arc in arcs {
-            let (at, through) = (&self.distances[arc.target as usize], distance.saturating_add(arc.weight));
-            if through >= at.load(Relaxed) || !self.lower(at, through) {
-                continue;
+            let through = entry.1.saturating_add(arc.weight);
+            let seen = self.distances[arc.target as usize].load(Relaxed);
+            self.candidates[self.gathered % CANDIDATES] = (arc.target, through);
+            self.gathered += usize::from(through < seen);
+            if self.gathered == CANDIDATES {
+                self.lower_all(buckets);
             }
-            let to = if through < limit {
-                &mut *next
-            } else {
-                &mut buckets[self.window.bucket_of(through) as usize]
-            };
-            to.push((arc.target, through));
+        }
+    }
+
+    /// Lowers the distances of what was gathered, and puts each vertex that came nearer into its bucket; those that are
+    /// near are in the present one.
+    fn lower_all(&mut self, buckets: &mut [Vec<Entry>]) {
+        for &(vertex, through) in &self.candidates[..std::mem::take(&mut self.gathered)] {
+            if self.lower(&self.distances[vertex as usize], through) {
+                buckets[self.window.bucket_of(through) as usize].push((vertex, through));
+            }
         }
     }
 
@@ -132,8 +219,11 @@ impl Search<'_> {
     #[inline(always)]
     fn lower(&self, at: &AtomicU32, to: u32) -> bool {
         if self.worker.count == 1 {
-            at.store(to, Relaxed);
-            return true;
+            let higher = at.load(Relaxed) > to;
+            if higher {
+                at.store(to, Relaxed);
+            }
+            return higher;
         }
         at.fetch_min(to, Relaxed) > to
     }
@@ -167,52 +257,27 @@ impl Search<'_> {
             return false;
         }
         let (bucket, least) = ((next >> 32) as u32, next as u32);
-        let entries = std::mem::take(&mut buckets[bucket as usize]);
         if bucket == last {
-            self.window.move_to(least)
+            self.window.move_to(least);
+            self.distribute(&mut buckets);
         } else {
-            self.window.go_on(bucket)
+            // Those whose distance has fallen since are dropped when they are relaxed.
+            self.window.go_on(bucket);
         }
-        let (limit, mut frontier) = (self.window.limit(), own.frontier_mut(1 - self.parity));
-        for entry in entries.iter().filter(|entry| self.stands(entry)) {
-            let to = if entry.1 < limit {
-                &mut *frontier
-            } else {
-                &mut buckets[self.window.bucket_of(entry.1) as usize]
-            };
-            to.push(*entry);
-        }
-        drop((frontier, buckets));
+        self.pass_on(&mut buckets);
+        drop(buckets);
         self.meet();
         self.parity = 1 - self.parity;
         true
     }
-}
 
-/// The entries from `first` to `end` of lists one behind another.
-fn range<'a>(
-    lists: impl Iterator<Item = &'a [Entry]>,
-    first: usize,
-    end: usize,
-) -> impl Iterator<Item = &'a Entry> {
-    let mut passed = 0;
-    lists.flat_map(move |list| {
-        let begin = passed;
-        passed += list.len();
-        let within = |at: usize| at.clamp(begin, begin + list.len()) - begin;
-        &list[within(first)..within(end)]
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_run_across_lists() {
-        let lists: [&[Entry]; 4] = [&[(0, 0), (1, 0)], &[], &[(2, 0)], &[(3, 0), (4, 0)]];
-        let taken = |first, end| range(lists.into_iter(), first, end).map(|e| e.0).collect::<Vec<_>>();
-        assert_eq!(taken(0, 5), [0, 1, 2, 3, 4]);
-        assert_eq!((taken(1, 4), taken(2, 3), taken(4, 4)), (vec![1, 2, 3], vec![2], vec![]));
+    /// Distributes what the last bucket holds, after the window has moved.
+    fn distribute(&self, buckets: &mut [Vec<Entry>]) {
+        let last = self.window.last() as usize;
+        for entry in std::mem::take(&mut buckets[last]) {
+            if self.stands(&entry) {
+                buckets[self.window.bucket_of(entry.1) as usize].push(entry);
+            }
+        }
     }
 }
