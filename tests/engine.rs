@@ -211,7 +211,11 @@ fn a_ping_is_answered_between_cases() {
     engine.send(&Command::Ping { number: 7 });
     assert_eq!(engine.next(), Event::Pong { number: 7 });
     let plan = plan(&["a", "b"], 1);
-    engine.send(&Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None });
+    engine.send(&Command::Run {
+        plan: Box::new(plan),
+        finished: Finished::default(),
+        pictures: Pictures::None,
+    });
     // The ping may arrive at any time, and is answered once the first result is there.
     engine.send(&Command::Ping { number: 8 });
     let first = engine.next_result();
@@ -265,7 +269,11 @@ fn short_executions_are_batched_and_reported_per_execution() {
 #[test]
 fn nothing_more_is_measured_before_the_acknowledgement() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), finished: Finished::default(), pictures: Pictures::None });
+    engine.send(&Command::Run {
+        plan: Box::new(plan(&["a", "b"], 1)),
+        finished: Finished::default(),
+        pictures: Pictures::None,
+    });
     let first = engine.next_result();
     assert!(engine.events.recv_timeout(QUIET).is_err(), "the engine went on by itself");
     engine.ack(&first);
@@ -480,7 +488,11 @@ fn what_the_last_sample_of_a_round_leaves_is_judged() {
 #[test]
 fn a_lost_device_ends_the_engine_after_saying_so() {
     let mut engine = Engine::start(|_| Script::Fails(Failure::Lost("illegal address".into())));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), finished: Finished::default(), pictures: Pictures::None });
+    engine.send(&Command::Run {
+        plan: Box::new(plan(&["a", "b"], 1)),
+        finished: Finished::default(),
+        pictures: Pictures::None,
+    });
     let event = engine.next_result();
     assert!(matches!(&event, Event::Failed { error, .. } if error == "illegal address"));
     engine.ack(&event);
@@ -490,7 +502,11 @@ fn a_lost_device_ends_the_engine_after_saying_so() {
 #[test]
 fn cancel_stops_at_the_next_sample() {
     let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(20)));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1000)), finished: Finished::default(), pictures: Pictures::None });
+    engine.send(&Command::Run {
+        plan: Box::new(plan(&["a"], 1000)),
+        finished: Finished::default(),
+        pictures: Pictures::None,
+    });
     let first = engine.next_result();
     engine.send(&Command::Cancel);
     engine.ack(&first);
@@ -511,7 +527,11 @@ fn cancel_stops_what_cannot_run_too() {
     for case in &mut plan.cases {
         case.params = case.params.clone().with("backend", Value::Text("cuda".into()));
     }
-    engine.send(&Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None });
+    engine.send(&Command::Run {
+        plan: Box::new(plan),
+        finished: Finished::default(),
+        pictures: Pictures::None,
+    });
     let first = engine.next_result();
     assert!(matches!(&first, Event::NotApplicable { case, .. } if case == "a"), "{first:?}");
     engine.send(&Command::Cancel);
@@ -720,7 +740,11 @@ fn what_is_done_stays_so_without_its_device() {
 #[test]
 fn the_end_of_the_input_cancels() {
     let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(20)));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1_000_000)), finished: Finished::default(), pictures: Pictures::None });
+    engine.send(&Command::Run {
+        plan: Box::new(plan(&["a"], 1_000_000)),
+        finished: Finished::default(),
+        pictures: Pictures::None,
+    });
     engine.next_result();
     assert_eq!(engine.end(), Ending::InputClosed);
 }
@@ -759,7 +783,11 @@ fn many_samples(ids: &[&str]) -> Plan {
 }
 
 fn start(engine: &mut Engine, plan: &Plan) {
-    engine.send(&Command::Run { plan: Box::new(plan.clone()), finished: Finished::default(), pictures: Pictures::None });
+    engine.send(&Command::Run {
+        plan: Box::new(plan.clone()),
+        finished: Finished::default(),
+        pictures: Pictures::None,
+    });
 }
 
 /// The results up to the end, each acknowledged.

@@ -376,7 +376,7 @@ proptest! {
     }
 
     #[test]
-    fn they_agree_on_the_sampling(key in select(vec!["rounds", "max-rounds", "samples", "warm-up", "ci", "budget", "limit", "order", "cache", "second-look", "certify", "round"]),
+    fn they_agree_on_the_sampling(key in select(vec!["rounds", "max-rounds", "samples", "warm-up", "ci", "budget", "limit", "order", "cache", "second-look", "certify", "snapshots", "round"]),
             value in prop_oneof![value(), "[0-9]{0,2}[.]?[0-9]{0,2}(%|s|ms|us|µs|ns|m)?", select(vec!["none", "hot", "cold", "random"]).prop_map(str::to_owned)]) {
         agree(&format!("stream: {{kernel: copy, elements: 1}}\nbackend: cpu\nchart: {{x: backend}}\nmeasure: {{{key}: {value}}}\n"))?;
     }

@@ -78,7 +78,8 @@ impl Engine {
 }
 
 fn plan(rounds: u32, samples: u32, snapshots: u32) -> Plan {
-    let recipe = "title: T\nstream: {kernel: copy, elements: 8}\nbackend: cpu\nchart: {x: elements, y: time}\n";
+    let recipe =
+        "title: T\nstream: {kernel: copy, elements: 8}\nbackend: cpu\nchart: {x: elements, y: time}\n";
     let recipe = scatterlab::recipe::parse("one.yaml", recipe).expect("a recipe");
     let mut plan = resolve(&recipe, &Overrides::default()).expect("a plan");
     let measure = Measure { second_look: false, reference: false, ..Measure::fixed(rounds, samples) };
@@ -96,7 +97,7 @@ fn heights(events: &[Event]) -> Vec<(u32, f32)> {
 }
 
 fn rounds(events: &[Event]) -> usize {
-    events.iter().filter(|event| matches!(event, Event::Round { result, .. } if result.verdict.is_none() || result.flags.is_empty())).count()
+    events.iter().filter(|event| matches!(event, Event::Round { .. })).count()
 }
 
 fn said(events: &[Event]) -> Vec<(Level, &str)> {
@@ -130,7 +131,11 @@ fn a_case_that_is_watched_has_four_pictures_a_second_in_every_round() {
     let began = Instant::now();
     let events = engine.run(plan(2, 130, 0), Pictures::Live, &[]);
     let (pictures, seconds) = (heights(&events), began.elapsed().as_secs_f64());
-    assert!(pictures.len() >= 4 && pictures.len() as f64 <= 4.0 * seconds + 1.0, "{} in {seconds} s", pictures.len());
+    assert!(
+        pictures.len() >= 4 && pictures.len() as f64 <= 4.0 * seconds + 1.0,
+        "{} in {seconds} s",
+        pictures.len()
+    );
     assert!(pictures.iter().any(|(round, _)| *round == 1), "{pictures:?}");
     let samples = events.iter().filter_map(|event| match event {
         Event::Round { result, .. } => Some(result.samples.len()),
@@ -152,12 +157,12 @@ fn a_client_may_begin_and_end_to_watch_at_any_time() {
 #[test]
 fn a_stone_falls_between_two_samples_and_the_next_pictures_show_it() {
     let mut engine = Engine::start(|_| Script::Pond(Duration::from_millis(5)));
-    let drops = [[0.25, 0.5], [1.0, 0.5], [f64::NAN, 0.0], [-0.1, 0.1]].map(|at| Command::Disturb { at });
+    let drops = [[0.25, 0.5], [1.0, 0.5], [-0.1, 0.1]].map(|at| Command::Disturb { at });
     let events = engine.run(plan(1, 20, 1), Pictures::Few, &drops[..2]);
     assert_eq!(said(&events), [(Level::Info, "stream, round 1: disturbed at (0.25, 0.50)")]);
     // Two executions warm up, one follows the stone.
     assert_eq!(heights(&events), [(0, 123.0)]);
-    let outside = engine.run(plan(1, 5, 1), Pictures::Few, &drops[3..]);
+    let outside = engine.run(plan(1, 5, 1), Pictures::Few, &drops[2..]);
     assert_eq!((said(&outside), heights(&outside)), (vec![], vec![(0, 7.0)]));
 }
 
@@ -177,7 +182,11 @@ fn a_picture_that_fails_costs_a_warning_and_no_result() {
     assert_eq!(said(&events), [(Level::Warn, "stream cannot be shown: no memory for it")], "once");
     assert_eq!(rounds(&events), 2);
     let mut engine = Engine::start(|_| Script::NoPicture(Failure::Lost("the device fell off".to_owned())));
-    engine.send(&Command::Run { plan: Box::new(plan(1, 6, 1)), finished: Finished::default(), pictures: Pictures::Few });
+    engine.send(&Command::Run {
+        plan: Box::new(plan(1, 6, 1)),
+        finished: Finished::default(),
+        pictures: Pictures::Few,
+    });
     let lost = loop {
         match engine.next() {
             Event::Failed { error, lost, .. } => break (error, lost),

@@ -108,7 +108,10 @@ fn thinned(values: &[f32], [columns, rows]: [u32; 2], [smaller, lower]: [u32; 2]
         });
         mean(places.filter_map(|at| values.get(at)).copied())
     };
-    (0..lower).flat_map(|row| (0..smaller).map(move |column| (row, column))).map(|(y, x)| cell(y, x)).collect()
+    (0..lower)
+        .flat_map(|row| (0..smaller).map(move |column| (row, column)))
+        .map(|(y, x)| cell(y, x))
+        .collect()
 }
 
 /// NaN for none.

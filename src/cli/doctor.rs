@@ -39,14 +39,14 @@ pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Resul
         print_checks(&checks);
     }
     let pairs = arguments.pairs.map(|pairs| pairs as usize);
-    let aim = Aim { pairs, quick: arguments.quick, surface: surface() };
+    let aim = Aim { pairs, quick: arguments.quick, picture: arguments.picture, surface: surface() };
     let measured = match started {
         Ok(_) if remote => Ok(None),
         Ok((client, hello)) => effect::measure(client, &hello, aim).context(FAILED).map(Some),
         Err(error) => Err(error),
     };
     let outcome = measured.as_ref().ok().and_then(Option::as_ref);
-    let screen = words(aim.surface);
+    let screen = words(aim);
     match (text, outcome) {
         (false, _) => print_report(&checks, &screen, outcome)?,
         (true, Some(outcome)) => print_effects(outcome, &screen, arguments),
@@ -86,12 +86,13 @@ fn surface() -> Surface {
     }
 }
 
-fn words(surface: Surface) -> String {
-    let (surface, size) = match surface {
+fn words(aim: Aim) -> String {
+    let (surface, size) = match aim.surface {
         Surface::Terminal => ("this terminal", crossterm::terminal::size().ok()),
         Surface::Pseudo => ("a pseudo-terminal", Some(UNSEEN)),
     };
-    size.map_or(surface.to_owned(), |(columns, rows)| format!("{surface} of {columns}×{rows}"))
+    let screen = size.map_or(surface.to_owned(), |(columns, rows)| format!("{surface} of {columns}×{rows}"));
+    if aim.picture { format!("a live picture on {screen}") } else { screen }
 }
 
 fn print_checks(checks: &[doctor::Result]) {
@@ -119,7 +120,8 @@ fn copied(copy: Footprint) -> String {
 
 fn print_effects(outcome: &Outcome, screen: &str, arguments: &DoctorArguments) {
     out::line("");
-    out::line(&format!("Drawing on {screen} while a copy is timed:"));
+    let drawn = if arguments.picture { screen.to_owned() } else { format!("on {screen}") };
+    out::line(&format!("Drawing {drawn} while a copy is timed:"));
     if outcome.effects.is_empty() && outcome.trouble.is_none() {
         out::line("stopped before there were two pairs");
     }

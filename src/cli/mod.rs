@@ -300,6 +300,9 @@ struct DoctorArguments {
     /// Measure only a few pairs, in some twenty seconds
     #[arg(long)]
     quick: bool,
+    /// Draw the live picture of a case instead of a run's panels
+    #[arg(long)]
+    picture: bool,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,

@@ -192,7 +192,6 @@ impl Camera {
         }
         Ok(false)
     }
-
 }
 
 fn failure(trouble: Trouble, broken: &mut Option<io::Error>) -> Failure {

@@ -191,7 +191,15 @@ impl<'a> Ranked<'a> {
         };
         let mut clearing = Duration::ZERO;
         let judged = measure.certify.then_some(&mut clearing);
-        let samples = sampler::sample(prepared, batch, measure.samples, judged, &mut sampler::nothing, &mut before, &cancel);
+        let samples = sampler::sample(
+            prepared,
+            batch,
+            measure.samples,
+            judged,
+            &mut sampler::nothing,
+            &mut before,
+            &cancel,
+        );
         let samples = samples.unwrap_or_else(|failure| abort(ranks, label, &failure));
         let seconds = samples.unwrap_or_default();
         let conditions = conditions(self.watch.as_mut(), executor);

@@ -210,9 +210,8 @@ impl<W: Write> Server<W> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let executor = self.executors[executor].as_ref();
         let (camera, output, mut broken) = (&mut self.camera, &mut self.output, None);
-        let mut between = |prepared: &mut dyn Prepared, nth| {
-            camera.between(scene, nth, prepared, output, &mut broken)
-        };
+        let mut between =
+            |prepared: &mut dyn Prepared, nth| camera.between(scene, nth, prepared, output, &mut broken);
         let mut evictor = 0;
         let mut before = || {
             if scene.orders.paused() {
@@ -224,8 +223,7 @@ impl<W: Write> Server<W> {
         let mut clearing = Duration::ZERO;
         let judged = sampling.judged.then_some(&mut clearing);
         let Sampling { batch, count, .. } = *sampling;
-        let samples =
-            sampler::sample(prepared, batch, count, judged, &mut between, &mut before, cancel);
+        let samples = sampler::sample(prepared, batch, count, judged, &mut between, &mut before, cancel);
         let samples = samples.map_err(|failure| trouble(failure, &mut broken))?;
         let conditions = conditions(self.watch.as_mut(), executor);
         if samples.is_some() {

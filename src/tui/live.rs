@@ -46,7 +46,10 @@ pub const SHOW: Command = Command {
 
 pub const COMMANDS: &[Command] = &[
     Command {
-        bindings: &[(char('d'), Action::Live(Request::Stone)), (char('c'), Action::Live(Request::StoneInCentre))],
+        bindings: &[
+            (char('d'), Action::Live(Request::Stone)),
+            (char('c'), Action::Live(Request::StoneInCentre)),
+        ],
         hinted: 2,
         name: "stone",
         help: "drop a stone at a random place of the field, or in its centre, after the current sample",
@@ -105,8 +108,12 @@ fn range(picture: &Snapshot) -> Option<[f64; 2]> {
 /// Whether the request is possible now.
 pub fn allows(state: &State, ask: Request) -> bool {
     match ask {
-        Request::Show => state.focus == Focus::Live || state.session.as_ref().is_some_and(Session::has_pictures),
-        Request::Stone | Request::StoneInCentre => state.focus == Focus::Live && why_no_stone(state).is_none(),
+        Request::Show => {
+            state.focus == Focus::Live || state.session.as_ref().is_some_and(Session::has_pictures)
+        }
+        Request::Stone | Request::StoneInCentre => {
+            state.focus == Focus::Live && why_no_stone(state).is_none()
+        }
     }
 }
 
@@ -118,7 +125,9 @@ pub fn why_no_stone(state: &State) -> Option<&'static str> {
     Some(match field.map(|shown| &*shown.picture) {
         _ if run.mode != Mode::Run => "a stored run is read-only",
         _ if run.phase != Phase::Running => "nothing is being measured",
-        Some(Snapshot::Field { .. }) if run.current.is_some_and(|now| now.case == shown.selected) => return None,
+        Some(Snapshot::Field { .. }) if run.current.is_some_and(|now| now.case == shown.selected) => {
+            return None;
+        }
         Some(Snapshot::Field { .. }) => "this case is not being measured now",
         Some(Snapshot::Curve { .. }) => "a curve has no place for a stone",
         None => "there is no picture of this case",

@@ -19,6 +19,7 @@ use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
 use super::app::{App, Incoming, Source};
+use super::panel::Focus;
 use super::recipes::RecipeEntry;
 use super::state::{Mode, State};
 use super::terminal::{Guard, TerminalSource};
@@ -50,6 +51,8 @@ pub struct Rehearsal {
     script: VecDeque<[Message; 2]>,
     messages: Sender<Message>,
     due: Duration,
+    /// The number of the next live picture, if pictures are drawn instead of panels.
+    picture: Option<u32>,
     _control: Receiver<Control>,
     _guard: Option<Guard>,
 }
@@ -89,9 +92,16 @@ impl Rehearsal {
             script,
             messages,
             due: Duration::ZERO,
+            picture: None,
             _control: controls,
             _guard: guard,
         })
+    }
+
+    /// Draws live pictures of waves from now on.
+    #[must_use]
+    pub fn with_pictures(self) -> Rehearsal {
+        Rehearsal { picture: Some(0), ..self }
     }
 
     /// Delivers results and draws them for `time`, as in a run.
@@ -103,6 +113,9 @@ impl Rehearsal {
         self.due = self.due.max(self.source.now());
         while let Some(left) = end.checked_sub(self.source.now()).filter(|_| !self.source.stopped) {
             self.play();
+            if self.picture.is_some() && self.app.state.session.is_some() {
+                self.app.state.focus = Focus::Live;
+            }
             if !self.app.turn(&mut self.terminal, &mut self.source, left)? {
                 break;
             }
@@ -143,9 +156,13 @@ impl Rehearsal {
         while self.due <= self.source.now() {
             self.due += RESULTS;
             let Some(step) = self.script.pop_front() else { return };
-            for message in &step {
+            let picture = self.picture.as_mut().and_then(|number| {
+                *number += 1;
+                script::picture(&step, *number)
+            });
+            for message in step.iter().cloned().chain(picture) {
                 // The app holds the receiver until the run is over, and this run never ends.
-                let _ = self.messages.send(message.clone());
+                let _ = self.messages.send(message);
             }
             self.script.push_back(step);
         }

@@ -68,8 +68,7 @@ impl Theme {
         let set = |key: &str| read(key).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
         let true_colour = set("COLORTERM").is_some_and(|c| c == "truecolor" || c == "24bit");
-        let many = true_colour
-            || WITH_256.iter().any(|name| term.contains(name));
+        let many = true_colour || WITH_256.iter().any(|name| term.contains(name));
         let light = match wanted {
             ThemeChoice::Auto => set("COLORFGBG").is_some_and(|colours| is_light(&colours)),
             other => other == ThemeChoice::Light,

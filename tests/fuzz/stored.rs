@@ -75,6 +75,10 @@ fn protocol() {
         r#"{"command":"ack","seq":3}"#,
         r#"{"command":"cancel"}"#,
         r#"{"command":"probe","backends":["cpu"],"device":1}"#,
+        r#"{"command":"show","pictures":"live"}"#,
+        r#"{"command":"disturb","at":[0.5,0.25]}"#,
+        r#"{"event":"snapshot","case":"a","round":0,"picture":{"kind":"field","what":"m","when":"step 3","columns":2,"rows":2,"low":-1.5,"high":2.0,"codes":"AP9/gA=="}}"#,
+        r#"{"event":"snapshot","case":"a","round":0,"picture":{"kind":"curve","x":"step","y":"vertices","spacing":1.0,"values":[1.0,5.0]}}"#,
     ];
     let corpus = events().into_iter().chain(commands.map(|text| text.as_bytes().to_vec())).collect();
     Target { name: "protocol", corpus, tokens: TOKENS, parse }.fuzz();

@@ -88,7 +88,10 @@ fn follow(
     heard: &Sender<Result<Heard, String>>,
 ) -> Result<Timed, String> {
     let send = |client: &mut Client, command| client.send(&command).map_err(|error| format!("{error:#}"));
-    send(client, Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None })?;
+    send(
+        client,
+        Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None },
+    )?;
     let (mut timed, mut ended) = (None, None);
     loop {
         if let Err(TryRecvError::Disconnected) = requests.try_recv() {

@@ -22,6 +22,8 @@ pub struct Aim {
     pub pairs: Option<usize>,
     /// Whether to measure only a few pairs.
     pub quick: bool,
+    /// Whether a live picture is drawn instead of a run's panels.
+    pub picture: bool,
     pub surface: Surface,
 }
 
@@ -63,7 +65,7 @@ pub struct Footprint {
 /// # Errors
 /// There is no screen to draw on.
 pub fn measure(client: Client, hello: &Hello, aim: Aim) -> anyhow::Result<Outcome> {
-    let mut screen = OnScreen { rehearsal: rehearsal(hello, aim.surface)? };
+    let mut screen = OnScreen { rehearsal: rehearsal(hello, aim)? };
     let mut bench = Bench::new(client)?;
     let mask = hello.environment.affinity.as_slice();
     let (cpus, free, began) = (mask.len(), free(&hello.devices), Instant::now());
@@ -129,7 +131,7 @@ fn footprint(caches: &[Cache], free: Option<u64>) -> Footprint {
 }
 
 /// A rehearsal with the first recipe that users see.
-fn rehearsal(hello: &Hello, surface: Surface) -> anyhow::Result<Rehearsal> {
+fn rehearsal(hello: &Hello, aim: Aim) -> anyhow::Result<Rehearsal> {
     let shipped = shipped::find("quickstart");
     let (path, text) = shipped.map_or(("", ""), |recipe| (recipe.path, recipe.text));
     let entry = RecipeEntry {
@@ -139,7 +141,8 @@ fn rehearsal(hello: &Hello, surface: Surface) -> anyhow::Result<Rehearsal> {
         text: text.to_owned(),
         problem: None,
     };
-    Rehearsal::open(entry, rehearsed(path, text)?, hello.environment.clone(), surface)
+    let opened = Rehearsal::open(entry, rehearsed(path, text)?, hello.environment.clone(), aim.surface)?;
+    Ok(if aim.picture { opened.with_pictures() } else { opened })
 }
 
 fn rehearsed(path: &str, text: &str) -> anyhow::Result<Plan> {

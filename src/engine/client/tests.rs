@@ -64,7 +64,7 @@ fn a_plan_that_cannot_be_said_is_an_error() {
     };
     let mut sleeper = std::process::Command::new("sleep");
     let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
-    let run = Command::Run { plan: Box::new(plan), finished: Finished::default() };
+    let run = Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None };
     let error = format!("{:#}", client.send(&run).expect_err("a path that is not UTF-8"));
     assert!(error.contains("UTF-8"), "{error}");
     client.kill();

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
+use crate::case::{
+    Availability, Cancel, Case, Device, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict,
+};
 use crate::device::Prepared;
 use crate::engine::Executor;
 

@@ -264,7 +264,15 @@ pub fn judge(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Verdi
     let prepare = |fault| executor.prepare(case, fault, &cancel);
     let round = |mut prepared: Box<dyn Prepared>| {
         let mut clearing = Duration::ZERO;
-        sampler::sample(prepared.as_mut(), 1, 2, Some(&mut clearing), &mut sampler::nothing, &mut || Ok(true), &cancel)?;
+        sampler::sample(
+            prepared.as_mut(),
+            1,
+            2,
+            Some(&mut clearing),
+            &mut sampler::nothing,
+            &mut || Ok(true),
+            &cancel,
+        )?;
         prepared.judge(&cancel)
     };
     match fault {

@@ -3,6 +3,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{attempt, failed, manifest, plan, write};
+use crate::case::Snapshot;
 use crate::engine::protocol::{Environment, Event, Level, Stage};
 use crate::run::folder::{EVENTS, Manifest, SCHEMA};
 use crate::run::stored::{Line, Stored, each_event};
@@ -36,6 +37,11 @@ fn every_event_is_read_as_it_was_written_and_when() {
         Event::Started { cases: 4, rounds: 1 },
         Event::Progress { case: id.clone(), round: 0, stage: Stage::WarmUp },
         Event::Reference { pass: 0, backend: "scalar".into(), copy: 0.1 + 0.2, ranked: Vec::new() },
+        Event::Snapshot {
+            case: id.clone(),
+            round: 0,
+            picture: Snapshot::curve("step", "vertices in the frontier", vec![1.0, 1e7, 0.1 + 0.2]),
+        },
         attempt(&plan, 0, 0, 0, 1.0 / 3.0, true),
         attempt(&plan, 0, 0, 1, 1e-9, false),
         Event::NotApplicable { seq: 3, case: id.clone(), reason: "needs 12 GiB, 9 free".into() },

@@ -32,7 +32,8 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let area = heading(&title, state.focus == Focus::Live, theme, area, buffer);
     let Some(shown) = session.pictures.of(session.selected) else {
         let columns = usize::from(area.width).saturating_sub(2).max(1);
-        let rows = words::wrap(NONE, columns).into_iter().map(|row| Line::styled(format!(" {row}"), theme.dim()));
+        let rows =
+            words::wrap(NONE, columns).into_iter().map(|row| Line::styled(format!(" {row}"), theme.dim()));
         return super::lines(rows, area, buffer);
     };
     above(session, shown, theme, Rect { height: area.height.min(1), ..area }, buffer);
@@ -67,9 +68,13 @@ fn above(session: &Session, shown: &Shown, theme: Theme, area: Rect, buffer: &mu
     let current = session.current.filter(|now| session.active() && now.case == session.selected);
     let doing = current.map_or("not measured now", |now| now.stage.doing());
     let doing = if session.active() { doing } else { "" };
-    let right = [when.as_str(), &round, doing].into_iter().filter(|part| !part.is_empty());
-    let right = right.collect::<Vec<_>>().join(theme.separator());
     let columns = usize::from(area.width).saturating_sub(2);
-    let text = words::apart(&escaped(what), &escaped(&right), columns, theme);
+    let (what, when) = (escaped(what), escaped(&when));
+    let parts: Vec<&str> =
+        [when.as_str(), &round, doing].into_iter().filter(|part| !part.is_empty()).collect();
+    // As much of it as leaves room for the name.
+    let rights = (0..=parts.len()).rev().map(|count| parts[..count].join(theme.separator()));
+    let right = rights.into_iter().find(|right| words::width(&what) + words::width(right) + 2 <= columns);
+    let text = words::apart(&what, &right.unwrap_or_default(), columns, theme);
     super::lines([Line::styled(format!(" {text}"), theme.dim())], area, buffer);
 }

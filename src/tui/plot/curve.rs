@@ -15,6 +15,9 @@ use crate::tui::words;
 /// Values that differ by more than this factor are drawn on a logarithmic axis.
 const DECADES: f64 = 1000.0;
 
+/// Up to this many places have ticks of their own.
+const FEW: usize = 24;
+
 /// Smallest area for a curve.
 const SMALLEST: (u16, u16) = (16, 5);
 
@@ -53,12 +56,23 @@ fn spacing_of(values: &[f64]) -> Spacing {
 
 fn frame(spacing: f64, values: &[f64], body: Rect) -> Frame {
     let last = spacing * values.len().saturating_sub(1).max(1) as f64;
-    let x = AxisScale::measured_as(&[0.0, last], Spacing::Linear, Unit::Number).part((0.0, last));
+    let x = x_axis(spacing, values.len(), last);
     let y = AxisScale::measured_as(values, spacing_of(values), Unit::Number);
     let rows = body.height - 2;
     let gutter = axes::gutter(&axes::ticks(&y, rows)).min(body.width / 2);
     let area = Rect { x: body.x + gutter, y: body.y, width: body.width - gutter, height: rows };
     Frame { area, foot: false, x, y }
+}
+
+/// From the first place to the last. Few places have ticks of their own: between two steps there is nothing.
+fn x_axis(spacing: f64, places: usize, last: f64) -> AxisScale {
+    let axis = if places <= FEW {
+        let places: Vec<f64> = (0..places).map(|at| spacing * at as f64).collect();
+        AxisScale::swept_as(&places, Spacing::Linear, Unit::Number)
+    } else {
+        AxisScale::measured_as(&[0.0, last], Spacing::Linear, Unit::Number)
+    };
+    axis.part((0.0, last))
 }
 
 /// Fills the area below the curve, a column of dots at a time, up to the greatest value of each column.
@@ -106,7 +120,7 @@ mod tests {
         assert!(rows[9].contains("step"), "{rows:?}");
         let marks: Vec<usize> = rows[..7].iter().map(|row| row.matches('#').count()).collect();
         assert!(marks.windows(2).all(|pair| pair[0] <= pair[1]) && marks[6] > 20, "{rows:?}");
-        assert!(rows[7].contains('+') && rows[8].contains('2'), "{rows:?}");
+        assert!(rows[7].contains('+') && rows[8].contains('2') && !rows[8].contains('.'), "{rows:?}");
     }
 
     #[test]

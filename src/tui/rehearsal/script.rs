@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::case::{Case, Verdict};
+use crate::case::snapshot::{MOST_COLUMNS, MOST_ROWS};
+use crate::case::{Case, Snapshot, Verdict};
 use crate::engine::protocol::{Environment, Event, PROTOCOL, RoundResult, Stage};
 use crate::inputs::mix;
 use crate::primitives;
@@ -38,6 +39,20 @@ pub fn results(plan: &Plan) -> VecDeque<[Message; 2]> {
         [Event::Round { seq: 0, result }, timed(next, later)].map(Message::Event)
     };
     turns().zip(next).map(step).collect()
+}
+
+/// A picture with this number of the case whose samples have begun in a step: waves that run outwards.
+pub fn picture(step: &[Message; 2], number: u32) -> Option<Message> {
+    let [_, Message::Event(Event::Progress { case, round, .. })] = step else { return None };
+    let (columns, rows) = (MOST_COLUMNS, MOST_ROWS);
+    let height = |x: u32, y: u32| {
+        let far = f64::hypot(f64::from(x) - f64::from(columns) / 2.0, f64::from(y) - f64::from(rows) / 2.0);
+        ((far - 2.0 * f64::from(number)) / 5.0).sin() as f32
+    };
+    let values = (0..rows).flat_map(|y| (0..columns).map(move |x| height(x, y))).collect();
+    let (what, when) = ("height".to_owned(), format!("step {number}"));
+    let picture = Snapshot::Field { what, when, columns, rows, values };
+    Some(Message::Event(Event::Snapshot { case: case.clone(), round: *round, picture }))
 }
 
 fn timed(case: &Case, round: u32) -> Event {

@@ -25,3 +25,15 @@ fn something_new_is_said_for_as_long_as_it_lasts() {
     let sampled = |message: &Message| matches!(message, Message::Event(Event::Progress { .. }));
     assert!(script.iter().all(|[_, next]| sampled(next)));
 }
+
+#[test]
+fn pictures_are_drawn_instead_of_panels() {
+    let entry = fixture::recipes().remove(0);
+    let opened = Rehearsal::open(entry, fixture::stream(), Environment::default(), Surface::Pseudo);
+    let mut rehearsal = opened.expect("a pseudo-terminal").with_pictures();
+    rehearsal.draw_for(Duration::from_millis(600)).expect("drawn");
+    let drawn = rehearsal.frames();
+    assert!((1..=3).contains(&drawn), "{drawn} frames");
+    assert_eq!(rehearsal.app.state.focus, crate::tui::panel::Focus::Live);
+    assert!(rehearsal.app.state.session.is_some_and(|session| !session.pictures.is_empty()));
+}

@@ -8,6 +8,7 @@ mod docs;
 pub mod fixture;
 mod home;
 mod lists;
+mod live;
 pub mod loops;
 mod mouse;
 mod panic;

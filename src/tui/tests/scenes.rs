@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 use tempfile::TempDir;
 
-use super::{charts, devices, home, screens};
+use super::{charts, devices, home, live, screens};
 use crate::tui::app::App;
 use crate::tui::calibration::tests as calibration;
 use crate::tui::runs::tests::screens as stored;
@@ -129,6 +129,10 @@ scenes! {
     pattern_in_lines: stored::pattern_in_lines,
     matrix: stored::matrix,
     matrix_sampled: stored::matrix_sampled,
+    live_field: live::field,
+    live_curve: live::curve,
+    live_without_a_picture: live::none,
+    live_watched: live::watched,
     predicted_first: whatif::predicted_first,
     predicted: whatif::predicted,
     bucket_sweep: whatif::bucket_sweep,

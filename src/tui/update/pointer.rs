@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 
-use super::act::{dismiss, step, step_in};
 use super::Effect;
+use super::act::{dismiss, step, step_in};
 use crate::tui::live;
 use crate::tui::panel::{self, Focus};
 use crate::tui::state::State;

@@ -110,10 +110,12 @@ impl Field<'_> {
             Means::Characters => (share(0, 0).map_or(' ', character), self.colour(share(0, 0))),
             Means::Dots => {
                 let places = (0..down).flat_map(|j| (0..across).map(move |i| (i, j)));
-                let lit = places.filter(|(i, j)| share(*i, *j).is_some_and(|share| {
-                    let order = ORDER[usize::from((y * down + j) % 4)][usize::from((x * across + i) % 4)];
-                    share > (f64::from(order) + 0.5) / 16.0
-                }));
+                let lit = places.filter(|(i, j)| {
+                    share(*i, *j).is_some_and(|share| {
+                        let order = ORDER[usize::from((y * down + j) % 4)][usize::from((x * across + i) % 4)];
+                        share > (f64::from(order) + 0.5) / 16.0
+                    })
+                });
                 let bits: u32 = lit.map(|(i, j)| BRAILLE[usize::from(j)][usize::from(i)]).sum();
                 (char::from_u32(0x2800 + bits).filter(|_| bits > 0).unwrap_or(' '), Style::default())
             }
@@ -144,10 +146,12 @@ impl Field<'_> {
             first..edge(at + 1).max(first + 1).min(values)
         };
         let columns = range(x, width, self.columns);
-        let cells = range(y, height, self.rows)
-            .flat_map(|row| columns.clone().map(move |column| row as usize * self.columns as usize + column as usize));
+        let cells = range(y, height, self.rows).flat_map(|row| {
+            columns.clone().map(move |column| row as usize * self.columns as usize + column as usize)
+        });
         let there = cells.filter_map(|at| self.values.get(at)).filter(|value| value.is_finite());
-        let (sum, count) = there.fold((0.0, 0_u32), |(sum, count), value| (sum + f64::from(*value), count + 1));
+        let (sum, count) =
+            there.fold((0.0, 0_u32), |(sum, count), value| (sum + f64::from(*value), count + 1));
         (count > 0).then(|| sum / f64::from(count))
     }
 
