@@ -1,6 +1,6 @@
 //! Shortest paths on many graphs, beside Dijkstra's algorithm.
 
-use scatterlab::case::{Cancel, Case, Verdict};
+use scatterlab::case::{Cancel, Case, Snapshot, Value, Verdict};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
 use scatterlab::inputs::mix::word64;
@@ -30,6 +30,10 @@ fn all_methods_agree_with_dijkstra() {
             assert_eq!(primitives::problem(&case).unwrap().check(&output), Ok(()), "{words}");
             let verdict = prepared.judge(&Cancel::default());
             assert_eq!(verdict, Ok(Verdict::Certified { checked: n }), "{words}");
+            let Ok(Some(Snapshot::Curve { values, .. })) = prepared.snapshot() else { panic!("{words}") };
+            let steps = Value::Int(values.len() as u64);
+            assert!(prepared.resolved().contains(&("steps".to_owned(), steps)), "{words}");
+            assert!(values[0] == 1.0 && values.iter().all(|&size| size > 0.0), "{words} {values:?}");
         }
     }
     assert_eq!(host.strayed(), 0);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Method, Spec, graph, record};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
     Launched, args, device_struct, kernel_names, poison,
@@ -247,6 +247,10 @@ impl GpuJob for Paths {
         let words = [&self.starts, &self.distances, &self.piles, &self.in_piles].into_iter().chain(counts);
         let wide = self.frontiers.iter().chain([&self.arcs]).map(DeviceBuffer::bytes);
         words.map(DeviceBuffer::bytes).chain(wide).sum()
+    }
+
+    fn snapshot(&mut self, _gpu: &Gpu) -> Result<Option<Snapshot>, Failure> {
+        self.frontiers().map(record::picture)
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

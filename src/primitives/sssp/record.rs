@@ -5,6 +5,8 @@
 //! the record at half the resolution, and the second half of those that are kept then, in order, takes the places of the
 //! steps that were dropped, in order (`slot_of` in `kernels/sssp_search.cuh`).
 
+use crate::case::Snapshot;
+
 /// Sizes in a record.
 pub const LENGTH: usize = 4096;
 
@@ -35,9 +37,29 @@ pub fn sizes(steps: u64, kept: impl Fn(usize) -> u64) -> (u64, Vec<u64>) {
     (apart, all.filter_map(slot).map(kept).collect())
 }
 
+/// The picture of a search: what `sizes` returns, as a curve. `None` of a search without steps.
+pub fn picture((apart, sizes): (u64, Vec<u64>)) -> Option<Snapshot> {
+    let curve = |values| Snapshot::Curve {
+        x: "step".to_owned(),
+        y: "vertices in the frontier".to_owned(),
+        spacing: apart as f64,
+        values,
+    };
+    (!sizes.is_empty()).then(|| curve(sizes.into_iter().map(|size| size as f64).collect()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_has_the_sizes_by_step() {
+        let Some(Snapshot::Curve { spacing, values, .. }) = picture(sizes(8193, |slot| slot as u64)) else {
+            panic!("no curve")
+        };
+        assert_eq!((spacing, values.len(), values[1]), (4.0, 2049, 4.0));
+        assert_eq!(picture(sizes(0, |_| 1)), None);
+    }
 
     /// After any number of steps the record holds the latest that was written for each place, and just those at equal
     /// distances from the first one on.

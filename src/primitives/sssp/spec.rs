@@ -233,7 +233,7 @@ impl Spec {
     /// Rounds that blocks of a GPU go on alone; 0 if they do not.
     pub fn rounds(&self) -> u32 {
         match self.method {
-            Method::Fusion { rounds } => rounds.unwrap_or(ROUNDS) as u32,
+            Method::Fusion { rounds } if self.backend.is_cuda() => rounds.unwrap_or(ROUNDS) as u32,
             _ => 0,
         }
     }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Spec, graph, record};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Worker, memory, pieces};
 use crate::inputs::graph::Graph;
 use lists::Lists;
@@ -99,6 +99,10 @@ impl PoolJob for Paths {
     fn resolved(&self) -> Vec<(String, Value)> {
         let [steps, relaxed] = [&self.steps, &self.relaxed].map(|count| count.load(Ordering::Relaxed));
         self.spec.found(self.delta, self.source, steps, relaxed)
+    }
+
+    fn snapshot(&mut self, _pool: &Pool) -> Result<Option<Snapshot>, Failure> {
+        Ok(record::picture(self.frontiers()))
     }
 }
 

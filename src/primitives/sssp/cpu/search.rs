@@ -40,6 +40,8 @@ struct Search<'a> {
     relaxed: u64,
     candidates: [Entry; CANDIDATES],
     gathered: usize,
+    /// What it relaxes alone; kept for its room.
+    alone: Vec<Entry>,
 }
 
 /// Executes a worker's part.
@@ -57,6 +59,7 @@ pub fn run(job: &Paths, worker: Worker) {
         relaxed: 0,
         candidates: [(0, 0); CANDIDATES],
         gathered: 0,
+        alone: Vec::new(),
     };
     search.begin();
     while search.step() {}
@@ -158,12 +161,13 @@ impl Search<'_> {
     /// Relaxes what this worker has found near, until nothing is left or so much that others should have a share.
     fn relax_alone(&mut self, buckets: &mut [Vec<Entry>]) {
         let most = if self.worker.count == 1 { usize::MAX } else { SMALL };
-        let (bucket, mut present) = (self.window.bucket() as usize, Vec::new());
+        let (bucket, mut present) = (self.window.bucket() as usize, std::mem::take(&mut self.alone));
         while (1..=most).contains(&buckets[bucket].len()) {
             std::mem::swap(&mut present, &mut buckets[bucket]);
             self.relax_all(&present, buckets);
             present.clear();
         }
+        self.alone = present;
     }
 
     /// Relaxes the arcs that leave vertices.
