@@ -12,6 +12,10 @@ const LONG_ROWS: u64 = 32;
 /// Bytes of x that the first-level cache of a multiprocessor keeps.
 const FIRST_LEVEL: u64 = 192 << 10;
 
+/// Rows and entries of a matrix in a file up to which a second launch, which balanced shares need, costs more than rows of
+/// different lengths.
+const SMALL: u64 = 1 << 18;
+
 /// Entries of a row in each block of columns that make up for reading its sums.
 const LAYER_ENTRIES: u64 = 4;
 
@@ -112,7 +116,7 @@ choice! {
     pub enum Method {
         /// on processors balanced; on GPUs row by threads for stencils and narrow bands; if x exceeds the first-level cache,
         /// sorted for R-MAT, blocks for long random rows and slices for shorter ones; row by warps from 32 entries in each
-        /// row on; otherwise balanced
+        /// row on; row for small matrices in files; otherwise balanced
         Best = "best",
         /// each row by itself; on processors, threads have equal numbers of rows
         Row = "row" main "per" {
@@ -200,7 +204,10 @@ impl Spec {
             !matches!(self.matrix, Matrix::Rmat { .. } | Matrix::DenseRow { .. } | Matrix::File { .. });
         let far = !near && self.shape.columns * self.element() > FIRST_LEVEL;
         let layers = slices::blocks(self.shape.columns, self.element());
+        let few = self.shape.rows + self.shape.entries <= SMALL;
+        let per = if mean <= SHORT_ROWS { Per::Thread } else { Per::Warp };
         match () {
+            () if few && matches!(self.matrix, Matrix::File { .. }) => Method::Row { per: Some(per) },
             () if near && mean <= SHORT_ROWS => Method::Row { per: Some(Per::Thread) },
             () if even && far && mean >= LAYER_ENTRIES * layers => Method::Blocks { columns: None },
             () if even && far => Method::Slices,
