@@ -13,22 +13,19 @@ const SORTED_THREADS: u32 = 1024;
 
 /// The first row of each tile, what tiles leave for rows that end in later ones, and the kernel that adds it.
 pub struct Tiled {
-    form: Form,
+    /// Entries in another order than the matrix has them.
+    sorted: Option<Entries>,
     timed: Kernel,
     firsts: DeviceBuffer<u32>,
     carries: DeviceBuffer<u32>,
     carry: Kernel,
 }
 
-/// How the entries of a tile come into shared memory.
-enum Form {
-    InOrder,
-    /// In the order of their columns.
-    Sorted {
-        columns: DeviceBuffer<u32>,
-        values: DeviceBuffer<u32>,
-        places: DeviceBuffer<u32>,
-    },
+/// The entries of each tile in the order of their columns, and their places.
+struct Entries {
+    columns: DeviceBuffer<u32>,
+    values: DeviceBuffer<u32>,
+    places: DeviceBuffer<u32>,
 }
 
 /// Shared memory for the products of a sorted tile, one place in 128 bytes empty.
@@ -42,21 +39,12 @@ impl Tiled {
         let timed = module.kernel(&names(spec)[0])?;
         let size = if spec.method == Method::Sorted { SORTED_TILE } else { TILE };
         let firsts = tiles::firsts(&matrix.starts, size);
-        let form = match spec.method {
-            Method::Sorted => {
-                let sorted = Sorted::new(matrix, &firsts);
-                let pair =
-                    |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
-                Form::Sorted {
-                    columns: uploaded(gpu, sorted.columns)?,
-                    values: uploaded(gpu, words(spec, sorted.values.into_iter()))?,
-                    places: uploaded(gpu, sorted.places.chunks(2).map(pair).collect())?,
-                }
-            }
-            _ => Form::InOrder,
+        let sorted = match spec.method {
+            Method::Sorted => Some(Entries::new(gpu, spec, Sorted::new(matrix, &firsts))?),
+            _ => None,
         };
         Ok(Tiled {
-            form,
+            sorted,
             timed,
             carries: gpu.alloc(firsts.len() * spec.element() as usize / 4)?,
             carry: module.kernel(&super::named(spec, "carry"))?,
@@ -75,12 +63,12 @@ impl Tiled {
     ) -> Result<(), Failure> {
         let (count, total) = (self.firsts.len() as u32 - 1, spec.shape.rows + spec.shape.entries);
         let (firsts, carries) = (&self.firsts, &self.carries);
-        match &self.form {
-            Form::InOrder => {
+        match &self.sorted {
+            None => {
                 let args = args![firsts, a, total, x, z, y, carries, rows];
                 gpu.launch(&self.timed, count, BLOCK, 0, args)?;
             }
-            Form::Sorted { columns, values, places } => {
+            Some(Entries { columns, values, places }) => {
                 let sorted = Rows { columns: columns.pointer(), values: values.pointer(), ..a };
                 let args = args![firsts, sorted, places, total, x, z, y, carries, rows];
                 gpu.launch(&self.timed, count, SORTED_THREADS, products(spec), args)?;
@@ -92,10 +80,22 @@ impl Tiled {
 
     /// Bytes in device memory.
     pub fn bytes(&self) -> u64 {
-        let sorted = match &self.form {
-            Form::Sorted { columns, values, places } => columns.bytes() + values.bytes() + places.bytes(),
-            _ => 0,
-        };
+        let sorted = self.sorted.as_ref().map_or(0, Entries::bytes);
         self.firsts.bytes() + self.carries.bytes() + sorted
+    }
+}
+
+impl Entries {
+    fn new(gpu: &Gpu, spec: &Spec, sorted: Sorted) -> Result<Entries, Failure> {
+        let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
+        Ok(Entries {
+            columns: uploaded(gpu, sorted.columns)?,
+            values: uploaded(gpu, words(spec, sorted.values.into_iter()))?,
+            places: uploaded(gpu, sorted.places.chunks(2).map(pair).collect())?,
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.columns.bytes() + self.values.bytes() + self.places.bytes()
     }
 }
