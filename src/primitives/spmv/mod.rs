@@ -6,8 +6,9 @@
 //!
 //! The papers' y += A·x has z and y in one array; here they are two, so that any number of executions leave the same
 //! result. The effective bytes are the row starts, columns and values once, x once (at most as many elements as there are
-//! entries), y once, and z if there is one. The elements of the throughput are the stored entries; a product has 2
-//! floating-point operations for each, so that 1 Gelem/s is 2 GFLOPS; the additions of z do not count.
+//! entries), y once, and z if there is one; by `blocks` at most what it declares, since its columns take two bytes. The
+//! elements of the throughput are the stored entries; a product has 2 floating-point operations for each, so that 1 Gelem/s
+//! is 2 GFLOPS; the additions of z do not count.
 //!
 //! Values and vectors of generated matrices are small integers ([`Spec::x`], [`matrix`](matrix::matrix)), whose sums are
 //! exact in any order. The certificate computes each row again in f64 from the arrays in memory and demands equality

@@ -56,9 +56,10 @@ pub fn work(spec: &Spec) -> Work {
             let group = 16 / element;
             let most = shape.entries.div_ceil(shape.rows.max(1)).next_multiple_of(group) * shape.rows;
             let filled = most.max(shape.entries);
-            let matrix =
-                [read("values", element, filled), read("columns", 4, filled), read("rows", 4, shape.rows)];
-            let pass = Pass::once(matrix.into_iter().chain([gather(spec)]).chain(z).chain([y]).collect());
+            let starts = read("starts", 4, shape.rows.div_ceil(LANES as u64) + 1);
+            let filled_in = [read("values", element, filled), read("columns", 4, filled)];
+            let matrix = filled_in.into_iter().chain([starts, read("rows", 4, shape.rows), gather(spec)]);
+            let pass = Pass::once(matrix.chain(z).chain([y]).collect());
             (vec![pass], (element + 4) * (filled + filled / 4) + 4 * shape.rows)
         }
         Method::Sorted => {
@@ -72,7 +73,10 @@ pub fn work(spec: &Spec) -> Work {
         }
     };
     let vectors = shape.rows * element * (1 + spec.beta);
-    let bytes = of_matrix + element * shape.columns.min(shape.entries) + vectors;
+    let declared =
+        passes.iter().flat_map(|pass| pass.accesses.iter().map(|access| pass.times * access.bytes())).sum();
+    // Blocks of columns have places of two bytes.
+    let bytes = (of_matrix + element * shape.columns.min(shape.entries) + vectors).min(declared);
     Work {
         passes,
         elements: shape.entries,
@@ -157,8 +161,9 @@ fn gather(spec: &Spec) -> Access {
                 array: "x".to_owned(),
                 direction: Direction::Read,
                 element,
-                count: (shape.entries as f64 * asked) as u64,
-                footprint: ((shape.columns * element) as f64 * part) as u64,
+                // All of x is asked for at least once.
+                count: ((shape.entries as f64 * asked) as u64).max(shape.columns.min(shape.entries)),
+                footprint: (((shape.columns * element) as f64 * part) as u64).max(element),
                 order: Order::Given,
                 concurrency: Concurrency::Indexed,
             }
