@@ -168,9 +168,9 @@ fn a_stone_falls_between_two_samples_and_the_next_pictures_show_it() {
 
 #[test]
 fn a_case_without_a_picture_is_measured_like_any_other() {
-    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(5)));
     let stones = [[0.5, 0.5], [0.1, 0.1]].map(|at| Command::Disturb { at });
-    let events = engine.run(plan(2, 2000, 3), Pictures::Live, &stones);
+    let events = engine.run(plan(2, 60, 3), Pictures::Live, &stones);
     assert_eq!((heights(&events).len(), rounds(&events)), (0, 2));
     assert_eq!(said(&events), [(Level::Info, "stream has nothing to disturb")], "once");
 }
