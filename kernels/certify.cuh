@@ -33,6 +33,8 @@ struct Finding {
 #define NOT_STABLE 12ull     // equal keys are not in the order of the input
 #define TOO_FAR 13ull        // a distance that an arc could lower
 #define NO_PATH 14ull        // a distance without a path that is as long
+#define WRONG_RESIDUAL 15ull  // a row of a system that is not solved
+#define WRONG_HEIGHT 16ull  // water too high or too low
 
 // Records a mistake at element `index`. `first` ends as the least index, but the other fields may come from a
 // slower thread with another mistake. After a mistake the host therefore runs the certificate again with

@@ -3,7 +3,7 @@
 use super::{Definition, Primitive};
 use super::{
     cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
-    sort, spmv, sssp, stream,
+    shallow_water, sort, spmv, sssp, stream, tridiagonal,
 };
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
@@ -40,6 +40,12 @@ const ALL: &[Implementation] = &[
     Implementation::of::<spmv::Spec, spmv::cpu::Product, spmv::cuda::Product>(),
     Implementation::of::<cg::Spec, cg::cpu::Cg, cg::cuda::Cg>(),
     Implementation::of::<sssp::Spec, sssp::cpu::Paths, sssp::cuda::Paths>(),
+    Implementation::of::<tridiagonal::Spec, tridiagonal::cpu::Tridiagonal, tridiagonal::cuda::Tridiagonal>(),
+    Implementation::of::<
+        shallow_water::Spec,
+        shallow_water::cpu::ShallowWater,
+        shallow_water::cuda::ShallowWater,
+    >(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;

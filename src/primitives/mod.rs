@@ -24,14 +24,17 @@ mod oracle;
 pub mod pattern;
 pub mod random_access;
 pub mod range;
+mod real;
 pub mod reduce;
 mod registry;
 mod replicas;
 pub mod scan;
+pub mod shallow_water;
 pub mod sort;
 pub mod spmv;
 pub mod sssp;
 pub mod stream;
+pub mod tridiagonal;
 mod walk;
 #[cfg(test)]
 mod words;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Definition, Primitive, cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
-    random_access, reduce, scan, sort, spmv, sssp, stream,
+    random_access, reduce, scan, shallow_water, sort, spmv, sssp, stream, tridiagonal,
 };
 
 /// Every primitive, in the order of the documentation.
@@ -26,6 +26,8 @@ pub fn registry() -> &'static [&'static Primitive] {
             spmv::Spec::PRIMITIVES,
             cg::Spec::PRIMITIVES,
             sssp::Spec::PRIMITIVES,
+            tridiagonal::Spec::PRIMITIVES,
+            shallow_water::Spec::PRIMITIVES,
         ];
         definitions.into_iter().flatten().collect()
     });

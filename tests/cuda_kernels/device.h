@@ -71,6 +71,10 @@ inline float __fmul_rz(float a, float b) {
     const float near = (float)exact;
     return fabs((double)near) > fabs(exact) ? nextafterf(near, 0.0f) : near;
 }
+// The quotient, where the device has an approximation.
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 inline void __threadfence() {}
 template <typename T> T __ldcg(const T *p) { return *p; }
 template <typename T> T __ldcs(const T *p) { return *p; }

@@ -22,6 +22,7 @@ pub mod cuda;
 mod oracle;
 mod work;
 
+pub use super::real::Real;
 use super::spmv::slices;
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
@@ -290,59 +291,6 @@ pub fn inverse(v: f64) -> f64 {
 /// The quotient, and 0 if it is divided by 0.
 pub fn quotient(a: f64, b: f64) -> f64 {
     if b == 0.0 { 0.0 } else { a / b }
-}
-
-/// A type of matrix and vectors.
-pub trait Real:
-    Copy + Default + Send + Sync + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self> + 'static
-{
-    /// The rounding error of an operation, relative.
-    const EPSILON: f64;
-
-    fn of(value: f64) -> Self;
-
-    fn wide(self) -> f64;
-
-    /// A stored element.
-    fn of_bytes(bytes: &[u8]) -> f64;
-}
-
-impl Real for f64 {
-    const EPSILON: f64 = f64::EPSILON / 2.0;
-
-    #[inline(always)]
-    fn of(value: f64) -> f64 {
-        value
-    }
-
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self
-    }
-
-    fn of_bytes(bytes: &[u8]) -> f64 {
-        let array = bytes.first_chunk().copied().unwrap_or([0xFF; 8]);
-        f64::from_le_bytes(array).wide()
-    }
-}
-
-impl Real for f32 {
-    const EPSILON: f64 = f32::EPSILON as f64 / 2.0;
-
-    #[inline(always)]
-    fn of(value: f64) -> f32 {
-        value as f32
-    }
-
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self.into()
-    }
-
-    fn of_bytes(bytes: &[u8]) -> f64 {
-        let array = bytes.first_chunk().copied().unwrap_or([0xFF; 4]);
-        f32::from_le_bytes(array).wide()
-    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,15 @@ impl CheckReport {
             }
             13 => format!("{output}[{at}] is {found}; an arc, or the source, allows {expected}"),
             14 => format!("{output}[{at}] is {found}, but no path is as long"),
+            15 => format!(
+                "row {at} of system {expected}: its residual is {:e} of its terms",
+                f64::from_bits(*found)
+            ),
+            16 => format!(
+                "the water of cell {at} is {:e} high instead of {:e}",
+                f64::from_bits(*found),
+                f64::from_bits(*expected)
+            ),
             _ => format!("element {first} is wrong"),
         })
     }

@@ -1,0 +1,252 @@
+//! shallow-water on processors: each worker sweeps its share of the rows, then, when all have, of the columns.
+
+mod sweep;
+
+use super::oracle::Line;
+use super::{Spec, picture, scene};
+use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory, pieces};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use sweep::{Kernel, LANES, Water};
+
+/// Cells of the sums of the mean height.
+const CHUNK: usize = 1 << 14;
+
+/// A case with its arrays.
+pub struct ShallowWater {
+    spec: Spec,
+    kernels: [Kernel; 2],
+    /// η and w, with an element more, which only a deliberate mistake reads; those between the sweeps; and those at the last
+    /// clearing.
+    state: [Buffer; 2],
+    between: [Buffer; 2],
+    cleared: [Buffer; 2],
+    /// Of each worker.
+    scratch: Vec<Buffer>,
+    beginning: Vec<f32>,
+    /// Whether a worker found a place without water.
+    dry: AtomicBool,
+    /// Steps since the beginning, and at the last clearing.
+    step: AtomicU64,
+    cleared_at: AtomicU64,
+    /// Whether something fell into the water since it began.
+    disturbed: AtomicBool,
+    fault: Option<Fault>,
+    found: Mutex<Vec<(String, Value)>>,
+}
+
+impl PoolJob for ShallowWater {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(ShallowWater, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        let (cells, longest) = (spec.cells() as usize, spec.columns.max(spec.rows()) as usize);
+        memory::require(64 * cells as u64)?;
+        let pool = &context.pool;
+        let array = || Buffer::new(4 * (cells + 1));
+        let scratch = || Buffer::new(4 * sweep::ARRAYS * LANES * longest);
+        let mut job = ShallowWater {
+            kernels: [sweep::kernel(isa, true), sweep::kernel(isa, false)],
+            state: [array()?, array()?],
+            between: [array()?, array()?],
+            cleared: [array()?, array()?],
+            scratch: (0..pool.threads()).map(|_| scratch()).collect::<Result<_, Failure>>()?,
+            beginning: spec.heights(),
+            dry: AtomicBool::new(false),
+            step: AtomicU64::new(0),
+            cleared_at: AtomicU64::new(0),
+            disturbed: AtomicBool::new(false),
+            fault: context.fault,
+            found: Mutex::default(),
+            spec,
+        };
+        let (beginning, [eta, w]) = (&job.beginning, &mut job.state);
+        pool.fill(eta, cells + 1, context.cancel, |i| beginning.get(i).copied().unwrap_or(1.0))?;
+        pool.fill(w, cells + 1, context.cancel, |_| 0f32)?;
+        Ok((job, isa))
+    }
+
+    fn execute(&self, worker: Worker) {
+        for _ in 0..self.spec.steps {
+            for rows in pieces(self.spec.rows() as usize, LANES, worker, self.fault) {
+                self.sweep(worker, true, rows);
+            }
+            worker.meet();
+            for columns in pieces(self.spec.columns as usize, LANES, worker, None) {
+                self.sweep(worker, false, columns);
+            }
+            worker.meet();
+        }
+        if worker.index == 0 {
+            self.step.fetch_add(self.spec.steps, Ordering::Relaxed);
+        }
+        worker.meet();
+    }
+
+    fn rewind(&self) {
+        self.step.store(0, Ordering::Relaxed);
+        self.disturbed.store(false, Ordering::Relaxed);
+    }
+
+    /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        if self.step.load(Ordering::Relaxed) == 0 && !self.disturbed.load(Ordering::Relaxed) {
+            pool.for_blocks(self.beginning.len(), cancel, |block| {
+                // SAFETY: blocks are disjoint, and the workers are done.
+                let [eta, w] = [0, 1].map(|k| unsafe { self.state[k].write::<f32>(block.clone()) });
+                eta.copy_from_slice(&self.beginning[block]);
+                w.fill(0.0);
+            })?;
+        }
+        self.dry.store(false, Ordering::Relaxed);
+        self.between.iter().try_for_each(|array| check::poison(pool, array, 4, cancel))?;
+        self.keep(pool, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (spec, cells) = (&self.spec, self.beginning.len());
+        let wide = |from: &Buffer| -> Result<Buffer, Failure> {
+            let mut to = Buffer::new(8 * cells)?;
+            // SAFETY: the workers are done.
+            let from = unsafe { from.read::<f32>(0..cells) };
+            pool.fill(&mut to, cells, cancel, |i| f64::from(from[i]))?;
+            Ok(to)
+        };
+        let [eta, w] = [wide(&self.cleared[0])?, wide(&self.cleared[1])?];
+        let disturbed = self.disturbed.load(Ordering::Relaxed);
+        let step = self.step.load(Ordering::Relaxed);
+        let steps = match step - self.cleared_at.load(Ordering::Relaxed) {
+            0 if !disturbed => spec.steps,
+            steps => steps,
+        };
+        for _ in 0..steps {
+            for (along_rows, lines) in [(true, spec.rows()), (false, spec.columns)] {
+                cancel.check()?;
+                pool.for_blocks(lines as usize, cancel, |block| {
+                    for k in block {
+                        let line = Line::of(spec, along_rows, k);
+                        // SAFETY: lines are disjoint, and each is swept by one worker.
+                        unsafe { line.sweep(eta.ptr(), w.ptr(), spec.kappa()) };
+                    }
+                })?;
+            }
+        }
+        let bound = spec.bound(steps);
+        // SAFETY: the workers are done.
+        let [heights, speeds] = [0, 1].map(|k| unsafe { self.state[k].read::<f32>(0..cells) });
+        // SAFETY: as above.
+        let [eta, w] = [&eta, &w].map(|array| unsafe { array.read::<f64>(0..cells) });
+        let off = |i: usize| {
+            let [height, speed] = [f64::from(heights[i]) - eta[i], f64::from(speeds[i]) - w[i]];
+            height.abs().max(speed.abs()).max(if speed.is_nan() { f64::NAN } else { 0.0 })
+        };
+        let near = |i: usize| off(i) <= bound && speeds[i].is_finite() && heights[i].is_finite();
+        let mistake = check::find(pool, cells, cancel, |mut block| {
+            let at = block.find(|i| !near(*i))?;
+            Some(format!("the water of cell {at} is {:e} high instead of {:e}", heights[at], eta[at]))
+        })?;
+        let errors = pool.fold(cells, cancel, 0.0, |most: f64, i| most.max(off(i)))?;
+        let mean = |heights: &[f32]| {
+            let sums =
+                heights.chunks(CHUNK).map(|part| part.iter().map(|height| f64::from(*height)).sum::<f64>());
+            sums.sum::<f64>() / cells.max(1) as f64
+        };
+        let drift = mean(heights) - mean(&self.beginning);
+        if let Ok(mut found) = self.found.lock() {
+            *found = spec.found(errors.into_iter().fold(0.0, f64::max), drift);
+        }
+        let dry = self.dry.load(Ordering::Relaxed);
+        let dry = dry.then(|| format!("the water is gone somewhere after {step} steps"));
+        let lost = spec.lost(drift, step).filter(|_| !disturbed);
+        Ok(Verdict::of(dry.or(mistake).or(lost), cells as u64))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        let bytes = 4 * self.beginning.len();
+        // SAFETY: the workers are done.
+        let [eta, w] = [0, 1].map(|k| unsafe { self.state[k].read::<u8>(0..bytes) });
+        Ok([eta, w].concat())
+    }
+
+    fn memory(&self) -> u64 {
+        let all = self.state.iter().chain(&self.between).chain(&self.cleared).chain(&self.scratch);
+        all.map(|buffer| buffer.bytes() as u64).sum()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.found.lock().map_or_else(|_| Vec::new(), |found| found.clone())
+    }
+
+    fn snapshot(&mut self, _pool: &Pool) -> Result<Option<Snapshot>, Failure> {
+        let [across, down] = picture::size(&self.spec).map(|parts| parts as usize);
+        let [columns, rows] = [self.spec.columns, self.spec.rows()].map(|cells| cells as usize);
+        // SAFETY: the workers are done.
+        let heights = unsafe { self.state[0].read::<f32>(0..self.beginning.len()) };
+        let range = |k: usize, cells: usize, parts: usize| k * cells / parts..(k + 1) * cells / parts;
+        let mean = |x: usize, y: usize| {
+            let cells =
+                range(y, rows, down).flat_map(|j| range(x, columns, across).map(move |i| j * columns + i));
+            let (sum, count) =
+                cells.fold((0.0, 0), |(sum, count), at| (sum + f64::from(heights[at]), count + 1));
+            (sum / f64::from(count)) as f32
+        };
+        let values = (0..down).flat_map(|y| (0..across).map(move |x| (x, y))).map(|(x, y)| mean(x, y));
+        Ok(picture::of(&self.spec, self.step.load(Ordering::Relaxed), values.collect()))
+    }
+
+    /// A drop falls into the water, and the certificate begins with what is there then.
+    fn disturb(&mut self, pool: &Pool, at: (f64, f64)) -> Result<bool, Failure> {
+        let [x, y, radius, size] = picture::drop_at(&self.spec, at);
+        let columns = self.spec.columns as usize;
+        // SAFETY: the workers are done.
+        let heights = unsafe { self.state[0].write::<f32>(0..self.beginning.len()) };
+        for (i, height) in heights.iter_mut().enumerate() {
+            let [dx, dy] =
+                [(i % columns, x), (i / columns, y)].map(|(cell, at)| (cell as f64 + 0.5 - at) / radius);
+            *height = (f64::from(*height) + size * scene::hill(dx, dy)) as f32;
+        }
+        self.disturbed.store(true, Ordering::Relaxed);
+        self.keep(pool, &Cancel::default())?;
+        Ok(true)
+    }
+}
+
+impl ShallowWater {
+    /// Keeps the state for the certificate.
+    fn keep(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.cleared_at.store(self.step.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.state.iter().zip(&self.cleared).try_for_each(|(from, to)| {
+            pool.for_blocks(self.beginning.len() + 1, cancel, |block| {
+                // SAFETY: blocks are disjoint, and the workers are done.
+                unsafe { to.write::<f32>(block.clone()).copy_from_slice(from.read(block)) };
+            })
+        })
+    }
+
+    /// Sweeps some rows or columns.
+    fn sweep(&self, worker: Worker, along_rows: bool, lines: Range<usize>) {
+        let ([eta, w], [eta_to, w_to]) =
+            if along_rows { (&self.state, &self.between) } else { (&self.between, &self.state) };
+        let off = usize::from(along_rows && self.fault == Some(Fault::OffByOne));
+        let columns = self.spec.columns as usize;
+        let water = Water {
+            eta: eta.ptr::<f32>().wrapping_add(off).cast_const(),
+            w: w.ptr::<f32>().cast_const(),
+            eta_to: eta_to.ptr(),
+            w_to: w_to.ptr(),
+            line: if along_rows { columns } else { 1 },
+            cell: if along_rows { 1 } else { columns },
+            count: if along_rows { columns } else { self.spec.rows() as usize },
+            kappa: self.spec.kappa() as f32,
+        };
+        let kernel = self.kernels[usize::from(!along_rows)];
+        // SAFETY: the arrays hold these lines, no other worker writes them before all have met, and the processor has the
+        // instruction set.
+        let dry = unsafe { kernel(water, lines, self.scratch[worker.index].ptr()) };
+        if dry {
+            self.dry.store(true, Ordering::Relaxed);
+        }
+    }
+}

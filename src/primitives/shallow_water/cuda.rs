@@ -1,0 +1,361 @@
+//! shallow-water on a GPU (`kernels/shallow_water.cu`). The certificate computes the steps since the last clearing anew in f64.
+
+use super::{Method, Spec, Sweep, picture};
+use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
+    Launched, args, device_struct, kernel_names, poison,
+};
+use crate::primitives::cuda::check_report::find;
+use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+
+const MODULE: &str = "shallow_water";
+
+/// Elements of shared memory for each thread (`TEAM_WORDS` in the kernels); cells are exchanged there, too.
+const TEAM_WORDS: u64 = 6;
+
+/// Kernels that are not timed.
+const OTHERS: [&str; 6] = [
+    "shallow_water_widen",
+    "shallow_water_reference",
+    "shallow_water_certify",
+    "shallow_water_mass",
+    "shallow_water_picture",
+    "shallow_water_drop",
+];
+
+device_struct! {
+    /// `Water` in the kernels.
+    struct Water: 64 {
+        eta: DevicePtr<f32>,
+        w: DevicePtr<f32>,
+        eta_to: DevicePtr<f32>,
+        w_to: DevicePtr<f32>,
+        columns: u64,
+        rows: u64,
+        half: f32,
+        rest: f32,
+        dry: DevicePtr<u32>,
+    }
+
+    /// `Tiles` in the kernels.
+    struct TilesOf: 12 {
+        team: u32,
+        tiles: u32,
+        lines: u32,
+    }
+
+    /// `Reference` in the kernels.
+    struct Reference: 56 {
+        eta: DevicePtr<f64>,
+        w: DevicePtr<f64>,
+        upper: DevicePtr<f64>,
+        y: DevicePtr<f64>,
+        columns: u64,
+        rows: u64,
+        kappa: f64,
+    }
+}
+
+/// The kernels of a sweep, and how it divides lines.
+struct Timed {
+    sweep: Sweep,
+    solve: Kernel,
+    edges: Option<Kernel>,
+}
+
+/// A prepared case.
+pub struct ShallowWater {
+    spec: Spec,
+    sweeps: [Timed; 2],
+    ends: Kernel,
+    /// All steps in one launch, by so many blocks of so many threads.
+    fused: Option<(Kernel, u32, u32)>,
+    others: [Kernel; 6],
+    /// η and w, with an element more, which only a deliberate mistake reads; those between the sweeps; and those at the last
+    /// clearing.
+    state: [DeviceBuffer<f32>; 2],
+    between: [DeviceBuffer<f32>; 2],
+    cleared: [DeviceBuffer<f32>; 2],
+    scratch: DeviceBuffer<f32>,
+    dry: DeviceBuffer<u32>,
+    barrier: DeviceBuffer<u32>,
+    beginning: Vec<f32>,
+    /// Steps since the beginning, and at the last clearing.
+    step: u64,
+    cleared_at: u64,
+    /// Whether something fell into the water since it began.
+    disturbed: bool,
+    found: Vec<(String, Value)>,
+}
+
+fn names(spec: &Spec) -> Vec<String> {
+    let each = spec.per_thread();
+    let [rows, columns] = spec.sweeps();
+    let timed = [("rows", rows), ("columns", columns)].into_iter().flat_map(|(name, sweep)| {
+        let edges = format!("shallow_water_edges_{name}_{each}");
+        let several = sweep.tiles.tiles > 1;
+        [Some(format!("shallow_water_{name}_{each}")), several.then_some(edges)].into_iter().flatten()
+    });
+    let fused = (spec.method == Method::Fused).then(|| format!("shallow_water_steps_{each}"));
+    timed.chain(fused).chain(["shallow_water_ends".to_owned()]).collect()
+}
+
+impl GpuJob for ShallowWater {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        let each = spec.per_thread();
+        if spec.method == Method::Fused {
+            return Ok(Launched { kernel: format!("shallow_water_steps_{each}"), launches: 1 });
+        }
+        let of_step: u64 = spec.sweeps().iter().map(|sweep| if sweep.tiles.tiles > 1 { 3 } else { 1 }).sum();
+        Ok(Launched { kernel: format!("shallow_water_rows_{each}"), launches: of_step * spec.steps })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+        Ok(kernel_names(MODULE, names(spec).into_iter().chain(OTHERS.map(str::to_owned))))
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        56 * spec.cells() + 4 * spec.scratch() + (1 << 20)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
+        LaunchPlan::ranges(if spec.columns == 0 { 0 } else { spec.rows() }, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<ShallowWater, Failure> {
+        let gpu = setup.gpu;
+        let module = gpu.module(MODULE)?;
+        let each = spec.per_thread();
+        let timed = |name: &str, sweep: Sweep| -> Result<Timed, Failure> {
+            let edges = (sweep.tiles.tiles > 1)
+                .then(|| module.kernel(&format!("shallow_water_edges_{name}_{each}")))
+                .transpose()?;
+            Ok(Timed { sweep, solve: module.kernel(&format!("shallow_water_{name}_{each}"))?, edges })
+        };
+        let [rows, columns] = spec.sweeps();
+        let mut sweeps = [timed("rows", rows)?, timed("columns", columns)?];
+        let fused = match spec.method {
+            Method::Fused => {
+                let kernel = module.kernel(&format!("shallow_water_steps_{each}"))?;
+                // Both sweeps have blocks of the same size, with as many whole rows as fit.
+                let team = rows.tiles.team;
+                let threads = rows.tiles.threads.max(columns.tiles.threads).next_multiple_of(team.max(32));
+                sweeps[0].sweep.tiles.group = threads / team;
+                let most = gpu.max_blocks(&kernel, threads as u32, shared(&spec, threads))?;
+                let blocks = sweeps.iter().map(|timed| timed.sweep.tiles.blocks(timed.sweep.lines)).max();
+                Some((kernel, grid(blocks.unwrap_or(1), 1).min(most), threads as u32))
+            }
+            _ => None,
+        };
+        // The element behind the last cell is for deliberate mistakes.
+        let beginning: Vec<f32> = spec.heights().into_iter().chain([1.0]).collect();
+        setup.cancel.check()?;
+        let cells = length(spec.cells())? + 1;
+        let array = || gpu.alloc::<f32>(cells);
+        Ok(ShallowWater {
+            sweeps,
+            ends: module.kernel("shallow_water_ends")?,
+            fused,
+            others: module.kernels(OTHERS)?,
+            state: [gpu.upload(&beginning)?, gpu.upload(&vec![0.0; cells])?],
+            between: [array()?, array()?],
+            cleared: [array()?, array()?],
+            scratch: gpu.alloc(length(spec.scratch())?.max(1))?,
+            dry: gpu.upload(&[0])?,
+            barrier: gpu.upload(&[0, 0])?,
+            beginning,
+            step: 0,
+            cleared_at: 0,
+            disturbed: false,
+            found: Vec::new(),
+            spec,
+        })
+    }
+
+    fn rewind(&mut self) {
+        (self.step, self.disturbed) = (0, false);
+    }
+
+    /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        if self.step == 0 && !self.disturbed {
+            gpu.put(&self.beginning, &mut self.state[0])?;
+            gpu.memset32(&mut self.state[1], 0)?;
+        }
+        gpu.memset32(&mut self.dry, 0)?;
+        self.between.iter_mut().try_for_each(|array| poison(gpu, array))?;
+        self.keep(gpu)
+    }
+
+    fn begin(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+        self.step += self.spec.steps;
+        Ok(())
+    }
+
+    /// The rows of the part, and all columns. A fault's shift misplaces η.
+    fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
+        let first = part.first * self.spec.columns;
+        let at = |array: &DeviceBuffer<f32>, element: u64| array.pointer_at(length(element)?);
+        let kappa = self.spec.kappa();
+        let ([eta, w], [eta_to, w_to]) = (&self.state, &self.between);
+        let out = Water {
+            eta: at(eta, first + part.shift)?,
+            w: at(w, first)?,
+            eta_to: at(eta_to, first)?,
+            w_to: at(w_to, first)?,
+            columns: self.spec.columns,
+            rows: part.count,
+            half: (0.5 * kappa) as f32,
+            rest: kappa as f32,
+            dry: self.dry.pointer(),
+        };
+        let back = Water {
+            eta: eta_to.pointer(),
+            w: w_to.pointer(),
+            eta_to: eta.pointer(),
+            w_to: w.pointer(),
+            rows: self.spec.rows(),
+            ..out
+        };
+        if let Some((kernel, blocks, threads)) = &self.fused {
+            let [rows, columns] = [0, 1].map(|k| tiles_of(&self.sweeps[k].sweep));
+            let bytes = shared(&self.spec, u64::from(*threads));
+            let steps = self.spec.steps as u32;
+            return gpu.launch(
+                kernel,
+                *blocks,
+                *threads,
+                bytes,
+                args![out, back, rows, columns, steps, self.barrier],
+            );
+        }
+        for _ in 0..self.spec.steps {
+            self.sweep(gpu, &self.sweeps[0], out, out.rows)?;
+            self.sweep(gpu, &self.sweeps[1], back, back.columns)?;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let cells = self.spec.cells();
+        if cells == 0 {
+            return Ok(Verdict::of(None, 0));
+        }
+        let [widen, advance, certify, ..] = &self.others;
+        let array = || gpu.alloc::<f64>(length(cells)?);
+        let arrays = [array()?, array()?, array()?, array()?];
+        let [eta, w, upper, y] = [0, 1, 2, 3].map(|k| arrays[k].pointer());
+        let (columns, rows) = (self.spec.columns, self.spec.rows());
+        let reference = Reference { eta, w, upper, y, columns, rows, kappa: self.spec.kappa() };
+        let [from_eta, from_w] = &self.cleared;
+        launch_over(gpu, widen, cells, args![from_eta, from_w, reference])?;
+        let steps = self.steps_since_cleared();
+        for _ in 0..steps {
+            cancel.check()?;
+            for (along_rows, lines) in [(1u32, rows), (0, columns)] {
+                gpu.launch(advance, grid(lines, 64), 64, 0, args![reference, along_rows])?;
+            }
+        }
+        let most = gpu.upload(&[0u64])?;
+        let (bound, [eta, w]) = (self.spec.bound(steps), &self.state);
+        let finding = find(gpu, |report| {
+            launch_over(gpu, certify, cells, args![eta, w, reference, bound, most, report])
+        })?;
+        let error = f64::from_bits(most.to_host()?.first().copied().unwrap_or(0));
+        let drift = self.drift(gpu)?;
+        self.found = self.spec.found(error, drift);
+        let dry = self.dry.to_host()?.first().is_some_and(|word| *word != 0);
+        let dry = dry.then(|| format!("the water is gone somewhere after {} steps", self.step));
+        let lost = self.spec.lost(drift, self.step).filter(|_| !self.disturbed);
+        let mistake =
+            dry.or_else(|| finding.mistake("η")).or_else(|| finding.unchecked(cells, "cells")).or(lost);
+        Ok(Verdict::of(mistake, cells))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let cells = length(self.spec.cells())?;
+        let [eta, w] = [0, 1].map(|k| self.state[k].range_to_host(0..cells));
+        Ok(eta?.into_iter().chain(w?).flat_map(f32::to_le_bytes).collect())
+    }
+
+    fn memory(&self) -> u64 {
+        let all = self.state.iter().chain(&self.between).chain(&self.cleared).chain([&self.scratch]);
+        all.map(DeviceBuffer::bytes).sum()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.found.clone()
+    }
+
+    fn snapshot(&mut self, gpu: &Gpu) -> Result<Option<Snapshot>, Failure> {
+        let [across, down] = picture::size(&self.spec);
+        let values: DeviceBuffer<f32> = gpu.alloc((across * down).max(1) as usize)?;
+        let [.., kernel, _] = &self.others;
+        let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
+        let blocks = grid(u64::from(across * down), u64::from(BLOCK));
+        gpu.launch(kernel, blocks, BLOCK, 0, args![eta, columns, rows, across, down, values])?;
+        Ok(picture::of(&self.spec, self.step, values.to_host()?))
+    }
+
+    /// A drop falls into the water, and the certificate begins with what is there then.
+    fn disturb(&mut self, gpu: &Gpu, at: (f64, f64)) -> Result<bool, Failure> {
+        let [x, y, radius, size] = picture::drop_at(&self.spec, at);
+        let [.., kernel] = &self.others;
+        let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
+        launch_over(gpu, kernel, self.spec.cells(), args![eta, columns, rows, x, y, radius, size])?;
+        self.disturbed = true;
+        self.keep(gpu)?;
+        Ok(true)
+    }
+}
+
+fn shared(spec: &Spec, threads: u64) -> u32 {
+    (4 * threads * spec.per_thread().max(TEAM_WORDS)) as u32
+}
+
+fn tiles_of(sweep: &Sweep) -> TilesOf {
+    let tiles = sweep.tiles;
+    TilesOf { team: tiles.team as u32, tiles: tiles.tiles as u32, lines: tiles.group as u32 }
+}
+
+impl ShallowWater {
+    /// Keeps the state for the certificate.
+    fn keep(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        self.cleared_at = self.step;
+        let mut all = self.state.iter().zip(&mut self.cleared);
+        all.try_for_each(|(from, to)| gpu.copy(from, 0..from.len(), to, 0))
+    }
+
+    /// At least those of one execution, unless a drop has changed the water since.
+    fn steps_since_cleared(&self) -> u64 {
+        match self.step - self.cleared_at {
+            0 if !self.disturbed => self.spec.steps,
+            steps => steps,
+        }
+    }
+
+    /// The change of the mean height since the beginning.
+    fn drift(&self, gpu: &Gpu) -> Result<f64, Failure> {
+        let cells = self.spec.cells();
+        let sums: DeviceBuffer<f64> = gpu.upload(&vec![0.0; (stride_grid(gpu, cells) * BLOCK) as usize])?;
+        launch_over(gpu, &self.others[3], cells, args![self.state[0], cells, sums])?;
+        let now: f64 = sums.to_host()?.into_iter().sum();
+        let before: f64 = self.beginning[..length(cells)?].iter().map(|height| f64::from(*height)).sum();
+        Ok((now - before) / cells as f64)
+    }
+
+    /// A sweep along its lines; of lines with several tiles by their edges first.
+    fn sweep(&self, gpu: &Gpu, timed: &Timed, water: Water, lines: u64) -> Result<(), Failure> {
+        let (tiles, of) = (timed.sweep.tiles, tiles_of(&timed.sweep));
+        let (blocks, threads) = (grid(tiles.blocks(lines), 1), tiles.threads as u32);
+        let bytes = shared(&self.spec, tiles.threads);
+        if let Some(edges) = &timed.edges {
+            gpu.launch(edges, blocks, threads, bytes, args![water, of, self.scratch])?;
+            gpu.launch(&self.ends, grid(lines, 128), 128, 0, args![self.scratch, of.tiles, lines])?;
+        }
+        gpu.launch(&timed.solve, blocks, threads, bytes, args![water, of, self.scratch])
+    }
+}

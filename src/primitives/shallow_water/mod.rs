@@ -1,0 +1,308 @@
+//! shallow-water: waves on a rectangle of water by an implicit scheme, one tridiagonal system for each row and each column of
+//! cells (Kass and Miller: Rapid, stable fluid dynamics for computer graphics, SIGGRAPH 1990; sengupta2007 §4.3).
+//!
+//! ```text
+//! ∂²η/∂t² = ∇·(g·d·∇η)          η: height above rest, d = 1 + η: depth, in units of the depth at rest; walls reflect
+//! ```
+//!
+//! With w the change of η by a step, κ = g·dt²/dx² = courant², and flows F[i + ½] = κ·(1 + (η[i] + η[i+1])/2)·(y[i+1] − y[i]), a step is
+//!
+//! ```text
+//! along rows       y − F[i + ½] + F[i − ½] = η + w      δ = F[i + ½] − F[i − ½]      w += δ      η += w
+//! along columns    y − F[i + ½] + F[i − ½] = η          δ = F[i + ½] − F[i − ½]      w += δ      η += δ
+//! ```
+//!
+//! which is (1 − κ·Lx)(1 − κ·Ly)·η' = η + w for small waves, Kass and Miller's equation 15 by alternating directions. The
+//! solution y enters by its flows alone, one for the cells on both sides of a face, so that Σ w stays 0 and Σ η what it was, up to
+//! the rounding of both sums in f32. (Kass and Miller's own form, 2·η − η before, has no such property.)
+//!
+//! Of a small wave along one direction with wave number k the scheme is backward Euler's: with s = 2·courant·sin(k·dx/2) its
+//! frequency is atan(s)/dt, and a step multiplies it by (1 + s²)^(−½). That of the water is √(g·d)·k.
+//!
+//! The effective bytes are η and w, read and written by both sweeps: 32 bytes a cell and step. The elements of the throughput are
+//! cells times steps. An execution continues where the last one ended; the certificate computes all steps anew in f64, by
+//! elimination with a thread for each line, from the state at the last clearing. Water that falls dry fails the case.
+
+pub mod cpu;
+pub mod cuda;
+mod oracle;
+mod picture;
+mod scene;
+
+use super::tridiagonal::Layout;
+use super::tridiagonal::tiles::{Levels, Tiles};
+use super::{Definition, Primitive, Problem};
+use crate::case::table::{choice, count, float, parameters};
+use crate::case::{Access, Direction, Fault, Params, Pass, Refusal, Value, Work, reader};
+
+/// Most cells along a side.
+const MOST: u64 = 1 << 16;
+
+/// Cells of a thread along a line: of lines longer than this twice as many.
+const SHORT_LINE: u64 = 512;
+
+choice! {
+    /// The water at the beginning, at rest but for its height.
+    pub enum Scene {
+        /// a drop: a smooth hill with a radius of an eighth of the shorter side
+        Drop = "drop",
+        /// a standing wave along the rows
+        Wave = "wave" main "halves" {
+            /// half-waves between the walls
+            halves: u64 [count(1, MOST)] = "1",
+        },
+        /// a dam in the middle that breaks: high water on the left, as low on the right
+        Dam = "dam",
+    }
+}
+
+choice! {
+    /// How steps are launched.
+    #[derive(Eq)]
+    pub enum Method {
+        /// on GPUs fused for several steps of at most 512 by 512 cells, otherwise sweeps
+        Best = "best",
+        /// a launch for each sweep, three for one along lines that blocks do not hold
+        Sweeps = "sweeps",
+        /// on GPUs: all steps of an execution in one launch, with a barrier after each sweep; of lines that blocks hold
+        Fused = "fused",
+    }
+}
+
+parameters! {
+    /// A case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// cells of each row
+        columns: u64 [count(1, MOST)],
+        /// rows of cells; unset: as many as columns
+        rows: Option<u64> [count(0, MOST)] = unset,
+        /// steps of an execution
+        steps: u64 [count(1, 1 << 20)] = "1",
+        /// the water at the beginning
+        scene: Scene = "drop",
+        /// height of the scene, in units of the depth at rest
+        amplitude: f64 [float(0.0, 1000.0)] = "0.1",
+        /// cells that a small wave passes in a step
+        courant: f64 [float(0.0001, 1000.0)] = "0.5",
+        /// how steps are launched
+        asked as "method": Method = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for.
+        method: Method = Method::Sweeps,
+    }
+}
+
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "shallow-water",
+        "waves on shallow water, by tridiagonal systems along rows and columns (sengupta2007 §4.3)",
+        Spec::TABLE,
+    )];
+
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let mut spec = Spec::of_table(params, seed)?;
+        reader::bytes("rows", &[spec.columns, spec.rows(), 4])?;
+        if spec.scene == Scene::Dam && spec.amplitude >= 1.0 {
+            let dry = format!("{} leaves no water behind the dam; accepted: less than 1", spec.amplitude);
+            return Err(Refusal::invalid("amplitude", dry));
+        }
+        if matches!(spec.scene, Scene::Wave { .. }) && spec.amplitude >= 1.0 {
+            let dry = format!("{} leaves no water in troughs; accepted: less than 1", spec.amplitude);
+            return Err(Refusal::invalid("amplitude", dry));
+        }
+        spec.method = spec.chosen()?;
+        Ok(spec)
+    }
+}
+
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        use Direction::{Read, Write};
+        let cells = self.cells();
+        let access = |direction| move |array: &str| Access::sequential(array, direction, 4, cells);
+        let state = |direction, arrays: [&str; 2]| arrays.map(access(direction));
+        let sweep = |from: [&str; 2], to: [&str; 2], sweep: &Sweep, own: &[&str]| {
+            let tiles = sweep.tiles.tiles * sweep.lines;
+            let moves = [state(Read, from), state(Write, to)].concat();
+            let moves = Pass { times: self.steps, accesses: moves };
+            if sweep.tiles.tiles == 1 {
+                return vec![moves];
+            }
+            let edges = Access::sequential("edges", Write, 28, tiles);
+            let first = own.iter().copied().map(access(Read)).chain([edges.clone()]).collect();
+            let solved =
+                vec![Access { direction: Read, ..edges }, Access::sequential("ends", Write, 4, tiles)];
+            let read = Access::sequential("ends", Read, 4, tiles);
+            let last = moves.accesses.into_iter().chain([read]).collect();
+            [first, solved, last].map(|accesses| Pass { times: self.steps, accesses }).into()
+        };
+        let [rows, columns] = self.sweeps();
+        let passes = [
+            sweep(["η", "w"], ["η*", "w*"], &rows, &["η", "w"]),
+            sweep(["η*", "w*"], ["η", "w"], &columns, &["η*"]),
+        ];
+        let bytes = 32 * cells * self.steps;
+        Work {
+            passes: passes.concat(),
+            elements: cells * self.steps,
+            effective_bytes: bytes,
+            system_bytes: bytes,
+            footprint: 16 * cells + 4 * self.scratch(),
+            // The state at the last clearing, and that of the certificate with its systems in f64.
+            scratch: 40 * cells,
+        }
+    }
+
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let best = ("method".to_owned(), Value::Text(self.method.name().to_owned()));
+        [best].into_iter().filter(|_| self.asked == Method::Best).collect()
+    }
+
+    /// Water at rest stays so, whatever is left out.
+    fn fault_is_detectable(&self, _fault: Fault) -> bool {
+        self.moves()
+    }
+
+    fn leaves_output(&self) -> bool {
+        self.moves()
+    }
+}
+
+/// The lines of a direction, and how a GPU divides them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    pub lines: u64,
+    pub tiles: Tiles,
+}
+
+impl Spec {
+    fn chosen(&self) -> Result<Method, Refusal> {
+        let whole = self.sweeps().iter().all(|sweep| sweep.tiles.tiles == 1);
+        match self.asked {
+            Method::Fused if self.backend.is_cpu() => {
+                Err(Refusal::NotApplicable("fused is a method of GPUs".to_owned()))
+            }
+            Method::Fused if !whole => {
+                Err(Refusal::NotApplicable("no block holds a line of so many cells".to_owned()))
+            }
+            Method::Best => {
+                let small = self.columns.max(self.rows()) <= SHORT_LINE;
+                let fused = self.backend.is_cuda() && whole && small && self.steps > 1;
+                Ok(if fused { Method::Fused } else { Method::Sweeps })
+            }
+            asked => Ok(asked),
+        }
+    }
+
+    /// Rows of cells.
+    pub fn rows(&self) -> u64 {
+        self.rows.unwrap_or(self.columns)
+    }
+
+    /// Cells.
+    pub fn cells(&self) -> u64 {
+        self.columns * self.rows()
+    }
+
+    /// g·dt²/dx², with the depth at rest as unit of lengths along the vertical.
+    pub fn kappa(&self) -> f64 {
+        self.courant * self.courant
+    }
+
+    /// Cells of a thread of a GPU along a line.
+    pub fn per_thread(&self) -> u64 {
+        if self.columns.max(self.rows()) > SHORT_LINE { 16 } else { 8 }
+    }
+
+    /// The sweeps along rows and along columns.
+    pub fn sweeps(&self) -> [Sweep; 2] {
+        let each = self.per_thread();
+        [
+            Sweep { lines: self.rows(), tiles: Tiles::of(self.columns, each, Layout::Strided) },
+            Sweep { lines: self.columns, tiles: Tiles::of(self.rows(), each, Layout::Interleaved) },
+        ]
+    }
+
+    /// Elements of 4 bytes that the edges of tiles take on a GPU.
+    pub fn scratch(&self) -> u64 {
+        let of = |sweep: Sweep| Levels(vec![sweep.tiles]).scratch(sweep.lines);
+        self.sweeps().map(of).into_iter().max().unwrap_or(0)
+    }
+
+    /// Whether anything moves.
+    fn moves(&self) -> bool {
+        self.amplitude > 0.0 && self.cells() > 1
+    }
+
+    /// The largest difference that the rounding of heights in f32 makes to heights and their changes in so many steps.
+    pub fn bound(&self, steps: u64) -> f64 {
+        let size = self.amplitude * (1.0 + self.courant);
+        let unit = f64::from(f32::EPSILON) / 2.0;
+        unit * size * (64.0 + 16.0 * steps as f64)
+    }
+
+    /// The most that the mean height changes in so many steps: each adds two numbers of f32 to a height, and of the water
+    /// in all cells together rounding loses as much at most.
+    pub fn drift_bound(&self, steps: u64) -> f64 {
+        let unit = f64::from(f32::EPSILON) / 2.0;
+        unit * self.amplitude * (4.0 + steps as f64)
+    }
+
+    /// What is recorded of a state: how far it is from that of the certificate, and the change of the mean height since
+    /// the beginning, in units of the depth.
+    fn found(&self, error: f64, drift: f64) -> Vec<(String, Value)> {
+        vec![("height-error".to_owned(), Value::Float(error)), ("mass-drift".to_owned(), Value::Float(drift))]
+    }
+
+    /// The mistake of a state whose water has changed by more than rounding explains.
+    fn lost(&self, drift: f64, steps: u64) -> Option<String> {
+        let bound = self.drift_bound(steps);
+        // Also a NaN.
+        let held = drift.abs() <= bound;
+        (!held).then(|| format!("the mean height has changed by {drift:e} in {steps} steps (± {bound:e})"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::params;
+    use super::*;
+
+    fn spec(words: &str) -> Spec {
+        Spec::read("shallow-water", &params(words), 7).expect("a case")
+    }
+
+    #[test]
+    fn dry_scenes_are_refused() {
+        for scene in ["dam", "wave"] {
+            let words = params(&format!("columns=8 scene={scene} amplitude=1"));
+            let refused = Spec::read("shallow-water", &words, 1).expect_err("refused").to_string();
+            assert!(refused.starts_with("amplitude: 1 leaves no water"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn best_fuses_small_grids_on_gpus() {
+        let method = |words: &str| spec(words).method;
+        assert_eq!(method("columns=512 steps=9 backend=cuda"), Method::Fused);
+        assert_eq!(method("columns=512 backend=cuda"), Method::Sweeps);
+        assert_eq!(method("columns=4096 steps=9 backend=cuda"), Method::Sweeps);
+        assert_eq!(method("columns=64 steps=9 backend=cpu"), Method::Sweeps);
+        let long = params("columns=64 rows=5000 method=fused backend=cuda");
+        assert!(matches!(Spec::read("shallow-water", &long, 1), Err(Refusal::NotApplicable(_))));
+    }
+
+    #[test]
+    fn a_step_moves_32_bytes_a_cell() {
+        let work = spec("columns=512 rows=100 steps=3").work();
+        assert_eq!((work.effective_bytes, work.declared_bytes()), (32 * 51_200 * 3, 32 * 51_200 * 3));
+        let work = spec("columns=512 rows=4096 backend=cuda").work();
+        assert!(work.declared_bytes() > 36 * 512 * 4096 && work.declared_bytes() < 37 * 512 * 4096);
+    }
+}

@@ -1,0 +1,58 @@
+//! The heights at the beginning, as functions of the cell without libm: the same bits on every machine.
+
+use super::{Scene, Spec};
+
+impl Spec {
+    /// The height of a cell above rest at the beginning.
+    pub fn height(&self, column: u64, row: u64) -> f32 {
+        let [x, y] = [column, row].map(|at| at as f64 + 0.5);
+        let [width, length] = [self.columns, self.rows()].map(|cells| cells as f64);
+        let size = match self.scene {
+            Scene::Drop => {
+                // Not in the middle, so that no symmetry hides a mistake.
+                let radius = (width.min(length) / 8.0).max(1.5);
+                hill((x - 0.4 * width) / radius, (y - 0.3 * length) / radius)
+            }
+            Scene::Wave { halves } => cos_pi(halves as f64 * x / width),
+            Scene::Dam if 2.0 * x < width => 1.0,
+            Scene::Dam => -1.0,
+        };
+        (self.amplitude * size) as f32
+    }
+
+    /// All heights, row by row.
+    pub fn heights(&self) -> Vec<f32> {
+        let row = |row| (0..self.columns).map(move |column| self.height(column, row));
+        (0..self.rows()).flat_map(row).collect()
+    }
+}
+
+/// (1 − r²)² within a circle of radius 1.
+pub fn hill(x: f64, y: f64) -> f64 {
+    let rest = (1.0 - x * x - y * y).max(0.0);
+    rest * rest
+}
+
+/// cos(π·t) for t ≥ 0, from sums and products alone.
+fn cos_pi(t: f64) -> f64 {
+    let t = t - 2.0 * (t / 2.0).floor();
+    let t = if t > 1.0 { 2.0 - t } else { t };
+    if t > 0.5 {
+        return -cos_pi(1.0 - t);
+    }
+    let square = (std::f64::consts::PI * t) * (std::f64::consts::PI * t);
+    // Of the series the terms up to x^22, from the last one on.
+    (1..=11).rev().fold(1.0, |sum, k| 1.0 - square / f64::from((2 * k - 1) * (2 * k)) * sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cosine_is_one() {
+        for t in [0.0, 0.1, 0.25, 0.5, 0.7, 1.0, 1.3, 1.5, 1.9, 2.0, 7.25, 1000.5] {
+            assert!((cos_pi(t) - (std::f64::consts::PI * t).cos()).abs() < 1e-12, "{t}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! tridiagonal on processors: each worker has a share of the systems. By `thomas`, systems side by side are solved together, one
+//! in each lane; those of a strided batch are transposed on the way, a few rows at a time. A batch with fewer systems than
+//! lanes is solved one system after another.
+
+mod cyclic;
+mod thomas;
+
+use super::{Layout, Method, Spec, Type, backward_error};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, fence, memory, pieces};
+use crate::primitives::real::Real;
+use std::sync::Mutex;
+
+/// The arrays of a batch, as kernels see them: row i of system s at i·row + s·system.
+#[derive(Clone, Copy)]
+struct Batch<T> {
+    a: *const T,
+    b: *const T,
+    c: *const T,
+    d: *const T,
+    x: *mut T,
+    rows: usize,
+    row: usize,
+    system: usize,
+}
+
+impl<T> Batch<T> {
+    /// The batch from a system on.
+    fn from(self, system: usize) -> Batch<T> {
+        let at = system * self.system;
+        let moved = |array: *const T| array.wrapping_add(at);
+        Batch {
+            a: moved(self.a),
+            b: moved(self.b),
+            c: moved(self.c),
+            d: moved(self.d),
+            x: self.x.wrapping_add(at),
+            ..self
+        }
+    }
+}
+
+/// A case with its arrays.
+pub struct Tridiagonal {
+    spec: Spec,
+    isa: Isa,
+    /// a, b, c and d, each with an element behind its last one, which only a deliberate mistake reads.
+    inputs: [Buffer; 4],
+    x: Buffer,
+    /// Of each worker.
+    scratch: Vec<Buffer>,
+    fault: Option<Fault>,
+    found: Mutex<Vec<(String, Value)>>,
+}
+
+impl PoolJob for Tridiagonal {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Tridiagonal, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        let job = match spec.ty {
+            Type::F32 => Tridiagonal::new::<f32>(spec, isa, context),
+            Type::F64 => Tridiagonal::new::<f64>(spec, isa, context),
+        };
+        Ok((job?, isa))
+    }
+
+    fn execute(&self, worker: Worker) {
+        match self.spec.ty {
+            Type::F32 => self.solve::<f32>(worker),
+            Type::F64 => self.solve::<f64>(worker),
+        }
+        fence();
+        worker.meet();
+    }
+
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        check::poison(pool, &self.x, 4, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        match self.spec.ty {
+            Type::F32 => self.certify::<f32>(pool, cancel),
+            Type::F64 => self.certify::<f64>(pool, cancel),
+        }
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        Ok(unsafe { self.x.to_vec() })
+    }
+
+    fn memory(&self) -> u64 {
+        let all = self.inputs.iter().chain([&self.x]).chain(&self.scratch);
+        all.map(|buffer| buffer.bytes() as u64).sum()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.found.lock().map_or_else(|_| Vec::new(), |found| found.clone())
+    }
+}
+
+/// What the certificate has seen of a worker's rows.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    mistake: Option<(usize, f64)>,
+    largest: f64,
+    wrong: u64,
+    flagged: u64,
+}
+
+impl Tridiagonal {
+    fn new<T: Real>(spec: Spec, isa: Isa, context: &Context) -> Result<Tridiagonal, Failure> {
+        let (pool, n) = (&context.pool, spec.count() as usize);
+        let scratch = size_of::<T>() * Tridiagonal::scratch_elements::<T>(&spec);
+        memory::require((size_of::<T>() * (5 * n + 4) + scratch * pool.threads()) as u64)?;
+        let input = |which: usize| -> Result<Buffer, Failure> {
+            let mut array = Buffer::new(size_of::<T>() * (n + 1))?;
+            let element = |place: usize| T::of(spec.elements_at(place as u64)[which]);
+            pool.fill(&mut array, n + 1, context.cancel, element)?;
+            Ok(array)
+        };
+        Ok(Tridiagonal {
+            inputs: [input(0)?, input(1)?, input(2)?, input(3)?],
+            x: Buffer::new(size_of::<T>() * n)?,
+            scratch: (0..pool.threads()).map(|_| Buffer::new(scratch)).collect::<Result<_, Failure>>()?,
+            fault: context.fault,
+            found: Mutex::default(),
+            spec,
+            isa,
+        })
+    }
+
+    fn scratch_elements<T>(spec: &Spec) -> usize {
+        let (rows, systems) = (spec.rows as usize, spec.systems as usize);
+        match spec.method {
+            Method::CyclicReduction => 4 * rows,
+            _ => thomas::scratch::<T>(rows, systems, spec.layout == Layout::Interleaved),
+        }
+    }
+
+    fn batch<T>(&self) -> Batch<T> {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| self.inputs[k].ptr::<T>().cast_const());
+        let [row, system] = self.spec.strides().map(|stride| stride as usize);
+        let off = usize::from(self.fault == Some(Fault::OffByOne));
+        Batch { a, b, c, d: d.wrapping_add(off), x: self.x.ptr(), rows: self.spec.rows as usize, row, system }
+    }
+
+    /// The systems of a worker.
+    fn solve<T: Real>(&self, worker: Worker) {
+        if self.spec.rows == 0 {
+            return;
+        }
+        let scratch = self.scratch[worker.index].ptr::<T>();
+        // Whole lines of interleaved rows.
+        let grain = if self.spec.layout == Layout::Interleaved { 64 / size_of::<T>() } else { 1 };
+        for systems in pieces(self.spec.systems as usize, grain, worker, self.fault) {
+            let batch = self.batch::<T>().from(systems.start);
+            // SAFETY: the arrays hold these systems, no other worker writes them, and the processor has the instruction set.
+            unsafe {
+                match self.spec.method {
+                    Method::CyclicReduction => cyclic::solve(batch, systems.len(), scratch),
+                    _ => thomas::kernel::<T>(self.isa)(batch, systems.len(), scratch),
+                }
+            }
+        }
+    }
+
+    fn certify<T: Real>(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (spec, n) = (&self.spec, self.spec.count() as usize);
+        let far = spec.strides()[0] as usize;
+        // SAFETY: the workers are done, and the arrays have these elements.
+        let read = |array: &Buffer, at: usize| unsafe { array.ptr::<T>().add(at).read() }.wide();
+        let seen = pool.fold(n, cancel, Seen::default(), |mut seen, place| {
+            let (s, i) = spec.at(place as u64);
+            let row = [0, 1, 2, 3].map(|k| read(&self.inputs[k], place));
+            let left = if i == 0 { 0.0 } else { read(&self.x, place - far) };
+            let right = if i + 1 == spec.rows { 0.0 } else { read(&self.x, place + far) };
+            let x = read(&self.x, place);
+            let error = backward_error(row, [left, x, right]);
+            let within = error <= spec.bound();
+            if within {
+                seen.largest = seen.largest.max(error);
+            }
+            if spec.planted() == Some(s) {
+                seen.wrong += u64::from(!within);
+                seen.flagged += u64::from(!x.is_finite());
+            } else if !within {
+                seen.mistake = seen.mistake.or(Some((place, error)));
+            }
+            seen
+        })?;
+        let sum = |count: fn(&Seen) -> u64| seen.iter().map(count).sum::<u64>();
+        let (wrong, flagged) = (sum(|seen| seen.wrong), sum(|seen| seen.flagged));
+        let largest = seen.iter().fold(0.0, |most: f64, seen| most.max(seen.largest));
+        if let Ok(mut found) = self.found.lock() {
+            *found = spec.found(largest, flagged);
+        }
+        let first = seen.iter().find_map(|seen| seen.mistake).map(|(place, error)| {
+            let (s, i) = spec.at(place as u64);
+            format!("row {i} of system {s}: its residual is {error:e} of its terms")
+        });
+        Ok(Verdict::of(first.or_else(|| spec.silent(wrong, flagged)), n as u64))
+    }
+}

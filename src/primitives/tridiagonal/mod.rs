@@ -1,0 +1,332 @@
+//! tridiagonal: batches of independent tridiagonal systems (sengupta2007 §4.3).
+//!
+//! ```text
+//! a[i]·x[i−1] + b[i]·x[i] + c[i]·x[i+1] = d[i], 0 ≤ i < rows, for each of the systems; a[0] and c[rows−1] do not count
+//! ```
+//!
+//! The effective bytes are a, b, c, d and x, once: 20 bytes a row in f32. The elements of the throughput are rows of all systems.
+//! The inputs are kept. Row i of system s lies at s·rows + i (`strided`) or at i·systems + s (`interleaved`).
+//!
+//! No method searches for pivots. The certificate therefore computes the residual of every row in f64 and demands
+//!
+//! ```text
+//! |d − a·x[i−1] − b·x[i] − c·x[i+1]| ≤ 256 u·(|a·x[i−1]| + |b·x[i]| + |c·x[i+1]| + |d|),  u = 2^−24 or 2^−53
+//! ```
+//!
+//! (Oettli and Prager's backward error, row by row); the record has the largest quotient of both sides in units of u as
+//! `growth`, because growing elements of an elimination show there. A system in which a pivot of 0 or a NaN was planted must
+//! either satisfy this, too, or hold a value that is not a number: `flagged` counts such values.
+
+mod block_costs;
+pub mod cpu;
+pub mod cuda;
+mod oracle;
+pub mod tiles;
+mod work;
+
+use super::{Definition, Primitive, Problem};
+use crate::case::table::{choice, count, parameters, words};
+use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work, reader};
+use crate::inputs::mix::word64;
+
+/// Most rows of all systems together.
+const MOST: u64 = 1 << 34;
+
+/// Rows of a system up to which cyclic reduction and parallel cyclic reduction hold it in a block's shared memory.
+pub const CYCLIC_ROWS: u64 = 512;
+pub const PARALLEL_ROWS: u64 = 1024;
+
+words! {
+    /// The type of the elements.
+    pub enum Type {
+        F32 = "f32",
+        F64 = "f64",
+    }
+}
+
+words! {
+    /// Where the rows of a system are.
+    pub enum Layout {
+        Strided = "strided",
+        Interleaved = "interleaved",
+    }
+}
+
+words! {
+    /// What the systems are.
+    pub enum Inputs {
+        Dominant = "dominant",
+        Laplace = "laplace",
+        ZeroPivot = "zero-pivot",
+        NotANumber = "nan",
+    }
+}
+
+choice! {
+    /// How they are solved.
+    #[derive(Eq)]
+    pub enum Method {
+        /// on GPUs partition, on processors thomas
+        Best = "best",
+        /// half of the rows remain after each step (sengupta2007 §4.3); on GPUs up to 512 rows in shared memory, more across memory
+        CyclicReduction = "cyclic-reduction",
+        /// on GPUs: every row loses its neighbours in each step; up to 1024 rows in shared memory, more across memory
+        ParallelCyclicReduction = "parallel-cyclic-reduction",
+        /// on GPUs: each thread eliminates some rows in registers, then parallel cyclic reduction of one row of each thread
+        Partition = "partition" main "rows" {
+            /// rows of a thread: 8, or 16 of f32; unset: 16 of f32 in strided systems of more than 512 rows, otherwise 8
+            rows: Option<u64> [count(8, 16)] = unset,
+        },
+        /// elimination from the first row to the last and back, a system for each thread, or for each lane of a processor
+        Thomas = "thomas",
+    }
+}
+
+parameters! {
+    /// A batch of systems, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// rows of each system
+        rows: u64 [count(1, MOST)],
+        /// systems
+        systems: u64 [count(1, (1 << 31) - 1)] = "1",
+        /// type of the elements
+        ty as "type": Type = "f32",
+        /// strided: the rows of a system are neighbours in memory; interleaved: equal rows of all systems are
+        layout: Layout = "strided",
+        /// dominant: |b| exceeds |a| + |c| by a quarter at least; laplace: −1, 2, −1; zero-pivot, nan: dominant, but one system begins with b = 0, or with d that is not a number
+        inputs: Inputs = "dominant",
+        /// how they are solved
+        asked as "method": Method = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for, with the rows of a thread.
+        method: Method = Method::Thomas,
+    }
+}
+
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "tridiagonal",
+        "batches of tridiagonal systems (sengupta2007 §4.3)",
+        Spec::TABLE,
+    )];
+
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let mut spec = Spec::of_table(params, seed)?;
+        reader::bytes("rows", &[spec.rows, spec.systems, spec.element()])?;
+        if spec.count() > MOST {
+            let all = format!("{} rows of all systems; accepted: at most {MOST}", spec.count());
+            return Err(Refusal::invalid("systems", all));
+        }
+        spec.method = spec.chosen()?;
+        Ok(spec)
+    }
+}
+
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        work::work(self)
+    }
+
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        if self.backend.is_cuda() { block_costs::block_costs(self) } else { Ok(Vec::new()) }
+    }
+
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
+    }
+
+    /// Of one system that has no solution by elimination, none is wrong.
+    fn fault_is_detectable(&self, _fault: Fault) -> bool {
+        self.planted().is_none() || self.systems > 1
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let best = ("method".to_owned(), Value::Text(self.method.name().to_owned()));
+        let best = (self.asked == Method::Best).then_some(best);
+        let open = matches!(self.asked, Method::Best | Method::Partition { rows: None });
+        let rows = match self.method {
+            Method::Partition { rows: Some(rows) } if open => {
+                Some(("method.partition.rows".to_owned(), Value::Int(rows)))
+            }
+            _ => None,
+        };
+        best.into_iter().chain(rows).collect()
+    }
+}
+
+impl Spec {
+    /// The method that is executed.
+    fn chosen(&self) -> Result<Method, Refusal> {
+        let asked = match self.asked {
+            Method::Best if self.backend.is_cuda() => Method::Partition { rows: None },
+            Method::Best => Method::Thomas,
+            asked => asked,
+        };
+        let on_cpus = matches!(asked, Method::ParallelCyclicReduction | Method::Partition { .. });
+        if on_cpus && self.backend.is_cpu() {
+            return Err(Refusal::NotApplicable(format!("{} is a method of GPUs", asked.name())));
+        }
+        match asked {
+            Method::Partition { rows: None } => {
+                let many = self.ty == Type::F32 && self.layout == Layout::Strided && self.rows > 512;
+                Ok(Method::Partition { rows: Some(if many { 16 } else { 8 }) })
+            }
+            Method::Partition { rows: Some(rows) } if rows != 8 && rows != 16 => {
+                Err(Refusal::invalid("method.partition.rows", format!("{rows} is not 8 or 16")))
+            }
+            Method::Partition { rows: Some(16) } if self.ty == Type::F64 => {
+                Err(Refusal::NotApplicable("registers hold at most 8 rows of f64".to_owned()))
+            }
+            asked => Ok(asked),
+        }
+    }
+
+    /// Rows of all systems.
+    pub fn count(&self) -> u64 {
+        self.rows.saturating_mul(self.systems)
+    }
+
+    /// Bytes of an element.
+    pub fn element(&self) -> u64 {
+        if self.ty == Type::F32 { 4 } else { 8 }
+    }
+
+    /// How far apart in memory two neighbouring rows of a system are, and two neighbouring systems.
+    pub fn strides(&self) -> [u64; 2] {
+        if self.layout == Layout::Strided { [1, self.rows] } else { [self.systems, 1] }
+    }
+
+    /// The system and the row of the element at a place in memory.
+    pub fn at(&self, place: u64) -> (u64, u64) {
+        match self.layout {
+            Layout::Strided => (place / self.rows, place % self.rows),
+            Layout::Interleaved => (place % self.systems, place / self.systems),
+        }
+    }
+
+    /// The system with a pivot of 0, or a NaN.
+    pub fn planted(&self) -> Option<u64> {
+        matches!(self.inputs, Inputs::ZeroPivot | Inputs::NotANumber).then_some(self.systems / 2)
+    }
+
+    /// a, b, c and d of row `i` of system `s`; the twin of `elements_of` in `kernels/tridiagonal.cu`: uniform numbers in
+    /// (−1, 1) with 23 bits, of which sums are exact.
+    pub fn elements(&self, s: u64, i: u64) -> [f64; 4] {
+        let first = 4 * (s * self.rows + i);
+        let number = |k: u64| {
+            let word = word64(self.seed, first + k);
+            let size = (word >> 41) as f64 / f64::from(1 << 23);
+            if word & 1 == 1 { -size } else { size }
+        };
+        let [a, b, c, d] = [0, 1, 2, 3].map(number);
+        let planted = i == 0 && self.planted() == Some(s);
+        match self.inputs {
+            Inputs::Laplace => [-1.0, 2.0, -1.0, d],
+            Inputs::ZeroPivot if planted => [a, 0.0, b, d],
+            Inputs::NotANumber if planted => [a, a.abs() + b.abs() + 0.25 + c.abs(), b, f64::NAN],
+            _ => [a, a.abs() + b.abs() + 0.25 + c.abs(), b, d],
+        }
+    }
+
+    /// The elements at a place in memory; those behind the last one, which only a deliberate mistake reads, are of another
+    /// system.
+    pub fn elements_at(&self, place: u64) -> [f64; 4] {
+        let (s, i) = if place < self.count() { self.at(place) } else { (self.systems, 0) };
+        self.elements(s, i)
+    }
+
+    /// The largest backward error of a row that is accepted.
+    pub fn bound(&self) -> f64 {
+        256.0 * self.unit()
+    }
+
+    /// The largest relative error of a rounding.
+    fn unit(&self) -> f64 {
+        if self.ty == Type::F32 { f64::from(f32::EPSILON) / 2.0 } else { f64::EPSILON / 2.0 }
+    }
+
+    /// What is recorded of a certified solution: the largest backward error in units of rounding, and in a system with a
+    /// planted mistake how many values are no numbers.
+    fn found(&self, error: f64, flagged: u64) -> Vec<(String, Value)> {
+        let growth = ("growth".to_owned(), Value::Float(error / self.unit()));
+        let flagged = self.planted().map(|_| ("flagged".to_owned(), Value::Int(flagged)));
+        [growth].into_iter().chain(flagged).collect()
+    }
+
+    /// The mistake of a system in which a pivot of 0 or a NaN was planted, if it has wrong rows and nothing says so.
+    fn silent(&self, wrong: u64, flagged: u64) -> Option<String> {
+        let system = self.planted()?;
+        (wrong > 0 && flagged == 0)
+            .then(|| format!("{wrong} rows of system {system} are wrong, and all its values are numbers"))
+    }
+}
+
+/// The backward error of a row in f64: its residual, relative to the sizes of its terms. `x` are those of the row before, the
+/// row and the next one, 0 where there is none.
+fn backward_error([a, b, c, d]: [f64; 4], x: [f64; 3]) -> f64 {
+    let terms = [a * x[0], b * x[1], c * x[2]];
+    let size = terms.iter().map(|term| term.abs()).sum::<f64>() + d.abs();
+    let off = (d - terms[0] - terms[1] - terms[2]).abs();
+    if off == 0.0 { 0.0 } else { off / size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::params;
+    use super::*;
+
+    fn spec(words: &str) -> Spec {
+        Spec::read("tridiagonal", &params(words), 7).expect("a case")
+    }
+
+    #[test]
+    fn the_oracle_accepts_solutions_and_nothing_else() {
+        for layout in ["strided", "interleaved"] {
+            for inputs in ["dominant", "laplace"] {
+                let spec = spec(&format!("rows=33 systems=3 type=f64 layout={layout} inputs={inputs}"));
+                let x = oracle::solve(&spec);
+                let bytes = |x: &[f64]| x.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+                assert_eq!(spec.check(&bytes(&x)), Ok(()));
+                for place in [0, 50, 98] {
+                    let mut wrong = x.clone();
+                    wrong[place] += 1e-9;
+                    assert!(spec.check(&bytes(&wrong)).is_err(), "{layout}, {inputs}: {place}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_planted_zero_must_be_flagged_or_solved() {
+        let spec = spec("rows=9 systems=3 type=f64 inputs=zero-pivot");
+        let mut x = oracle::solve(&spec);
+        assert!(x[9..18].iter().any(|x| !x.is_finite()) && x[18..].iter().all(|x| x.is_finite()));
+        let check = |x: &[f64]| spec.check(&x.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+        assert_eq!(check(&x), Ok(()));
+        x[9..18].fill(1.0);
+        assert_eq!(
+            check(&x).expect_err("wrong"),
+            "9 rows of system 1 are wrong, and all its values are numbers"
+        );
+    }
+
+    #[test]
+    fn methods_of_gpus_are_refused_on_processors() {
+        for method in ["partition", "parallel-cyclic-reduction"] {
+            let words = params(&format!("rows=9 method={method} backend=cpu"));
+            assert!(matches!(Spec::read("tridiagonal", &words, 1), Err(Refusal::NotApplicable(_))));
+        }
+        let words = "rows=9 method=partition method.partition.rows=9 backend=cuda";
+        let refused = Spec::read("tridiagonal", &params(words), 1).expect_err("refused").to_string();
+        assert_eq!(refused, "method.partition.rows: 9 is not 8 or 16");
+        let rows = |words: &str| spec(&format!("{words} backend=cuda")).resolved();
+        let resolved = [
+            ("method".to_owned(), Value::Text("partition".to_owned())),
+            ("method.partition.rows".to_owned(), Value::Int(16)),
+        ];
+        assert_eq!(rows("rows=513"), resolved);
+        assert_eq!(rows("rows=512")[1].1, Value::Int(8));
+    }
+}
