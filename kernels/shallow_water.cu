@@ -6,7 +6,6 @@
 //
 // A face has one flow, of the same bits for the cells on both sides, so that no water is lost but by the rounding of the sums.
 #include "certify.cuh"
-#include "grid_barrier.cuh"
 #include "tridiagonal.cuh"
 
 extern __shared__ ulonglong2 dense[];
@@ -52,9 +51,9 @@ struct Share {
 };
 
 // Along rows, threads of a line are neighbours; along columns, threads with equal cells of neighbouring lines are.
-template <u32 R, bool ALONG_ROWS> LAB Share share_of(Tiles of, u32 block) {
-    const u32 tile = block % of.tiles;
-    const u64 begin = (u64)tile * of.team * R, group = (u64)(block / of.tiles) * of.lines;
+template <u32 R, bool ALONG_ROWS> LAB Share share_of(Tiles of) {
+    const u32 tile = blockIdx.x % of.tiles;
+    const u64 begin = (u64)tile * of.team * R, group = (u64)(blockIdx.x / of.tiles) * of.lines;
     if (ALONG_ROWS) {
         const u32 at = threadIdx.x % of.team;
         return {{at, of.team, threadIdx.x, 1u, of.team <= 32u}, group + threadIdx.x / of.team, begin + at * R, tile};
@@ -192,11 +191,11 @@ struct Ends {
     }
 };
 
-template <u32 R, bool ALONG_ROWS> LAB void sweep(const Water& of, Tiles tiles, u32 block, const float* edges) {
+template <u32 R, bool ALONG_ROWS> LAB void sweep(const Water& of, Tiles tiles, const float* edges) {
     float* const shared = (float*)dense;
     const u64 lines = ALONG_ROWS ? of.rows : of.columns;
     const Ends ends(edges, lines, tiles.tiles);
-    const Share share = share_of<R, ALONG_ROWS>(tiles, block);
+    const Share share = share_of<R, ALONG_ROWS>(tiles);
     const Line line = line_of<ALONG_ROWS>(of, share.line);
     const Team& team = share.team;
     Cells<R> cells;
@@ -263,7 +262,7 @@ template <u32 R, bool ALONG_ROWS> LAB void sweep(const Water& of, Tiles tiles, u
 
 template <u32 R, bool ALONG_ROWS> LAB void edges(const Water& of, Tiles tiles, float* out) {
     const u64 lines = ALONG_ROWS ? of.rows : of.columns;
-    const Share share = share_of<R, ALONG_ROWS>(tiles, blockIdx.x);
+    const Share share = share_of<R, ALONG_ROWS>(tiles);
     const Line line = line_of<ALONG_ROWS>(of, share.line);
     Cells<R> cells;
     load_cells<R, ALONG_ROWS>(cells, of, tiles, share, ALONG_ROWS);
@@ -273,62 +272,50 @@ template <u32 R, bool ALONG_ROWS> LAB void edges(const Water& of, Tiles tiles, f
     if (share.line < lines) leave(tile, share.team, out + share.tile * lines + share.line, lines * tiles.tiles);
 }
 
-// All steps of an execution in one launch, of grids whose lines are single tiles.
-template <u32 R> LAB void steps(const Water& out, const Water& back, Tiles rows, Tiles columns, u32 steps, u32* words) {
-    GridBarrier barrier(words);
-    const u32 of_rows = (u32)((out.rows + rows.lines - 1u) / rows.lines);
-    const u32 of_columns = (u32)((out.columns + columns.lines - 1u) / columns.lines);
-    for (u32 step = 0; step < steps; ++step) {
-        for (u32 block = blockIdx.x; block < of_rows; block += gridDim.x) {
-            sweep<R, true>(out, rows, block, nullptr);
-            __syncthreads();
-        }
-        barrier.meet();
-        for (u32 block = blockIdx.x; block < of_columns; block += gridDim.x) {
-            sweep<R, false>(back, columns, block, nullptr);
-            __syncthreads();
-        }
-        barrier.meet();
-    }
-}
-
-#define SWEEP(name, ALONG_ROWS, R)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(512, 1)                                                                    \
+// Blocks have 512 threads at most, and as many registers as BLOCKS of them leave.
+#define SWEEP(name, ALONG_ROWS, R, BLOCKS)                                                                                  \
+    extern "C" __global__ void __launch_bounds__(512, BLOCKS)                                                               \
         shallow_water_##name##_##R(Water of, Tiles tiles, const float* edges) {                                             \
-        sweep<R, ALONG_ROWS>(of, tiles, blockIdx.x, edges);                                                                 \
-    }                                                                                                                       \
+        sweep<R, ALONG_ROWS>(of, tiles, edges);                                                                             \
+    }
+#define EDGES(name, ALONG_ROWS, R)                                                                                          \
     extern "C" __global__ void __launch_bounds__(512, 1)                                                                    \
         shallow_water_edges_##name##_##R(Water of, Tiles tiles, float* out) {                                               \
         edges<R, ALONG_ROWS>(of, tiles, out);                                                                               \
     }
-#define STEPS(R)                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(512, 1)                                                                    \
-        shallow_water_steps_##R(Water out, Water back, Tiles rows, Tiles columns, u32 count, u32* barrier) {                \
-        steps<R>(out, back, rows, columns, count, barrier);                                                                 \
-    }
 
-SWEEP(rows, true, 8)
-SWEEP(rows, true, 16)
-SWEEP(columns, false, 8)
-SWEEP(columns, false, 16)
-STEPS(8)
-STEPS(16)
+SWEEP(rows, true, 8, 1)
+SWEEP(rows, true, 16, 1)
+SWEEP(columns, false, 8, 2)
+SWEEP(columns, false, 16, 1)
+EDGES(rows, true, 16)
+EDGES(columns, false, 8)
 
 // y of the last cell of each tile, a thread for each line: elimination of the rows that the edges make, c' and d' in their place.
+// Some are loaded at a time, so that loads do not wait for stores.
 extern "C" __global__ void shallow_water_ends(float* edges, u32 tiles, u64 lines) {
+    const u32 SOME = 8u;
     const u64 line = thread_index(), count = lines * tiles;
     if (line >= lines) return;
     float c = 0.0f, d = 0.0f;
-    for (u32 tile = 0; tile < tiles; ++tile) {
-        float* const at = edges + tile * lines + line;
-        Edges<float> row = {at[0], at[count], 0.0f, at[3u * count], {}};
-        if (tile + 1u < tiles) row = joined<float>(at, lines, count);
-        if (tile == 0) row.a = 0.0f;
-        const float r = reciprocal(row.b - row.a * c);
-        c = row.c * r;
-        d = (row.d - row.a * d) * r;
-        at[2u * count] = c;
-        at[7u * count] = d;
+    for (u32 first = 0; first < tiles; first += SOME) {
+        Edges<float> rows[SOME];
+#pragma unroll
+        for (u32 k = 0; k < SOME; ++k) {
+            const float* const at = edges + (first + k) * lines + line;
+            if (first + k + 1u < tiles) rows[k] = joined<float>(at, lines, count);
+            else if (first + k < tiles) rows[k] = {at[0], at[count], 0.0f, at[3u * count], {}};
+        }
+#pragma unroll
+        for (u32 k = 0; k < SOME; ++k) {
+            if (first + k >= tiles) break;
+            float* const at = edges + (first + k) * lines + line;
+            const float a = first + k == 0 ? 0.0f : rows[k].a, r = reciprocal(rows[k].b - a * c);
+            c = rows[k].c * r;
+            d = (rows[k].d - a * d) * r;
+            at[2u * count] = c;
+            at[7u * count] = d;
+        }
     }
     for (u32 tile = tiles - 1u; tile-- > 0;) {
         float* const at = edges + tile * lines + line;

@@ -40,3 +40,27 @@ template <typename F> static size_t kept(const Case& parameters, F choose) {
     const auto found = known.find(name);
     return found != known.end() ? found->second : known[name] = choose();
 }
+
+// Prepares the ways that run here (`work.add`), and keeps the fastest (`work.chosen`) alone. What belongs to the others is
+// freed (`work.clear`).
+template <typename W, typename Way>
+static const Way& settled_way(W& work, const std::vector<Way>& ways, const Case& parameters) {
+    const size_t number = kept(parameters, [&] {
+        std::vector<size_t> numbers;
+        std::string why = "there is no way";
+        for (size_t way = 0; way < ways.size(); ++way) {
+            try {
+                work.add(ways[way]);
+                numbers.push_back(way);
+            } catch (const NotApplicable& refused) {
+                why = refused.reason;
+            }
+        }
+        if (numbers.empty()) throw NotApplicable{why};
+        return numbers[fastest(work, numbers.size(), [&](size_t at) { work.chosen = at; })];
+    });
+    work.clear();
+    work.chosen = 0;
+    work.add(ways[number]);
+    return ways[number];
+}

@@ -101,6 +101,9 @@ struct Work {
     u64 effective_bytes = 0;  // as the lab counts them
     std::vector<std::pair<std::string, std::string>> settings;  // what was left open and is settled, for the record
     virtual void execute() = 0;  // queues one execution
+    // Executions after which `restore` must put inputs back that they overwrite, untimed; 0 if they leave their inputs.
+    virtual u64 in_a_row() const { return 0; }
+    virtual void restore() {}  // queues it
     // Number of wrong elements in the result, as far as the inputs determine it. Used for runs by hand: the lab
     // never asks for it, and treats no peer as certified.
     virtual u64 wrong() = 0;
@@ -192,13 +195,23 @@ static volatile u32* gate_word() {
     return word;
 }
 
-// Seconds of `batch` executions between two events. As in the lab, the gate opens only once all are queued.
+// Seconds of `batch` executions between two events, or of groups of them where inputs are put back in between. As in the
+// lab, the gate opens only once all are queued.
 static double timed(Work& work, u64 batch) {
-    struct Event {
-        cudaEvent_t event;
-        Event() { CUDA(cudaEventCreate(&event)); }
-        ~Event() { cudaEventDestroy(event); }
-    } start, end;
+    struct Span {
+        cudaEvent_t start = nullptr, end = nullptr;
+        Span() {
+            CUDA(cudaEventCreate(&start));
+            CUDA(cudaEventCreate(&end));
+        }
+        ~Span() {
+            for (const cudaEvent_t event : {start, end}) cudaEventDestroy(event);
+        }
+        Span(const Span&) = delete;
+        Span& operator=(const Span&) = delete;
+    };
+    const u64 most = work.in_a_row(), group = most == 0 ? batch : std::min(most, batch);
+    std::vector<Span> spans((batch + group - 1) / group);
     struct Held {
         volatile u32* const open = gate_word();
         Held() { gate<<<1, 1>>>((*open = 0, open)); }
@@ -207,15 +220,23 @@ static double timed(Work& work, u64 batch) {
     CUDA(cudaDeviceSynchronize());
     {
         const Held held;
-        CUDA(cudaEventRecord(start.event));
-        for (u64 i = 0; i < batch; ++i) work.execute();
-        CUDA(cudaGetLastError());
-        CUDA(cudaEventRecord(end.event));
+        u64 left = batch;
+        for (const Span& span : spans) {
+            work.restore();
+            CUDA(cudaEventRecord(span.start));
+            for (u64 i = std::min(group, left); i > 0; --i, --left) work.execute();
+            CUDA(cudaGetLastError());
+            CUDA(cudaEventRecord(span.end));
+        }
     }
-    CUDA(cudaEventSynchronize(end.event));
-    float milliseconds = 0;
-    CUDA(cudaEventElapsedTime(&milliseconds, start.event, end.event));
-    return milliseconds * 1e-3;
+    CUDA(cudaEventSynchronize(spans.back().end));
+    double sum = 0;
+    for (const Span& span : spans) {
+        float milliseconds = 0;
+        CUDA(cudaEventElapsedTime(&milliseconds, span.start, span.end));
+        sum += milliseconds * 1e-3;
+    }
+    return sum;
 }
 
 // Executions in a sample of at least 100 µs.

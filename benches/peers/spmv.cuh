@@ -242,7 +242,7 @@ template <typename T> struct Product : Work {
         effective_bytes = 4 * (n + 1) + (4 + sizeof(T)) * entries + sizeof(T) * vectors;
     }
     ~Product() override {
-        prepared.clear();
+        clear();
         for (DenseVector v : {of_x, of_y}) {
             if (v) Cusparse::get().drop_vector(v);
         }
@@ -275,6 +275,11 @@ template <typename T> struct Product : Work {
                                      way.algorithm, p.room->data));
         }
         prepared.push_back(std::move(p));
+    }
+
+    void clear() {
+        prepared.clear();
+        compressed.reset();
     }
 
     void execute() override {
@@ -314,36 +319,11 @@ template <typename T> struct Product : Work {
     }
 };
 
-// Ways that run here: of the number that was kept alone, or of all.
-template <typename T> static void add_ways(Product<T>& product, const std::vector<Way>& ways, std::vector<size_t>& numbers) {
-    std::string why = "there is no way";
-    for (size_t number = 0; number < ways.size(); ++number) {
-        try {
-            product.add(ways[number]);
-            numbers.push_back(number);
-        } catch (const NotApplicable& refused) {
-            why = refused.reason;
-        }
-    }
-    if (numbers.empty()) throw NotApplicable{why};
-}
-
-// Prepares all ways, and keeps the fastest alone.
+// The product by the fastest of these ways.
 template <typename T>
 static std::unique_ptr<Work> product_of(const Spmv& s, const std::vector<Way>& ways, const Case& parameters) {
     auto product = std::make_unique<Product<T>>(s);
-    const size_t number = kept(parameters, [&] {
-        std::vector<size_t> numbers;
-        add_ways(*product, ways, numbers);
-        const size_t best = fastest(*product, numbers.size(), [&](size_t way) { product->chosen = way; });
-        return numbers[best];
-    });
-    // What was found out about the others is freed, and with it what only they need.
-    product->chosen = 0;
-    product->prepared.clear();
-    product->compressed.reset();
-    product->add(ways[number]);
-    const Way& way = ways[number];
+    const Way& way = settled_way(*product, ways, parameters);
     product->settings.push_back({"algorithm", way.name});
     if (way.slice) product->settings.push_back({"slice", std::to_string(way.slice)});
     else product->settings.push_back({"preprocess", way.preprocess ? "yes" : "no"});

@@ -32,6 +32,7 @@ pub const ALL: &[Peer] = &[
     Peer { name: "cub-merge-sort", backend: "peer:cub-merge-sort", beside: "cuda" },
     Peer { name: "cusparse", backend: "peer:cusparse", beside: "cuda" },
     Peer { name: "cusparse-sell", backend: "peer:cusparse-sell", beside: "cuda" },
+    Peer { name: "cusparse-gtsv2", backend: "peer:cusparse-gtsv2", beside: "cuda" },
     Peer { name: "rdst", backend: "peer:rdst", beside: "cpu" },
     Peer { name: "voracious", backend: "peer:voracious", beside: "cpu" },
     Peer { name: "rayon-sort", backend: "peer:rayon-sort", beside: "cpu" },
@@ -65,7 +66,7 @@ pub const PEERS: Param = Param {
           cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, for multisplit, or of the \
           case, for sort; cub-sort: the same by the whole key, cub-partition: cub::DevicePartition for two buckets, both for \
           multisplit; cub-merge-sort: cub::DeviceMergeSort, for sort; cusparse: cuSPARSE's cusparseSpMV of compressed rows by the \
-          fastest of its algorithms, cusparse-sell: the same of slices of rows, both for spmv. On cpu, crates of Rust: rdst: and voracious: radix sorts by several threads, \
+          fastest of its algorithms, cusparse-sell: the same of slices of rows, both for spmv; cusparse-gtsv2: the fastest of cuSPARSE's tridiagonal solvers for the layout, for tridiagonal. On cpu, crates of Rust: rdst: and voracious: radix sorts by several threads, \
           rayon-sort: a comparison sort by several, std-sort: by one, all for sort; hashbrown: a hash table, for hash-search and hash-build; \
           sprs: and faer: products of sparse matrices and vectors, for spmv; graph: delta-stepping by several threads, petgraph: Dijkstra's \
           algorithm by one, for sssp",

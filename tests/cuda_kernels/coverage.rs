@@ -11,7 +11,7 @@ use crate::host::{self, Host};
 use crate::prove::{EVERY_MISTAKE, Listed, WRONG, asked, method, prove_cases};
 use crate::sample::{self, Sample};
 use crate::sorts::RANKING;
-use crate::{compaction, multisplit_fused, multisplit_paper, pattern_walks, scans};
+use crate::{compaction, multisplit_fused, multisplit_paper, pattern_walks, scans, solvers};
 
 /// The tests that prove lists of cases on one GPU.
 const LISTS: &[fn()] = &[
@@ -64,6 +64,8 @@ const LISTS: &[fn()] = &[
     multisplit_fused::fused_in_rounds,
     multisplit_fused::fused_fields_in_rounds,
     multisplit_fused::rb_sort,
+    solvers::tridiagonal,
+    solvers::shallow_water,
 ];
 
 /// Of each primitive, so that a new one is run here without a word of its own: some of those that mistakes are looked for in, among them

@@ -19,6 +19,7 @@ mod prove;
 mod sample;
 mod scans;
 mod several;
+mod solvers;
 mod sorts;
 mod sssp;
 mod twins;

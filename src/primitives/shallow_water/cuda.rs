@@ -1,6 +1,6 @@
 //! shallow-water on a GPU (`kernels/shallow_water.cu`). The certificate computes the steps since the last clearing anew in f64.
 
-use super::{Method, Spec, Sweep, picture};
+use super::{Spec, Sweep, picture};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
@@ -69,8 +69,6 @@ pub struct ShallowWater {
     spec: Spec,
     sweeps: [Timed; 2],
     ends: Kernel,
-    /// All steps in one launch, by so many blocks of so many threads.
-    fused: Option<(Kernel, u32, u32)>,
     others: [Kernel; 6],
     /// η and w, with an element more, which only a deliberate mistake reads; those between the sweeps; and those at the last
     /// clearing.
@@ -79,7 +77,6 @@ pub struct ShallowWater {
     cleared: [DeviceBuffer<f32>; 2],
     scratch: DeviceBuffer<f32>,
     dry: DeviceBuffer<u32>,
-    barrier: DeviceBuffer<u32>,
     beginning: Vec<f32>,
     /// Steps since the beginning, and at the last clearing.
     step: u64,
@@ -89,32 +86,32 @@ pub struct ShallowWater {
     found: Vec<(String, Value)>,
 }
 
-fn names(spec: &Spec) -> Vec<String> {
-    let each = spec.per_thread();
-    let [rows, columns] = spec.sweeps();
-    let timed = [("rows", rows), ("columns", columns)].into_iter().flat_map(|(name, sweep)| {
-        let edges = format!("shallow_water_edges_{name}_{each}");
-        let several = sweep.tiles.tiles > 1;
-        [Some(format!("shallow_water_{name}_{each}")), several.then_some(edges)].into_iter().flatten()
-    });
-    let fused = (spec.method == Method::Fused).then(|| format!("shallow_water_steps_{each}"));
-    timed.chain(fused).chain(["shallow_water_ends".to_owned()]).collect()
+/// The names of the directions in those of the kernels.
+const DIRECTIONS: [&str; 2] = ["rows", "columns"];
+
+/// The kernel of a sweep, and the one for the edges of its tiles.
+fn names(direction: &str, sweep: &Sweep) -> [String; 2] {
+    ["", "edges_"].map(|part| format!("shallow_water_{part}{direction}_{}", sweep.each))
 }
 
 impl GpuJob for ShallowWater {
     type Case = Spec;
 
     fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let each = spec.per_thread();
-        if spec.method == Method::Fused {
-            return Ok(Launched { kernel: format!("shallow_water_steps_{each}"), launches: 1 });
-        }
-        let of_step: u64 = spec.sweeps().iter().map(|sweep| if sweep.tiles.tiles > 1 { 3 } else { 1 }).sum();
-        Ok(Launched { kernel: format!("shallow_water_rows_{each}"), launches: of_step * spec.steps })
+        let sweeps = spec.sweeps();
+        let of_step: u64 = sweeps.iter().map(|sweep| if sweep.tiles.tiles > 1 { 3 } else { 1 }).sum();
+        let [kernel, _] = names(DIRECTIONS[0], &sweeps[0]);
+        Ok(Launched { kernel, launches: of_step * spec.steps })
     }
 
     fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok(kernel_names(MODULE, names(spec).into_iter().chain(OTHERS.map(str::to_owned))))
+        let sweeps = DIRECTIONS.into_iter().zip(spec.sweeps());
+        let timed = sweeps.flat_map(|(direction, sweep)| {
+            let used = if sweep.tiles.tiles > 1 { 2 } else { 1 };
+            names(direction, &sweep).into_iter().take(used)
+        });
+        let others = OTHERS.into_iter().chain(["shallow_water_ends"]).map(str::to_owned);
+        Ok(kernel_names(MODULE, timed.chain(others)))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
@@ -128,28 +125,13 @@ impl GpuJob for ShallowWater {
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<ShallowWater, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
-        let each = spec.per_thread();
-        let timed = |name: &str, sweep: Sweep| -> Result<Timed, Failure> {
-            let edges = (sweep.tiles.tiles > 1)
-                .then(|| module.kernel(&format!("shallow_water_edges_{name}_{each}")))
-                .transpose()?;
-            Ok(Timed { sweep, solve: module.kernel(&format!("shallow_water_{name}_{each}"))?, edges })
+        let timed = |direction: &str, sweep: Sweep| -> Result<Timed, Failure> {
+            let [solve, edges] = names(direction, &sweep);
+            let edges = (sweep.tiles.tiles > 1).then(|| module.kernel(&edges)).transpose()?;
+            Ok(Timed { sweep, solve: module.kernel(&solve)?, edges })
         };
         let [rows, columns] = spec.sweeps();
-        let mut sweeps = [timed("rows", rows)?, timed("columns", columns)?];
-        let fused = match spec.method {
-            Method::Fused => {
-                let kernel = module.kernel(&format!("shallow_water_steps_{each}"))?;
-                // Both sweeps have blocks of the same size, with as many whole rows as fit.
-                let team = rows.tiles.team;
-                let threads = rows.tiles.threads.max(columns.tiles.threads).next_multiple_of(team.max(32));
-                sweeps[0].sweep.tiles.group = threads / team;
-                let most = gpu.max_blocks(&kernel, threads as u32, shared(&spec, threads))?;
-                let blocks = sweeps.iter().map(|timed| timed.sweep.tiles.blocks(timed.sweep.lines)).max();
-                Some((kernel, grid(blocks.unwrap_or(1), 1).min(most), threads as u32))
-            }
-            _ => None,
-        };
+        let sweeps = [timed(DIRECTIONS[0], rows)?, timed(DIRECTIONS[1], columns)?];
         // The element behind the last cell is for deliberate mistakes.
         let beginning: Vec<f32> = spec.heights().into_iter().chain([1.0]).collect();
         setup.cancel.check()?;
@@ -158,14 +140,12 @@ impl GpuJob for ShallowWater {
         Ok(ShallowWater {
             sweeps,
             ends: module.kernel("shallow_water_ends")?,
-            fused,
             others: module.kernels(OTHERS)?,
             state: [gpu.upload(&beginning)?, gpu.upload(&vec![0.0; cells])?],
             between: [array()?, array()?],
             cleared: [array()?, array()?],
             scratch: gpu.alloc(length(spec.scratch())?.max(1))?,
             dry: gpu.upload(&[0])?,
-            barrier: gpu.upload(&[0, 0])?,
             beginning,
             step: 0,
             cleared_at: 0,
@@ -220,18 +200,6 @@ impl GpuJob for ShallowWater {
             rows: self.spec.rows(),
             ..out
         };
-        if let Some((kernel, blocks, threads)) = &self.fused {
-            let [rows, columns] = [0, 1].map(|k| tiles_of(&self.sweeps[k].sweep));
-            let bytes = shared(&self.spec, u64::from(*threads));
-            let steps = self.spec.steps as u32;
-            return gpu.launch(
-                kernel,
-                *blocks,
-                *threads,
-                bytes,
-                args![out, back, rows, columns, steps, self.barrier],
-            );
-        }
         for _ in 0..self.spec.steps {
             self.sweep(gpu, &self.sweeps[0], out, out.rows)?;
             self.sweep(gpu, &self.sweeps[1], back, back.columns)?;
@@ -312,10 +280,6 @@ impl GpuJob for ShallowWater {
     }
 }
 
-fn shared(spec: &Spec, threads: u64) -> u32 {
-    (4 * threads * spec.per_thread().max(TEAM_WORDS)) as u32
-}
-
 fn tiles_of(sweep: &Sweep) -> TilesOf {
     let tiles = sweep.tiles;
     TilesOf { team: tiles.team as u32, tiles: tiles.tiles as u32, lines: tiles.group as u32 }
@@ -351,7 +315,7 @@ impl ShallowWater {
     fn sweep(&self, gpu: &Gpu, timed: &Timed, water: Water, lines: u64) -> Result<(), Failure> {
         let (tiles, of) = (timed.sweep.tiles, tiles_of(&timed.sweep));
         let (blocks, threads) = (grid(tiles.blocks(lines), 1), tiles.threads as u32);
-        let bytes = shared(&self.spec, tiles.threads);
+        let bytes = (4 * tiles.threads * timed.sweep.each.max(TEAM_WORDS)) as u32;
         if let Some(edges) = &timed.edges {
             gpu.launch(edges, blocks, threads, bytes, args![water, of, self.scratch])?;
             gpu.launch(&self.ends, grid(lines, 128), 128, 0, args![self.scratch, of.tiles, lines])?;

@@ -14,7 +14,8 @@
 //!
 //! which is (1 − κ·Lx)(1 − κ·Ly)·η' = η + w for small waves, Kass and Miller's equation 15 by alternating directions. The
 //! solution y enters by its flows alone, one for the cells on both sides of a face, so that Σ w stays 0 and Σ η what it was, up to
-//! the rounding of both sums in f32. (Kass and Miller's own form, 2·η − η before, has no such property.)
+//! the rounding of both sums in f32: the certificate demands that the mean height changes by no more than u·amplitude·(16 + 8·√steps),
+//! u = 2^−24. (Kass and Miller's own form, 2·η − η before, has no such property.)
 //!
 //! Of a small wave along one direction with wave number k the scheme is backward Euler's: with s = 2·courant·sin(k·dx/2) its
 //! frequency is atan(s)/dt, and a step multiplies it by (1 + s²)^(−½). That of the water is √(g·d)·k.
@@ -38,8 +39,8 @@ use crate::case::{Access, Direction, Fault, Params, Pass, Refusal, Value, Work, 
 /// Most cells along a side.
 const MOST: u64 = 1 << 16;
 
-/// Cells of a thread along a line: of lines longer than this twice as many.
-const SHORT_LINE: u64 = 512;
+/// The largest relative error of a rounding to f32.
+const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 
 choice! {
     /// The water at the beginning, at rest but for its height.
@@ -57,15 +58,11 @@ choice! {
 }
 
 choice! {
-    /// How steps are launched.
+    /// How lines are solved.
     #[derive(Eq)]
     pub enum Method {
-        /// on GPUs fused for several steps of at most 512 by 512 cells, otherwise sweeps
-        Best = "best",
-        /// a launch for each sweep, three for one along lines that blocks do not hold
+        /// sweeps along rows and along columns; on GPUs a launch for each, three for lines that blocks do not hold
         Sweeps = "sweeps",
-        /// on GPUs: all steps of an execution in one launch, with a barrier after each sweep; of lines that blocks hold
-        Fused = "fused",
     }
 }
 
@@ -85,12 +82,8 @@ parameters! {
         amplitude: f64 [float(0.0, 1000.0)] = "0.1",
         /// cells that a small wave passes in a step
         courant: f64 [float(0.0001, 1000.0)] = "0.5",
-        /// how steps are launched
-        asked as "method": Method = "best",
-    }
-    with {
-        /// The method that `best` stands for, or that was asked for.
-        method: Method = Method::Sweeps,
+        /// how lines are solved
+        method: Method = "sweeps",
     }
 }
 
@@ -102,7 +95,7 @@ impl Definition for Spec {
     )];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let mut spec = Spec::of_table(params, seed)?;
+        let spec = Spec::of_table(params, seed)?;
         reader::bytes("rows", &[spec.columns, spec.rows(), 4])?;
         if spec.scene == Scene::Dam && spec.amplitude >= 1.0 {
             let dry = format!("{} leaves no water behind the dam; accepted: less than 1", spec.amplitude);
@@ -112,7 +105,6 @@ impl Definition for Spec {
             let dry = format!("{} leaves no water in troughs; accepted: less than 1", spec.amplitude);
             return Err(Refusal::invalid("amplitude", dry));
         }
-        spec.method = spec.chosen()?;
         Ok(spec)
     }
 }
@@ -159,11 +151,6 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    fn resolved(&self) -> Vec<(String, Value)> {
-        let best = ("method".to_owned(), Value::Text(self.method.name().to_owned()));
-        [best].into_iter().filter(|_| self.asked == Method::Best).collect()
-    }
-
     /// Water at rest stays so, whatever is left out.
     fn fault_is_detectable(&self, _fault: Fault) -> bool {
         self.moves()
@@ -178,28 +165,12 @@ impl Problem for Spec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sweep {
     pub lines: u64,
+    /// Cells of a thread.
+    pub each: u64,
     pub tiles: Tiles,
 }
 
 impl Spec {
-    fn chosen(&self) -> Result<Method, Refusal> {
-        let whole = self.sweeps().iter().all(|sweep| sweep.tiles.tiles == 1);
-        match self.asked {
-            Method::Fused if self.backend.is_cpu() => {
-                Err(Refusal::NotApplicable("fused is a method of GPUs".to_owned()))
-            }
-            Method::Fused if !whole => {
-                Err(Refusal::NotApplicable("no block holds a line of so many cells".to_owned()))
-            }
-            Method::Best => {
-                let small = self.columns.max(self.rows()) <= SHORT_LINE;
-                let fused = self.backend.is_cuda() && whole && small && self.steps > 1;
-                Ok(if fused { Method::Fused } else { Method::Sweeps })
-            }
-            asked => Ok(asked),
-        }
-    }
-
     /// Rows of cells.
     pub fn rows(&self) -> u64 {
         self.rows.unwrap_or(self.columns)
@@ -215,17 +186,22 @@ impl Spec {
         self.courant * self.courant
     }
 
-    /// Cells of a thread of a GPU along a line.
-    pub fn per_thread(&self) -> u64 {
-        if self.columns.max(self.rows()) > SHORT_LINE { 16 } else { 8 }
-    }
-
-    /// The sweeps along rows and along columns.
+    /// The sweeps along rows and along columns. Long lines have 16 cells in each thread of a GPU, unless tiles of columns are
+    /// needed in any case.
     pub fn sweeps(&self) -> [Sweep; 2] {
-        let each = self.per_thread();
+        let along_rows = if self.columns > 512 { 16 } else { 8 };
+        let along_columns = if (513..=1024).contains(&self.rows()) { 16 } else { 8 };
         [
-            Sweep { lines: self.rows(), tiles: Tiles::of(self.columns, each, Layout::Strided) },
-            Sweep { lines: self.columns, tiles: Tiles::of(self.rows(), each, Layout::Interleaved) },
+            Sweep {
+                lines: self.rows(),
+                each: along_rows,
+                tiles: Tiles::of(self.columns, along_rows, Layout::Strided),
+            },
+            Sweep {
+                lines: self.columns,
+                each: along_columns,
+                tiles: Tiles::of(self.rows(), along_columns, Layout::Interleaved),
+            },
         ]
     }
 
@@ -235,23 +211,20 @@ impl Spec {
         self.sweeps().map(of).into_iter().max().unwrap_or(0)
     }
 
-    /// Whether anything moves.
+    /// Whether anything moves: not all heights are the same.
     fn moves(&self) -> bool {
-        self.amplitude > 0.0 && self.cells() > 1
+        let uneven = |row: u64| (0..self.columns).any(|column| self.height(column, row) != self.height(0, 0));
+        (0..self.rows()).any(uneven)
     }
 
-    /// The largest difference that the rounding of heights in f32 makes to heights and their changes in so many steps.
+    /// The largest difference that rounding to f32 makes to heights and their changes. Errors of steps have either sign.
     pub fn bound(&self, steps: u64) -> f64 {
-        let size = self.amplitude * (1.0 + self.courant);
-        let unit = f64::from(f32::EPSILON) / 2.0;
-        unit * size * (64.0 + 16.0 * steps as f64)
+        ROUNDING * self.amplitude * (1.0 + self.courant) * (64.0 + 32.0 * (steps as f64).sqrt())
     }
 
-    /// The most that the mean height changes in so many steps: each adds two numbers of f32 to a height, and of the water
-    /// in all cells together rounding loses as much at most.
+    /// The most that rounding changes the mean height.
     pub fn drift_bound(&self, steps: u64) -> f64 {
-        let unit = f64::from(f32::EPSILON) / 2.0;
-        unit * self.amplitude * (4.0 + steps as f64)
+        ROUNDING * self.amplitude * (16.0 + 8.0 * (steps as f64).sqrt())
     }
 
     /// What is recorded of a state: how far it is from that of the certificate, and the change of the mean height since
@@ -287,15 +260,57 @@ mod tests {
         }
     }
 
+    /// The mean height along the first row, weighted by the wave.
+    fn amplitude_of(spec: &Spec, state: &oracle::State) -> f64 {
+        let wave: Vec<f64> = spec.heights().iter().map(|height| f64::from(*height)).collect();
+        let along = |heights: &[f64]| heights.iter().zip(&wave).map(|(a, b)| a * b).sum::<f64>();
+        along(&state.eta) / along(&wave)
+    }
+
+    /// Re((1 + is)/(1 + s²))ⁿ: the scheme's own frequency atan(s)/dt, and its decay by (1 + s²)^(−½) a step.
     #[test]
-    fn best_fuses_small_grids_on_gpus() {
-        let method = |words: &str| spec(words).method;
-        assert_eq!(method("columns=512 steps=9 backend=cuda"), Method::Fused);
-        assert_eq!(method("columns=512 backend=cuda"), Method::Sweeps);
-        assert_eq!(method("columns=4096 steps=9 backend=cuda"), Method::Sweeps);
-        assert_eq!(method("columns=64 steps=9 backend=cpu"), Method::Sweeps);
-        let long = params("columns=64 rows=5000 method=fused backend=cuda");
-        assert!(matches!(Spec::read("shallow-water", &long, 1), Err(Refusal::NotApplicable(_))));
+    fn a_standing_wave_has_the_frequency_and_decay_of_the_scheme() {
+        for (courant, halves) in [(0.5, 2), (1.0, 3), (4.0, 1)] {
+            let spec = spec(&format!(
+                "columns=64 rows=3 scene=wave scene.wave.halves={halves} amplitude=0.0000001 courant={courant}"
+            ));
+            let half = std::f64::consts::PI * f64::from(halves) / 128.0;
+            let s = 2.0 * courant * half.sin();
+            let mut state = oracle::State::begin(&spec);
+            let (mut before, mut crossings) = (1.0, Vec::new());
+            for step in 1..=200 {
+                state.step(&spec);
+                let found = amplitude_of(&spec, &state);
+                let size = (1.0 + s * s).powf(-0.5 * f64::from(step));
+                let wanted = size * (f64::from(step) * s.atan()).cos();
+                assert!((found - wanted).abs() <= 1e-4 * size, "{spec:?}: {found} is not {wanted} at {step}");
+                if found * before < 0.0 {
+                    // Where the decaying cosine is 0, between two steps, if both are freed of the decay.
+                    let [a, b] = [before * (1.0 + s * s).sqrt().recip(), found];
+                    crossings.push(f64::from(step) - 1.0 + a / (a - b));
+                }
+                before = found;
+            }
+            // The water's own √(g·d)·k, in radians a step, of waves that steps resolve.
+            if s <= 0.24 {
+                let periods = crossings.len() - 1;
+                let span = crossings[periods] - crossings[0];
+                let frequency = std::f64::consts::PI * periods as f64 / span;
+                let own = 2.0 * courant * half;
+                assert!((frequency / own - 1.0).abs() < 0.02, "{frequency} is not {own}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_dam_break_stays_between_its_heights() {
+        let spec = spec("columns=96 rows=4 scene=dam amplitude=0.3 courant=0.5");
+        let mut state = oracle::State::begin(&spec);
+        for step in 0..2000 {
+            state.step(&spec);
+            let most = state.eta.iter().fold(0.0, |most: f64, height| most.max(height.abs()));
+            assert!(most <= 0.3 + 1e-9, "{most} after {step} steps");
+        }
     }
 
     #[test]

@@ -32,6 +32,9 @@ use crate::inputs::mix::word64;
 /// Most rows of all systems together.
 const MOST: u64 = 1 << 34;
 
+/// Rows of all interleaved systems up to which more threads are worth more than loads in flight in each of them.
+const MANY: u64 = 1 << 20;
+
 /// Rows of a system up to which cyclic reduction and parallel cyclic reduction hold it in a block's shared memory.
 pub const CYCLIC_ROWS: u64 = 512;
 pub const PARALLEL_ROWS: u64 = 1024;
@@ -74,7 +77,7 @@ choice! {
         ParallelCyclicReduction = "parallel-cyclic-reduction",
         /// on GPUs: each thread eliminates some rows in registers, then parallel cyclic reduction of one row of each thread
         Partition = "partition" main "rows" {
-            /// rows of a thread: 8, or 16 of f32; unset: 16 of f32 in strided systems of more than 512 rows, otherwise 8
+            /// rows of a thread: 8, or 16 of f32; unset: 16 of f32 in strided systems of more than 512 rows, and in interleaved ones of more than 1 Mi rows in all; otherwise 8
             rows: Option<u64> [count(8, 16)] = unset,
         },
         /// elimination from the first row to the last and back, a system for each thread, or for each lane of a processor
@@ -170,8 +173,11 @@ impl Spec {
         }
         match asked {
             Method::Partition { rows: None } => {
-                let many = self.ty == Type::F32 && self.layout == Layout::Strided && self.rows > 512;
-                Ok(Method::Partition { rows: Some(if many { 16 } else { 8 }) })
+                let long = match self.layout {
+                    Layout::Strided => self.rows > 512,
+                    Layout::Interleaved => self.count() > MANY,
+                };
+                Ok(Method::Partition { rows: Some(if self.ty == Type::F32 && long { 16 } else { 8 }) })
             }
             Method::Partition { rows: Some(rows) } if rows != 8 && rows != 16 => {
                 Err(Refusal::invalid("method.partition.rows", format!("{rows} is not 8 or 16")))
