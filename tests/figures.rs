@@ -104,7 +104,7 @@ fn what_cannot_be_drawn_is_said_in_one_line() {
     for (arguments, words) in [
         (
             vec!["figure", "fig02"],
-            "there is no figure fig02; accepted: sengupta2007/fig05, ashkiani2017/fig05",
+            "there is no figure fig02; accepted: sengupta2007/fig05, sengupta2007/plate1, ashkiani2017/fig05",
         ),
         (vec!["figure", "fig03"], "lavin2020/fig03: give folders of runs"),
         (vec!["figure", "lavin2020/fig03"], "scatterlab run lavin2020/fig03-cpu-stride"),

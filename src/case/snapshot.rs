@@ -48,6 +48,12 @@ impl Snapshot {
     /// A snapshot that fits into a message: several neighbours of a larger one become their mean.
     #[must_use]
     pub fn bounded(self) -> Snapshot {
+        self.within(MOST_COLUMNS, MOST_ROWS)
+    }
+
+    /// The same with bounds of one's own for a field.
+    #[must_use]
+    pub fn within(self, most_columns: u32, most_rows: u32) -> Snapshot {
         match self {
             Snapshot::Curve { x, y, spacing, values } if values.len() > MOST_VALUES => {
                 let each = values.len().div_ceil(MOST_VALUES);
@@ -55,9 +61,9 @@ impl Snapshot {
                 Snapshot::Curve { x, y, spacing: spacing * each as f64, values: values.collect() }
             }
             Snapshot::Field { what, when, columns, rows, values }
-                if columns > MOST_COLUMNS || rows > MOST_ROWS =>
+                if columns > most_columns || rows > most_rows =>
             {
-                let (smaller, lower) = (columns.min(MOST_COLUMNS), rows.min(MOST_ROWS));
+                let (smaller, lower) = (columns.min(most_columns), rows.min(most_rows));
                 let values = thinned(&values, [columns, rows], [smaller, lower]);
                 Snapshot::Field { what, when, columns: smaller, rows: lower, values }
             }

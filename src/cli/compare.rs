@@ -78,7 +78,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
     let stored = arguments.runs.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
     let names = names(&arguments.runs);
     let named: Vec<NamedRun> =
-        stored.iter().zip(names).map(|(stored, name)| NamedRun { name, side: stored.into() }).collect();
+        stored.iter().zip(names).map(|(stored, name)| NamedRun::new(name, stored)).collect();
     let Some((baseline, others)) = named.split_first() else { bail!("give two run folders or more") };
     let sides: Vec<_> = others.iter().map(|other| other.side).collect();
     let comparisons = judge::compare(baseline.side, &sides, arguments.margin);

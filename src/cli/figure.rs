@@ -1,5 +1,6 @@
 //! `scatterlab figure`: draws a paper's figure from stored runs.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,10 +11,12 @@ use clap::{Args, ValueHint};
 use super::compare::names;
 use super::out;
 use super::recipes::open_run;
+use crate::engine::protocol::Event;
 use crate::report::figures::{self, FIGURES, Figure};
 use crate::report::table::{self, words};
-use crate::report::verdicts::NamedRun;
+use crate::report::verdicts::{NamedRun, Pictured};
 use crate::run::folder::MANIFEST;
+use crate::run::stored::{Stored, each_event};
 
 #[derive(Debug, Args)]
 pub struct FigureArguments {
@@ -47,12 +50,27 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     let runs: Vec<NamedRun> = stored
         .iter()
         .zip(names(&arguments.folders))
-        .map(|(stored, name)| NamedRun { name, side: stored.into() })
-        .collect();
+        .map(|(stored, name)| {
+            let pictures = if figure.pictures { pictures(stored)? } else { Vec::new() };
+            Ok(NamedRun { pictures, ..NamedRun::new(name, stored) })
+        })
+        .collect::<anyhow::Result<_>>()?;
     let drawn = figure.draw(&runs)?;
     drawn.text.iter().for_each(|text| out::lines(text));
     drawn.write(&file)?.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The pictures that a run has recorded, of the first round of each case that has any.
+fn pictures(stored: &Stored) -> anyhow::Result<Vec<Pictured>> {
+    let (mut all, mut rounds) = (Vec::new(), HashMap::new());
+    each_event(&stored.path, |line| {
+        let Event::Snapshot { case, round, picture } = line.event else { return };
+        if *rounds.entry(case.clone()).or_insert(round) == round {
+            all.push(Pictured { case, picture });
+        }
+    })?;
+    Ok(all)
 }
 
 fn list() {

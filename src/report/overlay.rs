@@ -202,7 +202,7 @@ mod tests {
     use crate::report::judge::{MARGIN, compare};
 
     fn drawn(a: &Made, b: &Made) -> Vec<Overlay> {
-        let named = |name: &str, run| NamedRun { name: name.to_owned(), side: Made::side(run) };
+        let named = |name: &str, run| NamedRun::new(name.to_owned(), Made::side(run));
         let comparisons = compare(a.side(), &[b.side()], MARGIN);
         overlays(&named("old", a), &[named("new", b)], &comparisons)
     }

@@ -69,8 +69,8 @@ pub fn own_text(stored: &Stored) -> &str {
 pub fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Verdicts> {
     let fresh = Stored::open(folder)?;
     let named = |stored: &Stored| stored.path.display().to_string();
-    let baseline = NamedRun { name: named(stored), side: stored.into() };
-    let now = [NamedRun { name: named(&fresh), side: (&fresh).into() }];
+    let baseline = NamedRun::new(named(stored), stored);
+    let now = [NamedRun::new(named(&fresh), &fresh)];
     let mut comparisons = judge::compare(baseline.side, &[now[0].side], margin);
     let rows = verdicts::rows(&baseline, &now, &comparisons, margin);
     let path = verdicts::write(folder, VERDICTS, &rows)?;

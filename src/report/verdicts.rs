@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::cell::Cell;
 use super::files::replace;
 use super::format::{Document, Format, Object, Table};
-use crate::case::Case;
+use crate::case::{Case, Snapshot};
 use crate::recipe::plan::Quantity;
 use crate::report::judge::{Comparison, Difference, Judgement, Matched, Side};
 use crate::run::Record;
@@ -24,6 +24,23 @@ use crate::stats::interval::CONFIDENCE;
 pub struct NamedRun<'a> {
     pub name: String,
     pub side: Side<'a>,
+    /// What its cases looked like, in the order of their events; only for figures that show it.
+    pub pictures: Vec<Pictured>,
+}
+
+/// A picture of a case in its first measured round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pictured {
+    /// The case's identity.
+    pub case: String,
+    pub picture: Snapshot,
+}
+
+impl<'a> NamedRun<'a> {
+    /// A run without pictures.
+    pub fn new(name: String, side: impl Into<Side<'a>>) -> NamedRun<'a> {
+        NamedRun { name, side: side.into(), pictures: Vec::new() }
+    }
 }
 
 /// A pair of cases, or a case without a counterpart. Missing values are `None`.
@@ -347,7 +364,7 @@ mod tests {
 
     fn with<T>(use_them: impl Fn(&NamedRun, &[NamedRun], &[Comparison]) -> T) -> T {
         let (a, b) = made();
-        let named = |name: &str, run| NamedRun { name: name.to_owned(), side: Made::side(run) };
+        let named = |name: &str, run| NamedRun::new(name.to_owned(), Made::side(run));
         let comparisons = compare(a.side(), &[b.side()], MARGIN);
         use_them(&named("old", &a), &[named("new", &b)], &comparisons)
     }
@@ -371,7 +388,7 @@ mod tests {
     fn the_ratio_is_that_of_the_times_beside_it() {
         let a = Made::new(&[vec![1.0, 1.01, 0.99, 1.0, 7.0]], Some(10.0));
         let b = Made::new(&[vec![1.2, 1.19, 1.21, 1.2, 1.2]], Some(10.0));
-        let named = |name: &str, run| NamedRun { name: name.to_owned(), side: Made::side(run) };
+        let named = |name: &str, run| NamedRun::new(name.to_owned(), Made::side(run));
         let comparisons = compare(a.side(), &[b.side()], MARGIN);
         let found = rows(&named("old", &a), &[named("new", &b)], &comparisons, MARGIN);
         let ratio = found[0].ratio.expect("a ratio");

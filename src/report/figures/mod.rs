@@ -41,6 +41,8 @@ pub struct Figure {
     pub recipes: &'static [&'static str],
     /// File extension of the document: `svg` or `md`.
     pub extension: &'static str,
+    /// Whether it shows the pictures that runs have recorded.
+    pub pictures: bool,
     draw: fn(&[NamedRun]) -> Result<Drawn>,
 }
 
@@ -74,6 +76,7 @@ impl Drawn {
 /// All figures, in the papers' order.
 pub const FIGURES: &[Figure] = &[
     sengupta2007::fig05::FIGURE,
+    sengupta2007::plate1::FIGURE,
     ashkiani2017::fig05::FIGURE,
     ashkiani2017::fig06::FIGURE,
     ashkiani2017::fig07::FIGURE,

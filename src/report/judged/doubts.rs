@@ -85,7 +85,7 @@ mod tests {
 
     fn told(a: &Run, b: &Run) -> Vec<String> {
         let comparison = compare(a.side(), &[b.side()], MARGIN).remove(0);
-        let [a, b] = [a, b].map(|run| NamedRun { name: String::new(), side: run.side() });
+        let [a, b] = [a, b].map(|run| NamedRun::new(String::new(), run.side()));
         lines(&a, &b, &comparison, "b").into_iter().skip(1).collect()
     }
 

@@ -48,6 +48,7 @@ fn draw(area: &Area, shape: &Shape) -> Result<()> {
             outline.extend(outline.first().copied());
             area.draw(&PathElement::new(outline, rgb(*stroke).stroke_width(1))).map_err(problem)
         }
+        Shape::Mosaic { corner, side, columns, fills } => draw_mosaic(area, *corner, *side, *columns, fills),
         Shape::Circle { center, radius, fill, stroke } => {
             let (center, radius) = (pixel(center), radius.round() as i32);
             area.draw(&Circle::new(center, radius, rgb(*fill).filled())).map_err(problem)?;
@@ -58,6 +59,21 @@ fn draw(area: &Area, shape: &Shape) -> Result<()> {
             area.draw(&Circle::new(center, radius, rgb(*color).stroke_width(1))).map_err(problem)
         }
     }
+}
+
+/// Neighbours of a row with the same fill as one rectangle.
+fn draw_mosaic(area: &Area, corner: (f64, f64), side: f64, columns: usize, fills: &[Rgb]) -> Result<()> {
+    let at =
+        |column: usize, row: usize| pixel(&(corner.0 + side * column as f64, corner.1 + side * row as f64));
+    for (row, fills) in fills.chunks(columns.max(1)).enumerate() {
+        let mut column = 0;
+        for same in fills.chunk_by(|a, b| a == b) {
+            let ends = [at(column, row), at(column + same.len(), row + 1)];
+            area.draw(&Rectangle::new(ends, rgb(same[0]).filled())).map_err(problem)?;
+            column += same.len();
+        }
+    }
+    Ok(())
 }
 
 fn draw_text(area: &Area, words: &Words) -> Result<()> {

@@ -70,6 +70,13 @@ pub enum Shape {
         fill: Color,
         stroke: Color,
     },
+    /// Squares side by side, row by row from the upper left one.
+    Mosaic {
+        corner: (f64, f64),
+        side: f64,
+        columns: usize,
+        fills: Vec<Color>,
+    },
     /// An unfilled circle.
     Ring {
         center: (f64, f64),

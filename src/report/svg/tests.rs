@@ -273,6 +273,7 @@ fn every_shape_lies_on_the_page() {
                 Shape::Circle { center, .. } | Shape::Ring { center, .. } => {
                     assert!(inside(*center), "{shape:?}")
                 }
+                Shape::Mosaic { corner, .. } => assert!(inside(*corner), "{shape:?}"),
             }
         }
     }

@@ -117,7 +117,7 @@ fn judge_replay(stored: &Path, replayed: &Path) -> anyhow::Result<Answer> {
 /// A run, named by its folder's path below the root.
 fn named<'a>(root: &Path, stored: &'a Stored) -> NamedRun<'a> {
     let name = stored.path.strip_prefix(root).unwrap_or(&stored.path);
-    NamedRun { name: name.display().to_string(), side: stored.into() }
+    NamedRun::new(name.display().to_string(), stored)
 }
 
 fn export(path: &Path, wanted: Wanted) -> anyhow::Result<Answer> {

@@ -31,6 +31,7 @@ pub const FIGURE: Figure = Figure {
     about: "which buckets 256 keys belong to before and after DMS, WMS and BMS reorder them",
     recipes: &[],
     extension: "svg",
+    pictures: false,
     draw,
 };
 

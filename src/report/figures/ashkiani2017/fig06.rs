@@ -23,6 +23,7 @@ pub const FIGURE: Figure = Figure {
     about: "times of multisplit's methods over the number of buckets, keys and pairs, beside the paper's GTX 1080",
     recipes: RECIPES,
     extension: "svg",
+    pictures: false,
     draw,
 };
 

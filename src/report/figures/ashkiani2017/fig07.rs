@@ -26,6 +26,7 @@ pub const FIGURE: Figure = Figure {
     about: "speed-ups of multisplit's methods over a radix sort, keys and pairs, beside the paper's GTX 1080",
     recipes: RECIPES,
     extension: "svg",
+    pictures: false,
     draw,
 };
 

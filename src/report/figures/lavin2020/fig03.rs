@@ -13,5 +13,6 @@ pub const FIGURE: Figure = Figure {
     about: "CPU bandwidth over uniform stride, gather and scatter, a line for each platform",
     recipes: &["lavin2020/fig03-cpu-stride"],
     extension: "svg",
+    pictures: false,
     draw: |runs| super::strides(NAME, Kind::Cpu, "CPU gather and scatter over uniform stride", CLAIM, runs),
 };

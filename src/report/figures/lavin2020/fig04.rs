@@ -30,6 +30,7 @@ pub const FIGURE: Figure = Figure {
     about: "two runs of uniform-stride gathers, prefetchers on and off, absolute and relative to stride 1",
     recipes: &["lavin2020/fig04-prefetch"],
     extension: "svg",
+    pictures: false,
     draw,
 };
 

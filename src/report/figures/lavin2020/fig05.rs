@@ -13,5 +13,6 @@ pub const FIGURE: Figure = Figure {
     about: "GPU bandwidth over uniform stride, gather and scatter, a line for each platform",
     recipes: &["lavin2020/fig05-gpu-stride"],
     extension: "svg",
+    pictures: false,
     draw: |runs| super::strides(NAME, Kind::Gpu, "GPU gather and scatter over uniform stride", CLAIM, runs),
 };

@@ -29,6 +29,7 @@ pub const FIGURE: Figure = Figure {
     about: "what SIMD gathers and scatters gain over scalar ones, in per cent, over uniform stride",
     recipes: &["lavin2020/fig06-simd"],
     extension: "svg",
+    pictures: false,
     draw,
 };
 

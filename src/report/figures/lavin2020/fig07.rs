@@ -14,5 +14,6 @@ pub const FIGURE: Figure = Figure {
     about: "application gathers relative to the platform's stride-1 gather, as radars",
     recipes: RECIPES,
     extension: "svg",
+    pictures: false,
     draw: |runs| radars::draw(NAME, Use::Gather, "Application gathers, relative to stride 1", CLAIM, runs),
 };

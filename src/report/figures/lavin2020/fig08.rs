@@ -14,5 +14,6 @@ pub const FIGURE: Figure = Figure {
     about: "application scatters relative to the platform's stride-1 scatter, as radars",
     recipes: RECIPES,
     extension: "svg",
+    pictures: false,
     draw: |runs| radars::draw(NAME, Use::Scatter, "Application scatters, relative to stride 1", CLAIM, runs),
 };

@@ -27,6 +27,7 @@ pub const FIGURE: Figure = Figure {
     about: "bandwidth-bandwidth plot: selected patterns over stride 1, lines of constant part",
     recipes: RECIPES,
     extension: "svg",
+    pictures: false,
     draw,
 };
 

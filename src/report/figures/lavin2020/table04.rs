@@ -19,6 +19,7 @@ pub const FIGURE: Figure = Figure {
     about: "harmonic means over the applications' patterns and Pearson's R against STREAM, beside the paper's",
     recipes: RECIPES,
     extension: "md",
+    pictures: false,
     draw,
 };
 

@@ -24,6 +24,7 @@ pub const FIGURE: Figure = Figure {
     about: "times of the paper's five scans over the number of elements, with their ratios at 1M",
     recipes: &["sengupta2007/fig05"],
     extension: "svg",
+    pictures: false,
     draw,
 };
 
