@@ -31,10 +31,11 @@ mod picture;
 mod scene;
 
 use super::tridiagonal::Layout;
+use super::tridiagonal::block_costs::{TileKernel, of_tiles};
 use super::tridiagonal::tiles::{Levels, Tiles};
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters};
-use crate::case::{Access, Direction, Fault, Params, Pass, Refusal, Value, Work, reader};
+use crate::case::{Access, BlockCost, Direction, Fault, Params, Pass, Refusal, Value, Work, reader};
 
 /// Most cells along a side.
 const MOST: u64 = 1 << 16;
@@ -147,6 +148,14 @@ impl Problem for Spec {
         }
     }
 
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        if self.backend.is_cpu() {
+            return Ok(Vec::new());
+        }
+        let [rows, columns] = self.sweeps();
+        Ok([rows.block_costs(true), columns.block_costs(false)].concat())
+    }
+
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
     }
@@ -168,6 +177,45 @@ pub struct Sweep {
     /// Cells of a thread.
     pub each: u64,
     pub tiles: Tiles,
+}
+
+impl Sweep {
+    /// On-chip work of the blocks in each pass of the sweep: the machine code of its kernels. The cells beside those of a thread are
+    /// loaded when it has its own.
+    fn block_costs(&self, along_rows: bool) -> Vec<BlockCost> {
+        let (registers, instructions) = match (along_rows, self.each) {
+            (true, 8) => (104, [1010.0, 460.0]),
+            (true, _) => (128, [1710.0, 710.0]),
+            (false, 8) => (64, [1080.0, 480.0]),
+            (false, _) => (128, [1870.0, 890.0]),
+        };
+        let kernel = TileKernel {
+            rows: self.each,
+            words: 1,
+            exchanged: if along_rows { 4 } else { 0 },
+            loads: 2.0,
+            registers,
+            instructions,
+        };
+        let solved = of_tiles(&self.tiles, self.lines, kernel);
+        if self.tiles.tiles == 1 {
+            return vec![solved];
+        }
+        let (registers, instructions) = if along_rows { (96, [1030.0, 420.0]) } else { (48, [570.0, 240.0]) };
+        let edges = of_tiles(&self.tiles, self.lines, TileKernel { registers, instructions, ..kernel });
+        let threads = 128;
+        let ends = BlockCost {
+            blocks: self.lines.div_ceil(threads),
+            tiles: self.lines.div_ceil(threads),
+            resident: 16,
+            // Of eight tiles at a time, then tile by tile.
+            loads: self.tiles.tiles.div_ceil(8) as f64,
+            looks: self.tiles.tiles as f64,
+            steps: 4.0 * self.tiles.tiles as f64,
+            ..BlockCost::default()
+        };
+        vec![edges, ends, solved]
+    }
 }
 
 impl Spec {

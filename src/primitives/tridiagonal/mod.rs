@@ -17,7 +17,7 @@
 //! `growth`, because growing elements of an elimination show there. A system in which a pivot of 0 or a NaN was planted must
 //! either satisfy this, too, or hold a value that is not a number: `flagged` counts such values.
 
-mod block_costs;
+pub mod block_costs;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
