@@ -6,10 +6,10 @@ use crate::device::cpu::Isa;
 use crate::primitives::real::Real;
 
 /// Most bytes of c' and d' of the systems that are solved together, which shall stay in the second-level cache.
-const CACHED: usize = 256 << 10;
+const CACHED: usize = 512 << 10;
 
-/// Most systems that are solved together: rows of 1 KiB, so that lines that are neighbours in memory are fetched together.
-const MOST_LINES: usize = 16;
+/// Most systems that are solved together: rows of 4 KiB, so that lines that are neighbours in memory are fetched together.
+const MOST_LINES: usize = 64;
 
 /// Rows of a strided system that are transposed at a time, and how many rows ahead interleaved ones are prefetched.
 const BLOCK: usize = 16;
@@ -192,10 +192,10 @@ unsafe fn transposed<T: Real, const L: usize>(of: Batch<T>, scratch: *mut T) {
                     }
                 }
             }
-            for i in 0..count {
-                let [a, b, above, right_side] = [0, 1, 2, 3].map(|k| block[k][i]);
+            let [a, b, above, right_side] = block;
+            for (i, a) in a.into_iter().enumerate().take(count) {
                 let a = if first + i == 0 { [T::default(); L] } else { a };
-                eliminate(&Rows { a, b, c: above, d: right_side }, &mut c, &mut d);
+                eliminate(&Rows { a, b: b[i], c: above[i], d: right_side[i] }, &mut c, &mut d);
                 upper.add((first + i) * L).cast::<[T; L]>().write_unaligned(c);
                 right.add((first + i) * L).cast::<[T; L]>().write_unaligned(d);
             }
@@ -204,7 +204,7 @@ unsafe fn transposed<T: Real, const L: usize>(of: Batch<T>, scratch: *mut T) {
         let mut x = d;
         let mut end = n;
         while end > 0 {
-            let count = if end % BLOCK == 0 { BLOCK } else { end % BLOCK };
+            let count = if end.is_multiple_of(BLOCK) { BLOCK } else { end % BLOCK };
             let mut block = [[T::default(); L]; BLOCK];
             for i in (0..count).rev() {
                 let at = (end - count + i) * L;
