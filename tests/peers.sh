@@ -92,6 +92,14 @@ done
 for slice in 16 32 64 128; do
     by_hand sell-ways cusparse-sell primitive=spmv matrix=random matrix.random.rows=4194304 slice=$slice
 done
+for type in f32 f64; do
+    for shape in "512 512" "64 1048576" "16777216 1"; do
+        read -r rows systems <<<"$shape"
+        for layout in strided interleaved; do
+            by_hand gtsv2 cusparse-gtsv2 primitive=tridiagonal rows="$rows" systems="$systems" layout=$layout type=$type
+        done
+    done
+done
 tail -n 100 "$out"/*.csv || true
 
 if [[ -n $binary ]]; then
