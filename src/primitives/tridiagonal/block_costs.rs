@@ -95,7 +95,7 @@ fn of_partition(spec: &Spec, rows: u64) -> TileKernel {
 
 /// Each level reads twelve words of neighbours a growing distance apart and writes four, then reads five and writes one.
 fn cyclic(spec: &Spec) -> BlockCost {
-    let (n, words) = (spec.rows, spec.element() / 4);
+    let (n, words) = (spec.rows.max(1), spec.element() / 4);
     let warps = n.div_ceil(2).div_ceil(LANES as u64);
     let levels = f64::from(n.max(2).ilog2());
     let cost = BlockCost {
@@ -121,7 +121,7 @@ fn cyclic(spec: &Spec) -> BlockCost {
 
 /// Each step reads twelve words and writes four of every row.
 fn parallel(spec: &Spec) -> BlockCost {
-    let (n, words) = (spec.rows, spec.element() / 4);
+    let (n, words) = (spec.rows.max(1), spec.element() / 4);
     let warps = n.div_ceil(LANES as u64);
     let levels = f64::from(n.max(2).ilog2());
     let cost = BlockCost {
