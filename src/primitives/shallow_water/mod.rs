@@ -5,9 +5,10 @@
 //! ∂²η/∂t² = ∇·(g·d·∇η)          η: height above rest, d = 1 + η: depth, in units of the depth at rest; walls reflect
 //! ```
 //!
-//! With w the change of η by a step, κ = g·dt²/dx² = courant², and flows F[i + ½] = κ·(1 + (η[i] + η[i+1])/2)·(y[i+1] − y[i]), a step is
+//! With w the change of η by a step and κ = g·dt²/dx² = courant², a step is
 //!
 //! ```text
+//!                  F[i + ½] = κ·(1 + (η[i] + η[i+1])/2)·(y[i+1] − y[i])
 //! along rows       y − F[i + ½] + F[i − ½] = η + w      δ = F[i + ½] − F[i − ½]      w += δ      η += w
 //! along columns    y − F[i + ½] + F[i − ½] = η          δ = F[i + ½] − F[i − ½]      w += δ      η += δ
 //! ```
