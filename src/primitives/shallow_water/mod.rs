@@ -13,7 +13,7 @@
 //! along columns    y − F[i + ½] + F[i − ½] = η          δ = F[i + ½] − F[i − ½]      w += δ      η += δ
 //! ```
 //!
-//! which is (1 − κ·Lx)(1 − κ·Ly)·η' = η + w for small waves, Kass and Miller's equation 15 by alternating directions. The
+//! which is (1 − κ·Lx)(1 − κ·Ly)·η' = η + w for small waves: Kass and Miller's implicit step, by alternating directions. The
 //! solution y enters by its flows alone, one for the cells on both sides of a face, so that Σ w stays 0 and Σ η what it was, up to
 //! the rounding of both sums in f32: the certificate demands that the mean height changes by no more than u·amplitude·(16 + 8·√steps),
 //! u = 2^−24. (Kass and Miller's own form, 2·η − η before, has no such property.)
