@@ -241,7 +241,7 @@ template <u32 R, bool ALONG_ROWS> LAB void sweep(const Water& of, Tiles tiles, c
         cells.w[i] += change;
         cells.eta[i] += ALONG_ROWS ? cells.w[i] : change;
         // Also if the height is not a number.
-        dry |= !(__fmaf_rn(2.0f * of.half, cells.eta[i], of.rest) > 0.0f);
+        dry |= !(1.0f + cells.eta[i] > 0.0f);
     }
     if (dry) *of.dry = 1u;
     if (in_vectors<ALONG_ROWS>(of)) {
@@ -378,7 +378,7 @@ extern "C" __global__ void shallow_water_reference(Reference of, u32 along_rows)
     }
 }
 
-// η and w differ by at most `bound`, and are numbers; the largest difference, and the sum of η, whose order is fixed.
+// η and w differ by at most `bound`, and are numbers; the largest difference.
 extern "C" __global__ void shallow_water_certify(const float* eta, const float* w, Reference of, double bound, u64* most,
                                                  Finding* finding) {
     u32 checked = 0;

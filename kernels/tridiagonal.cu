@@ -536,7 +536,8 @@ LAB void certify(const Contents& of, const T* a, const T* b, const T* c, const T
         const double right = i + 1u == of.rows ? 0.0 : (double)c[k] * (double)x[k + far];
         const double size = fabs(left) + fabs(middle) + fabs(right) + fabs((double)d[k]);
         const double off = fabs((double)d[k] - left - middle - right);
-        const bool right_enough = off <= bound * size;
+        // An infinity is no larger than itself.
+        const bool right_enough = off <= bound * size && is_number(size);
         if (right_enough && size > 0.0 && off / size > largest) largest = off / size;
         ++checked;
         if (of.kind >= ZERO_PIVOT && s == of.systems / 2u) {

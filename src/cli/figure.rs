@@ -1,6 +1,6 @@
 //! `scatterlab figure`: draws a paper's figure from stored runs.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -61,14 +61,17 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The pictures that a run has recorded, of the first round of each case that has any.
+/// The pictures that a run has recorded of each case until its first round was over: later rounds begin anew.
 fn pictures(stored: &Stored) -> anyhow::Result<Vec<Pictured>> {
-    let (mut all, mut rounds) = (Vec::new(), HashMap::new());
-    each_event(&stored.path, |line| {
-        let Event::Snapshot { case, round, picture } = line.event else { return };
-        if *rounds.entry(case.clone()).or_insert(round) == round {
-            all.push(Pictured { case, picture });
+    let (mut all, mut over) = (Vec::new(), HashSet::new());
+    each_event(&stored.path, |line| match line.event {
+        Event::Snapshot { case, picture, .. } if !over.contains(&case) => {
+            all.push(Pictured { case, picture })
         }
+        Event::Round { result, .. } => {
+            over.insert(result.case);
+        }
+        _ => {}
     })?;
     Ok(all)
 }

@@ -31,8 +31,11 @@ pub struct ShallowWater {
     /// Steps since the beginning, and at the last clearing.
     step: AtomicU64,
     cleared_at: AtomicU64,
-    /// Whether something fell into the water since it began.
+    /// Whether something fell into the water since it began, and since the last clearing.
     disturbed: AtomicBool,
+    dropped: AtomicBool,
+    /// Drops since the water began.
+    drops: AtomicU64,
     fault: Option<Fault>,
     found: Mutex<Vec<(String, Value)>>,
 }
@@ -43,10 +46,11 @@ impl PoolJob for ShallowWater {
     fn prepare(spec: Spec, context: &Context) -> Result<(ShallowWater, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         let (cells, longest) = (spec.cells() as usize, spec.columns.max(spec.rows()) as usize);
-        memory::require(64 * cells as u64)?;
         let pool = &context.pool;
+        let of_worker = 4 * sweep::ARRAYS * LANES * longest;
+        memory::require((64 * cells + of_worker * pool.threads()) as u64)?;
         let array = || Buffer::new(4 * (cells + 1));
-        let scratch = || Buffer::new(4 * sweep::ARRAYS * LANES * longest);
+        let scratch = || Buffer::new(of_worker);
         let mut job = ShallowWater {
             kernels: [sweep::kernel(isa, true), sweep::kernel(isa, false)],
             state: [array()?, array()?],
@@ -58,6 +62,8 @@ impl PoolJob for ShallowWater {
             step: AtomicU64::new(0),
             cleared_at: AtomicU64::new(0),
             disturbed: AtomicBool::new(false),
+            dropped: AtomicBool::new(false),
+            drops: AtomicU64::new(0),
             fault: context.fault,
             found: Mutex::default(),
             spec,
@@ -88,6 +94,7 @@ impl PoolJob for ShallowWater {
     fn rewind(&self) {
         self.step.store(0, Ordering::Relaxed);
         self.disturbed.store(false, Ordering::Relaxed);
+        self.drops.store(0, Ordering::Relaxed);
     }
 
     /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.
@@ -101,6 +108,7 @@ impl PoolJob for ShallowWater {
             })?;
         }
         self.dry.store(false, Ordering::Relaxed);
+        self.dropped.store(false, Ordering::Relaxed);
         self.between.iter().try_for_each(|array| check::poison(pool, array, 4, cancel))?;
         self.keep(pool, cancel)
     }
@@ -118,7 +126,7 @@ impl PoolJob for ShallowWater {
         let disturbed = self.disturbed.load(Ordering::Relaxed);
         let step = self.step.load(Ordering::Relaxed);
         let steps = match step - self.cleared_at.load(Ordering::Relaxed) {
-            0 if !disturbed => spec.steps,
+            0 if !self.dropped.load(Ordering::Relaxed) => spec.steps,
             steps => steps,
         };
         for _ in 0..steps {
@@ -133,7 +141,8 @@ impl PoolJob for ShallowWater {
                 })?;
             }
         }
-        let bound = spec.bound(steps);
+        let drops = self.drops.load(Ordering::Relaxed) as f64;
+        let bound = spec.bound(spec.amplitude + drops * picture::drop_size(spec), steps);
         // SAFETY: the workers are done.
         let [heights, speeds] = [0, 1].map(|k| unsafe { self.state[k].read::<f32>(0..cells) });
         // SAFETY: as above.
@@ -208,6 +217,8 @@ impl PoolJob for ShallowWater {
             *height = (f64::from(*height) + size * scene::hill(dx, dy)) as f32;
         }
         self.disturbed.store(true, Ordering::Relaxed);
+        self.dropped.store(true, Ordering::Relaxed);
+        self.drops.fetch_add(1, Ordering::Relaxed);
         self.keep(pool, &Cancel::default())?;
         Ok(true)
     }

@@ -81,8 +81,11 @@ pub struct ShallowWater {
     /// Steps since the beginning, and at the last clearing.
     step: u64,
     cleared_at: u64,
-    /// Whether something fell into the water since it began.
+    /// Whether something fell into the water since it began, and since the last clearing.
     disturbed: bool,
+    dropped: bool,
+    /// The largest height that the water may have.
+    size: f64,
     found: Vec<(String, Value)>,
 }
 
@@ -115,7 +118,7 @@ impl GpuJob for ShallowWater {
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        56 * spec.cells() + 4 * spec.scratch() + (1 << 20)
+        56 * spec.cells() + 4 * spec.scratch() + (8 << 20)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -150,13 +153,15 @@ impl GpuJob for ShallowWater {
             step: 0,
             cleared_at: 0,
             disturbed: false,
+            dropped: false,
+            size: spec.amplitude,
             found: Vec::new(),
             spec,
         })
     }
 
     fn rewind(&mut self) {
-        (self.step, self.disturbed) = (0, false);
+        (self.step, self.disturbed, self.size) = (0, false, self.spec.amplitude);
     }
 
     /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.
@@ -167,6 +172,7 @@ impl GpuJob for ShallowWater {
         }
         gpu.memset32(&mut self.dry, 0)?;
         self.between.iter_mut().try_for_each(|array| poison(gpu, array))?;
+        self.dropped = false;
         self.keep(gpu)
     }
 
@@ -228,7 +234,7 @@ impl GpuJob for ShallowWater {
             }
         }
         let most = gpu.upload(&[0u64])?;
-        let (bound, [eta, w]) = (self.spec.bound(steps), &self.state);
+        let (bound, [eta, w]) = (self.spec.bound(self.size, steps), &self.state);
         let finding = find(gpu, |report| {
             launch_over(gpu, certify, cells, args![eta, w, reference, bound, most, report])
         })?;
@@ -274,7 +280,7 @@ impl GpuJob for ShallowWater {
         let [.., kernel] = &self.others;
         let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
         launch_over(gpu, kernel, self.spec.cells(), args![eta, columns, rows, x, y, radius, size])?;
-        self.disturbed = true;
+        (self.disturbed, self.dropped, self.size) = (true, true, self.size + size);
         self.keep(gpu)?;
         Ok(true)
     }
@@ -296,7 +302,7 @@ impl ShallowWater {
     /// At least those of one execution, unless a drop has changed the water since.
     fn steps_since_cleared(&self) -> u64 {
         match self.step - self.cleared_at {
-            0 if !self.disturbed => self.spec.steps,
+            0 if !self.dropped => self.spec.steps,
             steps => steps,
         }
     }

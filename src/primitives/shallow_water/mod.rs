@@ -75,15 +75,15 @@ parameters! {
         /// cells of each row
         columns: u64 [count(1, MOST)],
         /// rows of cells; unset: as many as columns
-        rows: Option<u64> [count(0, MOST)] = unset,
+        rows: Option<u64> [count(1, MOST)] = unset,
         /// steps of an execution
         steps: u64 [count(1, 1 << 20)] = "1",
         /// the water at the beginning
         scene: Scene = "drop",
         /// height of the scene, in units of the depth at rest
-        amplitude: f64 [float(0.0, 1000.0)] = "0.1",
+        amplitude: f64 [float(0.0, 10.0)] = "0.1",
         /// cells that a small wave passes in a step
-        courant: f64 [float(0.0, 1000.0)] = "0.5",
+        courant: f64 [float(0.0, 16.0)] = "0.5",
         /// how lines are solved
         method: Method = "sweeps",
     }
@@ -263,15 +263,17 @@ impl Spec {
     /// Whether anything moves: not all heights are the same. But for a drop, those of a column are.
     fn moves(&self) -> bool {
         match self.scene {
-            _ if self.amplitude == 0.0 || self.courant == 0.0 => false,
+            _ if (self.amplitude as f32) < f32::MIN_POSITIVE || self.courant == 0.0 => false,
             Scene::Drop => self.cells() > 1,
             _ => (1..self.columns).any(|column| self.height(column, 0) != self.height(0, 0)),
         }
     }
 
-    /// The largest difference that rounding to f32 makes to heights and their changes. Errors of steps have either sign.
-    pub fn bound(&self, steps: u64) -> f64 {
-        ROUNDING * self.amplitude * (1.0 + self.courant) * (64.0 + 32.0 * (steps as f64).sqrt())
+    /// The largest difference that rounding to f32 makes to heights of this size, and to their changes: a flow is κ times the depth
+    /// times a difference of rounded heights. Errors of steps have either sign.
+    pub fn bound(&self, size: f64, steps: u64) -> f64 {
+        let flow = (1.0 + self.courant + self.kappa()) * (1.0 + size);
+        ROUNDING * size * flow * (64.0 + 32.0 * (steps as f64).sqrt())
     }
 
     /// The most that rounding changes the mean height.
@@ -282,7 +284,9 @@ impl Spec {
     /// What is recorded of a state: how far it is from that of the certificate, and the change of the mean height since
     /// the beginning, in units of the depth.
     fn found(&self, error: f64, drift: f64) -> Vec<(String, Value)> {
-        vec![("height-error".to_owned(), Value::Float(error)), ("mass-drift".to_owned(), Value::Float(drift))]
+        let all = [("height-error", error), ("mass-drift", drift)];
+        let numbers = all.into_iter().filter(|(_, number)| number.is_finite());
+        numbers.map(|(key, number)| (key.to_owned(), Value::Float(number))).collect()
     }
 
     /// The mistake of a state whose water has changed by more than rounding explains.

@@ -92,7 +92,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, 8 * spec.cells())?;
     let mut state = State::begin(spec);
     (0..spec.steps).for_each(|_| state.step(spec));
-    let bound = spec.bound(spec.steps);
+    let bound = spec.bound(spec.amplitude, spec.steps);
     let values = output.as_chunks().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
     for (k, (found, wanted)) in values.zip(state.eta.iter().chain(&state.w)).enumerate() {
         // Also a NaN.

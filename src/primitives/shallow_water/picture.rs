@@ -27,5 +27,10 @@ pub fn of(spec: &Spec, step: u64, values: Vec<f32>) -> Option<Snapshot> {
 pub fn drop_at(spec: &Spec, (x, y): (f64, f64)) -> [f64; 4] {
     let [width, length] = [spec.columns, spec.rows()].map(|cells| cells as f64);
     let radius = (width.min(length) / 16.0).max(1.5);
-    [x.clamp(0.0, 1.0) * width, y.clamp(0.0, 1.0) * length, radius, spec.amplitude.max(0.01)]
+    [x.clamp(0.0, 1.0) * width, y.clamp(0.0, 1.0) * length, radius, drop_size(spec)]
+}
+
+/// The height of a drop of the user.
+pub fn drop_size(spec: &Spec) -> f64 {
+    spec.amplitude.max(0.01)
 }

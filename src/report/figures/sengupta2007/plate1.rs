@@ -72,7 +72,7 @@ fn draw(runs: &[NamedRun]) -> Result<Drawn> {
     let shown: Vec<Platform> =
         platforms.iter().filter(|platform| drawn.contains(platform.label.as_str())).cloned().collect();
     let mut lines =
-        vec!["Each row of pictures has its own scale of heights, in units of the depth at rest".to_owned()];
+        vec!["Brown water is above rest, blue water below; each row of pictures has its own scale, in units of the depth at rest".to_owned()];
     lines.extend((more > 0).then(|| format!("{more} more cases have pictures that are not drawn")));
     let points = "Pictures are taken between samples, and of larger grids they are means of cells";
     let runs = shown.iter().map(|platform| format!("{}: {}", platform.label, platform.origin())).collect();
@@ -92,10 +92,10 @@ fn strips(platform: &Platform) -> Vec<Strip> {
     let strip = |(run, case): (&NamedRun, &Case)| {
         let of_case = run.pictures.iter().filter(|picture| picture.case == case.id);
         let all: Vec<Frame> = of_case.filter_map(|picture| Frame::of(&picture.picture)).collect();
-        let size =
-            all.iter().flat_map(|frame| &frame.values).fold(0f32, |most, height| most.max(height.abs()));
-        let name = label(run.side, case);
         let frames = spread(all);
+        let heights = frames.iter().flat_map(|frame| &frame.values);
+        let size = heights.fold(0f32, |most, height| most.max(height.abs()));
+        let name = label(run.side, case);
         (!frames.is_empty()).then(|| Strip { platform: platform.label.clone(), name, frames, size })
     };
     certified.filter_map(|(run, record)| strip((run, &record.case))).collect()
@@ -116,7 +116,11 @@ fn spread(mut all: Vec<Frame>) -> Vec<Frame> {
 impl Frame {
     /// A picture with fewer cells; `None` of a curve.
     fn of(picture: &Snapshot) -> Option<Frame> {
-        let Snapshot::Field { when, columns, values, .. } = picture.clone().within(CELLS, CELLS) else {
+        let Snapshot::Field { columns, rows, .. } = *picture else { return None };
+        // Both sides shrink by the same factor.
+        let longest = columns.max(rows).max(1);
+        let [across, down] = [columns, rows].map(|side| (side * CELLS / longest).max(1));
+        let Snapshot::Field { when, columns, values, .. } = picture.clone().within(across, down) else {
             return None;
         };
         Some(Frame { when, columns: columns as usize, values })
