@@ -39,7 +39,7 @@ LAB float conductance(const Water& of, float eta, float next) { return __fmaf_rn
 // Neither product is fused with the sum that it becomes a term of.
 LAB float flow(float conductance, float y, float next) { return __fmul_rn(conductance, next - y); }
 
-// How a launch divides lines among blocks and threads: `lines` of a block, `team` threads and `tiles` tiles of each.
+// The division of lines among blocks and threads: `lines` of a block, `team` threads and `tiles` tiles of each.
 struct Tiles {
     u32 team, tiles, lines;
 };
@@ -76,25 +76,16 @@ template <u32 R> struct Cells {
     }
 };
 
-struct alignas(16) Four {
-    float of[4];
-};
+// The moves of a warp's cells along rows.
+template <u32 R> struct Moves {
+    typedef Vector<float> Four;
+    Exchange<float, R> exchange;
 
-// Rows are moved as vectors of neighbours by a warp, and exchanged by shared memory; vectors are put where neither side has
-// bank conflicts.
-template <u32 R> struct Exchange {
-    static const u32 EACH = R / 4u;
-    Four* words;
-    u32 lane;
+    LAB_MEMBER Moves() : exchange(dense) {}
 
-    LAB_MEMBER Exchange() : words((Four*)dense + (threadIdx.x / 32u) * (32u * EACH)), lane(threadIdx.x & 31u) {}
-    LAB_MEMBER static u32 place(u32 v) { return v ^ ((v >> 3) & 7u & (2u * EACH - 1u)); }
-    LAB_MEMBER Four& moved(u32 k) { return words[place(k * 32u + lane)]; }
-    LAB_MEMBER Four& owned(u32 k) { return words[place(lane * EACH + k)]; }
-
-    // Where vector `k` of the lane begins in memory, and whether all of it is there.
-    LAB_MEMBER bool spot(const Water& of, Tiles tiles, const Share& share, u32 k, u64& at) const {
-        const u32 cell = (k * 32u + lane) * 4u, thread = (threadIdx.x & ~31u) + cell / R;
+    // The place in memory of vector `k` of the lane, and whether all of it is there.
+    LAB_MEMBER static bool spot(const Water& of, Tiles tiles, const Share& share, u32 k, u64& at) {
+        const u32 cell = (k * 32u + (threadIdx.x & 31u)) * 4u, thread = (threadIdx.x & ~31u) + cell / R;
         const u64 line = share.line - threadIdx.x / tiles.team + thread / tiles.team;
         const u64 i = (u64)share.tile * tiles.team * R + (thread % tiles.team) * R + cell % R;
         at = line * of.columns + i;
@@ -104,15 +95,15 @@ template <u32 R> struct Exchange {
     LAB_MEMBER void load(const Water& of, Tiles tiles, const Share& share, const float* from, float (&to)[R]) {
         __syncwarp();
 #pragma unroll
-        for (u32 k = 0; k < EACH; ++k) {
+        for (u32 k = 0; k < R / 4u; ++k) {
             u64 at;
             const bool there = spot(of, tiles, share, k, at);
-            moved(k) = there ? *(const Four*)(from + at) : Four{};
+            exchange.moved(k) = there ? *(const Four*)(from + at) : Four{};
         }
         __syncwarp();
 #pragma unroll
-        for (u32 k = 0; k < EACH; ++k) {
-            const Four own = owned(k);
+        for (u32 k = 0; k < R / 4u; ++k) {
+            const Four own = exchange.owned(k);
 #pragma unroll
             for (u32 e = 0; e < 4u; ++e) to[4u * k + e] = own.of[e];
         }
@@ -121,17 +112,17 @@ template <u32 R> struct Exchange {
     LAB_MEMBER void store(const Water& of, Tiles tiles, const Share& share, const float (&from)[R], float* to) {
         __syncwarp();
 #pragma unroll
-        for (u32 k = 0; k < EACH; ++k) {
-            Four& own = owned(k);
+        for (u32 k = 0; k < R / 4u; ++k) {
+            Four& own = exchange.owned(k);
 #pragma unroll
             for (u32 e = 0; e < 4u; ++e) own.of[e] = from[4u * k + e];
         }
         __syncwarp();
 #pragma unroll
-        for (u32 k = 0; k < EACH; ++k) {
+        for (u32 k = 0; k < R / 4u; ++k) {
             u64 at;
             const bool there = spot(of, tiles, share, k, at);
-            const Four all = moved(k);
+            const Four all = exchange.moved(k);
             if (there) *(Four*)(to + at) = all;
         }
     }
@@ -147,9 +138,9 @@ LAB void load_cells(Cells<R>& cells, const Water& of, Tiles tiles, const Share& 
     const Line line = line_of<ALONG_ROWS>(of, share.line);
     const bool there = share.line < (ALONG_ROWS ? of.rows : of.columns);
     if (in_vectors<ALONG_ROWS>(of)) {
-        Exchange<R> exchange;
-        exchange.load(of, tiles, share, of.eta, cells.eta);
-        if (with_w) exchange.load(of, tiles, share, of.w, cells.w);
+        Moves<R> moves;
+        moves.load(of, tiles, share, of.eta, cells.eta);
+        if (with_w) moves.load(of, tiles, share, of.w, cells.w);
         __syncthreads();
     } else {
 #pragma unroll
@@ -175,7 +166,7 @@ LAB void rows_of(Rows<float, R>& rows, const Cells<R>& cells, const Water& of, u
     }
 }
 
-// What launches leave of lines with several tiles, tile by tile: seven numbers of each (`leave`), then y of its last cell.
+// The ends of lines with several tiles, as launches leave them tile by tile: seven numbers of each (`leave`), then y of its last cell.
 struct Ends {
     const float* edges;
     u64 lines, count;
@@ -245,10 +236,10 @@ template <u32 R, bool ALONG_ROWS> LAB void sweep(const Water& of, Tiles tiles, c
     }
     if (dry) *of.dry = 1u;
     if (in_vectors<ALONG_ROWS>(of)) {
-        Exchange<R> exchange;
+        Moves<R> moves;
         __syncthreads();
-        exchange.store(of, tiles, share, cells.eta, of.eta_to);
-        exchange.store(of, tiles, share, cells.w, of.w_to);
+        moves.store(of, tiles, share, cells.eta, of.eta_to);
+        moves.store(of, tiles, share, cells.w, of.w_to);
         return;
     }
 #pragma unroll

@@ -25,10 +25,6 @@ extern __shared__ ulonglong2 dense[];
 
 #define SHARED(T) T* const shared = (T*)dense
 
-template <typename T> struct alignas(16) Vector {
-    T of[16 / sizeof(T)];
-};
-
 // ---- partition: rows into registers, x out of them -----------------------------------------
 
 // A tile of the systems, as a launch divides them among blocks and threads.
@@ -38,7 +34,7 @@ struct Tiles {
     u32 group;  // systems of a block
 };
 
-// Where a thread's rows are.
+// The rows of a thread.
 struct Share {
     Team team;
     u64 system, first;  // the first row of the thread, of the system
@@ -67,21 +63,6 @@ template <u32 R> LAB Share interleaved_share(Tiles of) {
             begin,
             blockIdx.x % of.tiles};
 }
-
-// A warp moves its rows as vectors of neighbours, and exchanges them by shared memory. Row e of the warp, in the order of
-// threads, is element e of its part; vectors are put where neither side has bank conflicts.
-template <typename T, u32 R> struct Exchange {
-    static const u32 V = 16u / sizeof(T), EACH = R / V;
-    Vector<T>* words;
-
-    LAB_MEMBER explicit Exchange(void* in_shared) : words((Vector<T>*)in_shared + (threadIdx.x / 32u) * (32u * EACH)) {}
-
-    LAB_MEMBER static u32 place(u32 v) { return v ^ ((v >> 3) & 7u & (EACH * 2u - 1u)); }
-
-    // Vector `k` of this lane when it is moved, and when it is computed with.
-    LAB_MEMBER Vector<T>& moved(u32 k) { return words[place(k * 32u + (threadIdx.x & 31u))]; }
-    LAB_MEMBER Vector<T>& owned(u32 k) { return words[place((threadIdx.x & 31u) * EACH + k)]; }
-};
 
 // The place in memory of vector `k` of a lane, and how many of its elements there are.
 template <typename T, u32 R> struct Moves {
@@ -473,7 +454,7 @@ PARTITION(f64, double, interleaved, true, 8)
 #define ZERO_PIVOT 2u
 #define NOT_A_NUMBER 3u
 
-// What the arrays hold; the key of the seed.
+// The contents of the arrays; the key of the seed.
 struct Contents {
     u64 key, rows, systems;
     u32 kind, interleaved;

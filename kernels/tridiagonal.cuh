@@ -144,7 +144,7 @@ template <typename T, u32 R> LAB void solve(Rows<T, R>& of, const Team& team, T*
     substitute(of, from_left(row.d, team, shared), row.d);
 }
 
-// What a tile of a longer system leaves: its last row, a·(last x of the tile before) + b·x + c·(first x of the next tile) = d,
+// The edges of a tile of a longer system: its last row, a·(last x of the tile before) + b·x + c·(first x of the next tile) = d,
 // and its first row by the last x of the tile before and its own.
 template <typename T> struct Edges {
     T a, b, c, d;
@@ -200,3 +200,22 @@ template <typename T> LAB Edges<T> joined(const T* at, u64 far, u64 count) {
     const T c = at[2u * count];
     return {at[0], at[count] - c * next[4u * count], -c * next[5u * count], at[3u * count] - c * next[6u * count], {}};
 }
+
+template <typename T> struct alignas(16) Vector {
+    T of[16 / sizeof(T)];
+};
+
+// A warp moves its rows as vectors of neighbours, and exchanges them by shared memory. Row e of the warp, in the order of
+// threads, is element e of its part; vectors are put where neither side has bank conflicts.
+template <typename T, u32 R> struct Exchange {
+    static const u32 V = 16u / sizeof(T), EACH = R / V;
+    Vector<T>* words;
+
+    LAB_MEMBER explicit Exchange(void* in_shared) : words((Vector<T>*)in_shared + (threadIdx.x / 32u) * (32u * EACH)) {}
+
+    LAB_MEMBER static u32 place(u32 v) { return v ^ ((v >> 3) & 7u & (EACH * 2u - 1u)); }
+
+    // Vector `k` of this lane when it is moved, and when it is computed with.
+    LAB_MEMBER Vector<T>& moved(u32 k) { return words[place(k * 32u + (threadIdx.x & 31u))]; }
+    LAB_MEMBER Vector<T>& owned(u32 k) { return words[place((threadIdx.x & 31u) * EACH + k)]; }
+};

@@ -2,13 +2,14 @@
 
 mod sweep;
 
+use super::course::Course;
 use super::oracle::Line;
 use super::{Spec, picture, scene};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory, pieces};
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use sweep::{Kernel, LANES, Water};
 
 /// Cells of the sums of the mean height.
@@ -28,14 +29,7 @@ pub struct ShallowWater {
     beginning: Vec<f32>,
     /// Whether a worker found a place without water.
     dry: AtomicBool,
-    /// Steps since the beginning, and at the last clearing.
-    step: AtomicU64,
-    cleared_at: AtomicU64,
-    /// Whether something fell into the water since it began, and since the last clearing.
-    disturbed: AtomicBool,
-    dropped: AtomicBool,
-    /// Drops since the water began.
-    drops: AtomicU64,
+    course: Mutex<Course>,
     fault: Option<Fault>,
     found: Mutex<Vec<(String, Value)>>,
 }
@@ -59,11 +53,7 @@ impl PoolJob for ShallowWater {
             scratch: (0..pool.threads()).map(|_| scratch()).collect::<Result<_, Failure>>()?,
             beginning: spec.heights(),
             dry: AtomicBool::new(false),
-            step: AtomicU64::new(0),
-            cleared_at: AtomicU64::new(0),
-            disturbed: AtomicBool::new(false),
-            dropped: AtomicBool::new(false),
-            drops: AtomicU64::new(0),
+            course: Mutex::default(),
             fault: context.fault,
             found: Mutex::default(),
             spec,
@@ -86,20 +76,18 @@ impl PoolJob for ShallowWater {
             worker.meet();
         }
         if worker.index == 0 {
-            self.step.fetch_add(self.spec.steps, Ordering::Relaxed);
+            self.course().step += self.spec.steps;
         }
         worker.meet();
     }
 
     fn rewind(&self) {
-        self.step.store(0, Ordering::Relaxed);
-        self.disturbed.store(false, Ordering::Relaxed);
-        self.drops.store(0, Ordering::Relaxed);
+        *self.course() = Course::default();
     }
 
     /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.
     fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        if self.step.load(Ordering::Relaxed) == 0 && !self.disturbed.load(Ordering::Relaxed) {
+        if self.course().begins() {
             pool.for_blocks(self.beginning.len(), cancel, |block| {
                 // SAFETY: blocks are disjoint, and the workers are done.
                 let [eta, w] = [0, 1].map(|k| unsafe { self.state[k].write::<f32>(block.clone()) });
@@ -108,7 +96,7 @@ impl PoolJob for ShallowWater {
             })?;
         }
         self.dry.store(false, Ordering::Relaxed);
-        self.dropped.store(false, Ordering::Relaxed);
+        self.course().clear();
         self.between.iter().try_for_each(|array| check::poison(pool, array, 4, cancel))?;
         self.keep(pool, cancel)
     }
@@ -123,13 +111,8 @@ impl PoolJob for ShallowWater {
             Ok(to)
         };
         let [eta, w] = [wide(&self.cleared[0])?, wide(&self.cleared[1])?];
-        let disturbed = self.disturbed.load(Ordering::Relaxed);
-        let step = self.step.load(Ordering::Relaxed);
-        let steps = match step - self.cleared_at.load(Ordering::Relaxed) {
-            0 if !self.dropped.load(Ordering::Relaxed) => spec.steps,
-            steps => steps,
-        };
-        for _ in 0..steps {
+        let course = *self.course();
+        for _ in 0..course.steps(spec) {
             for (along_rows, lines) in [(true, spec.rows()), (false, spec.columns)] {
                 cancel.check()?;
                 pool.for_blocks(lines as usize, cancel, |block| {
@@ -141,8 +124,7 @@ impl PoolJob for ShallowWater {
                 })?;
             }
         }
-        let drops = self.drops.load(Ordering::Relaxed) as f64;
-        let bound = spec.bound(spec.amplitude + drops * picture::drop_size(spec), steps);
+        let bound = course.bound(spec);
         // SAFETY: the workers are done.
         let [heights, speeds] = [0, 1].map(|k| unsafe { self.state[k].read::<f32>(0..cells) });
         // SAFETY: as above.
@@ -166,10 +148,7 @@ impl PoolJob for ShallowWater {
         if let Ok(mut found) = self.found.lock() {
             *found = spec.found(errors.into_iter().fold(0.0, f64::max), drift);
         }
-        let dry = self.dry.load(Ordering::Relaxed);
-        let dry = dry.then(|| format!("the water is gone somewhere after {step} steps"));
-        let lost = spec.lost(drift, step).filter(|_| !disturbed);
-        Ok(Verdict::of(dry.or(mistake).or(lost), cells as u64))
+        Ok(course.verdict(spec, self.dry.load(Ordering::Relaxed), mistake, drift))
     }
 
     fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
@@ -202,7 +181,7 @@ impl PoolJob for ShallowWater {
             (sum / f64::from(count)) as f32
         };
         let values = (0..down).flat_map(|y| (0..across).map(move |x| (x, y))).map(|(x, y)| mean(x, y));
-        Ok(picture::of(&self.spec, self.step.load(Ordering::Relaxed), values.collect()))
+        Ok(picture::of(&self.spec, self.course().step, values.collect()))
     }
 
     /// A drop falls into the water, and the certificate begins with what is there then.
@@ -216,18 +195,20 @@ impl PoolJob for ShallowWater {
                 [(i % columns, x), (i / columns, y)].map(|(cell, at)| (cell as f64 + 0.5 - at) / radius);
             *height = (f64::from(*height) + size * scene::hill(dx, dy)) as f32;
         }
-        self.disturbed.store(true, Ordering::Relaxed);
-        self.dropped.store(true, Ordering::Relaxed);
-        self.drops.fetch_add(1, Ordering::Relaxed);
+        self.course().disturb();
         self.keep(pool, &Cancel::default())?;
         Ok(true)
     }
 }
 
 impl ShallowWater {
+    /// The course, which one thread at a time looks at.
+    fn course(&self) -> MutexGuard<'_, Course> {
+        self.course.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Keeps the state for the certificate.
     fn keep(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        self.cleared_at.store(self.step.load(Ordering::Relaxed), Ordering::Relaxed);
         self.state.iter().zip(&self.cleared).try_for_each(|(from, to)| {
             pool.for_blocks(self.beginning.len() + 1, cancel, |block| {
                 // SAFETY: blocks are disjoint, and the workers are done.

@@ -1,5 +1,6 @@
 //! shallow-water on a GPU (`kernels/shallow_water.cu`). The certificate computes the steps since the last clearing anew in f64.
 
+use super::course::Course;
 use super::{Spec, Sweep, picture};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
@@ -78,14 +79,7 @@ pub struct ShallowWater {
     scratch: DeviceBuffer<f32>,
     dry: DeviceBuffer<u32>,
     beginning: Vec<f32>,
-    /// Steps since the beginning, and at the last clearing.
-    step: u64,
-    cleared_at: u64,
-    /// Whether something fell into the water since it began, and since the last clearing.
-    disturbed: bool,
-    dropped: bool,
-    /// The largest height that the water may have.
-    size: f64,
+    course: Course,
     found: Vec<(String, Value)>,
 }
 
@@ -150,34 +144,30 @@ impl GpuJob for ShallowWater {
             scratch: gpu.alloc(length(spec.scratch())?.max(1))?,
             dry: gpu.upload(&[0])?,
             beginning,
-            step: 0,
-            cleared_at: 0,
-            disturbed: false,
-            dropped: false,
-            size: spec.amplitude,
+            course: Course::default(),
             found: Vec::new(),
             spec,
         })
     }
 
     fn rewind(&mut self) {
-        (self.step, self.disturbed, self.size) = (0, false, self.spec.amplitude);
+        self.course = Course::default();
     }
 
     /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.
     fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        if self.step == 0 && !self.disturbed {
+        if self.course.begins() {
             gpu.put(&self.beginning, &mut self.state[0])?;
             gpu.memset32(&mut self.state[1], 0)?;
         }
         gpu.memset32(&mut self.dry, 0)?;
         self.between.iter_mut().try_for_each(|array| poison(gpu, array))?;
-        self.dropped = false;
+        self.course.clear();
         self.keep(gpu)
     }
 
     fn begin(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
-        self.step += self.spec.steps;
+        self.course.step += self.spec.steps;
         Ok(())
     }
 
@@ -226,15 +216,14 @@ impl GpuJob for ShallowWater {
         let reference = Reference { eta, w, upper, y, columns, rows, kappa: self.spec.kappa() };
         let [from_eta, from_w] = &self.cleared;
         launch_over(gpu, widen, cells, args![from_eta, from_w, reference])?;
-        let steps = self.steps_since_cleared();
-        for _ in 0..steps {
+        for _ in 0..self.course.steps(&self.spec) {
             cancel.check()?;
             for (along_rows, lines) in [(1u32, rows), (0, columns)] {
                 gpu.launch(advance, grid(lines, 64), 64, 0, args![reference, along_rows])?;
             }
         }
         let most = gpu.upload(&[0u64])?;
-        let (bound, [eta, w]) = (self.spec.bound(self.size, steps), &self.state);
+        let (bound, [eta, w]) = (self.course.bound(&self.spec), &self.state);
         let finding = find(gpu, |report| {
             launch_over(gpu, certify, cells, args![eta, w, reference, bound, most, report])
         })?;
@@ -242,11 +231,8 @@ impl GpuJob for ShallowWater {
         let drift = self.drift(gpu)?;
         self.found = self.spec.found(error, drift);
         let dry = self.dry.to_host()?.first().is_some_and(|word| *word != 0);
-        let dry = dry.then(|| format!("the water is gone somewhere after {} steps", self.step));
-        let lost = self.spec.lost(drift, self.step).filter(|_| !self.disturbed);
-        let mistake =
-            dry.or_else(|| finding.mistake("η")).or_else(|| finding.unchecked(cells, "cells")).or(lost);
-        Ok(Verdict::of(mistake, cells))
+        let mistake = finding.mistake("η").or_else(|| finding.unchecked(cells, "cells"));
+        Ok(self.course.verdict(&self.spec, dry, mistake, drift))
     }
 
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
@@ -271,7 +257,7 @@ impl GpuJob for ShallowWater {
         let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
         let blocks = grid(u64::from(across * down), u64::from(BLOCK));
         gpu.launch(kernel, blocks, BLOCK, 0, args![eta, columns, rows, across, down, values])?;
-        Ok(picture::of(&self.spec, self.step, values.to_host()?))
+        Ok(picture::of(&self.spec, self.course.step, values.to_host()?))
     }
 
     /// A drop falls into the water, and the certificate begins with what is there then.
@@ -280,7 +266,7 @@ impl GpuJob for ShallowWater {
         let [.., kernel] = &self.others;
         let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
         launch_over(gpu, kernel, self.spec.cells(), args![eta, columns, rows, x, y, radius, size])?;
-        (self.disturbed, self.dropped, self.size) = (true, true, self.size + size);
+        self.course.disturb();
         self.keep(gpu)?;
         Ok(true)
     }
@@ -294,17 +280,8 @@ fn tiles_of(sweep: &Sweep) -> TilesOf {
 impl ShallowWater {
     /// Keeps the state for the certificate.
     fn keep(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        self.cleared_at = self.step;
         let mut all = self.state.iter().zip(&mut self.cleared);
         all.try_for_each(|(from, to)| gpu.copy(from, 0..from.len(), to, 0))
-    }
-
-    /// At least those of one execution, unless a drop has changed the water since.
-    fn steps_since_cleared(&self) -> u64 {
-        match self.step - self.cleared_at {
-            0 if !self.dropped => self.spec.steps,
-            steps => steps,
-        }
     }
 
     /// The change of the mean height since the beginning.

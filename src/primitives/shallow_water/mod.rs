@@ -25,12 +25,14 @@
 //! cells times steps. An execution continues where the last one ended; the certificate computes all steps anew in f64, by
 //! elimination with a thread for each line, from the state at the last clearing. Water that falls dry fails the case.
 
+mod course;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
 mod picture;
 mod scene;
 
+use super::real::Real;
 use super::tridiagonal::Layout;
 use super::tridiagonal::block_costs::{TileKernel, of_tiles};
 use super::tridiagonal::tiles::{Levels, Tiles};
@@ -42,7 +44,7 @@ use crate::case::{Access, BlockCost, Direction, Fault, Params, Pass, Refusal, Va
 const MOST: u64 = 1 << 16;
 
 /// The largest relative error of a rounding to f32.
-const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
+const ROUNDING: f64 = <f32 as Real>::EPSILON;
 
 choice! {
     /// The water at the beginning, at rest but for its height.
@@ -99,12 +101,13 @@ impl Definition for Spec {
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let spec = Spec::of_table(params, seed)?;
         reader::bytes("rows", &[spec.columns, spec.rows(), 4])?;
-        if spec.scene == Scene::Dam && spec.amplitude >= 1.0 {
-            let dry = format!("{} leaves no water behind the dam; accepted: less than 1", spec.amplitude);
-            return Err(Refusal::invalid("amplitude", dry));
-        }
-        if matches!(spec.scene, Scene::Wave { .. }) && spec.amplitude >= 1.0 {
-            let dry = format!("{} leaves no water in troughs; accepted: less than 1", spec.amplitude);
+        let lowest = match spec.scene {
+            Scene::Drop => None,
+            Scene::Wave { .. } => Some("in troughs"),
+            Scene::Dam => Some("behind the dam"),
+        };
+        if let Some(place) = lowest.filter(|_| spec.amplitude >= 1.0) {
+            let dry = format!("{} leaves no water {place}; accepted: less than 1", spec.amplitude);
             return Err(Refusal::invalid("amplitude", dry));
         }
         Ok(spec)

@@ -64,10 +64,16 @@ pub struct Tridiagonal {
 
 /// The kernels of a method.
 enum Timed {
-    Partition { levels: Levels, solve: [Kernel; 2], edges: [Kernel; 2], join: Kernel },
+    Partition { levels: Levels, solve: [Kernel; 2], longer: Option<Longer> },
     Cyclic { solve: Kernel, halve: Kernel, unhalve: Kernel },
     Parallel { solve: Kernel, step: Kernel },
     Thomas(Kernel),
+}
+
+/// The kernels of systems with several tiles.
+struct Longer {
+    edges: [Kernel; 2],
+    join: Kernel,
 }
 
 fn name(spec: &Spec, kernel: &str) -> String {
@@ -140,12 +146,9 @@ impl GpuJob for Tridiagonal {
         let timed = match spec.method {
             Method::Partition { .. } => {
                 let levels = Levels::of(&spec);
-                let solve = both("partition")?;
-                // A system of one tile needs no others.
-                let longer = levels.tiles() > 1;
-                let edges = if longer { both("edges")? } else { both("partition")? };
-                let join = if longer { kernel("join")? } else { kernel("fill")? };
-                Timed::Partition { levels, solve, edges, join }
+                let longer = || Ok::<_, Failure>(Longer { edges: both("edges")?, join: kernel("join")? });
+                let longer = (levels.tiles() > 1).then(longer).transpose()?;
+                Timed::Partition { levels, solve: both("partition")?, longer }
             }
             Method::CyclicReduction => Timed::Cyclic {
                 solve: kernel("cyclic")?,
@@ -253,7 +256,7 @@ impl Tridiagonal {
     /// Solves the systems of a level, by those of the next one if they have several tiles. The edges of the tiles are
     /// in the scratch memory from element `scratch` on.
     fn partition(&self, gpu: &Gpu, level: usize, batch: Batch, scratch: u64) -> Result<(), Failure> {
-        let Timed::Partition { levels, solve, edges, join } = &self.timed else { return Ok(()) };
+        let Timed::Partition { levels, solve, longer } = &self.timed else { return Ok(()) };
         let tiles = levels.0[level];
         let own = level.min(1);
         let of = TilesOf { team: tiles.team as u32, tiles: tiles.tiles as u32, group: tiles.group as u32 };
@@ -263,9 +266,9 @@ impl Tridiagonal {
             let shared = tiles.threads * self.shared_elements() * self.spec.element();
             gpu.launch(kernel, blocks, tiles.threads as u32, shared as u32, args![batch, of, out])
         };
-        if tiles.tiles == 1 {
+        let Some(Longer { edges, join }) = longer.as_ref().filter(|_| tiles.tiles > 1) else {
             return launch(&solve[own], DevicePtr::null());
-        }
+        };
         let count = tiles.tiles * batch.systems;
         let array = |k: u64| self.at(&self.scratch, scratch + k * count);
         launch(&edges[own], array(0)?)?;

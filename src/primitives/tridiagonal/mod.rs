@@ -24,6 +24,7 @@ mod oracle;
 pub mod tiles;
 mod work;
 
+use super::real::Real;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work, reader};
@@ -250,7 +251,7 @@ impl Spec {
 
     /// The largest relative error of a rounding.
     fn unit(&self) -> f64 {
-        if self.ty == Type::F32 { f64::from(f32::EPSILON) / 2.0 } else { f64::EPSILON / 2.0 }
+        if self.ty == Type::F32 { <f32 as Real>::EPSILON } else { <f64 as Real>::EPSILON }
     }
 
     /// What is recorded of a certified solution: the largest backward error in units of rounding, and in a system with a

@@ -1,7 +1,8 @@
 //! Elimination in f64, one system after another, and the check of a whole output.
 
 use super::{Inputs, Spec, Type, backward_error};
-use crate::primitives::oracle::{check_length, words64};
+use crate::primitives::oracle::check_length;
+use crate::primitives::real::Real;
 
 /// x of all systems, in the order of memory.
 pub fn solve(spec: &Spec) -> Vec<f64> {
@@ -29,11 +30,8 @@ pub fn solve(spec: &Spec) -> Vec<f64> {
     all
 }
 
-fn values(spec: &Spec, output: &[u8]) -> Vec<f64> {
-    match spec.ty {
-        Type::F64 => words64(output).map(f64::from_bits).collect(),
-        Type::F32 => output.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes).into()).collect(),
-    }
+fn values<T: Real>(output: &[u8]) -> Vec<f64> {
+    output.chunks_exact(size_of::<T>()).map(T::of_bytes).collect()
 }
 
 /// The backward error of the row at a place of the output.
@@ -49,7 +47,8 @@ fn error_at(spec: &Spec, x: &[f64], place: usize) -> f64 {
 /// of elimination, too.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.element() * spec.count())?;
-    let (x, wanted) = (values(spec, output), solve(spec));
+    let x = if spec.ty == Type::F32 { values::<f32>(output) } else { values::<f64>(output) };
+    let wanted = solve(spec);
     let largest = wanted.iter().filter(|x| x.is_finite()).fold(1.0, |most: f64, x| most.max(x.abs()));
     // Terms of a row are at most (|a| + |b| + |c|)·max|x| + |d| ≤ 5.25·max|x| + 1.
     let apart = 4.0 * spec.bound() * (5.25 * largest + 1.0);
