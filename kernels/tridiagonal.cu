@@ -501,31 +501,55 @@ template <typename T> LAB void fill(const Contents& of, T* a, T* b, T* c, T* d) 
 
 LAB bool is_number(double v) { return v - v == 0.0; }
 
-// The residual of each row, in f64, relative to the sum of its terms' sizes: at most `bound`. `most` is the largest one. In
-// the system that has no solution by elimination, mistakes are counted (sum), and values that say so (touched).
+// The residual of a row in f64, and the sum of the sizes of its terms.
+struct Residual {
+    double off, size;
+};
+
 template <typename T>
-LAB void certify(const Contents& of, const T* a, const T* b, const T* c, const T* d, const T* x, double bound, u64* most,
-                 Finding* finding) {
-    const u64 count = of.rows * of.systems, far = of.interleaved ? of.systems : 1u;
+LAB Residual residual_at(const Contents& of, const T* a, const T* b, const T* c, const T* d, const T* x, u64 k) {
+    const u64 i = row_at(of, k), far = of.interleaved ? of.systems : 1u;
+    const double left = i == 0 ? 0.0 : (double)a[k] * (double)x[k - far];
+    const double middle = (double)b[k] * (double)x[k];
+    const double right = i + 1u == of.rows ? 0.0 : (double)c[k] * (double)x[k + far];
+    return {fabs((double)d[k] - left - middle - right), fabs(left) + fabs(middle) + fabs(right) + fabs((double)d[k])};
+}
+
+// The size of each system: the largest of its rows, of those whose size is a number. The bits of numbers from 0 on have
+// their order. Few rows exceed what is there: to read first saves most atomic operations.
+template <typename T>
+LAB void measure(const Contents& of, const T* a, const T* b, const T* c, const T* d, const T* x, u64* sizes) {
+    const u64 count = of.rows * of.systems;
+    for (u64 k = thread_index(); k < count; k += thread_count()) {
+        const double size = residual_at(of, a, b, c, d, x, k).size;
+        const u64 bits = (u64)__double_as_longlong(size);
+        u64* const most = sizes + system_at(of, k);
+        if (is_number(size) && bits > __ldcg(most)) atomicMax(most, bits);
+    }
+}
+
+// The residual of each row relative to the size of its system: at most `bound`. `most` is the largest one. In the system
+// that has no solution by elimination, mistakes are counted (sum), and values that say so (touched).
+template <typename T>
+LAB void certify(const Contents& of, const T* a, const T* b, const T* c, const T* d, const T* x, const double* sizes,
+                 double bound, u64* most, Finding* finding) {
+    const u64 count = of.rows * of.systems;
     u32 checked = 0, flagged = 0;
     u64 wrong = 0;
     double largest = 0.0;
     for (u64 k = thread_index(); k < count; k += thread_count()) {
         const u64 i = row_at(of, k), s = system_at(of, k);
-        const double left = i == 0 ? 0.0 : (double)a[k] * (double)x[k - far];
-        const double middle = (double)b[k] * (double)x[k];
-        const double right = i + 1u == of.rows ? 0.0 : (double)c[k] * (double)x[k + far];
-        const double size = fabs(left) + fabs(middle) + fabs(right) + fabs((double)d[k]);
-        const double off = fabs((double)d[k] - left - middle - right);
-        // An infinity is no larger than itself.
-        const bool right_enough = off <= bound * size && is_number(size);
-        if (right_enough && size > 0.0 && off / size > largest) largest = off / size;
+        const Residual row = residual_at(of, a, b, c, d, x, k);
+        const double size = sizes[s];
+        // An infinity and what is no number exceed every bound.
+        const bool right_enough = row.off <= bound * size;
+        if (right_enough && size > 0.0 && row.off / size > largest) largest = row.off / size;
         ++checked;
         if (of.kind >= ZERO_PIVOT && s == of.systems / 2u) {
             wrong += right_enough ? 0u : 1u;
             flagged += is_number((double)x[k]) ? 0u : 1u;
         } else if (!right_enough) {
-            mistake(finding, s * of.rows + i, WRONG_RESIDUAL, i, s, __double_as_longlong(off / size));
+            mistake(finding, s * of.rows + i, WRONG_RESIDUAL, i, s, __double_as_longlong(row.off / row.size));
         }
     }
     add_count(&finding->checked, checked);
@@ -545,9 +569,14 @@ LAB void certify(const Contents& of, const T* a, const T* b, const T* c, const T
     }                                                                                                                     \
     extern "C" __global__ void tridiagonal_thomas_##type(Batch<T> of, T* upper) { thomas<T>(of, upper); }                 \
     extern "C" __global__ void tridiagonal_fill_##type(Contents of, T* a, T* b, T* c, T* d) { fill<T>(of, a, b, c, d); }  \
+    extern "C" __global__ void tridiagonal_measure_##type(Contents of, const T* a, const T* b, const T* c, const T* d,    \
+                                                          const T* x, u64* sizes) {                                       \
+        measure<T>(of, a, b, c, d, x, sizes);                                                                             \
+    }                                                                                                                     \
     extern "C" __global__ void tridiagonal_certify_##type(Contents of, const T* a, const T* b, const T* c, const T* d,    \
-                                                          const T* x, double bound, u64* most, Finding* finding) {        \
-        certify<T>(of, a, b, c, d, x, bound, most, finding);                                                              \
+                                                          const T* x, const double* sizes, double bound, u64* most,       \
+                                                          Finding* finding) {                                             \
+        certify<T>(of, a, b, c, d, x, sizes, bound, most, finding);                                                       \
     }
 
 OF_TYPE(f32, float)

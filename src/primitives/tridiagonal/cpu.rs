@@ -5,11 +5,12 @@
 mod cyclic;
 mod thomas;
 
-use super::{Layout, Method, Spec, Type, backward_error};
+use super::{Layout, Method, Residual, Spec, Type};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, fence, memory, pieces};
 use crate::primitives::real::Real;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The arrays of a batch, as kernels see them: row i of system s at i·row + s·system.
 #[derive(Clone, Copy)]
@@ -49,6 +50,8 @@ pub struct Tridiagonal {
     x: Buffer,
     /// Of each worker.
     scratch: Vec<Buffer>,
+    /// Of each system the bits of its size, which have the order of the number.
+    sizes: Vec<AtomicU64>,
     fault: Option<Fault>,
     found: Mutex<Vec<(String, Value)>>,
 }
@@ -92,7 +95,7 @@ impl PoolJob for Tridiagonal {
 
     fn memory(&self) -> u64 {
         let all = self.inputs.iter().chain([&self.x]).chain(&self.scratch);
-        all.map(|buffer| buffer.bytes() as u64).sum()
+        all.map(|buffer| buffer.bytes() as u64).sum::<u64>() + 8 * self.spec.systems
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -113,7 +116,8 @@ impl Tridiagonal {
     fn new<T: Real>(spec: Spec, isa: Isa, context: &Context) -> Result<Tridiagonal, Failure> {
         let (pool, n) = (&context.pool, spec.count() as usize);
         let scratch = size_of::<T>() * Tridiagonal::scratch_elements::<T>(&spec);
-        memory::require((size_of::<T>() * (5 * n + 4) + scratch * pool.threads()) as u64)?;
+        let arrays = (size_of::<T>() * (5 * n + 4) + scratch * pool.threads()) as u64;
+        memory::require(arrays + 8 * spec.systems)?;
         let input = |which: usize| -> Result<Buffer, Failure> {
             let mut array = Buffer::new(size_of::<T>() * (n + 1))?;
             let element = |place: usize| T::of(spec.elements_at(place as u64)[which]);
@@ -124,6 +128,7 @@ impl Tridiagonal {
             inputs: [input(0)?, input(1)?, input(2)?, input(3)?],
             x: Buffer::new(size_of::<T>() * n)?,
             scratch: (0..pool.threads()).map(|_| Buffer::new(scratch)).collect::<Result<_, Failure>>()?,
+            sizes: (0..spec.systems).map(|_| AtomicU64::new(0)).collect(),
             fault: context.fault,
             found: Mutex::default(),
             spec,
@@ -166,27 +171,52 @@ impl Tridiagonal {
         }
     }
 
+    fn x<T: Real>(&self, place: usize) -> f64 {
+        // SAFETY: the workers are done, and the array has this element.
+        unsafe { self.x.ptr::<T>().add(place).read() }.wide()
+    }
+
+    fn residual<T: Real>(&self, place: usize) -> Residual {
+        let (spec, far) = (&self.spec, self.spec.strides()[0] as usize);
+        let (_, i) = spec.at(place as u64);
+        // SAFETY: nobody writes the inputs, and they have this element.
+        let row = [0, 1, 2, 3].map(|k| unsafe { self.inputs[k].ptr::<T>().add(place).read() }.wide());
+        let left = if i == 0 { 0.0 } else { self.x::<T>(place - far) };
+        let right = if i + 1 == spec.rows { 0.0 } else { self.x::<T>(place + far) };
+        Residual::of(row, [left, self.x::<T>(place), right])
+    }
+
+    /// Finds the sizes of all systems. Rows that hold a value that is not a number have none, and few exceed what is there: to
+    /// read first saves most atomic operations.
+    fn measure<T: Real>(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let (systems, n) = (self.sizes.len(), self.spec.count() as usize);
+        pool.fold(systems, cancel, (), |(), s| self.sizes[s].store(0, Relaxed))?;
+        pool.fold(n, cancel, (), |(), place| {
+            let most = &self.sizes[self.spec.at(place as u64).0 as usize];
+            let size = self.residual::<T>(place).size;
+            if size.is_finite() && size.to_bits() > most.load(Relaxed) {
+                most.fetch_max(size.to_bits(), Relaxed);
+            }
+        })?;
+        Ok(())
+    }
+
     fn certify<T: Real>(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let (spec, n) = (&self.spec, self.spec.count() as usize);
-        let far = spec.strides()[0] as usize;
-        // SAFETY: the workers are done, and the arrays have these elements.
-        let read = |array: &Buffer, at: usize| unsafe { array.ptr::<T>().add(at).read() }.wide();
+        self.measure::<T>(pool, cancel)?;
         let seen = pool.fold(n, cancel, Seen::default(), |mut seen, place| {
-            let (s, i) = spec.at(place as u64);
-            let row = [0, 1, 2, 3].map(|k| read(&self.inputs[k], place));
-            let left = if i == 0 { 0.0 } else { read(&self.x, place - far) };
-            let right = if i + 1 == spec.rows { 0.0 } else { read(&self.x, place + far) };
-            let x = read(&self.x, place);
-            let error = backward_error(row, [left, x, right]);
+            let (s, _) = spec.at(place as u64);
+            let residual = self.residual::<T>(place);
+            let error = residual.relative_to(f64::from_bits(self.sizes[s as usize].load(Relaxed)));
             let within = error <= spec.bound();
             if within {
                 seen.largest = seen.largest.max(error);
             }
             if spec.planted() == Some(s) {
                 seen.wrong += u64::from(!within);
-                seen.flagged += u64::from(!x.is_finite());
+                seen.flagged += u64::from(!self.x::<T>(place).is_finite());
             } else if !within {
-                seen.mistake = seen.mistake.or(Some((place, error)));
+                seen.mistake = seen.mistake.or(Some((place, residual.relative_to(residual.size))));
             }
             seen
         })?;

@@ -54,11 +54,15 @@ device_struct! {
 pub struct Tridiagonal {
     spec: Spec,
     timed: Timed,
+    /// The kernels that find the sizes of the systems, and that judge rows by them.
+    measure: Kernel,
     certify: Kernel,
     /// a, b, c and d, each with an element behind its last one, which only a deliberate mistake reads.
     inputs: [DeviceBuffer<u32>; 4],
     x: DeviceBuffer<u32>,
     scratch: DeviceBuffer<u32>,
+    /// Of each system the bits of its size.
+    sizes: DeviceBuffer<u64>,
     found: Vec<(String, Value)>,
 }
 
@@ -123,12 +127,12 @@ impl GpuJob for Tridiagonal {
     }
 
     fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let others = ["fill", "certify"].map(|kernel| name(spec, kernel));
+        let others = ["fill", "measure", "certify"].map(|kernel| name(spec, kernel));
         Ok(kernel_names(MODULE, timed_names(spec).into_iter().chain(others)))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        work::work(spec).footprint + (1 << 20)
+        work::work(spec).footprint + 8 * spec.systems + (1 << 20)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -168,9 +172,11 @@ impl GpuJob for Tridiagonal {
         launch_over(gpu, &kernel("fill")?, spec.count() + 1, args![of, a, b, c, d])?;
         Ok(Tridiagonal {
             timed,
+            measure: kernel("measure")?,
             certify: kernel("certify")?,
             x: gpu.alloc(words(spec.count().max(1))?)?,
             scratch: gpu.alloc(length(work::scratch(&spec) / 4)?.max(1))?,
+            sizes: gpu.alloc(length(spec.systems)?)?,
             inputs,
             found: Vec::new(),
             spec,
@@ -210,10 +216,12 @@ impl GpuJob for Tridiagonal {
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (n, most) = (self.spec.count(), gpu.upload(&[0u64])?);
-        let ([a, b, c, d], x) = (&self.inputs, &self.x);
+        gpu.memset32(&mut self.sizes, 0)?;
+        let ([a, b, c, d], x, sizes) = (&self.inputs, &self.x, &self.sizes);
         let (of, bound) = (contents(&self.spec), self.spec.bound());
+        launch_over(gpu, &self.measure, n, args![of, a, b, c, d, x, sizes])?;
         let finding = find(gpu, |report| {
-            launch_over(gpu, &self.certify, n, args![of, a, b, c, d, x, bound, most, report])
+            launch_over(gpu, &self.certify, n, args![of, a, b, c, d, x, sizes, bound, most, report])
         })?;
         let error = f64::from_bits(most.to_host()?.first().copied().unwrap_or(0));
         self.found = self.spec.found(error, finding.touched);
@@ -230,7 +238,8 @@ impl GpuJob for Tridiagonal {
     }
 
     fn memory(&self) -> u64 {
-        self.inputs.iter().chain([&self.x, &self.scratch]).map(DeviceBuffer::bytes).sum()
+        let arrays = self.inputs.iter().chain([&self.x, &self.scratch]);
+        arrays.map(DeviceBuffer::bytes).sum::<u64>() + self.sizes.bytes()
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
