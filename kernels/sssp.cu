@@ -2,9 +2,9 @@
 // each step relaxes the arcs of the frontier, and a barrier of the grid ends it. src/primitives/sssp/mod.rs says what the
 // methods defer.
 //
-// An entry of the frontier is a vertex with the distance that it has fallen to, and counts only while that is the
-// vertex's distance. So no vertex is relaxed twice in a step, and none needs a mark to stand in the frontier once. What
-// waits in piles carries no distance, and has a bit for each pile in which it stands.
+// An entry of the frontier is a vertex with the distance that it has fallen to, and counts only until it falls further. So
+// no vertex needs a mark to stand in the frontier once. What waits in piles carries no distance, and has a bit for each pile
+// in which it stands.
 #include "sssp_search.cuh"
 #include "sssp_certify.cuh"
 
@@ -14,8 +14,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_bucketing(Search s
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_multisplit(Search s) { search<BY_BLOCKS, false>(s); }
 
-// Near-far, whose blocks go on alone before they meet.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_fusion(Search s) { search<BY_WARPS, true>(s); }
+// Near-far, whose warps go on alone before all meet.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) sssp_fusion(Search s) { search<BY_WARPS, true>(s); }
 
 extern "C" __global__ void sssp_relaxes(Paths p, u32* supported, Finding* finding) { relaxes(p, supported, finding); }
 

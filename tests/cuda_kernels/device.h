@@ -23,6 +23,8 @@ inline Dim threadIdx, blockIdx, blockDim, gridDim;
 // (driver.cpp).
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
+// Also tells all threads of the block whether any of them gave something other than 0.
+int __syncthreads_or(int v);
 // Lets the block's other threads run, and other blocks.
 void __nanosleep(unsigned);
 // Gives `value` to the lanes of `mask` and returns what each of them gave, to be read before anything else.

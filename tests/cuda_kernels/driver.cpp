@@ -124,6 +124,7 @@ struct Block {
     Queue ready, asleep;
     std::vector<Warp> warps;
     Barrier all;
+    bool any[2];
     unsigned threads, next_thread, alive, started;
 };
 
@@ -158,6 +159,14 @@ static void wait(Barrier &barrier, unsigned expected) {
 }
 
 void __syncthreads() { wait(now->all, now->alive); }
+
+int __syncthreads_or(int v) {
+    // All have read the one of two before anybody comes to the time after the next.
+    bool &any = now->any[now->all.generation % 2];
+    any = v != 0 || (any && now->all.arrived > 0);
+    wait(now->all, now->alive);
+    return any;
+}
 
 void __syncwarp(unsigned mask) { wait(now->warps[threadIdx.x / 32].of(mask), __builtin_popcount(mask)); }
 

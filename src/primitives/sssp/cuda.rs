@@ -20,10 +20,10 @@ const THREADS: u32 = 512;
 const FEW_THREADS: u32 = 128;
 const FEW_VERTICES: u64 = 1 << 12;
 
-/// Entries that each block may leave to the next frontier beyond those of arcs (`ALONE` in the kernels), and bytes for those
-/// of all blocks of a large GPU.
-const ALONE: usize = 2048;
-const OF_BLOCKS: u64 = 32 << 20;
+/// Entries that each warp may leave to the next frontier beyond those of arcs (`RING` in the kernels), and bytes for those of
+/// all warps of a large GPU.
+const ALONE: usize = 128;
+const OF_WARPS: u64 = 8 << 20;
 
 /// 32-bit words of `State` in the kernels, and the places of the counts there that an execution leaves.
 const STATE: usize = 74;
@@ -125,8 +125,8 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        let of_blocks = if spec.rounds() > 0 { OF_BLOCKS } else { 0 };
-        8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_blocks
+        let of_warps = if spec.rounds() > 0 { OF_WARPS } else { 0 };
+        8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_warps
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -140,8 +140,12 @@ impl GpuJob for Paths {
         let search = module.kernel(name(&spec))?;
         let (n, threads) =
             (length(spec.vertices)?, if spec.vertices < FEW_VERTICES { FEW_THREADS } else { THREADS });
-        let blocks = gpu.max_blocks(&search, threads, 0)?.min(grid(spec.vertices, threads.into()));
-        let alone = if spec.rounds() > 0 { blocks as usize * ALONE } else { 0 };
+        let fused = spec.rounds() > 0;
+        // Warps that go on alone wait for memory, whatever their number; fewer meet sooner.
+        let resident = gpu.max_blocks(&search, threads, 0)?;
+        let most = if fused { resident.min(gpu.device().sms) } else { resident };
+        let blocks = most.min(grid(spec.vertices, threads.into()));
+        let alone = if fused { (blocks * threads / 32) as usize * ALONE } else { 0 };
         let frontier = || gpu.alloc(length(room(&spec))? + alone);
         let mut job = Paths {
             blocks,

@@ -11,7 +11,7 @@
 //! distance fell, and relax the arcs that leave them, step by step. Delta-stepping (Meyer, Sanders 2003) defers vertices
 //! that are far away: those within Δ are relaxed until none is left, then those of the next Δ. Methods differ in how they
 //! keep what is deferred ([`window`]): `bellman-ford` defers nothing, `near-far` has one pile, `bucketing` and
-//! `multisplit` have buckets. In what order the vertices within Δ are relaxed does not matter: with `fusion`, each block of a
+//! `multisplit` have buckets. In what order the vertices within Δ are relaxed does not matter: with `fusion`, each warp of a
 //! GPU and each worker of a processor goes on alone with those that it has found itself, so that all meet less often.
 //!
 //! The effective bytes are each arc once (8), and the row start and the distance of each vertex once (4 + 4). Elements are

@@ -27,12 +27,13 @@ const BEST_BUCKETS: u64 = 32;
 /// Buckets of fusion on processors: so many that the last one is seldom distributed.
 const FUSED_BUCKETS: u32 = 128;
 
-/// Rounds that blocks of a GPU go on alone unless a case says how many.
-const ROUNDS: u64 = 64;
+/// Rounds that warps of a GPU go on alone unless a case says how many.
+const ROUNDS: u64 = 16;
 
 /// Δ is so many times the mean weight over the mean number of arcs per vertex: cuGraph's 32, and less for graphs with many
-/// arcs per vertex.
+/// arcs per vertex. Warps that go on alone wait for memory, not for each other, and relax some arcs more often at no cost.
 const WIDTH: u128 = 32;
+const WIDTH_OF_WARPS: u128 = 128;
 const WIDTH_OF_GPUS: u128 = 4;
 const WIDTH_OF_PROCESSORS: u128 = 2;
 
@@ -108,10 +109,10 @@ choice! {
             /// buckets, the nearest among them
             buckets: u64 [count(2, MAX_BUCKETS)] = "10",
         },
-        /// near-far, on processors with 128 buckets, where a block or a worker goes on alone with what it finds near before all
+        /// near-far, on processors with 128 buckets, where a warp or a worker goes on alone with what it finds near before all
         /// meet (bucket fusion, Zhang et al. 2020)
         Fusion = "fusion" main "rounds" {
-            /// rounds that a block of a GPU goes on alone; unset: 64. Workers of processors go on until they have nothing near
+            /// rounds that a warp of a GPU goes on alone; unset: 16. Workers of processors go on until they have nothing near
             rounds: Option<u64> [count(1, 1 << 20)] = unset,
         },
     }
@@ -225,12 +226,12 @@ impl Spec {
         }
     }
 
-    /// Whether a block or a worker goes on alone with what it finds near.
+    /// Whether a warp or a worker goes on alone with what it finds near.
     pub fn is_fused(&self) -> bool {
         matches!(self.method, Method::Fusion { .. })
     }
 
-    /// Rounds that blocks of a GPU go on alone; 0 if they do not.
+    /// Rounds that warps of a GPU go on alone; 0 if they do not.
     pub fn rounds(&self) -> u32 {
         match self.method {
             Method::Fusion { rounds } if self.backend.is_cuda() => rounds.unwrap_or(ROUNDS) as u32,
@@ -274,6 +275,7 @@ impl Spec {
         let arcs = graph.arcs.len() as u128;
         let weights: u128 = graph.arcs.iter().map(|arc| u128::from(arc.weight)).sum();
         let times = match (self.connected(), self.backend.is_cuda()) {
+            (false, true) if self.is_fused() => WIDTH_OF_WARPS,
             (false, _) => WIDTH,
             (true, true) => WIDTH_OF_GPUS,
             (true, false) => WIDTH_OF_PROCESSORS,
@@ -341,10 +343,10 @@ mod tests {
     }
 
     #[test]
-    fn only_blocks_have_rounds() {
+    fn only_warps_have_rounds() {
         let rounds = |words, backend| on(words, backend).map(|spec| (spec.rounds(), spec.buckets()));
         let graph = "graph=line vertices=10 method=fusion";
-        assert_eq!(rounds(graph, "cuda"), Ok((64, 2)));
+        assert_eq!(rounds(graph, "cuda"), Ok((16, 2)));
         assert_eq!(rounds("graph=line vertices=10 method=fusion method.fusion.rounds=3", "cuda"), Ok((3, 2)));
         assert_eq!(rounds("graph=line vertices=10 method=near-far", "cuda"), Ok((0, 2)));
         assert_eq!(rounds(graph, "cpu"), Ok((0, 128)));
@@ -363,7 +365,7 @@ mod tests {
             let words = format!("graph=random graph.random.edges={edges} vertices=10");
             on(&words, backend).expect("a case").delta_of(&graph(2 * edges))
         };
-        assert_eq!([delta(1, "cpu"), delta(1, "cuda")], [1600, 1600]);
+        assert_eq!([delta(1, "cpu"), delta(1, "cuda"), delta(1, "cuda method=near-far")], [1600, 6400, 1600]);
         assert_eq!([delta(4, "cpu"), delta(4, "cuda")], [25, 50]);
     }
 }
