@@ -1,51 +1,111 @@
-//! What the workers of an execution share: the frontiers, in a list for each worker, and what they agree upon.
+//! Whose the vertices are, and the lists of vertices that workers keep and send to each other.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::inputs::mix::mix64;
 
 /// A vertex and the distance that it had fallen to.
 pub type Entry = (u32, u32);
+
+/// Blocks of vertices for each worker, and the binary logarithm of the fewest vertices of a block, which share no cache line
+/// with others. Larger blocks hold longer parts of paths where neighbours have numbers near each other; more of them are
+/// shared more evenly.
+const BLOCKS: usize = 16;
+const LEAST: u32 = 6;
+
+/// The workers that vertices belong to: of as many blocks as there are workers, each gets one.
+pub struct Owners {
+    shift: u32,
+    /// The worker of each block.
+    of_block: Vec<u16>,
+}
+
+impl Owners {
+    /// Of `n` vertices.
+    pub fn new(n: usize, workers: usize) -> Owners {
+        let shift = (n / (BLOCKS * workers)).checked_ilog2().unwrap_or(0).max(LEAST);
+        let turned = |block: usize| block + mix64((block / workers) as u64) as usize % workers;
+        let of_block = (0..=n >> shift).map(|block| (turned(block) % workers) as u16).collect();
+        Owners { shift, of_block }
+    }
+
+    /// The worker that a vertex belongs to.
+    #[inline(always)]
+    pub fn of(&self, vertex: u32) -> usize {
+        self.of_block[(vertex >> self.shift) as usize].into()
+    }
+}
 
 /// The lists of one worker.
 #[derive(Default)]
 #[repr(align(128))]
 pub struct Own {
-    /// Entries of its part of the frontier that workers have taken.
-    pub taken: [AtomicUsize; 3],
-    /// Its part of this step's frontier and of the next one's, in turn.
-    frontiers: [RwLock<Vec<Entry>>; 2],
-    /// The buckets; the nearest stays empty. Nobody else looks at them.
+    /// Its vertices by bucket. Nobody else looks at them.
     buckets: Mutex<Vec<Vec<Entry>>>,
+    /// What it has found for the vertices of each worker, in steps with even and odd numbers.
+    sent: [RwLock<Vec<Vec<Entry>>>; 2],
 }
 
-/// The lists of all workers. Counters are used in one of three successive phases each and reset in the one before.
+/// What the workers of an execution share. Counters are used in one of three successive phases each and reset in the one
+/// before.
 pub struct Lists {
     pub own: Vec<Own>,
-    /// The bucket that comes next, above the least distance there.
+    pub owners: Owners,
+    /// Vertices that are near.
+    pub near: [AtomicU64; 3],
+    /// The nearest bucket that holds any, or the least distance in the last one.
     pub next: [AtomicU64; 3],
 }
 
 impl Own {
-    /// The worker's part of a frontier, to be read.
-    pub fn frontier(&self, parity: usize) -> RwLockReadGuard<'_, Vec<Entry>> {
-        self.frontiers[parity].read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The worker's part of a frontier, to be changed.
-    pub fn frontier_mut(&self, parity: usize) -> RwLockWriteGuard<'_, Vec<Entry>> {
-        self.frontiers[parity].write().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The worker's buckets.
     pub fn buckets(&self) -> MutexGuard<'_, Vec<Vec<Entry>>> {
         self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// What the worker sends.
+    pub fn sending(&self, parity: usize) -> RwLockWriteGuard<'_, Vec<Vec<Entry>>> {
+        self.sent[parity].write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the worker has sent.
+    pub fn sent(&self, parity: usize) -> RwLockReadGuard<'_, Vec<Vec<Entry>>> {
+        self.sent[parity].read().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Lists {
-    /// Empty lists.
-    pub fn new(workers: usize, buckets: u32) -> Lists {
-        let own = || Own { buckets: Mutex::new(vec![Vec::new(); buckets as usize]), ..Own::default() };
-        Lists { own: (0..workers).map(|_| own()).collect(), next: [const { AtomicU64::new(u64::MAX) }; 3] }
+    /// Empty lists, for `n` vertices.
+    pub fn new(n: usize, workers: usize, buckets: u32) -> Lists {
+        let own = || Own {
+            buckets: Mutex::new(vec![Vec::new(); buckets as usize]),
+            sent: [(); 2].map(|()| RwLock::new(vec![Vec::new(); workers])),
+        };
+        Lists {
+            own: (0..workers).map(|_| own()).collect(),
+            owners: Owners::new(n, workers),
+            near: [const { AtomicU64::new(0) }; 3],
+            next: [const { AtomicU64::new(u64::MAX) }; 3],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of all numbers of vertices, workers have about as many each, and no two the same cache line.
+    #[test]
+    fn vertices_are_shared_evenly() {
+        for (n, workers) in [(1, 3), (100, 1), (1 << 20, 2), (1_000_003, 16)] {
+            let owners = Owners::new(n, workers);
+            let mut counts = vec![0; workers];
+            (0..n as u32).for_each(|v| counts[owners.of(v)] += 1);
+            let fair = n.div_ceil(workers);
+            let block = 1 << owners.shift;
+            assert!(counts.iter().all(|count| fair.abs_diff(*count) <= block), "{n} {workers} {counts:?}");
+            assert!(block >= 64 && block <= fair.max(64), "{n} {workers}");
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! sssp on the CPU: delta-stepping. Workers take the vertices of the frontier in chunks, those that they have found
-//! themselves first, and each keeps what it finds, for the next frontier and for each bucket, in lists of its own.
+//! sssp on the CPU: delta-stepping by owners. Each block of vertices belongs to a worker, who alone lowers their distances
+//! and relaxes their arcs; what others find for them is sent. So no distance is lowered by an atomic operation, and the
+//! distances that a worker writes stay in its caches.
 //!
 //! A list holds vertices with the distance that they had fallen to. It is an entry's only if it still is the vertex's
 //! distance; otherwise it has fallen further, and another entry says so. So no vertex needs a mark.
@@ -52,7 +53,7 @@ impl PoolJob for Paths {
         let job = Paths {
             source: spec.source_of(&graph),
             delta: spec.delta_of(&graph),
-            lists: Lists::new(context.pool.threads(), spec.buckets()),
+            lists: Lists::new(spec.vertices as usize, context.pool.threads(), spec.buckets()),
             graph,
             distances,
             fault: context.fault,

@@ -1,26 +1,30 @@
-//! The steps of an execution. All workers see the same counts between two meetings, and so decide the same.
+//! The steps of an execution. In each, a worker relaxes the arcs of its own vertices that are near, with `fusion` until it has
+//! none left, and sends what it finds for others' vertices. Then all meet, take in what was sent to them, and agree on the
+//! nearest bucket that anybody has.
 
+use std::sync::MutexGuard;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use super::Paths;
 use super::lists::Entry;
-use crate::device::cpu::memory::prefetch;
+use crate::device::cpu::memory::{prefetch, prefetch_l2};
 use crate::device::cpu::{Worker, part};
-use crate::inputs::graph::UNREACHED;
+use crate::inputs::graph::{UNREACHED, WeightedArc};
 use crate::primitives::sssp::record;
 use crate::primitives::sssp::window::Window;
 
-/// Entries of a list that a worker takes at a time.
-const CHUNK: usize = 64;
-
-/// A worker among others goes on alone with no more entries than this; more are shared.
-const SMALL: usize = 2048;
-
-/// How many entries ahead of the one that is looked at its row start and its distance are fetched, and then its first arcs.
-/// The distances of targets need no fetching: they are loaded for many arcs at a time.
+/// How many entries ahead of the one that is looked at its row start and its distance are fetched, then its first arcs, and
+/// then the distances of their targets. Those of rows within a cache line need no fetching: they are loaded for many arcs at a
+/// time.
 const AHEAD_START: usize = 8;
 const AHEAD_ARCS: usize = 4;
+const AHEAD_TARGETS: usize = 1;
+
+/// Arcs of a cache line; how many lines of them are fetched, and the distances of how many.
+const ARCS_OF_LINE: usize = 8;
+const LINES: usize = 4;
+const TARGETS: usize = 64;
 
 /// Vertices that may be nearer than they were, gathered before any is: so the processor can look at the next arcs before it
 /// knows what becomes of these, and guesses wrong less often.
@@ -32,34 +36,31 @@ struct Search<'a> {
     worker: Worker<'a>,
     distances: &'a [AtomicU32],
     window: Window,
-    /// Which of its two lists is this step's frontier.
-    parity: usize,
+    buckets: MutexGuard<'a, Vec<Vec<Entry>>>,
     /// Phases so far; each ends with a meeting.
     phase: usize,
     steps: u64,
     relaxed: u64,
     candidates: [Entry; CANDIDATES],
     gathered: usize,
-    /// What it relaxes alone; kept for its room.
-    alone: Vec<Entry>,
+    /// What it relaxes; kept for its room.
+    present: Vec<Entry>,
 }
 
 /// Executes a worker's part.
 pub fn run(job: &Paths, worker: Worker) {
-    let distances = job.written();
-    let window = job.spec.window(job.delta);
     let mut search = Search {
         job,
         worker,
-        distances,
-        window,
-        parity: 0,
+        distances: job.written(),
+        window: job.spec.window(job.delta),
+        buckets: job.lists.own[worker.index].buckets(),
         phase: 0,
         steps: 0,
         relaxed: 0,
         candidates: [(0, 0); CANDIDATES],
         gathered: 0,
-        alone: Vec::new(),
+        present: Vec::new(),
     };
     search.begin();
     while search.step() {}
@@ -68,20 +69,22 @@ pub fn run(job: &Paths, worker: Worker) {
 
 impl Search<'_> {
     fn begin(&mut self) {
-        let own = &self.job.lists.own[self.worker.index];
+        let lists = &self.job.lists;
         for d in &self.distances[part(self.distances.len(), self.worker.index, self.worker.count)] {
             d.store(UNREACHED, Relaxed);
         }
-        [0, 1].iter().for_each(|&parity| own.frontier_mut(parity).clear());
-        own.taken.iter().for_each(|taken| taken.store(0, Relaxed));
         if self.worker.index == 0 {
             self.job.relaxed.store(0, Relaxed);
-            self.job.lists.next.iter().for_each(|next| next.store(u64::MAX, Relaxed));
+            lists.near.iter().for_each(|near| near.store(0, Relaxed));
+            lists.next.iter().for_each(|next| next.store(u64::MAX, Relaxed));
         }
         self.worker.meet();
-        if let (0, Some(first)) = (self.worker.index, self.distances.get(self.job.source as usize)) {
+        let source = self.job.source;
+        if let Some(first) = self.distances.get(source as usize)
+            && lists.owners.of(source) == self.worker.index
+        {
             first.store(0, Relaxed);
-            own.frontier_mut(0).push((self.job.source, 0));
+            self.buckets[0].push((source, 0));
         }
         self.worker.meet();
     }
@@ -97,86 +100,103 @@ impl Search<'_> {
     /// Ends a phase, in which the counters of the next one were reset.
     fn meet(&mut self) {
         let next = (self.phase + 1) % 3;
-        self.job.lists.own[self.worker.index].taken[next].store(0, Relaxed);
         if self.worker.index == 0 {
+            self.job.lists.near[next].store(0, Relaxed);
             self.job.lists.next[next].store(u64::MAX, Relaxed);
         }
         self.worker.meet();
         self.phase += 1;
     }
 
-    /// Relaxes the frontier or goes on to the next bucket; false if there is none.
+    /// Relaxes what is near and goes on to the nearest bucket that holds any; false if there is none.
     fn step(&mut self) -> bool {
-        let lists = &self.job.lists;
-        let frontier: Vec<_> = lists.own.iter().map(|own| own.frontier(self.parity)).collect();
-        let count = frontier.iter().map(|list| list.len() as u64).sum();
-        if count == 0 {
-            drop(frontier);
-            return self.go_on();
+        let (lists, parity) = (&self.job.lists, self.steps as usize % 2);
+        let mut sending = lists.own[self.worker.index].sending(parity);
+        sending.iter_mut().for_each(Vec::clear);
+        let (near, present) = (&lists.near[self.phase % 3], self.window.bucket() as usize);
+        near.fetch_add(self.buckets[present].len() as u64, Relaxed);
+        while !self.buckets[present].is_empty() {
+            std::mem::swap(&mut self.present, &mut self.buckets[present]);
+            self.relax_present(&mut sending);
+            if !self.job.spec.is_fused() {
+                break;
+            }
         }
-        self.note(count);
-        let own = &lists.own[self.worker.index];
-        let mut buckets = own.buckets();
-        for nth in 0..frontier.len() {
-            let owner = (self.worker.index + nth) % frontier.len();
-            self.relax_shared(&frontier[owner], &lists.own[owner].taken[self.phase % 3], &mut buckets);
-        }
-        if self.job.spec.is_fused() {
-            self.relax_alone(&mut buckets);
-        }
-        drop(frontier);
-        self.pass_on(&mut buckets);
-        drop(buckets);
+        drop(sending);
         self.meet();
-        own.frontier_mut(self.parity).clear();
-        self.parity = 1 - self.parity;
-        self.steps += 1;
-        true
+        self.take_in(parity);
+        self.note(near.load(Relaxed));
+        self.go_on()
     }
 
-    /// Makes the worker's part of the next frontier of its present bucket.
-    fn pass_on(&self, buckets: &mut [Vec<Entry>]) {
-        let own = &self.job.lists.own[self.worker.index];
-        std::mem::swap(&mut *own.frontier_mut(1 - self.parity), &mut buckets[self.window.bucket() as usize]);
-    }
-
-    /// Keeps the size of this step's frontier.
-    fn note(&self, count: u64) {
+    /// Counts this step, and keeps the size of its frontier.
+    fn note(&mut self, count: u64) {
         if let (0, Some(slot)) = (self.worker.index, record::slot(self.steps)) {
             self.job.record[slot].store(count, Relaxed);
         }
+        self.steps += u64::from(count > 0);
     }
 
-    /// Relaxes chunks of a list, as long as other workers leave any.
-    fn relax_shared(&mut self, list: &[Entry], taken: &AtomicUsize, buckets: &mut [Vec<Entry>]) {
-        // Without a look first, workers would write to each other's counters in each step.
-        while taken.load(Relaxed) < list.len() {
-            let first = taken.fetch_add(CHUNK, Relaxed);
-            if first < list.len() {
-                self.relax_all(&list[first..(first + CHUNK).min(list.len())], buckets);
+    /// Takes in what was sent to this worker.
+    fn take_in(&mut self, parity: usize) {
+        for own in &self.job.lists.own {
+            for &(vertex, through) in &own.sent(parity)[self.worker.index] {
+                self.lower(vertex, through);
             }
         }
     }
 
-    /// Relaxes what this worker has found near, until nothing is left or so much that others should have a share.
-    fn relax_alone(&mut self, buckets: &mut [Vec<Entry>]) {
-        let most = if self.worker.count == 1 { usize::MAX } else { SMALL };
-        let (bucket, mut present) = (self.window.bucket() as usize, std::mem::take(&mut self.alone));
-        while (1..=most).contains(&buckets[bucket].len()) {
-            std::mem::swap(&mut present, &mut buckets[bucket]);
-            self.relax_all(&present, buckets);
-            present.clear();
+    /// Agrees with the others on the nearest bucket that anybody has.
+    fn go_on(&mut self) -> bool {
+        let last = self.window.last();
+        let nearest =
+            (self.window.bucket()..=last).find(|&bucket| !self.buckets[bucket as usize].is_empty());
+        match self.least_of_all(nearest.map(u64::from)) {
+            None => false,
+            Some(bucket) if bucket < last.into() || last == 0 => {
+                // Those whose distance has fallen since are dropped when they are relaxed.
+                self.window.go_on(bucket as u32);
+                true
+            }
+            Some(_) => self.move_on(),
         }
-        self.alone = present;
     }
 
-    /// Relaxes the arcs that leave vertices.
-    fn relax_all(&mut self, entries: &[Entry], buckets: &mut [Vec<Entry>]) {
-        for (at, &entry) in entries.iter().enumerate() {
-            self.fetch(entries, at);
-            self.gather(entry, buckets);
+    /// Moves the window to the least distance in the last bucket, and distributes what that holds.
+    fn move_on(&mut self) -> bool {
+        let all = std::mem::take(&mut self.buckets[self.window.last() as usize]);
+        let valid = all.iter().filter(|entry| self.stands(entry));
+        let least = valid.map(|entry| entry.1.into()).min();
+        let Some(least) = self.least_of_all(least) else { return false };
+        self.window.move_to(least as u32);
+        for entry in all {
+            if self.stands(&entry) {
+                self.buckets[self.window.bucket_of(entry.1) as usize].push(entry);
+            }
         }
-        self.lower_all(buckets);
+        true
+    }
+
+    /// The least of what the workers propose.
+    fn least_of_all(&mut self, proposed: Option<u64>) -> Option<u64> {
+        let next = &self.job.lists.next[self.phase % 3];
+        if let Some(proposed) = proposed {
+            next.fetch_min(proposed, Relaxed);
+        }
+        self.meet();
+        Some(next.load(Relaxed)).filter(|&least| least != u64::MAX)
+    }
+
+    /// Relaxes the arcs that leave the present vertices.
+    fn relax_present(&mut self, sending: &mut [Vec<Entry>]) {
+        let entries = std::mem::take(&mut self.present);
+        for (at, &entry) in entries.iter().enumerate() {
+            self.fetch(&entries, at);
+            self.gather(entry, sending);
+        }
+        self.lower_all(sending);
+        self.present = entries;
+        self.present.clear();
     }
 
     /// Fetches what the entries behind one will need.
@@ -188,14 +208,23 @@ impl Search<'_> {
             prefetch(&raw const self.distances[vertex as usize]);
         }
         if let Some(&(vertex, _)) = entries.get(at + AHEAD_ARCS) {
-            prefetch(graph.arcs.as_ptr().wrapping_add(graph.starts[vertex as usize] as usize));
+            let arcs = graph.leaving(vertex as usize);
+            let lines = if arcs.len() > ARCS_OF_LINE { LINES } else { 1 };
+            (0..lines).for_each(|line| prefetch(arcs.as_ptr().wrapping_add(line * ARCS_OF_LINE)));
+        }
+        if let Some(entry) = entries.get(at + AHEAD_TARGETS) {
+            let arcs = graph.leaving(entry.0 as usize);
+            if arcs.len() > ARCS_OF_LINE && self.stands(entry) {
+                let distance = |arc: &WeightedArc| &raw const self.distances[arc.target as usize];
+                arcs.iter().take(TARGETS).for_each(|arc| prefetch_l2(distance(arc)));
+            }
         }
     }
 
     /// Gathers the vertices to which a vertex may be a shorter way. Nothing depends on whether it is: each is written, and
     /// counts only if so.
     #[inline(always)]
-    fn gather(&mut self, entry: Entry, buckets: &mut [Vec<Entry>]) {
+    fn gather(&mut self, entry: Entry, sending: &mut [Vec<Entry>]) {
         let arcs = if self.stands(&entry) { self.job.graph.leaving(entry.0 as usize) } else { &[] };
         self.relaxed += arcs.len() as u64;
         for arc in arcs {
@@ -204,84 +233,36 @@ impl Search<'_> {
             self.candidates[self.gathered % CANDIDATES] = (arc.target, through);
             self.gathered += usize::from(through < seen);
             if self.gathered == CANDIDATES {
-                self.lower_all(buckets);
+                self.lower_all(sending);
             }
         }
     }
 
-    /// Lowers the distances of what was gathered, and puts each vertex that came nearer into its bucket; those that are
-    /// near are in the present one.
-    fn lower_all(&mut self, buckets: &mut [Vec<Entry>]) {
-        for &(vertex, through) in &self.candidates[..std::mem::take(&mut self.gathered)] {
-            if self.lower(&self.distances[vertex as usize], through) {
-                buckets[self.window.bucket_of(through) as usize].push((vertex, through));
+    /// Lowers the distances of the worker's own vertices that were gathered, and sends the others.
+    fn lower_all(&mut self, sending: &mut [Vec<Entry>]) {
+        for at in 0..std::mem::take(&mut self.gathered) {
+            let (vertex, through) = self.candidates[at];
+            let owner = self.job.lists.owners.of(vertex);
+            if owner == self.worker.index {
+                self.lower(vertex, through);
+            } else {
+                sending[owner].push((vertex, through));
             }
         }
     }
 
-    /// Lowers a distance; returns whether it was higher. A single worker needs no atomic operation.
+    /// Lowers the distance of an own vertex, and puts it into its bucket if it came nearer. Nobody else writes it.
     #[inline(always)]
-    fn lower(&self, at: &AtomicU32, to: u32) -> bool {
-        if self.worker.count == 1 {
-            let higher = at.load(Relaxed) > to;
-            if higher {
-                at.store(to, Relaxed);
-            }
-            return higher;
+    fn lower(&mut self, vertex: u32, through: u32) {
+        let at = &self.distances[vertex as usize];
+        if through < at.load(Relaxed) {
+            at.store(through, Relaxed);
+            self.buckets[self.window.bucket_of(through) as usize].push((vertex, through));
         }
-        at.fetch_min(to, Relaxed) > to
     }
 
     /// Whether an entry's distance still is its vertex's.
     fn stands(&self, &(vertex, distance): &Entry) -> bool {
         self.distances[vertex as usize].load(Relaxed) == distance
-    }
-
-    /// Makes a frontier of the next bucket that anybody has.
-    fn go_on(&mut self) -> bool {
-        let own = &self.job.lists.own[self.worker.index];
-        let next = &self.job.lists.next[self.phase % 3];
-        let last = self.window.last();
-        let mut buckets = own.buckets();
-        let nearest = (self.window.bucket() + 1..last).find(|&bucket| !buckets[bucket as usize].is_empty());
-        let farthest =
-            || buckets[last as usize].iter().filter(|entry| self.stands(entry)).map(|entry| entry.1).min();
-        let proposed = match nearest {
-            Some(bucket) => Some(u64::from(bucket) << 32),
-            None if last == 0 => None,
-            None => farthest().map(|least| u64::from(last) << 32 | u64::from(least)),
-        };
-        if let Some(proposed) = proposed {
-            next.fetch_min(proposed, Relaxed);
-        }
-        self.meet();
-        let next = next.load(Relaxed);
-        if next == u64::MAX {
-            buckets.iter_mut().for_each(Vec::clear);
-            return false;
-        }
-        let (bucket, least) = ((next >> 32) as u32, next as u32);
-        if bucket == last {
-            self.window.move_to(least);
-            self.distribute(&mut buckets);
-        } else {
-            // Those whose distance has fallen since are dropped when they are relaxed.
-            self.window.go_on(bucket);
-        }
-        self.pass_on(&mut buckets);
-        drop(buckets);
-        self.meet();
-        self.parity = 1 - self.parity;
-        true
-    }
-
-    /// Distributes what the last bucket holds, after the window has moved.
-    fn distribute(&self, buckets: &mut [Vec<Entry>]) {
-        let last = self.window.last() as usize;
-        for entry in std::mem::take(&mut buckets[last]) {
-            if self.stands(&entry) {
-                buckets[self.window.bucket_of(entry.1) as usize].push(entry);
-            }
-        }
     }
 }
