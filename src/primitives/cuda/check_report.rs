@@ -60,7 +60,7 @@ impl CheckReport {
             13 => format!("{output}[{at}] is {found}; an arc, or the source, allows {expected}"),
             14 => format!("{output}[{at}] is {found}, but no path is as long"),
             15 => format!(
-                "row {at} of system {expected}: its residual is {:e} of its terms",
+                "row {at} of system {expected}: its residual is {:e} of the system's largest terms",
                 f64::from_bits(*found)
             ),
             16 => format!(

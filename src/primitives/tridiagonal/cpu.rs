@@ -206,8 +206,8 @@ impl Tridiagonal {
         self.measure::<T>(pool, cancel)?;
         let seen = pool.fold(n, cancel, Seen::default(), |mut seen, place| {
             let (s, _) = spec.at(place as u64);
-            let residual = self.residual::<T>(place);
-            let error = residual.relative_to(f64::from_bits(self.sizes[s as usize].load(Relaxed)));
+            let size = f64::from_bits(self.sizes[s as usize].load(Relaxed));
+            let error = self.residual::<T>(place).relative_to(size);
             let within = error <= spec.bound();
             if within {
                 seen.largest = seen.largest.max(error);
@@ -216,7 +216,7 @@ impl Tridiagonal {
                 seen.wrong += u64::from(!within);
                 seen.flagged += u64::from(!self.x::<T>(place).is_finite());
             } else if !within {
-                seen.mistake = seen.mistake.or(Some((place, residual.relative_to(residual.size))));
+                seen.mistake = seen.mistake.or(Some((place, error)));
             }
             seen
         })?;
@@ -228,7 +228,7 @@ impl Tridiagonal {
         }
         let first = seen.iter().find_map(|seen| seen.mistake).map(|(place, error)| {
             let (s, i) = spec.at(place as u64);
-            format!("row {i} of system {s}: its residual is {error:e} of its terms")
+            format!("row {i} of system {s}: its residual is {error:e} of the system's largest terms")
         });
         Ok(Verdict::of(first.or_else(|| spec.silent(wrong, flagged)), n as u64))
     }

@@ -149,8 +149,7 @@ impl Search<'_> {
     /// Agrees with the others on the nearest bucket that anybody has.
     fn go_on(&mut self) -> bool {
         let last = self.window.last();
-        let nearest =
-            (self.window.bucket()..=last).find(|&bucket| !self.buckets[bucket as usize].is_empty());
+        let nearest = (self.window.bucket()..=last).find(|&bucket| !self.buckets[bucket as usize].is_empty());
         match self.least_of_all(nearest.map(u64::from)) {
             None => false,
             Some(bucket) if bucket < last.into() || last == 0 => {
