@@ -6,7 +6,7 @@
 //!
 //! The papers' y += A·x has z and y in one array; here they are two, so that any number of executions leave the same
 //! result. The effective bytes are the row starts, columns and values once, x once (at most as many elements as there are
-//! entries), y once, and z if there is one; by `blocks` at most what it declares, since its columns take two bytes. The
+//! entries), y once, and z if there is one; by `blocks` on GPUs at most what it declares, since its columns take two bytes. The
 //! elements of the throughput are the stored entries; a product has 2 floating-point operations for each, so that 1 Gelem/s
 //! is 2 GFLOPS; the additions of z do not count.
 //!
@@ -14,6 +14,7 @@
 //! exact in any order. The certificate computes each row again in f64 from the arrays in memory and demands equality
 //! where sums are exact, and otherwise the bound γ·Σ|a||x| of a sum of rounded products.
 
+pub mod bands;
 mod block_costs;
 pub mod cpu;
 pub mod cuda;
@@ -121,17 +122,19 @@ mod tests {
             [text("method", "row"), text("method.row.per", "warp")]
         );
         assert_eq!(best(&format!("{banded} backend=cpu")), [text("method", "balanced")]);
+        let columns = |columns| ("method.blocks.columns".to_owned(), Value::Int(columns));
         let laplace = "matrix=laplace5 matrix.laplace5.side=100 backend=cuda";
         assert_eq!(best(laplace), [text("method", "row"), text("method.row.per", "thread")]);
         let random =
             "matrix=random matrix.random.rows=150000 matrix.random.entries=241 type=f64 backend=cuda";
-        let columns = ("method.blocks.columns".to_owned(), Value::Int(18_750));
-        assert_eq!(best(random), [text("method", "blocks"), columns]);
+        assert_eq!(best(random), [text("method", "blocks"), columns(18_750)]);
         let short = "matrix=random matrix.random.rows=150000 matrix.random.entries=16 type=f64 backend=cuda";
         assert_eq!(best(short), [text("method", "slices")]);
         let rmat = "matrix=rmat matrix.rmat.scale=20 backend=cuda";
         assert_eq!(best(rmat), [text("method", "sorted")]);
         assert_eq!(spec(&format!("{laplace} method=row")).resolved(), [text("method.row.per", "thread")]);
+        let few = "matrix=laplace5 matrix.laplace5.side=10 method=blocks backend=cpu";
+        assert_eq!(spec(few).resolved(), [columns(100)]);
     }
 
     #[test]

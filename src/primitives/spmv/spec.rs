@@ -1,6 +1,6 @@
 //! The typed parameters of spmv.
 
-use super::slices;
+use super::{bands, slices};
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Field, choice, count, parameters, words};
 use crate::case::{Params, Refusal, reader};
@@ -129,9 +129,11 @@ choice! {
         Sorted = "sorted",
         /// on GPUs: slices of 32 rows (SELL-C-σ), sorted by length within 1024 rows; a lane for each row
         Slices = "slices",
-        /// on GPUs: blocks of columns whose part of x is in shared memory, where it is gathered; a lane for each row
+        /// blocks of columns: on GPUs their part of x is in shared memory, where it is gathered, a lane for each row; on
+        /// processors they divide bands of at most 2^17 rows, whose entries are in the order of their columns and whose part of
+        /// y stays in the second-level cache
         Blocks = "blocks" main "columns" {
-            /// columns of a block; unset: as many as 160 KiB of shared memory hold
+            /// columns of a block; unset: as many as 160 KiB of shared memory hold (on processors, 32768)
             columns: Option<u64> [count(1, 1 << 16)] = unset,
         },
         /// products, a backward segmented scan of them, and the first of each row (sengupta2007 §4.2)
@@ -186,9 +188,7 @@ impl Spec {
         if matches!(spec.asked, Method::Row { per: Some(_) }) && spec.backend.is_cpu() {
             return Err(Refusal::NotApplicable("on processors, a thread sums each row".to_owned()));
         }
-        if matches!(spec.asked, Method::Sorted | Method::Slices | Method::Blocks { .. })
-            && spec.backend.is_cpu()
-        {
+        if matches!(spec.asked, Method::Sorted | Method::Slices) && spec.backend.is_cpu() {
             return Err(Refusal::NotApplicable(format!("{} is a method of GPUs", spec.asked.name())));
         }
         spec.method = spec.chosen();
@@ -220,15 +220,18 @@ impl Spec {
     /// The method that is executed.
     fn chosen(&self) -> Method {
         let mean = self.shape.entries / self.shape.rows.max(1);
-        let asked = if self.asked == Method::Best && self.backend.is_cuda() {
-            self.best_of_gpus()
-        } else {
-            self.asked
+        let asked = match self.asked {
+            Method::Best if self.backend.is_cuda() => self.best_of_gpus(),
+            Method::Best => Method::Balanced,
+            asked => asked,
         };
         match asked {
-            Method::Best => Method::Balanced,
             Method::Blocks { columns: None } => {
-                Method::Blocks { columns: Some(slices::width(self.shape.columns, self.element())) }
+                let columns = match self.backend.is_cuda() {
+                    true => slices::width(self.shape.columns, self.element()),
+                    false => bands::COLUMNS.min(self.shape.columns).max(1),
+                };
+                Method::Blocks { columns: Some(columns) }
             }
             Method::Row { per: None } if self.backend.is_cuda() => {
                 Method::Row { per: Some(if mean <= SHORT_ROWS { Per::Thread } else { Per::Warp }) }

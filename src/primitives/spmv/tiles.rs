@@ -89,6 +89,15 @@ pub struct Share {
     pub entries: Range<usize>,
 }
 
+impl Share {
+    /// The rows of which it has all entries: the first may begin before it.
+    pub fn whole(&self, starts: &[u32]) -> Range<usize> {
+        let Range { start, end } = self.rows;
+        let cut = start < end && (starts[start] as usize) < self.entries.start;
+        start + usize::from(cut)..end
+    }
+}
+
 /// Share `index` of `count`.
 pub fn share(starts: &[u32], index: usize, count: usize) -> Share {
     let total = u128::from(merged(starts));
@@ -118,6 +127,10 @@ mod tests {
             prop_assert_eq!((shares[count - 1].rows.end, shares[count - 1].entries.end), ends);
             for share in &shares {
                 prop_assert!(share.rows.len() + share.entries.len() <= merged(&starts) as usize / count + 1);
+                let whole = share.whole(&starts);
+                prop_assert!(whole.end == share.rows.end && share.rows.len() - whole.len() <= 1);
+                prop_assert!(whole.clone().all(|row| starts[row] as usize >= share.entries.start));
+                prop_assert!(whole.start == share.rows.start || (starts[share.rows.start] as usize) < share.entries.start);
                 for row in share.rows.clone() {
                     let end = starts[row + 1] as usize;
                     prop_assert!((share.entries.start..=share.entries.end).contains(&end));

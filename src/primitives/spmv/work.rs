@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::bands;
 use super::spec::{Matrix, Method, Spec};
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
 /// One pass over the matrix, in which x is gathered; by `he2007` as many as there are chunks of x, then one over the
-/// products; by `segscan` one for the products, one for the heads of rows, one that scans, and one for the results; by `blocks` one
-/// over the slices and one that adds the sums of each row. Zeros at the ends of
-/// rows of a slice that are shorter than others are not declared.
+/// products; by `segscan` one for the products, one for the heads of rows, one that scans, and one for the results; by `blocks` on GPUs
+/// one over the slices and one that adds the sums of each row, on processors one in which each band of rows reads x and adds
+/// to its part of y. Zeros at the ends of rows of a slice that are shorter than others are not declared.
 pub fn work(spec: &Spec) -> Work {
     let (shape, element) = (spec.shape, spec.element());
     let read = |array, element, count| Access::sequential(array, Direction::Read, element, count);
@@ -39,6 +40,25 @@ pub fn work(spec: &Spec) -> Work {
             let last = [Some(starts), Some(firsts), z, Some(y)].into_iter().flatten().collect();
             let bytes = shape.entries * element + 4 * shape.entries.div_ceil(32);
             (vec![first, heads, Pass::once(scan), Pass::once(last)], bytes)
+        }
+        Method::Blocks { columns: Some(width) } if spec.backend.is_cpu() => {
+            let height = bands::most_rows(width).min(shape.rows).max(1);
+            let bands = shape.rows.div_ceil(height);
+            let count = shape.entries.min(shape.columns * bands);
+            let x = Access { count, ..read("x", element, shape.columns) };
+            let sums = |direction| Access {
+                footprint: height * element,
+                order: Order::Given,
+                concurrency: Concurrency::Indexed,
+                ..Access::sequential("y", direction, element, shape.entries)
+            };
+            let matrix = vec![values, read("places", 4, shape.entries), x];
+            let vectors = [z, Some(y)].into_iter().flatten();
+            let all =
+                matrix.into_iter().chain(vectors).chain([sums(Direction::Read), sums(Direction::Write)]);
+            // Beside the compressed rows; each block that has entries takes 8 bytes.
+            let blocks = shape.entries.min(shape.columns.div_ceil(width) * bands);
+            (vec![Pass::once(all.collect())], (element + 4) * shape.entries + 8 * blocks)
         }
         Method::Blocks { columns: Some(width) } => {
             let layers = shape.columns.div_ceil(width);
@@ -75,7 +95,7 @@ pub fn work(spec: &Spec) -> Work {
     let vectors = shape.rows * element * (1 + spec.beta);
     let declared =
         passes.iter().flat_map(|pass| pass.accesses.iter().map(|access| pass.times * access.bytes())).sum();
-    // Blocks of columns have places of two bytes.
+    // Blocks of columns have places of two bytes on GPUs.
     let bytes = (of_matrix + element * shape.columns.min(shape.entries) + vectors).min(declared);
     Work {
         passes,

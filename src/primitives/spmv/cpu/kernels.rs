@@ -53,6 +53,17 @@ pub struct Timed {
     /// # Safety
     /// As for [`Sum::rows`].
     pub put: unsafe fn(&Call, usize, f64, bool),
+    /// Sets some elements of y to 0, or to those of z if there is one.
+    ///
+    /// # Safety
+    /// As for [`Sum::rows`].
+    pub begin: unsafe fn(&Call, Range<usize>),
+    /// Adds the products of some entries to y. The first row and column are given; `columns` are places, whose low bits,
+    /// so many, are a column and whose others are a row, both counted from the first.
+    ///
+    /// # Safety
+    /// As for [`Sum::rows`].
+    pub add: unsafe fn(&Call, Range<usize>, u32, [usize; 2]),
 }
 
 /// f32 or f64.
@@ -233,6 +244,31 @@ unsafe fn put<T: Number>(call: &Call, row: usize, sum: f64, more: bool) {
     }
 }
 
+unsafe fn begin<T: Number>(call: &Call, rows: Range<usize>) {
+    for row in rows {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let z = if call.z.is_null() { T::ZERO } else { *call.z.cast::<T>().add(row) };
+            *call.y.cast::<T>().add(row) = z;
+        }
+    }
+}
+
+unsafe fn add<T: Number>(call: &Call, entries: Range<usize>, bits: u32, [row, column]: [usize; 2]) {
+    let (places, values, mask) = (call.columns, call.values.cast::<T>(), (1u32 << bits) - 1);
+    // SAFETY: by the caller's promise.
+    let (x, y) = unsafe { (call.x.cast::<T>().add(column), call.y.cast::<T>().add(row)) };
+    for at in entries {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let place = read_volatile(places.add(at));
+            let product = *values.add(at) * *x.add((place & mask) as usize);
+            let sum = y.add((place >> bits) as usize);
+            *sum = *sum + product;
+        }
+    }
+}
+
 macro_rules! instances {
     ($isa:ident, $sums:ident $(, $feature:literal)?) => {
         mod $isa {
@@ -279,6 +315,8 @@ pub fn timed(ty: Type, isa: Isa) -> Timed {
                 summed: Sum { rows: summed::rows::<$t>, part: summed::part::<$t> },
                 scanned: Sum { rows: scanned::rows::<$t>, part: scanned::part::<$t> },
                 put: put::<$t>,
+                begin: begin::<$t>,
+                add: add::<$t>,
             }
         };
     }

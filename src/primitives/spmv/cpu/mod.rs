@@ -1,6 +1,7 @@
 //! spmv on the CPU: each worker computes the rows that end in its share. The sum of the row that its share cuts is added
 //! when all are done.
 
+mod blocks;
 pub mod kernels;
 
 use std::ops::Range;
@@ -14,6 +15,7 @@ use crate::device::cpu::{
     Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, memory, part, pieces,
 };
 use crate::inputs::sparse::Csr;
+use blocks::Blocks;
 use kernels::{Call, Sum, Timed};
 
 /// A case with its arrays. x has one element more, which is read only with a fault.
@@ -27,6 +29,8 @@ pub struct Product {
     y: Buffer,
     /// The products of all entries, if they are made before they are summed.
     products: Option<Buffer>,
+    /// The matrix once more, in blocks.
+    blocks: Option<Blocks>,
     timed: Timed,
     fault: Option<Fault>,
     /// The share of each worker by rows and entries, unless workers have equal numbers of rows.
@@ -58,6 +62,15 @@ impl PoolJob for Product {
         let (rows, threads) = (spec.shape.rows as usize, pool.threads());
         let cut = !matches!(spec.method, Method::Row { .. });
         let in_passes = matches!(spec.method, Method::He2007 { .. } | Method::Segscan);
+        let shares = shares(&made, if cut { threads } else { 0 });
+        let blocks = match spec.method {
+            Method::Blocks { columns: Some(columns) } => {
+                let whole = |share: &Share| stored(share.whole(&made.starts), omitted(rows, context.fault));
+                let of_workers: Vec<_> = shares.iter().map(whole).collect();
+                Some(Blocks::new(&spec, &made, columns, &of_workers, (pool, context.cancel))?)
+            }
+            _ => None,
+        };
         let job = Product {
             starts: words(&made.starts)?,
             columns: words(&made.indices)?,
@@ -66,9 +79,10 @@ impl PoolJob for Product {
             z: (spec.beta == 1).then(|| numbers(rows, &|i| spec.z(i as u64))).transpose()?,
             y: Buffer::new(rows * element as usize)?,
             products: in_passes.then(|| numbers(made.values.len(), &|_| 0.0)).transpose()?,
+            blocks,
             timed: kernels::timed(spec.ty, isa),
             fault: context.fault,
-            shares: shares(&made, if cut { threads } else { 0 }),
+            shares,
             carries: (0..threads).map(|_| CacheLineSlot::default()).collect(),
             spec,
         };
@@ -77,13 +91,13 @@ impl PoolJob for Product {
 
     fn execute(&self, worker: Worker) {
         let mut call = self.call();
-        let Some(share) = self.shares.get(worker.index) else {
+        if self.shares.is_empty() {
             for rows in pieces(self.spec.shape.rows as usize, 64, worker, self.fault) {
                 // SAFETY: pieces of workers are disjoint and inside the arrays.
                 unsafe { (self.timed.gathered.rows)(&call, rows) };
             }
             return;
-        };
+        }
         let mut sum = self.timed.gathered;
         if let Some(products) = &self.products {
             let entries = part(self.spec.shape.entries as usize, worker.index, worker.count);
@@ -97,7 +111,7 @@ impl PoolJob for Product {
             sum = if self.spec.method == Method::Segscan { self.timed.scanned } else { self.timed.summed };
         }
         // SAFETY: rows end in one share only, and nobody else stores them.
-        let carry = unsafe { self.share(&call, &sum, share) };
+        let carry = unsafe { self.share(&call, &sum, worker.index) };
         if worker.count == 1 {
             return;
         }
@@ -135,13 +149,30 @@ impl PoolJob for Product {
 
     fn memory(&self) -> u64 {
         let arrays = [&self.starts, &self.columns, &self.values, &self.x, &self.y];
-        arrays.into_iter().chain(&self.z).chain(&self.products).map(|array| array.bytes() as u64).sum()
+        let arrays = arrays.into_iter().chain(&self.z).chain(&self.products).map(Buffer::bytes);
+        arrays.chain(self.blocks.as_ref().map(Blocks::bytes)).sum::<usize>() as u64
     }
 }
 
 /// The shares of so many workers.
 fn shares(made: &Csr<f64>, workers: usize) -> Vec<Share> {
     (0..workers).map(|index| share(&made.starts, index, workers)).collect()
+}
+
+/// Rows, of so many, that a deliberate mistake leaves out.
+fn omitted(n: usize, fault: Option<Fault>) -> Range<usize> {
+    match fault {
+        Some(Fault::MissingTail) => n.saturating_sub(1)..n,
+        Some(Fault::SkippedStore) => n / 2..(n / 2 + 1).min(n),
+        Some(Fault::WrongChunk) => n / 2..n,
+        _ => n..n,
+    }
+}
+
+/// Some rows without those that are left out.
+fn stored(rows: Range<usize>, omitted: Range<usize>) -> [Range<usize>; 2] {
+    let before = rows.start..rows.end.min(omitted.start.max(rows.start));
+    [before, rows.start.max(omitted.end).min(rows.end)..rows.end]
 }
 
 impl Product {
@@ -157,24 +188,25 @@ impl Product {
         }
     }
 
-    /// Computes the rows of a share, and returns the sum of what it has of the row behind them.
+    /// Computes the rows of a worker's share, and returns the sum of what it has of the row behind them.
     ///
     /// # Safety
     /// Nobody else uses the rows' elements of y.
-    unsafe fn share(&self, call: &Call, sum: &Sum, share: &Share) -> f64 {
+    unsafe fn share(&self, call: &Call, sum: &Sum, worker: usize) -> f64 {
+        let (share, omitted) = (&self.shares[worker], self.omitted());
         let Share { rows, entries } = share.clone();
-        let (mut whole, start) = (rows.clone(), self.start(rows.start));
+        let whole = share.whole(self.starts());
         // SAFETY: by the caller's promise; the share lies inside the arrays.
         unsafe {
-            if start < entries.start && !rows.is_empty() {
-                let first = (sum.part)(call, entries.start..self.start(rows.start + 1));
-                if !self.omitted().contains(&rows.start) {
+            if whole.start > rows.start {
+                let first = (sum.part)(call, entries.start..self.start(whole.start));
+                if !omitted.contains(&rows.start) {
                     (self.timed.put)(call, rows.start, first, false);
                 }
-                whole.start += 1;
             }
-            for rows in self.stored(whole) {
-                (sum.rows)(call, rows);
+            match &self.blocks {
+                Some(blocks) => blocks.multiply(call, &self.timed, worker),
+                None => stored(whole, omitted).into_iter().for_each(|rows| (sum.rows)(call, rows)),
             }
             (sum.part)(call, self.start(rows.end).max(entries.start)..entries.end)
         }
@@ -192,29 +224,19 @@ impl Product {
         }
     }
 
+    /// Where each row begins, and the number of entries.
+    fn starts(&self) -> &[u32] {
+        // SAFETY: executions only read row starts.
+        unsafe { self.starts.read::<u32>(0..self.starts.holds::<u32>()) }
+    }
+
     /// Where a row begins; behind the last, the number of entries.
     fn start(&self, row: usize) -> usize {
-        // SAFETY: executions only read row starts.
-        let start = unsafe { self.starts.read::<u32>(row..row + 1) };
-        start[0] as usize
+        self.starts()[row] as usize
     }
 
-    /// Rows that a deliberate mistake leaves out.
     fn omitted(&self) -> Range<usize> {
-        let n = self.spec.shape.rows as usize;
-        match self.fault {
-            Some(Fault::MissingTail) => n.saturating_sub(1)..n,
-            Some(Fault::SkippedStore) => n / 2..(n / 2 + 1).min(n),
-            Some(Fault::WrongChunk) => n / 2..n,
-            _ => n..n,
-        }
-    }
-
-    /// Some rows without those that are left out.
-    fn stored(&self, rows: Range<usize>) -> [Range<usize>; 2] {
-        let omitted = self.omitted();
-        let before = rows.start..rows.end.min(omitted.start.max(rows.start));
-        [before, rows.start.max(omitted.end).min(rows.end)..rows.end]
+        omitted(self.spec.shape.rows as usize, self.fault)
     }
 
     fn number(&self, array: &Buffer, at: usize) -> f64 {
