@@ -123,6 +123,10 @@ mod tests {
         );
         assert_eq!(best(&format!("{banded} backend=cpu")), [text("method", "balanced")]);
         let columns = |columns| ("method.blocks.columns".to_owned(), Value::Int(columns));
+        let scattered = "matrix=rmat matrix.rmat.scale=18 type=f64 backend=cpu";
+        assert_eq!(best(scattered), [text("method", "blocks"), columns(32_768)]);
+        let near = "matrix=random matrix.random.rows=262144 backend=cpu";
+        assert_eq!(best(near), [text("method", "balanced")]);
         let laplace = "matrix=laplace5 matrix.laplace5.side=100 backend=cuda";
         assert_eq!(best(laplace), [text("method", "row"), text("method.row.per", "thread")]);
         let random =

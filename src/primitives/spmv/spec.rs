@@ -12,6 +12,9 @@ const LONG_ROWS: u64 = 32;
 /// Bytes of x that the first-level cache of a multiprocessor keeps.
 const FIRST_LEVEL: u64 = 192 << 10;
 
+/// Bytes of x that the second-level cache of a processor keeps.
+const SECOND_LEVEL: u64 = 1 << 20;
+
 /// Rows and entries of a matrix in a file up to which a second launch, which balanced shares need, costs more than rows of
 /// different lengths.
 const SMALL: u64 = 1 << 18;
@@ -114,9 +117,9 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// on processors balanced; on GPUs row by threads for stencils and narrow bands; if x exceeds the first-level cache,
-        /// sorted for R-MAT, blocks for long random rows and slices for shorter ones; row by warps from 32 entries in each
-        /// row on; row for small matrices in files; otherwise balanced
+        /// on processors blocks for random rows and R-MAT if x exceeds 1 MiB; on GPUs row by threads for stencils and narrow
+        /// bands; if x exceeds the first-level cache, sorted for R-MAT, blocks for long random rows and slices for shorter
+        /// ones; row by warps from 32 entries in each row on; row for small matrices in files; otherwise balanced
         Best = "best",
         /// each row by itself; on processors, threads have equal numbers of rows
         Row = "row" main "per" {
@@ -217,12 +220,24 @@ impl Spec {
         }
     }
 
+    /// What `best` stands for on processors. Of a matrix in a file it is not known whether columns are near each other.
+    fn best_of_processors(&self) -> Method {
+        let spread = matches!(
+            self.matrix,
+            Matrix::Random { .. } | Matrix::EmptyRows { .. } | Matrix::DenseRow { .. } | Matrix::Rmat { .. }
+        );
+        match spread && self.shape.columns * self.element() > SECOND_LEVEL {
+            true => Method::Blocks { columns: None },
+            false => Method::Balanced,
+        }
+    }
+
     /// The method that is executed.
     fn chosen(&self) -> Method {
         let mean = self.shape.entries / self.shape.rows.max(1);
         let asked = match self.asked {
             Method::Best if self.backend.is_cuda() => self.best_of_gpus(),
-            Method::Best => Method::Balanced,
+            Method::Best => self.best_of_processors(),
             asked => asked,
         };
         match asked {
