@@ -1,6 +1,6 @@
 //! The steps of an execution. In each, a worker relaxes the arcs of its own vertices that are near, with `fusion` until it has
-//! none left, and sends what it finds for others' vertices. Then all meet, take in what was sent to them, and agree on the
-//! nearest bucket that anybody has.
+//! none left, and sends what it finds for others' vertices. Then all meet, which settles the nearest bucket that anybody has or
+//! was sent, and take in what was sent to them.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::AtomicU32;
@@ -39,6 +39,10 @@ struct Search<'a> {
     buckets: MutexGuard<'a, Vec<Vec<Entry>>>,
     /// Phases so far; each ends with a meeting.
     phase: usize,
+    /// Which of its two lists for others it fills.
+    parity: usize,
+    /// The least distance that it has sent in this step.
+    least_sent: u32,
     steps: u64,
     relaxed: u64,
     candidates: [Entry; CANDIDATES],
@@ -56,6 +60,8 @@ pub fn run(job: &Paths, worker: Worker) {
         window: job.spec.window(job.delta),
         buckets: job.lists.own[worker.index].buckets(),
         phase: 0,
+        parity: 0,
+        least_sent: UNREACHED,
         steps: 0,
         relaxed: 0,
         candidates: [(0, 0); CANDIDATES],
@@ -110,7 +116,7 @@ impl Search<'_> {
 
     /// Relaxes what is near and goes on to the nearest bucket that holds any; false if there is none.
     fn step(&mut self) -> bool {
-        let (lists, parity) = (&self.job.lists, self.steps as usize % 2);
+        let (lists, parity) = (&self.job.lists, self.parity);
         let mut sending = lists.own[self.worker.index].sending(parity);
         sending.iter_mut().for_each(Vec::clear);
         let (near, present) = (&lists.near[self.phase % 3], self.window.bucket() as usize);
@@ -123,10 +129,20 @@ impl Search<'_> {
             }
         }
         drop(sending);
-        self.meet();
-        self.take_in(parity);
+        let nearest = self.nearest();
+        let nearest = self.least_of_all(nearest);
+        self.parity = 1 - parity;
         self.note(near.load(Relaxed));
-        self.go_on()
+        self.take_in(parity);
+        nearest.is_some_and(|bucket| self.go_on(bucket as u32))
+    }
+
+    /// The nearest bucket that this worker has or that it has sent anything for.
+    fn nearest(&mut self) -> Option<u64> {
+        let own = (self.window.bucket()..=self.window.last()).find(|&k| !self.buckets[k as usize].is_empty());
+        let least = std::mem::replace(&mut self.least_sent, UNREACHED);
+        let sent = (least != UNREACHED).then(|| self.window.bucket_of(least));
+        own.into_iter().chain(sent).min().map(u64::from)
     }
 
     /// Counts this step, and keeps the size of its frontier.
@@ -146,19 +162,14 @@ impl Search<'_> {
         }
     }
 
-    /// Agrees with the others on the nearest bucket that anybody has.
-    fn go_on(&mut self) -> bool {
-        let last = self.window.last();
-        let nearest = (self.window.bucket()..=last).find(|&bucket| !self.buckets[bucket as usize].is_empty());
-        match self.least_of_all(nearest.map(u64::from)) {
-            None => false,
-            Some(bucket) if bucket < last.into() || last == 0 => {
-                // Those whose distance has fallen since are dropped when they are relaxed.
-                self.window.go_on(bucket as u32);
-                true
-            }
-            Some(_) => self.move_on(),
+    /// Goes on to a bucket; false if that is the last one and holds nothing.
+    fn go_on(&mut self, bucket: u32) -> bool {
+        if bucket == self.window.last() && bucket > 0 {
+            return self.move_on();
         }
+        // Those whose distance has fallen since are dropped when they are relaxed.
+        self.window.go_on(bucket);
+        true
     }
 
     /// Moves the window to the least distance in the last bucket, and distributes what that holds.
@@ -246,6 +257,7 @@ impl Search<'_> {
                 self.lower(vertex, through);
             } else {
                 sending[owner].push((vertex, through));
+                self.least_sent = self.least_sent.min(through);
             }
         }
     }
