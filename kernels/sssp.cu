@@ -1,10 +1,9 @@
-// sssp: distances from one vertex of a graph. One launch of as many blocks as are resident at once holds the whole loop:
+// sssp: distances from one vertex of a graph. One launch of blocks that are all resident at once holds the whole loop:
 // each step relaxes the arcs of the frontier, and a barrier of the grid ends it. src/primitives/sssp/mod.rs says what the
 // methods defer.
 //
-// An entry of the frontier is a vertex with the distance that it has fallen to, and counts only until it falls further. So
-// no vertex needs a mark to stand in the frontier once. What waits in piles carries no distance, and has a bit for each pile
-// in which it stands.
+// An entry of the frontier is a vertex with the distance that it has fallen to, and counts only until it falls further. What
+// waits in piles carries no distance, and has a bit for each pile in which it stands.
 #include "sssp_search.cuh"
 #include "sssp_certify.cuh"
 

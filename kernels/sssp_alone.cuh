@@ -6,15 +6,15 @@
 //
 // A round waits for two accesses to memory: that to its arcs, beside which it looks whether a vertex has come nearer since;
 // and that to the distances of their targets, beside which it looks where the targets' arcs lie, for the next round. It does
-// not wait for atomic operations: of two warps that lower a distance at the same time both go on, and what the one with the
-// longer way leaves is dropped at its turn.
+// not wait until distances are lowered: of two warps that lower one at the same time both go on, and what the one with the
+// longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice.
 #pragma once
 
 #include "sssp_step.cuh"
 
 #define RING 128u   // vertices of a warp's ring; a power of two
 #define FAR 64u     // vertices of its list, to which lanes may add before it is emptied
-#define HEAVY 64u   // vertices with more arcs are not for a warp
+#define HEAVY 64u   // vertices with more arcs are for a block, unless a ring has room for all that they lead to
 
 // A vertex whose arcs are to be relaxed.
 struct alignas(16) Open {
@@ -103,7 +103,8 @@ struct WarpSearch {
     // How many of the first `most` vertices of the ring surely leave room for all that they lead to.
     LAB_MEMBER u32 that_fit(u32 most) const {
         const bool has = lane_of() < most;
-        const u32 arcs = sum_lanes(has ? own.ring[(head + lane_of()) % RING].row.degree : 0u);
+        const u32 degree = has ? own.ring[(head + lane_of()) % RING].row.degree : 0u;
+        const u32 arcs = sum_lanes(degree < RING ? degree : RING);
         return __popc(__ballot_sync(EVERYONE, has && arcs <= RING - waiting()));
     }
 
@@ -163,8 +164,14 @@ struct WarpSearch {
             }
 #pragma unroll
             for (u32 b = 0; b < BATCH; ++b) {
-                const bool nearer = next[b].distance < seen[b], near = next[b].distance < limit;
-                if (nearer) atomicMin(&s.distances[next[b].vertex], next[b].distance);
+                const bool near = next[b].distance < limit;
+                bool nearer = next[b].distance < seen[b];
+                // Of warps that come to a vertex by ways of the same length, one goes on if that is much work.
+                if (nearer && next[b].row.degree > HEAVY) {
+                    nearer = atomicMin(&s.distances[next[b].vertex], next[b].distance) > next[b].distance;
+                } else if (nearer) {
+                    atomicMin(&s.distances[next[b].vertex], next[b].distance);
+                }
                 put(nearer && near, next[b]);
                 defer(nearer && !near, (u64)next[b].distance << 32 | next[b].vertex);
             }
@@ -210,7 +217,8 @@ LAB void hand_over(Alone& alone, WarpSearch& warp) {
     warp.write_far(alone.far_begin + alone.far[number]);
 }
 
-// As many lanes as a vertex has arcs on average, as a power of two.
+// As many lanes as a vertex has arcs on average, rounded up to a power of two; at least 2, so that a warp takes no more
+// vertices at a time than it has lanes.
 LAB u32 lanes_of_vertex(const Search& s) {
     const u64 arcs = __ldg(&s.starts[s.room]);
     u32 lanes = 2;
@@ -234,7 +242,7 @@ template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& r
     const u32 distance = (u32)(entry >> 32);
     if (__syncthreads_or(row.degree > HEAVY)) {
         const u32 total = lay_out(rows, row, distance);
-        relax_rows<WAY>(s, w, rows, total, to);
+        relax_rows<WAY>(s, w, rows, blockDim.x, total, to);
         return threadIdx.x == 0 ? total : 0u;
     }
     WarpSearch warp = {s, w, to, alone.warps[threadIdx.x / 32], lanes, 0, 0, 0, NEVER, 0};

@@ -172,9 +172,9 @@ LAB u32 sum_block(u32 v, u32& total) {
     return before + upto;
 }
 
-// The first of the sums of the block's threads that is above i.
-LAB u32 first_above(const u32* sums, u64 i) {
-    u32 low = 0, high = blockDim.x - 1;
+// The first of `held` sums that is above i.
+LAB u32 first_above(const u32* sums, u32 held, u64 i) {
+    u32 low = 0, high = held - 1;
     while (low < high) {
         const u32 middle = (low + high) / 2;
         if (sums[middle] > i) high = middle;
@@ -212,8 +212,8 @@ LAB u32 lay_out(Rows& rows, const Row& row, u32 distance) {
     return total;
 }
 
-// Relaxes arcs that were laid out. The block's threads take them in turn, whoever's they are.
-template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const Rows& rows, u32 total, const Near& to) {
+// Relaxes arcs that were laid out, those of the first `held` threads. The block's threads take them in turn, whoever's they are.
+template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const Rows& rows, u32 held, u32 total, const Near& to) {
     const u32 limit = w.limit(s);
     for (u64 from = 0; from < total; from += (u64)blockDim.x * ITEMS) {
         Found<ITEMS> found;
@@ -225,7 +225,7 @@ template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const R
             found.vertex[k] = found.distance[k] = NEVER;
             arc[k] = (u64)NEVER << 32 | NEVER;
             if (i >= total) continue;
-            const u32 owner = first_above(rows.ends, i);
+            const u32 owner = first_above(rows.ends, held, i);
             found.distance[k] = rows.reached[owner];
             arc[k] = __ldg(&s.arcs[rows.shifts[owner] + (u32)i]);
         }
@@ -265,7 +265,7 @@ template <int WAY> LAB u64 relax(const Search& s, const Window& w, Rows& rows, c
         const bool has = threadIdx.x < per && first + threadIdx.x < count;
         const u64 entry = has ? __ldcg(&frontier[first + threadIdx.x]) : 0ull;
         const u32 total = lay_out(rows, has ? row_of(s, entry) : Row{0, 0}, (u32)(entry >> 32));
-        relax_rows<WAY>(s, w, rows, total, to);
+        relax_rows<WAY>(s, w, rows, per, total, to);
         relaxed += threadIdx.x == 0 ? total : 0u;
         __syncthreads();
     }

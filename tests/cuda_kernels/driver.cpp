@@ -124,7 +124,7 @@ struct Block {
     Queue ready, asleep;
     std::vector<Warp> warps;
     Barrier all;
-    bool any[2];
+    bool any[2] = {};
     unsigned threads, next_thread, alive, started;
 };
 

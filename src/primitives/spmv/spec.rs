@@ -6,7 +6,7 @@ use crate::case::table::{Field, choice, count, parameters, words};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Shape, small_integer};
 
-/// Entries a row from which on a GPU's warps have enough of a row for all their lanes.
+/// Entries a row from which on a GPU's warps have enough of a row for all their lanes, and processors for two vectors.
 const LONG_ROWS: u64 = 32;
 
 /// Bytes of x that the first-level cache of a multiprocessor keeps.
@@ -230,6 +230,12 @@ impl Spec {
             true => Method::Blocks { columns: None },
             false => Method::Balanced,
         }
+    }
+
+    /// Whether rows are summed that fill no two vectors of a processor on average: a vector's sum takes longer than theirs.
+    pub fn has_short_rows(&self) -> bool {
+        matches!(self.method, Method::Row { .. } | Method::Balanced)
+            && self.shape.entries < LONG_ROWS * self.shape.rows
     }
 
     /// The method that is executed.

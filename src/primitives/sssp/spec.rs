@@ -31,7 +31,8 @@ const FUSED_BUCKETS: u32 = 128;
 const ROUNDS: u64 = 16;
 
 /// Δ is so many times the mean weight over the mean number of arcs per vertex: cuGraph's 32, and less for graphs with many
-/// arcs per vertex. Warps that go on alone wait for memory, not for each other, and relax some arcs more often at no cost.
+/// arcs per vertex. Warps that go on alone wait for memory rather than for each other: that they
+/// relax arcs more often costs them less than another step.
 const WIDTH: u128 = 32;
 const WIDTH_OF_WARPS: u128 = 128;
 const WIDTH_OF_GPUS: u128 = 4;

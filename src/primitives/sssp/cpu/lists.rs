@@ -1,5 +1,6 @@
 //! Whose the vertices are, and the lists of vertices that workers keep and send to each other.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -8,7 +9,7 @@ use crate::inputs::mix::mix64;
 /// A vertex and the distance that it had fallen to.
 pub type Entry = (u32, u32);
 
-/// Blocks of vertices for each worker, and the binary logarithm of the fewest vertices of a block, which share no cache line
+/// Blocks of vertices for each worker, or up to twice as many, and the binary logarithm of the fewest vertices of a block, which share no cache line
 /// with others. Larger blocks hold longer parts of paths where neighbours have numbers near each other; more of them are
 /// shared more evenly.
 const BLOCKS: usize = 16;
@@ -30,6 +31,12 @@ impl Owners {
         Owners { shift, of_block }
     }
 
+    /// The vertices below `n` of a worker.
+    pub fn blocks(&self, worker: usize, n: usize) -> impl Iterator<Item = Range<usize>> {
+        let own = (0..).zip(&self.of_block).filter(move |(_, owner)| usize::from(**owner) == worker);
+        own.map(move |(block, _): (usize, _)| block << self.shift..((block + 1) << self.shift).min(n))
+    }
+
     /// The worker that a vertex belongs to.
     #[inline(always)]
     pub fn of(&self, vertex: u32) -> usize {
@@ -37,12 +44,19 @@ impl Owners {
     }
 }
 
+/// What a worker has of its own vertices.
+pub struct Kept {
+    /// Those that wait, by bucket.
+    pub buckets: Vec<Vec<Entry>>,
+    /// Those that are relaxed at present; empty in between, and kept for its room.
+    pub present: Vec<Entry>,
+}
+
 /// The lists of one worker.
-#[derive(Default)]
 #[repr(align(128))]
 pub struct Own {
-    /// Its vertices by bucket. Nobody else looks at them.
-    buckets: Mutex<Vec<Vec<Entry>>>,
+    /// Nobody else looks at it.
+    kept: Mutex<Kept>,
     /// What it has found for the vertices of each worker, in steps with even and odd numbers.
     sent: [RwLock<Vec<Vec<Entry>>>; 2],
 }
@@ -59,9 +73,9 @@ pub struct Lists {
 }
 
 impl Own {
-    /// The worker's buckets.
-    pub fn buckets(&self) -> MutexGuard<'_, Vec<Vec<Entry>>> {
-        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What the worker has of its own vertices.
+    pub fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the worker sends.
@@ -79,7 +93,7 @@ impl Lists {
     /// Empty lists, for `n` vertices.
     pub fn new(n: usize, workers: usize, buckets: u32) -> Lists {
         let own = || Own {
-            buckets: Mutex::new(vec![Vec::new(); buckets as usize]),
+            kept: Mutex::new(Kept { buckets: vec![Vec::new(); buckets as usize], present: Vec::new() }),
             sent: [(); 2].map(|()| RwLock::new(vec![Vec::new(); workers])),
         };
         Lists {
@@ -103,6 +117,8 @@ mod tests {
             let mut counts = vec![0; workers];
             (0..n as u32).for_each(|v| counts[owners.of(v)] += 1);
             let fair = n.div_ceil(workers);
+            let blocks = (0..workers).map(|worker| owners.blocks(worker, n).map(|block| block.len()).sum());
+            assert_eq!(blocks.collect::<Vec<usize>>(), counts, "{n} {workers}");
             let block = 1 << owners.shift;
             assert!(counts.iter().all(|count| fair.abs_diff(*count) <= block), "{n} {workers} {counts:?}");
             assert!(block >= 64 && block <= fair.max(64), "{n} {workers}");

@@ -2,8 +2,8 @@
 //! and relaxes their arcs; what others find for them is sent. So no distance is lowered by an atomic operation, and the
 //! distances that a worker writes stay in its caches.
 //!
-//! A list holds vertices with the distance that they had fallen to. It is an entry's only if it still is the vertex's
-//! distance; otherwise it has fallen further, and another entry says so. So no vertex needs a mark.
+//! A list holds vertices with the distance that they had fallen to. An entry counts only while that still is the vertex's
+//! distance; if it has fallen further, another entry says so. So no vertex needs a mark.
 
 mod certificate;
 mod lists;
@@ -44,7 +44,9 @@ impl PoolJob for Paths {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Paths, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(8 * spec.arcs + 16 * spec.vertices)?;
+        // What workers send to each other takes at most as much as the arcs.
+        let sent = if context.pool.threads() > 1 { 8 * spec.arcs } else { 0 };
+        memory::require(8 * spec.arcs + 16 * spec.vertices + sent)?;
         let graph = graph::of(&spec, context.stored)?;
         memory::ask_for_huge_pages(&graph.starts);
         memory::ask_for_huge_pages(&graph.arcs);

@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Paths;
-use super::lists::Entry;
+use super::lists::{Entry, Kept};
+use crate::device::cpu::Worker;
 use crate::device::cpu::memory::{prefetch, prefetch_l2};
-use crate::device::cpu::{Worker, part};
 use crate::inputs::graph::{UNREACHED, WeightedArc};
 use crate::primitives::sssp::record;
 use crate::primitives::sssp::window::Window;
@@ -36,7 +36,7 @@ struct Search<'a> {
     worker: Worker<'a>,
     distances: &'a [AtomicU32],
     window: Window,
-    buckets: MutexGuard<'a, Vec<Vec<Entry>>>,
+    kept: MutexGuard<'a, Kept>,
     /// Phases so far; each ends with a meeting.
     phase: usize,
     /// Which of its two lists for others it fills.
@@ -47,8 +47,6 @@ struct Search<'a> {
     relaxed: u64,
     candidates: [Entry; CANDIDATES],
     gathered: usize,
-    /// What it relaxes; kept for its room.
-    present: Vec<Entry>,
 }
 
 /// Executes a worker's part.
@@ -58,7 +56,7 @@ pub fn run(job: &Paths, worker: Worker) {
         worker,
         distances: job.written(),
         window: job.spec.window(job.delta),
-        buckets: job.lists.own[worker.index].buckets(),
+        kept: job.lists.own[worker.index].kept(),
         phase: 0,
         parity: 0,
         least_sent: UNREACHED,
@@ -66,7 +64,6 @@ pub fn run(job: &Paths, worker: Worker) {
         relaxed: 0,
         candidates: [(0, 0); CANDIDATES],
         gathered: 0,
-        present: Vec::new(),
     };
     search.begin();
     while search.step() {}
@@ -76,21 +73,20 @@ pub fn run(job: &Paths, worker: Worker) {
 impl Search<'_> {
     fn begin(&mut self) {
         let lists = &self.job.lists;
-        for d in &self.distances[part(self.distances.len(), self.worker.index, self.worker.count)] {
-            d.store(UNREACHED, Relaxed);
+        for block in lists.owners.blocks(self.worker.index, self.distances.len()) {
+            self.distances[block].iter().for_each(|d| d.store(UNREACHED, Relaxed));
         }
         if self.worker.index == 0 {
             self.job.relaxed.store(0, Relaxed);
             lists.near.iter().for_each(|near| near.store(0, Relaxed));
             lists.next.iter().for_each(|next| next.store(u64::MAX, Relaxed));
         }
-        self.worker.meet();
         let source = self.job.source;
         if let Some(first) = self.distances.get(source as usize)
             && lists.owners.of(source) == self.worker.index
         {
             first.store(0, Relaxed);
-            self.buckets[0].push((source, 0));
+            self.kept.buckets[0].push((source, 0));
         }
         self.worker.meet();
     }
@@ -120,9 +116,10 @@ impl Search<'_> {
         let mut sending = lists.own[self.worker.index].sending(parity);
         sending.iter_mut().for_each(Vec::clear);
         let (near, present) = (&lists.near[self.phase % 3], self.window.bucket() as usize);
-        near.fetch_add(self.buckets[present].len() as u64, Relaxed);
-        while !self.buckets[present].is_empty() {
-            std::mem::swap(&mut self.present, &mut self.buckets[present]);
+        near.fetch_add(self.kept.buckets[present].len() as u64, Relaxed);
+        while !self.kept.buckets[present].is_empty() {
+            let kept = &mut *self.kept;
+            std::mem::swap(&mut kept.present, &mut kept.buckets[present]);
             self.relax_present(&mut sending);
             if !self.job.spec.is_fused() {
                 break;
@@ -139,7 +136,8 @@ impl Search<'_> {
 
     /// The nearest bucket that this worker has or that it has sent anything for.
     fn nearest(&mut self) -> Option<u64> {
-        let own = (self.window.bucket()..=self.window.last()).find(|&k| !self.buckets[k as usize].is_empty());
+        let own =
+            (self.window.bucket()..=self.window.last()).find(|&k| !self.kept.buckets[k as usize].is_empty());
         let least = std::mem::replace(&mut self.least_sent, UNREACHED);
         let sent = (least != UNREACHED).then(|| self.window.bucket_of(least));
         own.into_iter().chain(sent).min().map(u64::from)
@@ -174,17 +172,19 @@ impl Search<'_> {
 
     /// Moves the window to the least distance in the last bucket, and distributes what that holds.
     fn move_on(&mut self) -> bool {
-        let all = std::mem::take(&mut self.buckets[self.window.last() as usize]);
-        let valid = all.iter().filter(|entry| self.stands(entry));
-        let least = valid.map(|entry| entry.1.into()).min();
-        let Some(least) = self.least_of_all(least) else { return false };
-        self.window.move_to(least as u32);
-        for entry in all {
-            if self.stands(&entry) {
-                self.buckets[self.window.bucket_of(entry.1) as usize].push(entry);
+        let kept = &mut *self.kept;
+        std::mem::swap(&mut kept.present, &mut kept.buckets[self.window.last() as usize]);
+        let mut all = std::mem::take(&mut kept.present);
+        all.retain(|entry| self.stands(entry));
+        let least = self.least_of_all(all.iter().map(|entry| entry.1.into()).min());
+        if let Some(least) = least {
+            self.window.move_to(least as u32);
+            for entry in all.drain(..) {
+                self.kept.buckets[self.window.bucket_of(entry.1) as usize].push(entry);
             }
         }
-        true
+        self.kept.present = all;
+        least.is_some()
     }
 
     /// The least of what the workers propose.
@@ -199,14 +199,14 @@ impl Search<'_> {
 
     /// Relaxes the arcs that leave the present vertices.
     fn relax_present(&mut self, sending: &mut [Vec<Entry>]) {
-        let entries = std::mem::take(&mut self.present);
+        let mut entries = std::mem::take(&mut self.kept.present);
         for (at, &entry) in entries.iter().enumerate() {
             self.fetch(&entries, at);
             self.gather(entry, sending);
         }
         self.lower_all(sending);
-        self.present = entries;
-        self.present.clear();
+        entries.clear();
+        self.kept.present = entries;
     }
 
     /// Fetches what the entries behind one will need.
@@ -268,7 +268,7 @@ impl Search<'_> {
         let at = &self.distances[vertex as usize];
         if through < at.load(Relaxed) {
             at.store(through, Relaxed);
-            self.buckets[self.window.bucket_of(through) as usize].push((vertex, through));
+            self.kept.buckets[self.window.bucket_of(through) as usize].push((vertex, through));
         }
     }
 
