@@ -7,14 +7,14 @@
 // A round waits for two accesses to memory: that to its arcs, beside which it looks whether a vertex has come nearer since;
 // and that to the distances of their targets, beside which it looks where the targets' arcs lie, for the next round. It does
 // not wait until distances are lowered: of two warps that lower one at the same time both go on, and what the one with the
-// longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice.
+// longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice, but not those of
+// vertices with many (row_of).
 #pragma once
 
 #include "sssp_step.cuh"
 
 #define RING 128u   // vertices of a warp's ring; a power of two
 #define FAR 64u     // vertices of its list, to which lanes may add before it is emptied
-#define HEAVY 64u   // vertices with more arcs are for a block, unless a ring has room for all that they lead to
 
 // A vertex whose arcs are to be relaxed.
 struct alignas(16) Open {
@@ -164,14 +164,8 @@ struct WarpSearch {
             }
 #pragma unroll
             for (u32 b = 0; b < BATCH; ++b) {
-                const bool near = next[b].distance < limit;
-                bool nearer = next[b].distance < seen[b];
-                // Of warps that come to a vertex by ways of the same length, one goes on if that is much work.
-                if (nearer && next[b].row.degree > HEAVY) {
-                    nearer = atomicMin(&s.distances[next[b].vertex], next[b].distance) > next[b].distance;
-                } else if (nearer) {
-                    atomicMin(&s.distances[next[b].vertex], next[b].distance);
-                }
+                const bool nearer = next[b].distance < seen[b], near = next[b].distance < limit;
+                if (nearer) atomicMin(&s.distances[next[b].vertex], next[b].distance);
                 put(nearer && near, next[b]);
                 defer(nearer && !near, (u64)next[b].distance << 32 | next[b].vertex);
             }

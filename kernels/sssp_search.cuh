@@ -56,7 +56,10 @@ template <int WAY, bool FUSED> LAB void search(const Search& s) {
     const u32 lanes = FUSED ? lanes_of_vertex(s) : 0u;
     u32 steps = 0;
     u64 relaxed = 0;
-    for (u64 v = thread_index(); v < s.vertices; v += thread_count()) s.distances[v] = v == s.source ? 0u : NEVER;
+    for (u64 v = thread_index(); v < s.vertices; v += thread_count()) {
+        s.distances[v] = v == s.source ? 0u : NEVER;
+        if (FUSED) s.relaxed[v] = NEVER;
+    }
     if (thread_index() == 0) {
         state->least[0] = state->least[1] = NEVER;
         s.even[0] = s.source;

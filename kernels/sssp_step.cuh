@@ -9,6 +9,7 @@
 #define NEVER 0xFFFFFFFFu
 #define PILES 64         // more than there are
 #define PILE_BITS 6
+#define HEAVY 64u        // vertices with more arcs are for a block, unless a warp has room for all that they lead to
 #define RECORD 4096u     // steps of which the size of the frontier is kept; a power of two
 
 // How vertices are appended to piles: each by an atomic operation of its own, by one of its warp for all of the only
@@ -37,6 +38,7 @@ struct Search {
     u32* in_piles;      // a bit for each bucket
     State* state;
     u32* record;        // sizes of the frontier (slot_of)
+    u32* relaxed;       // the distance from which blocks have relaxed a vertex with many arcs, if warps go on alone; or null
     u32 vertices;       // those that count
     u32 room;
     u32 source;
@@ -195,10 +197,14 @@ struct Row {
     u32 begin, degree;
 };
 
-// The row of an entry's vertex; empty if its distance has fallen since.
+// The row of an entry's vertex; empty if its distance has fallen since, or another entry says the same of a vertex with many
+// arcs, and came first.
 LAB Row row_of(const Search& s, u64 entry) {
-    const u32 vertex = (u32)entry, begin = __ldg(&s.starts[vertex]), end = __ldg(&s.starts[vertex + 1]);
-    return {begin, __ldcg(&s.distances[vertex]) < (u32)(entry >> 32) ? 0u : end - begin};
+    const u32 vertex = (u32)entry, distance = (u32)(entry >> 32);
+    const u32 begin = __ldg(&s.starts[vertex]), degree = __ldg(&s.starts[vertex + 1]) - begin;
+    bool counts = __ldcg(&s.distances[vertex]) >= distance;
+    if (counts && degree > HEAVY && s.relaxed != nullptr) counts = atomicMin(&s.relaxed[vertex], distance) > distance;
+    return {begin, counts ? degree : 0u};
 }
 
 // Lays out the rows of the block's threads. Returns the number of their arcs.

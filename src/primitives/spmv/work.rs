@@ -42,6 +42,7 @@ pub fn work(spec: &Spec) -> Work {
             (vec![first, heads, Pass::once(scan), Pass::once(last)], bytes)
         }
         Method::Blocks { columns: Some(width) } if spec.backend.is_cpu() => {
+            // As many bands as one worker has; others have bands of their own, and read x as often.
             let height = bands::most_rows(width).min(shape.rows).max(1);
             let bands = shape.rows.div_ceil(height);
             let count = shape.entries.min(shape.columns * bands);

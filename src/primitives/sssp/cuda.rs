@@ -32,7 +32,7 @@ const STEPS: usize = 2;
 
 device_struct! {
     /// `Search` in the kernels.
-    struct Search: 96 {
+    struct Search: 104 {
         starts: DevicePtr<u32>,
         arcs: DevicePtr<u64>,
         distances: DevicePtr<u32>,
@@ -42,6 +42,7 @@ device_struct! {
         in_piles: DevicePtr<u32>,
         state: DevicePtr<u32>,
         record: DevicePtr<u32>,
+        relaxed: DevicePtr<u32>,
         vertices: u32,
         room: u32,
         source: u32,
@@ -77,6 +78,8 @@ pub struct Paths {
     state: DeviceBuffer<u32>,
     /// Sizes of the frontier of the last execution (`record`).
     record: DeviceBuffer<u32>,
+    /// From where blocks have relaxed vertices with many arcs, if warps go on alone.
+    relaxed: Option<DeviceBuffer<u32>>,
     supported: DeviceBuffer<u32>,
     delta: u32,
     source: u32,
@@ -125,7 +128,7 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        let of_warps = if spec.rounds() > 0 { OF_WARPS } else { 0 };
+        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n } else { 0 };
         8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_warps
     }
 
@@ -160,6 +163,7 @@ impl GpuJob for Paths {
             in_piles: gpu.alloc(n + 1)?,
             state: gpu.alloc(STATE)?,
             record: gpu.alloc(record::LENGTH)?,
+            relaxed: fused.then(|| gpu.alloc(n + 1)).transpose()?,
             supported: gpu.alloc(n / 32 + 1)?,
             delta: spec.delta_of(&graph),
             source: spec.source_of(&graph),
@@ -191,6 +195,7 @@ impl GpuJob for Paths {
             in_piles: self.in_piles.pointer(),
             state: self.state.pointer(),
             record: self.record.pointer(),
+            relaxed: self.relaxed.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer),
             vertices: part.count as u32,
             room: self.spec.vertices as u32,
             source: self.source,
@@ -248,7 +253,8 @@ impl GpuJob for Paths {
 
     fn memory(&self) -> u64 {
         let counts = [&self.state, &self.record, &self.supported];
-        let words = [&self.starts, &self.distances, &self.piles, &self.in_piles].into_iter().chain(counts);
+        let arrays = [&self.starts, &self.distances, &self.piles, &self.in_piles];
+        let words = arrays.into_iter().chain(counts).chain(&self.relaxed);
         let wide = self.frontiers.iter().chain([&self.arcs]).map(DeviceBuffer::bytes);
         words.map(DeviceBuffer::bytes).chain(wide).sum()
     }
