@@ -243,7 +243,8 @@ impl Spec {
         let mean = self.shape.entries / self.shape.rows.max(1);
         let asked = match self.asked {
             Method::Best if self.backend.is_cuda() => self.best_of_gpus(),
-            Method::Best => self.best_of_processors(),
+            Method::Best if self.backend.is_cpu() => self.best_of_processors(),
+            Method::Best => Method::Balanced,
             asked => asked,
         };
         match asked {
