@@ -31,9 +31,9 @@ pub fn work(spec: &Spec) -> Work {
             let all = |direction| Access::sequential("products", direction, element, shape.entries);
             let mut first = products(spec, 1, columns);
             first.accesses.push(flags(Direction::Write));
-            // An atomic operation for each row.
+            // An atomic operation for each row that has entries.
             let (order, concurrency) = (Order::Given, Concurrency::Indexed);
-            let set = Access { count: shape.rows, order, concurrency, ..flags(Direction::Write) };
+            let set = Access { count, order, concurrency, ..flags(Direction::Write) };
             let heads = Pass::once(vec![starts.clone(), set]);
             let scan = vec![all(Direction::Read), flags(Direction::Read), all(Direction::Write)];
             let firsts = Access { count, footprint: shape.entries * element, ..all(Direction::Read) };
