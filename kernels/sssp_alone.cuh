@@ -22,13 +22,13 @@ struct alignas(16) Open {
     Row row;
 };
 
-// What a warp has found.
+// Vertices that a warp has found.
 struct Own {
     Open ring[RING];
     u64 far[FAR];
 };
 
-// What the warps of a block have.
+// The warps of a block, and what they hand over.
 struct Alone {
     Own warps[THREADS / 32];
     u32 near[THREADS / 32], far[THREADS / 32];  // how many each hands over, and those of the warps before it
@@ -100,7 +100,7 @@ struct WarpSearch {
         __syncwarp();
     }
 
-    // How many of the first `most` vertices of the ring surely leave room for all that they lead to.
+    // The number of vertices, of the first `most` of the ring, that surely leave room for all that they lead to.
     LAB_MEMBER u32 that_fit(u32 most) const {
         const bool has = lane_of() < most;
         const u32 degree = has ? own.ring[(head + lane_of()) % RING].row.degree : 0u;
@@ -220,7 +220,7 @@ LAB u32 lanes_of_vertex(const Search& s) {
     return lanes;
 }
 
-// Whether there is no more than a vertex for each thread.
+// True if there is no more than a vertex for each thread.
 LAB bool is_narrow(u32 count) { return count <= gridDim.x * blockDim.x; }
 
 // Relaxes the block's share of a narrow frontier, and what its warps find near. A share with a vertex of many arcs is for all

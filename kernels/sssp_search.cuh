@@ -83,8 +83,6 @@ template <int WAY, bool FUSED> LAB void search(const Search& s) {
         }
         barrier.meet();
     }
-#pragma unroll
-    for (int by = 16; by > 0; by /= 2) relaxed += __shfl_xor_sync(EVERYONE, relaxed, by);
-    if (lane_of() == 0 && relaxed > 0) atomicAdd(&state->relaxed, relaxed);
+    add_sum(&state->relaxed, relaxed);
     if (thread_index() == 0) state->steps = steps;
 }

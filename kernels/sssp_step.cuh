@@ -12,13 +12,13 @@
 #define HEAVY 64u        // vertices with more arcs are for a block, unless a warp has room for all that they lead to
 #define RECORD 4096u     // steps of which the size of the frontier is kept; a power of two
 
-// How vertices are appended to piles: each by an atomic operation of its own, by one of its warp for all of the only
+// Ways of appending vertices to piles: each by an atomic operation of its own, by one of its warp for all of the only
 // pile, or by one of its block for each pile, after a multisplit of the block's vertices.
 #define ONE_BY_ONE 0
 #define BY_WARPS 1
 #define BY_BLOCKS 2
 
-// What the blocks share; zero at the beginning.
+// Counters that the blocks share; zero at the beginning.
 struct State {
     u64 relaxed;       // arcs, at the end
     u32 steps;
@@ -65,7 +65,7 @@ struct Window {
     LAB_MEMBER u32 pile_of(const Search& s, u32 bucket) const { return bucket == last(s) ? bucket + turn : bucket; }
 };
 
-// Where the record keeps the size of a step's frontier; RECORD if it does not (src/primitives/sssp/record.rs).
+// The place in the record of the size of a step's frontier; RECORD if it has none (src/primitives/sssp/record.rs).
 LAB u32 slot_of(u32 step) {
     u32 level = 0;
     while (step >> level >= RECORD) ++level;
@@ -192,7 +192,7 @@ struct Rows {
     u32 reached[THREADS];  // the distances of the vertices
 };
 
-// Where the arcs of a vertex lie.
+// The arcs of a vertex, which lie side by side.
 struct Row {
     u32 begin, degree;
 };

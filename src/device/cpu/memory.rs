@@ -58,22 +58,22 @@ pub fn ask_for_huge_pages<T>(elements: &[T]) {
 /// Fetches what is at an address into the first-level cache, if it is anything. No access.
 #[inline(always)]
 pub fn prefetch<T>(at: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of x86-64, and a prefetch has no effect but on caches, whatever the address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
+    hint::<3, T>(at);
 }
 
 /// The same into the second-level cache, which can wait for more lines at a time.
 #[inline(always)]
 pub fn prefetch_l2<T>(at: *const T) {
+    hint::<2, T>(at);
+}
+
+/// A prefetch with a hint of x86-64: `_MM_HINT_T0` is 3, `_MM_HINT_T1` is 2.
+#[inline(always)]
+fn hint<const HINT: i32, T>(at: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: as above.
+    // SAFETY: SSE is part of x86-64, and a prefetch has no effect but on caches, whatever the address.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(at.cast());
+        std::arch::x86_64::_mm_prefetch::<HINT>(at.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = at;

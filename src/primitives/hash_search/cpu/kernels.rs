@@ -5,6 +5,7 @@
 use super::super::layout::{Layout, MARK, id_of};
 use super::super::records::MISS;
 use crate::device::cpu::Isa;
+use crate::device::cpu::memory::prefetch;
 
 /// Keys of a group.
 const GROUP: usize = 16;
@@ -135,19 +136,6 @@ unsafe fn away<B: Bucket<SLOTS>, const SLOTS: usize>(call: &Call, key: u32) -> u
         }
     }
     MISS
-}
-
-/// Requests a line from memory.
-#[inline(always)]
-pub fn prefetch(at: *const u64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address is allowed; SSE is part of x86-64.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }
 
 /// Slot by slot.

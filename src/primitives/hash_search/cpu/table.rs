@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::kernels::prefetch;
 use crate::case::{Cancel, Failure};
+use crate::device::cpu::memory::prefetch;
 use crate::device::cpu::{Buffer, Pool};
 use crate::primitives::hash_search::layout::{
     LEAST_REACH, Layout, MARK, MOST_MOVES, NO_ID, Place, id_of, slot_word,
