@@ -24,7 +24,7 @@ const CONNECTED: u64 = 8;
 /// Buckets of the best method of a GPU for such graphs.
 const BEST_BUCKETS: u64 = 32;
 
-/// Buckets of fusion on processors: so many that the last one is seldom distributed.
+/// Buckets of fusion on processors, an eighth of Δ each: so many that the last one is seldom distributed.
 const FUSED_BUCKETS: u32 = 128;
 
 /// Rounds that warps of a GPU go on alone unless a case says how many.
@@ -110,8 +110,8 @@ choice! {
             /// buckets, the nearest among them
             buckets: u64 [count(2, MAX_BUCKETS)] = "10",
         },
-        /// near-far, on processors with 128 buckets, where a warp or a worker goes on alone with what it finds near before all
-        /// meet (bucket fusion, Zhang et al. 2020)
+        /// near-far, where a warp or a worker goes on alone with what it finds near before all meet (bucket fusion, Zhang et al.
+        /// 2020); a worker orders what is near by eighths of Δ, and what waits by 128 buckets of that width
         Fusion = "fusion" main "rounds" {
             /// rounds that a warp of a GPU goes on alone; unset: 16. Workers of processors go on until they have nothing near
             rounds: Option<u64> [count(1, 1 << 20)] = unset,

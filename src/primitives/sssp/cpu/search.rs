@@ -1,7 +1,11 @@
 //! The steps of an execution. In each, a worker relaxes the arcs of its own vertices that are near, with `fusion` until it has
 //! none left, and sends what it finds for others' vertices. Then all meet, which settles the nearest bucket that anybody has or
 //! was sent, and take in what was sent to them.
+//!
+//! With `fusion`, the distances of a step are several buckets, which a worker empties in turn: so it relaxes fewer arcs of
+//! vertices that come nearer afterwards, and meets the others no more often.
 
+use std::ops::Range;
 use std::sync::MutexGuard;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -26,9 +30,15 @@ const ARCS_OF_LINE: usize = 8;
 const LINES: usize = 4;
 const TARGETS: usize = 64;
 
+/// Buckets of a step with `fusion`.
+const BUCKETS_OF_STEP: u32 = 8;
+
 /// Vertices that may be nearer than they were, gathered before any is: so the processor can look at the next arcs before it
 /// knows what becomes of these, and guesses wrong less often.
 const CANDIDATES: usize = 512;
+
+/// Arcs that are looked at between two questions whether there is room.
+const PART: usize = 128;
 
 /// One worker's part of an execution.
 struct Search<'a> {
@@ -36,6 +46,8 @@ struct Search<'a> {
     worker: Worker<'a>,
     distances: &'a [AtomicU32],
     window: Window,
+    /// Buckets of a step.
+    buckets: usize,
     kept: MutexGuard<'a, Kept>,
     /// Phases so far; each ends with a meeting.
     phase: usize,
@@ -51,11 +63,13 @@ struct Search<'a> {
 
 /// Executes a worker's part.
 pub fn run(job: &Paths, worker: Worker) {
+    let buckets = if job.spec.is_fused() { BUCKETS_OF_STEP } else { 1 };
     let mut search = Search {
         job,
         worker,
         distances: job.written(),
-        window: job.spec.window(job.delta),
+        window: Window::new(job.delta.div_ceil(buckets), job.spec.buckets()),
+        buckets: buckets as usize,
         kept: job.lists.own[worker.index].kept(),
         phase: 0,
         parity: 0,
@@ -115,14 +129,17 @@ impl Search<'_> {
         let (lists, parity) = (&self.job.lists, self.parity);
         let mut sending = lists.own[self.worker.index].sending(parity);
         sending.iter_mut().for_each(Vec::clear);
-        let (near, present) = (&lists.near[self.phase % 3], self.window.bucket() as usize);
-        near.fetch_add(self.kept.buckets[present].len() as u64, Relaxed);
-        while !self.kept.buckets[present].is_empty() {
-            let kept = &mut *self.kept;
-            std::mem::swap(&mut kept.present, &mut kept.buckets[present]);
-            self.relax_present(&mut sending);
-            if !self.job.spec.is_fused() {
-                break;
+        let (near, present) = (&lists.near[self.phase % 3], self.present());
+        let count: usize = self.kept.buckets[present.clone()].iter().map(Vec::len).sum();
+        near.fetch_add(count as u64, Relaxed);
+        for bucket in present {
+            while !self.kept.buckets[bucket].is_empty() {
+                let kept = &mut *self.kept;
+                std::mem::swap(&mut kept.present, &mut kept.buckets[bucket]);
+                self.relax_present(&mut sending);
+                if !self.job.spec.is_fused() {
+                    break;
+                }
             }
         }
         drop(sending);
@@ -132,6 +149,12 @@ impl Search<'_> {
         self.note(near.load(Relaxed));
         self.take_in(parity);
         nearest.is_some_and(|bucket| self.go_on(bucket as u32))
+    }
+
+    /// The buckets of this step; the last one, which holds the rest, is a step by itself.
+    fn present(&self) -> Range<usize> {
+        let (first, last) = (self.window.bucket() as usize, self.window.last() as usize);
+        first..(first + self.buckets).min(last).max(first + 1)
     }
 
     /// The nearest bucket that this worker has or that it has sent anything for.
@@ -237,14 +260,18 @@ impl Search<'_> {
     fn gather(&mut self, entry: Entry, sending: &mut [Vec<Entry>]) {
         let arcs = if self.stands(&entry) { self.job.graph.leaving(entry.0 as usize) } else { &[] };
         self.relaxed += arcs.len() as u64;
-        for arc in arcs {
-            let through = entry.1.saturating_add(arc.weight);
-            let seen = self.distances[arc.target as usize].load(Relaxed);
-            self.candidates[self.gathered % CANDIDATES] = (arc.target, through);
-            self.gathered += usize::from(through < seen);
-            if self.gathered == CANDIDATES {
+        for part in arcs.chunks(PART) {
+            if self.gathered > CANDIDATES - PART {
                 self.lower_all(sending);
             }
+            let mut gathered = self.gathered;
+            for arc in part {
+                let through = entry.1.saturating_add(arc.weight);
+                let seen = self.distances[arc.target as usize].load(Relaxed);
+                self.candidates[gathered % CANDIDATES] = (arc.target, through);
+                gathered += usize::from(through < seen);
+            }
+            self.gathered = gathered;
         }
     }
 
