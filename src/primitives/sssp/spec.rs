@@ -216,7 +216,7 @@ impl Spec {
     }
 
     /// Whether there are many arcs per vertex.
-    fn connected(&self) -> bool {
+    pub fn connected(&self) -> bool {
         self.arcs >= CONNECTED * self.vertices
     }
 

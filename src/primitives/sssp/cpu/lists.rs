@@ -9,10 +9,12 @@ use crate::inputs::mix::mix64;
 /// A vertex and the distance that it had fallen to.
 pub type Entry = (u32, u32);
 
-/// Blocks of vertices for each worker, or up to twice as many, and the binary logarithm of the fewest vertices of a block, which share no cache line
-/// with others. Larger blocks hold longer parts of paths where neighbours have numbers near each other; more of them are
-/// shared more evenly.
+/// Blocks of vertices for each worker, or up to twice as many. Larger blocks hold longer parts of paths where neighbours have
+/// numbers near each other; more of them are shared more evenly, above all those of few vertices with most of the arcs.
 const BLOCKS: usize = 16;
+const BLOCKS_OF_CONNECTED: usize = 256;
+
+/// The binary logarithm of the fewest vertices of a block, which share no cache line with others.
 const LEAST: u32 = 6;
 
 /// The workers that vertices belong to: of as many blocks as there are workers, each gets one.
@@ -23,9 +25,10 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Of `n` vertices.
-    pub fn new(n: usize, workers: usize) -> Owners {
-        let shift = (n / (BLOCKS * workers)).checked_ilog2().unwrap_or(0).max(LEAST);
+    /// Of `n` vertices, which may have many arcs each.
+    pub fn new(n: usize, connected: bool, workers: usize) -> Owners {
+        let blocks = if connected { BLOCKS_OF_CONNECTED } else { BLOCKS };
+        let shift = (n / (blocks * workers)).checked_ilog2().unwrap_or(0).max(LEAST);
         let turned = |block: usize| block + mix64((block / workers) as u64) as usize % workers;
         let of_block = (0..=n >> shift).map(|block| (turned(block) % workers) as u16).collect();
         Owners { shift, of_block }
@@ -90,15 +93,15 @@ impl Own {
 }
 
 impl Lists {
-    /// Empty lists, for `n` vertices.
-    pub fn new(n: usize, workers: usize, buckets: u32) -> Lists {
+    /// Empty lists.
+    pub fn new(owners: Owners, workers: usize, buckets: u32) -> Lists {
         let own = || Own {
             kept: Mutex::new(Kept { buckets: vec![Vec::new(); buckets as usize], present: Vec::new() }),
             sent: [(); 2].map(|()| RwLock::new(vec![Vec::new(); workers])),
         };
         Lists {
             own: (0..workers).map(|_| own()).collect(),
-            owners: Owners::new(n, workers),
+            owners,
             near: [const { AtomicU64::new(0) }; 3],
             next: [const { AtomicU64::new(u64::MAX) }; 3],
         }
@@ -112,8 +115,9 @@ mod tests {
     /// Of all numbers of vertices, workers have about as many each, and no two the same cache line.
     #[test]
     fn vertices_are_shared_evenly() {
-        for (n, workers) in [(1, 3), (100, 1), (1 << 20, 2), (1_000_003, 16)] {
-            let owners = Owners::new(n, workers);
+        let cases = [(1, 3), (100, 1), (1 << 20, 2), (1_000_003, 16)];
+        for ((n, workers), connected) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
+            let owners = Owners::new(n, connected, workers);
             let mut counts = vec![0; workers];
             (0..n as u32).for_each(|v| counts[owners.of(v)] += 1);
             let fair = n.div_ceil(workers);

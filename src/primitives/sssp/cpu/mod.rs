@@ -18,7 +18,7 @@ use super::{Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Worker, memory, pieces};
 use crate::inputs::graph::Graph;
-use lists::Lists;
+use lists::{Lists, Owners};
 
 /// A case with its arrays.
 pub struct Paths {
@@ -52,10 +52,12 @@ impl PoolJob for Paths {
         memory::ask_for_huge_pages(&graph.arcs);
         let mut distances = Buffer::new(4 * (spec.vertices as usize + 1))?;
         context.pool.fill(&mut distances, spec.vertices as usize, context.cancel, |_| POISON as u32)?;
+        let threads = context.pool.threads();
+        let owners = Owners::new(spec.vertices as usize, spec.connected(), threads);
         let job = Paths {
             source: spec.source_of(&graph),
             delta: spec.delta_of(&graph),
-            lists: Lists::new(spec.vertices as usize, context.pool.threads(), spec.buckets()),
+            lists: Lists::new(owners, threads, spec.buckets()),
             graph,
             distances,
             fault: context.fault,
