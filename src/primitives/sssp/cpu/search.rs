@@ -30,7 +30,7 @@ const ARCS_OF_LINE: usize = 8;
 const LINES: usize = 4;
 const TARGETS: usize = 64;
 
-/// Buckets of a step with `fusion`.
+/// Buckets of a step with `fusion`, or as many as Δ if that is less.
 const BUCKETS_OF_STEP: u32 = 8;
 
 /// Vertices that may be nearer than they were, gathered before any is: so the processor can look at the next arcs before it
@@ -63,7 +63,7 @@ struct Search<'a> {
 
 /// Executes a worker's part.
 pub fn run(job: &Paths, worker: Worker) {
-    let buckets = if job.spec.is_fused() { BUCKETS_OF_STEP } else { 1 };
+    let buckets = if job.spec.is_fused() { BUCKETS_OF_STEP.min(job.delta) } else { 1 };
     let mut search = Search {
         job,
         worker,
@@ -242,8 +242,12 @@ impl Search<'_> {
         }
         if let Some(&(vertex, _)) = entries.get(at + AHEAD_ARCS) {
             let arcs = graph.leaving(vertex as usize);
-            let lines = if arcs.len() > ARCS_OF_LINE { LINES } else { 1 };
-            (0..lines).for_each(|line| prefetch(arcs.as_ptr().wrapping_add(line * ARCS_OF_LINE)));
+            if arcs.len() > ARCS_OF_LINE {
+                (0..LINES).for_each(|line| prefetch(arcs.as_ptr().wrapping_add(line * ARCS_OF_LINE)));
+            } else {
+                // It may end in a line that it does not begin in.
+                [arcs.first(), arcs.last()].into_iter().flatten().for_each(|arc| prefetch(arc));
+            }
         }
         if let Some(entry) = entries.get(at + AHEAD_TARGETS) {
             let arcs = graph.leaving(entry.0 as usize);
