@@ -33,6 +33,9 @@ pub struct IndexFile {
 /// The name of the column under which all of a matrix is read, as integers, instead of the columns of its entries alone.
 pub const WHOLE_MATRIX: &str = "%matrix";
 
+/// The name under which all of a graph is read, instead of the heads of its arcs alone.
+pub const WHOLE_GRAPH: &str = "%graph";
+
 /// Access to index files.
 pub trait IndexFiles {
     /// Describes the array in the file at `path`, as written in a recipe.

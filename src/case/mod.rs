@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use backends::{BACKENDS, Backend, LAST_GPU};
 pub use block_cost::BlockCost;
 pub use device::{Availability, Device};
-pub use index_file::{IndexFile, IndexFiles, NoFiles, WHOLE_MATRIX};
+pub use index_file::{IndexFile, IndexFiles, NoFiles, WHOLE_GRAPH, WHOLE_MATRIX};
 pub use index_pattern::IndexPattern;
 pub use measure::{Cache, HostMemory, Measure, Transfer};
 pub use models::MODELS;

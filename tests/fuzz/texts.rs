@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use scatterlab::case::WHOLE_MATRIX;
+use scatterlab::case::{WHOLE_GRAPH, WHOLE_MATRIX};
 use scatterlab::inputs::arrays::{self, Format};
 use scatterlab::inputs::notation;
 use scatterlab::model::profiles;
@@ -93,7 +93,7 @@ fn csv() {
 
 /// A file of a matrix or a graph: at most six words for each entry, and for a whole matrix where its rows begin.
 fn listed(format: Format, input: &[u8], column: Option<&str>) -> Outcome {
-    let rows = |words: &[u64]| if column.is_some() { words[0] as usize + 4 } else { 4 };
+    let rows = |words: &[u64]| if column == Some(WHOLE_MATRIX) { words[0] as usize + 4 } else { 4 };
     match arrays::parse(format, input, column) {
         Ok(words) if words.len() > 3 * input.len() + rows(&words) => {
             Err("more words than the file has".to_owned())
@@ -132,8 +132,8 @@ fn matrix_market() {
 
 #[test]
 fn dimacs() {
-    fn parse(input: &[u8], _: &mut Random) -> Outcome {
-        listed(Format::Dimacs, input, None)
+    fn parse(input: &[u8], random: &mut Random) -> Outcome {
+        listed(Format::Dimacs, input, *random.pick(&[None, Some(WHOLE_GRAPH)]))
     }
     let corpus = texts(&["c roads\np sp 4 3\na 1 2 10\na 2 3 0\na 4 1 1000\n", "p sp 1 0\n"]);
     let tokens = &["c", "p", "sp", "a", "e", "\n", " ", "0", "4294967295", "2147483649", "-1", "1.5"];
@@ -142,8 +142,8 @@ fn dimacs() {
 
 #[test]
 fn edges() {
-    fn parse(input: &[u8], _: &mut Random) -> Outcome {
-        listed(Format::Edges, input, None)
+    fn parse(input: &[u8], random: &mut Random) -> Outcome {
+        listed(Format::Edges, input, *random.pick(&[None, Some(WHOLE_GRAPH)]))
     }
     let corpus = texts(&["# from to\n0 1\n1 2\n2 0\n", "0 1 10\n1 2 0\n2 2 5\n"]);
     let tokens = &["#", "%", "\t", "\n", " ", "0", "4294967295", "2147483648", "-1", "1.5"];

@@ -5,9 +5,10 @@ mod edges;
 mod npy;
 mod text;
 
+use super::graph::listed::{GRAPHS, heads};
 use super::permutation::MAX_ELEMENTS;
 use super::sparse::matrix_market::{self, BANNER};
-use crate::case::WHOLE_MATRIX;
+use crate::case::{WHOLE_GRAPH, WHOLE_MATRIX};
 
 /// Largest number of indices in an array.
 pub const MAX_COUNT: u64 = 1 << 30;
@@ -29,9 +30,10 @@ pub enum Format {
     /// A sparse matrix in Matrix Market's coordinate format: the columns of its entries, row by row, or with the column
     /// [`WHOLE_MATRIX`] all of it.
     MatrixMarket,
-    /// A graph in DIMACS's format, as the words of [`graph::listed`](super::graph::listed).
+    /// A graph in DIMACS's format: the heads of its arcs, tail by tail, or with the column [`WHOLE_GRAPH`] the words of
+    /// [`graph::listed`](super::graph::listed).
     Dimacs,
-    /// A graph as a list of its edges, as the same words.
+    /// A graph as a list of its edges: the same.
     Edges,
 }
 
@@ -98,11 +100,15 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         let message = format!("is no matrix; accepted: a file that begins with {BANNER}");
         return Err(ArrayError::new(Place::Whole, message));
     }
-    if let (Format::Npy | Format::Raw | Format::Dimacs | Format::Edges, Some(name)) = (format, column) {
+    let is_graph = matches!(format, Format::Dimacs | Format::Edges);
+    if column == Some(WHOLE_GRAPH) && !is_graph {
+        return Err(ArrayError::new(Place::Whole, format!("is no graph; accepted: {GRAPHS}")));
+    }
+    if let (Format::Npy | Format::Raw, Some(name)) = (format, column) {
         let message = format!("a column (`{name}`) was asked for, but only texts have columns");
         return Err(ArrayError::new(Place::Whole, message));
     }
-    if bytes.is_empty() {
+    if bytes.is_empty() && !is_graph {
         return Err(empty());
     }
     match format {
@@ -110,8 +116,24 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         Format::Text => text::parse(bytes, column),
         Format::Raw => raw(bytes),
         Format::MatrixMarket => matrix(bytes, column),
-        Format::Dimacs => edges::dimacs(bytes),
-        Format::Edges => edges::list(bytes),
+        Format::Dimacs => graph(edges::dimacs(bytes)?, column),
+        Format::Edges => graph(edges::list(bytes)?, column),
+    }
+}
+
+/// All words of a graph, or the heads of its arcs.
+fn graph(words: Vec<u64>, column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
+    match column {
+        None => {
+            let heads = heads(&words);
+            check_count(heads.len() as u64)?;
+            Ok(heads)
+        }
+        Some(WHOLE_GRAPH) => Ok(words),
+        Some(name) => {
+            let message = format!("a column (`{name}`) was asked for, but a graph has none with a name");
+            Err(ArrayError::new(Place::Whole, message))
+        }
     }
 }
 

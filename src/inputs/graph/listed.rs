@@ -13,6 +13,17 @@ pub const OFFSET: u64 = 1 << 32;
 /// In place of a weight that the seed decides.
 pub const OPEN: u64 = u32::MAX as u64;
 
+/// Files that hold graphs, for messages.
+pub const GRAPHS: &str = ".gr (DIMACS), .el and .wel (edge lists)";
+
+/// The heads of the arcs, those of each tail in turn: what a search reads the distances of, if it takes the vertices in order.
+pub fn heads(words: &[u64]) -> Vec<u64> {
+    let (arcs, _) = words.as_chunks::<3>();
+    let mut ends: Vec<(u64, u64)> = arcs.iter().map(|&[tail, head, _]| (tail, head - OFFSET)).collect();
+    ends.sort_by_key(|&(tail, _)| tail);
+    ends.into_iter().map(|(_, head)| head).collect()
+}
+
 /// The vertices and the arcs of a graph that is listed in both directions or as given, by the length of its words and the
 /// largest.
 ///
@@ -20,8 +31,7 @@ pub const OPEN: u64 = u32::MAX as u64;
 /// An array of another kind, or too many vertices or arcs.
 pub fn shape(length: u64, largest: u64, directions: Directions) -> Result<(u64, u64), SparseError> {
     if length % 3 != 1 || !(OFFSET..OFFSET + MAX_VERTICES).contains(&largest) {
-        let message = "the file holds no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)";
-        return Err(SparseError(message.to_owned()));
+        return Err(SparseError(format!("the file holds no graph; accepted: {GRAPHS}")));
     }
     let arcs = (length / 3).saturating_mul(if directions == Directions::Both { 2 } else { 1 });
     checked(largest - OFFSET + 1, arcs.into())?;

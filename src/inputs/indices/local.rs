@@ -71,6 +71,7 @@ impl IndexFiles for LocalFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::WHOLE_GRAPH;
 
     #[test]
     fn a_changed_file_is_looked_into_again() {
@@ -88,6 +89,34 @@ mod tests {
         let changed = files.indices(&first).expect_err("changed");
         assert!(changed.contains("has changed"), "{changed}");
         assert!(files.look("b.csv", None).expect_err("missing").contains("cannot read"));
+    }
+
+    /// A graph is looked into as a whole, or for the heads of its arcs in the order of their tails.
+    #[test]
+    fn a_graph_is_looked_into_as_a_whole_or_for_its_heads() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let files = LocalFiles::of(folder.path());
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+        write("a.gr", "p sp 4 3\na 3 1 5\na 1 4 6\na 1 2 7\n");
+        let heads = files.look("a.gr", None).expect("heads");
+        assert_eq!((files.indices(&heads), heads.largest), (Ok(vec![3, 1, 0]), 3));
+        let whole = files.look("a.gr", Some(WHOLE_GRAPH)).expect("a graph");
+        assert_eq!(files.indices(&whole).expect("its words").len(), 10);
+        write("b.txt", "1 2");
+        let refused = |name: &str, column| files.look(name, Some(column)).expect_err("refused");
+        let told = refused("b.txt", WHOLE_GRAPH);
+        assert!(
+            told.ends_with("b.txt: is no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
+            "{told}"
+        );
+        let told = refused("a.gr", "x");
+        assert!(
+            told.ends_with("a.gr: a column (`x`) was asked for, but a graph has none with a name"),
+            "{told}"
+        );
+        write("b.gr", "");
+        let told = refused("b.gr", WHOLE_GRAPH);
+        assert!(told.ends_with("b.gr: has no line p sp VERTICES ARCS"), "{told}");
     }
 
     /// A whole matrix is described by its size; otherwise it is an array of columns.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::spec::{Matrix, Spec};
+use super::spec::{Matrix, Spec, Type};
 use crate::case::Failure;
 use crate::inputs::sparse::{Csr, SparseError, small_integer};
 
@@ -25,12 +25,25 @@ pub fn matrix(
         (None, Some(hash)) => {
             let made = Csr::from_words(&stored(hash)?)?;
             match made.shape() == spec.shape {
-                true => Ok(made),
+                true => held(made, spec),
                 false => Err(Failure::Failed("the matrix has another size than the plan says".to_owned())),
             }
         }
         (None, None) => Err(Failure::Failed("the plan has no hash of the matrix".to_owned())),
     }
+}
+
+/// The matrix, unless a finite value of it is infinite as the case's type.
+fn held(matrix: Csr<f64>, spec: &Spec) -> Result<Csr<f64>, Failure> {
+    let beyond = |value: &f64| value.is_finite() && (*value as f32).is_infinite();
+    let Some(at) = matrix.values.iter().position(beyond).filter(|_| spec.ty == Type::F32) else {
+        return Ok(matrix);
+    };
+    let row = matrix.starts.partition_point(|&start| start as usize <= at);
+    let (column, value) = (matrix.indices[at] + 1, matrix.values[at]);
+    Err(Failure::NotApplicable(format!(
+        "the value {value:e} in row {row}, column {column} of the file is too large for f32: use type: f64"
+    )))
 }
 
 /// The matrix of a generator: Laplacians have the stencil's values, the others small integers. `None` if it is in a file.
@@ -46,4 +59,27 @@ pub fn generated(spec: &Spec) -> Option<Result<Csr<f64>, SparseError>> {
         None => f64::from(small_integer(spec.seed.wrapping_add(1), at)),
     };
     Some(spec.generator()?.make(spec.seed).map(|made| made.with_values(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::Definition;
+    use crate::primitives::words::params;
+
+    #[test]
+    fn a_value_beyond_f32_is_no_infinity() {
+        let file = "matrix=file matrix.file.path=a.mtx matrix.file.column=%matrix matrix.file.hash=x \
+                    matrix.file.length=12 matrix.file.largest=9 matrix.file.rows=2 matrix.file.columns=3 \
+                    matrix.file.entries=2";
+        let values = vec![1.0, 1e300];
+        let made = Csr { columns: 3, starts: vec![0, 1, 2], indices: vec![0, 2], values };
+        let of = |words: &str| {
+            let spec = Spec::read("spmv", &params(&format!("{file} {words}")), 7).expect("a case");
+            matrix(&spec, |_| Ok(Arc::new(made.to_words()))).map(|matrix| matrix.values)
+        };
+        assert_eq!(of("type=f64"), Ok(made.values.clone()));
+        let told = "the value 1e300 in row 2, column 3 of the file is too large for f32: use type: f64";
+        assert_eq!(of("type=f32"), Err(Failure::NotApplicable(told.to_owned())));
+    }
 }

@@ -196,7 +196,7 @@ impl Spec {
             (None, None) => 0,
         };
         if let Some(source) = spec.source.filter(|&source| source >= spec.vertices.max(1)) {
-            let message = format!("there is no vertex {source} among {}", spec.vertices);
+            let message = format!("there is no vertex {source}; accepted: 0 to {}", spec.vertices - 1);
             return Err(Refusal::invalid("source", message));
         }
         if matches!(spec.asked, Method::Multisplit { .. }) && spec.backend.is_cpu() {

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::case::{IndexFile, IndexFiles, IndexPattern, Params, Value, WHOLE_MATRIX};
+use crate::case::{IndexFile, IndexFiles, IndexPattern, Params, Value, WHOLE_GRAPH, WHOLE_MATRIX};
 use crate::primitives::Primitive;
 
 /// Suffix of keys that hold a file's path; the file's properties are stored next to it.
 const PATH: &str = ".file.path";
 
-/// The parameters whose file is a whole matrix.
-const MATRICES: [&str; 1] = ["matrix.file"];
+/// The parameters whose file is a whole matrix or graph.
+const WHOLES: [(&str, &str); 2] = [("matrix.file", WHOLE_MATRIX), ("graph.file", WHOLE_GRAPH)];
 
 /// A file's path, and the column if it is a table.
 type Name = (String, Option<String>);
@@ -38,8 +38,8 @@ impl<'a> Brought<'a> {
         for key in keys {
             let Some(owner) = key.strip_suffix(".path") else { continue };
             let path = params.text(&key).unwrap_or_default().to_owned();
-            let of_matrix = Some(owner).filter(|owner| MATRICES.contains(owner)).map(|_| WHOLE_MATRIX);
-            let column = of_matrix.or_else(|| params.text(&format!("{owner}.column"))).map(str::to_owned);
+            let whole = WHOLES.iter().find(|(whole, _)| *whole == owner).map(|(_, name)| *name);
+            let column = whole.or_else(|| params.text(&format!("{owner}.column"))).map(str::to_owned);
             let refused = |why: String| (key.clone(), why);
             let (file, list) =
                 self.look(path, column.clone(), primitive.inline_index_limit()).map_err(refused)?;
@@ -47,9 +47,11 @@ impl<'a> Brought<'a> {
                 .with(&format!("{owner}.hash"), Value::Text(file.hash.clone()))
                 .with(&format!("{owner}.length"), Value::Int(file.length))
                 .with(&format!("{owner}.largest"), Value::Int(file.largest));
-            if let (Some([rows, columns, entries]), Some(column)) = (file.matrix, column) {
+            if let Some(whole) = whole {
+                params = params.with(&format!("{owner}.column"), Value::Text(whole.to_owned()));
+            }
+            if let Some([rows, columns, entries]) = file.matrix {
                 params = params
-                    .with(&format!("{owner}.column"), Value::Text(column))
                     .with(&format!("{owner}.rows"), Value::Int(rows))
                     .with(&format!("{owner}.columns"), Value::Int(columns))
                     .with(&format!("{owner}.entries"), Value::Int(entries));
