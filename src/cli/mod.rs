@@ -180,7 +180,7 @@ struct RunArguments {
     /// Set a key of the recipe, in the recipe's own syntax: --set tuples=1Mi..16Mi x2
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Run only these cases: labels, identities, or how identities begin, as --dry-run shows them
+    /// Run only these cases: labels, identities or how they begin, as --dry-run shows them, or titles of experiments
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
     /// End each run after this time, such as 2m or 90s: once every case has its rounds, those with the

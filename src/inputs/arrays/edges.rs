@@ -87,7 +87,7 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     match stated {
         None => Err(ArrayError::new(Place::Whole, "has no line p sp VERTICES ARCS")),
         Some((_, arcs)) if arcs != listed => {
-            Err(ArrayError::new(Place::Whole, format!("lists {listed} arcs, but says that there are {arcs}")))
+            Err(ArrayError::new(Place::Whole, format!("says that there are {arcs} arcs, but lists {listed}")))
         }
         Some((vertices, _)) => reader.end(vertices),
     }
@@ -144,7 +144,7 @@ mod tests {
             ("p sp 2 1\na 0 1 4", "x:2:1: the tail `0`"),
             ("p sp 2 1\na 1 2 -4", "x:2:1: the weight `-4`"),
             ("p sp 2 1\na 1 2 4 5", "x:2:1: the line goes on"),
-            ("p sp 2 2\na 1 2 4", "x: lists 1 arcs, but says that there are 2"),
+            ("p sp 2 2\na 1 2 4", "x: says that there are 2 arcs, but lists 1"),
             ("p sp 99999999999 2", "x:1:1: the number of vertices"),
         ] {
             assert!(

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use super::{Case, Plan, indices};
 use crate::recipe::{ErrorKind, Mistake, Place};
 
+/// A word that matches nothing may be the beginning of a label or title with commas, of up to so many parts.
+const PARTS: usize = 4;
+
 /// Number of similar cases that are named if one is unknown.
 const NAMED: usize = 3;
 
-/// Keeps the cases with these identities or labels, or whose identities begin with these words, in the plan's
-/// order, together with their experiments and index files. An empty list keeps all.
+/// Keeps the cases with these identities or labels, those of experiments with these titles, or those whose identities begin
+/// with these words, in the plan's order, together with their experiments and index files. An empty list keeps all.
 ///
 /// # Errors
 /// The first word that matches no case, with similar ones.
@@ -18,13 +21,16 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
         return Ok(());
     }
     let mut chosen = vec![false; plan.cases.len()];
-    for (at, word) in wanted.iter().enumerate() {
-        let found = answering(plan, word);
-        if found.is_empty() {
+    let mut at = 0;
+    while let Some(word) = wanted.get(at) {
+        let ends = (at + 1..=wanted.len().min(at + PARTS)).rev();
+        let found = ends.map(|end| (end, answering(plan, &wanted[at..end].join(","))));
+        let Some((end, found)) = found.into_iter().find(|(_, found)| !found.is_empty()) else {
             let nearest = nearest(plan, word);
             return Err(Mistake::new(Place::Only(at), ErrorKind::UnknownCase { id: word.clone(), nearest }));
-        }
+        };
         found.into_iter().for_each(|case| chosen[case] = true);
+        at = end;
     }
     let mut chosen = chosen.into_iter();
     plan.cases.retain(|_| chosen.next().unwrap_or(false));
@@ -34,7 +40,7 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// Positions of the case with this identity, else of all cases with this label, else of all cases whose
+/// Positions of the case with this identity, else of all cases with this label or of the experiment with this title, else of all cases whose
 /// identities begin with the word.
 fn answering(plan: &Plan, word: &str) -> Vec<usize> {
     let at = |is: &dyn Fn(&Case) -> bool| -> Vec<usize> {
@@ -47,11 +53,15 @@ fn answering(plan: &Plan, word: &str) -> Vec<usize> {
     ways.into_iter().map(at).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// Labels of a case: its parameter `label`, and the label that distinguishes it within its experiment.
+/// Labels of a case: its parameter `label`, the label that distinguishes it within its experiment, this after the
+/// experiment's title as runs print it, and the title alone.
 fn labels(plan: &Plan, case: &Case) -> Vec<String> {
     let own = case.params.get("label").map(ToString::to_string);
-    let told = plan.experiments.get(case.experiment).map(|experiment| experiment.label(case));
-    own.into_iter().chain(told).collect()
+    let told = plan.experiments.get(case.experiment).map(|experiment| {
+        let (title, label) = (&experiment.title, experiment.label(case));
+        [format!("{title}: {label}"), title.clone(), label]
+    });
+    own.into_iter().chain(told.into_iter().flatten()).collect()
 }
 
 /// Identities and labels whose edit distance is within a third of the word's letters, the nearest first. Of
@@ -149,6 +159,20 @@ experiments:
         for word in ["0", "1", "far"] {
             assert_eq!(labelled(word), Ok(vec![Some(word.to_owned())]), "{word}");
         }
+    }
+
+    /// Alone it keeps the experiment's cases, with a label the case that runs print so; it may have commas.
+    #[test]
+    fn a_title_keeps_its_experiment() {
+        let all = only(&[]).expect("a plan");
+        let second: Vec<&str> = ids(&all)[2..].to_vec();
+        assert_eq!(ids(&only(&["Second"]).expect("a plan")), second);
+        assert_eq!(ids(&only(&["Second: copy"]).expect("a plan")), second[..1]);
+        let text = RECIPE.replace("Second", "Copy, triad, and again");
+        let recipe = recipe::parse("two.yaml", &text).expect("a recipe");
+        let only = "add,Copy, triad, and again: triad".split(',').map(str::to_owned).collect();
+        let plan = resolve(&recipe, &Overrides { only, ..Overrides::default() }).expect("a plan");
+        assert_eq!(ids(&plan), [&all.cases[1].id, &all.cases[3].id]);
     }
 
     #[test]
