@@ -195,8 +195,9 @@ impl Spec {
             (None, Some(generated)) => generated.arcs().map_err(refused)?,
             (None, None) => 0,
         };
-        if let Some(source) = spec.source.filter(|&source| source >= spec.vertices.max(1)) {
-            let message = format!("there is no vertex {source}; accepted: 0 to {}", spec.vertices - 1);
+        let last = spec.vertices.saturating_sub(1);
+        if let Some(source) = spec.source.filter(|&source| source > last) {
+            let message = format!("there is no vertex {source}; accepted: 0 to {last}");
             return Err(Refusal::invalid("source", message));
         }
         if matches!(spec.asked, Method::Multisplit { .. }) && spec.backend.is_cpu() {
