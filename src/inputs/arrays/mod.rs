@@ -33,7 +33,7 @@ pub enum Format {
     /// A graph in DIMACS's format: the heads of its arcs, tail by tail, or with the column [`WHOLE_GRAPH`] the words of
     /// [`graph::listed`](super::graph::listed).
     Dimacs,
-    /// A graph as a list of its edges: the same.
+    /// A graph as a list of its edges: as of DIMACS's format.
     Edges,
 }
 
@@ -123,18 +123,13 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
 
 /// All words of a graph, or the heads of its arcs.
 fn graph(words: Vec<u64>, column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
-    match column {
-        None => {
-            let heads = heads(&words);
-            check_count(heads.len() as u64)?;
-            Ok(heads)
-        }
-        Some(WHOLE_GRAPH) => Ok(words),
-        Some(name) => {
-            let message = format!("a column (`{name}`) was asked for, but a graph has none with a name");
-            Err(ArrayError::new(Place::Whole, message))
-        }
-    }
+    let words = match column {
+        None => heads(&words),
+        Some(WHOLE_GRAPH) => words,
+        Some(name) => return Err(no_column(name, "a graph")),
+    };
+    check_count(words.len() as u64)?;
+    Ok(words)
 }
 
 fn matrix(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
@@ -142,13 +137,15 @@ fn matrix(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
     let words = match column {
         None => matrix.indices.iter().map(|&column| column.into()).collect(),
         Some(WHOLE_MATRIX) => matrix.to_words(),
-        Some(name) => {
-            let message = format!("a column (`{name}`) was asked for, but a matrix has none with a name");
-            return Err(ArrayError::new(Place::Whole, message));
-        }
+        Some(name) => return Err(no_column(name, "a matrix")),
     };
     check_count(words.len() as u64)?;
     Ok(words)
+}
+
+fn no_column(name: &str, of: &str) -> ArrayError {
+    let message = format!("a column (`{name}`) was asked for, but {of} has none with a name");
+    ArrayError::new(Place::Whole, message)
 }
 
 fn raw(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {

@@ -36,9 +36,8 @@ pub fn matrix(
 /// The matrix, unless a finite value of it is infinite as the case's type.
 fn held(matrix: Csr<f64>, spec: &Spec) -> Result<Csr<f64>, Failure> {
     let beyond = |value: &f64| value.is_finite() && (*value as f32).is_infinite();
-    let Some(at) = matrix.values.iter().position(beyond).filter(|_| spec.ty == Type::F32) else {
-        return Ok(matrix);
-    };
+    let found = if spec.ty == Type::F32 { matrix.values.iter().position(beyond) } else { None };
+    let Some(at) = found else { return Ok(matrix) };
     let row = matrix.starts.partition_point(|&start| start as usize <= at);
     let (column, value) = (matrix.indices[at] + 1, matrix.values[at]);
     Err(Failure::NotApplicable(format!(

@@ -26,6 +26,7 @@ const BEST_BUCKETS: u64 = 32;
 
 /// Buckets of fusion on processors, an eighth of Δ each: so many that the last one is seldom distributed.
 const FUSED_BUCKETS: u32 = 128;
+const BUCKETS_OF_STEP: u32 = 8;
 
 /// Rounds that warps of a GPU go on alone unless a case says how many.
 const ROUNDS: u64 = 16;
@@ -309,9 +310,15 @@ impl Spec {
         open.into_iter().flatten().chain(rounds).chain(counted).collect()
     }
 
-    /// The window at the beginning.
+    /// Buckets that a worker of a processor empties before all meet; together as wide as Δ, if that is not less than their
+    /// number.
+    pub fn buckets_of_step(&self, delta: u32) -> u32 {
+        if self.is_fused() { BUCKETS_OF_STEP.min(delta) } else { 1 }
+    }
+
+    /// The window of a processor at the beginning.
     pub fn window(&self, delta: u32) -> Window {
-        Window::new(delta, self.buckets())
+        Window::new(delta.div_ceil(self.buckets_of_step(delta)), self.buckets())
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Case, Plan, indices};
 use crate::recipe::{ErrorKind, Mistake, Place};
 
-/// A word that matches nothing may be the beginning of a label or title with commas, of up to so many parts.
+/// Most words that are parts of one label or title, which may have commas.
 const PARTS: usize = 4;
 
 /// Number of similar cases that are named if one is unknown.
@@ -23,9 +23,10 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
     let mut chosen = vec![false; plan.cases.len()];
     let mut at = 0;
     while let Some(word) = wanted.get(at) {
+        // The longest label or title that begins here counts.
         let ends = (at + 1..=wanted.len().min(at + PARTS)).rev();
-        let found = ends.map(|end| (end, answering(plan, &wanted[at..end].join(","))));
-        let Some((end, found)) = found.into_iter().find(|(_, found)| !found.is_empty()) else {
+        let mut answers = ends.map(|end| (end, answering(plan, &wanted[at..end].join(","))));
+        let Some((end, found)) = answers.find(|(_, found)| !found.is_empty()) else {
             let nearest = nearest(plan, word);
             return Err(Mistake::new(Place::Only(at), ErrorKind::UnknownCase { id: word.clone(), nearest }));
         };
@@ -40,8 +41,8 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// Positions of the case with this identity, else of all cases with this label or of the experiment with this title, else of all cases whose
-/// identities begin with the word.
+/// Positions of the case with this identity, else of all cases with this label or of the experiment with this title,
+/// else of all cases whose identities begin with the word.
 fn answering(plan: &Plan, word: &str) -> Vec<usize> {
     let at = |is: &dyn Fn(&Case) -> bool| -> Vec<usize> {
         plan.cases.iter().enumerate().filter(|(_, case)| is(case)).map(|(at, _)| at).collect()

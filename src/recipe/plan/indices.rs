@@ -41,8 +41,7 @@ impl<'a> Brought<'a> {
             let whole = WHOLES.iter().find(|(whole, _)| *whole == owner).map(|(_, name)| *name);
             let column = whole.or_else(|| params.text(&format!("{owner}.column"))).map(str::to_owned);
             let refused = |why: String| (key.clone(), why);
-            let (file, list) =
-                self.look(path, column.clone(), primitive.inline_index_limit()).map_err(refused)?;
+            let (file, list) = self.look(path, column, primitive.inline_index_limit()).map_err(refused)?;
             params = params
                 .with(&format!("{owner}.hash"), Value::Text(file.hash.clone()))
                 .with(&format!("{owner}.length"), Value::Int(file.length))

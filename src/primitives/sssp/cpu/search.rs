@@ -30,9 +30,6 @@ const ARCS_OF_LINE: usize = 8;
 const LINES: usize = 4;
 const TARGETS: usize = 64;
 
-/// Buckets of a step with `fusion`, or as many as Δ if that is less.
-const BUCKETS_OF_STEP: u32 = 8;
-
 /// Vertices that may be nearer than they were, gathered before any is: so the processor can look at the next arcs before it
 /// knows what becomes of these, and guesses wrong less often.
 const CANDIDATES: usize = 512;
@@ -63,13 +60,12 @@ struct Search<'a> {
 
 /// Executes a worker's part.
 pub fn run(job: &Paths, worker: Worker) {
-    let buckets = if job.spec.is_fused() { BUCKETS_OF_STEP.min(job.delta) } else { 1 };
     let mut search = Search {
         job,
         worker,
         distances: job.written(),
-        window: Window::new(job.delta.div_ceil(buckets), job.spec.buckets()),
-        buckets: buckets as usize,
+        window: job.spec.window(job.delta),
+        buckets: job.spec.buckets_of_step(job.delta) as usize,
         kept: job.lists.own[worker.index].kept(),
         phase: 0,
         parity: 0,
