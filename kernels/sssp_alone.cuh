@@ -4,27 +4,46 @@
 // of the ring; what it finds near goes into the ring, what is far into a list. After some rounds, or when its ring is empty,
 // it hands over what is left.
 //
-// A round waits for two accesses to memory: that to its arcs, beside which it looks whether a vertex has come nearer since;
-// and that to the distances of their targets, beside which it looks where the targets' arcs lie, for the next round. It does
-// not wait until distances are lowered: of two warps that lower one at the same time both go on, and what the one with the
-// longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice, but not those of
-// vertices with many (row_of).
+// Steps follow each other, and so do rounds, so their latency counts. A round waits once for memory. The first arcs of each
+// vertex have places of their own (ELLPACK's format), where a warp finds them without looking where the vertex's row
+// begins; so it can fetch a target's arcs into the first-level cache while it reads the target's distance, and the next round
+// finds them there. Beside that it looks whether the vertices that it relaxes have come nearer since.
+//
+// It does not wait until distances are lowered: of two warps that lower one at the same time both go on, and what the one
+// with the longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice, but not
+// those of vertices with many (row_of).
 #pragma once
 
+#include "hints.cuh"
 #include "sssp_step.cuh"
 
 #define RING 128u   // vertices of a warp's ring; a power of two
 #define FAR 64u     // vertices of its list, to which lanes may add before it is emptied
 
-// A vertex whose arcs are to be relaxed.
-struct alignas(16) Open {
-    u32 vertex, distance;
-    Row row;
-};
+// What fills a vertex's places up, and what stands in the last one if the vertex has more arcs than places.
+#define NO_ARC ((u64)NEVER << 32 | NEVER)
+#define MORE_ARCS ((u64)NEVER << 32 | (NEVER - 1u))
+
+// Puts the first arcs of each vertex into their places.
+LAB void pad(const Search& s) {
+    const u32 width = 1u << s.ell_bits;
+    for (u64 v = thread_index(); v < s.room; v += thread_count()) {
+        const u32 begin = __ldg(&s.starts[v]), degree = __ldg(&s.starts[v + 1]) - begin;
+        ulonglong2* const places = (ulonglong2*)(s.ell + (v << s.ell_bits));
+        for (u32 k = 0; k < width; k += 4) {
+            u64 arcs[4];
+#pragma unroll
+            for (u32 j = 0; j < 4; ++j) arcs[j] = k + j < degree ? __ldg(&s.arcs[begin + k + j]) : NO_ARC;
+            if (k + 4 == width && degree > width) arcs[3] = MORE_ARCS;
+            places[k / 2] = ulonglong2{arcs[0], arcs[1]};
+            places[k / 2 + 1] = ulonglong2{arcs[2], arcs[3]};
+        }
+    }
+}
 
 // Vertices that a warp has found.
 struct Own {
-    Open ring[RING];
+    u64 ring[RING];  // entries, as of the frontier
     u64 far[FAR];
 };
 
@@ -42,22 +61,15 @@ struct WarpSearch {
     const Window& w;
     const Near& to;
     Own& own;
-    u32 lanes;       // that share the arcs of a vertex; a power of two
     u32 head, tail;  // of the ring, counted on
     u32 far;
     u32 least;
-    u64 relaxed;
+    u32 relaxed;
+    u32 fetched[4];  // words of arcs that the last round has fetched
 
     LAB_MEMBER u32 pile() const { return w.last(s) + w.turn; }
 
     LAB_MEMBER u32 waiting() const { return tail - head; }
-
-    // Puts vertices into the ring, which has room. All lanes must call this.
-    LAB_MEMBER void put(bool has, const Open& open) {
-        const u32 those = __ballot_sync(EVERYONE, has);
-        if (has) own.ring[(tail + __popc(those & lanes_below())) % RING] = open;
-        tail += __popc(those);
-    }
 
     // Drops what already lies in the pile of the farthest.
     LAB_MEMBER void settle() {
@@ -73,6 +85,7 @@ struct WarpSearch {
                 if ((u32)(entry >> 32) < least) least = (u32)(entry >> 32);
             }
             const u32 those = __ballot_sync(EVERYONE, waits);
+            __syncwarp();
             if (waits) own.far[kept + __popc(those & lanes_below())] = entry;
             kept += __popc(those);
             __syncwarp();
@@ -86,12 +99,8 @@ struct WarpSearch {
         for (u32 i = lane_of(); i < far; i += 32) there[i] = (u32)own.far[i];
     }
 
-    // Adds to the list, which is emptied before it is full. All lanes must call this.
-    LAB_MEMBER void defer(bool has, u64 entry) {
-        const u32 those = __ballot_sync(EVERYONE, has);
-        if (has) own.far[far + __popc(those & lanes_below())] = entry;
-        far += __popc(those);
-        if (far <= FAR - 32u) return;
+    // Empties the list.
+    LAB_MEMBER void defer() {
         settle();
         u32 begin = 0;
         if (lane_of() == 0) begin = atomicAdd(&s.state->piled[pile()], far);
@@ -100,78 +109,95 @@ struct WarpSearch {
         __syncwarp();
     }
 
-    // The number of vertices, of the first `most` of the ring, that surely leave room for all that they lead to.
-    LAB_MEMBER u32 that_fit(u32 most) const {
-        const bool has = lane_of() < most;
-        const u32 degree = has ? own.ring[(head + lane_of()) % RING].row.degree : 0u;
-        const u32 arcs = sum_lanes(degree < RING ? degree : RING);
-        return __popc(__ballot_sync(EVERYONE, has && arcs <= RING - waiting()));
+    // Adds vertices to the ring, which has room, or to the list, which is emptied before it is full. All lanes must call this.
+    LAB_MEMBER void add(bool to_ring, bool to_list, u64 entry) {
+        const u32 near_ones = __ballot_sync(EVERYONE, to_ring), far_ones = __ballot_sync(EVERYONE, to_list);
+        const u32 in_ring = tail + __popc(near_ones & lanes_below()), in_list = far + __popc(far_ones & lanes_below());
+        tail += __popc(near_ones);
+        far += __popc(far_ones);
+        if (to_ring) own.ring[in_ring % RING] = entry;
+        if (to_list) own.far[in_list] = entry;
+        if (far > FAR - 32u) defer();
     }
 
-    // Relaxes the arcs of the first vertices of the ring, of which the same lanes have BATCH in flight. False if the first one
-    // has too many.
-    template <u32 BATCH> LAB_MEMBER bool round() {
-        const u32 limit = w.limit(s), together = 32u / lanes;
-        u32 taken = waiting() < together * BATCH ? waiting() : together * BATCH;
-        Open open[BATCH];
-        bool long_rows = false;
+    // Relaxes the arcs of a vertex that have no places. What does not fit into the ring goes to the next frontier, and so does
+    // the vertex if it has many arcs.
+    LAB_MEMBER void relax_rest(u32 vertex, u32 distance) {
+        const u32 begin = __ldg(&s.starts[vertex]), end = __ldg(&s.starts[vertex + 1]), limit = w.limit(s);
+        if (end - begin > HEAVY) {
+            to.put(lane_of() == 0, (u64)distance << 32 | vertex);
+            return;
+        }
+        for (u32 i = begin + (1u << s.ell_bits) - 1u; i < end; i += 32) {
+            const bool has = i + lane_of() < end;
+            const u64 arc = has ? __ldg(&s.arcs[i + lane_of()]) : NO_ARC;
+            // A sum beyond 32 bits is no distance.
+            const u32 target = (u32)arc, through = distance + (u32)(arc >> 32);
+            const bool counts = target < s.vertices && through >= distance;
+            const bool nearer = counts && through < __ldcg(&s.distances[target]);
+            if (nearer) atomicMin(&s.distances[target], through);
+            const u64 next = (u64)through << 32 | target;
+            const bool near = nearer && through < limit, fits = waiting() + 32u <= RING;
+            if (!fits) to.put(near, next);
+            add(fits && near, nearer && !near, next);
+            relaxed += counts;
+        }
+    }
+
+    // Relaxes the arcs of the first vertices of the ring, of which BATCH are in flight by each lane.
+    template <u32 BATCH> LAB_MEMBER void round() {
+        const u32 limit = w.limit(s), together = (32u * BATCH) >> s.ell_bits;
+        const u32 taken = waiting() < together ? waiting() : together, place = lane_of() & ((1u << s.ell_bits) - 1u);
+        u64 open[BATCH], arc[BATCH];
+        u32 now[BATCH], seen[BATCH], target[BATCH], through[BATCH];
+        bool has[BATCH], more = false;
 #pragma unroll
         for (u32 b = 0; b < BATCH; ++b) {
-            const u32 i = b * together + lane_of() / lanes;
-            open[b] = Open{0, 0, {0, 0}};
-            if (i < taken) open[b] = own.ring[(head + i) % RING];
-            long_rows = long_rows || open[b].row.degree > lanes;
-        }
-        if (__ballot_sync(EVERYONE, long_rows) != 0) {
-            taken = that_fit(taken);
-            if (taken == 0) return false;
-#pragma unroll
-            for (u32 b = 0; b < BATCH; ++b) {
-                if (b * together + lane_of() / lanes >= taken) open[b].row.degree = 0;
-            }
+            const u32 i = (b * 32u + lane_of()) >> s.ell_bits;
+            has[b] = i < taken;
+            open[b] = own.ring[(head + (has[b] ? i : 0u)) % RING];
+            arc[b] = s.ell[((u64)(u32)open[b] << s.ell_bits) + place];
         }
         head += taken;
+#pragma unroll
+        for (u32 b = 0; b < BATCH; ++b) {
+            // A sum beyond 32 bits is no distance.
+            const u32 weight = (u32)(arc[b] >> 32);
+            target[b] = (u32)arc[b];
+            through[b] = (u32)(open[b] >> 32) + weight;
+            if (b == 0) await(fetched[0] & fetched[1] & fetched[2] & fetched[3], s.ell);
+            const bool counts = has[b] && target[b] < s.vertices && through[b] >= weight;
+            const u32 at = counts ? target[b] : 0u;
+            seen[b] = load_wide_l2(&s.distances[at]);
+            // A sector of memory holds four arcs; those of the first two are fetched.
+            const u32* const places = (const u32*)(s.ell + ((u64)at << s.ell_bits));
+            if (counts && through[b] < limit) fetched[2 * b] = load_wide(places);
+            if (counts && through[b] < limit && s.ell_bits > 2) fetched[2 * b + 1] = load_wide(places + 8);
+            now[b] = __ldcg(&s.distances[(u32)open[b]]);
+            if (!counts) seen[b] = 0;
+            more = more || arc[b] == MORE_ARCS;
+        }
         __syncwarp();
-        bool more = true;
-        for (u32 k = lane_of() % lanes; more; k += lanes) {
-            u64 arc[BATCH];
-            u32 now[BATCH], seen[BATCH];
-            Open next[BATCH];
-            more = false;
 #pragma unroll
-            for (u32 b = 0; b < BATCH; ++b) {
-                arc[b] = now[b] = 0;
-                if (k < open[b].row.degree) {
-                    arc[b] = __ldg(&s.arcs[open[b].row.begin + k]);
-                    now[b] = __ldcg(&s.distances[open[b].vertex]);
-                }
-                more = more || k + lanes < open[b].row.degree;
-            }
-            more = __ballot_sync(EVERYONE, more) != 0;
+        for (u32 b = 0; b < BATCH; ++b) {
+            // A vertex that has come nearer has another entry.
+            if (now[b] < (u32)(open[b] >> 32)) seen[b] = 0;
+            const bool nearer = through[b] < seen[b], near = through[b] < limit;
+            if (nearer) atomicMin(&s.distances[target[b]], through[b]);
+            add(nearer && near, nearer && !near, (u64)through[b] << 32 | target[b]);
+            relaxed += seen[b] > 0;
+        }
+        __syncwarp();
+        if (__ballot_sync(EVERYONE, more) == 0) return;
 #pragma unroll
-            for (u32 b = 0; b < BATCH; ++b) {
-                // A sum beyond 32 bits is no distance, and a vertex that has come nearer has another entry.
-                const u32 weight = (u32)(arc[b] >> 32), target = (u32)arc[b], through = open[b].distance + weight;
-                const bool counts = k < open[b].row.degree && now[b] >= open[b].distance && through >= weight;
-                next[b] = Open{target, through, {0, 0}};
-                seen[b] = 0;
-                if (counts && target < s.vertices) {
-                    const u32 begin = __ldg(&s.starts[target]);
-                    seen[b] = __ldcg(&s.distances[target]);
-                    next[b].row = Row{begin, __ldg(&s.starts[target + 1]) - begin};
-                }
-                relaxed += counts;
-            }
-#pragma unroll
-            for (u32 b = 0; b < BATCH; ++b) {
-                const bool nearer = next[b].distance < seen[b], near = next[b].distance < limit;
-                if (nearer) atomicMin(&s.distances[next[b].vertex], next[b].distance);
-                put(nearer && near, next[b]);
-                defer(nearer && !near, (u64)next[b].distance << 32 | next[b].vertex);
+        for (u32 b = 0; b < BATCH; ++b) {
+            const bool goes_on = has[b] && arc[b] == MORE_ARCS && now[b] >= (u32)(open[b] >> 32);
+            for (u32 those = __ballot_sync(EVERYONE, goes_on); those != 0; those &= those - 1u) {
+                const u64 entry = __shfl_sync(EVERYONE, open[b], __ffs((int)those) - 1);
+                relax_rest((u32)entry, (u32)(entry >> 32));
             }
         }
         __syncwarp();
-        return true;
     }
 };
 
@@ -204,20 +230,8 @@ LAB void hand_over(Alone& alone, WarpSearch& warp) {
     u32* const least = &warp.s.state->least[warp.w.turn];
     if (threadIdx.x == 0 && alone.least < __ldcg(least)) atomicMin(least, alone.least);
     u64* const next = warp.to.next + alone.near_begin + alone.near[number];
-    for (u32 i = lane_of(); i < waiting; i += 32) {
-        const Open open = warp.own.ring[(warp.head + i) % RING];
-        next[i] = (u64)open.distance << 32 | open.vertex;
-    }
+    for (u32 i = lane_of(); i < waiting; i += 32) next[i] = warp.own.ring[(warp.head + i) % RING];
     warp.write_far(alone.far_begin + alone.far[number]);
-}
-
-// As many lanes as a vertex has arcs on average, rounded up to a power of two; at least 2, so that a warp takes no more
-// vertices at a time than it has lanes.
-LAB u32 lanes_of_vertex(const Search& s) {
-    const u64 arcs = __ldg(&s.starts[s.room]);
-    u32 lanes = 2;
-    while (lanes < 32 && (u64)lanes * s.room < arcs) lanes *= 2;
-    return lanes;
 }
 
 // True if there is no more than a vertex for each thread.
@@ -225,7 +239,7 @@ LAB bool is_narrow(u32 count) { return count <= gridDim.x * blockDim.x; }
 
 // Relaxes the block's share of a narrow frontier, and what its warps find near. A share with a vertex of many arcs is for all
 // threads of the block, and they do not go on. Returns the number of arcs, to each thread its own.
-template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& rows, u32 lanes, const u64* frontier, u32 count, const Near& to) {
+template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& rows, const u64* frontier, u32 count, const Near& to) {
     __shared__ Alone alone;
     const u32 share = (count + gridDim.x - 1) / gridDim.x, first = blockIdx.x * share;
     // Neighbours in the frontier go to different warps.
@@ -239,14 +253,14 @@ template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& r
         relax_rows<WAY>(s, w, rows, blockDim.x, total, to);
         return threadIdx.x == 0 ? total : 0u;
     }
-    WarpSearch warp = {s, w, to, alone.warps[threadIdx.x / 32], lanes, 0, 0, 0, NEVER, 0};
-    warp.put(row.degree > 0, Open{(u32)entry, distance, row});
+    WarpSearch warp = {s, w, to, alone.warps[threadIdx.x / 32], 0, 0, 0, NEVER, 0, {NEVER, NEVER, NEVER, NEVER}};
+    warp.add(row.degree > 0, false, entry);
     __syncwarp();
-    bool goes_on = true;
-    for (u32 k = 0; k < s.rounds && goes_on && warp.waiting() > 0; ++k) {
-        // Others should have a share of what is more.
-        if (warp.waiting() > RING - HEAVY) break;
-        goes_on = warp.waiting() <= 32u / lanes ? warp.round<1>() : warp.round<2>();
+    for (u32 k = 0; k < s.rounds && warp.waiting() > 0; ++k) {
+        // Others should have a share of what is more, and a round of two batches adds up to 64.
+        if (warp.waiting() > RING - 64u) break;
+        if (warp.waiting() <= 32u >> s.ell_bits) warp.round<1>();
+        else warp.round<2>();
     }
     hand_over(alone, warp);
     return warp.relaxed;

@@ -53,9 +53,9 @@ template <int WAY, bool FUSED> LAB void search(const Search& s) {
     __shared__ Rows rows;
     State* const state = s.state;
     GridBarrier barrier(state->barrier);
-    const u32 lanes = FUSED ? lanes_of_vertex(s) : 0u;
     u32 steps = 0;
     u64 relaxed = 0;
+    if (FUSED) pad(s);
     for (u64 v = thread_index(); v < s.vertices; v += thread_count()) {
         s.distances[v] = v == s.source ? 0u : NEVER;
         if (FUSED) s.relaxed[v] = NEVER;
@@ -75,7 +75,7 @@ template <int WAY, bool FUSED> LAB void search(const Search& s) {
         if (count > 0) {
             const u32 slot = thread_index() == 0 ? slot_of(steps) : RECORD;
             if (slot < RECORD) s.record[slot] = count;
-            if (FUSED && is_narrow(count)) relaxed += relax_alone<WAY>(s, w, rows, lanes, frontier, count, to);
+            if (FUSED && is_narrow(count)) relaxed += relax_alone<WAY>(s, w, rows, frontier, count, to);
             else relaxed += relax<WAY>(s, w, rows, frontier, count, to);
             ++steps;
         } else if (!go_on<WAY>(s, w, barrier, to)) {

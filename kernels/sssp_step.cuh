@@ -38,13 +38,16 @@ struct Search {
     u32* in_piles;      // a bit for each bucket
     State* state;
     u32* record;        // sizes of the frontier (slot_of)
+    u64* ell;           // 1 << ell_bits places for the first arcs of each vertex (pad), if warps go on alone; or null
     u32* relaxed;       // the distance from which blocks have relaxed a vertex with many arcs, if warps go on alone; or null
     u32 vertices;       // those that count
     u32 room;
     u32 source;
     u32 delta;
     u32 buckets;
+    u32 ell_bits;
     u32 rounds;         // in which a warp goes on alone
+    u32 unused;
 };
 
 // The distances that are relaxed at present, and those of the buckets behind.

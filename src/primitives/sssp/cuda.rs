@@ -32,7 +32,7 @@ const STEPS: usize = 2;
 
 device_struct! {
     /// `Search` in the kernels.
-    struct Search: 104 {
+    struct Search: 120 {
         starts: DevicePtr<u32>,
         arcs: DevicePtr<u64>,
         distances: DevicePtr<u32>,
@@ -42,13 +42,16 @@ device_struct! {
         in_piles: DevicePtr<u32>,
         state: DevicePtr<u32>,
         record: DevicePtr<u32>,
+        ell: DevicePtr<u64>,
         relaxed: DevicePtr<u32>,
         vertices: u32,
         room: u32,
         source: u32,
         delta: u32,
         buckets: u32,
+        ell_bits: u32,
         rounds: u32,
+        unused: u32,
     }
 
     /// `Paths` in the kernels.
@@ -78,6 +81,9 @@ pub struct Paths {
     state: DeviceBuffer<u32>,
     /// Sizes of the frontier of the last execution (`record`).
     record: DeviceBuffer<u32>,
+    /// Places for the first arcs of each vertex, `1 << ell_bits` of them, if warps go on alone.
+    ell: Option<DeviceBuffer<u64>>,
+    ell_bits: u32,
     /// From where blocks have relaxed vertices with many arcs, if warps go on alone.
     relaxed: Option<DeviceBuffer<u32>>,
     supported: DeviceBuffer<u32>,
@@ -100,6 +106,13 @@ fn name(spec: &Spec) -> &'static str {
 /// Entries of a frontier: each arc may add one in a step, and each vertex that waited.
 fn room(spec: &Spec) -> u64 {
     spec.arcs.max(spec.vertices) + 1
+}
+
+/// As many places as a vertex has arcs on average, rounded up to a power of two: at least 4, which fill a sector of memory,
+/// and at most one for each lane of a warp. Returns the power's exponent.
+fn ell_bits(spec: &Spec) -> u32 {
+    let mean = spec.arcs.div_ceil(spec.vertices.max(1));
+    mean.clamp(4, 32).next_power_of_two().ilog2()
 }
 
 /// The sum of a graph, as in `relaxes` in the kernels.
@@ -128,7 +141,7 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n } else { 0 };
+        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n + (8 * n << ell_bits(spec)) } else { 0 };
         8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_warps
     }
 
@@ -149,6 +162,7 @@ impl GpuJob for Paths {
         let most = if fused { resident.min(gpu.device().sms) } else { resident };
         let blocks = most.min(grid(spec.vertices, threads.into()));
         let alone = if fused { (blocks * threads / 32) as usize * ALONE } else { 0 };
+        let bits = ell_bits(&spec);
         let frontier = || gpu.alloc(length(room(&spec))? + alone);
         let mut job = Paths {
             blocks,
@@ -163,6 +177,8 @@ impl GpuJob for Paths {
             in_piles: gpu.alloc(n + 1)?,
             state: gpu.alloc(STATE)?,
             record: gpu.alloc(record::LENGTH)?,
+            ell: fused.then(|| gpu.alloc((n << bits).max(1))).transpose()?,
+            ell_bits: bits,
             relaxed: fused.then(|| gpu.alloc(n + 1)).transpose()?,
             supported: gpu.alloc(n / 32 + 1)?,
             delta: spec.delta_of(&graph),
@@ -195,6 +211,8 @@ impl GpuJob for Paths {
             in_piles: self.in_piles.pointer(),
             state: self.state.pointer(),
             record: self.record.pointer(),
+            ell: self.ell.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            ell_bits: self.ell_bits,
             relaxed: self.relaxed.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer),
             vertices: part.count as u32,
             room: self.spec.vertices as u32,
@@ -202,6 +220,7 @@ impl GpuJob for Paths {
             delta: self.delta,
             buckets: self.spec.buckets(),
             rounds: self.spec.rounds(),
+            unused: 0,
         };
         gpu.launch(&self.search, self.blocks, self.threads, 0, args![search])
     }
@@ -255,7 +274,7 @@ impl GpuJob for Paths {
         let counts = [&self.state, &self.record, &self.supported];
         let arrays = [&self.starts, &self.distances, &self.piles, &self.in_piles];
         let words = arrays.into_iter().chain(counts).chain(&self.relaxed);
-        let wide = self.frontiers.iter().chain([&self.arcs]).map(DeviceBuffer::bytes);
+        let wide = self.frontiers.iter().chain([&self.arcs]).chain(&self.ell).map(DeviceBuffer::bytes);
         words.map(DeviceBuffer::bytes).chain(wide).sum()
     }
 
