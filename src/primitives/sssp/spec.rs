@@ -132,8 +132,8 @@ parameters! {
         heaviest: u64 [count(0, MAX_WEIGHT)] = "1000",
         /// the vertex from which distances count; unset: the first of those that the most arcs leave
         source: Option<u64> [count(0, MAX_VERTICES - 1)] = unset,
-        /// Δ; unset: 32 times the mean weight over the mean number of arcs per vertex; for eight arcs per vertex and more 4
-        /// times on GPUs and 2 times on processors
+        /// Δ; unset: 32 times the mean weight over the mean number of arcs per vertex, 256 times if warps of a GPU go on
+        /// alone; for eight arcs per vertex and more 4 times on GPUs and 2 times on processors
         delta: Option<u64> [count(1, u32::MAX as u64)] = unset,
         /// how it is computed
         asked as "method": Method = "best",
