@@ -18,12 +18,12 @@ use crate::inputs::graph::{UNREACHED, WeightedArc};
 use crate::primitives::sssp::record;
 use crate::primitives::sssp::window::Window;
 
-/// How many entries ahead of the one that is looked at its row start and its distance are fetched, then its first arcs, and
-/// then the distances of their targets. Those of rows within a cache line need no fetching: they are loaded for many arcs at a
-/// time.
-const AHEAD_START: usize = 8;
-const AHEAD_ARCS: usize = 4;
-const AHEAD_TARGETS: usize = 1;
+/// How many entries ahead of the one that is looked at its row start and its distance are fetched; so many entries later its
+/// first arcs, and later again the distances of their targets. Those of rows within a cache line need no fetching: they are
+/// loaded for many arcs at a time.
+const AHEAD: usize = 16;
+const ARCS_LATER: usize = 8;
+const TARGETS_LATER: usize = 14;
 
 /// Arcs of a cache line; how many lines of them are fetched, and the distances of how many.
 const ARCS_OF_LINE: usize = 8;
@@ -219,24 +219,27 @@ impl Search<'_> {
     /// Relaxes the arcs that leave the present vertices.
     fn relax_present(&mut self, sending: &mut [Vec<Entry>]) {
         let mut entries = std::mem::take(&mut self.kept.present);
-        for (at, &entry) in entries.iter().enumerate() {
+        // Lists are short, so that the first entries, too, are fetched before any is looked at.
+        for at in 0..entries.len() + AHEAD {
             self.fetch(&entries, at);
-            self.gather(entry, sending);
+            if let Some(&entry) = entries.get(at.wrapping_sub(AHEAD)) {
+                self.gather(entry, sending);
+            }
         }
         self.lower_all(sending);
         entries.clear();
         self.kept.present = entries;
     }
 
-    /// Fetches what the entries behind one will need.
+    /// Fetches what the entry here will need, and those before it that are not looked at yet.
     #[inline(always)]
     fn fetch(&self, entries: &[Entry], at: usize) {
         let graph = &self.job.graph;
-        if let Some(&(vertex, _)) = entries.get(at + AHEAD_START) {
+        if let Some(&(vertex, _)) = entries.get(at) {
             prefetch(&raw const graph.starts[vertex as usize]);
             prefetch(&raw const self.distances[vertex as usize]);
         }
-        if let Some(&(vertex, _)) = entries.get(at + AHEAD_ARCS) {
+        if let Some(&(vertex, _)) = entries.get(at.wrapping_sub(ARCS_LATER)) {
             let arcs = graph.leaving(vertex as usize);
             if arcs.len() > ARCS_OF_LINE {
                 (0..LINES).for_each(|line| prefetch(arcs.as_ptr().wrapping_add(line * ARCS_OF_LINE)));
@@ -245,7 +248,7 @@ impl Search<'_> {
                 [arcs.first(), arcs.last()].into_iter().flatten().for_each(|arc| prefetch(arc));
             }
         }
-        if let Some(entry) = entries.get(at + AHEAD_TARGETS) {
+        if let Some(entry) = entries.get(at.wrapping_sub(TARGETS_LATER)) {
             let arcs = graph.leaving(entry.0 as usize);
             if arcs.len() > ARCS_OF_LINE && self.stands(entry) {
                 let distance = |arc: &WeightedArc| &raw const self.distances[arc.target as usize];
