@@ -141,7 +141,7 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n + (8 * n << ell_bits(spec)) } else { 0 };
+        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n + ((8 * n) << ell_bits(spec)) } else { 0 };
         8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_warps
     }
 
