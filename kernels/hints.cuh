@@ -46,29 +46,31 @@ LAB uint4 load_no_l1(const uint4* at) {
 }
 LAB Tuple32 load_no_l1(const Tuple32* at) { return {load_no_l1(&at->low), load_no_l1(&at->high)}; }
 
-// Words whose neighbours will soon be read: the L2 cache is to get 128 bytes at a time. The second kind is as the L2 cache
-// has it, whoever wrote it; the first may have come from the first-level cache, and leaves its sector there.
-LAB u32 load_wide(const u32* at) {
+// Loads that make the L2 cache fetch 128 bytes, for words whose neighbours will soon be read. The first may hit in the
+// first-level cache, and leaves its sector there; the second bypasses that, so it sees what other blocks have written. Whoever
+// reads what the same launch writes must do with an older word.
+LAB u32 load_l2_128b(const u32* at) {
     u32 v;
     asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
-LAB u32 load_wide_l2(const u32* at) {
+LAB u32 load_cg_l2_128b(const u32* at) {
     u32 v;
     asm volatile("ld.global.cg.L2::128B.u32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
 
-// Waits for a word that was loaded only to have its neighbours in a cache; a load whose word is not used would not happen.
-// The use is a prefetch of what lies at an address, if the word is 0: predicated, so that it needs no branch.
-LAB void await(u32 word, const void* at) {
+// Waits for a word that was loaded only to bring its sector into the first-level cache, where prefetch.global.L1 of an H100
+// brings nothing; otherwise the assembler drops the load. The use is a prefetch of an address if the word is 0: predicated,
+// so that it needs no branch.
+LAB void wait_for(u32 word, const void* at) {
     asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, %0, 0;\n\t@p prefetch.global.L2 [%1];\n\t}" ::"r"(word), "l"(at));
 }
 #else
 template <typename T> LAB T load_no_l1(const T* at) { return *at; }
-LAB u32 load_wide(const u32* at) { return *at; }
-LAB u32 load_wide_l2(const u32* at) { return *at; }
-LAB void await(u32, const void*) {}
+LAB u32 load_l2_128b(const u32* at) { return *at; }
+LAB u32 load_cg_l2_128b(const u32* at) { return *at; }
+LAB void wait_for(u32, const void*) {}
 #endif
 
 template <int HINT, typename T> LAB T load(const T* at) {

@@ -4,14 +4,15 @@
 // of the ring; what it finds near goes into the ring, what is far into a list. After some rounds, or when its ring is empty,
 // it hands over what is left.
 //
-// Steps follow each other, and so do rounds, so their latency counts. A round waits once for memory. The first arcs of each
-// vertex have places of their own (ELLPACK's format), where a warp finds them without looking where the vertex's row
-// begins; so it can fetch a target's arcs into the first-level cache while it reads the target's distance, and the next round
-// finds them there. Beside that it looks whether the vertices that it relaxes have come nearer since.
+// Steps follow each other, and so do rounds, so their latency counts. A round waits once for memory, unless a row is long.
+// The first arcs of each vertex are copied into an ELLPACK array, 2^ell_bits slots for each, where a warp finds them without
+// looking where the vertex's row begins; so it can fetch a target's arcs into the first-level cache while it reads the
+// target's distance, and the next round finds them there. Beside that it looks whether the vertices that it relaxes have come
+// nearer since.
 //
 // It does not wait until distances are lowered: of two warps that lower one at the same time both go on, and what the one
-// with the longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice, but not
-// those of vertices with many (row_of).
+// with the longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice; of a
+// vertex with many arcs, only those in its slots are (row_of).
 #pragma once
 
 #include "hints.cuh"
@@ -20,23 +21,23 @@
 #define RING 128u   // vertices of a warp's ring; a power of two
 #define FAR 64u     // vertices of its list, to which lanes may add before it is emptied
 
-// What fills a vertex's places up, and what stands in the last one if the vertex has more arcs than places.
+// Fills a vertex's unused slots; and stands in the last slot of a vertex with more arcs than slots.
 #define NO_ARC ((u64)NEVER << 32 | NEVER)
 #define MORE_ARCS ((u64)NEVER << 32 | (NEVER - 1u))
 
-// Puts the first arcs of each vertex into their places.
-LAB void pad(const Search& s) {
+// Copies the first arcs of each vertex into its slots.
+LAB void fill_ell(const Search& s) {
     const u32 width = 1u << s.ell_bits;
     for (u64 v = thread_index(); v < s.room; v += thread_count()) {
         const u32 begin = __ldg(&s.starts[v]), degree = __ldg(&s.starts[v + 1]) - begin;
-        ulonglong2* const places = (ulonglong2*)(s.ell + (v << s.ell_bits));
+        ulonglong2* const slots = (ulonglong2*)(s.ell + (v << s.ell_bits));
         for (u32 k = 0; k < width; k += 4) {
             u64 arcs[4];
 #pragma unroll
             for (u32 j = 0; j < 4; ++j) arcs[j] = k + j < degree ? __ldg(&s.arcs[begin + k + j]) : NO_ARC;
             if (k + 4 == width && degree > width) arcs[3] = MORE_ARCS;
-            places[k / 2] = ulonglong2{arcs[0], arcs[1]};
-            places[k / 2 + 1] = ulonglong2{arcs[2], arcs[3]};
+            slots[k / 2] = ulonglong2{arcs[0], arcs[1]};
+            slots[k / 2 + 1] = ulonglong2{arcs[2], arcs[3]};
         }
     }
 }
@@ -100,7 +101,7 @@ struct WarpSearch {
     }
 
     // Empties the list.
-    LAB_MEMBER void defer() {
+    LAB_MEMBER void flush_far() {
         settle();
         u32 begin = 0;
         if (lane_of() == 0) begin = atomicAdd(&s.state->piled[pile()], far);
@@ -117,46 +118,46 @@ struct WarpSearch {
         far += __popc(far_ones);
         if (to_ring) own.ring[in_ring % RING] = entry;
         if (to_list) own.far[in_list] = entry;
-        if (far > FAR - 32u) defer();
+        if (far > FAR - 32u) flush_far();
     }
 
-    // Relaxes the arcs of a vertex that have no places. What does not fit into the ring goes to the next frontier, and so does
-    // the vertex if it has many arcs.
-    LAB_MEMBER void relax_rest(u32 vertex, u32 distance) {
-        const u32 begin = __ldg(&s.starts[vertex]), end = __ldg(&s.starts[vertex + 1]), limit = w.limit(s);
-        if (end - begin > HEAVY) {
-            to.put(lane_of() == 0, (u64)distance << 32 | vertex);
-            return;
+    // Relaxes the arcs of an entry's vertex behind those in its slots. False, and the entry goes to the next frontier, if there
+    // are many or the ring has no room for all that they may lead to.
+    LAB_MEMBER bool relax_rest(u64 entry) {
+        const u32 vertex = (u32)entry, distance = (u32)(entry >> 32), limit = w.limit(s);
+        const u32 begin = __ldg(&s.starts[vertex]), degree = __ldg(&s.starts[vertex + 1]) - begin;
+        if (degree > HEAVY || waiting() + degree > RING) {
+            to.put(lane_of() == 0, entry);
+            return false;
         }
-        for (u32 i = begin + (1u << s.ell_bits) - 1u; i < end; i += 32) {
-            const bool has = i + lane_of() < end;
-            const u64 arc = has ? __ldg(&s.arcs[i + lane_of()]) : NO_ARC;
+        for (u32 first = (1u << s.ell_bits) - 1u; first < degree; first += 32) {
+            const u32 k = first + lane_of();
+            const u64 arc = k < degree ? __ldg(&s.arcs[begin + k]) : NO_ARC;
             // A sum beyond 32 bits is no distance.
             const u32 target = (u32)arc, through = distance + (u32)(arc >> 32);
             const bool counts = target < s.vertices && through >= distance;
-            const bool nearer = counts && through < __ldcg(&s.distances[target]);
+            const bool nearer = counts && through < __ldcg(&s.distances[target]), near = through < limit;
             if (nearer) atomicMin(&s.distances[target], through);
-            const u64 next = (u64)through << 32 | target;
-            const bool near = nearer && through < limit, fits = waiting() + 32u <= RING;
-            if (!fits) to.put(near, next);
-            add(fits && near, nearer && !near, next);
+            add(nearer && near, nearer && !near, (u64)through << 32 | target);
             relaxed += counts;
         }
+        return true;
     }
 
-    // Relaxes the arcs of the first vertices of the ring, of which BATCH are in flight by each lane.
-    template <u32 BATCH> LAB_MEMBER void round() {
+    // Relaxes the arcs of the first vertices of the ring; each lane has BATCH of them in flight. False if the next step is to
+    // relax some of them.
+    template <u32 BATCH> LAB_MEMBER bool round() {
         const u32 limit = w.limit(s), together = (32u * BATCH) >> s.ell_bits;
-        const u32 taken = waiting() < together ? waiting() : together, place = lane_of() & ((1u << s.ell_bits) - 1u);
-        u64 open[BATCH], arc[BATCH];
+        const u32 taken = waiting() < together ? waiting() : together, slot = lane_of() & ((1u << s.ell_bits) - 1u);
+        u64 entry[BATCH], arc[BATCH];
         u32 now[BATCH], seen[BATCH], target[BATCH], through[BATCH];
-        bool has[BATCH], more = false;
+        bool has[BATCH], counts[BATCH], more = false;
 #pragma unroll
         for (u32 b = 0; b < BATCH; ++b) {
             const u32 i = (b * 32u + lane_of()) >> s.ell_bits;
             has[b] = i < taken;
-            open[b] = own.ring[(head + (has[b] ? i : 0u)) % RING];
-            arc[b] = s.ell[((u64)(u32)open[b] << s.ell_bits) + place];
+            entry[b] = own.ring[(head + (has[b] ? i : 0u)) % RING];
+            arc[b] = s.ell[((u64)(u32)entry[b] << s.ell_bits) + slot];
         }
         head += taken;
 #pragma unroll
@@ -164,40 +165,41 @@ struct WarpSearch {
             // A sum beyond 32 bits is no distance.
             const u32 weight = (u32)(arc[b] >> 32);
             target[b] = (u32)arc[b];
-            through[b] = (u32)(open[b] >> 32) + weight;
-            if (b == 0) await(fetched[0] & fetched[1] & fetched[2] & fetched[3], s.ell);
-            const bool counts = has[b] && target[b] < s.vertices && through[b] >= weight;
-            const u32 at = counts ? target[b] : 0u;
-            seen[b] = load_wide_l2(&s.distances[at]);
-            // A sector of memory holds four arcs; those of the first two are fetched.
-            const u32* const places = (const u32*)(s.ell + ((u64)at << s.ell_bits));
-            if (counts && through[b] < limit) fetched[2 * b] = load_wide(places);
-            if (counts && through[b] < limit && s.ell_bits > 2) fetched[2 * b + 1] = load_wide(places + 8);
-            now[b] = __ldcg(&s.distances[(u32)open[b]]);
-            if (!counts) seen[b] = 0;
+            through[b] = (u32)(entry[b] >> 32) + weight;
+            // What the last round has fetched lies beside these arcs, or will soon be among them.
+            if (b == 0) wait_for(fetched[0] & fetched[1] & fetched[2] & fetched[3], s.ell);
+            counts[b] = has[b] && target[b] < s.vertices && through[b] >= weight;
+            const u32 at = counts[b] ? target[b] : 0u;
+            seen[b] = load_cg_l2_128b(&s.distances[at]);
+            // A sector of memory holds four arcs; the first two sectors are fetched.
+            const u32* const slots = (const u32*)(s.ell + ((u64)at << s.ell_bits));
+            if (counts[b] && through[b] < limit) fetched[2 * b] = load_l2_128b(slots);
+            if (counts[b] && through[b] < limit && s.ell_bits > 2) fetched[2 * b + 1] = load_l2_128b(slots + 8);
+            now[b] = __ldcg(&s.distances[(u32)entry[b]]);
             more = more || arc[b] == MORE_ARCS;
         }
         __syncwarp();
 #pragma unroll
         for (u32 b = 0; b < BATCH; ++b) {
             // A vertex that has come nearer has another entry.
-            if (now[b] < (u32)(open[b] >> 32)) seen[b] = 0;
-            const bool nearer = through[b] < seen[b], near = through[b] < limit;
+            counts[b] = counts[b] && now[b] >= (u32)(entry[b] >> 32);
+            const bool nearer = counts[b] && through[b] < seen[b], near = through[b] < limit;
             if (nearer) atomicMin(&s.distances[target[b]], through[b]);
             add(nearer && near, nearer && !near, (u64)through[b] << 32 | target[b]);
-            relaxed += seen[b] > 0;
+            relaxed += counts[b];
         }
         __syncwarp();
-        if (__ballot_sync(EVERYONE, more) == 0) return;
+        if (__ballot_sync(EVERYONE, more) == 0) return true;
+        bool all = true;
 #pragma unroll
         for (u32 b = 0; b < BATCH; ++b) {
-            const bool goes_on = has[b] && arc[b] == MORE_ARCS && now[b] >= (u32)(open[b] >> 32);
+            const bool goes_on = has[b] && arc[b] == MORE_ARCS && now[b] >= (u32)(entry[b] >> 32);
             for (u32 those = __ballot_sync(EVERYONE, goes_on); those != 0; those &= those - 1u) {
-                const u64 entry = __shfl_sync(EVERYONE, open[b], __ffs((int)those) - 1);
-                relax_rest((u32)entry, (u32)(entry >> 32));
+                all = relax_rest(__shfl_sync(EVERYONE, entry[b], __ffs((int)those) - 1)) && all;
             }
         }
         __syncwarp();
+        return all;
     }
 };
 
@@ -256,11 +258,11 @@ template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& r
     WarpSearch warp = {s, w, to, alone.warps[threadIdx.x / 32], 0, 0, 0, NEVER, 0, {NEVER, NEVER, NEVER, NEVER}};
     warp.add(row.degree > 0, false, entry);
     __syncwarp();
-    for (u32 k = 0; k < s.rounds && warp.waiting() > 0; ++k) {
+    bool goes_on = true;
+    for (u32 k = 0; k < s.rounds && goes_on && warp.waiting() > 0; ++k) {
         // Others should have a share of what is more, and a round of two batches adds up to 64.
         if (warp.waiting() > RING - 64u) break;
-        if (warp.waiting() <= 32u >> s.ell_bits) warp.round<1>();
-        else warp.round<2>();
+        goes_on = warp.waiting() <= 32u >> s.ell_bits ? warp.round<1>() : warp.round<2>();
     }
     hand_over(alone, warp);
     return warp.relaxed;

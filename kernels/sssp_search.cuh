@@ -55,7 +55,7 @@ template <int WAY, bool FUSED> LAB void search(const Search& s) {
     GridBarrier barrier(state->barrier);
     u32 steps = 0;
     u64 relaxed = 0;
-    if (FUSED) pad(s);
+    if (FUSED) fill_ell(s);
     for (u64 v = thread_index(); v < s.vertices; v += thread_count()) {
         s.distances[v] = v == s.source ? 0u : NEVER;
         if (FUSED) s.relaxed[v] = NEVER;

@@ -9,7 +9,7 @@
 #define NEVER 0xFFFFFFFFu
 #define PILES 64         // more than there are
 #define PILE_BITS 6
-#define HEAVY 64u        // vertices with more arcs are for a block, unless a warp has room for all that they lead to
+#define HEAVY 64u        // vertices with more arcs are for a block
 #define RECORD 4096u     // steps of which the size of the frontier is kept; a power of two
 
 // Ways of appending vertices to piles: each by an atomic operation of its own, by one of its warp for all of the only
@@ -38,7 +38,7 @@ struct Search {
     u32* in_piles;      // a bit for each bucket
     State* state;
     u32* record;        // sizes of the frontier (slot_of)
-    u64* ell;           // 1 << ell_bits places for the first arcs of each vertex (pad), if warps go on alone; or null
+    u64* ell;           // the first arcs of each vertex, in 1 << ell_bits slots (fill_ell), if warps go on alone; or null
     u32* relaxed;       // the distance from which blocks have relaxed a vertex with many arcs, if warps go on alone; or null
     u32 vertices;       // those that count
     u32 room;

@@ -20,10 +20,14 @@ const THREADS: u32 = 512;
 const FEW_THREADS: u32 = 128;
 const FEW_VERTICES: u64 = 1 << 12;
 
-/// Entries that each warp may leave to the next frontier beyond those of arcs (`RING` in the kernels), and bytes for those of
-/// all warps of a large GPU.
-const ALONE: usize = 128;
+/// Entries that each warp may leave to the next frontier beyond those of arcs: its ring (`RING` in the kernels), and the
+/// vertices of a round. Bytes for those of all warps of a large GPU.
+const ALONE: usize = 128 + 16;
 const OF_WARPS: u64 = 8 << 20;
+
+/// One of so many rows may be longer than its slots: its arcs beyond them are waited for one after another.
+const LONG_ROWS: u64 = 16;
+const LANE_BITS: u32 = 5;
 
 /// 32-bit words of `State` in the kernels, and the places of the counts there that an execution leaves.
 const STATE: usize = 74;
@@ -81,7 +85,7 @@ pub struct Paths {
     state: DeviceBuffer<u32>,
     /// Sizes of the frontier of the last execution (`record`).
     record: DeviceBuffer<u32>,
-    /// Places for the first arcs of each vertex, `1 << ell_bits` of them, if warps go on alone.
+    /// The first arcs of each vertex, in `1 << ell_bits` slots, if warps go on alone.
     ell: Option<DeviceBuffer<u64>>,
     ell_bits: u32,
     /// From where blocks have relaxed vertices with many arcs, if warps go on alone.
@@ -108,11 +112,17 @@ fn room(spec: &Spec) -> u64 {
     spec.arcs.max(spec.vertices) + 1
 }
 
-/// As many places as a vertex has arcs on average, rounded up to a power of two: at least 4, which fill a sector of memory,
-/// and at most one for each lane of a warp. Returns the power's exponent.
-fn ell_bits(spec: &Spec) -> u32 {
+/// The exponent of a number of slots for a vertex's first arcs, a power of two from 4, which fill a sector of memory, to one
+/// for each lane of a warp: as many as a vertex has arcs on average, or twice as many if too many rows would not fit.
+fn ell_bits(spec: &Spec, graph: &Graph) -> u32 {
+    let bits = mean_bits(spec);
+    let longer = graph.starts.windows(2).filter(|ends| ends[1] - ends[0] > 1 << bits).count() as u64;
+    if longer > spec.vertices / LONG_ROWS { (bits + 1).min(LANE_BITS) } else { bits }
+}
+
+fn mean_bits(spec: &Spec) -> u32 {
     let mean = spec.arcs.div_ceil(spec.vertices.max(1));
-    mean.clamp(4, 32).next_power_of_two().ilog2()
+    mean.clamp(4, 1 << LANE_BITS).next_power_of_two().ilog2()
 }
 
 /// The sum of a graph, as in `relaxes` in the kernels.
@@ -141,7 +151,11 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n + ((8 * n) << ell_bits(spec)) } else { 0 };
+        let of_warps = if spec.rounds() > 0 {
+            OF_WARPS + 4 * n + ((8 * n) << (mean_bits(spec) + 1).min(LANE_BITS))
+        } else {
+            0
+        };
         8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_warps
     }
 
@@ -157,12 +171,12 @@ impl GpuJob for Paths {
         let (n, threads) =
             (length(spec.vertices)?, if spec.vertices < FEW_VERTICES { FEW_THREADS } else { THREADS });
         let fused = spec.rounds() > 0;
-        // Warps that go on alone wait for memory, whatever their number; fewer meet sooner.
+        // Warps that go on alone are seldom all busy; fewer meet sooner.
         let resident = gpu.max_blocks(&search, threads, 0)?;
         let most = if fused { resident.min(gpu.device().sms) } else { resident };
         let blocks = most.min(grid(spec.vertices, threads.into()));
         let alone = if fused { (blocks * threads / 32) as usize * ALONE } else { 0 };
-        let bits = ell_bits(&spec);
+        let bits = ell_bits(&spec, &graph);
         let frontier = || gpu.alloc(length(room(&spec))? + alone);
         let mut job = Paths {
             blocks,

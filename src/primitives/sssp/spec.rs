@@ -32,8 +32,8 @@ const BUCKETS_OF_STEP: u32 = 8;
 const ROUNDS: u64 = 16;
 
 /// Δ is so many times the mean weight over the mean number of arcs per vertex: cuGraph's 32, and less for graphs with many
-/// arcs per vertex. Warps that go on alone wait for memory rather than for each other: that they relax arcs more often
-/// costs them less than another step.
+/// arcs per vertex. Warps that go on alone spend most of their time at barriers: relaxing some arcs again costs less than
+/// another step.
 const WIDTH: u128 = 32;
 const WIDTH_OF_WARPS: u128 = 256;
 const WIDTH_OF_GPUS: u128 = 4;

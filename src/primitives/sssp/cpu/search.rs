@@ -18,9 +18,9 @@ use crate::inputs::graph::{UNREACHED, WeightedArc};
 use crate::primitives::sssp::record;
 use crate::primitives::sssp::window::Window;
 
-/// How many entries ahead of the one that is looked at its row start and its distance are fetched; so many entries later its
-/// first arcs, and later again the distances of their targets. Those of rows within a cache line need no fetching: they are
-/// loaded for many arcs at a time.
+/// An entry's row start and distance are fetched so many entries before it is relaxed; both its first arcs and the distances of
+/// their targets so many entries after that. Targets of rows within a cache line need no fetching: they are loaded for many arcs
+/// at a time.
 const AHEAD: usize = 16;
 const ARCS_LATER: usize = 8;
 const TARGETS_LATER: usize = 14;
@@ -219,10 +219,11 @@ impl Search<'_> {
     /// Relaxes the arcs that leave the present vertices.
     fn relax_present(&mut self, sending: &mut [Vec<Entry>]) {
         let mut entries = std::mem::take(&mut self.kept.present);
-        // Lists are short, so that the first entries, too, are fetched before any is looked at.
-        for at in 0..entries.len() + AHEAD {
+        // Lists are short, so the first entries are prefetched, too, before any is relaxed.
+        let ahead = AHEAD.min(entries.len());
+        for at in 0..entries.len() + ahead {
             self.fetch(&entries, at);
-            if let Some(&entry) = entries.get(at.wrapping_sub(AHEAD)) {
+            if let Some(&entry) = entries.get(at.wrapping_sub(ahead)) {
                 self.gather(entry, sending);
             }
         }
