@@ -166,7 +166,7 @@ struct WarpSearch {
             const u32 weight = (u32)(arc[b] >> 32);
             target[b] = (u32)arc[b];
             through[b] = (u32)(entry[b] >> 32) + weight;
-            // What the last round has fetched lies beside these arcs, or will soon be among them.
+            // Rows that the last round has fetched are among these, or will soon be.
             if (b == 0) wait_for(fetched[0] & fetched[1] & fetched[2] & fetched[3], s.ell);
             counts[b] = has[b] && target[b] < s.vertices && through[b] >= weight;
             const u32 at = counts[b] ? target[b] : 0u;

@@ -115,14 +115,15 @@ fn room(spec: &Spec) -> u64 {
 /// The exponent of a number of slots for a vertex's first arcs, a power of two from 4, which fill a sector of memory, to one
 /// for each lane of a warp: as many as a vertex has arcs on average, or twice as many if too many rows would not fit.
 fn ell_bits(spec: &Spec, graph: &Graph) -> u32 {
-    let bits = mean_bits(spec);
-    let longer = graph.starts.windows(2).filter(|ends| ends[1] - ends[0] > 1 << bits).count() as u64;
-    if longer > spec.vertices / LONG_ROWS { (bits + 1).min(LANE_BITS) } else { bits }
+    let [least, most] = range_of_ell_bits(spec);
+    let longer = graph.starts.windows(2).filter(|ends| ends[1] - ends[0] > 1 << least).count() as u64;
+    if longer > spec.vertices / LONG_ROWS { most } else { least }
 }
 
-fn mean_bits(spec: &Spec) -> u32 {
+fn range_of_ell_bits(spec: &Spec) -> [u32; 2] {
     let mean = spec.arcs.div_ceil(spec.vertices.max(1));
-    mean.clamp(4, 1 << LANE_BITS).next_power_of_two().ilog2()
+    let least = mean.clamp(4, 1 << LANE_BITS).next_power_of_two().ilog2();
+    [least, (least + 1).min(LANE_BITS)]
 }
 
 /// The sum of a graph, as in `relaxes` in the kernels.
@@ -151,11 +152,8 @@ impl GpuJob for Paths {
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        let of_warps = if spec.rounds() > 0 {
-            OF_WARPS + 4 * n + ((8 * n) << (mean_bits(spec) + 1).min(LANE_BITS))
-        } else {
-            0
-        };
+        let [_, bits] = range_of_ell_bits(spec);
+        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n + ((8 * n) << bits) } else { 0 };
         8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_warps
     }
 
@@ -176,7 +174,7 @@ impl GpuJob for Paths {
         let most = if fused { resident.min(gpu.device().sms) } else { resident };
         let blocks = most.min(grid(spec.vertices, threads.into()));
         let alone = if fused { (blocks * threads / 32) as usize * ALONE } else { 0 };
-        let bits = ell_bits(&spec, &graph);
+        let bits = if fused { ell_bits(&spec, &graph) } else { 0 };
         let frontier = || gpu.alloc(length(room(&spec))? + alone);
         let mut job = Paths {
             blocks,
