@@ -187,7 +187,7 @@ fn graphs_are_read_from_files() {
         assert_eq!(results.lines().filter(|line| line.contains("certified")).count(), 6, "{results}");
     }
     for (file, why) in [
-        ("bad.gr", "bad.gr:2:1: the head `9` is not accepted: 1 to 3"),
+        ("bad.gr", "bad.gr:2:5: the head `9` is not accepted: 1 to 3"),
         ("c.txt", "c.txt: is no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
         ("none.gr", "cannot read"),
     ] {

@@ -106,6 +106,17 @@ fn without_a_gpu_its_cases_are_not_applicable() {
 }
 
 #[test]
+fn a_dry_run_says_which_peers_have_no_program() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let recipe = "sssp: {graph: line, vertices: 64}\nbackend: cpu\npeers: graph\nchart: {x: vertices}\n";
+    fs::write(root.path().join("beside.yaml"), recipe).expect("recipe");
+    let output = scatterlab(root.path(), &["--peers", "nowhere", "run", "beside.yaml", "--dry-run"]);
+    let said = text(&output.stdout);
+    let line = said.lines().find(|line| line.contains("peer:graph")).expect("the peer's case");
+    assert!(line.contains("n/a: no program") && !said.contains("\npeer:"), "{said}");
+}
+
+#[test]
 fn a_wrong_recipe_is_one_line_with_its_place() {
     let root = tempfile::tempdir().expect("temporary folder");
     fs::write(root.path().join("bad.yaml"), SMALL.replace("elements", "elemens")).expect("recipe");

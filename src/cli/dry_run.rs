@@ -4,6 +4,7 @@ use anyhow::Context;
 
 use super::out;
 use super::recipes::Source;
+use crate::case::peers::of_backend;
 use crate::case::{Case, units};
 use crate::engine::client::EngineCommand;
 use crate::recipe::plan::Plan;
@@ -19,7 +20,7 @@ pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result
         let estimate = Estimate::of(plan, &paces, &|| true);
         out::line(&format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)));
     }
-    for (backend, pace) in &paces {
+    for (backend, pace) in paces.iter().filter(|(backend, _)| of_backend(backend).is_none()) {
         match pace {
             Ok(pace) => out::line(&format!("{backend}: copies {}", units::fmt_rate(pace.copy))),
             Err(reason) => out::line(&format!("{backend}: n/a: {reason}")),

@@ -16,6 +16,7 @@ use crate::case::units::{self, number_of};
 use crate::case::{Case, Device, Verdict};
 use crate::engine::protocol::{Event, Level, Stage};
 use crate::recipe::plan::{Plan, Quantity};
+use crate::report::quantities;
 use crate::run::assessment::missed;
 use crate::run::eta::Eta;
 use crate::run::runner::{Control, Message, Runner, Running};
@@ -268,7 +269,8 @@ impl Printer {
         };
         if told {
             let record = &self.ledger.records()[at];
-            let (label, outcome) = (self.label(&record.case), outcome(record));
+            let y = self.ledger.plan().experiments.get(record.case.experiment).map(|one| one.chart.y);
+            let (label, outcome) = (self.label(&record.case), outcome(record, y.unwrap_or(Quantity::Time)));
             self.note(&format!("[{}] {label}: {outcome}{next}", self.place()));
         }
     }
@@ -400,17 +402,15 @@ fn minutes(time: Duration) -> String {
     format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60)
 }
 
-/// A text such as `8.31 GB/s · 12.9 ms · certified`, or the reason why there is no figure.
-fn outcome(record: &Record) -> String {
+/// A text such as `8.31 GB/s · 12.9 ms · certified`, with the rate that suits a chart of `y`, or the reason why there is
+/// no figure.
+fn outcome(record: &Record, y: Quantity) -> String {
     match &record.status {
         Status::NotApplicable(reason) => return format!("n/a: {reason}"),
         Status::Failed(error) => return format!("FAILED: {error}"),
         _ => {}
     }
-    let mut parts = Vec::new();
-    if let Some(bandwidth) = record.quantity(Quantity::Bandwidth) {
-        parts.push(units::fmt_rate(bandwidth));
-    }
+    let mut parts = Vec::from_iter(quantities::of(record, quantities::rate(y)));
     if let Some(statistics) = &record.statistics {
         parts.push(units::fmt_seconds(statistics.median));
         let half = stats::half_width(&record.medians());

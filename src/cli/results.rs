@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::out;
 use crate::case::{Transfer, units};
 use crate::model::DEFAULT_MODEL;
-use crate::recipe::plan::{Experiment, Plan, Quantity};
-use crate::report::html::{HEADS, Measured};
+use crate::recipe::plan::{Experiment, Quantity};
+use crate::report::html::Measured;
 use crate::report::judged::cases;
 use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::table::{self, numbers, words};
-use crate::report::{accuracy, choices, settings};
+use crate::report::{accuracy, choices, quantities, settings};
 use crate::run::{Ledger, Record, Status};
 use crate::stats;
 
@@ -25,7 +25,8 @@ pub fn print(ledger: &Ledger) {
         if !measured.rows.is_empty() {
             out::line("");
             out::line(&experiment.title);
-            let column = |at: usize| if (1..5).contains(&at) { numbers(HEADS[at]) } else { words(HEADS[at]) };
+            let heads = measured.heads();
+            let column = |at: usize| if (1..5).contains(&at) { numbers(heads[at]) } else { words(heads[at]) };
             let shown = &measured.rows[..measured.rows.len().min(MOST)];
             table::lines(std::array::from_fn::<_, 6, _>(column), shown)
                 .iter()
@@ -43,8 +44,10 @@ pub fn print(ledger: &Ledger) {
 pub fn measured(ledger: &Ledger, number: usize) -> Measured {
     let plan = ledger.plan();
     let records = ledger.records().iter().filter(|record| record.case.experiment == number);
-    let rows = records.clone().filter(|record| has_row(record)).map(|record| row(plan, record)).collect();
     let Some(experiment) = plan.experiments.get(number) else { return Measured::default() };
+    let rate = quantities::rate(experiment.chart.y);
+    let row = |record| row(experiment, rate, record);
+    let rows = records.clone().filter(|record| has_row(record)).map(row).collect();
     let mut remarks = choices::lines(experiment, ledger.records(), number);
     remarks.extend(settings::lines(records.clone()));
     let speeds = SpeedsOfLight::new(plan, ledger.references());
@@ -54,7 +57,7 @@ pub fn measured(ledger: &Ledger, number: usize) -> Measured {
         remarks.extend(accuracy::doubts(ledger.profiles()));
     }
     remarks.extend(reasons(records));
-    Measured { rows, remarks }
+    Measured { rate: quantities::column_unit(rate), rows, remarks }
 }
 
 /// The accuracy of the experiment's models, and what they do not predict.
@@ -71,16 +74,13 @@ fn has_row(record: &Record) -> bool {
     record.statistics.is_some() || matches!(record.status, Status::Failed(_))
 }
 
-fn row(plan: &Plan, record: &Record) -> [String; 6] {
-    let label = plan.experiments.get(record.case.experiment).map(|one| one.label(&record.case));
-    let rate = record.quantity(Quantity::Bandwidth).map(|rate| units::fmt_rate(rate).replace(" GB/s", ""));
+fn row(experiment: &Experiment, rate: Quantity, record: &Record) -> [String; 6] {
+    let rate = quantities::in_column(record, rate);
     let median = record.statistics.as_ref().map(|s| units::fmt_seconds(s.median));
     let half = stats::half_width(&record.medians()).map(|half| format!("{:.1} %", half * 100.0));
     let rounds = record.statistics.as_ref().map(|s| s.rounds.to_string());
-    let label = label.unwrap_or_else(|| record.case.id.clone());
-    let cells = [rate, median, half, rounds].map(Option::unwrap_or_default);
-    let [rate, median, half, rounds] = cells;
-    [label, rate, median, half, rounds, remarks(record)]
+    let [rate, median, half, rounds] = [rate, median, half, rounds].map(Option::unwrap_or_default);
+    [experiment.label(&record.case), rate, median, half, rounds, remarks(record)]
 }
 
 /// Remarks that a reader needs before trusting the figures.

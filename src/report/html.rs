@@ -14,16 +14,22 @@ use crate::run::folder::Manifest;
 use crate::run::stored::Stored;
 use crate::shell::{options, quoted};
 
-/// What was measured in an experiment: a row for each case with a result, as [`HEADS`] names its cells, and what is to
-/// be said of them.
+/// What was measured in an experiment: a row for each case with a result, as [`Measured::heads`] names its cells, and
+/// what is to be said of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
+    /// The unit of the second column.
+    pub rate: &'static str,
     pub rows: Vec<[String; 6]>,
     pub remarks: Vec<String>,
 }
 
-/// The heads of the columns of [`Measured`], the last of which holds what speaks against a figure.
-pub const HEADS: [&str; 6] = ["case", "GB/s", "median", "±", "rounds", ""];
+impl Measured {
+    /// The heads of the columns, the last of which holds what speaks against a figure.
+    pub fn heads(&self) -> [&'static str; 6] {
+        ["case", self.rate, "median", "±", "rounds", ""]
+    }
+}
 
 /// Charts are drawn on white, so they get a white ground in dark colours, too.
 const STYLE: &str = "\
@@ -98,21 +104,22 @@ fn section(experiment: &Experiment, chart: &str, measured: &Measured) -> Markup 
                 }
             }
             figure role="img" aria-label=(experiment.title) { (PreEscaped(chart)) }
-            @if !measured.rows.is_empty() { (table(&measured.rows)) }
+            @if !measured.rows.is_empty() { (table(measured)) }
             @for remark in &measured.remarks { p class="quiet" { (remark) } }
         }
     }
 }
 
-fn table(rows: &[[String; 6]]) -> Markup {
-    let last = HEADS.len() - 1;
+fn table(measured: &Measured) -> Markup {
+    let heads = measured.heads();
+    let last = heads.len() - 1;
     let number = |column: usize| (1..last).contains(&column).then_some("number");
     html! {
         div class="wide" {
             table {
-                thead { tr { @for (at, head) in HEADS.iter().enumerate() { th scope="col" class=[number(at)] { (head) } } } }
+                thead { tr { @for (at, head) in heads.iter().enumerate() { th scope="col" class=[number(at)] { (head) } } } }
                 tbody {
-                    @for row in rows {
+                    @for row in &measured.rows {
                         tr { @for (at, cell) in row.iter().enumerate() { td class=[number(at)] { (cell) } } }
                     }
                 }

@@ -17,6 +17,7 @@ pub mod names;
 pub mod overlay;
 pub mod pdf;
 pub mod predictions;
+pub mod quantities;
 mod relative;
 pub mod replay;
 pub mod scale;

@@ -1,7 +1,7 @@
 //! The cost of a plan before it runs: time and memory of each case, from the accesses that its work declares
 //! and the copy bandwidth of each backend.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -9,7 +9,7 @@ use anyhow::bail;
 use crate::case::gpus::Gpus;
 use crate::case::units::fmt_size;
 use crate::case::work::{Concurrency, Order};
-use crate::case::{Access, Case, Measure, Work, units};
+use crate::case::{Access, Case, Measure, Work, peers, units};
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::pace;
 use crate::engine::protocol::{Command, Event};
@@ -47,7 +47,7 @@ pub struct Pace {
     pub free: Option<u64>,
 }
 
-/// The pace of each backend, or why it could not be measured.
+/// The pace of each backend, or why it could not be measured; of the peers, why there is no program.
 pub type Paces = BTreeMap<String, Result<Pace, String>>;
 
 /// The cost of one case.
@@ -81,7 +81,9 @@ impl Cost {
     /// Estimates a case of this plan.
     pub fn of(plan: &Plan, case: &Case, paces: &Paces) -> Cost {
         let (backend, device) = case.place();
-        let refused = || paces.get(backend).and_then(|pace| pace.as_ref().err().cloned());
+        let refused = || {
+            [backend, case.backend()].into_iter().find_map(|name| paces.get(name)?.as_ref().err().cloned())
+        };
         if let Some(reason) = case.not_applicable.clone().or_else(refused) {
             return Cost::Absent(reason);
         }
@@ -136,7 +138,8 @@ impl Estimate {
     }
 }
 
-/// Measures a quick copy on each of these backends, and on the GPU with this number, in a separate engine. Once
+/// Measures a quick copy on each of these backends, and on the GPU with this number, in a separate engine, and asks
+/// which peers have no program. Once
 /// `given_up` returns true, the engine is killed and the result is `None`.
 ///
 /// # Errors
@@ -148,24 +151,25 @@ pub fn paces(
     given_up: &mut dyn FnMut() -> bool,
 ) -> anyhow::Result<Option<Paces>> {
     let Some((mut client, _)) = Client::spawn_unless(engine, given_up)? else { return Ok(None) };
-    client.send(&Command::Probe { backends: backends.to_vec(), device })?;
+    let peers = peers::ALL.iter().map(|peer| peer.backend.to_owned());
+    let backends: Vec<String> = backends.iter().cloned().chain(peers).collect();
+    let mut left: BTreeSet<String> = backends.iter().cloned().collect();
+    client.send(&Command::Probe { backends, device })?;
     // Only an answer ends the wait, not whatever else the engine says.
     let (mut paces, mut waited, mut looked) = (Paces::new(), Duration::ZERO, Instant::now());
-    while paces.len() < backends.len() {
+    while !left.is_empty() {
         if given_up() {
             client.kill();
             return Ok(None);
         }
         match client.next(ASKED) {
-            Some(Incoming::Event(Event::Probed { backend, copy, reason, free }))
-                if backends.contains(&backend) && !paces.contains_key(&backend) =>
-            {
+            Some(Incoming::Event(Event::Probed { backend, copy, reason, free })) if left.remove(&backend) => {
                 let pace = match copy {
-                    Some(copy) if copy.is_finite() && copy > 0.0 => Ok(Pace { copy, free }),
-                    Some(copy) => Err(format!("a copy of {copy} GB/s is not credible")),
-                    None => Err(reason.unwrap_or_default()),
+                    Some(copy) if copy.is_finite() && copy > 0.0 => Some(Ok(Pace { copy, free })),
+                    Some(copy) => Some(Err(format!("a copy of {copy} GB/s is not credible"))),
+                    None => reason.map(Err),
                 };
-                paces.insert(backend, pace);
+                paces.extend(pace.map(|pace| (backend, pace)));
                 waited = Duration::ZERO;
             }
             Some(Incoming::Closed) => bail!("the engine died: {}", client.ending()),
@@ -174,7 +178,7 @@ pub fn paces(
         // A program that was suspended counts no more than the look.
         waited += looked.elapsed().min(ASKED);
         looked = Instant::now();
-        if waited > PATIENCE && paces.len() < backends.len() {
+        if waited > PATIENCE && !left.is_empty() {
             client.kill();
             bail!("the engine did not answer within {} s", PATIENCE.as_secs());
         }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use ratatui::text::Span;
 
 use super::theme::Theme;
+use crate::case::Case;
 pub use crate::case::units::number_of;
-use crate::case::{Case, units};
-use crate::recipe::plan::{Experiment, Quantity};
+use crate::recipe::plan::Experiment;
 use crate::report::names;
 use crate::run::eta::Left;
 use crate::run::{Ledger, Record, SKIPPED};
@@ -28,21 +28,6 @@ pub fn swept_values(experiment: &Experiment, case: &Case) -> String {
         |axis: &crate::recipe::plan::Axis| Some(names::value(case.params.get(&axis.key)?, axis.bytes));
     let values: Vec<String> = experiment.axes.iter().filter_map(value).collect();
     if values.is_empty() { case.primitive.clone() } else { values.join(" ") }
-}
-
-/// A value of this quantity with its unit.
-pub fn value(quantity: Quantity, value: f64) -> String {
-    match quantity {
-        Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
-        Quantity::Time | Quantity::TimeWithTransfer => units::fmt_seconds(value),
-        Quantity::Throughput => units::fmt_throughput(value),
-        Quantity::Flops => units::fmt_flops(value),
-    }
-}
-
-/// The quantity of a record with its unit.
-pub fn quantity(record: &Record, quantity: Quantity) -> Option<String> {
-    Some(value(quantity, record.quantity(quantity)?))
 }
 
 /// Why a case has no result: `n/a: reason`, or for a case skipped after some rounds, the number of these.
@@ -83,32 +68,6 @@ pub fn absent_cases<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> 
             let words: Vec<String> = frequent.iter().map(each).chain(others).collect();
             Some(format!("{all} n/a: {}", words.join("; ")))
         }
-    }
-}
-
-/// The unit of a throughput, without its prefix.
-const ELEMENTS: &str = "elem/s";
-
-/// The unit of floating-point operations per second, without its prefix.
-const FLOPS: &str = "FLOPS";
-
-/// The unit above a column of this quantity; empty if each value has its own unit.
-pub fn column_unit(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
-        Quantity::Throughput => ELEMENTS,
-        Quantity::Flops => FLOPS,
-        Quantity::Time | Quantity::TimeWithTransfer => "",
-    }
-}
-
-/// The quantity of a record in a column headed by [`column_unit`].
-pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
-    match column_unit(of) {
-        "" => quantity(record, of),
-        // Its prefix depends on the value: `2.13 M`.
-        unit @ (ELEMENTS | FLOPS) => Some(quantity(record, of)?.trim_end_matches(unit).trim_end().to_owned()),
-        _ => Some(units::three_digits(record.quantity(of)?)),
     }
 }
 

@@ -47,7 +47,11 @@ fn what_will_not_run_does_not_count_as_left() {
     printer.event(&round(&printer, cpu, 0, Some(wrong)));
     assert!(printer.place().starts_with("1/4 rounds"), "{}", printer.place());
     let record = &printer.ledger.records()[cpu];
-    assert_eq!(outcome(record), "FAILED: wrong result: out[0]", "a wrong case has no figures");
+    assert_eq!(
+        outcome(record, Quantity::Time),
+        "FAILED: wrong result: out[0]",
+        "a wrong case has no figures"
+    );
     assert_eq!(Summary::of(&printer.ledger, Path::new("")).failed, 1);
 }
 
@@ -62,7 +66,10 @@ fn doubtful_cases_are_counted_and_their_noise_is_named() {
     let summary = Summary::of(&printer.ledger, Path::new(""));
     assert_eq!(summary.doubtful, 1);
     assert!(summary.words().contains("1 doubtful (steal, background)"), "{}", summary.words());
-    assert!(outcome(&printer.ledger.records()[0]).contains("±0.0 %"), "two rounds have an interval");
+    assert!(
+        outcome(&printer.ledger.records()[0], Quantity::Flops).contains("±0.0 %"),
+        "two rounds have an interval"
+    );
 }
 
 #[test]

@@ -9,24 +9,44 @@ use crate::inputs::graph::listed::{OFFSET, OPEN};
 /// Most arcs of a file, whose words an array holds.
 const MAX_LISTED: u64 = (MAX_COUNT - 1) / 3;
 
-/// The words of an array that is being read, and the line.
-struct Reader {
+/// The words of an array that is being read, and the line with its number.
+#[derive(Default)]
+struct Reader<'a> {
     words: Vec<u64>,
-    line: u64,
+    number: u64,
+    line: &'a [u8],
 }
 
-impl Reader {
+impl<'a> Reader<'a> {
+    /// The words of the next line, if there are any.
+    fn next(&mut self, line: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        (self.number, self.line) = (self.number + 1, line.trim_ascii_end());
+        line.split(|byte| b" \t\r,".contains(byte)).filter(|part| !part.is_empty())
+    }
+
     fn mistake<T>(&self, message: impl Into<String>) -> Result<T, ArrayError> {
-        Err(ArrayError::new(Place::Line(self.line, 1), message))
+        self.mistake_at(self.line, message)
+    }
+
+    /// A mistake at a word of the line.
+    fn mistake_at<T>(&self, word: &[u8], message: impl Into<String>) -> Result<T, ArrayError> {
+        let column = word.as_ptr().addr() - self.line.as_ptr().addr() + 1;
+        Err(ArrayError::new(Place::Line(self.number, column as u64), message))
     }
 
     /// A number of the line, from `least` to `most`.
     fn number(&self, word: Option<&[u8]>, what: &str, least: u64, most: u64) -> Result<u64, ArrayError> {
-        let text = String::from_utf8_lossy(word.unwrap_or_default());
+        let Some(word) = word else {
+            let end = &self.line[self.line.len()..];
+            return self.mistake_at(end, format!("there is no {what}; accepted: {least} to {most}"));
+        };
+        let text = String::from_utf8_lossy(word);
         match text.parse::<u64>() {
             Ok(number) if (least..=most).contains(&number) => Ok(number),
-            _ if text.is_empty() => self.mistake(format!("there is no {what}; accepted: {least} to {most}")),
-            _ => self.mistake(format!("the {what} `{}` is not accepted: {least} to {most}", shown(&text))),
+            _ => self.mistake_at(
+                word,
+                format!("the {what} `{}` is not accepted: {least} to {most}", shown(&text)),
+            ),
         }
     }
 
@@ -46,18 +66,12 @@ impl Reader {
     }
 }
 
-/// The words of a line, if there are any.
-fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| b" \t\r,".contains(byte)).filter(|part| !part.is_empty())
-}
-
 /// Parses `.gr`: comments (`c …`), one line `p sp VERTICES ARCS`, and as many lines `a TAIL HEAD WEIGHT`, from vertex 1 on.
 pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
-    let mut reader = Reader { words: Vec::new(), line: 0 };
+    let mut reader = Reader::default();
     let mut stated = None;
     for line in bytes.split(|&byte| byte == b'\n') {
-        reader.line += 1;
-        let mut parts = parts(line);
+        let mut parts = reader.next(line);
         match (parts.next(), stated) {
             (None | Some(b"c"), _) => continue,
             (Some(b"p"), None) => {
@@ -79,8 +93,9 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
                 return reader.mistake(format!("`{}` begins no line here; accepted: {lines}", shown(&word)));
             }
         }
-        if parts.next().is_some() {
-            return reader.mistake("the line goes on; accepted: p sp VERTICES ARCS, a TAIL HEAD WEIGHT");
+        if let Some(word) = parts.next() {
+            return reader
+                .mistake_at(word, "the line goes on; accepted: p sp VERTICES ARCS, a TAIL HEAD WEIGHT");
         }
     }
     let listed = reader.words.len() as u64 / 3;
@@ -96,19 +111,18 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
 /// Parses a list of edges: lines `TAIL HEAD` or `TAIL HEAD WEIGHT`, from vertex 0 on; lines that begin with `#` or `%` are
 /// comments. There are as many vertices as the largest needs.
 pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
-    let mut reader = Reader { words: Vec::new(), line: 0 };
+    let mut reader = Reader::default();
     let mut vertices = 0;
     for line in bytes.split(|&byte| byte == b'\n') {
-        reader.line += 1;
-        let mut parts = parts(line).peekable();
+        let mut parts = reader.next(line).peekable();
         if parts.peek().is_none_or(|part| matches!(part[0], b'#' | b'%')) {
             continue;
         }
         let tail = reader.number(parts.next(), "tail", 0, MAX_VERTICES - 1)?;
         let head = reader.number(parts.next(), "head", 0, MAX_VERTICES - 1)?;
         let weight = parts.next().map(|part| reader.number(Some(part), "weight", 0, OPEN - 1)).transpose()?;
-        if parts.next().is_some() {
-            return reader.mistake("the line goes on; accepted: TAIL HEAD, TAIL HEAD WEIGHT");
+        if let Some(word) = parts.next() {
+            return reader.mistake_at(word, "the line goes on; accepted: TAIL HEAD, TAIL HEAD WEIGHT");
         }
         reader.arc(tail, head, weight.unwrap_or(OPEN))?;
         vertices = vertices.max(tail.max(head) + 1);
@@ -137,15 +151,15 @@ mod tests {
         for (text, message) in [
             ("", "x: has no line p sp"),
             ("a 1 2 3", "x:1:1: `a` begins no line here"),
-            ("p sp 2", "x:1:1: there is no number of arcs"),
+            ("p sp 2", "x:1:7: there is no number of arcs"),
             ("p max 2 1", "x:1:1: this is no problem line"),
             ("p sp 2 1\np sp 2 1", "x:2:1: `p` begins no line here"),
-            ("p sp 2 1\na 1 3 4", "x:2:1: the head `3` is not accepted: 1 to 2"),
-            ("p sp 2 1\na 0 1 4", "x:2:1: the tail `0`"),
-            ("p sp 2 1\na 1 2 -4", "x:2:1: the weight `-4`"),
-            ("p sp 2 1\na 1 2 4 5", "x:2:1: the line goes on"),
+            ("p sp 2 1\na 1 3 4", "x:2:5: the head `3` is not accepted: 1 to 2"),
+            ("p sp 2 1\na 0 1 4", "x:2:3: the tail `0`"),
+            ("p sp 2 1\na 1 2 -4", "x:2:7: the weight `-4`"),
+            ("p sp 2 1\na 1 2 4 5", "x:2:9: the line goes on"),
             ("p sp 2 2\na 1 2 4", "x: says that there are 2 arcs, but lists 1"),
-            ("p sp 99999999999 2", "x:1:1: the number of vertices"),
+            ("p sp 99999999999 2", "x:1:6: the number of vertices"),
         ] {
             assert!(
                 told(dimacs(text.as_bytes())).starts_with(message),
@@ -155,10 +169,10 @@ mod tests {
         }
         for (text, message) in [
             ("# nothing", "x: lists no vertex"),
-            ("0", "x:1:1: there is no head"),
-            ("0 1 2 3", "x:1:1: the line goes on"),
-            ("0 1\n0 a", "x:2:1: the head `a`"),
-            ("0 4294967296", "x:1:1: the head"),
+            ("0", "x:1:2: there is no head"),
+            ("0 1 2 3", "x:1:7: the line goes on"),
+            ("0 1\n0 a", "x:2:3: the head `a`"),
+            ("0 4294967296", "x:1:3: the head"),
         ] {
             assert!(
                 told(list(text.as_bytes())).starts_with(message),

@@ -101,6 +101,7 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         return Err(ArrayError::new(Place::Whole, message));
     }
     let is_graph = matches!(format, Format::Dimacs | Format::Edges);
+    let of_indices = matches!(format, Format::Npy | Format::Text | Format::Raw);
     if column == Some(WHOLE_GRAPH) && !is_graph {
         return Err(ArrayError::new(Place::Whole, format!("is no graph; accepted: {GRAPHS}")));
     }
@@ -108,7 +109,7 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         let message = format!("a column (`{name}`) was asked for, but only texts have columns");
         return Err(ArrayError::new(Place::Whole, message));
     }
-    if bytes.is_empty() && !is_graph {
+    if bytes.is_empty() && of_indices {
         return Err(empty());
     }
     match format {

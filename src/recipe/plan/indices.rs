@@ -101,6 +101,14 @@ pub(super) fn is_whereabouts(params: &Params, key: &str) -> bool {
     owner.is_some_and(|owner| owner.ends_with(".file") && params.get(&format!("{owner}.hash")).is_some())
 }
 
+/// Whether a parameter only describes the words in which a whole matrix or graph is kept, which say nothing to a reader.
+pub fn is_of_words(key: &str) -> bool {
+    let of = |(owner, word): (&str, &str)| {
+        WHOLES.iter().any(|(whole, _)| *whole == owner) && ["column", "length", "largest"].contains(&word)
+    };
+    key.rsplit_once('.').is_some_and(of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,6 +207,12 @@ mod tests {
         let plan = resolve_with(&recipe, &Overrides::default(), &shelf()).expect("a plan");
         assert_eq!(plan.cases[0].params.indices("scatter.file.indices"), Some(&vec![5, 1, 4].into()));
         assert_eq!((plan.cases.len(), plan.indices.len()), (2, 3));
+    }
+
+    #[test]
+    fn the_words_of_a_whole_matrix_are_not_its_readers_business() {
+        assert!(is_of_words("matrix.file.largest") && is_of_words("graph.file.column"));
+        assert!(!is_of_words("matrix.file.rows") && !is_of_words("locations.file.largest"));
     }
 
     #[test]

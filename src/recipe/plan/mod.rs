@@ -18,6 +18,7 @@ use crate::case::{Case, IndexFile, Measure, Value, units};
 
 pub use form_model::{Line as FormLine, Origin, form};
 pub use identity::{case_id, recomputed};
+pub use indices::is_of_words;
 pub use inline_overrides::{measures_the_same, with_overrides, with_title};
 pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_until, resolve_with, slug};

@@ -3,7 +3,7 @@
 use crate::case::gpus::taking_part;
 use crate::case::{Case, Device, Place, listed};
 use crate::engine::protocol::Environment;
-use crate::recipe::plan::{Bars, Experiment, Paper, Plan};
+use crate::recipe::plan::{Bars, Experiment, Paper, Plan, is_of_words};
 use crate::report::judged::cases;
 use crate::report::series::BarKinds;
 use crate::report::{Origin, names};
@@ -128,7 +128,7 @@ fn fixed<'a>(experiment: &Experiment, mut cases: impl Iterator<Item = &'a Case>)
     for case in cases {
         common.0.retain(|key, value| case.params.get(key) == Some(value));
     }
-    let told = |key: &str| key != "backend" && names::axis(experiment, key).is_none();
+    let told = |key: &str| key != "backend" && names::axis(experiment, key).is_none() && !is_of_words(key);
     let words: Vec<String> = common
         .0
         .iter()

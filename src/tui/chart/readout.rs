@@ -4,8 +4,8 @@ use super::Shown;
 use super::overlay::{Overlay, per_cent};
 use crate::case::{Verdict, units};
 use crate::recipe::plan::Quantity;
-use crate::report::names;
 use crate::report::series::{ChartData, MeasuredValue, ModelKey, NoteKind};
+use crate::report::{names, quantities};
 use crate::run::{Record, Status};
 use crate::stats;
 use crate::tui::session::Session;
@@ -94,12 +94,7 @@ pub fn number(data: &ChartData, value: f64) -> String {
     if data.y.relative_to.is_some() {
         return data.y.unit.format(value);
     }
-    match data.y.quantity {
-        Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
-        Quantity::Time | Quantity::TimeWithTransfer => units::fmt_seconds(value),
-        Quantity::Throughput => units::fmt_throughput(value),
-        Quantity::Flops => units::fmt_flops(value),
-    }
+    quantities::value(data.y.quantity, value)
 }
 
 /// A value of y without its unit, if the context makes the unit clear.

@@ -10,6 +10,7 @@ use ratatui::style::Style;
 use super::case_names::CaseNames;
 use super::{Focus, bar, below_heading, first_row, heading};
 use crate::recipe::plan::Quantity;
+use crate::report::quantities;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Action, Command, char};
 use crate::tui::runs::request;
@@ -163,7 +164,7 @@ fn heading_of(
     let axes = names.map(CaseNames::head).unwrap_or_default();
     let title = if plan.experiments.len() > 1 { format!("{}: ", experiment.title) } else { String::new() };
     let room = usize::from(area.width).saturating_sub(4);
-    let unit = words::column_unit(experiment.chart.y);
+    let unit = quantities::column_unit(experiment.chart.y);
     // The axes say what the rows are; the title is cut first.
     let left = room.saturating_sub(words::width(&axes) + words::width(unit) + 1);
     let title =
@@ -257,7 +258,7 @@ fn outcome(
     let reason = match &record.status {
         Status::NotApplicable(reason) => words::absence(reason, record),
         Status::Failed(error) => error.clone(),
-        _ => words::in_column(record, quantity).unwrap_or_default(),
+        _ => quantities::in_column(record, quantity).unwrap_or_default(),
     };
     let Some(names) = names else { return reason };
     let name = names.of(&record.case, usize::MAX, theme);

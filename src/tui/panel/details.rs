@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::{Focus, heading};
 use crate::case::units;
+use crate::report::quantities;
 use crate::run::summary::{Outcome, Summary, Tally};
 use crate::tui::runs::{Entry, Runs};
 use crate::tui::state::State;
@@ -80,7 +81,7 @@ fn cases(tally: Tally) -> String {
 
 /// `cpu: 3.40 GB/s to 34.3 GB/s · 6 cases · Kernels`.
 fn result(outcome: &Outcome, theme: Theme) -> String {
-    let [low, high] = outcome.range.map(|value| words::value(outcome.quantity, value));
+    let [low, high] = outcome.range.map(|value| quantities::value(outcome.quantity, value));
     let range = if low == high { low } else { format!("{low} to {high}") };
     let (experiment, backend, cases) =
         (&outcome.experiment, &outcome.backend, words::number_of(outcome.cases, "case"));

@@ -11,7 +11,7 @@ use crate::engine::protocol::Stage;
 use crate::model::Forecast;
 use crate::recipe::plan::Quantity;
 use crate::report::accuracy::percent;
-use crate::report::names;
+use crate::report::{names, quantities};
 use crate::run::eta::Left;
 use crate::run::{Record, SKIPPED, Status};
 use crate::stats::noise::Flag;
@@ -187,7 +187,7 @@ fn times(s: &Statistics) -> Vec<Fact> {
 
 fn rates(record: &Record) -> impl Fn(&Statistics) -> Vec<Fact> + '_ {
     |_| {
-        let rate = |name, quantity| Some((name, words::quantity(record, quantity)?));
+        let rate = |name, quantity| Some((name, quantities::of(record, quantity)?));
         let rates = [
             rate("effective", Quantity::Bandwidth),
             rate("system", Quantity::SystemBandwidth),
@@ -206,7 +206,8 @@ fn left_off(session: &Session, record: &Record) -> Vec<Fact> {
     }
     let experiment = session.ledger.plan().experiments.get(record.case.experiment);
     let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
-    let value = |seconds| record.quantity_at(quantity, seconds).map(|value| words::value(quantity, value));
+    let value =
+        |seconds| record.quantity_at(quantity, seconds).map(|value| quantities::value(quantity, value));
     let rounds = record.rounds.iter().filter_map(|round| {
         let value = value(stats::median(&round.samples)?)?;
         Some((round.round, value))
