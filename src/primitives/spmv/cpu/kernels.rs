@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::ptr::read_volatile;
 
 use crate::device::cpu::Isa;
+use crate::device::cpu::memory::prefetch;
 use crate::primitives::spmv::spec::Type;
 
 /// The arrays of a product. z may be null.
@@ -196,6 +197,21 @@ gathered!(Avx512, f64, 8, _mm512_setzero_pd, _mm512_loadu_pd, _mm512_mul_pd, _mm
     _mm512_i64gather_pd::<8>(_mm512_cvtepu32_epi64(_mm256_loadu_si256(at.cast())), from)
 });
 
+/// Entries between what is summed and what is fetched: 2 KiB of columns. Short rows keep loads of x waiting, and with
+/// them the loads of what comes next.
+const AHEAD: usize = 512;
+
+/// Fetches the values and columns that are [`AHEAD`] entries after these.
+#[inline(always)]
+fn fetch_later<T>(values: *const T, columns: *const u32, entries: Range<usize>) {
+    let mut at = entries.start;
+    while at < entries.end {
+        prefetch(values.wrapping_add(at + AHEAD));
+        prefetch(columns.wrapping_add(at + AHEAD));
+        at += 64 / size_of::<T>();
+    }
+}
+
 #[inline(always)]
 unsafe fn rows<T: Number, S: Sums<T>>(call: &Call, rows: Range<usize>) {
     let (values, x) = (call.values.cast::<T>(), call.x.cast::<T>());
@@ -203,6 +219,7 @@ unsafe fn rows<T: Number, S: Sums<T>>(call: &Call, rows: Range<usize>) {
         // SAFETY: by the caller's promise.
         unsafe {
             let (begin, end) = (*call.starts.add(row) as usize, *call.starts.add(row + 1) as usize);
+            fetch_later(values, call.columns, begin..end);
             let sum = S::sum(values.add(begin), call.columns.add(begin), x, end - begin);
             let z = if call.z.is_null() { T::ZERO } else { *call.z.cast::<T>().add(row) };
             *call.y.cast::<T>().add(row) = sum + z;
