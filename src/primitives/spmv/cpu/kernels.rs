@@ -98,22 +98,37 @@ trait Sums<T> {
     unsafe fn sum(values: *const T, columns: *const u32, x: *const T, n: usize) -> T;
 }
 
-/// One entry after another; volatile loads keep the compiler from vectorising.
+/// One entry after another; volatile loads keep the compiler from vectorising. Up to 8 entries without a loop, whose
+/// counting would cost as much as they do.
 struct Scalar;
 
 impl<T: Number> Sums<T> for Scalar {
     #[inline(always)]
     unsafe fn sum(values: *const T, columns: *const u32, x: *const T, n: usize) -> T {
-        let mut sum = T::ZERO;
-        for at in 0..n {
-            // SAFETY: by the caller's promise.
-            unsafe {
-                let column = read_volatile(columns.add(at)) as usize;
-                sum = sum + read_volatile(values.add(at)) * read_volatile(x.add(column));
-            }
+        // SAFETY: by the caller's promise.
+        let product = |at: usize| unsafe {
+            let column = read_volatile(columns.add(at)) as usize;
+            read_volatile(values.add(at)) * read_volatile(x.add(column))
+        };
+        match n {
+            0 => T::ZERO,
+            1 => first::<T, 1>(product),
+            2 => first::<T, 2>(product),
+            3 => first::<T, 3>(product),
+            4 => first::<T, 4>(product),
+            5 => first::<T, 5>(product),
+            6 => first::<T, 6>(product),
+            7 => first::<T, 7>(product),
+            8 => first::<T, 8>(product),
+            _ => (8..n).fold(first::<T, 8>(product), |sum, at| sum + product(at)),
         }
-        sum
     }
+}
+
+/// The sum of the first N products, at least one.
+#[inline(always)]
+fn first<T: Number, const N: usize>(product: impl Fn(usize) -> T) -> T {
+    (1..N).fold(product(0), |sum, at| sum + product(at))
 }
 
 /// Values that are products already, summed one by one.
