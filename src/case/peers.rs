@@ -72,6 +72,9 @@ pub const PEERS: Param = Param {
           algorithm by one, for sssp",
 };
 
+/// Why a peer that has its program copies nothing.
+pub const NO_DEVICE: &str = "a peer has no device of its own";
+
 /// The peer with this name.
 pub fn named(name: &str) -> Option<&'static Peer> {
     ALL.iter().find(|peer| peer.name == name)

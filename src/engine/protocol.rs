@@ -317,7 +317,7 @@ pub enum Event {
     /// The engine continues.
     Continued,
     /// The answer to [`Command::Probe`]: bandwidth of a quick copy on a backend, GB/s, or the reason why there is
-    /// none; neither of a peer that has its program.
+    /// none, which is [`NO_DEVICE`](crate::case::peers::NO_DEVICE) of a peer that has its program.
     Probed {
         backend: String,
         copy: Option<f64>,

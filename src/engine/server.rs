@@ -15,7 +15,6 @@ use super::judging::Judging;
 use super::noise_monitor::Watch;
 use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
-use crate::case::peers::of_backend;
 use crate::case::{Availability, Device, Failure};
 use crate::device::alone;
 use crate::engine::Executor;
@@ -156,15 +155,9 @@ impl<W: Write> Server<W> {
 
     fn probe(&mut self, backends: &[String], device: u64) -> io::Result<()> {
         for backend in backends {
-            let own = self.executor(backend).map(Executor::device);
-            let is_there = own.as_ref().is_some_and(|own| own.availability == Availability::Available);
-            let (copy, reason) = match self.copy_on(backend, device) {
-                Ok(copy) => (Some(copy), None),
-                // A peer runs on the device of the backend that it is compared to.
-                Err(_) if is_there && of_backend(backend).is_some() => (None, None),
-                Err(failure) => (None, Some(reason(failure))),
-            };
-            let free = own.and_then(|own| own.memory);
+            let probed = self.copy_on(backend, device).map_err(reason);
+            let free = self.executor(backend).and_then(|executor| executor.device().memory);
+            let (copy, reason) = probed.map_or_else(|reason| (None, Some(reason)), |copy| (Some(copy), None));
             self.emit(&Event::Probed { backend: backend.clone(), copy, reason, free })?;
         }
         Ok(())

@@ -25,12 +25,11 @@ pub fn of(record: &Record, quantity: Quantity) -> Option<String> {
     Some(value(quantity, record.quantity(quantity)?))
 }
 
-/// The rate that stands beside the median time of a case: the quantity of the chart's y axis, or the bandwidth if
-/// that is a time.
+/// The rate that stands beside the median time of a case: the effective bandwidth, unless the chart's y axis is another.
 pub fn rate(y: Quantity) -> Quantity {
     match y {
-        Quantity::Time | Quantity::TimeWithTransfer => Quantity::Bandwidth,
-        rate => rate,
+        Quantity::Throughput | Quantity::Flops => y,
+        _ => Quantity::Bandwidth,
     }
 }
 

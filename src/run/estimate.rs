@@ -139,8 +139,7 @@ impl Estimate {
 }
 
 /// Measures a quick copy on each of these backends, and on the GPU with this number, in a separate engine, and asks
-/// which peers have no program. Once
-/// `given_up` returns true, the engine is killed and the result is `None`.
+/// which peers have no program. Once `given_up` returns true, the engine is killed and the result is `None`.
 ///
 /// # Errors
 /// When the engine cannot be started, dies, or does not answer.
@@ -167,7 +166,7 @@ pub fn paces(
                 let pace = match copy {
                     Some(copy) if copy.is_finite() && copy > 0.0 => Some(Ok(Pace { copy, free })),
                     Some(copy) => Some(Err(format!("a copy of {copy} GB/s is not credible"))),
-                    None => reason.map(Err),
+                    None => reason.filter(|reason| reason != peers::NO_DEVICE).map(Err),
                 };
                 paces.extend(pace.map(|pace| (backend, pace)));
                 waited = Duration::ZERO;

@@ -38,7 +38,8 @@ impl Buffer {
     /// # Errors
     /// [`Failure::Failed`] when the system does not map it.
     pub fn new(bytes: usize) -> Result<Buffer, Failure> {
-        let slack = if bytes >= HUGE { HUGE + MEGA } else { 0 };
+        // The last huge page, too, lies inside the mapping.
+        let slack = if bytes >= HUGE { 3 * HUGE } else { 0 };
         let failed = || Failure::Failed(format!("cannot map {bytes} bytes of memory"));
         let mapped = bytes.checked_add(GUARD + slack).ok_or_else(failed)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

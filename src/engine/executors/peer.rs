@@ -142,7 +142,7 @@ impl Executor for PeerExecutor {
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {
-        Err(Failure::NotApplicable("a peer has no device of its own".to_owned()))
+        Err(Failure::NotApplicable(peers::NO_DEVICE.to_owned()))
     }
 
     fn evict(&self) -> Result<u64, Failure> {

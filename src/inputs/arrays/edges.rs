@@ -75,9 +75,10 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
         match (parts.next(), stated) {
             (None | Some(b"c"), _) => continue,
             (Some(b"p"), None) => {
-                if parts.next() != Some(b"sp") {
-                    return reader
-                        .mistake("this is no problem line of shortest paths; accepted: p sp VERTICES ARCS");
+                let word = parts.next();
+                if word != Some(b"sp") {
+                    let message = "this is no problem line of shortest paths; accepted: p sp VERTICES ARCS";
+                    return reader.mistake_at(word.unwrap_or(line), message);
                 }
                 let vertices = reader.number(parts.next(), "number of vertices", 1, MAX_VERTICES)?;
                 stated = Some((vertices, reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?));
@@ -89,8 +90,9 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
                 reader.arc(tail - 1, head - 1, weight)?;
             }
             (Some(word), _) => {
-                let (word, lines) = (String::from_utf8_lossy(word), "c, one p and then a");
-                return reader.mistake(format!("`{}` begins no line here; accepted: {lines}", shown(&word)));
+                let (text, lines) = (String::from_utf8_lossy(word), "c, one p and then a");
+                let message = format!("`{}` begins no line here; accepted: {lines}", shown(&text));
+                return reader.mistake_at(word, message);
             }
         }
         if let Some(word) = parts.next() {
@@ -152,7 +154,7 @@ mod tests {
             ("", "x: has no line p sp"),
             ("a 1 2 3", "x:1:1: `a` begins no line here"),
             ("p sp 2", "x:1:7: there is no number of arcs"),
-            ("p max 2 1", "x:1:1: this is no problem line"),
+            ("p max 2 1", "x:1:3: this is no problem line"),
             ("p sp 2 1\np sp 2 1", "x:2:1: `p` begins no line here"),
             ("p sp 2 1\na 1 3 4", "x:2:5: the head `3` is not accepted: 1 to 2"),
             ("p sp 2 1\na 0 1 4", "x:2:3: the tail `0`"),

@@ -91,6 +91,9 @@ impl Number for f64 {
 
 /// Sums of products by an instruction set.
 trait Sums<T> {
+    /// Whether it reads columns and x.
+    const GATHERS: bool = true;
+
     /// The sum of values[e] · x[columns[e]] for `n` entries.
     ///
     /// # Safety
@@ -135,6 +138,8 @@ fn first<T: Number, const N: usize>(product: impl Fn(usize) -> T) -> T {
 struct Products;
 
 impl<T: Number> Sums<T> for Products {
+    const GATHERS: bool = false;
+
     #[inline(always)]
     unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
         // SAFETY: by the caller's promise.
@@ -146,6 +151,8 @@ impl<T: Number> Sums<T> for Products {
 struct Scanned;
 
 impl<T: Number> Sums<T> for Scanned {
+    const GATHERS: bool = false;
+
     #[inline(always)]
     unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
         let mut sum = T::ZERO;
@@ -234,7 +241,10 @@ unsafe fn rows<T: Number, S: Sums<T>>(call: &Call, rows: Range<usize>) {
         // SAFETY: by the caller's promise.
         unsafe {
             let (begin, end) = (*call.starts.add(row) as usize, *call.starts.add(row + 1) as usize);
-            fetch_later(values, call.columns, begin..end);
+            // The processor itself fetches ahead in long rows.
+            if S::GATHERS && end - begin <= AHEAD {
+                fetch_later(values, call.columns, begin..end);
+            }
             let sum = S::sum(values.add(begin), call.columns.add(begin), x, end - begin);
             let z = if call.z.is_null() { T::ZERO } else { *call.z.cast::<T>().add(row) };
             *call.y.cast::<T>().add(row) = sum + z;
