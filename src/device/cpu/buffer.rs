@@ -33,7 +33,7 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Maps `bytes` of memory, aligned to 4 KiB. Long arrays begin at different [places](place) of their huge pages.
+    /// Maps `bytes` of memory, aligned to 4 KiB. Long arrays begin at different places of their huge pages.
     ///
     /// # Errors
     /// [`Failure::Failed`] when the system does not map it.
