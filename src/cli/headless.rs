@@ -269,8 +269,8 @@ impl Printer {
         };
         if told {
             let record = &self.ledger.records()[at];
-            let y = self.ledger.plan().experiments.get(record.case.experiment).map(|one| one.chart.y);
-            let (label, outcome) = (self.label(&record.case), outcome(record, y.unwrap_or(Quantity::Time)));
+            let y = self.ledger.plan().y_of(&record.case);
+            let (label, outcome) = (self.label(&record.case), outcome(record, y));
             self.note(&format!("[{}] {label}: {outcome}{next}", self.place()));
         }
     }

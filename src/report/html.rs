@@ -14,8 +14,7 @@ use crate::run::folder::Manifest;
 use crate::run::stored::Stored;
 use crate::shell::{options, quoted};
 
-/// What was measured in an experiment: a row for each case with a result, as [`Measured::heads`] names its cells, and
-/// what is to be said of them.
+/// The table of an experiment: a row for each case with a result, as [`Measured::heads`] names its cells, and remarks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// The unit of the second column.

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::memory::{HUGE, PAGE};
 use crate::case::Failure;
 
 /// Contents of every 8-byte word of an output before an execution.
@@ -12,8 +13,6 @@ pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
 /// Bytes after the logical end that belong to the buffer, so that an off-by-one access stays inside the
 /// allocation.
 const GUARD: usize = 256;
-const HUGE: usize = 2 << 20;
-const PAGE: usize = 4096;
 
 /// Zeroed memory that is still untouched, except for the guard at its end.
 ///
@@ -127,7 +126,7 @@ impl Buffer {
 /// Bytes after which the addresses of loads and stores look alike to processors of Intel.
 const MEGA: usize = 1 << 20;
 
-/// Where the next long array begins in a huge page, below [`MEGA`], in whole pages.
+/// Bytes from the start of a huge page to that of the next long array: whole pages, less than [`MEGA`].
 ///
 /// If all arrays began where a huge page does, then element i of one and element i of another would have addresses with
 /// the same low 20 bits. On processors of Intel a load of one then waits for an earlier store to the other (Islam et al.:
@@ -154,6 +153,7 @@ mod tests {
         for bytes in [0, 8, 4096, HUGE, HUGE + 24] {
             let buffer = Buffer::new(bytes).expect("memory");
             assert_eq!(buffer.ptr::<u8>() as usize % PAGE, 0);
+            assert!(bytes < HUGE || buffer.ptr::<u8>() as usize % HUGE < MEGA);
             // SAFETY: this thread owns the buffer.
             assert!(unsafe { buffer.to_vec() }.iter().all(|&b| b == 0));
             // SAFETY: the guard is part of the mapping; lengths above are multiples of 8.

@@ -7,8 +7,9 @@ use crate::case::units::fmt_size;
 use crate::files;
 
 /// Bytes of a huge page.
-#[cfg(target_os = "linux")]
-const HUGE: usize = 2 << 20;
+pub(super) const HUGE: usize = 2 << 20;
+/// Bytes of a page.
+pub(super) const PAGE: usize = 4096;
 
 /// Bytes that can be allocated now without swapping or being killed: the minimum of the system's available
 /// memory and the room in the control groups. `None` if neither can be read.
@@ -40,7 +41,6 @@ pub fn ask_for_huge_pages<T>(elements: &[T]) {
     {
         /// `MADV_COLLAPSE` of Linux 6.1, which does at once what `MADV_HUGEPAGE` leaves to a thread of the kernel.
         const COLLAPSE: libc::c_int = 25;
-        const PAGE: usize = 4096;
         let (first, end) = (elements.as_ptr().addr(), elements.as_ptr_range().end.addr());
         let (first, end) = (first.next_multiple_of(PAGE), end - end % PAGE);
         if end.saturating_sub(first) >= HUGE {

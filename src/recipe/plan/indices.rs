@@ -101,7 +101,7 @@ pub(super) fn is_whereabouts(params: &Params, key: &str) -> bool {
     owner.is_some_and(|owner| owner.ends_with(".file") && params.get(&format!("{owner}.hash")).is_some())
 }
 
-/// Whether a parameter only describes the words in which a whole matrix or graph is kept, which say nothing to a reader.
+/// True of parameters that only describe the words in which a whole matrix or graph is kept, which say nothing to a reader.
 pub fn is_of_words(key: &str) -> bool {
     let of = |(owner, word): (&str, &str)| {
         WHOLES.iter().any(|(whole, _)| *whole == owner) && ["column", "length", "largest"].contains(&word)

@@ -193,6 +193,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The quantity on the y axis of a case's chart; the time of a case without an experiment.
+    pub fn y_of(&self, case: &Case) -> Quantity {
+        self.experiments.get(case.experiment).map_or(Quantity::Time, |one| one.chart.y)
+    }
+
     /// Checks the references between the parts of a plan that somebody else wrote.
     ///
     /// # Errors

@@ -9,7 +9,6 @@ use ratatui::style::Style;
 
 use super::case_names::CaseNames;
 use super::{Focus, bar, below_heading, first_row, heading};
-use crate::recipe::plan::Quantity;
 use crate::report::quantities;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Action, Command, char};
@@ -253,8 +252,7 @@ fn outcome(
     room: usize,
     theme: Theme,
 ) -> String {
-    let experiment = record.case.experiment;
-    let quantity = session.ledger.plan().experiments.get(experiment).map_or(Quantity::Time, |e| e.chart.y);
+    let quantity = session.ledger.plan().y_of(&record.case);
     let reason = match &record.status {
         Status::NotApplicable(reason) => words::absence(reason, record),
         Status::Failed(error) => error.clone(),

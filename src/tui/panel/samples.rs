@@ -204,8 +204,7 @@ fn left_off(session: &Session, record: &Record) -> Vec<Fact> {
     if !matches!(&record.status, Status::NotApplicable(reason) if reason == SKIPPED) {
         return Vec::new();
     }
-    let experiment = session.ledger.plan().experiments.get(record.case.experiment);
-    let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
+    let quantity = session.ledger.plan().y_of(&record.case);
     let value =
         |seconds| record.quantity_at(quantity, seconds).map(|value| quantities::value(quantity, value));
     let rounds = record.rounds.iter().filter_map(|round| {

@@ -91,7 +91,7 @@ impl Number for f64 {
 
 /// Sums of products by an instruction set.
 trait Sums<T> {
-    /// Whether it reads columns and x.
+    /// True if columns and x are read.
     const GATHERS: bool = true;
 
     /// The sum of values[e] · x[columns[e]] for `n` entries.
