@@ -18,8 +18,13 @@ pub enum Direction {
 pub enum Order {
     /// Every element once, ascending.
     Sequential,
-    /// Every `stride`-th element, ascending.
-    Strided { stride: u64 },
+    /// One in `stride` elements, ascending: each by chance, or `run` of them on average where chance would take fewer
+    /// that follow each other.
+    Strided {
+        stride: u64,
+        #[serde(default)]
+        run: u64,
+    },
     /// Each element of the footprint once, in random order.
     Random,
     /// The footprint in `chunks` equal parts, one after another; within a part, each element once, in random

@@ -10,7 +10,7 @@ use super::partitions::{partitions, staged};
 use super::pattern::pattern;
 use super::random::{Beside, random, term};
 use super::streams::{Stream, streams};
-use super::strided_subset::strided_subset;
+use super::strided_subset::{Taken, strided_subset};
 use super::touched::Moves;
 use super::zipf;
 use crate::case::work::Order;
@@ -95,8 +95,9 @@ impl PassContext<'_> {
             }
             Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
-            Order::Strided { stride } => {
-                Ok((strided_subset(machine, access, (*stride).max(1), self.distance(access))?, None))
+            Order::Strided { stride, run } => {
+                let taken = Taken { one_in: (*stride).max(1) as f64, run: *run as f64 };
+                Ok((strided_subset(machine, access, taken, self.distance(access))?, None))
             }
             Order::Partitions { partitions: p } => {
                 let cached = self.all <= machine.capacity;
@@ -330,7 +331,7 @@ mod tests {
         let n = 1 << 28;
         let scan = access(Direction::Read, n, 4 * n, Order::Sequential);
         let scan = Access { element: 4, ..scan };
-        let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64 });
+        let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64, run: 1 });
         let pass = Pass { times: 1, accesses: vec![scan, moved] };
         let of = |machine: &Machine| {
             let found = demand(&PassContext { machine, pass: &pass, all: 1e12, blocks: None, cost: None })

@@ -104,6 +104,7 @@ impl Problem for Spec {
 mod tests {
     use super::super::words::params;
     use super::*;
+    use crate::case::work::Order;
 
     fn spec(words: &str) -> Spec {
         Spec::read("spmv", &params(words), 7).expect("a case")
@@ -139,6 +140,23 @@ mod tests {
         assert_eq!(spec(&format!("{laplace} method=row")).resolved(), [text("method.row.per", "thread")]);
         let few = "matrix=laplace5 matrix.laplace5.side=10 method=blocks backend=cpu";
         assert_eq!(spec(few).resolved(), [columns(100)]);
+    }
+
+    /// Of rows of 64 entries, a pass of four takes 16 that follow each other; of a band, what it takes is one stretch.
+    #[test]
+    fn passes_take_runs_of_each_row() {
+        let orders = |matrix: &str, passes: u64| {
+            let words = format!("matrix={matrix} method=he2007 method.he2007.passes={passes} backend=cuda");
+            let taken = spec(&words).work().passes[0].accesses.clone();
+            [taken[1].order.clone(), taken[3].order.clone()]
+        };
+        let random = "random matrix.random.rows=1000 matrix.random.entries=64";
+        assert_eq!(orders(random, 1), [Order::Sequential, Order::Sequential]);
+        let runs = |stride, run| Order::Strided { stride, run };
+        assert_eq!(orders(random, 4), [runs(4, 16), runs(4, 16)]);
+        assert_eq!(orders(random, 100), [runs(100, 0), runs(100, 0)]);
+        let banded = "banded matrix.banded.rows=1000 matrix.banded.half=50";
+        assert_eq!(orders(banded, 4), [Order::Sequential, Order::Sequential]);
     }
 
     #[test]

@@ -108,11 +108,20 @@ pub fn work(spec: &Spec) -> Work {
     }
 }
 
-/// The products of entries whose columns are in one chunk of x: all columns are read, and of the values a part.
+/// The products of entries whose columns are in one chunk of x: all columns are read, and of the values a part. The columns
+/// of a row ascend, so that its part follows each other; at random columns of m entries m/passes on average, or one
+/// more where that is less than one. Of a band all entries of a chunk do.
 fn products(spec: &Spec, passes: u64, columns: Access) -> Pass {
     let (element, entries) = (spec.element(), spec.shape.entries.div_ceil(passes));
-    let of = |array, direction| Access::sequential(array, direction, element, entries);
     let whole = gather(spec);
+    let mean = spec.shape.entries as f64 / spec.shape.rows.max(1) as f64;
+    let order = Order::Strided { stride: passes, run: (mean / passes as f64) as u64 };
+    let scattered = passes > 1 && whole.order != Order::Sequential;
+    let of = |array, direction| {
+        let taken = Access::sequential(array, direction, element, entries);
+        let all = spec.shape.entries * element;
+        if scattered { Access { footprint: all, order: order.clone(), ..taken } } else { taken }
+    };
     let x = Access {
         count: whole.count.div_ceil(passes),
         footprint: spec.shape.columns.div_ceil(passes) * element,

@@ -230,13 +230,21 @@ impl Experiment {
 
     /// A label that distinguishes this case within its experiment: `cpu · passes 4`.
     pub fn label(&self, case: &Case) -> String {
-        let words: Vec<String> = self.axes.iter().filter_map(|axis| axis.label(case)).collect();
+        let told = |axis: &&Axis| !leads(case, &axis.key, self.axes.iter());
+        let words: Vec<String> = self.axes.iter().filter(told).filter_map(|axis| axis.label(case)).collect();
         if words.is_empty() {
             format!("{} · {}", case.backend(), case.primitive)
         } else {
             words.join(" · ")
         }
     }
+}
+
+/// Whether the value of a key is a word that names one of these axes of the case, whose number follows it: `he2007` before
+/// `he2007 4`.
+pub fn leads<'a>(case: &Case, key: &str, mut axes: impl Iterator<Item = &'a Axis>) -> bool {
+    let word = case.params.text(key);
+    word.is_some_and(|word| axes.any(|axis| axis.name == word && case.params.get(&axis.key).is_some()))
 }
 
 impl Axis {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::case::{Case, Value};
 use crate::model::Profiles;
-use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale};
+use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale, leads};
 use crate::report::names;
 use crate::report::relative::Baseline;
 use crate::report::scale::Spacing;
@@ -303,10 +303,11 @@ impl Builder<'_> {
         note::add(&mut self.data.notes, what, record, at, words.join(", "));
     }
 
-    /// The values of these keys in a case, in words; missing keys are omitted.
+    /// The values of these keys in a case, in words; missing keys and words that a later one repeats are omitted.
     fn settings(&self, keys: &[String], case: &Case) -> Vec<String> {
         let word = |key: &String| Some(names::setting(self.experiment, key, case.params.get(key)?));
-        keys.iter().filter_map(word).collect()
+        let axes = || keys.iter().filter_map(|key| names::axis(self.experiment, key));
+        keys.iter().filter(|key| !leads(case, key, axes())).filter_map(word).collect()
     }
 
     /// `values = none, tuple = 8 B`: every parameter by name, because `none` alone says nothing.

@@ -470,6 +470,20 @@ fn a_peer_has_a_line_of_its_own_and_is_not_certified() {
     insta::assert_snapshot!(lines.chain(guides).chain(notes).collect::<Vec<_>>().join("\n"));
 }
 
+/// A method's number stands for the method: no `he2007, he2007 4`.
+#[test]
+fn a_method_is_not_said_twice() {
+    let recipe = "title: A product\nspmv: {matrix: {laplace5: 8}, method: [{he2007: [1, 4]}, best]}\n\
+        backend: cpu\nchart: {x: matrix, y: time, lines: [method, he2007]}\n";
+    let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
+    let plan =
+        crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan");
+    let labels: Vec<String> = plan.cases.iter().map(|case| plan.experiments[0].label(case)).collect();
+    assert_eq!(labels, ["he2007 1", "he2007 4", "best"]);
+    let records: Vec<Record> = plan.cases.iter().map(|case| record(case.clone(), 0.01)).collect();
+    assert_eq!(charted(&plan, 0, &records, None).labels, labels);
+}
+
 /// A sweep of passes 1, 2, 4 on the CPU alone.
 fn sweep() -> (Plan, Vec<Record>) {
     let (mut plan, records) = passes();
