@@ -18,12 +18,12 @@ pub enum Direction {
 pub enum Order {
     /// Every element once, ascending.
     Sequential,
-    /// One in `stride` elements, ascending: each by chance, or `run` of them on average where chance would take fewer
-    /// that follow each other.
+    /// One in `stride` elements, ascending, at random places; `run` of them follow each other on average, or as many as by
+    /// chance if that is more.
     Strided {
         stride: u64,
         #[serde(default)]
-        run: u64,
+        run: f64,
     },
     /// Each element of the footprint once, in random order.
     Random,

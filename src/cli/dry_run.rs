@@ -1,4 +1,4 @@
-//! `scatterlab run --dry-run`: the cases, their memory and an estimated time.
+//! `scatterlab run --dry-run`: the cases of each experiment, their memory and an estimated time.
 
 use anyhow::Context;
 
@@ -16,7 +16,13 @@ pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result
     for (source, plan) in plans {
         let cases = units::number_of(plan.cases.len(), "case");
         out::line(&format!("{} ({}): {cases}", plan.title, source.name));
-        plan.cases.iter().for_each(|case| out::line(&format!("  {}", describe(plan, case, &paces))));
+        for (number, experiment) in plan.experiments.iter().enumerate() {
+            if plan.experiments.len() > 1 {
+                out::line(&experiment.title);
+            }
+            let own = plan.cases.iter().filter(|case| case.experiment == number);
+            own.for_each(|case| out::line(&format!("  {}", describe(plan, case, &paces))));
+        }
         let estimate = Estimate::of(plan, &paces, &|| true);
         out::line(&format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)));
     }

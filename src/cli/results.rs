@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::out;
 use crate::case::{Transfer, units};
 use crate::model::DEFAULT_MODEL;
+use crate::primitives;
 use crate::recipe::plan::{Experiment, Quantity};
 use crate::report::html::Measured;
 use crate::report::judged::cases;
@@ -50,6 +51,7 @@ pub fn measured(ledger: &Ledger, number: usize) -> Measured {
     let rows = records.clone().filter(|record| has_row(record)).map(row).collect();
     let mut remarks = choices::lines(experiment, ledger.records(), number);
     remarks.extend(settings::lines(records.clone()));
+    remarks.extend(records.clone().filter_map(|record| findings(experiment, record)));
     let speeds = SpeedsOfLight::new(plan, ledger.references());
     remarks.extend([speeds.words(records.clone()), speeds.bound(records.clone())].into_iter().flatten());
     remarks.extend(accuracies(experiment, records.clone()));
@@ -58,6 +60,12 @@ pub fn measured(ledger: &Ledger, number: usize) -> Measured {
     }
     remarks.extend(reasons(records));
     Measured { rate: quantities::column_unit(rate), rows, remarks }
+}
+
+/// What the executions of a case found, as its primitive tells it.
+fn findings(experiment: &Experiment, record: &Record) -> Option<String> {
+    let found = primitives::problem(&record.case).ok()?.findings(&record.rounds.last()?.resolved)?;
+    Some(format!("{}: {found}", experiment.label(&record.case)))
 }
 
 /// The accuracy of the experiment's models, and what they do not predict.

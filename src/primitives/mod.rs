@@ -134,6 +134,12 @@ pub trait Problem {
         Vec::new()
     }
 
+    /// What executions found beside their times, in words for a case that is finished, such as an eigenvalue and whether
+    /// a benchmark accepts it.
+    fn findings(&self, _found: &[(String, Value)]) -> Option<String> {
+        None
+    }
+
     /// The index sequences of the case, each cut after `most` indices; none for a primitive without indices.
     ///
     /// # Errors

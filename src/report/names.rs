@@ -74,6 +74,15 @@ pub fn name<'a>(experiment: &'a Experiment, key: &'a str) -> &'a str {
     axis(experiment, key).map_or_else(last, |a| a.name.as_str())
 }
 
+/// What an axis of numbers counts, where it is called like its method or shape: `he2007 passes`.
+pub fn title(experiment: &Experiment, key: &str) -> String {
+    let name = name(experiment, key);
+    match key.rsplit_once('.') {
+        Some((_, word)) if word != name && !name.ends_with(&format!(".{word}")) => format!("{name} {word}"),
+        _ => name.to_owned(),
+    }
+}
+
 /// Whether the integers of a key are sizes in bytes.
 pub fn is_size(experiment: &Experiment, key: &str) -> bool {
     if let Some(axis) = axis(experiment, key) {

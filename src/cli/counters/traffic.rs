@@ -72,7 +72,8 @@ fn array(access: &Access) -> String {
     };
     let order = match &access.order {
         Order::Sequential => "in order".to_owned(),
-        Order::Strided { stride, .. } => format!("every {stride}th element"),
+        Order::Strided { stride, run } if *run <= 1.0 => format!("every {stride}th element"),
+        Order::Strided { stride, run } => format!("one in {stride} elements, {run:.1} in a row on average"),
         Order::Random => "random".to_owned(),
         Order::Chunks { chunks } => format!("random within {chunks} chunks, one after another"),
         Order::Partitions { partitions } => format!("in {partitions} partitions"),

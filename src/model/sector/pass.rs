@@ -96,7 +96,7 @@ impl PassContext<'_> {
             Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride, run } => {
-                let taken = Taken { one_in: (*stride).max(1) as f64, run: *run as f64 };
+                let taken = Taken::new(*stride, *run);
                 Ok((strided_subset(machine, access, taken, self.distance(access))?, None))
             }
             Order::Partitions { partitions: p } => {
@@ -212,7 +212,7 @@ impl PassContext<'_> {
     /// Bytes that the pass touches.
     fn touches(&self) -> f64 {
         let of = |a: &Access| match a.order {
-            Order::Strided { .. } => (a.count as f64 * self.machine.fetch()).min(a.footprint as f64),
+            Order::Strided { stride, run } => Taken::new(stride, run).bytes(a, self.machine.fetch()),
             _ => a.footprint as f64,
         };
         self.pass.accesses.iter().map(of).sum()
@@ -331,7 +331,7 @@ mod tests {
         let n = 1 << 28;
         let scan = access(Direction::Read, n, 4 * n, Order::Sequential);
         let scan = Access { element: 4, ..scan };
-        let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64, run: 1 });
+        let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64, run: 1.0 });
         let pass = Pass { times: 1, accesses: vec![scan, moved] };
         let of = |machine: &Machine| {
             let found = demand(&PassContext { machine, pass: &pass, all: 1e12, blocks: None, cost: None })

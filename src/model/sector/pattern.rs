@@ -90,7 +90,7 @@ fn memory(machine: &Machine, access: &Access, moves: Moves) -> Result<Demand, St
         Reads { granules: granules.granules, runs: granules.runs, footprint }.seconds(machine)?
     } else {
         let lines = touched(machine.line).granules;
-        Writes { lines, sectors: granules.granules, whole: granules.whole, footprint, chance: false }
+        Writes { lines, sectors: granules.granules, whole: granules.whole, footprint, beside: None }
             .seconds(machine)?
     };
     Ok(Demand::memory("patterns", seconds))

@@ -10,8 +10,8 @@
 //! touched: strided writes of one word per line, half line and sector give it for 1, 2 and more. A line of
 //! whole sectors belongs to a stream.
 //!
-//! If the written lines are random, a line's neighbour is written with the same probability as any line: with
-//! that probability a line costs as much as contiguous lines do, otherwise as much as lines further apart.
+//! If the written lines are random, a line's neighbour is written with some probability: with that probability a
+//! line costs as much as contiguous lines do, otherwise as much as lines further apart.
 //!
 //! Both: far apart, they are random accesses, because fewer memory rows are open. Source: the profile's
 //! `strided` over the greatest footprint; without it, random accesses to memory.
@@ -54,8 +54,8 @@ pub struct Writes {
     pub sectors: f64,
     pub whole: f64,
     pub footprint: f64,
-    /// Whether the written lines are random, so that some are neighbours.
-    pub chance: bool,
+    /// The probability that the line behind a written one is written, too, if the lines are random; else none is.
+    pub beside: Option<f64>,
 }
 
 impl Writes {
@@ -76,13 +76,9 @@ impl Writes {
         Ok(self.lines * (whole * stream + (1.0 - whole) * parts.max(stream)) * far.max(1.0))
     }
 
-    /// Seconds of a word written in each line. If the lines are random, a line's neighbour is written with
-    /// the probability of any line; else there is at least one line between two written ones.
+    /// Seconds of a word written in each line.
     fn apart(&self, machine: &Machine, spacing: f64) -> Result<f64, String> {
-        if !self.chance {
-            return strided(machine, Direction::Write, spacing);
-        }
-        let both = machine.line / spacing;
+        let Some(both) = self.beside else { return strided(machine, Direction::Write, spacing) };
         let alone = strided(machine, Direction::Write, spacing.max(2.0 * machine.line))?;
         Ok(both * strided(machine, Direction::Write, machine.line)? + (1.0 - both) * alone)
     }
@@ -127,7 +123,7 @@ mod tests {
     fn writes(lines: f64, sectors: f64, whole: f64, footprint: f64) -> f64 {
         let mut seconds = 0.0;
         on_toy(|toy| {
-            seconds = Writes { lines, sectors, whole, footprint, chance: false }.seconds(toy).expect("rates")
+            seconds = Writes { lines, sectors, whole, footprint, beside: None }.seconds(toy).expect("rates")
         });
         seconds
     }
@@ -159,13 +155,13 @@ mod tests {
     #[test]
     fn chance_makes_neighbours() {
         on_toy(|toy| {
-            let of = |chance| {
-                let lines = Writes { lines: 1e6, sectors: 1e6, whole: 0.0, footprint: 256e6, chance };
+            let of = |beside| {
+                let lines = Writes { lines: 1e6, sectors: 1e6, whole: 0.0, footprint: 256e6, beside };
                 lines.seconds(toy).expect("rates")
             };
             let apart = 2e-9 * 2f64.cbrt();
-            assert!(close(of(false), 1e6 * apart));
-            assert!(close(of(true), 1e6 * (0.5 * 2e-9 + 0.5 * apart)));
+            assert!(close(of(None), 1e6 * apart));
+            assert!(close(of(Some(0.5)), 1e6 * (0.5 * 2e-9 + 0.5 * apart)));
         });
     }
 }

@@ -172,6 +172,22 @@ impl Problem for Spec {
             ("spmv-share", Value::Float(work::spmv_share(self))),
         ]
     }
+
+    /// ζ, and the benchmark's verdict.
+    fn findings(&self, found: &[(String, Value)]) -> Option<String> {
+        let number = |name: &str| {
+            let (_, value) = found.iter().find(|(key, _)| key == name)?;
+            if let Value::Float(number) = value { Some(*number) } else { None }
+        };
+        let (zeta, error) = (number("zeta")?, number("zeta-error")?);
+        let verdict = match (self.ty, self.class) {
+            (_, Class::T) => return None,
+            (Type::F32, _) => "unverified, because the benchmark computes in f64",
+            (Type::F64, _) if error <= certificate::TOLERANCE => "NAS verification successful",
+            (Type::F64, _) => "NAS verification unsuccessful",
+        };
+        Some(format!("ζ = {zeta:.13}, {error:.1e} of the reference off: {verdict}"))
+    }
 }
 
 impl Spec {
@@ -329,6 +345,10 @@ mod tests {
         let zeta = *oracle::solve::<f64>(&spec).zetas.last().expect("15 solutions");
         let error = (zeta - spec.zeta()).abs() / spec.zeta();
         assert!(error <= 1e-10, "ζ = {zeta:.13}, off by {error:e}");
+        let verdict = |zeta: f64| spec.findings(&spec.found(&[[0.0; 14].as_slice(), &[zeta]].concat()));
+        assert!(verdict(zeta).is_some_and(|words| words.ends_with(": NAS verification successful")));
+        let wrong = verdict(zeta + 1e-8).expect("a verdict");
+        assert_eq!(wrong, "ζ = 8.5971775178648, 1.2e-9 of the reference off: NAS verification unsuccessful");
         let single = *oracle::solve::<f32>(&spec).zetas.last().expect("15 solutions");
         let error = (single - spec.zeta()).abs() / spec.zeta();
         assert!(error > 1e-10 && error < 1e-5, "in f32 ζ = {single:.13}, off by {error:e}");

@@ -30,7 +30,7 @@ fn input(spec: &Spec) -> Option<Access> {
         Operation::Enumerate => None,
         Operation::Distribute => Some(Access {
             count: spec.segment_count(),
-            order: if stride > 1 { Order::Strided { stride, run: 1 } } else { Order::Sequential },
+            order: if stride > 1 { Order::Strided { stride, run: 1.0 } } else { Order::Sequential },
             ..all
         }),
         _ => Some(all),

@@ -178,7 +178,7 @@ fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access
     let chunk = spec.tuples.div_ceil(passes);
     let places = if spec.locations == Locations::Sequential { segment } else { chunk };
     // One in `share` tuples of the part that the pass walks through is moved.
-    let beside = if share == 1 { Order::Sequential } else { Order::Strided { stride: share, run: 1 } };
+    let beside = if share == 1 { Order::Sequential } else { Order::Strided { stride: share, run: 1.0 } };
     let walked = (moved * share).min(segment);
     let [random, companion] = sides(spec, moved);
     vec![
@@ -241,7 +241,7 @@ mod tests {
         let seen: Vec<_> =
             w.passes.iter().map(|p| (p.times, p.accesses[1].count, p.accesses[1].footprint)).collect();
         assert_eq!(seen, [(2, 26, 26 * 8), (2, 25, 26 * 8)]);
-        assert_eq!(w.passes[0].accesses[2].order, Order::Strided { stride: 4, run: 1 });
+        assert_eq!(w.passes[0].accesses[2].order, Order::Strided { stride: 4, run: 1.0 });
         assert_eq!(w.passes[0].accesses[2].footprint, 102 * 8);
         assert_eq!(w.declared_bytes(), 4 * 102 * 4 + 2 * 102 * 8);
     }
@@ -262,11 +262,11 @@ mod tests {
         };
         assert_eq!(
             order(32),
-            (Order::Partitions { partitions: 8 }, Order::Strided { stride: 4, run: 1 }, 1024)
+            (Order::Partitions { partitions: 8 }, Order::Strided { stride: 4, run: 1.0 }, 1024)
         );
         assert_eq!(
             order(2),
-            (Order::Partitions { partitions: 1 }, Order::Strided { stride: 2, run: 1 }, 512)
+            (Order::Partitions { partitions: 1 }, Order::Strided { stride: 2, run: 1.0 }, 512)
         );
     }
 

@@ -150,7 +150,7 @@ fn he2007(spec: &Search) -> Vec<Pass> {
     let locating = [over(n, &["keys", "offsets"], &[]), probe(), over(matches, &[], &["L"])].concat();
     let passes = spec.passes();
     let gathered = matches.div_ceil(passes);
-    let taken = if passes == 1 { Order::Sequential } else { Order::Strided { stride: passes, run: 1 } };
+    let taken = if passes == 1 { Order::Sequential } else { Order::Strided { stride: passes, run: 1.0 } };
     let gather = vec![
         Access::sequential("L", Direction::Read, 4, matches),
         random("records", 8, gathered, (8 * count).div_ceil(passes)),

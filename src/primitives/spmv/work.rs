@@ -109,13 +109,13 @@ pub fn work(spec: &Spec) -> Work {
 }
 
 /// The products of entries whose columns are in one chunk of x: all columns are read, and of the values a part. The columns
-/// of a row ascend, so that its part follows each other; at random columns of m entries m/passes on average, or one
-/// more where that is less than one. Of a band all entries of a chunk do.
+/// of a row ascend, so that a chunk's entries are neighbours in it: of m random ones m/p in each of p passes, or
+/// m/p / (1 − (1 − 1/p)^m) if rows without any do not count. Of stencils and bands they are one stretch.
 fn products(spec: &Spec, passes: u64, columns: Access) -> Pass {
     let (element, entries) = (spec.element(), spec.shape.entries.div_ceil(passes));
     let whole = gather(spec);
-    let mean = spec.shape.entries as f64 / spec.shape.rows.max(1) as f64;
-    let order = Order::Strided { stride: passes, run: (mean / passes as f64) as u64 };
+    let (mean, part) = (spec.shape.entries as f64 / spec.shape.rows.max(1) as f64, 1.0 / passes as f64);
+    let order = Order::Strided { stride: passes, run: mean * part / (1.0 - (1.0 - part).powf(mean)) };
     let scattered = passes > 1 && whole.order != Order::Sequential;
     let of = |array, direction| {
         let taken = Access::sequential(array, direction, element, entries);

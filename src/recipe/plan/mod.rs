@@ -240,11 +240,12 @@ impl Experiment {
     }
 }
 
-/// Whether the value of a key is a word that names one of these axes of the case, whose number follows it: `he2007` before
-/// `he2007 4`.
-pub fn leads<'a>(case: &Case, key: &str, mut axes: impl Iterator<Item = &'a Axis>) -> bool {
-    let word = case.params.text(key);
-    word.is_some_and(|word| axes.any(|axis| axis.name == word && case.params.get(&axis.key).is_some()))
+/// Whether the value of a key is a word that one of these axes repeats before its number: `he2007` before `he2007 4`.
+pub fn leads<'a>(case: &Case, key: &str, axes: impl Iterator<Item = &'a Axis>) -> bool {
+    let Some(word) = case.params.text(key) else { return false };
+    let below = format!("{key}.{word}.");
+    axes.filter(|axis| axis.key.starts_with(&below) && axis.name == word)
+        .any(|axis| matches!(case.params.get(&axis.key), Some(Value::Int(_) | Value::Float(_))))
 }
 
 impl Axis {

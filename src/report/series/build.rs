@@ -171,7 +171,8 @@ fn x_axis<'a>(experiment: &Experiment, cases: impl Iterator<Item = &'a Case>) ->
     };
     match (axis.map_or(Scale::Linear, |a| a.scale), numbers) {
         (scale @ (Scale::Linear | Scale::Log), Some(numbers)) if !numbers.is_empty() => {
-            XAxis { scale, unit: x_unit(bytes, &numbers), values: numbers, ..base }
+            let (name, unit) = (names::title(experiment, key), x_unit(bytes, &numbers));
+            XAxis { name, scale, unit, values: numbers, ..base }
         }
         _ => XAxis { categories: values.iter().map(|v| names::value(v, bytes)).collect(), ..base },
     }
@@ -295,10 +296,9 @@ impl Builder<'_> {
     }
 
     fn note(&mut self, what: (NoteKind, String), at: usize, record: &Record) {
-        let mut words = self.settings(&self.experiment.chart.panels, &record.case);
-        words.push(self.line_label(&record.case));
-        let x = record.case.params.get(&self.experiment.chart.x);
-        words.extend(x.map(|v| names::setting(self.experiment, &self.experiment.chart.x, v)));
+        let chart = &self.experiment.chart;
+        let keys = [&chart.panels[..], &chart.lines[..], std::slice::from_ref(&chart.x)].concat();
+        let mut words = self.settings(&keys, &record.case);
         words.retain(|w| !w.is_empty() && w != record.case.backend());
         note::add(&mut self.data.notes, what, record, at, words.join(", "));
     }

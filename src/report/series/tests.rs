@@ -482,6 +482,31 @@ fn a_method_is_not_said_twice() {
     assert_eq!(labels, ["he2007 1", "he2007 4", "best"]);
     let records: Vec<Record> = plan.cases.iter().map(|case| record(case.clone(), 0.01)).collect();
     assert_eq!(charted(&plan, 0, &records, None).labels, labels);
+    let labels = |recipe: &str| {
+        let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
+        let plan = crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default());
+        let plan = plan.expect("a plan");
+        plan.cases.iter().map(|case| plan.experiments[0].label(case)).collect::<Vec<_>>()
+    };
+    // A word is not told behind the name of its parameter.
+    let sorts = "title: Sorts\nsort: {keys: 1Ki, method: [auto, {onesweep: [auto, small]}]}\nbackend: cuda\n\
+        chart: {x: method, y: time, lines: onesweep}\n";
+    assert_eq!(labels(sorts), ["auto", "onesweep · auto", "onesweep · small"]);
+}
+
+/// A main parameter is called like its variant; an axis tells what it counts.
+#[test]
+fn an_axis_tells_what_it_counts() {
+    let named = |x: &str, lines: &str| {
+        let recipe = format!(
+            "title: A product\nspmv: {{matrix: {{random: {{rows: 64, entries: [1, 4]}}}}, \
+            method: {{he2007: [1, 4]}}}}\nbackend: cpu\nchart: {{x: {x}, lines: {lines}}}\n"
+        );
+        let recipe = crate::recipe::parse("a.yaml", &recipe).expect("a recipe");
+        let plan = crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default());
+        charted(&plan.expect("a plan"), 0, &[], None).x.name
+    };
+    assert_eq!([named("passes", "entries"), named("entries", "passes")], ["he2007 passes", "entries"]);
 }
 
 /// A sweep of passes 1, 2, 4 on the CPU alone.
