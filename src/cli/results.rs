@@ -62,7 +62,7 @@ pub fn measured(ledger: &Ledger, number: usize) -> Measured {
     Measured { rate: quantities::column_unit(rate), rows, remarks }
 }
 
-/// What the executions of a case found, as its primitive tells it.
+/// The findings of a case's executions, as its primitive tells them.
 fn findings(experiment: &Experiment, record: &Record) -> Option<String> {
     let found = primitives::problem(&record.case).ok()?.findings(&record.rounds.last()?.resolved)?;
     Some(format!("{}: {found}", experiment.label(&record.case)))

@@ -134,7 +134,7 @@ pub trait Problem {
         Vec::new()
     }
 
-    /// What executions found beside their times, in words for a case that is finished, such as an eigenvalue and whether
+    /// Findings of executions beside their times, in words for a case that is finished, such as an eigenvalue and whether
     /// a benchmark accepts it.
     fn findings(&self, _found: &[(String, Value)]) -> Option<String> {
         None

@@ -74,7 +74,7 @@ pub fn name<'a>(experiment: &'a Experiment, key: &'a str) -> &'a str {
     axis(experiment, key).map_or_else(last, |a| a.name.as_str())
 }
 
-/// What an axis of numbers counts, where it is called like its method or shape: `he2007 passes`.
+/// The title of an axis of numbers: its name, and its parameter's where it is called like a method: `he2007 passes`.
 pub fn title(experiment: &Experiment, key: &str) -> String {
     let name = name(experiment, key);
     match key.rsplit_once('.') {

@@ -163,6 +163,8 @@ mod tests {
                 );
             }
         }
+        let none = "random matrix.random.rows=0";
+        assert!(orders(none, 4).contains(&Order::Strided { stride: 4, run: 1.0 }));
         let banded = "banded matrix.banded.rows=1000 matrix.banded.half=50";
         assert_eq!(orders(banded, 4), [Order::Sequential, Order::Sequential]);
     }

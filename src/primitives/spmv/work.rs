@@ -115,7 +115,9 @@ fn products(spec: &Spec, passes: u64, columns: Access) -> Pass {
     let (element, entries) = (spec.element(), spec.shape.entries.div_ceil(passes));
     let whole = gather(spec);
     let (mean, part) = (spec.shape.entries as f64 / spec.shape.rows.max(1) as f64, 1.0 / passes as f64);
-    let order = Order::Strided { stride: passes, run: mean * part / (1.0 - (1.0 - part).powf(mean)) };
+    // Of a matrix without entries, too: 0/0 is no number, which a plan cannot keep.
+    let run = (mean * part / (1.0 - (1.0 - part).powf(mean))).max(1.0);
+    let order = Order::Strided { stride: passes, run };
     let scattered = passes > 1 && whole.order != Order::Sequential;
     let of = |array, direction| {
         let taken = Access::sequential(array, direction, element, entries);

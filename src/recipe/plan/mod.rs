@@ -240,7 +240,7 @@ impl Experiment {
     }
 }
 
-/// Whether the value of a key is a word that one of these axes repeats before its number: `he2007` before `he2007 4`.
+/// True of a key whose value is a word that one of these axes repeats before its number: `he2007` before `he2007 4`.
 pub fn leads<'a>(case: &Case, key: &str, axes: impl Iterator<Item = &'a Axis>) -> bool {
     let Some(word) = case.params.text(key) else { return false };
     let below = format!("{key}.{word}.");

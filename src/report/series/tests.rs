@@ -439,11 +439,10 @@ fn the_axis_reaches_for_a_guide_that_is_near() {
 
 /// Our cases with two methods, and a peer's, which have none.
 fn beside_a_peer() -> (Plan, Vec<Record>) {
-    let recipe = "title: Beside a peer\ngather: {method: [direct, {multipass: {passes: 2}}], tuples: [1Ki, 4Ki]}\n\
-        backend: cuda\npeers: plain\nchart: {x: tuples, lines: method, ceiling: copy}\n";
-    let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
-    let plan =
-        crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan");
+    let plan = planned(
+        "title: Beside a peer\ngather: {method: [direct, {multipass: {passes: 2}}], tuples: [1Ki, 4Ki]}\n\
+         backend: cuda\npeers: plain\nchart: {x: tuples, lines: method, ceiling: copy}\n",
+    );
     let records = plan.cases.iter().map(|case| match case.peer() {
         Some(_) => Record { verdict: None, ..record(case.clone(), 0.01) },
         None => record(case.clone(), 0.02),
@@ -470,41 +469,41 @@ fn a_peer_has_a_line_of_its_own_and_is_not_certified() {
     insta::assert_snapshot!(lines.chain(guides).chain(notes).collect::<Vec<_>>().join("\n"));
 }
 
+fn planned(recipe: &str) -> Plan {
+    let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
+    crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan")
+}
+
 /// A method's number stands for the method: no `he2007, he2007 4`.
 #[test]
 fn a_method_is_not_said_twice() {
-    let recipe = "title: A product\nspmv: {matrix: {laplace5: 8}, method: [{he2007: [1, 4]}, best]}\n\
-        backend: cpu\nchart: {x: matrix, y: time, lines: [method, he2007]}\n";
-    let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
-    let plan =
-        crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan");
-    let labels: Vec<String> = plan.cases.iter().map(|case| plan.experiments[0].label(case)).collect();
-    assert_eq!(labels, ["he2007 1", "he2007 4", "best"]);
-    let records: Vec<Record> = plan.cases.iter().map(|case| record(case.clone(), 0.01)).collect();
-    assert_eq!(charted(&plan, 0, &records, None).labels, labels);
-    let labels = |recipe: &str| {
-        let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
-        let plan = crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default());
-        let plan = plan.expect("a plan");
-        plan.cases.iter().map(|case| plan.experiments[0].label(case)).collect::<Vec<_>>()
+    let labels = |plan: &Plan| -> Vec<String> {
+        plan.cases.iter().map(|case| plan.experiments[0].label(case)).collect()
     };
+    let plan = planned(
+        "title: A product\nspmv: {matrix: {laplace5: 8}, method: [{he2007: [1, 4]}, best]}\n\
+         backend: cpu\nchart: {x: matrix, y: time, lines: [method, he2007]}\n",
+    );
+    assert_eq!(labels(&plan), ["he2007 1", "he2007 4", "best"]);
+    let records: Vec<Record> = plan.cases.iter().map(|case| record(case.clone(), 0.01)).collect();
+    assert_eq!(charted(&plan, 0, &records, None).labels, labels(&plan));
     // A word is not told behind the name of its parameter.
-    let sorts = "title: Sorts\nsort: {keys: 1Ki, method: [auto, {onesweep: [auto, small]}]}\nbackend: cuda\n\
-        chart: {x: method, y: time, lines: onesweep}\n";
-    assert_eq!(labels(sorts), ["auto", "onesweep · auto", "onesweep · small"]);
+    let sorts = planned(
+        "title: Sorts\nsort: {keys: 1Ki, method: [auto, {onesweep: [auto, small]}]}\nbackend: cuda\n\
+         chart: {x: method, y: time, lines: onesweep}\n",
+    );
+    assert_eq!(labels(&sorts), ["auto", "onesweep · auto", "onesweep · small"]);
 }
 
 /// A main parameter is called like its variant; an axis tells what it counts.
 #[test]
 fn an_axis_tells_what_it_counts() {
     let named = |x: &str, lines: &str| {
-        let recipe = format!(
+        let plan = planned(&format!(
             "title: A product\nspmv: {{matrix: {{random: {{rows: 64, entries: [1, 4]}}}}, \
-            method: {{he2007: [1, 4]}}}}\nbackend: cpu\nchart: {{x: {x}, lines: {lines}}}\n"
-        );
-        let recipe = crate::recipe::parse("a.yaml", &recipe).expect("a recipe");
-        let plan = crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default());
-        charted(&plan.expect("a plan"), 0, &[], None).x.name
+             method: {{he2007: [1, 4]}}}}\nbackend: cpu\nchart: {{x: {x}, lines: {lines}}}\n"
+        ));
+        charted(&plan, 0, &[], None).x.name
     };
     assert_eq!([named("passes", "entries"), named("entries", "passes")], ["he2007 passes", "entries"]);
 }
