@@ -6,7 +6,7 @@ use crate::case::table::{Field, choice, count, parameters, words};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Shape, small_integer};
 
-/// Entries a row from which on a GPU's warps have enough of a row for all their lanes, and processors for two vectors.
+/// Entries a row from which on a GPU's warps have enough of a row for all their lanes.
 const LONG_ROWS: u64 = 32;
 
 /// Bytes of x that the first-level cache of a multiprocessor keeps.
@@ -232,10 +232,11 @@ impl Spec {
         }
     }
 
-    /// Whether rows are summed that fill no two vectors of a processor on average: a vector's sum takes longer than theirs.
+    /// Whether rows are summed that do not fill a vector of 512 bits on average: a vector's sum takes longer than theirs.
     pub fn has_short_rows(&self) -> bool {
+        let lanes = 64 / self.element();
         matches!(self.method, Method::Row { .. } | Method::Balanced)
-            && self.shape.entries < LONG_ROWS * self.shape.rows
+            && self.shape.entries < lanes * self.shape.rows
     }
 
     /// The method that is executed.

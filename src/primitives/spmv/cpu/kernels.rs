@@ -91,8 +91,9 @@ impl Number for f64 {
 
 /// Sums of products by an instruction set.
 trait Sums<T> {
-    /// True if columns and x are read.
-    const GATHERS: bool = true;
+    /// Entries of the longest row that has what follows it fetched at once. In longer ones, `sum` fetches as it goes, or
+    /// leaves it to the processor: at once, rows of 399 entries took 1.4 times as long on two threads of an EPYC.
+    const SHORT: usize;
 
     /// The sum of values[e] · x[columns[e]] for `n` entries.
     ///
@@ -106,6 +107,8 @@ trait Sums<T> {
 struct Scalar;
 
 impl<T: Number> Sums<T> for Scalar {
+    const SHORT: usize = 32;
+
     #[inline(always)]
     unsafe fn sum(values: *const T, columns: *const u32, x: *const T, n: usize) -> T {
         // SAFETY: by the caller's promise.
@@ -138,7 +141,7 @@ fn first<T: Number, const N: usize>(product: impl Fn(usize) -> T) -> T {
 struct Products;
 
 impl<T: Number> Sums<T> for Products {
-    const GATHERS: bool = false;
+    const SHORT: usize = 0;
 
     #[inline(always)]
     unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
@@ -151,7 +154,7 @@ impl<T: Number> Sums<T> for Products {
 struct Scanned;
 
 impl<T: Number> Sums<T> for Scanned {
-    const GATHERS: bool = false;
+    const SHORT: usize = 0;
 
     #[inline(always)]
     unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
@@ -167,76 +170,104 @@ impl<T: Number> Sums<T> for Scanned {
     }
 }
 
+/// Gathers of 256 bits.
+#[cfg(target_arch = "x86_64")]
+struct Avx2;
+
+/// Gathers of 512 bits.
+#[cfg(target_arch = "x86_64")]
+struct Avx512;
+
+/// Gathers take signed numbers: those of column − 2^31, counted from x + 2^31.
+#[cfg(target_arch = "x86_64")]
+const MIDDLE: u32 = 1 << 31;
+
+/// Sums by vectors of so many lanes. The expression has the products of the next entries, at most as many, and 0 in the
+/// other lanes.
 #[cfg(target_arch = "x86_64")]
 macro_rules! gathered {
-    ($name:ident, $t:ty, $lanes:literal, $zero:ident, $load:ident, $multiply:ident, $add:ident,
-     |$from:ident, $at:ident| $gather:expr) => {
-        impl Sums<$t> for $name {
+    ($isa:ident, $t:ty, $lanes:literal, $zero:ident, $add:ident, |$values:ident, $columns:ident, $middle:ident, $n:ident| $products:expr) => {
+        impl Sums<$t> for $isa {
+            const SHORT: usize = $lanes - 1;
+
             #[inline(always)]
             unsafe fn sum(values: *const $t, columns: *const u32, x: *const $t, n: usize) -> $t {
                 use std::arch::x86_64::*;
-                let whole = n - n % $lanes;
-                // SAFETY: by the caller's promise.
+                // SAFETY: by the caller's promise; lanes behind the last entry are masked.
                 unsafe {
-                    let rest = Scalar::sum(values.add(whole), columns.add(whole), x, n - whole);
-                    if whole == 0 {
-                        return rest;
+                    if n < $lanes {
+                        return Scalar::sum(values, columns, x, n);
                     }
                     let mut sums = $zero();
-                    for first in (0..whole).step_by($lanes) {
-                        let ($from, $at) = (x, columns.add(first));
-                        sums = $add(sums, $multiply($load(values.add(first)), $gather));
+                    for first in (0..n).step_by($lanes) {
+                        let ($values, $columns, $n) = (values.add(first), columns.add(first), n - first);
+                        let $middle = x.wrapping_add(MIDDLE as usize);
+                        fetch_later($values, $columns);
+                        sums = $add(sums, $products);
                     }
-                    let lanes: [$t; $lanes] = std::mem::transmute(sums);
-                    lanes.into_iter().fold(rest, |sum, lane| sum + lane)
+                    let sums: [$t; $lanes] = std::mem::transmute(sums);
+                    total(sums)
                 }
             }
         }
     };
 }
 
-/// Gathers of 256 bits. Columns beyond 2^31 count as signed in a gather, so that they are taken as 64-bit indices, half a
-/// vector of f32 at a time.
 #[cfg(target_arch = "x86_64")]
-struct Avx2;
+gathered!(Avx2, f32, 8, _mm256_setzero_ps, _mm256_add_ps, |values, columns, middle, n| {
+    let lanes =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(n.min(8) as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    let columns =
+        _mm256_xor_si256(_mm256_maskload_epi32(columns.cast(), lanes), _mm256_set1_epi32(MIDDLE as i32));
+    let x = _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), middle, columns, _mm256_castsi256_ps(lanes));
+    _mm256_mul_ps(_mm256_maskload_ps(values, lanes), x)
+});
 #[cfg(target_arch = "x86_64")]
-struct Avx512;
+gathered!(Avx2, f64, 4, _mm256_setzero_pd, _mm256_add_pd, |values, columns, middle, n| {
+    let half = _mm_cmpgt_epi32(_mm_set1_epi32(n.min(4) as i32), _mm_setr_epi32(0, 1, 2, 3));
+    let columns = _mm_xor_si128(_mm_maskload_epi32(columns.cast(), half), _mm_set1_epi32(MIDDLE as i32));
+    let lanes = _mm256_cvtepi32_epi64(half);
+    let x = _mm256_mask_i32gather_pd::<8>(_mm256_setzero_pd(), middle, columns, _mm256_castsi256_pd(lanes));
+    _mm256_mul_pd(_mm256_maskload_pd(values, lanes), x)
+});
+#[cfg(target_arch = "x86_64")]
+gathered!(Avx512, f32, 16, _mm512_setzero_ps, _mm512_add_ps, |values, columns, middle, n| {
+    let lanes = u16::MAX >> 16usize.saturating_sub(n);
+    let columns = _mm512_maskz_loadu_epi32(lanes, columns.cast());
+    let columns = _mm512_xor_si512(columns, _mm512_set1_epi32(MIDDLE as i32));
+    let x = _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, columns, middle);
+    _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, values), x)
+});
+#[cfg(target_arch = "x86_64")]
+gathered!(Avx512, f64, 8, _mm512_setzero_pd, _mm512_add_pd, |values, columns, middle, n| {
+    let lanes = u8::MAX >> 8usize.saturating_sub(n);
+    let columns = _mm256_maskz_loadu_epi32(lanes, columns.cast());
+    let columns = _mm256_xor_si256(columns, _mm256_set1_epi32(MIDDLE as i32));
+    let x = _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), lanes, columns, middle);
+    _mm512_mul_pd(_mm512_maskz_loadu_pd(lanes, values), x)
+});
 
+/// The sum of a vector's lanes, a power of two: half of them at a time.
 #[cfg(target_arch = "x86_64")]
-gathered!(Avx2, f32, 4, _mm_setzero_ps, _mm_loadu_ps, _mm_mul_ps, _mm_add_ps, |from, at| {
-    _mm256_i64gather_ps::<4>(from, _mm256_cvtepu32_epi64(_mm_loadu_si128(at.cast())))
-});
-#[cfg(target_arch = "x86_64")]
-gathered!(Avx2, f64, 4, _mm256_setzero_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_add_pd, |from, at| {
-    _mm256_i64gather_pd::<8>(from, _mm256_cvtepu32_epi64(_mm_loadu_si128(at.cast())))
-});
-#[cfg(target_arch = "x86_64")]
-gathered!(Avx512, f32, 8, _mm256_setzero_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_add_ps, |from, at| {
-    _mm512_i64gather_ps::<4>(_mm512_cvtepu32_epi64(_mm256_loadu_si256(at.cast())), from)
-});
-#[cfg(target_arch = "x86_64")]
-gathered!(Avx512, f64, 8, _mm512_setzero_pd, _mm512_loadu_pd, _mm512_mul_pd, _mm512_add_pd, |from, at| {
-    _mm512_i64gather_pd::<8>(_mm512_cvtepu32_epi64(_mm256_loadu_si256(at.cast())), from)
-});
+#[inline(always)]
+fn total<T: Number, const N: usize>(mut lanes: [T; N]) -> T {
+    let mut half = N / 2;
+    while half > 0 {
+        (0..half).for_each(|at| lanes[at] = lanes[at] + lanes[at + half]);
+        half /= 2;
+    }
+    lanes[0]
+}
 
-/// Entries between what is summed and what is fetched: 2 KiB of columns. Short rows keep loads of x waiting, and with
-/// them the loads of what comes next.
+/// Entries between what is summed and what is fetched: 2 KiB of columns. Loads of x wait, and with them the loads of what
+/// comes next.
 const AHEAD: usize = 512;
 
-/// Entries of the longest row whose later entries are prefetched. In longer rows the processor itself fetches ahead, and
-/// loads of x overlap. (Zen 5, two threads: with prefetches, rows of 7 and 11 entries take as little as 0.7 of the time,
-/// of 16 and 32 about the same, of 64 and 98 up to 1.1 times, of 399 1.4 times as long.)
-const SHORT: usize = 32;
-
-/// Fetches the values and columns that are [`AHEAD`] entries after these.
+/// Fetches a value and a column that are [`AHEAD`] entries after these.
 #[inline(always)]
-fn fetch_later<T>(values: *const T, columns: *const u32, entries: Range<usize>) {
-    let mut at = entries.start;
-    while at < entries.end {
-        prefetch(values.wrapping_add(at + AHEAD));
-        prefetch(columns.wrapping_add(at + AHEAD));
-        at += 64 / size_of::<T>();
-    }
+fn fetch_later<T>(values: *const T, columns: *const u32) {
+    prefetch(values.wrapping_add(AHEAD));
+    prefetch(columns.wrapping_add(AHEAD));
 }
 
 #[inline(always)]
@@ -246,8 +277,10 @@ unsafe fn rows<T: Number, S: Sums<T>>(call: &Call, rows: Range<usize>) {
         // SAFETY: by the caller's promise.
         unsafe {
             let (begin, end) = (*call.starts.add(row) as usize, *call.starts.add(row + 1) as usize);
-            if S::GATHERS && end - begin <= SHORT {
-                fetch_later(values, call.columns, begin..end);
+            if end - begin <= S::SHORT {
+                (begin..end)
+                    .step_by(64 / size_of::<T>())
+                    .for_each(|at| fetch_later(values.add(at), call.columns.add(at)));
             }
             let sum = S::sum(values.add(begin), call.columns.add(begin), x, end - begin);
             let z = if call.z.is_null() { T::ZERO } else { *call.z.cast::<T>().add(row) };
