@@ -412,3 +412,57 @@ pub fn timed(ty: Type, isa: Isa) -> Timed {
         (_, Type::F64) => of!(scalar, f64),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu::Buffer;
+
+    /// Rows of every length around those of vectors, with columns at the ends of both halves of 32 bits.
+    #[test]
+    fn sums_reach_every_column_of_32_bits() {
+        const COLUMNS: [u32; 4] = [0, (1 << 31) - 1, 1 << 31, u32::MAX];
+        let at = |k: usize| (COLUMNS[k % 4], (k + 1) as f64, (k % 4 + 1) as f64);
+        for (ty, bytes) in [(Type::F32, 4), (Type::F64, 8)] {
+            // Of x only the pages are in memory that are used.
+            let x = Buffer::new(bytes << 32).expect("addresses");
+            let (values, columns) =
+                (Buffer::new(64 * bytes).expect("memory"), Buffer::new(256).expect("memory"));
+            let put = |array: &Buffer, at: usize, number: f64| {
+                // SAFETY: inside the arrays, which nobody else uses.
+                unsafe {
+                    match ty {
+                        Type::F32 => array.ptr::<f32>().add(at).write(number as f32),
+                        Type::F64 => array.ptr::<f64>().add(at).write(number),
+                    }
+                }
+            };
+            for k in 0..64 {
+                let (column, value, factor) = at(k);
+                put(&x, column as usize, factor);
+                put(&values, k, value);
+                // SAFETY: inside the array, which nobody else uses.
+                unsafe { columns.ptr::<u32>().add(k).write(column) };
+            }
+            let call = Call {
+                starts: std::ptr::null(),
+                columns: columns.ptr(),
+                values: values.ptr(),
+                x: x.ptr(),
+                z: std::ptr::null(),
+                y: std::ptr::null_mut(),
+            };
+            for isa in Isa::ALL.into_iter().filter(|isa| isa.present()) {
+                for n in 0..=64 {
+                    let sum = (0..n).map(at).map(|(_, value, factor)| value * factor).sum::<f64>();
+                    // SAFETY: the arrays hold these entries, and the instruction set is present.
+                    assert_eq!(
+                        unsafe { (timed(ty, isa).gathered.part)(&call, 0..n) },
+                        sum,
+                        "{ty:?} {isa:?}, {n} entries"
+                    );
+                }
+            }
+        }
+    }
+}
