@@ -232,11 +232,12 @@ impl Spec {
         }
     }
 
-    /// Whether rows are summed that do not fill a vector of 512 bits on average: a vector's sum takes longer than theirs.
-    pub fn has_short_rows(&self) -> bool {
+    /// Whether rows are summed that have as many entries on average as a vector of 512 bits has lanes. Shorter ones are
+    /// summed faster one by one, and the other methods have no vectors.
+    pub fn fills_vectors(&self) -> bool {
         let lanes = 64 / self.element();
         matches!(self.method, Method::Row { .. } | Method::Balanced)
-            && self.shape.entries < lanes * self.shape.rows
+            && self.shape.entries >= lanes * self.shape.rows
     }
 
     /// The method that is executed.
