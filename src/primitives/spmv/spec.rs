@@ -232,8 +232,8 @@ impl Spec {
         }
     }
 
-    /// Whether rows are summed that have as many entries on average as a vector of 512 bits has lanes. Shorter ones are
-    /// summed faster one by one, and the other methods have no vectors.
+    /// True of methods that sum rows by vectors, if a row has as many entries on average as a vector of 512 bits has
+    /// lanes. Shorter rows are summed faster one by one.
     pub fn fills_vectors(&self) -> bool {
         let lanes = 64 / self.element();
         matches!(self.method, Method::Row { .. } | Method::Balanced)
