@@ -1,8 +1,6 @@
 //! Passes to the crate information that only its source tree holds: the revision and lists of embedded files.
 
 mod embedded;
-#[cfg(feature = "cuda")]
-mod kernels;
 mod recipes;
 mod revision;
 
@@ -15,20 +13,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     revision::tell();
     let out = PathBuf::from(env::var("OUT_DIR")?);
     recipes::list(&out)?;
-    for kind in ["verify", "verify-cuda", "verify-large"] {
-        embedded::list(&out.join(kind), cases(kind)?)?;
-    }
     embedded::list(&out.join("profiles"), files("experiments/profiles", "yaml")?)?;
-    #[cfg(feature = "cuda")]
-    kernels::pack(&out)?;
     Ok(())
-}
-
-/// The files with this name in the primitives' folders, ordered by folder.
-fn cases(name: &str) -> io::Result<Vec<PathBuf>> {
-    let folders = inside("src/primitives")?;
-    let files = folders.into_iter().map(|folder| folder.join(name).with_extension("yaml"));
-    Ok(files.filter(|file| file.is_file()).collect())
 }
 
 /// The files of a folder with this extension, sorted by name.

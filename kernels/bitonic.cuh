@@ -1,4 +1,4 @@
-// The bitonic sorting network (src/primitives/sort/bitonic.rs): in shared memory, for tiles and for parts that fit, and
+// The bitonic sorting network (src/core/primitives/sort/bitonic.rs): in shared memory, for tiles and for parts that fit, and
 // over all keys. A level of span k compares keys at half a span's distance or, where a stage begins, each key of the
 // left half with its mirror image in the right one. The smaller key always comes first, so keys behind the end would
 // stay there: comparisons with them are left out.

@@ -18,7 +18,7 @@ struct Finding {
     u64 found;
 };
 
-// Kinds of mistake; src/primitives/cuda/check_report.rs has their messages.
+// Kinds of mistake; src/core/primitives/cuda/check_report.rs has their messages.
 #define WRONG_VALUE 1ull     // a value differs
 #define WRONG_LOCATION 2ull  // an entry of L differs from its closed form
 #define OUT_OF_RANGE 3ull    // an entry of L lies outside its partition

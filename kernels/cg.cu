@@ -1,8 +1,8 @@
-// cg: the NAS benchmark CG (src/primitives/cg/mod.rs). One launch computes all solutions: a grid of as many blocks as are
+// cg: the NAS benchmark CG (src/core/primitives/cg/mod.rs). One launch computes all solutions: a grid of as many blocks as are
 // resident at once, which meet at a barrier after each phase of a step.
 //
 // By rows, a warp multiplies a row, 32 entries at a time and several such groups in flight; entries pass the first-level
-// cache by, so that it keeps the gathered vector. In blocks of columns (src/primitives/spmv/slices.rs), a block of threads
+// cache by, so that it keeps the gathered vector. In blocks of columns (src/core/primitives/spmv/slices.rs), a block of threads
 // keeps its part of the vector in shared memory, a lane multiplies a row of a slice, and the sums of a row over the blocks
 // of columns, its layers, are added where they are used. A dot product is summed by each block over its share of the rows, and then by
 // every block over the sums of all blocks in the same order: all have the same scalars without a second barrier, and
@@ -257,7 +257,7 @@ TIMED(cg_blocks_f32, float, true)
 
 // ---- the certificate ----------------------------------------------------------------------------
 
-// Of each thread's share of the rows the five sums of `Sums` (src/primitives/cg/certificate.rs), in f64 and in the order
+// Of each thread's share of the rows the five sums of `Sums` (src/core/primitives/cg/certificate.rs), in f64 and in the order
 // of the rows.
 template <typename T> LAB void certify(const System& s, double scale, double* words) {
     const T *x = (const T*)s.x, *next = (const T*)s.next, *z = (const T*)s.z, *values = (const T*)s.values;

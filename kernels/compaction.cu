@@ -230,7 +230,7 @@ template <typename T, bool BACKWARD> LAB void distribute(const Bits& b, const T*
     }, [&](const Place& p, u32 k) { __stcs(out + p.i, x[k]); });
 }
 
-// Falses go to i − t(i), trues to e − u(i) (src/primitives/compaction). The first element of each kind begins a
+// Falses go to i − t(i), trues to e − u(i) (src/core/primitives/compaction). The first element of each kind begins a
 // new segment.
 template <typename T> LAB void split(const Bits& b, const T* in, T* out, u32* new_heads) {
     T x[WORDS];
@@ -266,7 +266,7 @@ OF_ELEMENTS(8, u64)
 
 // ---- inputs and certificate -------------------------------------------------------------------
 
-// Layout shared with src/primitives/compaction/cuda: elements, flags and segments as functions of i.
+// Layout shared with src/core/primitives/compaction/cuda: elements, flags and segments as functions of i.
 struct Given {
     u64 key;
     u64 trues;

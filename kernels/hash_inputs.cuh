@@ -1,5 +1,5 @@
 // The records of a hash table, the keys that are searched for, and the certificates: twins of
-// src/primitives/hash_search/records.rs.
+// src/core/primitives/hash_search/records.rs.
 #pragma once
 
 #include "certify.cuh"

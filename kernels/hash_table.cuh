@@ -1,4 +1,4 @@
-// A bucketed hash table in device memory: the twin of src/primitives/hash_search/layout.rs, which describes it.
+// A bucketed hash table in device memory: the twin of src/core/primitives/hash_search/layout.rs, which describes it.
 #pragma once
 
 #include "inputs.cuh"

@@ -263,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #define SKEWED 1u
 #define ZIPF 2u
 
-// The values (src/primitives/histogram/values.rs).
+// The values (src/core/primitives/histogram/values.rs).
 struct Values {
     u32 kind;
     u32 hot;

@@ -1,4 +1,4 @@
-// The lab's inputs as integer functions of (seed, i): bit-for-bit twins of those in src/inputs. A kernel takes
+// The lab's inputs as integer functions of (seed, i): bit-for-bit twins of those in src/core/inputs. A kernel takes
 // key64(seed) instead of the seed. Host-compilable: a test builds this file with a C++ compiler and compares
 // golden vectors.
 #pragma once
@@ -21,7 +21,7 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// ---- words (src/inputs/mix.rs) -------------------------------------------------
+// ---- words (src/core/inputs/mix.rs) -------------------------------------------------
 
 LAB u64 mix64(u64 x) {
     x ^= x >> 27;
@@ -82,7 +82,7 @@ LAB u64 scale(u64 word, u64 n) {
 // The f64 values of the primitive stream: integers below 2^20.
 LAB double stream_value(u64 key, u64 i) { return (double)(word64(key, i) >> 44); }
 
-// ---- permutations (src/inputs/permutation.rs) -----------------------------------
+// ---- permutations (src/core/inputs/permutation.rs) -----------------------------------
 
 // Layout of inputs::Permutation.
 struct Permutation {
@@ -135,7 +135,7 @@ LAB u64 permutation_invert(const Permutation& p, u64 j) {
     return j;
 }
 
-// ---- Zipf draws (src/inputs/zipf.rs) ----------------------------------------------
+// ---- Zipf draws (src/core/inputs/zipf.rs) ----------------------------------------------
 
 LAB u64 zipf_draw(u64 key, const u64* cumulative, const u64* start, const u32* guide,
                   const Permutation& spread, u64 i) {
@@ -151,6 +151,6 @@ LAB u64 zipf_draw(u64 key, const u64* cumulative, const u64* start, const u32* g
     return permutation_apply(spread, first + scale(mix64(u ^ 0x5A495046ull), start[low + 1] - first));
 }
 
-// ---- partitions (src/inputs/partitions.rs) ---------------------------------------
+// ---- partitions (src/core/inputs/partitions.rs) ---------------------------------------
 
 LAB u64 partition_of(u64 key, u64 i, u64 p) { return scale(word64(key, i), p); }

@@ -36,7 +36,7 @@ struct Fused {
 
 static_assert(sizeof(Fused) == 136, "the layout of the host");
 
-// Threads per block, keys per thread, blocks per multiprocessor (src/primitives/multisplit/tiles.rs). More
+// Threads per block, keys per thread, blocks per multiprocessor (src/core/primitives/multisplit/tiles.rs). More
 // buckets need larger tiles: memory takes almost twice as long for runs of a few sectors as for long ones. A
 // few threads with many keys each need fewer counters and have more loads in flight.
 template <int BITS, int VALUE> struct Shape {

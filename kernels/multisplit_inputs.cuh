@@ -1,5 +1,5 @@
 // The keys and values of a multisplit as integer functions of (seed, i), and the bucket functions: twins of
-// src/primitives/multisplit/{keys,buckets,prime}.rs.
+// src/core/primitives/multisplit/{keys,buckets,prime}.rs.
 #pragma once
 #include "inputs.cuh"
 

@@ -1,4 +1,4 @@
-// The radix sort of he2007 §4.1 (src/primitives/sort/he2007.rs), which begins with the highest bits.
+// The radix sort of he2007 §4.1 (src/core/primitives/sort/he2007.rs), which begins with the highest bits.
 //
 //   for each phase, all tiles of all parts that do not fit in shared memory:
 //     count     each thread counts its keys of each digit in counters of one byte

@@ -4,7 +4,7 @@
 
 #define BLOCK 256u
 
-// The order of the visits (src/inputs/scramble.rs).
+// The order of the visits (src/core/inputs/scramble.rs).
 struct Scramble {
     u64 key;
     u64 mask;

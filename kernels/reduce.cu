@@ -1,5 +1,5 @@
 // reduce: the sum, minimum or maximum of n elements, or of the products of two arrays
-// (src/primitives/reduce/mod.rs). Terms are combined as words: integers as they are, floats to be summed as
+// (src/core/primitives/reduce/mod.rs). Terms are combined as words: integers as they are, floats to be summed as
 // doubles, floats to be compared as integer keys with the same order.
 //
 // The grid has as many blocks as are resident at once. Each thread loops over tiles with ITEMS vectors of 16

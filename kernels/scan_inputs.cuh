@@ -1,5 +1,5 @@
 // The elements and segments of the scans as functions of (seed, i), bit-for-bit twins of
-// src/primitives/scan/{inputs,segments}.rs, and the operators applied to two elements.
+// src/core/primitives/scan/{inputs,segments}.rs, and the operators applied to two elements.
 #pragma once
 
 #include "operators.cuh"

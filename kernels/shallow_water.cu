@@ -1,4 +1,4 @@
-// shallow-water: waves by Kass and Miller's implicit scheme, direction by direction (src/primitives/shallow_water/mod.rs). η is the
+// shallow-water: waves by Kass and Miller's implicit scheme, direction by direction (src/core/primitives/shallow_water/mod.rs). η is the
 // height above rest and w its change by a step. A sweep along the rows, then one along the columns, each
 //
 //   solves     y[i] − F[i + ½] + F[i − ½] = η[i] + w[i] (rows) or η[i] (columns),   F[i + ½] = k·(d + (η[i] + η[i + 1])/2)·(y[i + 1] − y[i])

@@ -1,4 +1,4 @@
-// Sums over the rows of a matrix in blocks of columns, each in slices of 32 rows (src/primitives/spmv/slices.rs). A block of
+// Sums over the rows of a matrix in blocks of columns, each in slices of 32 rows (src/core/primitives/spmv/slices.rs). A block of
 // threads keeps the part of the vector that a block of columns needs in shared memory; a lane has a row of a slice.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The keys and values of a sort as integer functions of (seed, i): twins of src/primitives/sort/keys.rs.
+// The keys and values of a sort as integer functions of (seed, i): twins of src/core/primitives/sort/keys.rs.
 #pragma once
 
 #include "inputs.cuh"

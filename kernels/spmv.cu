@@ -1,4 +1,4 @@
-// spmv: y = A·x, or y = A·x + z, of a sparse matrix in compressed rows (src/primitives/spmv/mod.rs). Only rows below
+// spmv: y = A·x, or y = A·x + z, of a sparse matrix in compressed rows (src/core/primitives/spmv/mod.rs). Only rows below
 // `rows` are computed, which is less than the matrix has only for a deliberate mistake. z may be missing.
 #include "slices.cuh"
 #include "spmv_tile.cuh"

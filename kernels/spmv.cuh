@@ -1,4 +1,4 @@
-// Sparse matrices in compressed rows, and sums over their rows (src/primitives/spmv/mod.rs). What solvers share:
+// Sparse matrices in compressed rows, and sums over their rows (src/core/primitives/spmv/mod.rs). What solvers share:
 //
 //   Csr<T>            the arrays of a matrix
 //   entries_sum       a lane's share of the products of some entries

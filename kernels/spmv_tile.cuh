@@ -1,4 +1,4 @@
-// Sums over the rows of a tile, whose entries a block has in shared memory (src/primitives/spmv/tiles.rs). The ends of
+// Sums over the rows of a tile, whose entries a block has in shared memory (src/core/primitives/spmv/tiles.rs). The ends of
 // rows and the entries, merged in order, are cut into tiles (Merrill and Garland: Merge-based parallel sparse
 // matrix-vector multiplication, SC 2016): tile t holds the ends of rows firsts[t] to firsts[t + 1], and the sum of the
 // entries of a row that ends in a later tile goes to carries[t].

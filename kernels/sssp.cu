@@ -1,5 +1,5 @@
 // sssp: distances from one vertex of a graph. One launch of blocks that are all resident at once holds the whole loop:
-// each step relaxes the arcs of the frontier, and a barrier of the grid ends it. src/primitives/sssp/mod.rs says what the
+// each step relaxes the arcs of the frontier, and a barrier of the grid ends it. src/core/primitives/sssp/mod.rs says what the
 // methods defer.
 //
 // An entry of the frontier is a vertex with the distance that it has fallen to, and counts only until it falls further. What

@@ -1,4 +1,4 @@
-// The certificate of sssp (src/primitives/sssp/mod.rs proves it): no arc can lower a distance, and every vertex with a
+// The certificate of sssp (src/core/primitives/sssp/mod.rs proves it): no arc can lower a distance, and every vertex with a
 // distance is supported, by a tight arc of a weight above 0 or from a supported vertex by one of weight 0.
 #pragma once
 

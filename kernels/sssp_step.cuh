@@ -1,4 +1,4 @@
-// A step of sssp: the window of distances (src/primitives/sssp/window.rs), the frontier, and the piles behind it. Blocks lay
+// A step of sssp: the window of distances (src/core/primitives/sssp/window.rs), the frontier, and the piles behind it. Blocks lay
 // out the arcs of their vertices, and their threads relax them in turn, whoever's they are.
 #pragma once
 
@@ -68,7 +68,7 @@ struct Window {
     LAB_MEMBER u32 pile_of(const Search& s, u32 bucket) const { return bucket == last(s) ? bucket + turn : bucket; }
 };
 
-// The place in the record of the size of a step's frontier; RECORD if it has none (src/primitives/sssp/record.rs).
+// The place in the record of the size of a step's frontier; RECORD if it has none (src/core/primitives/sssp/record.rs).
 LAB u32 slot_of(u32 step) {
     u32 level = 0;
     while (step >> level >= RECORD) ++level;

@@ -1,4 +1,4 @@
-// tridiagonal: batches of tridiagonal systems (src/primitives/tridiagonal/mod.rs), by
+// tridiagonal: batches of tridiagonal systems (src/core/primitives/tridiagonal/mod.rs), by
 //
 //   partition   threads with 8 or 16 rows each, then parallel cyclic reduction of one row of each (tridiagonal.cuh). Of a system
 //               longer than a tile, one launch leaves the edges of all tiles, whose rows are a system of their own; a second

@@ -1,4 +1,4 @@
-// The systems of tridiagonal, and the certificate of their solutions (src/primitives/tridiagonal/mod.rs).
+// The systems of tridiagonal, and the certificate of their solutions (src/core/primitives/tridiagonal/mod.rs).
 #pragma once
 
 #include "certify.cuh"

@@ -88,22 +88,19 @@
     )
 )]
 
-pub mod case;
 pub mod cli;
-pub mod device;
 pub mod doctor;
 pub mod engine;
-mod files;
-pub mod inputs;
 pub mod model;
-pub mod primitives;
 pub mod recipe;
 pub mod report;
 pub mod run;
 mod shell;
 pub mod spatter;
-pub mod stats;
 pub mod tui;
+
+use scatterlab_core::files;
+pub use scatterlab_core::{case, device, inputs, primitives, stats};
 
 /// The version of this build.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

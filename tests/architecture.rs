@@ -14,6 +14,8 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemUse, Macro, UseTree};
 
 const IMPLEMENTATIONS: &str = "implementations";
+/// The crate of the lower rooms, whose modules `src/lib.rs` makes its own.
+const CORE: &str = "scatterlab_core";
 
 /// Path segments after `crate`.
 type Module = Vec<String>;
@@ -184,7 +186,7 @@ impl Reader<'_> {
         let above = path.iter().take_while(|word| *word == "super").count();
         let below = |module: &[String], rest: &[String]| Some(Name::Ours([module, rest].concat()));
         match first {
-            "crate" => below(&[], &path[1..]),
+            "crate" | CORE => below(&[], &path[1..]),
             "self" => below(&self.module, &path[1..]),
             "super" => below(&self.module[..self.module.len().checked_sub(above)?], &path[above..]),
             _ if self.children.contains(first) => below(&self.module, path),
@@ -238,7 +240,7 @@ impl Reader<'_> {
                     }
                     path.push(word.to_string());
                     let first = path[0].as_str();
-                    let known = ["crate", "super"].contains(&first)
+                    let known = ["crate", "super", CORE].contains(&first)
                         || self.imported.contains_key(first)
                         || self.theirs.contains(first);
                     if path.len() > 1 && known {
@@ -354,10 +356,12 @@ fn read_text(
     (reader.uses, reader.further)
 }
 
-/// All uses in the source.
+/// All uses in the source of both crates, whose modules have the same names in either.
 fn all(rules: &Rules) -> Vec<Use> {
     let mut uses = Vec::new();
-    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"), Vec::new(), &rules.theirs(), &mut uses);
+    for root in ["src/core/lib.rs", "src/lib.rs"] {
+        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(root), Vec::new(), &rules.theirs(), &mut uses);
+    }
     uses
 }
 
@@ -434,6 +438,8 @@ fn a_forbidden_use_is_found_however_it_is_written() {
         "use crate::{self as all}; fn f() { all::report::write_all(); }",
         "fn f() { println!(\"{}\", crate::report::NAME); }",
         "mod inner { use crate::report::series; }",
+        "use scatterlab_core::report::series;",
+        "fn f() { println!(\"{}\", scatterlab_core::report::NAME); }",
     ] {
         assert_eq!(wrong("model::sector", text).len(), 1, "{text}");
         assert!(wrong("cli", text).is_empty() || text.contains("super"), "{text}");

@@ -6,7 +6,7 @@
 
 const char* const PEER = "cub-histogram";
 
-// Values as in src/primitives/histogram/values.rs, in units of 2^-14.
+// Values as in src/core/primitives/histogram/values.rs, in units of 2^-14.
 struct Source {
     u64 key;
     u32 hot;
@@ -33,7 +33,7 @@ static __global__ void recount(u32* out, Source source, const float* levels, u32
     atomicAdd(&out[bin], 1u);
 }
 
-// Spec::splitters of src/primitives/histogram/spec.rs, plus the ends of the domain.
+// Spec::splitters of src/core/primitives/histogram/spec.rs, plus the ends of the domain.
 static std::vector<float> levels_of(u64 bins, bool range, u64 seed) {
     const u64 key = key64(seed ^ 0x53504C4954544552ull);
     std::vector<float> levels;

@@ -5,7 +5,7 @@
 
 const char* const PEER = "cub-reduce";
 
-// Element i of x (src/primitives/reduce/mod.rs), without the planted element, whose position does not affect
+// Element i of x (src/core/primitives/reduce/mod.rs), without the planted element, whose position does not affect
 // the time.
 template <typename T> LAB T element(u64 key, u64 i) {
     const u64 w = word64(key, i);

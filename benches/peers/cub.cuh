@@ -5,7 +5,7 @@
 
 #include <cub/device/device_scan.cuh>
 
-// Element i of the lab's sums (src/primitives/scan/inputs.rs).
+// Element i of the lab's sums (src/core/primitives/scan/inputs.rs).
 template <typename T> LAB T summand(u64 key, u64 i) {
     return sizeof(T) == 4 ? (T)word32(key, (u32)i) : (T)word64(key, i);
 }
@@ -18,7 +18,7 @@ template <> __forceinline__ __host__ __device__ double summand<double>(u64 key, 
     return (double)(rank64(key, i) - (i == 0 ? 0 : rank64(key, i - 1)));
 }
 
-// Segment heads as in src/primitives/scan/segments.rs.
+// Segment heads as in src/core/primitives/scan/segments.rs.
 enum Lengths { CONSTANT, RANDOM, GEOMETRIC };
 
 struct Segments {

@@ -158,7 +158,7 @@ LAB u64 this_thread() {
 #endif
 }
 
-// key64 of src/inputs/mix.rs.
+// key64 of src/core/inputs/mix.rs.
 static u64 key64(u64 seed) { return mix64(seed + 0x9E3779B97F4A7C15ull); }
 
 // The inputs of stream for this seed: integers below 2^20.
@@ -183,7 +183,7 @@ template <typename F> static u64 wrong_of(u64 n, F right) {
     return count;
 }
 
-// LIMIT of src/device/cuda/live/gate.rs.
+// LIMIT of src/core/device/cuda/live/gate.rs.
 static const u64 GATE_LIMIT = 5000000;
 
 static __global__ void gate(const volatile u32* open) { wait_at_gate(open, GATE_LIMIT); }
@@ -255,7 +255,7 @@ static std::unique_ptr<Work> made(Case& parameters) {
 }
 
 // Frees everything and waits until the driver has cleared the memory, which would slow down the next timing:
-// PER_GIB of src/device/cuda/live/scrub.rs.
+// PER_GIB of src/core/device/cuda/live/scrub.rs.
 static void release(std::unique_ptr<Work>& work) {
     const u64 freed = held;
     work.reset();

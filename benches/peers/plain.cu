@@ -85,7 +85,7 @@ template <typename I> __global__ void fill_locations(I* out, Permutation permuta
     if (i < n) out[i] = (I)(random ? permutation_apply(permutation, i) : i);
 }
 
-// Permutation::new of src/inputs/permutation.rs.
+// Permutation::new of src/core/inputs/permutation.rs.
 static Permutation permutation(u64 n, u64 seed) {
     Permutation p;
     u32 bits = 0;

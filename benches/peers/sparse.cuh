@@ -1,4 +1,4 @@
-// The lab's generated matrices (src/inputs/sparse), bit for bit, in compressed rows in host memory. Needs no CUDA: a test
+// The lab's generated matrices (src/core/inputs/sparse), bit for bit, in compressed rows in host memory. Needs no CUDA: a test
 // compiles it with a C++ compiler and compares matrices with those of the lab.
 #pragma once
 
@@ -33,7 +33,7 @@ LAB int small_integer(u64 key, u64 i) {
     return (w & 1) == 0 ? magnitude : -magnitude;
 }
 
-// ---- R-MAT (src/inputs/sparse/rmat.rs) ---------------------------------------------------------
+// ---- R-MAT (src/core/inputs/sparse/rmat.rs) ---------------------------------------------------------
 
 // Four levels for each number of four decimal digits: the bits of the row (low half) and of the column (high half).
 static std::vector<unsigned char> rmat_table() {
@@ -82,7 +82,7 @@ struct Rows {
     u64 entries() const { return columns.size(); }
 };
 
-// A matrix as a function of a seed (src/inputs/sparse/generators.rs). Columns ascend within a row.
+// A matrix as a function of a seed (src/core/inputs/sparse/generators.rs). Columns ascend within a row.
 struct Generator {
     enum Kind { LAPLACE5, LAPLACE7, RANDOM, BANDED, RMAT, EMPTY_ROWS, DENSE_ROW } kind;
     u64 n;  // side of the grid, rows, or the scale of R-MAT

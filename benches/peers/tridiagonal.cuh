@@ -15,7 +15,7 @@ struct Systems {
 
     __host__ __device__ u64 equations() const { return rows * systems; }
 
-    // The equation at place i of the arrays: that of `Spec::elements` in src/primitives/tridiagonal/mod.rs.
+    // The equation at place i of the arrays: that of `Spec::elements` in src/core/primitives/tridiagonal/mod.rs.
     __host__ __device__ Equation equation(u64 i) const {
         const u64 row = interleaved ? i / systems : i % rows, system = interleaved ? i % systems : i / rows;
         double u[4];

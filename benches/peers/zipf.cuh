@@ -1,4 +1,4 @@
-// Zipf's table on the host, the same as that of src/inputs/zipf.rs to the bit: only additions, multiplications and
+// Zipf's table on the host, the same as that of src/core/inputs/zipf.rs to the bit: only additions, multiplications and
 // divisions, which IEEE 754 rounds identically everywhere (build.sh keeps compilers from fusing them).
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "peer.cuh"
 
-// Of src/inputs/real.rs.
+// Of src/core/inputs/real.rs.
 static double ln_of(double x) {
     u64 bits;
     std::memcpy(&bits, &x, sizeof bits);
@@ -24,7 +24,7 @@ static double ln_of(double x) {
     return (double)exponent * 0.693147180559945309417 + 2.0 * t * series;
 }
 
-// Of src/inputs/real.rs, for the arguments that occur here.
+// Of src/core/inputs/real.rs, for the arguments that occur here.
 static double exp_of(double x) {
     const double ln2 = 0.693147180559945309417;
     const long long k = (long long)(x / ln2 + (x < 0.0 ? -0.5 : 0.5));

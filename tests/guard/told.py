@@ -169,18 +169,18 @@ def table(path, name):
 def errors(guard):
     """The inputs in the tests' tables, with the program's output for each. An item is named after its row, or
     after the beginning of the message in the table."""
-    base = re.search(r'const BASE: &str = "\\\n(.*?)";', (TREE / "tests/recipes_malformed.rs").read_text(), re.S)[1]
+    base = re.search(r'const BASE: &str = "\\\n(.*?)";', (TREE / "tests/lab/recipes_malformed.rs").read_text(), re.S)[1]
     todo = []  # (name of the item, file, its text, command line)
-    for block in (TREE / "tests/malformed.txt").read_text().rstrip().split("\n====\n"):
+    for block in (TREE / "tests/lab/malformed.txt").read_text().rstrip().split("\n====\n"):
         text, message = block.rsplit("\n--> r.yaml:", 1)
         todo.append((f"recipe {message}", "r.yaml", text, ["run", "r.yaml", "--dry-run"]))
-    for key, value, _ in table("tests/recipes_malformed.rs", "OVERRIDES"):
+    for key, value, _ in table("tests/lab/recipes_malformed.rs", "OVERRIDES"):
         line = ["run", "r.yaml", "--dry-run", "--set", f"{key}={value}"]
         todo.append((f"--set {key}={value}", "r.yaml", base, line))
-    for words, _, _ in table("tests/spatter/malformed.rs", "LINES"):
+    for words, _, _ in table("tests/program/spatter/malformed.rs", "LINES"):
         line = ["spatter", *([] if "-b " in words else ["-b", "serial"]), *words.split()]
         todo.append((f"spatter {words}", "suite.json", '[{"pattern": [0]}]', line))
-    for text, _, message in table("tests/spatter/malformed.rs", "SUITES"):
+    for text, _, message in table("tests/program/spatter/malformed.rs", "SUITES"):
         todo.append((f"suite {message}", "suite.json", text, ["spatter", "-b", "serial", "-f", "suite.json"]))
 
     def say(number):

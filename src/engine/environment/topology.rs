@@ -151,7 +151,6 @@ fn node_memory(system: &System, node: u32) -> Option<u64> {
 mod tests {
     use super::super::source::tests::files;
     use super::*;
-    use crate::device::cpu::caches::tests::describe;
 
     #[test]
     fn two_sockets_with_two_threads_a_core() {
@@ -177,10 +176,15 @@ mod tests {
             std::fs::write(folder.join("physical_package_id"), socket.to_string()).expect("written");
             std::fs::write(folder.join("core_id"), core.to_string()).expect("written");
         }
-        let cpus = root.path().join("sys/devices/system/cpu");
-        describe(&cpus, 0, 0, ["2", "Unified", "2048K", "0-1"]);
-        describe(&cpus, 1, 0, ["2", "Unified", "2048K", "0-1"]);
-        describe(&cpus, 2, 0, ["2", "Unified", "2048K", "2-3"]);
+        for (cpu, shared) in [(0, "0-1"), (1, "0-1"), (2, "2-3")] {
+            let folder = root.path().join(format!("sys/devices/system/cpu/cpu{cpu}/cache/index0"));
+            std::fs::create_dir_all(&folder).expect("made");
+            for (name, text) in
+                [("level", "2"), ("type", "Unified"), ("size", "2048K"), ("shared_cpu_list", shared)]
+            {
+                std::fs::write(folder.join(name), text).expect("written");
+            }
+        }
         let facts = facts(&system, &[0, 1, 2]);
         let expected = [
             ("sockets", "2"),

@@ -8,21 +8,9 @@ use anyhow::Context;
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::{Executor, judging, sampler};
+use crate::primitives::{self, suites};
+use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
-use crate::{primitives, recipe};
-
-// The cases of each primitive are in its folder, where the build script collects them. `BACKEND` is replaced by
-// the backend under test, and `BACKEND_AXES` by the axis swept over there.
-
-/// `verify.yaml`: cases for every backend, at odd and tiny sizes. Each case of size 1 gets a twin of size 0,
-/// which recipes do not accept because there is nothing to time.
-const ALL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify.rs"));
-
-/// `verify-cuda.yaml`: additional cases for a single GPU.
-const CUDA: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-cuda.rs"));
-
-/// `verify-large.yaml`: beyond 4 GiB, certified on the device because they are too large for the oracle.
-const LARGE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-large.rs"));
 
 /// Result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,8 +90,8 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
         ("cuda", _, Some(gpus)) => (format!("{{cuda: {{gpus: {gpus}, memory: [own, spanning]}}}}"), "memory"),
         (other, ..) => (other.to_owned(), "backend"),
     };
-    let alone: &[_] = if backend == "cuda" && gpus.is_none() { CUDA } else { &[] };
-    let files = if suite == Suite::Large { vec![LARGE] } else { vec![ALL, alone] };
+    let alone: &[_] = if backend == "cuda" && gpus.is_none() { suites::CUDA } else { &[] };
+    let files = if suite == Suite::Large { vec![suites::LARGE] } else { vec![suites::ALL, alone] };
     let resolve = |&(path, text): &(&str, &str)| {
         resolved(path, &text.replace("BACKEND_AXES", axes).replace("BACKEND", &target), seed)
     };

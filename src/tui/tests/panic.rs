@@ -11,10 +11,6 @@ use crate::tui::config::Config;
 use crate::tui::home::jobs::Wanted;
 use crate::tui::{Mode, Options, RecipeEntry, run};
 
-#[allow(dead_code)]
-#[path = "../../../tests/terminal/screen.rs"]
-mod screen;
-
 /// The user interface with a second recipe that panics when it is resolved.
 #[test]
 #[ignore = "started by the test below, on a terminal of its own"]
@@ -54,7 +50,7 @@ fn a_panic_gives_the_terminal_back_and_is_one_line_that_names_the_folder() {
     let binary = binary.to_str().expect("its name");
     let name = "tui::tests::panic::panics";
     let program = [binary, "--exact", name, "--ignored", "--nocapture"];
-    let mut screen = screen::Screen::start(Path::new("."), (100, 30), &program);
+    let mut screen = scatterlab_tests::screen::Screen::start(Path::new("."), (100, 30), &program);
     screen.wait("quickstart");
     screen.assert_taken();
     screen.keys("\r");

@@ -1,12 +1,12 @@
 //! The lab's generated matrices, without those in files.
 
-#[path = "../../../../../src/inputs/sparse/csr.rs"]
+#[path = "../../../../../src/core/inputs/sparse/csr.rs"]
 mod csr;
-#[path = "../../../../../src/inputs/sparse/generators.rs"]
+#[path = "../../../../../src/core/inputs/sparse/generators.rs"]
 mod generators;
-#[path = "../../../../../src/inputs/sparse/positions.rs"]
+#[path = "../../../../../src/core/inputs/sparse/positions.rs"]
 mod positions;
-#[path = "../../../../../src/inputs/sparse/rmat.rs"]
+#[path = "../../../../../src/core/inputs/sparse/rmat.rs"]
 mod rmat;
 
 pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, small_integer};

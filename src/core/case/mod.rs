@@ -1,0 +1,85 @@
+//! The vocabulary shared by all modules: cases and their parameters, the memory accesses they make, and their
+//! possible outcomes. Pure: it reads no file, clock or device.
+
+pub mod backends;
+pub mod block_cost;
+mod device;
+pub mod gpus;
+mod index_file;
+mod index_pattern;
+pub mod listed;
+pub mod measure;
+mod models;
+mod outcome;
+mod params;
+pub mod peers;
+pub mod reader;
+pub mod schema;
+pub mod snapshot;
+pub mod table;
+pub mod tuning;
+pub mod units;
+pub mod work;
+
+use serde::{Deserialize, Serialize};
+
+pub use backends::{BACKENDS, Backend, LAST_GPU};
+pub use block_cost::BlockCost;
+pub use device::{Availability, Device};
+pub use index_file::{IndexFile, IndexFiles, NoFiles, WHOLE_GRAPH, WHOLE_MATRIX};
+pub use index_pattern::IndexPattern;
+pub use measure::{Cache, HostMemory, Measure, Transfer};
+pub use models::MODELS;
+pub use outcome::{Cancel, Failure, Fault, Refusal, Verdict};
+pub use params::{Params, Value};
+pub use snapshot::Snapshot;
+pub use work::{Access, Concurrency, Direction, Pass, Ranking, SpeedOfLight, Walk, Work};
+
+use peers::{Peer, of_backend};
+
+/// One point of a recipe's sweep: a primitive with every parameter fixed, backend included. It is the unit that
+/// is timed and recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Twelve hexadecimal digits: a hash of exactly the fields that determine the computation (primitive,
+    /// parameters, seed) (`recipe::plan::case_id`). Unique within a plan: if a later
+    /// experiment repeats a case, or another file holds the same indices, `-` and the experiment's number,
+    /// counted from 1, are appended, or a greater number if that is taken.
+    pub id: String,
+    /// Index into `recipe::plan::Plan::experiments`.
+    pub experiment: usize,
+    /// Name of the primitive, as in [`registry()`](fn@crate::primitives::registry): `gather`, `scan` …
+    pub primitive: String,
+    /// All parameters by full dotted key, including those of the backend.
+    pub params: Params,
+    /// Seed from which all indices and data of the case are generated.
+    pub seed: u64,
+    /// Why this case cannot run, if that is known before a device is asked: the text after `n/a: `.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_applicable: Option<String>,
+}
+
+/// Where a case runs: the name of a backend, and the number of a device within it, from 0.
+pub type Place<'a> = (&'a str, u64);
+
+impl Case {
+    /// Name of the backend: `scalar`, `cpu` or `cuda`, or `peer:NAME` for an external program ([`Peer`]).
+    pub fn backend(&self) -> &str {
+        self.params.text("backend").unwrap_or("?")
+    }
+
+    /// The external program that runs this case in place of our own code, if any.
+    pub fn peer(&self) -> Option<&'static Peer> {
+        of_backend(self.backend())
+    }
+
+    /// Backend and device on which the case runs; for a peer, those of the backend to which it is compared.
+    pub fn place(&self) -> Place<'_> {
+        (self.peer().map_or(self.backend(), |peer| peer.beside), self.device())
+    }
+
+    /// Device number within the backend, from 0.
+    pub fn device(&self) -> u64 {
+        self.params.int(gpus::DEVICE_KEY).unwrap_or(0)
+    }
+}

@@ -1,0 +1,11 @@
+//! The lab without its program: recipes and plans, the engine in this process, documents and claims, and every parser.
+
+mod claims;
+mod engine;
+mod experiments;
+mod fuzz;
+mod json_schema;
+mod parameters;
+mod recipes;
+mod recipes_malformed;
+mod snapshots;

@@ -1,0 +1,17 @@
+//! The real program, without a GPU: what it prints and writes, its exit status, its processes and its terminal.
+
+mod figures;
+mod index_files;
+mod judging;
+mod misbehaving;
+mod mpi;
+mod output;
+mod predictions;
+mod process;
+#[expect(clippy::module_inception, reason = "the helpers that start it")]
+mod reads;
+mod reports;
+mod resume;
+mod spatter;
+mod terminal;
+mod watch;
