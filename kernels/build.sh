@@ -9,7 +9,8 @@ Usage: kernels/build.sh [MODE] [NAME...]
 
 Builds the PTX of every kernels/*.cu, or of the named ones (`stream` for stream.cu).
 
-  (no mode)     write kernels/ptx/NAME.ptx
+  (no mode)     write kernels/ptx/NAME.ptx and its stamp
+  --stamps      compare the stamps, of the peers too; needs no compiler
   --check       build elsewhere and compare; status 1 and the names of stale files
   --resources   registers, spills and shared memory of each kernel on ARCH (writes nothing)
   --sass        machine code for ARCH on standard output (installs a disassembler at first use)
@@ -37,19 +38,6 @@ real_arch_of() {
     ((${real_arch//[^0-9]/} < ${oldest//[^0-9]/})) && echo "sm_${oldest//[^0-9]/}" || echo "$real_arch"
 }
 
-# compile_ptx NAME FILE: the lines that number the compiler's build are left out, for
-# they say nothing about the code, and so is the hash of the source's path that names of
-# `__shared__` variables in helpers carry.
-compile_ptx() {
-    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(virtual_arch_of "$1")" -ptx "$1.cu" -o "$2.raw") &&
-        sed -e '/^\/\/ Compiler Build ID:/d' -e '/^\/\/ Based on NVVM/d' \
-            -e '/^\/\/ Cuda compilation tools/d' \
-            -e 's/_INTERNAL_[0-9a-f]\{8\}_/_INTERNAL_00000000_/g' "$2.raw" >"$2.tmp" &&
-        rm "$2.raw" && mv "$2.tmp" "$2" && return
-    rm -f "$2.raw" "$2.tmp"
-    return 1
-}
-
 # Runs `$1 NAME` for all names, as many at once as there are processors.
 in_parallel() {
     local task=$1 failed=0 pids=() limit
@@ -69,9 +57,10 @@ in_parallel() {
 
 # What the compiler makes of a kernel may still be more than the assembler can place in registers; then
 # the driver refuses the kernel.
-assembles() { "$toolkit/bin/ptxas" -arch="$(real_arch_of "$1")" -o /dev/null "$2"; }
-
-build_one() { compile_ptx "$1" "$out/$1.ptx" && assembles "$1" "$out/$1.ptx"; }
+build_one() {
+    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(virtual_arch_of "$1")" -ptx "$1.cu" -o "$out/$1.ptx") &&
+        "$toolkit/bin/ptxas" -arch="$(real_arch_of "$1")" -o /dev/null "$out/$1.ptx"
+}
 
 resources_one() {
     (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(real_arch_of "$1")" -cubin -Xptxas -v "$1.cu" -o "$out/$1.cubin") \
@@ -79,24 +68,25 @@ resources_one() {
 }
 
 build() {
-    out=$here/ptx
-    mkdir -p "$out"
+    built
+    for name in "${names[@]}"; do
+        "$python" "$here/stamps.py" kernel "$name" "$out/$name.ptx" || die "$name has no stamp"
+    done
+}
+
+# Builds into a folder of its own.
+built() {
+    out=$(mktemp -d)
+    trap 'rm -rf "$out"' EXIT
     in_parallel build_one "${names[@]}" || die "a kernel does not compile"
 }
 
 check() {
-    out=$(mktemp -d)
-    trap 'rm -rf "$out"' EXIT
-    in_parallel build_one "${names[@]}" || die "a kernel does not compile"
+    built
     local stale=0
     for name in "${names[@]}"; do
-        cmp -s "$out/$name.ptx" "$here/ptx/$name.ptx" && continue
+        "$python" "$here/stamps.py" text "$out/$name.ptx" | cmp -s - "$here/ptx/$name.ptx" && continue
         echo "build.sh: kernels/ptx/$name.ptx is not what kernels/$name.cu gives: run kernels/build.sh" >&2
-        stale=1
-    done
-    ((all)) && for file in "$here"/ptx/*.ptx; do
-        [[ -e $file && ! -e $here/$(basename "$file" .ptx).cu ]] || continue
-        echo "build.sh: kernels/ptx/$(basename "$file") has no source" >&2
         stale=1
     done
     return $stale
@@ -125,9 +115,10 @@ sass() {
     done
 }
 
-mode=build all=0
+mode=build
 case ${1:-} in
 -h | --help) usage; exit ;;
+--stamps) "$python" "$here/stamps.py" check; exit ;;
 --check | --resources | --sass) mode=${1#--}; shift ;;
 -*) usage >&2; exit 2 ;;
 esac
@@ -138,7 +129,6 @@ for name in "$@"; do
     names+=("$name")
 done
 if ((${#names[@]} == 0)); then
-    all=1
     for file in "$here"/*.cu; do [[ -e $file ]] && names+=("$(basename "$file" .cu)"); done
     ((${#names[@]})) || die "there are no kernels/*.cu"
 fi

@@ -34,6 +34,12 @@ data=${XDG_DATA_HOME:-$HOME/.local/share}
 dest=${1:-${SCATTERLAB_PEERS:-$data/scatterlab/peers}}
 mkdir -p "$dest"
 
+# Runs `build_one NAME` for each name, as many at once as there are processors.
+in_parallel() {
+    export here dest nvcc
+    printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -euo pipefail -c "$(declare -f build_one); $(declare -p targets links); build_one {}"
+}
+
 # One program, under the name of each peer.
 build_cpu() {
     local name program target=${CARGO_TARGET_DIR:-$here/../../target}/cpu-peers
@@ -46,10 +52,14 @@ build_cpu() {
         mv -f "$dest/.$name.$$" "$dest/$name"
         echo "$dest/$name"
     done
+    "$python" "$here/../../kernels/stamps.py" peers cpu "$program"
 }
 
 build_cuda() {
-    local links=() targets source name
+    local links=() targets names
+    names=("$here"/*.cu)
+    names=("${names[@]##*/}")
+    names=("${names[@]%.cu}")
     if [[ -n ${NVCC:-} ]]; then
         nvcc=$(command -v "$NVCC") || die "there is no $NVCC"
     else
@@ -57,14 +67,16 @@ build_cuda() {
         links=(-L "$toolkit/lib")
     fi
     read -ra targets <<<"${ARCH:--gencode arch=$virtual_arch,code=$virtual_arch -gencode arch=compute_90,code=sm_90}"
-    for source in "$here"/*.cu; do
-        name=$(basename "$source" .cu)
-        # Floats are not fused on the host either: Zipf's table is the same on every machine.
-        "$nvcc" -std=c++17 -O3 -Xcompiler -ffp-contract=off --extended-lambda "${targets[@]}" "${links[@]}" \
-            -o "$dest/.$name.$$" "$source" || { rm -f "$dest/.$name.$$"; die "$name.cu does not compile"; }
-        mv -f "$dest/.$name.$$" "$dest/$name"
-        echo "$dest/$name"
-    done
+    in_parallel "${names[@]}" || die "a peer does not compile"
+    [[ -n ${NVCC:-} || -n ${ARCH:-} ]] || "$python" "$here/../../kernels/stamps.py" peers cuda "${names[@]/#/$dest/}"
+}
+
+build_one() {
+    # Floats are not fused on the host either: Zipf's table is the same on every machine.
+    "$nvcc" -std=c++17 -O3 -Xcompiler -ffp-contract=off --extended-lambda "${targets[@]}" "${links[@]}" \
+        -o "$dest/.$1.$$" "$here/$1.cu" || { rm -f "$dest/.$1.$$"; echo "build.sh: $1.cu does not compile" >&2; exit 1; }
+    mv -f "$dest/.$1.$$" "$dest/$1"
+    echo "$dest/$1"
 }
 
 for kind in "${kinds[@]}"; do
