@@ -9,8 +9,8 @@ import re
 import subprocess
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-# Number of programs that run at a time, and of processors for all of them: sums of floats and tables depend on the workers.
-JOBS = PROCESSORS = 2
+# Number of programs that run at a time.
+JOBS = 2
 
 
 def hashed(text):
@@ -26,10 +26,6 @@ class Guard:
         self.files = collections.Counter()  # files of --full, counted by sanitized item name
         self.absent = []  # (prefix of item names, why they cannot be made here)
         self.pool = concurrent.futures.ThreadPoolExecutor(JOBS)
-        mine = sorted(os.sched_getaffinity(0))[:PROCESSORS]
-        os.sched_setaffinity(0, mine)
-        if len(mine) < PROCESSORS:
-            self.absent.append(("verify/cpu/", f"the summary is that of {PROCESSORS} processors, and here is one"))
         self.version = self.run("--version").split()[1]
 
     def environment(self, cuda):

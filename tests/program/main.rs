@@ -8,7 +8,6 @@ mod mpi;
 mod output;
 mod predictions;
 mod process;
-#[expect(clippy::module_inception, reason = "the helpers that start it")]
 mod reads;
 mod reports;
 mod resume;
