@@ -20,7 +20,8 @@
 //! cycles. `tests/architecture.rs` reads both tables and enforces them; tests may use anything. A primitive's
 //! *implementations* are its modules `cpu` and `cuda`, the code that these share in `primitives::cpu` and
 //! `primitives::cuda`, and their list, `primitives::implementations`; everything else in [`primitives`] is
-//! pure.
+//! pure. The first six modules of the table and the implementations are the crate `scatterlab-core` in `src/core`,
+//! which tests compile optimised; this crate makes their names its own.
 //!
 //! | module | what it knows | uses |
 //! |---|---|---|
