@@ -10,22 +10,22 @@ const POISON: [u8; 4] = 0xDEAD_BEEFu32.to_le_bytes();
 /// Compares R_out, byte by byte, with the definition.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output().saturating_mul(spec.tuple))?;
-    let source: Vec<Vec<u8>> = (0..spec.input()).map(|i| tuple(spec, i)).collect();
-    let mut writers: Vec<Vec<&[u8]>> = vec![Vec::new(); spec.output() as usize];
-    for (i, &location) in locations(spec)?.iter().enumerate() {
-        let (from, to) = match spec.kernel {
-            Kernel::Gather => (location as usize, i),
-            Kernel::Scatter => (i, location as usize),
+    let bytes = spec.tuple as usize;
+    let source = source(spec);
+    let copied = |(i, &location): (usize, &u64)| match spec.kernel {
+        Kernel::Gather => (i, location as usize),
+        Kernel::Scatter => (location as usize, i),
+    };
+    let mut copies: Vec<(usize, usize)> = locations(spec)?.iter().enumerate().map(copied).collect();
+    copies.sort_unstable();
+    let untouched = POISON.repeat(bytes / 4);
+    let mut copied = copies.chunk_by(|(a, _), (b, _)| a == b).peekable();
+    for (at, found) in output.chunks_exact(bytes).enumerate() {
+        let writers: Vec<&[u8]> = match copied.next_if(|here| here[0].0 == at) {
+            Some(here) => here.iter().map(|&(_, from)| &source[from * bytes..][..bytes]).collect(),
+            None if spec.overwrites() => vec![&untouched],
+            None => return Err(format!("no tuple goes to {at}: L is not a permutation")),
         };
-        writers[to].push(&source[from]);
-    }
-    let untouched = POISON.repeat(spec.tuple as usize / 4);
-    for (at, (found, mut writers)) in output.chunks_exact(spec.tuple as usize).zip(writers).enumerate() {
-        match writers.as_slice() {
-            [] if spec.overwrites() => writers.push(&untouched),
-            [] => return Err(format!("no tuple goes to {at}: L is not a permutation")),
-            _ => {}
-        }
         if !words_of(found, &writers) {
             return Err(format!("tuple {at} of R_out is {found:02x?} instead of {:02x?}", writers[0]));
         }
@@ -35,14 +35,19 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
 
 /// Whether each 8-byte word of a tuple comes from one of the tuple's writers.
 fn words_of(found: &[u8], writers: &[&[u8]]) -> bool {
-    let word = |tuple: &[u8], k: usize| tuple.chunks(8).nth(k).map(<[u8]>::to_vec);
-    (0..found.len().div_ceil(8)).all(|k| writers.iter().any(|writer| word(writer, k) == word(found, k)))
+    let from = |at: usize, word: &[u8]| writers.iter().any(|writer| &writer[at..at + word.len()] == word);
+    found.chunks(8).enumerate().all(|(k, word)| from(8 * k, word))
 }
 
-/// Tuple `i` of R_in.
-fn tuple(spec: &Spec, i: u64) -> Vec<u8> {
-    let bytes = (0..spec.words()).flat_map(|w| tuple_word(spec.seed, spec.tuple, i, w).to_le_bytes());
-    bytes.take(spec.tuple as usize).collect()
+/// R_in.
+fn source(spec: &Spec) -> Vec<u8> {
+    let mut tuples = Vec::new();
+    for i in 0..spec.input() {
+        let end = tuples.len() + spec.tuple as usize;
+        (0..spec.words()).for_each(|w| tuples.extend(tuple_word(spec.seed, spec.tuple, i, w).to_le_bytes()));
+        tuples.truncate(end);
+    }
+    tuples
 }
 
 /// All of L.

@@ -1,7 +1,5 @@
 //! The sequential oracle of pattern: Spatter's loops, written out.
 
-use std::collections::HashMap;
-
 use super::spec::{Kernel, POISON, Spec};
 use crate::inputs::mix::word64;
 use crate::primitives::oracle::{LIMIT, check_length, compare_words64, words64};
@@ -25,20 +23,22 @@ fn check_gathered(spec: &Spec, output: &[u8]) -> Result<(), String> {
 
 fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.sparse_words() * 8)?;
-    let mut writers: HashMap<u64, Vec<u64>> = HashMap::new();
     let (p, starts, sources) = (spec.applied(), spec.starts(), spec.source_starts());
+    let mut stores = Vec::with_capacity(spec.count as usize * p.len());
     for i in 0..spec.count {
         for (j, entry) in p.iter().enumerate() {
             let from = match spec.kernel {
                 Kernel::Gs => spec.gather[j] + sources.at(i),
                 _ => i * spec.length() + j as u64,
             };
-            writers.entry(entry + starts.at(i)).or_default().push(word64(spec.seed, from));
+            stores.push((entry + starts.at(i), word64(spec.seed, from)));
         }
     }
+    stores.sort_unstable();
+    let mut stored = stores.chunk_by(|(a, _), (b, _)| a == b).peekable();
     for (at, found) in words64(output).enumerate() {
-        match writers.get(&(at as u64)) {
-            Some(values) if values.contains(&found) => {}
+        match stored.next_if(|here| here[0].0 == at as u64) {
+            Some(here) if here.iter().any(|&(_, value)| value == found) => {}
             Some(_) => {
                 return Err(format!(
                     "word {at} holds {found:#018x}, which no index that points at it stores"
