@@ -93,7 +93,7 @@ fn cases_of_verify() {
         let named = |case: &Case| (format!("{} {:?}", case.primitive, case.params), case.clone());
         let cases = some.chain(large.into_iter().rev().take(LARGE)).map(named).collect();
         // A sample even where all are asked for: a solver's mistakes take as long as its solutions.
-        prove_cases(&host, cases, Sample::of(EVERY_MISTAKE));
+        prove_cases(&host, cases, 1, Sample::of(EVERY_MISTAKE));
     }
 }
 

@@ -49,7 +49,7 @@ pub fn prove_all(primitive: &str, cases: &[String]) {
 /// A list's cases, on the GPU as it is.
 pub fn prove_on(host: &Host, primitive: &str, cases: &[String]) {
     let cases = cases.iter().map(|words| (words.clone(), case(primitive, words))).collect();
-    prove_cases(host, cases, Sample::new(EVERY_MISTAKE));
+    prove_cases(host, cases, EVERY, Sample::new(EVERY_MISTAKE));
 }
 
 /// The kernels that a case asks for, by the list that they are compiled from ahead of need.
@@ -58,10 +58,11 @@ pub fn asked(case: &Case) -> BTreeSet<String> {
     kernels.into_iter().map(|(_, name)| name).chain(["gate".to_owned()]).collect()
 }
 
-/// A list's cases, each with what it is called in an error, and some of their mistakes.
-pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, mut mistakes: Sample) {
+/// A list's cases, each with its name in an error, and some of their mistakes. A plain run takes those that launch a kernel
+/// for the first time and one of `every` others.
+pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, every: usize, mut mistakes: Sample) {
     let listing = LISTED.with_borrow(Option::is_some);
-    let mut sample = if listing { Sample::of(EVERY) } else { Sample::new(EVERY) };
+    let mut sample = if listing { Sample::of(every) } else { Sample::new(every) };
     for (words, case) in cases {
         let asked = asked(&case);
         let takes = sample.takes(asked.iter().cloned().chain([method(&case)]));
