@@ -9,7 +9,7 @@ Usage: kernels/build.sh [MODE] [NAME...]
 
 Builds the PTX of every kernels/*.cu, or of the named ones (`stream` for stream.cu).
 
-  (no mode)     write kernels/ptx/NAME.ptx and its stamp
+  (no mode)     write kernels/ptx/NAME.ptx and its stamp; delete PTX without a source
   --stamps      compare the stamps, of the peers too; needs no compiler
   --check       build elsewhere and compare; status 1 and the names of stale files
   --resources   registers, spills and shared memory of each kernel on ARCH (writes nothing)
@@ -36,23 +36,6 @@ real_arch_of() {
     local oldest
     oldest=$(virtual_arch_of "$1")
     ((${real_arch//[^0-9]/} < ${oldest//[^0-9]/})) && echo "sm_${oldest//[^0-9]/}" || echo "$real_arch"
-}
-
-# Runs `$1 NAME` for all names, as many at once as there are processors.
-in_parallel() {
-    local task=$1 failed=0 pids=() limit
-    shift
-    limit=$(nproc 2>/dev/null || echo 2)
-    for name in "$@"; do
-        if ((${#pids[@]} >= limit)); then
-            wait "${pids[0]}" || failed=1
-            pids=("${pids[@]:1}")
-        fi
-        "$task" "$name" &
-        pids+=($!)
-    done
-    for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
-    return $failed
 }
 
 # What the compiler makes of a kernel may still be more than the assembler can place in registers; then

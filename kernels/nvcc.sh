@@ -1,4 +1,5 @@
-# The pinned nvcc, for scripts to source: they set `here` first, and call install_nvcc.
+# The pinned nvcc, for scripts to source: they set `here` first, call install_nvcc, and compile
+# several files at once by in_parallel.
 #
 #   SCATTERLAB_NVCC_HOME  where the compiler is installed at first use, with pip
 #                         (default: ${XDG_CACHE_HOME:-~/.cache}/scatterlab/nvcc-13.0.88)
@@ -25,6 +26,23 @@ virtual_arch_of() {
 die() {
     echo "build.sh: $*" >&2
     exit 1
+}
+
+# Runs `$1 NAME` for all names that follow, as many at once as there are processors.
+in_parallel() {
+    local task=$1 failed=0 pids=() limit
+    shift
+    limit=$(nproc 2>/dev/null || echo 2)
+    for name in "$@"; do
+        if ((${#pids[@]} >= limit)); then
+            wait "${pids[0]}" || failed=1
+            pids=("${pids[@]:1}")
+        fi
+        "$task" "$name" &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+    return $failed
 }
 
 # install FOLDER PACKAGE...: with pip, into a folder of its own that gets its name when

@@ -5,10 +5,11 @@ export LC_ALL=C
 
 usage() {
     cat <<'USAGE'
-Usage: benches/peers/build.sh [--cpu | --cuda] [DEST]
+Usage: benches/peers/build.sh [--cpu | --cuda] [--stamp] [DEST]
 
 Builds the peers into DEST (default: ${SCATTERLAB_PEERS:-${XDG_DATA_HOME:-~/.local/share}/scatterlab/peers}),
 where scatterlab looks for them: those of the backend cpu with cargo, those of cuda with nvcc, or one kind only.
+With --stamp, what was built is written into benches/peers/stamps, which a change of the peers commits.
 
 Environment:
   NVCC                  a compiler of your own, such as NVCC=nvcc; without it the pinned one is
@@ -22,23 +23,24 @@ USAGE
 }
 
 kinds=(cpu cuda)
-case ${1:-} in
--h | --help) usage; exit ;;
---cpu | --cuda) kinds=("${1#--}"); shift ;;
--*) usage >&2; exit 2 ;;
-esac
+stamp=
+while (($#)); do
+    case $1 in
+    -h | --help) usage; exit ;;
+    --cpu | --cuda) kinds=("${1#--}") ;;
+    --stamp) stamp=yes ;;
+    -*) usage >&2; exit 2 ;;
+    *) break ;;
+    esac
+    shift
+done
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=kernels/nvcc.sh
 source "$here/../../kernels/nvcc.sh"
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 dest=${1:-${SCATTERLAB_PEERS:-$data/scatterlab/peers}}
+[[ -z $stamp || -z ${NVCC:-}${ARCH:-} ]] || die "--stamp is about the pinned compiler: unset NVCC and ARCH"
 mkdir -p "$dest"
-
-# Runs `build_one NAME` for each name, as many at once as there are processors.
-in_parallel() {
-    export here dest nvcc
-    printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -euo pipefail -c "$(declare -f build_one); $(declare -p targets links); build_one {}"
-}
 
 # One program, under the name of each peer.
 build_cpu() {
@@ -52,7 +54,7 @@ build_cpu() {
         mv -f "$dest/.$name.$$" "$dest/$name"
         echo "$dest/$name"
     done
-    "$python" "$here/../../kernels/stamps.py" peers cpu "$program"
+    stamp cpu "$program"
 }
 
 build_cuda() {
@@ -67,8 +69,8 @@ build_cuda() {
         links=(-L "$toolkit/lib")
     fi
     read -ra targets <<<"${ARCH:--gencode arch=$virtual_arch,code=$virtual_arch -gencode arch=compute_90,code=sm_90}"
-    in_parallel "${names[@]}" || die "a peer does not compile"
-    [[ -n ${NVCC:-} || -n ${ARCH:-} ]] || "$python" "$here/../../kernels/stamps.py" peers cuda "${names[@]/#/$dest/}"
+    in_parallel build_one "${names[@]}" || die "a peer does not compile"
+    stamp cuda "${names[@]/#/$dest/}"
 }
 
 build_one() {
@@ -78,6 +80,8 @@ build_one() {
     mv -f "$dest/.$1.$$" "$dest/$1"
     echo "$dest/$1"
 }
+
+stamp() { [[ -z $stamp ]] || "$python" "$here/../../kernels/stamps.py" peers "$@"; }
 
 for kind in "${kinds[@]}"; do
     "build_$kind"
