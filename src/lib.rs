@@ -34,13 +34,13 @@
 //! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `inputs`, `device`, `primitives` |
 //! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |
 //! | [`model`] | predicted times of cases, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `files`, `primitives`, `recipe` |
-//! | [`engine`] | the process that runs a plan; its protocol, server, client and ranks | `case`, `stats`, `files`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
+//! | [`engine`] | the process that runs a plan; its protocol, server and ranks | `case`, `stats`, `files`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
 //! | shell | quoting for a POSIX shell, and programs on the `PATH` | nothing |
-//! | [`run`] | a run's folder, its records, and the loop that drives a plan through an engine | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
+//! | [`run`] | the client of an engine, the loop that drives a plan through it, a run's folder and its records | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
 //! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `shell` |
 //! | [`spatter`] | Spatter's command line: its meaning, and its output (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
 //! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
-//! | [`doctor`] | disturbances of measurements on a machine, and the cost of the user interface | `case`, `stats`, `files`, `device`, `recipe`, `engine`, `shell`, `tui` |
+//! | [`doctor`] | disturbances of measurements on a machine, and the cost of the user interface | `case`, `stats`, `files`, `device`, `recipe`, `engine`, `shell`, `run`, `tui` |
 //! | [`cli`] | the command line | everything but implementations |
 //!
 //! | name | only in |

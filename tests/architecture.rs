@@ -145,6 +145,8 @@ struct Reader<'a> {
     /// Crates that only some modules may use.
     theirs: &'a BTreeSet<String>,
     uses: Vec<Use>,
+    /// Our names that a module imports, by the paths under which it hands them on.
+    handed_on: BTreeMap<Module, Module>,
     /// Files of the modules declared here without a body.
     further: Vec<(Module, Option<String>)>,
 }
@@ -224,6 +226,9 @@ impl Reader<'_> {
     fn imported_as(&mut self, path: Module, called: Option<&String>, span: Span) {
         self.note(&path, span);
         if let (Some(name), Some(called)) = (self.resolved(&path), called) {
+            if let Name::Ours(path) = &name {
+                self.handed_on.insert([&self.module[..], &[called.clone()]].concat(), path.clone());
+            }
             self.imported.insert(called.clone(), name);
         }
     }
@@ -311,58 +316,142 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// Collects the uses of a file and of its modules' files.
-fn read(file: &Path, module: Module, theirs: &BTreeSet<String>, uses: &mut Vec<Use>) {
-    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let name = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
-    let (used, further) = read_text(&name, &text, module, theirs);
-    uses.extend(used);
-    let folder = file.parent().expect("a folder");
-    let stem = file.file_stem().expect("a name");
-    let own = ["mod", "lib"].iter().any(|name| stem == *name);
-    let below = if own { folder.to_owned() } else { folder.join(stem) };
-    for (module, path) in further {
-        let name = module.last().expect("a name");
-        let places: Vec<PathBuf> = match path {
-            Some(path) => vec![folder.join(path)],
-            None => vec![below.join(format!("{name}.rs")), below.join(name).join("mod.rs")],
-        };
-        let file = places.iter().find(|file| file.is_file()).unwrap_or_else(|| panic!("{places:?}"));
-        read(file, module, theirs, uses);
-    }
+/// The modules of both crates, which have the same names in either, and the names in them.
+#[derive(Default)]
+struct Source {
+    modules: BTreeSet<Module>,
+    uses: Vec<Use>,
+    /// Names that modules import, by the paths under which they hand them on.
+    handed_on: BTreeMap<Module, Module>,
 }
 
-fn read_text(
-    file: &str,
-    text: &str,
-    module: Module,
-    theirs: &BTreeSet<String>,
-) -> (Vec<Use>, Vec<(Module, Option<String>)>) {
-    let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
-    let children = tree.items.iter().filter_map(|item| match item {
-        Item::Mod(declared) => Some(declared.ident.to_string()),
-        _ => None,
-    });
-    let children = children.collect();
-    let (imported, uses, further) = Default::default();
-    let mut reader = Reader { file, module, children, imported, theirs, uses, further };
-    // Imports are read first, because a path may precede the import that it relies on.
-    for item in tree.items.iter().filter(|item| !is_test(attributes(item))) {
-        if let Item::Use(used) = item {
-            reader.visit_item_use(used);
+impl Source {
+    fn of_tree(rules: &Rules) -> Source {
+        let mut source = Source::default();
+        for root in ["src/core/lib.rs", "src/lib.rs"] {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+            source.read(&root, Vec::new(), &rules.theirs());
+        }
+        source
+    }
+
+    /// Reads a file and those of its modules.
+    fn read(&mut self, file: &Path, module: Module, theirs: &BTreeSet<String>) {
+        let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let name = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
+        let further = self.read_text(&name, &text, module, theirs);
+        let folder = file.parent().expect("a folder");
+        let stem = file.file_stem().expect("a name");
+        let own = ["mod", "lib"].iter().any(|name| stem == *name);
+        let below = if own { folder.to_owned() } else { folder.join(stem) };
+        for (module, path) in further {
+            let name = module.last().expect("a name");
+            let places: Vec<PathBuf> = match path {
+                Some(path) => vec![folder.join(path)],
+                None => vec![below.join(format!("{name}.rs")), below.join(name).join("mod.rs")],
+            };
+            let file = places.iter().find(|file| file.is_file()).unwrap_or_else(|| panic!("{places:?}"));
+            self.read(file, module, theirs);
         }
     }
-    tree.items.iter().filter(|item| !matches!(item, Item::Use(_))).for_each(|item| reader.visit_item(item));
-    (reader.uses, reader.further)
-}
 
-/// All uses in the source of both crates, whose modules have the same names in either.
-fn all(rules: &Rules) -> Vec<Use> {
-    let mut uses = Vec::new();
-    for root in ["src/core/lib.rs", "src/lib.rs"] {
-        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(root), Vec::new(), &rules.theirs(), &mut uses);
+    /// Reads the text of a file; returns its modules without a body, with their `#[path]`.
+    fn read_text(
+        &mut self,
+        file: &str,
+        text: &str,
+        module: Module,
+        theirs: &BTreeSet<String>,
+    ) -> Vec<(Module, Option<String>)> {
+        let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let children = tree.items.iter().filter_map(|item| match item {
+            Item::Mod(declared) => Some(declared.ident.to_string()),
+            _ => None,
+        });
+        let children = children.collect();
+        self.modules.insert(module.clone());
+        let (imported, uses, handed_on, further) = Default::default();
+        let mut reader = Reader { file, module, children, imported, theirs, uses, handed_on, further };
+        // Imports are read first, because a path may precede the import that it relies on.
+        for item in tree.items.iter().filter(|item| !is_test(attributes(item))) {
+            if let Item::Use(used) = item {
+                reader.visit_item_use(used);
+            }
+        }
+        tree.items
+            .iter()
+            .filter(|item| !matches!(item, Item::Use(_)))
+            .for_each(|item| reader.visit_item(item));
+        self.uses.extend(reader.uses);
+        self.handed_on.extend(reader.handed_on);
+        reader.further
     }
-    uses
+
+    /// The module in which a name is defined, whatever modules hand it on.
+    fn home(&self, name: &Module) -> Module {
+        let mut path = name.clone();
+        // A name is handed on a few times at most.
+        for _ in 0..8 {
+            let handed_on = |n: usize| Some((n, self.handed_on.get(&path[..n])?));
+            // A function may have the name of a module.
+            let known =
+                (1..=path.len()).rev().filter(|n| !self.modules.contains(&path[..*n])).find_map(handed_on);
+            match known {
+                Some((n, target)) if !target.starts_with(&path[..n]) => path = [target, &path[n..]].concat(),
+                _ => break,
+            }
+        }
+        let known = (1..=path.len()).rev().find(|n| self.modules.contains(&path[..*n]));
+        path.truncate(known.unwrap_or(0));
+        path
+    }
+
+    /// Arrows between modules that stand beside each other in a room, each with a place: `a::b::c` uses `a::d::E` is one
+    /// from `a::b` to `a::d`.
+    fn arrows(&self) -> BTreeMap<Module, BTreeMap<Module, String>> {
+        let mut arrows: BTreeMap<Module, BTreeMap<Module, String>> = BTreeMap::new();
+        for used in &self.uses {
+            let Name::Ours(name) = &used.name else { continue };
+            let home = self.home(name);
+            let shared = used.by.iter().zip(&home).take_while(|(a, b)| a == b).count();
+            if shared > 0 && shared < used.by.len().min(home.len()) {
+                let (from, to) = (used.by[..=shared].to_vec(), home[..=shared].to_vec());
+                arrows.entry(from).or_default().entry(to).or_insert_with(|| used.place.clone());
+            }
+        }
+        arrows
+    }
+
+    /// Modules beside each other that use each other, in a circle with a folder: each circle with its arrows.
+    fn circles(&self) -> Vec<Vec<String>> {
+        let arrows = self.arrows();
+        let reached = |from: &Module| {
+            let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
+            while let Some(module) = next.pop() {
+                let further = arrows.get(&module).into_iter().flat_map(BTreeMap::keys);
+                next.extend(further.filter(|further| seen.insert((*further).clone())).cloned());
+            }
+            seen
+        };
+        let reach: BTreeMap<&Module, BTreeSet<Module>> =
+            arrows.keys().map(|module| (module, reached(module))).collect();
+        let circle =
+            |a: &Module, b: &Module| reach[a].contains(b) && reach.get(b).is_some_and(|r| r.contains(a));
+        let folders: BTreeSet<&[String]> =
+            self.modules.iter().filter_map(|module| Some(module.split_last()?.1)).collect();
+        let with_folder = |module: &Module| {
+            reach[module].iter().any(|other| folders.contains(&other[..]) && circle(module, other))
+        };
+        let mut circles: BTreeMap<&Module, Vec<String>> = BTreeMap::new();
+        for (from, targets) in &arrows {
+            for (to, place) in targets.iter().filter(|(to, _)| circle(from, to) && with_folder(from)) {
+                let first = arrows.keys().find(|first| circle(first, from)).expect("itself at least");
+                let told = format!("{} uses {} ({place})", from.join("::"), to.join("::"));
+                circles.entry(first).or_default().push(told);
+            }
+        }
+        circles.into_values().collect()
+    }
 }
 
 fn page() -> String {
@@ -374,7 +463,7 @@ fn page() -> String {
 #[test]
 fn each_module_uses_what_its_row_allows() {
     let rules = rules(&page());
-    let uses = all(&rules);
+    let uses = Source::of_tree(&rules).uses;
     assert!(uses.len() > 5_000, "{} uses were found", uses.len());
     let wrong = rules.violations(&uses);
     assert!(wrong.is_empty(), "against the tables in src/lib.rs: {wrong:#?}");
@@ -396,7 +485,7 @@ fn rows_name_only_rows_above_them() {
 #[test]
 fn rows_name_nothing_in_vain() {
     let rules = rules(&page());
-    let uses = all(&rules);
+    let uses = Source::of_tree(&rules).uses;
     let needed: BTreeSet<(&str, &str)> = uses
         .iter()
         .filter_map(|used| match &used.name {
@@ -427,7 +516,9 @@ fn a_forbidden_use_is_found_however_it_is_written() {
     let rules = rules(&page());
     let wrong = |module: &str, text: &str| {
         let module = module.split("::").map(str::to_owned).collect();
-        rules.violations(&read_text("planted.rs", text, module, &rules.theirs()).0)
+        let mut source = Source::default();
+        source.read_text("planted.rs", text, module, &rules.theirs());
+        rules.violations(&source.uses)
     };
     for text in [
         "use crate::report::series;",
@@ -472,4 +563,34 @@ fn a_forbidden_use_is_found_however_it_is_written() {
     assert!(wrong("somewhere", "use crate::case::Case;").contains("planted.rs:1: somewhere has no row"));
     assert!(wrong("case", "#[cfg(test)] mod tests { use crate::report::series; }").is_empty());
     assert!(wrong("case", "#[cfg(test)] use crate::report::series;").is_empty());
+}
+
+/// Inside a room, too, folders use what stands beside them in one direction only. The screens of `tui` are still one circle.
+#[test]
+fn no_circle_is_in_a_room() {
+    let circles = Source::of_tree(&rules(&page())).circles();
+    let (tui, others): (Vec<_>, Vec<_>) =
+        circles.into_iter().partition(|circle| circle[0].starts_with("tui::"));
+    assert!(others.is_empty(), "{} circles: {others:#?}", others.len());
+    assert_eq!(tui.len(), 1, "the circle of `tui` is gone: let it be as every other room");
+}
+
+#[test]
+fn a_circle_is_found_though_a_name_is_handed_on() {
+    let circles = |texts: [(&str, &str); 4]| {
+        let mut source = Source::default();
+        for (module, text) in texts {
+            let module = module.split("::").map(str::to_owned).collect();
+            source.read_text("planted.rs", text, module, &BTreeSet::new());
+        }
+        source.circles()
+    };
+    let room = ("room", "mod one; mod two; pub use one::Name;");
+    let one = ("room::one", "mod inner; use super::two::Other;");
+    let inner = ("room::one::inner", "use crate::room::two::Other;");
+    let found = circles([room, one, inner, ("room::two", "fn f(name: super::Name) {}")]);
+    assert_eq!((found.len(), found[0].len()), (1, 2), "{found:?}");
+    assert!(circles([room, one, inner, ("room::two", "fn f(name: crate::other::Name) {}")]).is_empty());
+    // Files alone may be one thought.
+    assert!(circles([room, one, ("other", ""), ("room::two", "fn f(name: super::Name) {}")]).is_empty());
 }

@@ -16,9 +16,10 @@ use crate::case::units;
 use crate::report::format::Format as Rows;
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{self, Heads, judged};
-use crate::report::overlay::{self, letter, overlays};
+use crate::report::names::letter;
+use crate::report::overlay::{self, overlays};
 use crate::report::verdicts::{self, NamedRun};
-use crate::run::folder::MANIFEST;
+use crate::run::layout::MANIFEST;
 use crate::shell::quoted;
 
 #[derive(Debug, Args)]

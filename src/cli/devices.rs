@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use super::format::Output;
 use super::{DevicesArguments, out};
 use crate::case::{Availability, Device, units};
-use crate::engine::client::{Client, EngineCommand};
 use crate::report::cell::Cell;
 use crate::report::format::Table;
+use crate::run::client::{Client, EngineCommand};
 
 /// Asks an engine for its devices and prints one line for each, or a table.
 pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {

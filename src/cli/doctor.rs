@@ -11,7 +11,7 @@ use super::{DoctorArguments, Format, out};
 use crate::case::units;
 use crate::doctor::effect::{self, Aim, Effect, Footprint, Outcome};
 use crate::doctor::{self, Level, Scene};
-use crate::engine::client::{Client, EngineCommand};
+use crate::run::client::{Client, EngineCommand};
 use crate::tui::rehearsal::{Surface, UNSEEN};
 
 /// How long the machine is observed.

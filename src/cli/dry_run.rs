@@ -6,8 +6,8 @@ use super::out;
 use super::recipes::Source;
 use crate::case::peers::of_backend;
 use crate::case::{Case, units};
-use crate::engine::client::EngineCommand;
 use crate::recipe::plan::Plan;
+use crate::run::client::EngineCommand;
 use crate::run::estimate::{self, Cost, Estimate, Paces};
 
 /// Prints every plan's cases. The time estimate rests on a quick copy measured on each backend.

@@ -15,7 +15,7 @@ use crate::engine::protocol::Event;
 use crate::report::figures::{self, FIGURES, Figure};
 use crate::report::table::{self, words};
 use crate::report::verdicts::{NamedRun, Pictured};
-use crate::run::folder::MANIFEST;
+use crate::run::layout::MANIFEST;
 use crate::run::stored::{Stored, each_event};
 
 #[derive(Debug, Args)]

@@ -44,9 +44,9 @@ use clap_complete::Shell;
 
 use self::format::FormatName;
 use self::profile::ProfileArguments;
-use crate::engine::client::EngineCommand;
 use crate::engine::executors::peer;
 use crate::primitives;
+use crate::run::client::EngineCommand;
 use crate::run::playback::Speed;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished. Status 1 is an error

@@ -39,7 +39,7 @@ fn pack(path: &Path) -> anyhow::Result<String> {
     let files = written(&Stored::open(path)?)?;
     let before = length(&events::file(path))?;
     if let Some(folder) = &plain {
-        events::pack(folder)?;
+        folder.pack()?;
     }
     let (same, other): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, same)| *same);
     for (file, _) in &same {

@@ -12,7 +12,6 @@ use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::Source;
 use super::run::{folders, overrides};
-use crate::engine::client::{Client, EngineCommand};
 use crate::engine::protocol::Environment;
 use crate::model::Profiles;
 use crate::recipe::plan::{Overrides, Plan};
@@ -20,7 +19,8 @@ use crate::report::accuracy::{doubts, silences};
 use crate::report::predictions::{Foretold, foretold, lines, write};
 use crate::report::{Origin, csv};
 use crate::run::Ledger;
-use crate::run::folder::MANIFEST;
+use crate::run::client::{Client, EngineCommand};
+use crate::run::layout::MANIFEST;
 
 #[derive(Debug, Args)]
 pub struct PredictArguments {

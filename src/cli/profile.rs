@@ -8,7 +8,7 @@ use clap::Args;
 use crate::case::MODELS;
 use crate::model::profiles::{self, ProfileStore};
 use crate::model::{self, Profile, Profiles};
-use crate::run::folder::write_durably;
+use crate::run::writes::write_durably;
 
 /// Of what predicts.
 #[derive(Clone, Debug, Default, Args)]

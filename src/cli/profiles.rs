@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::{DIFFERS, EngineArguments, calibrate, out};
 use crate::case::Availability;
-use crate::engine::client::{Client, EngineCommand, Hello};
 use crate::engine::clock;
 use crate::model::profiles::{Machine, ProfileStore};
 use crate::report::table::{self, words};
+use crate::run::client::{Client, EngineCommand, Hello};
 
 #[derive(Debug, Args)]
 pub(super) struct ProfilesArguments {

@@ -12,13 +12,14 @@ use super::run::overrides;
 use super::{
     Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, PeersArguments, headless, out,
 };
-use crate::engine::client::EngineCommand;
 use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
 use crate::report::judge::Comparison;
 use crate::report::replay::{self, VERDICTS};
 use crate::report::write_of_run;
-use crate::run::folder::{Manifest, fresh_path};
+use crate::run::client::EngineCommand;
+use crate::run::folder::fresh_path;
+use crate::run::layout::Manifest;
 use crate::run::stored::{self, Stored};
 use crate::run::{EngineRunner, newest};
 use crate::shell::{self, quoted};

@@ -8,7 +8,7 @@ use crate::model::DEFAULT_MODEL;
 use crate::primitives;
 use crate::recipe::plan::{Experiment, Quantity};
 use crate::report::html::Measured;
-use crate::report::judged::cases;
+use crate::report::names::cases;
 use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::table::{self, numbers, words};

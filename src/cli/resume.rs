@@ -8,8 +8,8 @@ use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::recipes::with_warnings;
 use super::{out, report};
-use crate::engine::client::EngineCommand;
 use crate::report::{file_names, write_of_run};
+use crate::run::client::EngineCommand;
 use crate::run::stored::Stored;
 use crate::run::{self, Interrupted, events};
 

@@ -12,13 +12,12 @@ use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::{CASES_FAILED, RunArguments, dry_run, out, results, resume};
 use crate::case::units::escaped;
-use crate::engine::client::EngineCommand;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::write_of_run;
 use crate::run::EngineRunner;
 use crate::run::assessment::{Commands, assess};
+use crate::run::client::EngineCommand;
 use crate::run::repeat::Repeat;
-use crate::run::runner::advice;
 use crate::run::stored::Stored;
 use crate::shell::quoted;
 
@@ -87,7 +86,7 @@ fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> any
         }
         let folder = quoted(&summary.folder.display().to_string());
         let commands = Commands {
-            resume: advice("run --resume", &summary.folder, engine),
+            resume: engine.command_line("run --resume", &summary.folder),
             again: Repeat::of(&stored.path, &stored.manifest).run,
             report: format!("scatterlab report {}", escaped(&folder)),
         };

@@ -7,8 +7,7 @@ use anyhow::Context;
 use clap::{Args, ValueHint};
 
 use super::out;
-use crate::engine::client::EngineCommand;
-use crate::run::runner::advice;
+use crate::run::client::EngineCommand;
 use crate::run::{events, salvage};
 
 #[derive(Debug, Args)]
@@ -44,7 +43,7 @@ pub fn run(arguments: &SalvageArguments) -> anyhow::Result<ExitCode> {
     let (kept, to, dropped) = (found.kept, to.display(), found.lost());
     out::line(&format!("kept {kept} lines, dropped {dropped} → {to}"));
     let next = ["report", "run --resume"]
-        .map(|verb| advice(verb, &PathBuf::from(to.to_string()), &EngineCommand::Own));
+        .map(|verb| EngineCommand::Own.command_line(verb, &PathBuf::from(to.to_string())));
     out::line(&format!("next: {}", next.join(", or ")));
     Ok(ExitCode::SUCCESS)
 }

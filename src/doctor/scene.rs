@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::device::cpu::affinity;
-use crate::engine::client::Hello;
 use crate::files;
+use crate::run::client::Hello;
 
 /// The machine over a stretch of time, and the engine's greeting.
 #[derive(Clone, Debug)]

@@ -6,7 +6,6 @@
 
 mod camera;
 mod choosing;
-pub mod client;
 pub mod clock;
 pub mod environment;
 mod executor;
@@ -14,10 +13,9 @@ pub mod executors;
 mod fits;
 pub mod found;
 pub mod hung;
-mod inbox;
+pub(crate) mod inbox;
 pub mod judging;
-mod lines;
-mod name;
+pub(crate) mod name;
 pub mod noise_monitor;
 mod orders;
 pub(crate) mod pace;
@@ -30,5 +28,6 @@ pub(crate) mod schedule;
 pub mod server;
 mod turns;
 pub mod verify;
+pub(crate) mod writer;
 
 pub use executor::Executor;

@@ -1,6 +1,7 @@
 //! Choice of the method that a model expects to be fastest.
 
-use super::{Model, Prediction, Profile, expected};
+use super::prediction::expected;
+use super::{Model, Prediction, Profile};
 use crate::case::{Case, Params};
 use crate::primitives;
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::choose::choose;
-use super::{Model, Prediction, Profile, expected};
+use super::prediction::expected;
+use super::{Model, Prediction, Profile};
 use crate::case::{Case, Params, Work};
 use crate::primitives;
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::case::{Params, Value};
+use crate::case::{Case, Params, Value};
 use crate::primitives;
 
 /// A processor and a GPU with round figures.

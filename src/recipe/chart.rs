@@ -1,10 +1,9 @@
 //! Step two, the chart: names of axes as the recipe writes them.
 
-use super::draft::only;
 use super::error::{Mistake, Place};
-use super::node::{Content, Node};
+use super::node::{Content, Node, only};
+use crate::case::chart::{Bars, Ceiling, Chart, Experiment, Quantity};
 use crate::case::{MODELS, Value};
-use crate::recipe::plan::{Bars, Ceiling, Chart, Experiment, Quantity};
 
 /// Name of a parameter in the chart.
 #[derive(Clone, Debug)]
@@ -94,7 +93,7 @@ impl ChartDraft {
 }
 
 /// The chart of an experiment as a line of a recipe, with the short names of the axes.
-pub(crate) fn written(experiment: &Experiment) -> String {
+pub fn chart_line(experiment: &Experiment) -> String {
     let Chart { x, y, lines, panels, relative_to, ceiling, models, bars } = &experiment.chart;
     let axis = |key: &String| experiment.axes.iter().find(|axis| axis.key == *key);
     let short = |key: &String| axis(key).map_or(key.as_str(), |axis| axis.name.as_str()).to_owned();

@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use super::chart::ChartDraft;
 use super::error::{ErrorKind, Mistake, Place, listed};
 use super::measure;
-use super::node::{Content, Key, Node};
+use super::node::{Content, Key, Node, only};
 use super::setting::{Alternative, ParamSlot, Setting, cases, complete, entry, second_variant};
 use super::value::{self, Once, count};
 use super::{MAX_CASES, too_many};
+use crate::case::chart::Paper;
 use crate::case::peers::{PEERS, Peer, named};
 use crate::case::schema::{Kind, Param, ParamDefault};
 use crate::case::{BACKENDS, Measure, Value};
 use crate::primitives::Primitive;
-use crate::recipe::plan::Paper;
 
 /// One interpreted experiment: every setting is known, but sweeps are not expanded yet.
 #[derive(Clone)]
@@ -266,14 +266,6 @@ fn paper_fields(node: &Node) -> Result<[Option<String>; 4], Mistake> {
         value::scalar(&Kind::Word(&PAPERS), key, "paper.key")?;
     }
     Ok([get("key")?, get("figure")?, get("table")?, get("claim")?])
-}
-
-/// Rejects keys other than `accepted`.
-pub(crate) fn only(entries: &[Entry], at: &str, accepted: &[&str]) -> Result<(), Mistake> {
-    match entries.iter().find(|(k, _)| !accepted.contains(&k.text.as_str())) {
-        Some((key, _)) => Err(Mistake::unknown_key(key.place, at, &key.text, accepted)),
-        None => Ok(()),
-    }
 }
 
 /// The key `cases`, whose items zip parameters.

@@ -1,8 +1,7 @@
 //! Step two, sampling: the keys of `measure:`.
 
-use super::draft::only;
 use super::error::{ErrorKind, Mistake};
-use super::node::{Content, Node};
+use super::node::{Content, Node, only};
 use super::value;
 use crate::case::measure::Order;
 use crate::case::schema::Kind;

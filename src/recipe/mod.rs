@@ -21,6 +21,7 @@ mod value;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use chart::chart_line;
 pub use error::{ErrorKind, Nearest, RecipeError};
 
 pub(crate) use accepts::{accepts, measure_accepts};

@@ -411,3 +411,11 @@ impl<'de> Visitor<'de> for KeySeed<'_> {
         Err(self.refuse())
     }
 }
+
+/// Rejects keys other than `accepted`.
+pub(crate) fn only(entries: &[(Key, Node)], at: &str, accepted: &[&str]) -> Result<(), Mistake> {
+    match entries.iter().find(|(k, _)| !accepted.contains(&k.text.as_str())) {
+        Some((key, _)) => Err(Mistake::unknown_key(key.place, at, &key.text, accepted)),
+        None => Ok(()),
+    }
+}

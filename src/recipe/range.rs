@@ -1,8 +1,8 @@
 //! Ranges: `a..b xk` (geometric) and `a..b +k` (linear). The last value is `b` if the steps hit it, else the
 //! last value below it.
 
+use crate::case::chart::Scale;
 use crate::case::units::UnitError;
-use crate::recipe::plan::Scale;
 
 /// Maximal number of values of one range.
 const MAX_VALUES: usize = 4096;

@@ -6,8 +6,8 @@ use super::flow::flow;
 use super::node::{Content, Key, Node};
 use super::value::{self, Once};
 use crate::case::Value;
+use crate::case::chart::Scale;
 use crate::case::schema::{Kind, Param, ParamDefault, Variant};
-use crate::recipe::plan::Scale;
 
 /// A parameter with its values, or a group of zipped parameters.
 #[derive(Clone, Debug)]

@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::draft::only;
 use super::error::{ErrorKind, Mistake, Place};
-use super::node::{Content, Key, Node};
+use super::node::{Content, Key, Node, only};
 use super::range;
 use crate::case::Value;
+use crate::case::chart::Scale;
 use crate::case::schema::Kind;
 use crate::case::units::{UnitError, label_bytes, label_count, parse_bytes, parse_count};
-use crate::recipe::plan::Scale;
 
 /// Values with their places, and the scale if a single range gave all of them.
 pub(crate) type Swept = (Vec<(Value, Place)>, Option<Scale>);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cell::Cell;
 use super::format::Table;
-use super::judged::cases;
+use super::names::cases;
 use super::table;
 use crate::case::units;
 use crate::model::{Profile, Profiles};

@@ -13,10 +13,10 @@ use std::io::Write;
 use anyhow::{Context, Result};
 
 use self::columns::{columns, gflops, set_aside, speeds_of_light, transfers};
-use super::Origin;
 use super::cell::Cell;
 use super::copies::Copies;
 use super::format::{Document, Format, Table};
+use super::origin::Origin;
 use crate::engine::protocol::RoundResult;
 use crate::run::{Record, Status};
 

@@ -1,20 +1,21 @@
 //! The report files in a run folder.
 
-use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use super::captions::caption;
+use super::names::chart_names;
+use super::origin::Origin;
 use super::pdf::Print;
+use super::replace::replace;
 use super::series::{Copies, charted};
-use super::speed_of_light::SpeedsOfLight;
-use super::svg::{Caption, render, words};
-use super::{Origin, csv, html, pdf};
+use super::svg::{render, words};
+use super::{csv, html, pdf};
 use crate::files;
-use crate::recipe::plan::{Ceiling, Plan, slug};
-use crate::run::folder::{Manifest, draft};
+use crate::recipe::plan::Plan;
+use crate::run::layout::Manifest;
 use crate::run::stored::Stored;
 use crate::run::{Ledger, Record};
 
@@ -60,22 +61,6 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
             Ok(out.write_all(render(&data, &caption)?.as_bytes())?)
         }
     }
-}
-
-/// The caption of an experiment's chart, with the share of the lower of two roofs behind the line that says what a point
-/// is.
-pub(super) fn caption(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies) -> Caption {
-    let mut caption = Caption::new(origin, experiment, records);
-    let at = caption.lines.len().min(1);
-    caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
-    caption
-}
-
-/// The share that the best case reaches of the lower of two roofs, where the chart draws them.
-fn roofs(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies) -> Option<String> {
-    let drawn = origin.plan.experiments.get(experiment)?.chart.ceiling == Some(Ceiling::SpeedOfLight);
-    let own = records.iter().filter(|record| record.case.experiment == experiment);
-    SpeedsOfLight::new(origin.plan, copies).bound(own.filter(|_| drawn))
 }
 
 /// Writes one `<slug>.pdf` for each experiment into the run's folder, in this size, and beside it `<slug>.txt` with the
@@ -135,42 +120,10 @@ pub fn write_of_run(folder: &Path, manifest: &Manifest, ledger: &Ledger) -> Resu
     write_all(folder, manifest, ledger.records(), ledger.references()).map(|_| ())
 }
 
-/// A file name for each slug; repeated slugs get a number. Manifests are untrusted: a slug must not lead out
-/// of the folder.
-pub(super) fn chart_names<'a>(slugs: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut taken = HashSet::new();
-    let mut name = |slug: &str| {
-        let numbered = (2..).map(|n| format!("{slug}-{n}.svg"));
-        let mut free = std::iter::once(format!("{slug}.svg")).chain(numbered);
-        free.find(|n| taken.insert(n.clone())).unwrap_or_default()
-    };
-    slugs.map(|given| name(&slug(given))).collect()
-}
-
-/// Writes to a temporary file and renames it, so that readers never see a partial file.
-pub(super) fn replace(
-    folder: &Path,
-    name: &str,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
-) -> Result<PathBuf> {
-    let (path, draft) = (folder.join(name), draft(folder, name));
-    let attempt = || {
-        let mut out = BufWriter::new(File::create(&draft)?);
-        write(&mut out)?;
-        out.into_inner().map_err(|e| e.into_error())?.sync_all()?;
-        fs::rename(&draft, &path)?;
-        Ok(path.clone())
-    };
-    let result: Result<PathBuf> = attempt();
-    if result.is_err() {
-        // The draft may not exist; the first error is the one to report.
-        let _ = fs::remove_file(&draft);
-    }
-    result.with_context(|| format!("cannot write {}", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::report::series::tests::passes;
     use crate::report::svg::tests::{environment, origin};

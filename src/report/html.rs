@@ -3,14 +3,14 @@
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::Origin;
-use super::files::caption;
+use super::captions::caption;
+use super::origin::Origin;
 use super::series::charted;
 use super::svg::{Caption, render};
 use crate::case::units::fmt_bytes;
 use crate::case::{Availability, Device};
 use crate::recipe::plan::Experiment;
-use crate::run::folder::Manifest;
+use crate::run::layout::Manifest;
 use crate::run::stored::Stored;
 use crate::shell::{options, quoted};
 

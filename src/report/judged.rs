@@ -7,7 +7,7 @@ mod ratio;
 
 use self::notes::Notes;
 pub use self::ratio::change;
-use super::overlay::letter;
+use super::names::{cases, letter};
 use super::table::{self, Column, padded};
 use super::unit;
 use super::verdicts::{NamedRun, bandwidth, pair_label};
@@ -166,11 +166,6 @@ fn answer(judgement: &Judgement, notes: &mut Notes) -> String {
         _ => None,
     };
     note.map_or(word.clone(), |number| format!("{word} ({number})"))
-}
-
-/// `1 case`, `2 cases`.
-pub fn cases(n: usize) -> String {
-    units::number_of(n, "case")
 }
 
 /// The cases without a counterpart, by name and experiment.

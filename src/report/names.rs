@@ -1,11 +1,13 @@
 //! Human-readable names of parameters and of their values.
 
+use std::collections::HashSet;
+
 use super::unit;
 use crate::case::schema::Kind;
 use crate::case::units::{label_count, number_of};
 use crate::case::{Cache, HostMemory, Measure, Value};
 use crate::primitives;
-use crate::recipe::plan::{Axis, Experiment};
+use crate::recipe::plan::{Axis, Experiment, slug};
 
 /// Longest list of indices that is written in full.
 const LONGEST_LIST: usize = 24;
@@ -95,6 +97,29 @@ pub fn is_size(experiment: &Experiment, key: &str) -> bool {
 /// The axis of a key, if it is swept.
 pub fn axis<'a>(experiment: &'a Experiment, key: &str) -> Option<&'a Axis> {
     experiment.axes.iter().find(|a| a.key == key)
+}
+
+/// `1 case`, `2 cases`.
+pub fn cases(n: usize) -> String {
+    number_of(n, "case")
+}
+
+/// The letter of a run: `A` for the baseline, then `B`, `C` …
+pub fn letter(run: usize) -> String {
+    let letter = char::from(b'A' + (run % 26) as u8);
+    if run < 26 { letter.to_string() } else { format!("{letter}{}", run / 26) }
+}
+
+/// A file name for each slug; repeated slugs get a number. Manifests are untrusted: a slug must not lead out
+/// of the folder.
+pub fn chart_names<'a>(slugs: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let mut name = |slug: &str| {
+        let numbered = (2..).map(|n| format!("{slug}-{n}.svg"));
+        let mut free = std::iter::once(format!("{slug}.svg")).chain(numbered);
+        free.find(|n| taken.insert(n.clone())).unwrap_or_default()
+    };
+    slugs.map(|given| name(&slug(given))).collect()
 }
 
 #[cfg(test)]

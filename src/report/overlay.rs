@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use self::styled::{only_backends, styled};
-use super::files::{chart_names, replace};
+use super::names::{chart_names, letter};
+use super::replace::replace;
 use super::series::{ChartData, NoteKind, series};
 use super::svg::{Caption, device_name, render};
 use super::verdicts::NamedRun;
@@ -28,12 +29,6 @@ pub struct Overlay {
     pub slug: String,
     pub data: ChartData,
     pub caption: Caption,
-}
-
-/// The letter of a run: `A` for the baseline, then `B`, `C` …
-pub fn letter(run: usize) -> String {
-    let letter = char::from(b'A' + (run % 26) as u8);
-    if run < 26 { letter.to_string() } else { format!("{letter}{}", run / 26) }
 }
 
 /// An overlay for each of the baseline's experiments in which another run has a matching case. Only matching

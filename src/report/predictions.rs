@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 
 use super::accuracy::Silence;
 use super::copies::Copies;
-use super::files::{chart_names, replace};
+use super::names::chart_names;
+use super::replace::replace;
 use super::series::{models, series};
 use super::svg::{Caption, render};
 use super::table::{self, numbers, words};

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::judge::{self, Comparison};
-use super::judged::{self, Heads, Judged, cases};
+use super::judged::{self, Heads, Judged};
+use super::names::cases;
 use super::verdicts::{self, NamedRun};
 use crate::case::units::escaped;
 use crate::run::Record;

@@ -10,8 +10,8 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::cell::Cell;
-use super::files::replace;
 use super::format::{Document, Format, Object, Table};
+use super::replace::replace;
 use crate::case::{Case, Snapshot};
 use crate::recipe::plan::Quantity;
 use crate::report::judge::{Comparison, Difference, Judgement, Matched, Side};

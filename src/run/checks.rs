@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Ledger;
-use super::folder::MANIFEST;
+use super::layout::MANIFEST;
 use crate::case::{Case, Measure, Verdict};
 use crate::engine::protocol::{Event, Level, RoundResult};
 use crate::primitives;

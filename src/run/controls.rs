@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::runner::Control;
-use crate::engine::client::Waker;
+use crate::run::client::Waker;
 
 /// The receiving end, held by the thread that drives the run.
 #[derive(Debug)]

@@ -17,16 +17,17 @@ use anyhow::bail;
 use super::checks;
 use super::controls::Controls;
 use super::derived::Derived;
-use super::folder::{Folder, Manifest, fresh_path};
+use super::folder::{Folder, fresh_path};
 use super::interrupted::Interrupted;
-use super::runner::{Control, Message, Runner, Running, advice};
+use super::layout::Manifest;
+use super::runner::{Control, Message, Runner, Running};
 use super::{Ledger, Status};
 use crate::case::units;
-use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event, Finished, Level, Pictures};
 use crate::engine::{clock, hung};
 use crate::model::Profile;
 use crate::recipe::plan::{Plan, slug};
+use crate::run::client::{Client, EngineCommand, Incoming};
 
 use begin::Beginning;
 use noise::Noise;
@@ -85,7 +86,7 @@ impl Runner for EngineRunner {
     }
 
     fn advice(&self, folder: &Path) -> String {
-        advice("run --resume", folder, &self.engine)
+        self.engine.command_line("run --resume", folder)
     }
 }
 
@@ -224,7 +225,10 @@ impl Drive {
             Some(Beginning::Fresh { .. }) => format!("{error:#}"),
             _ if self.reports.is_none() => format!("{error:#}"),
             _ => {
-                format!("{error:#}; to resume: {}", advice("run --resume", self.folder.path(), &self.engine))
+                format!(
+                    "{error:#}; to resume: {}",
+                    self.engine.command_line("run --resume", self.folder.path())
+                )
             }
         }
     }

@@ -10,11 +10,11 @@ use crate::case::gpus::Gpus;
 use crate::case::units::fmt_size;
 use crate::case::work::{Concurrency, Order};
 use crate::case::{Access, Case, Measure, Work, peers, units};
-use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::pace;
 use crate::engine::protocol::{Command, Event};
 use crate::primitives;
 use crate::recipe::plan::Plan;
+use crate::run::client::{Client, EngineCommand, Incoming};
 
 /// Slowdown of random accesses relative to a copy, because they move whole lines for a few bytes. A rough
 /// factor on purpose: it serves planning; the performance models do the predicting.

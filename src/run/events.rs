@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::folder::{EVENTS, Folder, lock, write_durably};
+use super::layout::{EVENTS, lock};
+use super::writes::write_durably;
 use crate::files;
 
 /// File name of the compressed event log.
@@ -53,8 +54,8 @@ fn text(file: &Path) -> anyhow::Result<Vec<u8>> {
 /// # Errors
 /// When a file cannot be read or written, when the events are too long, or when the folder already holds a
 /// compressed log of different events, which may be the only copy.
-pub fn pack(folder: &Folder) -> anyhow::Result<()> {
-    let [plain, packed] = [EVENTS, PACKED].map(|name| folder.path().join(name));
+pub(super) fn pack(run: &Path) -> anyhow::Result<()> {
+    let [plain, packed] = [EVENTS, PACKED].map(|name| run.join(name));
     let events = text(&plain)?;
     // An interrupted unpacking leaves a compressed log that is a prefix of the plain file.
     if packed.exists() && !events.starts_with(&text(&packed)?) {

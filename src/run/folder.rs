@@ -1,54 +1,22 @@
 //! A run's folder: the recipe, the manifest, the event log, and the files derived from it.
 
-mod writes;
-
-use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
-use serde::{Deserialize, Serialize};
 
-pub(crate) use self::writes::{draft, write_durably};
-use self::writes::{keep_names, remove_drafts};
 use super::chain::Chain;
 use super::events;
-use super::stored::{Line, LogState};
-use crate::case::Device;
+use super::layout::{EVENTS, Line, LogState, MANIFEST, Manifest, RECIPE, lock};
+use super::writes::{keep_names, remove_drafts, write_durably};
 use crate::case::units::fmt_bytes;
 use crate::engine::clock;
-use crate::engine::protocol::{Environment, Event};
+use crate::engine::protocol::Event;
 use crate::files;
 use crate::inputs::indices;
 use crate::recipe::plan::Plan;
-
-/// Schema version of the folder's layout, events and manifest. [`super::stored`] also reads all earlier
-/// versions.
-pub const SCHEMA: u32 = 4;
-
-pub(crate) const EVENTS: &str = "events.ndjson";
-pub const MANIFEST: &str = "manifest.json";
-pub(super) const RECIPE: &str = "recipe.yaml";
-
-/// Prefix of the error of a case that was lost with its engine.
-pub(super) const ENGINE_DIED: &str = "the engine died: ";
-
-/// Contents of the folder's `manifest.json`: the provenance of every number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    pub schema: u32,
-    pub version: String,
-    pub revision: String,
-    /// `YYYY-MM-DD HH:MM:SS` UTC.
-    pub started: String,
-    pub command_line: Vec<String>,
-    pub environment: Environment,
-    pub devices: Vec<Device>,
-    pub plan: Plan,
-}
 
 /// Most bytes of events held back before they are written regardless.
 const MOST_HELD: usize = 1 << 20;
@@ -155,6 +123,14 @@ impl Folder {
         // Another program may have packed and removed the file between our open and our lock.
         folder.still_there()?;
         Ok(folder)
+    }
+
+    /// Compresses the events ([`events::pack`]).
+    ///
+    /// # Errors
+    /// Those of [`events::pack`].
+    pub fn pack(&self) -> anyhow::Result<()> {
+        events::pack(&self.path)
     }
 
     pub fn path(&self) -> &Path {
@@ -309,39 +285,6 @@ impl Folder {
         let written = if self.lasting { write_durably(&path, content) } else { fs::write(&path, content) };
         written.with_context(|| format!("cannot write {}", path.display()))
     }
-}
-
-/// Locks a run against other writers. The lock is released when the process ends, however it ends.
-pub(super) fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
-    match taken(events) {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => {
-            bail!("{}: another scatterlab is writing this run; wait for it or stop it", path.display())
-        }
-        // Running without a lock is better than not running.
-        Err(TryLockError::Error(error)) if is_without_locks(&error) => Ok(()),
-        Err(TryLockError::Error(error)) => {
-            Err(error).with_context(|| format!("cannot lock {}", path.display()))
-        }
-    }
-}
-
-/// Takes the lock, with retries: between fork and exec, a child process shares its parent's open files, and
-/// with them a lock that the parent has already released.
-fn taken(events: &File) -> Result<(), TryLockError> {
-    const TRIES: u32 = 20;
-    for _ in 1..TRIES {
-        match events.try_lock() {
-            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
-            taken => return taken,
-        }
-    }
-    events.try_lock()
-}
-
-/// Whether the error means that the file system has no locks or (NFS without a lock service) cannot grant any.
-fn is_without_locks(error: &io::Error) -> bool {
-    error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
 /// `<root>/<date>-<time>-<stem>`, with a number appended if the name is taken.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::events::PACKED;
-use super::folder::{EVENTS, MANIFEST};
+use super::layout::{EVENTS, MANIFEST};
 use super::{newest, note};
 
 /// Folders below `root` that hold a run, in no particular order. Unreadable folders are skipped.

@@ -3,15 +3,16 @@
 use std::fmt;
 use std::path::Path;
 
-use super::folder::{Folder, Manifest, SCHEMA};
+use super::folder::Folder;
+use super::layout::{Manifest, SCHEMA};
 use super::stored::Stored;
 use super::{Ledger, Record};
 use crate::case::gpus::Gpus;
 use crate::case::units::number_of;
 use crate::case::{Availability, Case, Device, Measure, Verdict, listed};
-use crate::engine::client::Hello;
 use crate::engine::environment::fact_names::{PREFETCHERS, is_fleeting};
 use crate::engine::protocol::{Environment, Event};
+use crate::run::client::Hello;
 
 /// A stored run that is about to be resumed, locked against other writers.
 #[derive(Debug)]

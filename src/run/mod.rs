@@ -4,6 +4,7 @@
 pub mod assessment;
 pub mod chain;
 mod checks;
+pub mod client;
 mod controls;
 mod derived;
 mod drive;
@@ -13,6 +14,7 @@ pub mod events;
 pub mod folder;
 pub mod index;
 mod interrupted;
+pub mod layout;
 mod ledger;
 pub mod newest;
 pub mod note;
@@ -26,6 +28,7 @@ pub mod stored;
 pub mod summary;
 #[cfg(test)]
 mod tests;
+pub(crate) mod writes;
 
 pub use drive::{EngineRunner, WriteReports, resume};
 pub use interrupted::Interrupted;

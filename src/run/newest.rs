@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::folder::MANIFEST;
+use super::layout::MANIFEST;
 use super::stored::{self, Stored};
 use crate::files;
 

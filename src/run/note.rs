@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::folder::draft;
+use super::writes::draft;
 use crate::case::units::escaped;
 use crate::files;
 

@@ -8,8 +8,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::layout::Line;
 use super::runner::{Control, Message, Runner, Running};
-use super::stored::{Line, each_event_until};
+use super::stored::each_event_until;
 use super::{Ledger, checks};
 use crate::engine::protocol::{Event, Level};
 use crate::recipe::plan::Plan;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::folder::{Manifest, RECIPE};
+use super::layout::{Manifest, RECIPE};
 use crate::case::units::escaped;
 use crate::shell::{options, quoted};
 

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use super::Interrupted;
-use crate::engine::client::EngineCommand;
 use crate::engine::protocol::{Event, Pictures};
 use crate::recipe::plan::Plan;
-use crate::shell::quoted;
+use crate::run::client::EngineCommand;
 
 /// From the run to the user interface. A result that arrives here is already on disk. A message is moved only
 /// once, so its size does not matter.
@@ -84,16 +83,6 @@ impl Running {
     }
 }
 
-/// A command line to be copied by the user, such as `scatterlab run --resume out`, with the engine of this run.
-pub(crate) fn advice(verb: &str, folder: &Path, engine: &EngineCommand) -> String {
-    let folder = quoted(&folder.display().to_string());
-    let engine = match engine {
-        EngineCommand::Own => String::new(),
-        EngineCommand::Shell(line) => format!(" --engine {}", quoted(line)),
-    };
-    format!("scatterlab {verb} {folder}{engine}")
-}
-
 /// Starts runs. The TUI is generic over it, so its tests need no engine.
 pub trait Runner {
     /// Starts `plan`; `recipe` is the text of its recipe.
@@ -113,7 +102,7 @@ pub trait Runner {
 
     /// The command line that resumes the run in this folder.
     fn advice(&self, folder: &Path) -> String {
-        advice("run --resume", folder, &EngineCommand::Own)
+        EngineCommand::Own.command_line("run --resume", folder)
     }
 }
 
@@ -122,15 +111,6 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-
-    #[test]
-    fn advice_can_be_copied_into_a_shell() {
-        let own = advice("run --resume", Path::new("reports/a-1"), &EngineCommand::Own);
-        assert_eq!(own, "scatterlab run --resume reports/a-1");
-        let far = EngineCommand::Shell("ssh host 'scatterlab' engine".into());
-        let far = advice("report", Path::new("my runs/a"), &far);
-        assert_eq!(far, r"scatterlab report 'my runs/a' --engine 'ssh host '\''scatterlab'\'' engine'");
-    }
 
     #[test]
     fn an_abandoned_run_is_killed_and_waited_for() {

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::chain::Finding;
-use super::folder::{Folder, MANIFEST, RECIPE, Urgency};
+use super::folder::{Folder, Urgency};
+use super::layout::LogState;
+use super::layout::{MANIFEST, RECIPE};
 use super::note;
-use super::stored::{LogState, StoredLines, manifest};
+use super::stored::{StoredLines, manifest};
 use crate::case::units::shown;
 use crate::engine::protocol::{Event, Level};
 use crate::inputs::indices;
@@ -153,7 +155,7 @@ fn told(run: &Path, survey: &Survey) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::folder::EVENTS;
+    use super::super::layout::EVENTS;
     use super::super::stored::Stored;
     use super::super::tests::{attempt, plan, write};
     use super::*;

@@ -5,18 +5,16 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::chain::{Chain, Finding, Integrity};
-use super::folder::{ENGINE_DIED, MANIFEST, Manifest, RECIPE, SCHEMA};
-use super::runner::advice;
+use super::chain::Finding;
+use super::layout::{ENGINE_DIED, Line, LogState, MANIFEST, Manifest, RECIPE, SCHEMA};
 use super::{Ledger, checks, events};
 use crate::case::units::{escaped, fmt_bytes};
-use crate::engine::client::EngineCommand;
 use crate::engine::protocol::Event;
 use crate::files;
 use crate::inputs::indices;
+use crate::run::client::EngineCommand;
 
 /// A run on disk.
 #[derive(Clone, Debug)]
@@ -30,26 +28,6 @@ pub struct Stored {
     pub log: LogState,
     /// What is wrong with the files although they can be read, one line each.
     pub warnings: Vec<String>,
-}
-
-/// What was read of an event log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LogState {
-    /// Bytes of complete lines; a torn line may follow.
-    pub whole: u64,
-    /// The checksum chain up to the last complete line.
-    pub chain: Chain,
-    pub integrity: Integrity,
-}
-
-/// One line of a run's event log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    #[serde(flatten)]
-    pub event: Event,
-    /// When the event was recorded, seconds since the epoch; `None` in runs of schema 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<f64>,
 }
 
 impl Stored {
@@ -124,7 +102,7 @@ pub fn each_event_until(
                 lines.file.display(),
                 lines.number(),
                 escaped(&error.to_string()),
-                advice("salvage", path, &EngineCommand::Own)
+                EngineCommand::Own.command_line("salvage", path)
             ),
         };
         if finding == Finding::Changed {

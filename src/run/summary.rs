@@ -212,8 +212,8 @@ fn results(experiments: &[Experiment], records: &[Record]) -> Vec<Outcome> {
 mod tests {
     use super::*;
     use crate::report::judge::tests::{Run, manifest};
-    use crate::run::folder::Manifest;
-    use crate::run::stored::LogState;
+    use crate::run::layout::LogState;
+    use crate::run::layout::Manifest;
 
     fn stored(run: Run) -> Stored {
         let Run { manifest, ledger } = run;

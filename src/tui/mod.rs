@@ -71,7 +71,7 @@ use state::State;
 use terminal::{Guard, TerminalSource};
 
 use crate::model::Profile;
-use crate::run::folder::MANIFEST;
+use crate::run::layout::MANIFEST;
 use crate::run::runner::Runner;
 
 /// Inputs of the user interface.

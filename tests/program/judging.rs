@@ -8,7 +8,8 @@ use scatterlab::case::{Availability, Device, Verdict};
 use scatterlab::engine::protocol::{Environment, Event, PROTOCOL, RoundResult};
 use scatterlab::recipe;
 use scatterlab::recipe::plan::{Overrides, Plan, resolve};
-use scatterlab::run::folder::{Folder, Manifest, SCHEMA, Urgency};
+use scatterlab::run::folder::{Folder, Urgency};
+use scatterlab::run::layout::{Manifest, SCHEMA};
 use scatterlab_tests::program::{scatterlab, text};
 
 const RECIPE: &str = "\

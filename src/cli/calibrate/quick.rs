@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use super::{doubts, measured, planned, reason, subject, user_folder};
 use crate::case::{Availability, Device};
-use crate::engine::client::{EngineCommand, Hello};
 use crate::engine::clock;
 use crate::model::DeviceProfile;
 use crate::model::calibrate::{Measured, Target, derive};
 use crate::model::profiles::{self, Machine, ProfileStore};
 use crate::recipe::plan::Plan;
-use crate::run::folder::write_durably;
+use crate::run::client::{EngineCommand, Hello};
 use crate::run::runner::{Runner, Running};
+use crate::run::writes::write_durably;
 use crate::run::{EngineRunner, Record};
 use crate::tui::calibration::{Calibrator, Made};
 

@@ -1,12 +1,12 @@
 //! The facts about a device that are known without measuring.
 
 use crate::case::Device;
-use crate::engine::client::Hello;
 use crate::engine::clock;
 use crate::model::Made;
 use crate::model::calibrate::{Subject, Target};
 use crate::model::profiles::{identity, size, uuid};
 use crate::recipe::plan::slug;
+use crate::run::client::Hello;
 
 /// Page size of arrays of 2 MiB or more if the system grants huge pages; otherwise every array has pages of
 /// `PAGE` bytes.

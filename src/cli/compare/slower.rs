@@ -2,7 +2,8 @@
 
 use crate::cli::{CANNOT_TELL, CASES_FAILED, DIFFERS};
 use crate::report::judge::{Comparison, Judgement};
-use crate::report::judged::{cases, change};
+use crate::report::judged::change;
+use crate::report::names::cases;
 use crate::report::unit;
 use crate::report::verdicts::{self, NamedRun};
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::case::{Availability, Device};
 use crate::device::cpu::affinity;
-use crate::engine::client::{Client, EngineCommand};
+use crate::run::client::{Client, EngineCommand};
 use crate::spatter::Machine;
 use crate::spatter::options::Options;
 use crate::spatter::table::Key;

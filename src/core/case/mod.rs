@@ -3,6 +3,7 @@
 
 pub mod backends;
 pub mod block_cost;
+pub mod chart;
 mod device;
 pub mod gpus;
 mod index_file;

@@ -12,6 +12,7 @@ pub mod mix;
 pub mod notation;
 pub mod partitions;
 pub mod permutation;
+mod read_error;
 mod real;
 pub mod scramble;
 pub mod sparse;

@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern,
-    random_access, reduce, scan, shallow_water, sort, spmv, sssp, stream, tridiagonal,
+    Definition, Primitive, Problem, cg, compaction, gather_scatter, hash_search, histogram, multisplit,
+    pattern, random_access, reduce, scan, shallow_water, sort, spmv, sssp, stream, tridiagonal,
 };
+use crate::case::{Case, Params};
 
 /// Every primitive, in the order of the documentation.
 pub fn registry() -> &'static [&'static Primitive] {
@@ -39,11 +40,25 @@ pub fn find(name: &str) -> Option<&'static Primitive> {
     registry().iter().copied().find(|p| p.name() == name)
 }
 
+/// The version of the definition of these cases; 1 for a primitive that is not in the registry.
+pub fn version(primitive: &str, params: &Params) -> u32 {
+    find(primitive).map_or(1, |primitive| primitive.version(params))
+}
+
+/// Reads and checks the parameters of a plan's case, whatever its primitive.
+///
+/// # Errors
+/// Those of [`Primitive::case`], as text, and a primitive that is not in the registry.
+pub fn problem(case: &Case) -> Result<Box<dyn Problem>, String> {
+    let primitive = find(&case.primitive).ok_or_else(|| format!("no primitive {}", case.primitive))?;
+    primitive.case(&case.params, case.seed).map_err(|refused| refused.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Value;
     use crate::case::schema::{Kind, Param, ParamDefault};
-    use crate::case::{Params, Value};
 
     #[test]
     fn names_are_unique_and_found() {

@@ -1,7 +1,7 @@
 //! Whether an engine starts, and which machine it runs on.
 
 use crate::doctor::{About, Check, Finding};
-use crate::engine::client::Hello;
+use crate::run::client::Hello;
 
 pub const CHECK: Check = Check {
     name: "engine",

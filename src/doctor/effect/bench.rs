@@ -9,10 +9,10 @@ use anyhow::{Context, bail};
 use super::halves::Timed;
 use super::{Heard, Measured};
 use crate::case::Measure;
-use crate::engine::client::{Client, Incoming};
 use crate::engine::protocol::{Command, Event, Finished, Pictures, Stage};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
+use crate::run::client::{Client, Incoming};
 
 /// How often the driving thread checks whether the requesting side has hung up.
 const POLL: Duration = Duration::from_millis(50);

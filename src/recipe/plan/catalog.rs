@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::identity::value_text;
-use super::{Axis, Scale, Value};
+use super::{Axis, Scale};
+use crate::case::Value;
 use crate::case::schema::Kind;
 use crate::case::units::{label_bytes, label_count};
 use crate::recipe::{ErrorKind, Mistake, Nearest, ParamSlot, Place, Setting, listed};

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use super::catalog::{Catalog, Entry};
 use super::identity::value_text;
-use super::{Ceiling, Chart, Quantity, Value};
+use super::{Ceiling, Chart, Quantity};
 use crate::case::BACKENDS;
+use crate::case::Value;
 use crate::case::peers::of_backend;
 use crate::primitives;
 use crate::recipe::{Draft, ErrorKind, Mistake, Name, Node, Place, Setting, listed, scalar};
@@ -176,7 +177,7 @@ fn flatten(settings: &[Setting], out: &mut Vec<(String, String)>) {
 #[cfg(test)]
 mod tests {
     use crate::recipe;
-    use crate::recipe::plan::{Experiment, Overrides, resolve};
+    use crate::recipe::plan::{Overrides, resolve};
     use crate::recipe::shipped;
 
     #[test]
@@ -192,7 +193,7 @@ mod tests {
             if shipped.text.lines().filter(|line| own(line)).count() != before.len() {
                 continue;
             }
-            let mut lines = before.iter().map(Experiment::chart_line);
+            let mut lines = before.iter().map(recipe::chart_line);
             let written = |line: &str| match line.len() - line.trim_start().len() {
                 indent if own(line) => " ".repeat(indent) + &lines.next().unwrap_or_default(),
                 _ => line.to_owned(),
@@ -214,7 +215,7 @@ mod tests {
             resolve(&recipe, &Overrides::default()).map_err(|error| error.to_string())
         };
         let plan_of_spmv = plan("spmv: {matrix: {laplace5: 9}, method: [row, balanced]}").expect("a plan");
-        let line = plan_of_spmv.experiments[0].chart_line();
+        let line = recipe::chart_line(&plan_of_spmv.experiments[0]);
         assert!(line.contains("y: flops"), "{line}");
         let refusal = plan("sort: {keys: 1Ki, method: [msd, lsd]}").expect_err("sorting counts none");
         assert!(refusal.contains("sort counts no floating-point operations; y: flops is for "), "{refusal}");

@@ -14,164 +14,15 @@ mod resolve;
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, IndexFile, Measure, Value, units};
+use crate::case::{Case, IndexFile};
 
+pub use crate::case::chart::{Axis, Bars, Ceiling, Chart, Experiment, Paper, Quantity, Scale, leads};
 pub use form_model::{Line as FormLine, Origin, form};
 pub use identity::{case_id, recomputed};
 pub use indices::is_of_words;
 pub use inline_overrides::{measures_the_same, with_overrides, with_title};
 pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_until, resolve_with, slug};
-
-/// Scale of a swept axis on a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scale {
-    /// Equal steps (`a..b +k`, or a list of numbers without a constant ratio).
-    Linear,
-    /// Equal ratios (`a..b xk`, or a list of numbers in a constant ratio).
-    Log,
-    /// Category names.
-    Category,
-}
-
-/// A parameter that takes several values.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Axis {
-    /// Full dotted key, as in [`Params`](crate::case::Params).
-    pub key: String,
-    /// The short name shown to people: the key's last word, or more words if that is ambiguous.
-    pub name: String,
-    /// The values in the recipe's order, without repetitions.
-    pub values: Vec<Value>,
-    /// Scale of the axis on a chart.
-    pub scale: Scale,
-    /// Whether its integers are sizes in bytes.
-    pub bytes: bool,
-}
-
-/// The quantity on a chart's y axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Quantity {
-    /// Effective bandwidth, GB/s: [`Work::effective_bytes`](crate::case::Work::effective_bytes) over the time.
-    Bandwidth,
-    /// System bandwidth, GB/s: [`Work::system_bytes`](crate::case::Work::system_bytes) over the time. For a
-    /// gather or scatter these are the data read, the data written, and the array of indices.
-    SystemBandwidth,
-    /// Time of one execution, seconds.
-    Time,
-    /// Time of one execution, and of moving its inputs to the device and its results back, seconds.
-    TimeWithTransfer,
-    /// Elements per second.
-    Throughput,
-    /// Floating-point operations per second, of a primitive that counts them.
-    Flops,
-}
-
-/// Upper limit drawn over a chart's points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ceiling {
-    /// The rate of a plain copy on the same device in the same run.
-    Copy,
-    /// The rate of an execution that only moves the bytes of [`SpeedOfLight`](crate::case::SpeedOfLight), at the
-    /// copy rate.
-    SpeedOfLight,
-}
-
-impl Ceiling {
-    /// Whether the ceiling can be drawn over this quantity: a copy's rate is in GB/s, the speed of light is any rate.
-    pub fn suits(self, y: Quantity) -> bool {
-        match y {
-            Quantity::Bandwidth | Quantity::SystemBandwidth => true,
-            Quantity::Throughput => self == Ceiling::SpeedOfLight,
-            Quantity::Time | Quantity::TimeWithTransfer | Quantity::Flops => false,
-        }
-    }
-}
-
-/// Bars through the points of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Bars {
-    /// From the 5th to the 95th percentile of the samples.
-    #[serde(rename = "p5-p95")]
-    Percentiles,
-    /// From the smallest to the largest sample.
-    #[serde(rename = "range")]
-    Range,
-    #[serde(rename = "none")]
-    Nothing,
-}
-
-impl Bars {
-    /// The words for the bars, as recipes and command lines have them.
-    pub const WORDS: [(&str, Bars); 3] =
-        [("p5-p95", Bars::Percentiles), ("range", Bars::Range), ("none", Bars::Nothing)];
-}
-
-/// Chart of an experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Chart {
-    /// Full key of the parameter on x. If it belongs to a variant (`passes` of `multipass`), cases of other
-    /// variants lack it: each of these is a reference without an x value, drawn as a horizontal line.
-    pub x: String,
-    /// Quantity on y.
-    pub y: Quantity,
-    /// Keys of the swept parameters that split the cases into lines: one line per combination of values.
-    pub lines: Vec<String>,
-    /// Keys of the swept parameters that split the cases into panels: one panel per combination of values.
-    pub panels: Vec<String>,
-    /// A key and its baseline value: y becomes the change against the baseline in per cent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relative_to: Option<(String, Value)>,
-    /// The ceiling to draw for each backend, if y is a rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ceiling: Option<Ceiling>,
-    /// Names of the models whose predictions are drawn; `None`: [`DEFAULT_MODEL`](crate::model::DEFAULT_MODEL), if there is a
-    /// profile of the device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub models: Option<Vec<String>>,
-    /// The bars through the points; `None`: percentiles of a case with enough samples for them, else the range.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bars: Option<Bars>,
-}
-
-/// The paper and the claim that an experiment examines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Paper {
-    /// The paper's citation key: `he2007`, `sengupta2007`, `ashkiani2017` or `lavin2020`.
-    pub key: String,
-    /// Figure number or letter, if the recipe replays one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figure: Option<String>,
-    /// Table number, if the recipe replays one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<String>,
-    /// The paper's claim, in a few words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim: Option<String>,
-}
-
-/// One experiment: a primitive, what is swept, and how it is drawn and sampled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Experiment {
-    /// Title over the chart.
-    pub title: String,
-    /// Lower-case words joined by hyphens: the stem of this experiment's files.
-    pub slug: String,
-    /// Name of the primitive, as in [`registry()`](fn@crate::primitives::registry).
-    pub primitive: String,
-    /// The paper that the experiment replays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paper: Option<Paper>,
-    /// Swept parameters, in the recipe's order.
-    pub axes: Vec<Axis>,
-    /// The quantities on x and y, and how cases form lines and panels.
-    pub chart: Chart,
-    /// How often each case is sampled, in what order, and when it is done.
-    pub measure: Measure,
-}
 
 /// Everything that a run will do, in the recipe's order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -219,44 +70,5 @@ impl Plan {
     pub fn short_hash(&self) -> String {
         const DIGITS: usize = 12;
         self.recipe_hash.chars().take(DIGITS).collect()
-    }
-}
-
-impl Experiment {
-    /// The chart as a line of a recipe: `chart: {x: passes, y: time, lines: backend}`.
-    pub fn chart_line(&self) -> String {
-        crate::recipe::chart::written(self)
-    }
-
-    /// A label that distinguishes this case within its experiment: `cpu · passes 4`.
-    pub fn label(&self, case: &Case) -> String {
-        let told = |axis: &&Axis| !leads(case, &axis.key, self.axes.iter());
-        let words: Vec<String> = self.axes.iter().filter(told).filter_map(|axis| axis.label(case)).collect();
-        if words.is_empty() {
-            format!("{} · {}", case.backend(), case.primitive)
-        } else {
-            words.join(" · ")
-        }
-    }
-}
-
-/// True of a key whose value is a word that one of these axes repeats before its number: `he2007` before `he2007 4`.
-pub fn leads<'a>(case: &Case, key: &str, axes: impl Iterator<Item = &'a Axis>) -> bool {
-    let Some(word) = case.params.text(key) else { return false };
-    let below = format!("{key}.{word}.");
-    axes.filter(|axis| axis.key.starts_with(&below) && axis.name == word)
-        .any(|axis| matches!(case.params.get(&axis.key), Some(Value::Int(_) | Value::Float(_))))
-}
-
-impl Axis {
-    /// `passes 4`, `tuple 8 B`, `cpu`: a word stands alone, a number follows the axis's name.
-    fn label(&self, case: &Case) -> Option<String> {
-        let value = case.params.get(&self.key)?;
-        Some(match value {
-            Value::Text(name) => name.clone(),
-            Value::Int(bytes) if self.bytes => format!("{} {}", self.name, units::label_bytes(*bytes)),
-            Value::Int(count) => format!("{} {}", self.name, units::label_count(*count)),
-            other => format!("{} {other}", self.name),
-        })
     }
 }

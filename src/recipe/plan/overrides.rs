@@ -87,7 +87,7 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
             let known: Vec<&str> = variants.iter().map(|v| v.name).collect();
             return Err(Mistake::unknown_word(Place::Backends, "backend", name, &known));
         };
-        let is_it = |v: &super::Value| matches!(v, super::Value::Text(t) if t == name);
+        let is_it = |v: &crate::case::Value| matches!(v, crate::case::Value::Text(t) if t == name);
         let before = alternatives.len();
         alternatives
             .extend(setting.alternatives.iter().filter(|a| a.value.as_ref().is_some_and(is_it)).cloned());

@@ -3,7 +3,7 @@
 use super::mark::{Mark, notes};
 use super::platform::Platform;
 use crate::report::svg::Caption;
-use crate::run::folder::Manifest;
+use crate::run::layout::Manifest;
 
 /// The caption. `paper` is key, figure and claim; `points` explains a point of this figure and of the
 /// paper's; `lines` explain how to read it.

@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 
-use super::files::replace;
-use super::overlay::letter;
+use super::names::letter;
+use super::replace::replace;
 use super::verdicts::NamedRun;
 use mark::Mark;
 use platform::Platform;

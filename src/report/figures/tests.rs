@@ -10,7 +10,7 @@ use crate::recipe::plan::Overrides;
 use crate::report::csv::tests::{finished_in, finished_with};
 use crate::report::svg::tests::{device, environment};
 use crate::report::verdicts::Pictured;
-use crate::run::folder::{Manifest, SCHEMA};
+use crate::run::layout::{Manifest, SCHEMA};
 use crate::run::{Ledger, Record};
 
 /// A run of a shipped recipe with all cases certified.

@@ -282,7 +282,7 @@ mod tests {
             manifest
         };
         let a = told("251 GiB", "CPUs 0-3, memory 126 GiB");
-        let found = |b: &crate::run::folder::Manifest| environments(&side(&a), &side(b));
+        let found = |b: &crate::run::layout::Manifest| environments(&side(&a), &side(b));
         assert_eq!(found(&told("250 GiB", "CPUs 0-3, memory 125 GiB")), []);
         assert_eq!(names(&found(&told("250 GiB", "CPUs 0-1, memory 125 GiB"))), ["NUMA node 1"]);
         assert_eq!(names(&found(&told("251 GiB", "CPUs 0-3"))), ["NUMA node 1"]);

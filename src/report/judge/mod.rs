@@ -72,7 +72,7 @@ pub(crate) mod tests;
 pub use causes::Difference;
 pub use matching::{Matched, Matching, Pair, matching};
 
-use crate::run::folder::Manifest;
+use crate::run::layout::Manifest;
 use crate::run::stored::Stored;
 use crate::run::{Ledger, Record, Status};
 use crate::stats::comparison::{Answer, Copied, Copies, Direction, Evidence, FEWEST, Machine, Reason, Which};

@@ -8,7 +8,7 @@ use crate::engine::protocol::{Environment, Event, RoundResult};
 use crate::recipe::plan::{Plan, Scale};
 use crate::report::series::tests::{axis, case, plan, record, text, without_result};
 use crate::report::svg::tests::{device, environment};
-use crate::run::folder::SCHEMA;
+use crate::run::layout::SCHEMA;
 use crate::stats::noise::Flag;
 use crate::stats::{Ratio, statistics};
 

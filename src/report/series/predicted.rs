@@ -4,7 +4,7 @@ use super::{ChartData, MeasuredValue, Panel, Point};
 use crate::model::{self, Forecast};
 use crate::recipe::plan::Chart;
 use crate::report::accuracy;
-use crate::report::judged::cases;
+use crate::report::names::cases;
 use crate::report::unit::Unit;
 use crate::run::Record;
 

@@ -4,7 +4,7 @@ use crate::case::gpus::taking_part;
 use crate::case::{Case, Device, Place, listed};
 use crate::engine::protocol::Environment;
 use crate::recipe::plan::{Bars, Experiment, Paper, Plan, is_of_words};
-use crate::report::judged::cases;
+use crate::report::names::cases;
 use crate::report::series::BarKinds;
 use crate::report::{Origin, names};
 use crate::run::Record;

@@ -4,12 +4,12 @@ use anyhow::{Context, bail};
 
 use super::Drive;
 use crate::case::{Availability, listed};
-use crate::engine::client::Hello;
 use crate::engine::found::{given, notices};
 use crate::engine::protocol::{Event, Level, PROTOCOL};
 use crate::model::Profile;
-use crate::run::folder::{Manifest, SCHEMA};
+use crate::run::client::Hello;
 use crate::run::interrupted::{differences, is_another, missing, set_aside, told};
+use crate::run::layout::{Manifest, SCHEMA};
 
 /// State of a run before its first engine says hello.
 pub(super) enum Beginning {

@@ -1,10 +1,11 @@
 //! Recording a run: each event goes first to disk, then to the ledger, then to the user interface.
 
 use super::Drive;
-use crate::engine::client::{Client, EngineCommand};
 use crate::engine::protocol::{Command, Event, Level, Stage};
-use crate::run::folder::{ENGINE_DIED, EVENTS, Urgency};
-use crate::run::runner::{Message, advice};
+use crate::run::client::{Client, EngineCommand};
+use crate::run::folder::Urgency;
+use crate::run::layout::{ENGINE_DIED, EVENTS};
+use crate::run::runner::Message;
 
 /// The most pictures of a case that are recorded: what is held back while a case is sampled stays below a megabyte.
 const MOST_PICTURES: u32 = 32;
@@ -26,7 +27,7 @@ impl Drive {
         match self.folder.flush().and_then(|()| self.write_reports()) {
             Ok(()) => self.tell(Message::Reported(self.folder.path().to_owned())),
             Err(error) => {
-                let report = advice("report", self.folder.path(), &EngineCommand::Own);
+                let report = EngineCommand::Own.command_line("report", self.folder.path());
                 let text = format!("{error:#}; what was measured is in {EVENTS}: {report}");
                 // The run is already broken by another error; this one is only a warning.
                 self.tell(match broken {

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::*;
 use crate::engine::protocol::{Event, Level};
-use crate::run::folder::Urgency;
+use crate::run::folder::{Folder, Urgency};
 use crate::run::stored::{each_event, each_event_until};
 
 /// Creates a run folder with `count` events and a torn last line.
@@ -38,7 +38,7 @@ fn packed_events_are_those_that_were_there_and_become_plain_again() {
     let run = tempfile::tempdir().expect("temporary folder");
     let folder = written(run.path(), 100);
     let plain = fs::read(run.path().join(EVENTS)).expect("events");
-    pack(&folder).expect("packed");
+    folder.pack().expect("packed");
     drop(folder);
     assert!(is_packed(run.path()) && file(run.path()).ends_with(PACKED));
     let packed = fs::metadata(run.path().join(PACKED)).expect("a file").len();
@@ -65,7 +65,7 @@ fn the_same_events_give_the_same_file_with_the_time_of_the_plain_one() {
         let plain = File::options().append(true).open(plain).expect("events");
         plain.set_modified(time).expect("a time");
         let time = plain.metadata().and_then(|about| about.modified()).expect("a time");
-        pack(&folder).expect("packed");
+        folder.pack().expect("packed");
         let file = run.join(PACKED);
         assert_eq!(fs::metadata(&file).and_then(|about| about.modified()).expect("a time"), time);
         fs::read(file).expect("a file")
@@ -80,12 +80,12 @@ fn of_two_files_the_plain_one_counts_and_neither_is_lost() {
     let run = tempfile::tempdir().expect("temporary folder");
     let folder = written(run.path(), 3);
     let plain = fs::read(run.path().join(EVENTS)).expect("events");
-    pack(&folder).expect("packed");
+    folder.pack().expect("packed");
     let packed = fs::read(run.path().join(PACKED)).expect("a file");
     fs::write(run.path().join(EVENTS), [&plain[..plain.len() - 12], b"{\"event\":\"paused\"}\n"].concat())
         .expect("written");
     assert_eq!((count(run.path()), is_packed(run.path())), (4, false));
-    let error = pack(&folder).expect_err("two runs").to_string();
+    let error = folder.pack().expect_err("two runs").to_string();
     assert!(
         error.ends_with(
             "events.ndjson.gz holds other events than events.ndjson beside it: remove one of them"
@@ -94,14 +94,14 @@ fn of_two_files_the_plain_one_counts_and_neither_is_lost() {
     assert_eq!((count(run.path()), fs::read(run.path().join(PACKED)).expect("a file")), (4, packed));
     fs::write(run.path().join(EVENTS), plain).expect("written");
     append(run.path(), b"g\",\"level\":\"info\",\"text\":\"\"}\n");
-    pack(&folder).expect("it begins with what is packed");
+    folder.pack().expect("it begins with what is packed");
     assert_eq!((count(run.path()), is_packed(run.path())), (4, true));
 }
 
 #[test]
 fn a_damaged_file_is_one_error_that_names_it() {
     let run = tempfile::tempdir().expect("temporary folder");
-    pack(&written(run.path(), 50)).expect("packed");
+    written(run.path(), 50).pack().expect("packed");
     let file = run.path().join(PACKED);
     let (whole, events) = (fs::read(&file).expect("a file"), text(&file).expect("events"));
     let flipped = |at: usize| {
@@ -139,7 +139,7 @@ fn a_damaged_file_is_one_error_that_names_it() {
 #[test]
 fn one_program_at_a_time_unpacks() {
     let run = tempfile::tempdir().expect("temporary folder");
-    pack(&written(run.path(), 3)).expect("packed");
+    written(run.path(), 3).pack().expect("packed");
     let other = File::open(run.path().join(PACKED)).expect("a file");
     other.lock().expect("nobody else has it");
     let error = Folder::reopen(run.path()).expect_err("somebody else's").to_string();

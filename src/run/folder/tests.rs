@@ -1,4 +1,5 @@
 use super::*;
+use crate::run::writes::draft;
 
 #[test]
 fn a_folder_that_holds_a_run_is_refused() {
@@ -77,14 +78,6 @@ fn a_refusal_leaves_nothing_behind() {
     let error = Folder::create(root.path()).expect_err("a run without events").to_string();
     assert!(error.contains("already holds a run"), "{error}");
     assert!(!root.path().join(EVENTS).exists());
-}
-
-#[test]
-fn a_file_system_without_locks_takes_runs_all_the_same() {
-    for number in [libc::ENOLCK, libc::EOPNOTSUPP] {
-        assert!(is_without_locks(&io::Error::from_raw_os_error(number)), "{number}");
-    }
-    assert!(!is_without_locks(&io::Error::from_raw_os_error(libc::EIO)));
 }
 
 /// A plan with one index array, read from a file in this folder.

@@ -8,7 +8,8 @@ mod stored;
 
 use std::path::Path;
 
-use super::folder::{Folder, Manifest, SCHEMA, Urgency};
+use super::folder::{Folder, Urgency};
+use super::layout::{Manifest, SCHEMA};
 use crate::case::Verdict;
 use crate::engine::protocol::{Environment, Event, RoundResult};
 use crate::recipe;

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::{attempt, failed, manifest, plan, write};
 use crate::case::Snapshot;
 use crate::engine::protocol::{Environment, Event, Level, Stage};
-use crate::run::folder::{EVENTS, Manifest, SCHEMA};
-use crate::run::stored::{Line, Stored, each_event};
+use crate::run::layout::{EVENTS, Line, Manifest, SCHEMA};
+use crate::run::stored::{Stored, each_event};
 use crate::run::{Interrupted, Ledger};
 
 fn append(path: &Path, bytes: &[u8]) {

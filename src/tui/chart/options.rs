@@ -3,6 +3,7 @@
 
 use super::Look;
 use crate::primitives;
+use crate::recipe::chart_line;
 use crate::recipe::plan::{Ceiling, Chart, Experiment, Quantity};
 use crate::tui::session::Session;
 
@@ -98,7 +99,7 @@ impl Session {
         let chart = change(self.shown_experiment().chart.clone());
         *self.view.look_mut(self.experiment()) = Look::default();
         self.draw(chart);
-        Some(format!("in the recipe: {}", self.shown_experiment().chart_line()))
+        Some(format!("in the recipe: {}", chart_line(self.shown_experiment())))
     }
 
     fn shown_experiment(&self) -> &Experiment {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::jobs::Resolve;
 use crate::recipe::plan::{Overrides, Plan, measures_the_same, with_overrides, with_title};
 use crate::recipe::{self, loses_comments};
-use crate::run::folder;
+use crate::run::writes::draft;
 use crate::tui::field::Field;
 use crate::tui::recipes::{OWN, RecipeEntry};
 use crate::tui::state::State;
@@ -143,7 +143,7 @@ pub type Write = fn(&Path, &str, bool) -> io::Result<()>;
 /// Writes the file atomically: the disk may be full, and no reader must see half a file.
 pub fn write(path: &Path, text: &str, overwrite: bool) -> io::Result<()> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let draft = folder::draft(path.parent().unwrap_or(Path::new("")), &name);
+    let draft = draft(path.parent().unwrap_or(Path::new("")), &name);
     let written = fs::write(&draft, text).and_then(|()| put(&draft, path, overwrite));
     if written.is_err() {
         // The draft may not exist; the first error is the one to report.

@@ -7,6 +7,7 @@ mod text;
 
 use super::graph::listed::{GRAPHS, heads};
 use super::permutation::MAX_ELEMENTS;
+pub use super::read_error::{ArrayError, Place};
 use super::sparse::matrix_market::{self, BANNER};
 use crate::case::{WHOLE_GRAPH, WHOLE_MATRIX};
 
@@ -51,39 +52,6 @@ impl Format {
             "gr" => Format::Dimacs,
             "el" | "wel" => Format::Edges,
             _ => Format::Text,
-        }
-    }
-}
-
-/// The position of an error in the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// No particular position.
-    Whole,
-    /// Line and column (in bytes), both from 1.
-    Line(u64, u64),
-    /// Offset in bytes.
-    Byte(u64),
-}
-
-/// Why an input is not a valid index array.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArrayError {
-    pub place: Place,
-    pub message: String,
-}
-
-impl ArrayError {
-    fn new(place: Place, message: impl Into<String>) -> ArrayError {
-        ArrayError { place, message: message.into() }
-    }
-
-    /// A single line that names the input: `idx.csv:3:7: …`, `idx.npy: … (at byte 128)`.
-    pub fn of(&self, name: &str) -> String {
-        match self.place {
-            Place::Whole => format!("{name}: {}", self.message),
-            Place::Line(line, column) => format!("{name}:{line}:{column}: {}", self.message),
-            Place::Byte(byte) => format!("{name}: {} (at byte {byte})", self.message),
         }
     }
 }

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use crate::case::units::shown;
 use crate::case::{Cancel, Failure, Value};
-use crate::engine::lines;
 use crate::engine::noise_monitor::children::Counted;
+use crate::engine::writer::writer;
 
 /// Longest answer, bytes.
 const LONGEST: u64 = 4096;
@@ -195,7 +195,7 @@ fn attend(child: &mut Child, sender: SyncSender<String>) -> io::Result<Option<Se
     if let Some(stdout) = child.stdout.take() {
         thread::Builder::new().name("answers".to_owned()).spawn(move || read_lines(stdout, &sender))?;
     }
-    child.stdin.take().map(|stdin| lines::writer("orders", stdin)).transpose()
+    child.stdin.take().map(|stdin| writer("orders", stdin)).transpose()
 }
 
 /// Reads lines until the end, or until a line exceeds [`LONGEST`]; that one is forwarded truncated.

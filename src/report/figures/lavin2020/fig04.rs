@@ -11,7 +11,7 @@ use crate::report::figures::lookup::Subject;
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, separate};
 use crate::report::figures::{Drawn, Figure, some_point, sweep};
-use crate::report::overlay::letter;
+use crate::report::names::letter;
 use crate::report::scale::Spacing;
 use crate::report::series::YAxis;
 use crate::report::svg::{POINTS, layout, paint};

@@ -44,7 +44,7 @@ fn a_run_that_was_cut_short_goes_on_from_the_list() {
     let root = stored_runs();
     let folder = cut(root.path());
     // A packed run is listed like any other, and is unpacked when it is resumed.
-    events::pack(&Folder::reopen(&folder).expect("nobody writes it")).expect("packed");
+    Folder::reopen(&folder).expect("nobody writes it").pack().expect("packed");
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "o");
     assert!(app.state.allows(RESUME), "it is not complete");

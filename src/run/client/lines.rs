@@ -1,14 +1,13 @@
 //! An engine's output as read by its client: events, and any kind of noise. A banner need not be UTF-8, nor end
 //! its line, nor end at all.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::sync::mpsc::{self, Sender, SyncSender};
-use std::thread;
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc::SyncSender;
 
-use super::client::Incoming;
-use super::protocol::Event;
+use super::Incoming;
 use crate::case::Verdict;
 use crate::case::units::escaped;
+use crate::engine::protocol::Event;
 
 /// Longest piece read as one line, bytes. The largest event, a round of 10,000 samples, has about 250 kB.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -42,20 +41,6 @@ pub fn forward_noise(stream: impl Read, sender: &SyncSender<Incoming>) {
             return;
         }
     }
-}
-
-/// Starts a thread that writes lines to the standard input of a process, so that one that does not read cannot block
-/// us; returns where to send them.
-///
-/// # Errors
-/// When the thread cannot be started.
-pub fn writer(name: &str, mut input: impl Write + Send + 'static) -> io::Result<Sender<Vec<u8>>> {
-    let (sender, lines) = mpsc::channel::<Vec<u8>>();
-    thread::Builder::new().name(name.to_owned()).spawn(move || {
-        // Broken pipe: the reader of the process's output notices its end.
-        lines.into_iter().all(|line| input.write_all(&line).and_then(|()| input.flush()).is_ok())
-    })?;
-    Ok(sender)
 }
 
 /// The event in a line, after any banner without newline that precedes it.

@@ -1,9 +1,12 @@
 //! The client's end of the connection to an engine process: starts the process, sends it commands, reads its
 //! events, and makes sure that it ends.
 
+mod lines;
+
 use std::collections::VecDeque;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
@@ -11,13 +14,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::inbox::LONGEST_COMMAND;
-use super::lines::{self, forward_events, forward_noise};
-use super::name;
-use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
+use self::lines::{forward_events, forward_noise};
 use crate::case::Device;
 use crate::case::units::{fmt_bytes, shown};
+use crate::engine::inbox::LONGEST_COMMAND;
+use crate::engine::name;
+use crate::engine::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
+use crate::engine::writer::writer;
 use crate::model::DeviceProfile;
+use crate::shell;
 
 /// How long an engine may take to send its first event, [`Event::Hello`]: the driver takes seconds to initialise
 /// a GPU, and a batch system may add more.
@@ -65,6 +70,16 @@ impl EngineCommand {
             EngineCommand::Own => None,
             EngineCommand::Shell(line) => Some(name::name(line)),
         }
+    }
+
+    /// A command line to be copied by the user, such as `scatterlab run --resume out`, with this engine.
+    pub(crate) fn command_line(&self, verb: &str, folder: &Path) -> String {
+        let folder = shell::quoted(&folder.display().to_string());
+        let engine = match self {
+            EngineCommand::Own => String::new(),
+            EngineCommand::Shell(line) => format!(" --engine {}", shell::quoted(line)),
+        };
+        format!("scatterlab {verb} {folder}{engine}")
     }
 }
 
@@ -377,7 +392,7 @@ fn attend(child: &mut Child, sender: SyncSender<Incoming>) -> io::Result<Option<
     if let Some(stdout) = child.stdout.take() {
         named("events").spawn(move || forward_events(stdout, &sender))?;
     }
-    child.stdin.take().map(|stdin| lines::writer("input", stdin)).transpose()
+    child.stdin.take().map(|stdin| writer("input", stdin)).transpose()
 }
 
 fn keep_last(lines: &mut VecDeque<String>, line: String) {

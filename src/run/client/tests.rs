@@ -79,3 +79,12 @@ fn endings_are_told_in_words() {
     assert_eq!(status(11), "ended by signal 11 (a crash, of its own or in a driver)");
     assert_eq!(status(15), "ended by signal 15");
 }
+
+#[test]
+fn a_command_line_can_be_copied_into_a_shell() {
+    let own = EngineCommand::Own.command_line("run --resume", Path::new("reports/a-1"));
+    assert_eq!(own, "scatterlab run --resume reports/a-1");
+    let far = EngineCommand::Shell("ssh host 'scatterlab' engine".into());
+    let far = far.command_line("report", Path::new("my runs/a"));
+    assert_eq!(far, r"scatterlab report 'my runs/a' --engine 'ssh host '\''scatterlab'\'' engine'");
+}

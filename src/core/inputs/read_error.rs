@@ -1,0 +1,34 @@
+//! Why an input of the user is not what its reader expects.
+
+/// The position of an error in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// No particular position.
+    Whole,
+    /// Line and column (in bytes), both from 1.
+    Line(u64, u64),
+    /// Offset in bytes.
+    Byte(u64),
+}
+
+/// Why an input is not a valid index array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayError {
+    pub place: Place,
+    pub message: String,
+}
+
+impl ArrayError {
+    pub(super) fn new(place: Place, message: impl Into<String>) -> ArrayError {
+        ArrayError { place, message: message.into() }
+    }
+
+    /// A single line that names the input: `idx.csv:3:7: …`, `idx.npy: … (at byte 128)`.
+    pub fn of(&self, name: &str) -> String {
+        match self.place {
+            Place::Whole => format!("{name}: {}", self.message),
+            Place::Line(line, column) => format!("{name}:{line}:{column}: {}", self.message),
+            Place::Byte(byte) => format!("{name}: {} (at byte {byte})", self.message),
+        }
+    }
+}
