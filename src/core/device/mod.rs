@@ -4,6 +4,7 @@
 pub mod alone;
 pub mod cpu;
 pub mod cuda;
+mod held;
 
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::memory::{HUGE, PAGE};
 use crate::case::Failure;
+use crate::device::held::Held;
 
 /// Contents of every 8-byte word of an output before an execution.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
@@ -24,6 +25,7 @@ pub struct Buffer {
     mapped: usize,
     start: *mut u8,
     bytes: usize,
+    _held: Held,
 }
 
 // SAFETY: a Buffer is plain memory; each access states which others are possible.
@@ -50,7 +52,7 @@ impl Buffer {
         }
         let map = map.cast::<u8>();
         let start = if slack > 0 { map.wrapping_add(map.align_offset(HUGE) + place()) } else { map };
-        let buffer = Buffer { map, mapped, start, bytes };
+        let buffer = Buffer { map, mapped, start, bytes, _held: Held::new(bytes as u64) };
         buffer.ask_for_huge_pages();
         buffer.fill_guard();
         Ok(buffer)

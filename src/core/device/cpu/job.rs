@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::{Isa, Pool, Worker};
+use super::check::poison;
+use super::{Buffer, Isa, Pool, Worker};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
+use crate::device::held::held_by;
 use crate::device::{Prepared, Stored};
 
 /// Context in which a case is prepared.
@@ -38,6 +40,27 @@ impl Context<'_> {
     }
 }
 
+/// An array that an execution writes.
+pub struct OutputArray<'a> {
+    array: &'a Buffer,
+    /// Bytes of an element: each worker poisons its part of the elements.
+    element: usize,
+    /// Bytes that belong to the output.
+    bytes: usize,
+}
+
+impl<'a> OutputArray<'a> {
+    /// The whole array, of elements of so many bytes (a multiple of 4).
+    pub fn new(array: &'a Buffer, element: u64) -> OutputArray<'a> {
+        OutputArray { array, element: element as usize, bytes: array.bytes() }
+    }
+
+    /// Its first `count` elements; the others are poisoned only.
+    pub fn first(self, count: u64) -> OutputArray<'a> {
+        OutputArray { bytes: self.element * count as usize, ..self }
+    }
+}
+
 /// A primitive's case with its arrays allocated for the pool.
 pub trait PoolJob: Sync + Sized + 'static {
     /// The typed case.
@@ -53,11 +76,20 @@ pub trait PoolJob: Sync + Sized + 'static {
     /// return.
     fn execute(&self, worker: Worker);
 
+    /// The arrays that an execution writes, in the order in which the oracle reads them. A case with other results
+    /// clears and returns them itself.
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        Vec::new()
+    }
+
     /// Poisons the output of an execution and resets accumulated results.
     ///
     /// # Errors
     /// When a stop is requested.
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure>;
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let mut outputs = self.outputs().into_iter();
+        outputs.try_for_each(|output| poison(pool, output.array, output.element, cancel))
+    }
 
     /// Lets the next execution begin where the first one began, if each continues where the last one ended.
     fn rewind(&self) {}
@@ -80,10 +112,11 @@ pub trait PoolJob: Sync + Sized + 'static {
     ///
     /// # Errors
     /// When memory is missing.
-    fn output(&self, pool: &Pool) -> Result<Vec<u8>, Failure>;
-
-    /// Bytes allocated.
-    fn memory(&self) -> u64;
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        let bytes = |output: &OutputArray| unsafe { output.array.read::<u8>(0..output.bytes) }.to_vec();
+        Ok(self.outputs().iter().map(bytes).collect::<Vec<_>>().concat())
+    }
 
     /// Values chosen for open parameters, and what the last execution has counted.
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -111,6 +144,8 @@ pub trait PoolJob: Sync + Sized + 'static {
 struct OnPool<J> {
     job: J,
     pool: Arc<Pool>,
+    /// Bytes allocated.
+    memory: u64,
     resolved: Vec<(String, Value)>,
     fault: Option<Fault>,
     /// Whether the outputs were poisoned at least once, for a sample that is judged.
@@ -126,14 +161,16 @@ pub fn on_pool<J: PoolJob>(
     resolved: Vec<(String, Value)>,
     context: &Context,
 ) -> Result<Box<dyn Prepared>, Failure> {
-    let (job, isa) = J::prepare(case, context)?;
+    let (prepared, memory) = held_by(|| J::prepare(case, context));
+    let (job, isa) = prepared?;
     let of_backend = [
         ("backend.cpu.threads".to_owned(), Value::Int(context.pool.threads() as u64)),
         ("backend.cpu.isa".to_owned(), Value::Text(isa.name().to_owned())),
     ];
     let of_backend = of_backend.into_iter().filter(|_| context.open);
     let resolved = of_backend.chain(resolved).collect();
-    Ok(Box::new(OnPool { job, pool: context.pool.clone(), resolved, fault: context.fault, cleared: false }))
+    let (pool, fault) = (context.pool.clone(), context.fault);
+    Ok(Box::new(OnPool { job, pool, memory, resolved, fault, cleared: false }))
 }
 
 impl<J: PoolJob> OnPool<J> {
@@ -172,7 +209,7 @@ impl<J: PoolJob> Prepared for OnPool<J> {
     }
 
     fn memory(&self) -> u64 {
-        self.job.memory()
+        self.memory
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

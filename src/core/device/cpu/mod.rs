@@ -21,6 +21,6 @@ pub use barrier::Barrier;
 pub use buffer::{Buffer, POISON};
 pub use evict::Evictor;
 pub use isa::Isa;
-pub use job::{CacheLineSlot, Context, PoolJob, fence, on_pool};
+pub use job::{CacheLineSlot, Context, OutputArray, PoolJob, fence, on_pool};
 pub use launch::{part, pieces};
 pub use pool::{Blocks, Pool, Worker};

@@ -142,6 +142,7 @@ impl<T: Plain> DeviceBuffer<T> {
         fn pointer_at(index: usize) -> Result<DevicePtr<T>, Failure>;
         fn to_host() -> Result<Vec<T>, Failure>;
         fn range_to_host(range: Range<usize>) -> Result<Vec<T>, Failure>;
+        fn bytes_to_host(bytes: u64) -> Result<Vec<u8>, Failure>;
     }
 }
 

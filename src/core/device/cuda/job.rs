@@ -5,6 +5,7 @@
 
 use super::{Arg, DeviceBuffer, Gpu, GpuFacts, Plain};
 use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
+use crate::device::held::held_by;
 use crate::device::{Prepared, Stored};
 
 /// Both 32-bit halves of the poison word (`certify.cuh`).
@@ -104,6 +105,53 @@ impl LaunchPlan {
     }
 }
 
+/// An array of any type in a GPU's memory, as what an execution writes.
+trait Written {
+    fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure>;
+    /// Poisons `bytes` bytes from element `at` of so many bytes on.
+    fn poison_element(&mut self, gpu: &Gpu, at: u64, bytes: u64) -> Result<(), Failure>;
+    /// The first bytes.
+    fn read(&self, bytes: u64) -> Result<Vec<u8>, Failure>;
+}
+
+impl<T: Plain> Written for DeviceBuffer<T> {
+    fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, self)
+    }
+
+    fn poison_element(&mut self, gpu: &Gpu, at: u64, bytes: u64) -> Result<(), Failure> {
+        let words = bytes as usize / size_of::<T>();
+        let mut kept = gpu.alloc(words)?;
+        poison(gpu, &mut kept)?;
+        gpu.copy(&kept, 0..words, self, at as usize * words)
+    }
+
+    fn read(&self, bytes: u64) -> Result<Vec<u8>, Failure> {
+        self.bytes_to_host(bytes)
+    }
+}
+
+/// An array that an execution writes.
+pub struct OutputArray<'a> {
+    array: &'a mut dyn Written,
+    /// Bytes of an element.
+    element: u64,
+    /// Bytes that belong to the output.
+    bytes: u64,
+}
+
+impl<'a> OutputArray<'a> {
+    /// The whole array, of elements of so many bytes, which may be several of its type.
+    pub fn new<T: Plain>(array: &'a mut DeviceBuffer<T>, element: u64) -> OutputArray<'a> {
+        OutputArray { bytes: array.bytes(), array, element }
+    }
+
+    /// Its first `count` elements; the others are poisoned only.
+    pub fn first(self, count: u64) -> OutputArray<'a> {
+        OutputArray { bytes: self.element * count, ..self }
+    }
+}
+
 /// A primitive's case with its arrays allocated on a GPU.
 pub trait GpuJob: Sized + Send + 'static {
     /// The typed case.
@@ -147,11 +195,19 @@ pub trait GpuJob: Sized + Send + 'static {
     /// `NotApplicable` if this GPU does not support the case; errors reported by the driver.
     fn prepare(case: Self::Case, setup: &GpuSetup) -> Result<Self, Failure>;
 
+    /// The arrays that an execution writes, in the order in which the oracle reads them; a fault that takes a store back
+    /// does so in the first. A case with other results clears and returns them itself.
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        Vec::new()
+    }
+
     /// Poisons the output of an execution and resets accumulated results.
     ///
     /// # Errors
     /// Errors reported by the driver.
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure>;
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        self.outputs().into_iter().try_for_each(|output| output.array.poison(gpu))
+    }
 
     /// Queues the start of an execution.
     ///
@@ -205,16 +261,10 @@ pub trait GpuJob: Sized + Send + 'static {
     ///
     /// # Errors
     /// Errors reported by the driver.
-    fn output(&mut self, gpu: &Gpu) -> Result<Vec<u8>, Failure>;
-
-    /// The output as 32-bit words, and the number of words per element, for a fault that reverts the store of
-    /// an element.
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        None
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let read = self.outputs().into_iter().map(|output| output.array.read(output.bytes));
+        Ok(read.collect::<Result<Vec<_>, _>>()?.concat())
     }
-
-    /// Bytes allocated.
-    fn memory(&self) -> u64;
 
     /// Values chosen for open parameters on this GPU, and what the last execution has found out beside its output.
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -274,9 +324,8 @@ pub trait GpuJob: Sized + Send + 'static {
 /// Poisons an output element again.
 fn take_back<J: GpuJob>(job: &mut J, gpu: &Gpu, at: u64) -> Result<(), Failure> {
     let none = || Failure::Failed("no element of the output can be taken back".to_owned());
-    let (output, words) = job.written().ok_or_else(none)?;
-    let kept = gpu.upload(&vec![POISON32; words as usize])?;
-    gpu.copy(&kept, 0..kept.len(), output, (at * words) as usize)
+    let output = job.outputs().into_iter().next().ok_or_else(none)?;
+    output.array.poison_element(gpu, at, output.element)
 }
 
 /// A case on one GPU, which may be executed on that GPU's own thread.
@@ -287,6 +336,8 @@ struct OnGpu<J> {
     gpu: Gpu,
     job: J,
     plan: LaunchPlan,
+    /// Bytes allocated.
+    memory: u64,
     /// Values chosen for open parameters of the primitive.
     resolved: Vec<(String, Value)>,
     /// Whether samples were taken.
@@ -310,10 +361,11 @@ pub fn on_gpu<J: GpuJob>(
     setup.gpu.require(J::needed(&case, setup.others.len() as u64 + 1))?;
     setup.cancel.check()?;
     let (gpu, plan) = (setup.gpu.clone(), J::plan(&case, setup.fault));
-    let job = J::prepare(case, setup)?;
+    let (job, memory) = held_by(|| J::prepare(case, setup));
+    let job = job?;
     gpu.synchronize()?;
     let (fault, several) = (setup.fault, !setup.others.is_empty());
-    Ok(Box::new(OnGpu { gpu, job, plan, resolved, sampled: false, fault, cleared: false, several }))
+    Ok(Box::new(OnGpu { gpu, job, plan, memory, resolved, sampled: false, fault, cleared: false, several }))
 }
 
 impl<J: GpuJob> OnGpu<J> {
@@ -363,7 +415,7 @@ impl<J: GpuJob> Prepared for OnGpu<J> {
     }
 
     fn memory(&self) -> u64 {
-        self.job.memory()
+        self.memory
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -25,8 +25,8 @@ mod imp;
 pub use facts::{DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
 pub use imp::{Ahead, Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};
 pub use job::{
-    AsArg, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched, OneGpu, POISON32, kernel_names,
-    on_gpu, poison,
+    AsArg, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched, OneGpu, OutputArray, POISON32,
+    kernel_names, on_gpu, poison,
 };
 pub(crate) use job::{args, device_struct, plain_struct};
 pub use multi_gpu::Several;

@@ -176,13 +176,6 @@ impl GpuJob for Cg {
         Ok(report.chain(x).collect())
     }
 
-    fn memory(&self) -> u64 {
-        let sliced = self.sliced.as_ref().map_or(0, SliceBuffers::bytes);
-        let vectors = self.vectors.iter().map(DeviceBuffer::bytes).sum::<u64>();
-        let rest = self.sums.bytes() + self.report.bytes() + self.barrier.bytes();
-        self.compressed.bytes() + sliced + vectors + rest
-    }
-
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.clone()
     }
@@ -209,10 +202,6 @@ impl Rows {
             columns: gpu.upload(&matrix.indices)?,
             values: gpu.upload(&value_words(spec, &matrix.values))?,
         })
-    }
-
-    fn bytes(&self) -> u64 {
-        [&self.starts, &self.columns, &self.values].into_iter().map(DeviceBuffer::bytes).sum()
     }
 }
 

@@ -8,7 +8,7 @@ use super::work::{sums_needed, tiles, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, Module, args, device_struct, kernel_names, poison,
+    Launched, Module, OutputArray, args, device_struct, kernel_names,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
@@ -200,12 +200,6 @@ impl GpuJob for Compaction {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.output)?;
-        poison(gpu, &mut self.number)?;
-        poison(gpu, &mut self.beside)
-    }
-
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         match self.spec.operation {
             Operation::SplitAndSegment => gpu.memset32(&mut self.beside, 0),
@@ -230,6 +224,12 @@ impl GpuJob for Compaction {
             Operation::Split | Operation::SplitAndSegment => args![bits, self.input, out, beside],
         };
         gpu.launch(&self.place, grid(part.count.div_ceil(TILE), TILES), PLACING, 0, args)
+    }
+
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        let element = self.spec.out_element();
+        let [number, beside] = [OutputArray::new(&mut self.number, 8), OutputArray::new(&mut self.beside, 4)];
+        vec![OutputArray::new(&mut self.output, element), number, beside]
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -261,17 +261,6 @@ impl GpuJob for Compaction {
         words.extend(self.output.range_to_host(0..length(elements * self.spec.out_element() / 4)?)?);
         words.extend(self.beside.to_host()?);
         Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
-    }
-
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        Some((&mut self.output, self.spec.out_element() / 4))
-    }
-
-    fn memory(&self) -> u64 {
-        let bits = [&self.flags, &self.heads].map(|bits| bits.as_ref().map_or(0, DeviceBuffer::bytes));
-        let sums = self.sums.as_ref().map_or(0, Sums::bytes);
-        let arrays = self.input.bytes() + self.output.bytes() + self.number.bytes() + self.beside.bytes();
-        arrays + bits.iter().sum::<u64>() + sums
     }
 }
 
@@ -325,11 +314,6 @@ impl Sums {
             starts: gpu.alloc(length(all / 32)?)?,
             directions,
         }))
-    }
-
-    /// Bytes of device memory that the sums occupy.
-    fn bytes(&self) -> u64 {
-        self.scan.bytes() + self.sums.bytes() + self.scanned.bytes() + self.starts.bytes()
     }
 
     /// Queues the sums of `bits` and their scan; returns `bits` with the scanned sums.

@@ -76,12 +76,6 @@ impl WorkerTables {
             group,
         }
     }
-
-    /// Bytes that the tables hold.
-    pub fn bytes(&self) -> u64 {
-        let all = [&self.counts, &self.next, &self.first, &self.starts, &self.slots, &self.staging];
-        all.into_iter().map(|buffer| buffer.bytes() as u64).sum()
-    }
 }
 
 /// Computes where each label's pairs of worker `index` begin, into the worker's `next` and `first`: pairs are

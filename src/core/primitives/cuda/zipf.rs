@@ -19,9 +19,4 @@ impl ZipfTable {
             guide: gpu.upload(&zipf.guide)?,
         })
     }
-
-    /// Bytes of the tables on the device.
-    pub fn bytes(&self) -> u64 {
-        self.cumulative.bytes() + self.start.bytes() + self.guide.bytes()
-    }
 }

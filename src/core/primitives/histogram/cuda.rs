@@ -9,7 +9,7 @@ use super::values::Values;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, Module, args, device_struct, kernel_names, plain_struct, poison,
+    Launched, Module, OutputArray, args, device_struct, kernel_names, plain_struct,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
@@ -61,7 +61,7 @@ pub struct Histogram {
     /// The values, and one extra value, which only a deliberate mistake reads.
     values: DeviceBuffer<f32>,
     closed: ClosedForm,
-    table: Option<ZipfTable>,
+    _table: Option<ZipfTable>,
     /// The least value of each bin from the second on, and the splitters in units of 2^-14.
     bounds: DeviceBuffer<f32>,
     splitters: DeviceBuffer<u32>,
@@ -136,7 +136,7 @@ impl GpuJob for Histogram {
             compare,
             values,
             closed,
-            table,
+            _table: table,
             bounds: gpu.upload(&spec.bounds())?,
             splitters: gpu.upload(&spec.splitters())?,
             counts: gpu.alloc(length(spec.bins)?)?,
@@ -146,10 +146,6 @@ impl GpuJob for Histogram {
             column: 0,
             spec,
         })
-    }
-
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.counts)
     }
 
     /// Counts that are added to start at zero.
@@ -190,6 +186,10 @@ impl GpuJob for Histogram {
         )
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.counts, 8)]
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (n, m, range) = (self.spec.elements, self.spec.bins as u32, u32::from(self.spec.by == By::Range));
         let finding = find(gpu, |report| {
@@ -202,16 +202,6 @@ impl GpuJob for Histogram {
             || (finding.sum != n).then(|| format!("the counts of {n} values add up to {}", finding.sum));
         let mistake = finding.unchecked(n, "values").or_else(|| finding.mistake("counts")).or_else(sum);
         Ok(Verdict::of(mistake, n))
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        Ok(self.counts.to_host()?.into_iter().flat_map(u64::to_le_bytes).collect())
-    }
-
-    fn memory(&self) -> u64 {
-        let counts = self.counts.bytes() + self.expected.bytes() + self.stored.bytes();
-        let bounds = self.bounds.bytes() + self.splitters.bytes();
-        self.values.bytes() + self.table.as_ref().map_or(0, ZipfTable::bytes) + bounds + counts
     }
 }
 

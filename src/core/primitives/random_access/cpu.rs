@@ -490,8 +490,4 @@ impl PoolJob for RandomAccess {
             Kernel::Write => unsafe { self.array.to_vec() },
         })
     }
-
-    fn memory(&self) -> u64 {
-        self.array.bytes() as u64
-    }
 }

@@ -245,11 +245,6 @@ impl GpuJob for RandomAccess {
         let words = self.array.range_to_host(0..length(self.spec.footprint / 4)?)?;
         Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
     }
-
-    fn memory(&self) -> u64 {
-        let expected = self.expected.as_ref().map_or(0, |(_, expected)| expected.bytes());
-        self.array.bytes() + self.partials.bytes() + expected
-    }
 }
 
 impl RandomAccess {

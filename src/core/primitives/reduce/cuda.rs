@@ -143,11 +143,6 @@ impl GpuJob for Reduce {
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
         Ok(self.result()?.to_le_bytes()[..self.spec.element() as usize].to_vec())
     }
-
-    fn memory(&self) -> u64 {
-        let arrays = self.x.bytes() + self.y.as_ref().map_or(0, DeviceBuffer::bytes);
-        arrays + self.parts.bytes() + self.ticket.bytes() + self.all.bytes()
-    }
 }
 
 impl Reduce {

@@ -158,11 +158,6 @@ impl PoolJob for ShallowWater {
         Ok([eta, w].concat())
     }
 
-    fn memory(&self) -> u64 {
-        let all = self.state.iter().chain(&self.between).chain(&self.cleared).chain(&self.scratch);
-        all.map(|buffer| buffer.bytes() as u64).sum()
-    }
-
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.lock().map_or_else(|_| Vec::new(), |found| found.clone())
     }

@@ -241,11 +241,6 @@ impl GpuJob for ShallowWater {
         Ok(eta?.into_iter().chain(w?).flat_map(f32::to_le_bytes).collect())
     }
 
-    fn memory(&self) -> u64 {
-        let all = self.state.iter().chain(&self.between).chain(&self.cleared).chain([&self.scratch]);
-        all.map(DeviceBuffer::bytes).sum()
-    }
-
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.clone()
     }

@@ -6,7 +6,7 @@ use super::{Method, Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, device_struct, kernel_names, poison,
+    Launched, OutputArray, args, device_struct, kernel_names, poison,
 };
 use crate::inputs::graph::Graph;
 use crate::inputs::mix::mix64;
@@ -204,10 +204,6 @@ impl GpuJob for Paths {
         Ok(job)
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.distances)
-    }
-
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         if part.count == 0 {
             return Ok(());
@@ -235,6 +231,10 @@ impl GpuJob for Paths {
             unused: 0,
         };
         gpu.launch(&self.search, self.blocks, self.threads, 0, args![search])
+    }
+
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.distances, 4).first(self.spec.vertices)]
     }
 
     fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -271,23 +271,6 @@ impl GpuJob for Paths {
     /// The result is one of the arrays that the case declares.
     fn moved(&self, _declared: [u64; 2]) -> [u64; 2] {
         [self.starts.bytes() + 8 * self.spec.arcs, 4 * self.spec.vertices]
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let distances = self.distances.range_to_host(0..length(self.spec.vertices)?)?;
-        Ok(distances.into_iter().flat_map(u32::to_le_bytes).collect())
-    }
-
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        Some((&mut self.distances, 1))
-    }
-
-    fn memory(&self) -> u64 {
-        let counts = [&self.state, &self.record, &self.supported];
-        let arrays = [&self.starts, &self.distances, &self.piles, &self.in_piles];
-        let words = arrays.into_iter().chain(counts).chain(&self.relaxed);
-        let wide = self.frontiers.iter().chain([&self.arcs]).chain(&self.ell).map(DeviceBuffer::bytes);
-        words.map(DeviceBuffer::bytes).chain(wide).sum()
     }
 
     fn snapshot(&mut self, _gpu: &Gpu) -> Result<Option<Snapshot>, Failure> {

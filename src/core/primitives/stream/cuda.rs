@@ -149,11 +149,6 @@ impl GpuJob for Stream {
         Ok(values.into_iter().flat_map(f64::to_le_bytes).collect())
     }
 
-    fn memory(&self) -> u64 {
-        let arrays = self.sources.iter().chain(&self.destination).map(DeviceBuffer::bytes).sum::<u64>();
-        arrays + self.partials.bytes()
-    }
-
     fn resolved(&self) -> Vec<(String, Value)> {
         self.tuned.0.resolved()
     }

@@ -7,7 +7,7 @@ mod thomas;
 
 use super::{Layout, Method, Residual, Spec, Type};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, fence, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory, pieces};
 use crate::primitives::real::Real;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -77,8 +77,8 @@ impl PoolJob for Tridiagonal {
         worker.meet();
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        check::poison(pool, &self.x, 4, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&self.x, 4)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -86,16 +86,6 @@ impl PoolJob for Tridiagonal {
             Type::F32 => self.certify::<f32>(pool, cancel),
             Type::F64 => self.certify::<f64>(pool, cancel),
         }
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        Ok(unsafe { self.x.to_vec() })
-    }
-
-    fn memory(&self) -> u64 {
-        let all = self.inputs.iter().chain([&self.x]).chain(&self.scratch);
-        all.map(|buffer| buffer.bytes() as u64).sum::<u64>() + 8 * self.spec.systems
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

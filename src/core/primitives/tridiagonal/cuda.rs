@@ -5,7 +5,7 @@ use super::{CYCLIC_ROWS, Layout, Method, PARALLEL_ROWS, Spec, work};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, device_struct, kernel_names, poison,
+    Launched, OutputArray, args, device_struct, kernel_names,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -183,10 +183,6 @@ impl GpuJob for Tridiagonal {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.x)
-    }
-
     /// The systems of the part. A fault's shift misplaces d.
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let [row, system] = self.spec.strides();
@@ -214,6 +210,10 @@ impl GpuJob for Tridiagonal {
         }
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.x, self.spec.element()).first(self.spec.count())]
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (n, most) = (self.spec.count(), gpu.upload(&[0u64])?);
         gpu.memset32(&mut self.sizes, 0)?;
@@ -230,16 +230,6 @@ impl GpuJob for Tridiagonal {
             .or_else(|| self.spec.silent(finding.sum, finding.touched))
             .or_else(|| finding.unchecked(n, "rows"));
         Ok(Verdict::of(mistake, n))
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let words = length(self.spec.count() * self.spec.element() / 4)?;
-        Ok(self.x.range_to_host(0..words)?.into_iter().flat_map(u32::to_le_bytes).collect())
-    }
-
-    fn memory(&self) -> u64 {
-        let arrays = self.inputs.iter().chain([&self.x, &self.scratch]);
-        arrays.map(DeviceBuffer::bytes).sum::<u64>() + self.sizes.bytes()
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
@@ -14,6 +15,7 @@ use super::span::Span;
 use crate::case::Failure;
 use crate::case::units::fmt_bytes;
 use crate::device::cuda::{DevicePtr, Plain};
+use crate::device::held::Held;
 
 /// `len` elements of device memory, freed when dropped.
 pub struct DeviceBuffer<T: Plain> {
@@ -22,6 +24,7 @@ pub struct DeviceBuffer<T: Plain> {
     gpu: Arc<Inner>,
     /// The address range of a buffer that spans several GPUs.
     span: Option<Span>,
+    _held: Held,
 }
 
 // SAFETY: the memory belongs to the device; the driver may be called from any thread, and each call makes the
@@ -44,10 +47,20 @@ impl<T: Plain> Drop for DeviceBuffer<T> {
     }
 }
 
+fn held<T>(len: usize) -> Held {
+    Held::new((len * size_of::<T>()) as u64)
+}
+
 impl<T: Plain> DeviceBuffer<T> {
     /// A buffer at the start of a range that spans several GPUs, of which `gpu` is the first.
     pub(super) fn spanning(address: u64, len: usize, gpu: Arc<Inner>, span: Span) -> DeviceBuffer<T> {
-        DeviceBuffer { address: DevicePtr(address, PhantomData), len, gpu, span: Some(span) }
+        DeviceBuffer {
+            _held: held::<T>(len),
+            address: DevicePtr(address, PhantomData),
+            len,
+            gpu,
+            span: Some(span),
+        }
     }
 
     /// Number of elements.
@@ -109,6 +122,15 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(host)
     }
 
+    /// Copies the first bytes to the host, after all queued work.
+    pub fn bytes_to_host(&self, bytes: u64) -> Result<Vec<u8>, Failure> {
+        let elements = self.range_to_host(0..(bytes as usize).div_ceil(size_of::<T>()))?;
+        // SAFETY: `Plain` types are numbers or structs of them as a kernel has them, without padding.
+        let all =
+            unsafe { slice::from_raw_parts(elements.as_ptr().cast::<u8>(), size_of_val(&elements[..])) };
+        Ok(all[..bytes as usize].to_vec())
+    }
+
     /// Calls `each` to queue an operation for every piece of `range` that lies in the memory of one GPU, with
     /// that GPU, the offset of the piece from the start of the range in bytes, and its length in bytes. Work
     /// queued on other GPUs is completed first.
@@ -165,6 +187,7 @@ impl Gpu {
                 len,
                 gpu: self.inner.clone(),
                 span: None,
+                _held: held::<T>(len),
             }),
             Err(Code(OUT_OF_MEMORY)) => Err(refused(bytes as u64, self.free_memory().ok())),
             Err(other) => Err(other.failure("cuMemAlloc")),

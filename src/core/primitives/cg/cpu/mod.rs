@@ -84,14 +84,6 @@ impl PoolJob for Cg {
         Ok([report, x].concat())
     }
 
-    fn memory(&self) -> u64 {
-        let vectors =
-            [&self.z, &self.r, &self.p, &self.q, &self.chunks, &self.report].into_iter().chain(&self.x);
-        let matrix = [&self.columns, &self.values];
-        let bytes = vectors.chain(matrix).map(Buffer::bytes).sum::<usize>() + 4 * self.starts.len();
-        bytes as u64
-    }
-
     fn resolved(&self) -> Vec<(String, Value)> {
         self.spec.found(&self.report())
     }

@@ -190,7 +190,6 @@ mod tests {
         });
         job.catches(|job| job.beside()[9] ^= 1);
         job.catches(|job| job.beside()[0] ^= 1);
-        assert_eq!(job.case.memory(), 4 * 1000 + 2 * 128 + 4 * 1000 + 4 * 34);
     }
 
     #[test]

@@ -301,10 +301,4 @@ impl PoolJob for Compaction {
         all.extend(beside);
         Ok(all)
     }
-
-    fn memory(&self) -> u64 {
-        let heads = self.heads.as_ref().map_or(0, Buffer::bytes);
-        let all = [&self.input, &self.flags, &self.output, &self.beside].map(Buffer::bytes);
-        (all.iter().sum::<usize>() + heads) as u64
-    }
 }

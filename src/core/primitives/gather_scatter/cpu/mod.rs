@@ -10,8 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::case::{Cancel, Failure, Fault, Verdict, reader};
-use crate::device::cpu::check::poison;
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory, pieces};
 use crate::primitives::gather_scatter::partitioned::Cut;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, part, tuple_word};
 use crate::primitives::gather_scatter::work::workspace;
@@ -151,8 +150,8 @@ impl PoolJob for Moves {
         }
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        poison(pool, &self.to, self.spec.tuple as usize, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&self.to, self.spec.tuple)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -162,15 +161,5 @@ impl PoolJob for Moves {
             None => self.wrong_tuple(pool, cancel)?,
         };
         Ok(Verdict::of(mistake, self.spec.output()))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        Ok(unsafe { self.to.to_vec() })
-    }
-
-    fn memory(&self) -> u64 {
-        let arrays = [&self.from, &self.to, &self.locations].iter().map(|b| b.bytes() as u64).sum::<u64>();
-        arrays + self.partition.as_ref().map_or(0, Partition::memory)
     }
 }

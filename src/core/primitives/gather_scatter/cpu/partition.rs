@@ -56,12 +56,6 @@ impl Partition {
         let own = (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?;
         Ok(Partition { loops: loops(spec, isa), cut, pairs, own })
     }
-
-    /// Bytes of the pairs and tables.
-    pub fn memory(&self) -> u64 {
-        let pairs = self.pairs.iter().flat_map(|(locations, tuples)| [locations, tuples]);
-        pairs.map(|buffer| buffer.bytes() as u64).chain(self.own.iter().map(WorkerTables::bytes)).sum()
-    }
 }
 
 /// L and R, or copies of them.

@@ -37,7 +37,7 @@ pub struct Locations {
     pub closed: ClosedForm,
     /// The checksum of a user-provided L.
     pub checksum: Option<u64>,
-    table: Option<ZipfTable>,
+    _table: Option<ZipfTable>,
 }
 
 /// The kernels that generate L, by its closed form or in random partitions.
@@ -91,18 +91,13 @@ impl Locations {
             }
             _ => launch_over(gpu, &fill, spec.tuples, args![values, closed, spec.tuples])?,
         }
-        Ok(Locations { values, starts, closed, checksum: user_indices.map(checksum), table })
+        Ok(Locations { values, starts, closed, checksum: user_indices.map(checksum), _table: table })
     }
 
     /// L[0].
     pub fn first(&self, spec: &Spec) -> Result<u64, Failure> {
         let words = self.values.range_to_host(0..length(spec.index / 4)?)?;
         Ok(words.iter().rev().fold(0, |value, &word| value << 32 | u64::from(word)))
-    }
-
-    pub fn bytes(&self) -> u64 {
-        let table = self.table.as_ref().map_or(0, ZipfTable::bytes);
-        self.values.bytes() + self.starts.as_ref().map_or(0, DeviceBuffer::bytes) + table
     }
 }
 

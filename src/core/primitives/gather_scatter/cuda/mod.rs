@@ -18,7 +18,7 @@ use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan,
-    Launched, Persisting, args, device_struct, kernel_names, poison, run_concurrently,
+    Launched, OutputArray, Persisting, args, device_struct, kernel_names, poison, run_concurrently,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -180,10 +180,6 @@ impl GpuJob for Move {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.output)
-    }
-
     fn enqueue(&mut self, _gpu: &Gpu, _all: LaunchPart) -> Result<(), Failure> {
         self.shares.iter().try_for_each(|share| self.launch(share))
     }
@@ -203,6 +199,10 @@ impl GpuJob for Move {
                 run_concurrently(all.iter().map(|share| (share.gpu.clone(), move || timed(share))).collect())
             }
         }
+    }
+
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.output, self.spec.tuple).first(self.spec.output())]
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -232,16 +232,6 @@ impl GpuJob for Move {
     fn moved(&self, _declared: [u64; 2]) -> [u64; 2] {
         let spec = &self.spec;
         [spec.input() * spec.tuple + spec.moves() * spec.index, spec.output() * spec.tuple]
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let words = self.output.range_to_host(0..length(self.spec.output() * self.spec.tuple / 4)?)?;
-        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
-    }
-
-    fn memory(&self) -> u64 {
-        let workspace = self.partitioned.as_ref().map_or(0, Partitioned::bytes);
-        self.input.bytes() + self.output.bytes() + self.locations.bytes() + workspace
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -96,12 +96,6 @@ impl Partitioned {
         Ok(Some(Partitioned { levels, counters, between, others, sized }))
     }
 
-    /// Bytes of the workspace.
-    pub fn bytes(&self) -> u64 {
-        let pairs = self.between.iter().map(|(tuples, locations)| tuples.bytes() + locations.bytes());
-        self.counters.bytes() + pairs.sum::<u64>()
-    }
-
     /// Queues one execution over `n` pairs; R_out begins at `out`.
     pub fn execute(
         &self,

@@ -5,7 +5,9 @@ use super::partitioned::{Parts, take};
 use super::table::Table;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::Bitmap;
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory, part, pieces};
+use crate::device::cpu::{
+    Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, memory, part, pieces,
+};
 use crate::primitives::hash_search::layout::{NO_ID, id_of, slot_word};
 use crate::primitives::hash_search::records::Records;
 use crate::primitives::hash_search::spec::{Build, BuildMethod};
@@ -114,8 +116,8 @@ impl PoolJob for Building {
         }
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        check::poison(pool, self.table.slots(), 8, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(self.table.slots(), 8)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -127,17 +129,6 @@ impl PoolJob for Building {
             block.find(|&id| !seen.get(id)).map(|id| format!("record {id} is not in the table"))
         })?;
         Ok(Verdict::of(slots.or(missing), self.records.count))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: nobody writes after the execution.
-        Ok(unsafe { self.table.slots().to_vec() })
-    }
-
-    fn memory(&self) -> u64 {
-        let partitions =
-            self.partitions.as_ref().map_or(0, |parts| parts.records.bytes() + parts.starts.bytes());
-        (self.table.slots().bytes() + self.input.bytes() + partitions) as u64
     }
 }
 

@@ -188,11 +188,6 @@ impl Searcher for He2007 {
         let total = offsets.last_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
         [&offsets[..], &out[..out.len().min(8 * total)]].concat()
     }
-
-    fn bytes(&self) -> u64 {
-        let table = self.starts.bytes() + self.entries.bytes() + self.records.bytes();
-        (table + self.offsets.bytes() + self.ids.bytes() + self.out.bytes()) as u64
-    }
 }
 
 impl He2007 {

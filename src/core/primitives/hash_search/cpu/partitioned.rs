@@ -135,9 +135,4 @@ impl Searcher for Partitioned {
         let (numbers, out) = unsafe { (self.beside.to_vec(), self.out.to_vec()) };
         if self.free { [numbers, out].concat() } else { out }
     }
-
-    fn bytes(&self) -> u64 {
-        let arrays = [&self.keys, &self.beside, &self.out].map(Buffer::bytes);
-        self.lookup.bytes() + arrays.into_iter().sum::<usize>() as u64
-    }
 }

@@ -59,9 +59,6 @@ pub trait Searcher: Send + Sync {
 
     /// The whole output.
     fn output(&self) -> Vec<u8>;
-
-    /// Bytes allocated.
-    fn bytes(&self) -> u64;
 }
 
 /// A table, and the loop that searches it.
@@ -84,10 +81,6 @@ impl Lookup {
         let call = Call { table, layout, reach, keys: keys.as_ptr(), out: out.as_mut_ptr(), n };
         // SAFETY: the table has the layout's slots, and the processor the instruction set of the loop.
         unsafe { (self.timed)(&call) };
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.table.slots().bytes() as u64
     }
 }
 
@@ -127,10 +120,6 @@ impl Searcher for Direct {
     fn output(&self) -> Vec<u8> {
         // SAFETY: nobody writes after the execution.
         unsafe { self.out.to_vec() }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.lookup.bytes() + self.out.bytes() as u64
     }
 }
 
@@ -178,9 +167,5 @@ impl PoolJob for Searching {
 
     fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
         Ok(self.searcher.output())
-    }
-
-    fn memory(&self) -> u64 {
-        self.searcher.bytes() + self.keys.keys.bytes() as u64
     }
 }

@@ -7,7 +7,7 @@ use super::partitioned::{digit, variant};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, kernel_names, poison,
+    Launched, OutputArray, args, kernel_names,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
@@ -109,10 +109,6 @@ impl GpuJob for Building {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.table.slots)
-    }
-
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         let slots = self.table.layout.all_slots();
         launch_over(gpu, &self.empty, slots, args![self.table.slots, self.table.empty, slots])
@@ -130,6 +126,10 @@ impl GpuJob for Building {
         gpu.launch(&self.insert, blocks, BLOCK, 0, args![self.table.arg(), from[0], from[1], n])
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.table.slots, 8)]
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (slots, count) = (self.table.layout.all_slots(), self.records.count);
         let finding = find(gpu, |report| {
@@ -145,16 +145,5 @@ impl GpuJob for Building {
         };
         let mistake = finding.unchecked(slots, "slots").or_else(|| finding.mistake("table"));
         Ok(Verdict::of(mistake.or_else(missing), count))
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        Ok(self.table.slots.to_host()?.into_iter().flat_map(u64::to_le_bytes).collect())
-    }
-
-    fn memory(&self) -> u64 {
-        let pairs = |pair: &[DeviceBuffer<u32>; 2]| pair[0].bytes() + pair[1].bytes();
-        let partitions =
-            self.partitions.as_ref().map_or(0, |parts| pairs(&parts.records) + parts.passes.bytes());
-        self.table.slots.bytes() + pairs(&self.input) + partitions + self.seen.bytes()
     }
 }

@@ -86,8 +86,4 @@ impl Searcher for Direct {
     fn written(&mut self) -> &mut DeviceBuffer<u32> {
         &mut self.results.out
     }
-
-    fn bytes(&self) -> u64 {
-        self.table.slots.bytes() + self.results.bytes()
-    }
 }

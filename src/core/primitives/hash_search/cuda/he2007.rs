@@ -178,10 +178,4 @@ impl Searcher for He2007 {
     fn written(&mut self) -> &mut DeviceBuffer<u32> {
         &mut self.offsets
     }
-
-    fn bytes(&self) -> u64 {
-        let table =
-            self.starts.bytes() + self.entries.bytes() + self.records.bytes() + self.sums.tiles.bytes();
-        table + self.offsets.bytes() + self.ids.bytes() + self.out.bytes()
-    }
 }

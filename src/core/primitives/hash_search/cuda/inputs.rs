@@ -94,7 +94,7 @@ impl Table {
 pub struct Keys {
     pub keys: DeviceBuffer<u32>,
     pub arg: SearchesArg,
-    zipf: Option<ZipfTable>,
+    _zipf: Option<ZipfTable>,
 }
 
 impl Keys {
@@ -107,12 +107,7 @@ impl Keys {
         let arg = searches_arg(searches, zipf.as_ref())?;
         let keys = gpu.alloc(length(n + 1)?)?;
         launch_over(gpu, &gpu.module(MODULE)?.kernel(FILL_KEYS)?, n + 1, args![keys, arg, n + 1])?;
-        Ok(Keys { keys, arg, zipf })
-    }
-
-    /// Bytes of device memory.
-    pub fn bytes(&self) -> u64 {
-        self.keys.bytes() + self.zipf.as_ref().map_or(0, ZipfTable::bytes)
+        Ok(Keys { keys, arg, _zipf: zipf })
     }
 }
 

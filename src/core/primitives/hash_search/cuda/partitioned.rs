@@ -144,10 +144,4 @@ impl Searcher for Partitioned {
     fn written(&mut self) -> &mut DeviceBuffer<u32> {
         &mut self.results.out
     }
-
-    fn bytes(&self) -> u64 {
-        let between = self.numbers.iter().chain(self.back.iter().map(|back| &back.found));
-        let between = between.map(DeviceBuffer::bytes).sum::<u64>() + self.keys.bytes();
-        self.table.slots.bytes() + between + self.results.bytes() + self.passes.bytes()
-    }
 }

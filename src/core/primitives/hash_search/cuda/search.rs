@@ -8,7 +8,7 @@ use super::partitioned::Partitioned;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, kernel_names,
+    Launched, OutputArray, args, kernel_names,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{launch_over, length};
@@ -31,9 +31,6 @@ pub trait Searcher: Send {
 
     /// The part of the output of which a fault takes a store back.
     fn written(&mut self) -> &mut DeviceBuffer<u32>;
-
-    /// Bytes of device memory.
-    fn bytes(&self) -> u64;
 }
 
 /// The kernel that certifies one result per search.
@@ -73,10 +70,6 @@ impl Results {
     pub fn output(&self) -> Result<Vec<u8>, Failure> {
         let all = self.numbers.iter().chain([&self.out]).map(DeviceBuffer::to_host);
         Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().flat_map(u32::to_le_bytes).collect())
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.out.bytes() + self.numbers.as_ref().map_or(0, DeviceBuffer::bytes) + self.seen.bytes()
     }
 }
 
@@ -168,11 +161,7 @@ impl GpuJob for Searching {
         self.searcher.output()
     }
 
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        Some((self.searcher.written(), 1))
-    }
-
-    fn memory(&self) -> u64 {
-        self.keys.bytes() + self.searcher.bytes()
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(self.searcher.written(), 4)]
     }
 }

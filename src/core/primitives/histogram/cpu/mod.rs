@@ -12,7 +12,9 @@ use super::table::{self, Cell};
 use super::values::Values;
 use super::{Spec, oracle};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory, part, pieces};
+use crate::device::cpu::{
+    Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, memory, part, pieces,
+};
 use kernels::{Call, MOST, Timed};
 
 /// A case with its arrays.
@@ -47,10 +49,6 @@ impl Private {
             counts: Buffer::new(8 * bins)?,
             cells: Buffer::new(size_of::<Cell>() * cells(spec))?,
         })
-    }
-
-    fn bytes(&self) -> u64 {
-        (self.replicas.bytes() + self.counts.bytes() + self.cells.bytes()) as u64
     }
 }
 
@@ -190,22 +188,12 @@ impl PoolJob for Histogram {
         }
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        check::poison(pool, &self.counts, 8, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&self.counts, 8)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let wanted = self.recount(pool, cancel)?;
         Ok(Verdict::of(self.mistake(&wanted), self.spec.elements))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        Ok(unsafe { self.counts.to_vec() })
-    }
-
-    fn memory(&self) -> u64 {
-        let private: u64 = self.private.iter().map(Private::bytes).sum();
-        (self.input.bytes() + self.counts.bytes()) as u64 + private
     }
 }

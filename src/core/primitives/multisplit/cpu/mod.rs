@@ -9,8 +9,7 @@ use super::buckets::Buckets;
 use super::keys::Keys;
 use super::spec::{KEY, Method, OFFSET};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::check::poison;
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory, pieces};
 use crate::primitives::cpu::combine::{WorkerPart, WorkerTables, begin};
 use crate::primitives::groups;
 use kernels::Loop;
@@ -179,26 +178,14 @@ impl PoolJob for Multisplit {
         worker.meet();
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        poison(pool, &self.keys_out, KEY as usize, cancel)?;
-        poison(pool, &self.values_out, self.spec.value.max(4) as usize, cancel)?;
-        poison(pool, &self.offsets, OFFSET as usize, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        let values = OutputArray::new(&self.values_out, self.spec.value.max(4));
+        vec![OutputArray::new(&self.keys_out, KEY), values, OutputArray::new(&self.offsets, OFFSET)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         // SAFETY: the workers are done.
         let mistake = unsafe { certificate::judge(self, pool, cancel) }?;
         Ok(Verdict::of(mistake, self.spec.keys))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        Ok(unsafe { [&self.keys_out, &self.values_out, &self.offsets].map(|array| array.to_vec()) }.concat())
-    }
-
-    fn memory(&self) -> u64 {
-        let arrays = [&self.keys, &self.values, &self.keys_out, &self.values_out, &self.offsets];
-        let arrays: u64 = arrays.into_iter().map(|buffer| buffer.bytes() as u64).sum();
-        arrays + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
     }
 }

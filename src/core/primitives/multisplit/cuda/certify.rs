@@ -63,11 +63,6 @@ impl Certificate {
         Ok(Certificate { parts, kernels: module.kernels(Certificate::KERNELS)?, next })
     }
 
-    /// Bytes of device memory that the counters occupy.
-    pub fn bytes(&self) -> u64 {
-        self.next.bytes()
-    }
-
     /// Describes the first mistake; `None` if there is none.
     pub fn judge(
         &mut self,

@@ -30,11 +30,6 @@ impl FieldSplits {
         self.bits
     }
 
-    /// Bytes of device memory that the temporary arrays occupy.
-    pub fn bytes(&self) -> u64 {
-        self.splitter.bytes() + self.offsets.bytes()
-    }
-
     /// Queues a stable split of `n` keys, and values if there are any, by the field from bit `shift` on, which is found by
     /// shifting or, in the paper's methods, by `division`.
     ///

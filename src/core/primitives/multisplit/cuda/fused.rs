@@ -3,7 +3,7 @@
 //! numbers, the lower digit first (ashkiani2017 §6.3), and a search for where buckets begin.
 
 use super::input::Function;
-use super::{MODULE, Pair, Split, Splitter, bytes_of, pointers, words};
+use super::{MODULE, Pair, Split, Splitter, pointers, words};
 use crate::case::Failure;
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, KernelName, Launched, args, device_struct, kernel_names,
@@ -106,11 +106,6 @@ impl Passes {
         })
     }
 
-    /// Bytes of device memory that the counts occupy.
-    pub fn bytes(&self) -> u64 {
-        bytes_of(&self.counts)
-    }
-
     /// Queues a split. If offsets are not null, there is one more of them than the function has buckets.
     pub fn split(&self, gpu: &Gpu, what: &Split, digit: Digit) -> Result<(), Failure> {
         [COUNT, SUM, PASS].into_iter().try_for_each(|step| self.step(gpu, what, digit, step))
@@ -207,10 +202,6 @@ struct Fused {
 }
 
 impl Splitter for Fused {
-    fn bytes(&self) -> u64 {
-        self.passes.bytes()
-    }
-
     fn turn_to(&mut self, field: Function) {
         self.digit.function = field;
     }
@@ -251,10 +242,6 @@ fn digits(spec: &Spec, function: Function, rounds: &Rounds) -> [Digit; 2] {
 }
 
 impl Splitter for InRounds {
-    fn bytes(&self) -> u64 {
-        bytes_of(&self.between) + self.passes.bytes()
-    }
-
     fn stages(&self) -> &'static [&'static str] {
         &["first-round", "second-round", "offsets"]
     }

@@ -70,8 +70,8 @@ pub struct Input {
     pub values: DeviceBuffer<u32>,
     pub source: KeySource,
     pub function: Function,
-    splitters: DeviceBuffer<u32>,
-    first: DeviceBuffer<u64>,
+    _splitters: DeviceBuffer<u32>,
+    _first: DeviceBuffer<u64>,
 }
 
 /// The kernel that generates keys and values.
@@ -88,18 +88,13 @@ impl Input {
             values: words(gpu, (spec.keys + 1) * spec.value / 4)?,
             source: source(&keys, first.pointer()),
             function,
-            splitters,
-            first,
+            _splitters: splitters,
+            _first: first,
         };
         let (n, behind, words) = (spec.keys, keys.behind(), (spec.value / 4) as u32);
         let args = args![input.keys, input.values, words, input.source, n, behind];
         launch_over(gpu, &module.kernel(FILL)?, n + 1, args)?;
         Ok(input)
-    }
-
-    /// Bytes of device memory that the input occupies.
-    pub fn bytes(&self) -> u64 {
-        self.keys.bytes() + self.values.bytes() + self.splitters.bytes() + self.first.bytes()
     }
 }
 

@@ -12,7 +12,7 @@ use super::work::between;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, kernel_names, poison,
+    Launched, OutputArray, args, kernel_names,
 };
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::stats::median;
@@ -65,16 +65,8 @@ fn pointers<const N: usize>(arrays: &[DeviceBuffer<u32>; N]) -> [DevicePtr<u32>;
     arrays.each_ref().map(DeviceBuffer::pointer)
 }
 
-/// Total bytes of the arrays.
-fn bytes_of(arrays: &[DeviceBuffer<u32>]) -> u64 {
-    arrays.iter().map(DeviceBuffer::bytes).sum()
-}
-
 /// A method with its kernels and temporary arrays.
 pub trait Splitter: Send {
-    /// Bytes of device memory that the method occupies.
-    fn bytes(&self) -> u64;
-
     /// Queues a whole multisplit with all its stages.
     fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
         (0..self.stages().len()).try_for_each(|stage| self.stage(gpu, what, stage))
@@ -183,15 +175,14 @@ impl GpuJob for Multisplit {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.output.keys)?;
-        poison(gpu, &mut self.output.values)?;
-        poison(gpu, &mut self.output.offsets)
-    }
-
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let what = self.split(part)?;
         self.splitter.split(gpu, &what)
+    }
+
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        let Output { keys, values, offsets } = &mut self.output;
+        [keys, values, offsets].into_iter().map(|array| OutputArray::new(array, 4)).collect()
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -203,22 +194,6 @@ impl GpuJob for Multisplit {
     fn moved(&self, [inputs, _]: [u64; 2]) -> [u64; 2] {
         let Output { keys, values, offsets } = &self.output;
         [inputs, keys.bytes() + values.bytes() + offsets.bytes()]
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let Output { keys, values, offsets } = &self.output;
-        let words = [keys, values, offsets].into_iter().map(DeviceBuffer::to_host);
-        Ok(words.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().flat_map(u32::to_le_bytes).collect())
-    }
-
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        Some((&mut self.output.keys, 1))
-    }
-
-    fn memory(&self) -> u64 {
-        let Output { keys, values, offsets } = &self.output;
-        let output = keys.bytes() + values.bytes() + offsets.bytes();
-        self.input.bytes() + output + self.certificate.bytes() + self.splitter.bytes()
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -3,7 +3,7 @@
 //! the scan of its counts and a post-scan (§5).
 
 use super::input::Function;
-use super::{MODULE, Split, Splitter, bytes_of, pointers};
+use super::{MODULE, Split, Splitter, pointers};
 use crate::case::Failure;
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names,
@@ -76,10 +76,6 @@ impl Summed {
         })
     }
 
-    fn bytes(&self) -> u64 {
-        self.given.bytes() + self.sums.bytes() + self.scan.bytes()
-    }
-
     /// Queues the exclusive scan of the first `n` counts.
     fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
         self.scan.execute(gpu, one_pass::Launch::new(self.given.pointer(), self.sums.pointer(), n))
@@ -134,10 +130,6 @@ impl ScanSplit {
 }
 
 impl Splitter for ScanSplit {
-    fn bytes(&self) -> u64 {
-        self.ones.bytes() + bytes_of(&self.between)
-    }
-
     fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
         let bits = self.spec.bits();
         let mut from = what.from;
@@ -228,10 +220,6 @@ impl Localised {
 }
 
 impl Splitter for Localised {
-    fn bytes(&self) -> u64 {
-        self.counts.bytes()
-    }
-
     fn turn_to(&mut self, field: Function) {
         self.function = field;
     }

@@ -5,7 +5,7 @@
 
 use super::fused::{self, Digit, Passes};
 use super::input::Function;
-use super::{MODULE, Split, Splitter, bytes_of, words};
+use super::{MODULE, Split, Splitter, words};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, kernel_names};
 use crate::primitives::cuda::launch_over;
@@ -110,10 +110,6 @@ impl RbSort {
 }
 
 impl Splitter for RbSort {
-    fn bytes(&self) -> u64 {
-        bytes_of(&self.labels) + bytes_of(&self.loads) + self.passes.bytes()
-    }
-
     /// The paper's names (Table 4); a permutation counts as unpacking.
     fn stages(&self) -> &'static [&'static str] {
         &["labelling", "sorting", "unpacking"]

@@ -296,11 +296,6 @@ impl PoolJob for Patterns {
         Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
     }
 
-    fn memory(&self) -> u64 {
-        let arrays = [&self.sparse].into_iter().chain(&self.target).chain(&self.indices);
-        arrays.chain(&self.dense).chain(&self.arrays).map(|buffer| buffer.bytes() as u64).sum()
-    }
-
     fn output(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
         let (cancel, all) = (Cancel::default(), 0..self.count());
         let kept = Buffer::new(self.count() * self.length() * 8)?;

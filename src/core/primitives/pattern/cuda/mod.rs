@@ -41,7 +41,7 @@ device_struct! {
 /// One sparse array's pattern on the device: p, or q and p.
 struct Pattern {
     side: Side,
-    indices: Vec<DeviceBuffer<u32>>,
+    _indices: Vec<DeviceBuffer<u32>>,
 }
 
 /// Lists the names of the untimed kernels once, without the prefix `pattern_`.
@@ -158,7 +158,7 @@ impl Pattern {
         let [index, outer] = [0, 1].map(|k| indices.get(k).map_or(DevicePtr::null(), DeviceBuffer::pointer));
         let bytes = spec.index as u32;
         let side = Side { index, outer, delta, starts: DevicePtr::null(), bytes, start_bytes: 0 };
-        Ok(Pattern { side: starts.map_or(side, |starts| starts.of(side)), indices })
+        Ok(Pattern { side: starts.map_or(side, |starts| starts.of(side)), _indices: indices })
     }
 
     /// The pattern as applied to S, with entries equal to `replace.0` replaced by `replace.1`.
@@ -286,16 +286,6 @@ impl GpuJob for Patterns {
             kept.to_host()?
         };
         Ok(words.into_iter().flat_map(u64::to_le_bytes).collect())
-    }
-
-    fn memory(&self) -> u64 {
-        let (source_pattern, source) =
-            self.source.as_ref().map(|(pattern, source)| (pattern, source)).unzip();
-        let patterns = [&self.pattern].into_iter().chain(&self.wrong_pattern).chain(source_pattern);
-        let indices = patterns.flat_map(|pattern| &pattern.indices).map(DeviceBuffer::bytes);
-        let starts = self.starts.iter().map(Array::bytes);
-        let arrays = [&self.sparse, &self.partials].into_iter().chain(source).chain(&self.shared);
-        arrays.map(DeviceBuffer::bytes).chain(indices).chain(starts).sum()
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -29,7 +29,7 @@ device_struct! {
 /// Where each visit of a case starts in one sparse array, and the function that it follows.
 pub struct Array {
     starts: DeviceBuffer<u32>,
-    sums: DeviceBuffer<u64>,
+    _sums: DeviceBuffer<u64>,
     bytes: u32,
     count: u64,
     form: Form,
@@ -61,7 +61,7 @@ impl Array {
         let wrong = fault == Some(Fault::SequentialOrder);
         let filled = if wrong { Form { shuffled: 0, ..form } } else { form };
         launch_over(gpu, &kernels.starts, count, args![starts, bytes, filled, count])?;
-        Ok(Array { starts, sums, bytes, count, form, function })
+        Ok(Array { starts, _sums: sums, bytes, count, form, function })
     }
 
     /// The first mistake: all entries are compared with the kernels' own function, and some with the host's,
@@ -92,10 +92,6 @@ impl Array {
     /// The side, with uses that start where the array states.
     pub fn of(&self, side: Side) -> Side {
         Side { starts: self.starts.pointer(), start_bytes: self.bytes, ..side }
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.starts.bytes() + self.sums.bytes()
     }
 }
 

@@ -83,10 +83,6 @@ impl PoolJob for Reduce {
     fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
         Ok(self.result().to_le_bytes()[..self.spec.element() as usize].to_vec())
     }
-
-    fn memory(&self) -> u64 {
-        self.arrays.iter().map(|array| array.bytes() as u64).sum()
-    }
 }
 
 impl Reduce {

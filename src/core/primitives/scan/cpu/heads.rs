@@ -48,11 +48,6 @@ impl Array {
         Ok(array)
     }
 
-    /// Bytes of memory that the heads occupy.
-    pub fn bytes(&self) -> usize {
-        self.buffer.bytes()
-    }
-
     fn fill(&mut self, segments: &Segments, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         let elements = self.elements;
         let pointer = |j: usize| segments.pointer(j as u64).unwrap_or(0);

@@ -22,7 +22,9 @@ use std::ops::Range;
 use super::operator::{Bits, combine, identity};
 use super::spec::{Kind, Method, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, caches, check, fence, memory};
+use crate::device::cpu::{
+    Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, caches, check, fence, memory,
+};
 use chain::{Chain, Total};
 use kernels::{Arrays, Kernels};
 
@@ -343,8 +345,8 @@ impl PoolJob for Scan {
         }
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        check::poison(pool, &self.output, self.spec.element() as usize, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&self.output, self.spec.element())]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -355,15 +357,5 @@ impl PoolJob for Scan {
             })
         })?;
         Ok(Verdict::of(mistake, self.n as u64))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        Ok(unsafe { self.output.to_vec() })
-    }
-
-    fn memory(&self) -> u64 {
-        let heads = self.heads.as_ref().map_or(0, heads::Array::bytes);
-        (self.input.bytes() + self.output.bytes() + heads) as u64
     }
 }

@@ -75,11 +75,6 @@ impl Heads {
         Ok(Some(Heads { form, elements: spec.elements, entries, given, made }))
     }
 
-    /// Bytes of device memory that the heads occupy.
-    pub fn bytes(&self) -> u64 {
-        self.given.bytes() + self.made.as_ref().map_or(0, Made::bytes)
-    }
-
     /// Queues the kernels that make the bits, if bits must be made.
     pub fn execute(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         let (given, n, entries) = (self.given.pointer(), self.elements, self.entries);
@@ -121,10 +116,5 @@ impl Made {
             bits: gpu.alloc(length(words(spec))?)?,
             starts: (spec.heads == Form::Lengths).then(starts).transpose()?,
         })
-    }
-
-    fn bytes(&self) -> u64 {
-        let starts = self.starts.as_ref().map_or(0, |(scan, starts)| scan.bytes() + starts.bytes());
-        self.bits.bytes() + starts
     }
 }

@@ -12,7 +12,7 @@ use super::work::temporary;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, device_struct, kernel_names, poison,
+    Launched, OutputArray, args, device_struct, kernel_names,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -180,10 +180,6 @@ impl GpuJob for Scan {
         Ok(Scan { spec, runner, certify, input, output, heads })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.output)
-    }
-
     /// Makes the bits that a scan reads, if they are not given.
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         self.heads.as_mut().map_or(Ok(()), |heads| heads.execute(gpu))
@@ -208,6 +204,10 @@ impl GpuJob for Scan {
         }
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.output, self.spec.element()).first(self.spec.elements)]
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (inputs, segments) = (Inputs::new(&self.spec), Segments::new(&self.spec.segments()));
         let (n, inclusive) = (self.spec.elements, u32::from(self.spec.kind == Kind::Inclusive));
@@ -215,23 +215,5 @@ impl GpuJob for Scan {
             launch_over(gpu, &self.certify, n, args![self.output, inputs, segments, inclusive, report])
         })?;
         Ok(Verdict::of(finding.mistake("out").or_else(|| finding.unchecked(n, "elements")), n))
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let words = self.output.range_to_host(0..length(self.spec.bytes() / 4)?)?;
-        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
-    }
-
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        Some((&mut self.output, self.spec.element() / 4))
-    }
-
-    fn memory(&self) -> u64 {
-        let heads = self.heads.as_ref().map_or(0, Heads::bytes);
-        let runner = match &self.runner {
-            Runner::OnePass(runner) => runner.bytes(),
-            Runner::Sengupta2007(runner) => runner.bytes(),
-        };
-        self.input.bytes() + self.output.bytes() + heads + runner
     }
 }

@@ -127,11 +127,6 @@ impl OnePass {
         Ok(OnePass { kernel, variant, descriptors, ticket, epoch: 0, drawn: 0 })
     }
 
-    /// Bytes of device memory that the descriptors and the ticket occupy.
-    pub fn bytes(&self) -> u64 {
-        self.descriptors.bytes() + self.ticket.bytes()
-    }
-
     /// Queues a scan, if there are any elements.
     pub fn execute(&mut self, gpu: &Gpu, launch: Launch) -> Result<(), Failure> {
         let many =

@@ -115,12 +115,6 @@ impl Sengupta2007 {
         Ok(Sengupta2007 { kernels, element, items, above, or_tree: flags(n)? })
     }
 
-    /// Bytes of device memory that the levels occupy.
-    pub fn bytes(&self) -> u64 {
-        let sums = |sums: &Sums| sums.sums.bytes() + sums.ors.bytes() + sums.firsts.bytes();
-        self.above.iter().map(sums).sum::<u64>() + self.or_tree.bytes()
-    }
-
     /// Queues a scan of the segments given by `heads`; does nothing without elements.
     pub fn execute(&self, gpu: &Gpu, launch: &Launch, heads: Flags) -> Result<(), Failure> {
         let levels = levels(launch.n, self.items).into_iter().enumerate();

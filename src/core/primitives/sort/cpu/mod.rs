@@ -27,9 +27,8 @@ use super::onesweep::DIGIT_BITS;
 use super::spec::{Method, Scope};
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::check::poison;
 use crate::device::cpu::simd::Scalar;
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory};
 use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::groups;
@@ -90,10 +89,6 @@ impl Room {
         let keys = self.buffer.ptr::<u8>();
         Place { keys, values: keys.wrapping_add((self.n * self.key).next_multiple_of(LINE)) }
     }
-
-    fn bytes(&self) -> u64 {
-        self.buffer.bytes() as u64
-    }
 }
 
 /// Bytes of a cache line.
@@ -114,10 +109,6 @@ impl Pairs {
 
     fn place(&self) -> Place {
         Place { keys: self.keys.ptr(), values: self.values.ptr() }
-    }
-
-    fn bytes(&self) -> u64 {
-        (self.keys.bytes() + self.values.bytes()) as u64
     }
 }
 
@@ -384,26 +375,16 @@ impl PoolJob for Sort {
         worker.meet();
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        poison(pool, &self.output.keys, self.spec.key_bytes() as usize, cancel)?;
-        poison(pool, &self.output.values, self.spec.value().max(4) as usize, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        let Pairs { keys, values } = &self.output;
+        vec![
+            OutputArray::new(keys, self.spec.key_bytes()),
+            OutputArray::new(values, self.spec.value().max(4)),
+        ]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = certificate::judge(self, pool, cancel)?;
         Ok(Verdict::of(mistake, self.spec.keys))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        Ok(unsafe { [self.output.keys.to_vec(), self.output.values.to_vec()] }.concat())
-    }
-
-    fn memory(&self) -> u64 {
-        let arrays = self.input.bytes() + self.between.bytes() + self.output.bytes();
-        let worker_rooms = self.rooms.iter().map(Room::bytes).sum::<u64>();
-        let counts = self.counts.iter().map(|counts| counts.bytes() as u64).sum::<u64>();
-        let rooms = self.tile_rooms.iter().map(tiles::Room::bytes).sum::<u64>();
-        arrays + worker_rooms + counts + rooms + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
     }
 }

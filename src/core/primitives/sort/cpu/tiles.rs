@@ -32,11 +32,6 @@ impl Room {
         let starts = || Buffer::new(4 * segments as usize);
         Ok(Room { copy: Pairs::new(spec, tile)?, segments: [starts()?, starts()?] })
     }
-
-    /// Bytes that it holds.
-    pub fn bytes(&self) -> u64 {
-        self.copy.bytes() + self.segments.iter().map(|starts| starts.bytes() as u64).sum::<u64>()
-    }
 }
 
 /// A worker's share of a sort, as [`Run`](super::Run). The output and the array between take turns, so that the last

@@ -90,10 +90,6 @@ impl Bitonic {
 }
 
 impl Sorter for Bitonic {
-    fn bytes(&self) -> u64 {
-        0
-    }
-
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         let (n, Digits { begin, end, .. }) = (arrays.n, self.spec.digits(8));
         let places = arrays.between[0];

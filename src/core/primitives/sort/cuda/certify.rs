@@ -51,7 +51,7 @@ pub fn bytes(spec: &Spec) -> u64 {
 /// The closed form of the keys, and the kernels that compute it and check against it.
 pub struct Certificate {
     source: SortKeys,
-    table: Option<ZipfTable>,
+    _table: Option<ZipfTable>,
     kernels: [Kernel; 4],
     touched: DeviceBuffer<u32>,
     /// Keys that are sorted together.
@@ -76,17 +76,12 @@ impl Certificate {
         let table = keys.zipf.as_ref().map(|zipf| ZipfTable::new(gpu, zipf)).transpose()?;
         Ok(Certificate {
             source: source(&keys, table.as_ref())?,
-            table,
+            _table: table,
             kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
             touched: gpu.alloc(length(bytes(spec) / 4)?)?,
             tile,
             words: [spec.key_bytes(), spec.value()].map(|bytes| (bytes / 4) as u32),
         })
-    }
-
-    /// Bytes of device memory that the certificate occupies.
-    pub fn bytes(&self) -> u64 {
-        self.touched.bytes() + self.table.as_ref().map_or(0, ZipfTable::bytes)
     }
 
     /// Generates keys and values, and one more of each.

@@ -182,11 +182,6 @@ impl He2007 {
 }
 
 impl Sorter for He2007 {
-    fn bytes(&self) -> u64 {
-        let words = [&self.locations, &self.counts, &self.sums, &self.leaves].into_iter().chain(&self.parts);
-        words.map(DeviceBuffer::bytes).sum::<u64>() + self.listed.bytes() + self.scan.bytes()
-    }
-
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         let (n, mut from) = (arrays.n, arrays.from);
         if n == 0 {

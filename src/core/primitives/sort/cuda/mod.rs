@@ -13,8 +13,8 @@ use super::spec::{Method, Scope};
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched,
-    kernel_names, poison,
+    DeviceBuffer, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched, OutputArray,
+    kernel_names,
 };
 use crate::primitives::cuda::length;
 use crate::primitives::multisplit::cuda::{Pair, fused};
@@ -39,10 +39,6 @@ impl Pairs {
     fn pointers(&self) -> Pair {
         [self.keys.pointer(), self.values.pointer()]
     }
-
-    fn bytes(&self) -> u64 {
-        self.keys.bytes() + self.values.bytes()
-    }
 }
 
 /// A sort to be queued: of `n` keys and values, by way of arrays between. Addresses are aligned to an element.
@@ -55,9 +51,6 @@ struct Arrays {
 
 /// A method with its kernels and temporary arrays.
 trait Sorter: Send {
-    /// Bytes of device memory that the method occupies.
-    fn bytes(&self) -> u64;
-
     /// Queues a sort.
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure>;
 }
@@ -154,11 +147,6 @@ impl GpuJob for Sort {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.output.keys)?;
-        poison(gpu, &mut self.output.values)
-    }
-
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let at = |array: &DeviceBuffer<u32>, bytes: u64| array.pointer_at(length(part.shift * bytes / 4)?);
         let Pairs { keys, values } = &self.input;
@@ -171,26 +159,14 @@ impl GpuJob for Sort {
         self.sorter.sort(gpu, &arrays)
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        let (n, key, value) = (self.spec.keys, self.spec.key_bytes(), self.spec.value());
+        let Pairs { keys, values } = &mut self.output;
+        vec![OutputArray::new(keys, key).first(n), OutputArray::new(values, value).first(n)]
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = self.certificate.judge(gpu, &self.spec, &self.output)?;
         Ok(Verdict::of(mistake, self.spec.keys))
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let words = |array: &DeviceBuffer<u32>, bytes: u64| -> Result<Vec<u8>, Failure> {
-            let words = array.to_host()?.into_iter().take(length(self.spec.keys * bytes / 4)?);
-            Ok(words.flat_map(u32::to_le_bytes).collect())
-        };
-        let Pairs { keys, values } = &self.output;
-        Ok([words(keys, self.spec.key_bytes())?, words(values, self.spec.value())?].concat())
-    }
-
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        Some((&mut self.output.keys, self.spec.key_bytes() / 4))
-    }
-
-    fn memory(&self) -> u64 {
-        let arrays = [&self.input, &self.between, &self.output].map(Pairs::bytes).iter().sum::<u64>();
-        arrays + self.certificate.bytes() + self.sorter.bytes()
     }
 }

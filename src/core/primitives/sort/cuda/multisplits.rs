@@ -57,10 +57,6 @@ impl Multisplits {
 }
 
 impl Sorter for Multisplits {
-    fn bytes(&self) -> u64 {
-        self.splits.iter().map(FieldSplits::bytes).sum()
-    }
-
     /// The arrays between and the output take turns, so that the highest digit goes to the output.
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         let (count, mut from) = (self.digits.len(), arrays.from);

@@ -134,11 +134,6 @@ impl Onesweep {
 }
 
 impl Sorter for Onesweep {
-    fn bytes(&self) -> u64 {
-        let buffers = self.counts.iter().chain(&self.descriptors);
-        buffers.map(DeviceBuffer::bytes).sum::<u64>() + self.tickets.bytes()
-    }
-
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         self.counts.swap(0, 1);
         let (launch, [counting, passing]) = (self.launch(arrays), self.shared);

@@ -128,11 +128,6 @@ impl Bits {
 }
 
 impl Sorter for Bits {
-    fn bytes(&self) -> u64 {
-        let words = self.ones.iter().map(DeviceBuffer::bytes).sum::<u64>() + self.tickets.bytes();
-        words + self.descriptors.bytes()
-    }
-
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         self.ones.swap(0, 1);
         let launch = Launch {
@@ -174,10 +169,6 @@ impl Tiles {
 }
 
 impl Sorter for Tiles {
-    fn bytes(&self) -> u64 {
-        0
-    }
-
     /// The output and the array between take turns, so that the last round writes the output.
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         let (rounds, blocks) = (rounds(arrays.n, self.tile), grid(arrays.n, self.tile));

@@ -80,10 +80,4 @@ impl Blocks {
             }
         }
     }
-
-    /// Bytes in memory.
-    pub fn bytes(&self) -> usize {
-        let blocks: usize = self.bands.iter().flatten().map(|band| size_of_val(&band.blocks[..])).sum();
-        self.places.bytes() + self.values.bytes() + blocks
-    }
 }

@@ -12,7 +12,7 @@ use super::tiles::{Share, share};
 use super::{matrix, oracle};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::{
-    Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, memory, part, pieces,
+    Buffer, CacheLineSlot, Context, Isa, OutputArray, Pool, PoolJob, Worker, memory, part, pieces,
 };
 use crate::inputs::sparse::Csr;
 use blocks::Blocks;
@@ -124,12 +124,8 @@ impl PoolJob for Product {
         worker.meet();
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let bytes = self.y.bytes();
-        pool.for_blocks(bytes / 4, cancel, |block| {
-            // SAFETY: blocks are disjoint, and no execution is in progress.
-            unsafe { self.y.write::<u32>(block) }.fill(POISON as u32);
-        })
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&self.y, self.spec.element())]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -141,17 +137,6 @@ impl PoolJob for Product {
             format!("y[{row}] is {} instead of {sum}", self.number(&self.y, row))
         });
         Ok(Verdict::of(mistake, rows as u64))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: no execution is in progress.
-        Ok(unsafe { self.y.to_vec() })
-    }
-
-    fn memory(&self) -> u64 {
-        let arrays = [&self.starts, &self.columns, &self.values, &self.x, &self.y];
-        let arrays = arrays.into_iter().chain(&self.z).chain(&self.products).map(Buffer::bytes);
-        arrays.chain(self.blocks.as_ref().map(Blocks::bytes)).sum::<usize>() as u64
     }
 }
 

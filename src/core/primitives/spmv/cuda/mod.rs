@@ -11,7 +11,7 @@ use super::{Problem, matrix, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart,
-    LaunchPlan, Launched, Module, args, device_struct, kernel_names, poison,
+    LaunchPlan, Launched, Module, OutputArray, args, device_struct, kernel_names,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
@@ -176,10 +176,6 @@ impl GpuJob for Product {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.y)
-    }
-
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         if part.count == 0 {
             return Ok(());
@@ -201,6 +197,10 @@ impl GpuJob for Product {
         }
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.y, self.spec.element())]
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (rows, exact) = (self.spec.shape.rows, u32::from(self.spec.generator().is_some()));
         let (a, z) = (self.rows(), self.z());
@@ -216,27 +216,6 @@ impl GpuJob for Product {
     fn moved(&self, _declared: [u64; 2]) -> [u64; 2] {
         let inputs = [&self.starts, &self.columns, &self.values, &self.x].into_iter().chain(&self.z);
         [inputs.map(DeviceBuffer::bytes).sum(), self.y.bytes()]
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        Ok(self.y.to_host()?.into_iter().flat_map(u32::to_le_bytes).collect())
-    }
-
-    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
-        let words = self.spec.element() / 4;
-        Some((&mut self.y, words))
-    }
-
-    fn memory(&self) -> u64 {
-        let arrays = [&self.starts, &self.columns, &self.values, &self.x, &self.y].into_iter().chain(&self.z);
-        let products = self.passes.iter().map(|passes| &passes.products);
-        let sums = match &self.sums {
-            Sums::ByRows(..) => 0,
-            Sums::Tiled(tiled) => tiled.bytes(),
-            Sums::Sliced(sliced) => sliced.bytes(),
-            Sums::Segscan(segscan) => segscan.heads.bytes() + segscan.scan.bytes(),
-        };
-        arrays.chain(products).map(DeviceBuffer::bytes).sum::<u64>() + sums
     }
 }
 

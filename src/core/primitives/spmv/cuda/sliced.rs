@@ -49,12 +49,6 @@ impl SliceBuffers {
             shares: gpu.upload(&slices.shares(blocks))?,
         })
     }
-
-    /// Bytes in device memory.
-    pub fn bytes(&self) -> u64 {
-        let all = [&self.starts, &self.places, &self.values, &self.rows, &self.shares];
-        all.into_iter().map(DeviceBuffer::bytes).sum()
-    }
 }
 
 /// A matrix in slices.
@@ -129,11 +123,6 @@ impl Sliced {
             gpu.launch(&self.multiply, *blocks, THREADS, width * spec.element() as u32, args)?;
         }
         launch_over(gpu, add, rows.into(), args![layers, z, y, count, n, rows])
-    }
-
-    /// Bytes in device memory.
-    pub fn bytes(&self) -> u64 {
-        self.matrix.bytes() + self.blocks.as_ref().map_or(0, |blocks| blocks.layers.bytes())
     }
 
     fn pointers(&self) -> Pointers {

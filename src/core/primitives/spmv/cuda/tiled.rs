@@ -77,12 +77,6 @@ impl Tiled {
         let args = args![firsts, carries, count, rows, y];
         gpu.launch(&self.carry, grid(count.into(), BLOCK.into()), BLOCK, 0, args)
     }
-
-    /// Bytes in device memory.
-    pub fn bytes(&self) -> u64 {
-        let sorted = self.sorted.as_ref().map_or(0, Entries::bytes);
-        self.firsts.bytes() + self.carries.bytes() + sorted
-    }
 }
 
 impl Entries {
@@ -93,9 +87,5 @@ impl Entries {
             values: uploaded(gpu, words(spec, sorted.values.into_iter()))?,
             places: uploaded(gpu, sorted.places.chunks(2).map(pair).collect())?,
         })
-    }
-
-    fn bytes(&self) -> u64 {
-        self.columns.bytes() + self.values.bytes() + self.places.bytes()
     }
 }

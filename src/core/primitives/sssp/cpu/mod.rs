@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Worker, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, POISON, Pool, PoolJob, Worker, memory, pieces};
 use crate::inputs::graph::Graph;
 use lists::{Lists, Owners};
 
@@ -79,26 +79,14 @@ impl PoolJob for Paths {
         }
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let all = self.view(0, self.graph.vertices() + 1);
-        pool.for_blocks(all.len(), cancel, |block| {
-            all[block].iter().for_each(|d| d.store(POISON as u32, Ordering::Relaxed));
-        })
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&self.distances, 4).first(self.spec.vertices)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let n = self.graph.vertices();
         let mistake = certificate::mistake(&self.graph, self.view(0, n), self.source, pool, cancel)?;
         Ok(Verdict::of(mistake, n as u64))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        let all = self.view(0, self.graph.vertices()).iter();
-        Ok(all.flat_map(|d| d.load(Ordering::Relaxed).to_le_bytes()).collect())
-    }
-
-    fn memory(&self) -> u64 {
-        self.graph.bytes() + self.distances.bytes() as u64
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -142,8 +142,4 @@ impl PoolJob for Stream {
             None => self.total().to_le_bytes().to_vec(),
         })
     }
-
-    fn memory(&self) -> u64 {
-        self.arrays.iter().flatten().map(|b| b.bytes() as u64).sum()
-    }
 }
