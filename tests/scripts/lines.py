@@ -3,7 +3,7 @@
 
     python3 tests/scripts/lines.py [TREE [OLDER]]
 
-Counts `src`, `build`, `crates` and the headers in `kernels`; with an older tree both, side by side.
+Counts `src`, `build`, `crates` and `kernels`, CUDA too; with an older tree both, side by side.
 """
 import re, sys
 from collections import Counter
@@ -42,7 +42,7 @@ def without_tests(text):
     return text, named
 
 def lines_of(tree):
-    files = [f for folder in ('src', 'build', 'crates') for f in Path(tree, folder).rglob('*.rs')]
+    files = [f for folder in ('src', 'build', 'crates', 'kernels') for f in Path(tree, folder).rglob('*.rs')]
     files += [f for f in (Path(tree, 'build.rs'),) if f.exists()]
     texts, tests = {}, set()
     for file in files:
@@ -51,7 +51,7 @@ def lines_of(tree):
         own = file.parent if file.name in ('mod.rs', 'lib.rs', 'main.rs') else file.with_suffix('')
         for name in named:
             tests |= {file.parent / name} if name.endswith('.rs') else {own / f'{name}.rs', own / name}
-    for file in Path(tree, 'kernels').rglob('*.cuh'):
+    for file in Path(tree, 'kernels').rglob('*.cu*'):
         texts[file] = without_comments(file.read_text())
     count = Counter()
     for file, text in texts.items():
