@@ -17,7 +17,7 @@
 //! # Rooms
 //!
 //! Each module uses only the modules that its row names, and a row names only modules above it, so there are no
-//! cycles. `tests/architecture.rs` reads both tables and enforces them; tests may use anything. A primitive's
+//! cycles; inside a room, too, no folder uses another one in a circle, except the screens of `tui`. `tests/architecture.rs` reads both tables and enforces them; tests may use anything. A primitive's
 //! *implementations* are its modules `cpu` and `cuda`, the code that these share in `primitives::cpu` and
 //! `primitives::cuda`, and their list, `primitives::implementations`; everything else in [`primitives`] is
 //! pure. The first six modules of the table and the implementations are the crate `scatterlab-core` in `src/core`,

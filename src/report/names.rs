@@ -1,4 +1,4 @@
-//! Human-readable names of parameters and of their values.
+//! Names in reports: of parameters and their values, of runs, and of the files of charts.
 
 use std::collections::HashSet;
 

@@ -48,12 +48,7 @@ fn text(file: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Compresses the events of a folder that no other program is writing. The plain file is removed only after the
-/// compressed one is on disk and decompresses to the same bytes. The output is deterministic.
-///
-/// # Errors
-/// When a file cannot be read or written, when the events are too long, or when the folder already holds a
-/// compressed log of different events, which may be the only copy.
+/// Compresses the events ([`Folder::pack`](super::folder::Folder::pack)); the caller holds the folder's lock.
 pub(super) fn pack(run: &Path) -> anyhow::Result<()> {
     let [plain, packed] = [EVENTS, PACKED].map(|name| run.join(name));
     let events = text(&plain)?;

@@ -125,10 +125,12 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Compresses the events ([`events::pack`]).
+    /// Compresses the events. The plain file is removed only after the compressed one is on disk and decompresses to the
+    /// same bytes. The output is deterministic.
     ///
     /// # Errors
-    /// Those of [`events::pack`].
+    /// When a file cannot be read or written, when the events are too long, or when the folder already holds a
+    /// compressed log of different events, which may be the only copy.
     pub fn pack(&self) -> anyhow::Result<()> {
         events::pack(&self.path)
     }

@@ -21,10 +21,10 @@ pub const SCHEMA: u32 = 4;
 
 pub(crate) const EVENTS: &str = "events.ndjson";
 pub const MANIFEST: &str = "manifest.json";
-pub(crate) const RECIPE: &str = "recipe.yaml";
+pub(super) const RECIPE: &str = "recipe.yaml";
 
 /// Prefix of the error of a case that was lost with its engine.
-pub(crate) const ENGINE_DIED: &str = "the engine died: ";
+pub(super) const ENGINE_DIED: &str = "the engine died: ";
 
 /// Contents of the folder's `manifest.json`: the provenance of every number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

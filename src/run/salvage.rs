@@ -7,8 +7,7 @@ use anyhow::{Context, bail};
 
 use super::chain::Finding;
 use super::folder::{Folder, Urgency};
-use super::layout::LogState;
-use super::layout::{MANIFEST, RECIPE};
+use super::layout::{LogState, MANIFEST, RECIPE};
 use super::note;
 use super::stored::{StoredLines, manifest};
 use crate::case::units::shown;

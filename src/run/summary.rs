@@ -212,8 +212,7 @@ fn results(experiments: &[Experiment], records: &[Record]) -> Vec<Outcome> {
 mod tests {
     use super::*;
     use crate::report::judge::tests::{Run, manifest};
-    use crate::run::layout::LogState;
-    use crate::run::layout::Manifest;
+    use crate::run::layout::{LogState, Manifest};
 
     fn stored(run: Run) -> Stored {
         let Run { manifest, ledger } = run;

@@ -8,7 +8,7 @@ use scatterlab::engine::verify::{Suite, suite};
 use scatterlab::primitives;
 
 use crate::host::{self, Host};
-use crate::prove::{EVERY_MISTAKE, Listed, WRONG, asked, method, prove_cases};
+use crate::prove::{EVERY, EVERY_MISTAKE, Listed, WRONG, asked, method, prove_cases};
 use crate::sorts::RANKING;
 use crate::{compaction, multisplit_fused, multisplit_paper, pattern_walks, scans, solvers};
 use scatterlab_tests::sample::{self, Sample};
@@ -74,6 +74,8 @@ const LISTS: &[fn()] = &[
 fn cases_of_verify() {
     const SOME: usize = 12;
     const LARGE: usize = 2;
+    // Bytes: a solver goes over its arrays again and again.
+    const MOST: u64 = 16 << 20;
     let Some(host) = Host::new() else { return };
     let plan = |part| suite(part, "cuda", None, 4).expect("the suite resolves").cases;
     let (mutants, small) = (plan(Suite::Mutants), plan(Suite::Small));
@@ -88,12 +90,14 @@ fn cases_of_verify() {
         let mut some = Sample::of(cases.len().div_ceil(SOME));
         let some =
             cases.iter().copied().filter(|case| some.takes(asked(case).into_iter().chain([method(case)])));
-        let mut large: Vec<&Case> = small.iter().filter(own).collect();
-        large.sort_by_key(|case| primitives::work(case, &[]).map_or(0, |work| work.elements));
+        let work = |case: &Case| primitives::work(case, &[]).filter(|work| work.declared_bytes() <= MOST);
+        let mut large: Vec<&Case> = small.iter().filter(|case| own(case) && work(case).is_some()).collect();
+        large.sort_by_key(|case| work(case).map_or(0, |work| work.elements));
         let named = |case: &Case| (format!("{} {:?}", case.primitive, case.params), case.clone());
-        let cases = some.chain(large.into_iter().rev().take(LARGE)).map(named).collect();
-        // A sample even where all are asked for: a solver's mistakes take as long as its solutions.
-        prove_cases(&host, cases, 1, Sample::of(EVERY_MISTAKE));
+        // A sample of the mistakes even where all are asked for: a solver's take as long as its solutions.
+        let mut mistakes = Sample::of(EVERY_MISTAKE);
+        prove_cases(&host, some.map(named).collect(), EVERY, &mut mistakes);
+        prove_cases(&host, large.into_iter().rev().take(LARGE).map(named).collect(), 1, &mut mistakes);
     }
 }
 

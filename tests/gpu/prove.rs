@@ -15,7 +15,7 @@ use crate::host::Host;
 use scatterlab_tests::sample::Sample;
 
 /// A plain run takes one of so many of a list's cases that launch no kernel for the first time.
-const EVERY: usize = 19;
+pub const EVERY: usize = 19;
 
 /// And tries one of so many of the mistakes that its methods have met before.
 pub const EVERY_MISTAKE: usize = 5;
@@ -49,7 +49,7 @@ pub fn prove_all(primitive: &str, cases: &[String]) {
 /// A list's cases, on the GPU as it is.
 pub fn prove_on(host: &Host, primitive: &str, cases: &[String]) {
     let cases = cases.iter().map(|words| (words.clone(), case(primitive, words))).collect();
-    prove_cases(host, cases, EVERY, Sample::new(EVERY_MISTAKE));
+    prove_cases(host, cases, EVERY, &mut Sample::new(EVERY_MISTAKE));
 }
 
 /// The kernels that a case asks for, by the list that they are compiled from ahead of need.
@@ -60,7 +60,7 @@ pub fn asked(case: &Case) -> BTreeSet<String> {
 
 /// A list's cases, each with its name in an error, and some of their mistakes. A plain run takes those that launch a kernel
 /// for the first time and one of `every` others.
-pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, every: usize, mut mistakes: Sample) {
+pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, every: usize, mistakes: &mut Sample) {
     let listing = LISTED.with_borrow(Option::is_some);
     let mut sample = if listing { Sample::of(every) } else { Sample::new(every) };
     for (words, case) in cases {
@@ -70,7 +70,7 @@ pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, every: usize, mut mi
             LISTED.with_borrow_mut(|listed| listed.as_mut().unwrap().add(takes, &case, asked));
         } else if takes {
             host.compiled();
-            prove(&case, &words, &mut mistakes);
+            prove(&case, &words, mistakes);
             let mut compiled = host.compiled();
             compiled.retain(|kernel| !kernel.ends_with(WRONG));
             assert_eq!(compiled, asked, "{} {words}", case.primitive);

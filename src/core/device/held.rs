@@ -7,9 +7,9 @@ thread_local! {
     static BYTES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// An array's part of the count, until it is dropped.
+/// An array's part of the count, until it is dropped. Buffers have theirs; a job that keeps a vector adds one.
 #[derive(Debug)]
-pub(super) struct Held(u64);
+pub(crate) struct Held(u64);
 
 impl Held {
     pub fn new(bytes: u64) -> Held {
@@ -24,7 +24,8 @@ impl Drop for Held {
     }
 }
 
-/// What `prepare` returns, and the bytes that it holds in arrays. They are allocated by the thread that calls it.
+/// What `prepare` returns, and the bytes of the arrays that it has allocated and not freed. It must do both on the calling
+/// thread.
 pub(super) fn held_by<T>(prepare: impl FnOnce() -> T) -> (T, u64) {
     let before = BYTES.get();
     let prepared = prepare();

@@ -4,7 +4,7 @@
 pub mod alone;
 pub mod cpu;
 pub mod cuda;
-mod held;
+pub(crate) mod held;
 
 use std::sync::Arc;
 

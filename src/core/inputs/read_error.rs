@@ -11,7 +11,7 @@ pub enum Place {
     Byte(u64),
 }
 
-/// Why an input is not a valid index array.
+/// Why an input is not a valid index array or matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayError {
     pub place: Place,

@@ -1,9 +1,9 @@
 //! Changes to a recipe on the command line: `--backend LIST` and `--set KEY=VALUE`.
 
 use super::catalog::{Catalog, ambiguous};
-use crate::case::BACKENDS;
 use crate::case::peers::PEERS;
 use crate::case::schema::{Kind, Param, ParamDefault as Unmentioned};
+use crate::case::{BACKENDS, Value};
 use crate::recipe::{
     ChartDraft, Content, Draft, Key, Mistake, Node, ParamSlot, Place, Setting, accepted, alternative, count,
     entry, measure_keys, peers, read, set_measure,
@@ -87,7 +87,7 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
             let known: Vec<&str> = variants.iter().map(|v| v.name).collect();
             return Err(Mistake::unknown_word(Place::Backends, "backend", name, &known));
         };
-        let is_it = |v: &crate::case::Value| matches!(v, crate::case::Value::Text(t) if t == name);
+        let is_it = |v: &Value| matches!(v, Value::Text(t) if t == name);
         let before = alternatives.len();
         alternatives
             .extend(setting.alternatives.iter().filter(|a| a.value.as_ref().is_some_and(is_it)).cloned());

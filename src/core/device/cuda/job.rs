@@ -108,7 +108,7 @@ impl LaunchPlan {
 /// An array of any type in a GPU's memory, as what an execution writes.
 trait Written {
     fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure>;
-    /// Poisons `bytes` bytes from element `at` of so many bytes on.
+    /// Poisons element `at`, where elements have `bytes` bytes.
     fn poison_element(&mut self, gpu: &Gpu, at: u64, bytes: u64) -> Result<(), Failure>;
     /// The first bytes.
     fn read(&self, bytes: u64) -> Result<Vec<u8>, Failure>;
@@ -196,7 +196,7 @@ pub trait GpuJob: Sized + Send + 'static {
     fn prepare(case: Self::Case, setup: &GpuSetup) -> Result<Self, Failure>;
 
     /// The arrays that an execution writes, in the order in which the oracle reads them; a fault that takes a store back
-    /// does so in the first. A case with other results clears and returns them itself.
+    /// does so in the first. A case with other results clears and returns them itself; then only the first one matters.
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
         Vec::new()
     }

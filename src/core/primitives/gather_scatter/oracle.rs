@@ -12,11 +12,11 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output().saturating_mul(spec.tuple))?;
     let bytes = spec.tuple as usize;
     let source = source(spec);
-    let copied = |(i, &location): (usize, &u64)| match spec.kernel {
+    let copy = |(i, &location): (usize, &u64)| match spec.kernel {
         Kernel::Gather => (i, location as usize),
         Kernel::Scatter => (location as usize, i),
     };
-    let mut copies: Vec<(usize, usize)> = locations(spec)?.iter().enumerate().map(copied).collect();
+    let mut copies: Vec<(usize, usize)> = locations(spec)?.iter().enumerate().map(copy).collect();
     copies.sort_unstable();
     let untouched = POISON.repeat(bytes / 4);
     let mut copied = copies.chunk_by(|(a, _), (b, _)| a == b).peekable();
@@ -30,7 +30,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
             return Err(format!("tuple {at} of R_out is {found:02x?} instead of {:02x?}", writers[0]));
         }
     }
-    Ok(())
+    copied.next().map_or(Ok(()), |beyond| Err(format!("a tuple goes to {}, beyond R_out", beyond[0].0)))
 }
 
 /// Whether each 8-byte word of a tuple comes from one of the tuple's writers.

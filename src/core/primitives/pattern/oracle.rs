@@ -48,5 +48,5 @@ fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
             None => return Err(format!("word {at} holds {found:#018x}, but nothing is written there")),
         }
     }
-    Ok(())
+    stored.next().map_or(Ok(()), |beyond| Err(format!("a word goes to {}, beyond the output", beyond[0].0)))
 }

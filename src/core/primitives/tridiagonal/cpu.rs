@@ -8,6 +8,7 @@ mod thomas;
 use super::{Layout, Method, Residual, Spec, Type};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory, pieces};
+use crate::device::held::Held;
 use crate::primitives::real::Real;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -52,6 +53,7 @@ pub struct Tridiagonal {
     scratch: Vec<Buffer>,
     /// Of each system the bits of its size, which have the order of the number.
     sizes: Vec<AtomicU64>,
+    _held: Held,
     fault: Option<Fault>,
     found: Mutex<Vec<(String, Value)>>,
 }
@@ -78,7 +80,7 @@ impl PoolJob for Tridiagonal {
     }
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
-        vec![OutputArray::new(&self.x, 4)]
+        vec![OutputArray::new(&self.x, self.spec.element())]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -118,6 +120,7 @@ impl Tridiagonal {
             inputs: [input(0)?, input(1)?, input(2)?, input(3)?],
             x: Buffer::new(size_of::<T>() * n)?,
             scratch: (0..pool.threads()).map(|_| Buffer::new(scratch)).collect::<Result<_, Failure>>()?,
+            _held: Held::new(8 * spec.systems),
             sizes: (0..spec.systems).map(|_| AtomicU64::new(0)).collect(),
             fault: context.fault,
             found: Mutex::default(),

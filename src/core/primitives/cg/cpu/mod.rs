@@ -9,6 +9,7 @@ use super::certificate::{Sums, mistake};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory};
+use crate::device::held::Held;
 use crate::inputs::sparse::Csr;
 use kernels::{Kernels, Lanes, Rows};
 use shares::{CHUNK, Shares};
@@ -26,6 +27,7 @@ pub struct Cg {
     spec: Spec,
     isa: Isa,
     starts: Vec<u32>,
+    _held: Held,
     columns: Buffer,
     values: Buffer,
     longest: u64,
@@ -99,6 +101,7 @@ impl Cg {
             isa,
             longest: starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
             shares: Shares::new(&starts, pool.threads(), context.fault),
+            _held: Held::new(4 * starts.len() as u64),
             starts,
             columns: Buffer::new(4 * entries)?,
             values: Buffer::new(size_of::<T>() * (entries + 1))?,

@@ -7,7 +7,7 @@ pub mod input;
 mod paper;
 mod rb_sort;
 
-use super::spec::{Method, Spec};
+use super::spec::{KEY, Method, OFFSET, Spec};
 use super::work::between;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
@@ -181,8 +181,8 @@ impl GpuJob for Multisplit {
     }
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
-        let Output { keys, values, offsets } = &mut self.output;
-        [keys, values, offsets].into_iter().map(|array| OutputArray::new(array, 4)).collect()
+        let (value, Output { keys, values, offsets }) = (self.spec.value.max(4), &mut self.output);
+        vec![OutputArray::new(keys, KEY), OutputArray::new(values, value), OutputArray::new(offsets, OFFSET)]
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -16,6 +16,7 @@ use super::super::spec::{Spec, Type};
 use super::kernels::{Call, Timed};
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::{Buffer, Pool};
+use crate::device::held::Held;
 use crate::inputs::sparse::Csr;
 
 /// A matrix in blocks. Entries of rows that workers share are left out.
@@ -27,6 +28,7 @@ pub struct Blocks {
     bits: u32,
     /// The bands of each worker.
     bands: Vec<Vec<Band>>,
+    _held: Held,
 }
 
 impl Blocks {
@@ -61,7 +63,9 @@ impl Blocks {
             let own = rows[worker.index].iter().cloned();
             own.flat_map(|rows| bands::cut(rows, most)).map(band).collect::<Result<Vec<Band>, Failure>>()
         })?;
-        Ok(Blocks { places, values, bits: bands::column_bits(columns), bands })
+        let blocks: usize = bands.iter().flatten().map(|band| size_of_val(&band.blocks[..])).sum();
+        let (bits, held) = (bands::column_bits(columns), Held::new(blocks as u64));
+        Ok(Blocks { places, values, bits, bands, _held: held })
     }
 
     /// Computes the rows of a worker.

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, OutputArray, POISON, Pool, PoolJob, Worker, memory, pieces};
+use crate::device::held::Held;
 use crate::inputs::graph::Graph;
 use lists::{Lists, Owners};
 
@@ -37,6 +38,8 @@ pub struct Paths {
     relaxed: AtomicU64,
     /// Sizes of the frontier of the last execution (`record`).
     record: Vec<AtomicU64>,
+    /// Of the graph.
+    _held: Held,
 }
 
 impl PoolJob for Paths {
@@ -58,6 +61,7 @@ impl PoolJob for Paths {
             source: spec.source_of(&graph),
             delta: spec.delta_of(&graph),
             lists: Lists::new(owners, threads, spec.buckets()),
+            _held: Held::new(graph.bytes()),
             graph,
             distances,
             fault: context.fault,
