@@ -228,7 +228,8 @@ impl Reader<'_> {
         self.note(&path, span);
         if let (Some(name), Some(called)) = (self.resolved(&path), called) {
             if let Name::Ours(path) = &name {
-                self.handed_on.insert([&self.module[..], &[called.clone()]].concat(), path.clone());
+                self.handed_on
+                    .insert([&self.module[..], std::slice::from_ref(called)].concat(), path.clone());
             }
             self.imported.insert(called.clone(), name);
         }
