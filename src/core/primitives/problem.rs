@@ -1,4 +1,4 @@
-//! What every primitive defines: a case's meaning ([`Problem`]), how its parameters are read ([`Definition`]), and its entry
+//! The definition of a primitive: a case's meaning ([`Problem`]), how its parameters are read ([`Definition`]), and its entry
 //! in the registry ([`Primitive`]).
 
 use std::fmt;

@@ -38,7 +38,7 @@ pub struct Paths {
     relaxed: AtomicU64,
     /// Sizes of the frontier of the last execution (`record`).
     record: Vec<AtomicU64>,
-    /// Of the graph.
+    /// Counts the vectors of the graph.
     _held: Held,
 }
 
