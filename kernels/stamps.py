@@ -20,8 +20,9 @@ KERNELS, PEERS = TREE / "kernels", TREE / "benches/peers"
 SCRIPTS = [KERNELS / "nvcc.sh", KERNELS / "stamps.py"]
 KINDS = {"cpu", "cuda"}
 COMPILER = "Cuda compilation tools, release 13.0, V13.0.88"
-INCLUDED = re.compile(r'^#(?:include|\[path =) "([^"]+)"', re.M)
-MODULE = re.compile(r"(?<!#\[cfg\(test\)\]\n)^(?:pub(?:\(\w+\))? )?mod (\w+);", re.M)
+TESTS = r"(?<!#\[cfg\(test\)\]\n)"
+INCLUDED = re.compile(TESTS + r'^#(?:include|\[path =) "([^"]+)"', re.M)
+MODULE = re.compile(TESTS + r"^(?:pub(?:\(\w+\))? )?mod (\w+);", re.M)
 # Lines that number the compiler's build say nothing about the code, nor does the hash of the source's path that names of
 # `__shared__` variables in helpers carry.
 BUILD = re.compile(r"^// (?:Compiler Build ID:|Based on NVVM|Cuda compilation tools).*\n", re.M)

@@ -38,8 +38,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=kernels/nvcc.sh
 source "$here/../../kernels/nvcc.sh"
 data=${XDG_DATA_HOME:-$HOME/.local/share}
+(($# <= 1)) || die "one DEST, not $*"
 dest=${1:-${SCATTERLAB_PEERS:-$data/scatterlab/peers}}
-[[ -z $stamp || -z ${NVCC:-}${ARCH:-} ]] || die "--stamp is about the pinned compiler: unset NVCC and ARCH"
 mkdir -p "$dest"
 
 # One program, under the name of each peer.
@@ -59,6 +59,7 @@ build_cpu() {
 
 build_cuda() {
     local links=() targets names
+    [[ -z $stamp || -z ${NVCC:-}${ARCH:-} ]] || die "--stamp is about the pinned compiler: unset NVCC and ARCH"
     names=("$here"/*.cu)
     names=("${names[@]##*/}")
     names=("${names[@]%.cu}")
@@ -73,11 +74,12 @@ build_cuda() {
     stamp cuda "${names[@]/#/$dest/}"
 }
 
+# In the background, where a command that fails does not end the function.
 build_one() {
     # Floats are not fused on the host either: Zipf's table is the same on every machine.
     "$nvcc" -std=c++17 -O3 -Xcompiler -ffp-contract=off --extended-lambda "${targets[@]}" "${links[@]}" \
         -o "$dest/.$1.$$" "$here/$1.cu" || { rm -f "$dest/.$1.$$"; echo "build.sh: $1.cu does not compile" >&2; exit 1; }
-    mv -f "$dest/.$1.$$" "$dest/$1"
+    mv -f "$dest/.$1.$$" "$dest/$1" || exit 1
     echo "$dest/$1"
 }
 
