@@ -32,8 +32,8 @@ fn plan() -> Plan {
 
 /// The names of all kernels that the cases need.
 fn asked(gpu: &Gpu, cases: &[Case]) -> BTreeSet<String> {
-    let of = |case| executors::kernels(case, gpu.device()).unwrap();
-    cases.iter().flat_map(of).map(|(_, name)| name).collect()
+    let of = |case| executors::kernels(case, gpu.device().compute_capability).unwrap();
+    cases.iter().flat_map(|case| of(case).names()).map(|(_, name)| name).collect()
 }
 
 /// Waits until this many kernels are compiled.

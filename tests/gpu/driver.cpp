@@ -393,7 +393,21 @@ void add_kernel(const char *name, void (*call)(void **)) { kernels()[name] = cal
 // Dynamic shared memory that each kernel has opted into.
 static std::map<void *, unsigned> allowed;
 
+// Launches by function since they were last asked for.
+static std::map<void *, unsigned> launches;
+
 extern "C" {
+// The names of the kernels that were launched, and how often, a line each.
+const char *fake_launches() {
+    static std::string text;
+    text.clear();
+    for (auto &[name, function] : kernels())
+        if (auto found = launches.find((void *)function); found != launches.end())
+            text += name + ' ' + std::to_string(found->second) + '\n';
+    launches.clear();
+    return text.c_str();
+}
+
 int cuKernelGetFunction(void **function, void *kernel) {
     auto found = kernels().find((char *)kernel);
     if (found == kernels().end()) return 500;
@@ -418,6 +432,7 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned, unsigned, unsigned bx, unsign
     std::lock_guard<std::mutex> turn(machine);
     if (gx == 0 || bx == 0 || bx > 1024 || shared > sizeof dense) return 1;
     if (shared > (48 << 10) && shared > allowed[f]) return 1;
+    launches[f]++;
     running = (void (*)(void **))f;
     arguments = values;
     gridDim = {gx, 1, 1};

@@ -1,7 +1,7 @@
 //! Compiles the kernels and the driver in `driver.cpp` for the host, and makes the backend load them.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::thread;
 
 use libloading::Library;
 use rayon::prelude::*;
+use scatterlab::device::cuda::GATE;
 
 const FLAGS: [&str; 7] =
     ["-std=c++17", "-O2", "-march=native", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-fPIC"];
@@ -60,15 +61,29 @@ impl Host {
 
     /// Names of the kernels compiled since the last call.
     pub fn compiled(&self) -> BTreeSet<String> {
-        // SAFETY: the function has this type in fake.c, and its text ends with a zero.
-        let names = unsafe {
-            let get = self.library.get::<unsafe extern "C" fn() -> *const c_char>("fake_compiled").unwrap();
-            CStr::from_ptr(get()).to_str().unwrap()
-        };
-        let names = names.lines().map(str::to_owned).collect();
+        let names = self.text("fake_compiled").lines().map(str::to_owned).collect();
         // SAFETY: the function has this type in fake.c.
         unsafe { self.library.get::<unsafe extern "C" fn()>("fake_forget").unwrap()() };
         names
+    }
+
+    /// The kernels launched since the last call, the gate of timings aside, and how often.
+    pub fn launches(&self) -> BTreeMap<String, u64> {
+        let counted = |line: &str| {
+            let (name, launches) = line.split_once(' ').unwrap();
+            (name.to_owned(), launches.parse().unwrap())
+        };
+        self.text("fake_launches").lines().map(counted).filter(|(name, _)| name != GATE.1).collect()
+    }
+
+    /// What a function of the driver that returns a text says now.
+    fn text(&self, function: &str) -> String {
+        // SAFETY: the functions of driver.cpp and fake.c that return a text have this type; the text ends with a zero and
+        // is copied before the driver is called again.
+        unsafe {
+            let get = self.library.get::<unsafe extern "C" fn() -> *const c_char>(function).unwrap();
+            CStr::from_ptr(get()).to_str().unwrap().to_owned()
+        }
     }
 }
 

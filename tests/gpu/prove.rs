@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use scatterlab::case::schema::ParamDefault;
 use scatterlab::case::{Cancel, Case, Fault, Params, Value, Verdict};
 use scatterlab::device::cuda::Gpu;
-use scatterlab::engine::executors::{self, cuda::CudaExecutor};
+use scatterlab::engine::executors::{self, KernelList, cuda::CudaExecutor};
 use scatterlab::engine::{Executor, verify};
 use scatterlab::primitives;
 
@@ -52,10 +52,14 @@ pub fn prove_on(host: &Host, primitive: &str, cases: &[String]) {
     prove_cases(host, cases, EVERY, &mut Sample::new(EVERY_MISTAKE));
 }
 
+/// The list of a case's kernels.
+fn listed(case: &Case) -> KernelList {
+    executors::kernels(case, Gpu::open().unwrap().device().compute_capability).unwrap()
+}
+
 /// The kernels that a case asks for, by the list that they are compiled from ahead of need.
 pub fn asked(case: &Case) -> BTreeSet<String> {
-    let kernels = executors::kernels(case, Gpu::open().unwrap().device()).unwrap();
-    kernels.into_iter().map(|(_, name)| name).chain(["gate".to_owned()]).collect()
+    listed(case).names().map(|(_, name)| name).chain(["gate".to_owned()]).collect()
 }
 
 /// A list's cases, each with its name in an error, and some of their mistakes. A plain run takes those that launch a kernel
@@ -70,7 +74,7 @@ pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, every: usize, mistak
             LISTED.with_borrow_mut(|listed| listed.as_mut().unwrap().add(takes, &case, asked));
         } else if takes {
             host.compiled();
-            prove(&case, &words, mistakes);
+            prove(host, &case, &words, mistakes);
             let mut compiled = host.compiled();
             compiled.retain(|kernel| !kernel.ends_with(WRONG));
             assert_eq!(compiled, asked, "{} {words}", case.primitive);
@@ -80,14 +84,21 @@ pub fn prove_cases(host: &Host, cases: Vec<(String, Case)>, every: usize, mistak
 }
 
 /// A case must hold without a mistake and must not with one.
-fn prove(case: &Case, words: &str, mistakes: &mut Sample) {
+fn prove(host: &Host, case: &Case, words: &str, mistakes: &mut Sample) {
     let executor = CudaExecutor::default();
     let cancel = Cancel::default();
     let mut right = executor.prepare(case, None, &cancel).unwrap_or_else(|e| panic!("{words}: {e}"));
     // Of several GPUs from the first start to the last end.
+    host.launches();
     let seconds = right.sample(2).unwrap();
     let several = words.contains("gpus=");
     assert!(seconds == 2.5e-3 || several && seconds > 2.5e-3, "{words}: {seconds} s");
+    // Without elements some launches have nothing to do; each of several GPUs has its own.
+    if primitives::work(case, &[]).unwrap().elements > 0 && !several {
+        let declared =
+            listed(case).launches().map(|(name, launches)| (name.to_owned(), 2 * launches)).collect();
+        assert_eq!(host.launches(), declared, "{} {words}", case.primitive);
+    }
     right.clear(&cancel).unwrap();
     right.sample(3).unwrap();
     let verdict = right.judge(&cancel).unwrap();

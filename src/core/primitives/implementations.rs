@@ -9,7 +9,7 @@ use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
 use crate::device::Prepared;
 use crate::device::cpu::{Context, PoolJob, on_pool};
-use crate::device::cuda::{Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, Launched, OneGpu, on_gpu};
+use crate::device::cuda::{ComputeCapability, Gpu, GpuJob, GpuSetup, KernelList, OneGpu, on_gpu};
 
 /// One row per definition, with its implementations on processors and on GPUs.
 const ALL: &[Implementation] = &[
@@ -56,8 +56,7 @@ pub struct Implementation {
     primitives: &'static [Primitive],
     on_pool: OnPool,
     on_gpu: OnGpu,
-    launched: fn(&Case) -> Result<Launched, Failure>,
-    kernels: fn(&Case, &GpuFacts) -> Result<Vec<KernelName>, Failure>,
+    kernels: fn(&Case, ComputeCapability) -> Result<KernelList, Failure>,
     ranking: fn(&Case, &Gpu) -> Result<f64, Failure>,
 }
 
@@ -94,8 +93,7 @@ impl Implementation {
                 let (case, resolved) = chosen::<D>(case)?;
                 on_gpu::<G>(case, resolved, setup)
             },
-            launched: |case| G::launched(&chosen::<D>(case)?.0),
-            kernels: |case, gpu| G::kernels(&chosen::<D>(case)?.0, gpu),
+            kernels: |case, capability| G::kernels(&chosen::<D>(case)?.0, capability),
             ranking: |case, gpu| G::ranking(&chosen::<D>(case)?.0, gpu),
         }
     }
@@ -116,20 +114,12 @@ impl Implementation {
         (self.on_gpu)(case, setup)
     }
 
-    /// The kernels that an execution of a case launches on a GPU.
+    /// The kernels of a case on a GPU of this generation.
     ///
     /// # Errors
     /// A case that does not exist, or does not exist on GPUs.
-    pub fn launched(&self, case: &Case) -> Result<Launched, Failure> {
-        (self.launched)(case)
-    }
-
-    /// The kernels that a case needs on such a GPU.
-    ///
-    /// # Errors
-    /// Those of [`launched`](Implementation::launched).
-    pub fn kernels(&self, case: &Case, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        (self.kernels)(case, gpu)
+    pub fn kernels(&self, case: &Case, capability: ComputeCapability) -> Result<KernelList, Failure> {
+        (self.kernels)(case, capability)
     }
 
     /// Keys that a GPU ranks in a second, by one digit each, in the way of the case's method.

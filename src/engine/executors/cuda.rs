@@ -52,9 +52,9 @@ fn asked(gpus: &[Gpu], case: &Case) -> Vec<(Gpu, &'static str, String)> {
         primitives::method_candidates(case).into_iter().map(|params| Case { params, ..case.clone() });
     let cases: Vec<Case> = if others.len() == 0 { vec![case.clone()] } else { others.collect() };
     let on = |gpu: &Gpu, case: &Case| {
-        let kernels = implementation(case).and_then(|of| of.kernels(case, gpu.device())).unwrap_or_default();
+        let kernels = super::kernels(case, gpu.device().compute_capability).unwrap_or_default();
         let (gpu, timing) = (gpu.clone(), (GATE.0, GATE.1.to_owned()));
-        kernels.into_iter().chain([timing]).map(move |(module, name)| (gpu.clone(), module, name))
+        kernels.names().chain([timing]).map(move |(module, name)| (gpu.clone(), module, name))
     };
     cases.iter().flat_map(|case| gpus.iter().flat_map(move |gpu| on(gpu, case))).collect()
 }

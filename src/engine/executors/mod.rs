@@ -9,26 +9,28 @@ pub mod peer;
 use std::path::Path;
 
 use crate::case::{Case, Failure};
-use crate::device::cuda::GpuFacts;
+use crate::device::cuda::ComputeCapability;
 use crate::engine::Executor;
 use crate::primitives::implementations::implementation;
 
-pub use crate::device::cuda::{KernelName, Launched};
+pub use crate::device::cuda::{KernelList, Launched};
 
 /// The GPU launches of one execution of a case, determined without a GPU, for profilers.
 ///
 /// # Errors
 /// When the primitive has no CUDA kernels, or the case is invalid.
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
-    implementation(case)?.launched(case)
+    // A case has other kernels since bulk copies, as many of them.
+    let generations = [(7, 5), (9, 0)].map(|capability| kernels(case, capability));
+    Ok(Launched::of(&generations.into_iter().collect::<Result<Vec<_>, _>>()?))
 }
 
-/// The kernels that a case needs on a GPU with these properties.
+/// The kernels of a case on a GPU of this generation.
 ///
 /// # Errors
 /// As for [`launched`].
-pub fn kernels(case: &Case, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-    implementation(case)?.kernels(case, gpu)
+pub fn kernels(case: &Case, capability: ComputeCapability) -> Result<KernelList, Failure> {
+    implementation(case)?.kernels(case, capability)
 }
 
 /// Every backend of this build, whether available or not.

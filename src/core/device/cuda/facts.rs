@@ -24,6 +24,9 @@ impl fmt::Display for Unavailable {
 
 impl std::error::Error for Unavailable {}
 
+/// Generation of a GPU: major, minor.
+pub type ComputeCapability = (u32, u32);
+
 /// Properties reported by the driver, queried once when a device is listed or opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuFacts {
@@ -45,8 +48,7 @@ pub struct GpuFacts {
     pub shared_per_sm: u32,
     /// Resident threads per multiprocessor.
     pub threads_per_sm: u32,
-    /// Compute capability: major, minor.
-    pub compute_capability: (u32, u32),
+    pub compute_capability: ComputeCapability,
     /// Newest CUDA version that the driver supports: major, minor.
     pub driver_cuda: (u32, u32),
     /// Release of the driver, such as `580.65.06`, if the system reports it.

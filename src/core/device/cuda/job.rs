@@ -3,7 +3,7 @@
 //! A primitive allocates its arrays, queues executions, and checks their output. The harness times executions,
 //! poisons, certifies, reads back, counts memory, and injects faults.
 
-use super::{Arg, DeviceBuffer, Gpu, GpuFacts, Plain};
+use super::{Arg, ComputeCapability, DeviceBuffer, Gpu, KernelList, Plain};
 use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::held::held_by;
 use crate::device::{Prepared, Stored};
@@ -17,25 +17,6 @@ pub const POISON32: u32 = 0xDEAD_BEEF;
 /// Errors reported by the driver.
 pub fn poison<T: Plain>(gpu: &Gpu, buffer: &mut DeviceBuffer<T>) -> Result<(), Failure> {
     gpu.memset32(buffer, POISON32)
-}
-
-/// The timed launches of one execution of a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launched {
-    /// Name of the kernel in the PTX, as shown by profilers.
-    pub kernel: String,
-    pub launches: u64,
-}
-
-/// A kernel, as its module and its name in the PTX.
-pub type KernelName = (&'static str, String);
-
-/// Kernels of one module.
-pub fn kernel_names(
-    module: &'static str,
-    names: impl IntoIterator<Item = impl Into<String>>,
-) -> Vec<KernelName> {
-    names.into_iter().map(|name| (module, name.into())).collect()
 }
 
 /// Context in which a case is prepared.
@@ -160,18 +141,12 @@ pub trait GpuJob: Sized + Send + 'static {
     /// Whether the arrays may span several GPUs.
     const SPANS: bool = false;
 
-    /// The launches of one execution, without running it, for profilers. Pure.
+    /// The kernels of a case on a GPU of this generation. Pure: they are compiled ahead of time, and profilers are told of
+    /// them without a GPU.
     ///
     /// # Errors
     /// When the case does not exist on GPUs.
-    fn launched(case: &Self::Case) -> Result<Launched, Failure>;
-
-    /// The kernels that a case needs on a GPU with these facts, to generate inputs, to be timed, and to
-    /// certify. Pure, because they are compiled ahead of time.
-    ///
-    /// # Errors
-    /// When the case does not exist on GPUs.
-    fn kernels(case: &Self::Case, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure>;
+    fn kernels(case: &Self::Case, capability: ComputeCapability) -> Result<KernelList, Failure>;
 
     /// Peak bytes of the case on its GPU; on the first one if its arrays span `gpus` GPUs.
     fn needed(case: &Self::Case, gpus: u64) -> u64;

@@ -11,6 +11,7 @@
 
 mod facts;
 mod job;
+mod kernel_list;
 mod multi_gpu;
 mod run_concurrently;
 
@@ -22,12 +23,12 @@ mod imp;
 #[path = "absent.rs"]
 mod imp;
 
-pub use facts::{DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
+pub use facts::{ComputeCapability, DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
 pub use imp::{Ahead, Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};
 pub use job::{
-    AsArg, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched, OneGpu, OutputArray, POISON32,
-    kernel_names, on_gpu, poison,
+    AsArg, GpuJob, GpuSetup, LaunchPart, LaunchPlan, OneGpu, OutputArray, POISON32, on_gpu, poison,
 };
 pub(crate) use job::{args, device_struct, plain_struct};
+pub use kernel_list::{KernelList, KernelName, Launched};
 pub use multi_gpu::Several;
 pub use run_concurrently::run_concurrently;

@@ -5,8 +5,8 @@ use super::certificate::{Sums, mistake};
 use super::{Spec, Type, inverse};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, device_struct, kernel_names, poison,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, args, device_struct, poison,
 };
 use crate::inputs::sparse::Csr;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
@@ -86,13 +86,9 @@ fn names(spec: &Spec) -> [String; 2] {
 impl GpuJob for Cg {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let [kernel, _] = names(spec);
-        Ok(Launched { kernel, launches: 1 })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok(kernel_names(MODULE, names(spec)))
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let [solve, certify] = names(spec);
+        Ok(KernelList::default().timed(MODULE, solve, 1).untimed(MODULE, [certify]))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -7,8 +7,8 @@ use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, Module, OutputArray, args, device_struct, kernel_names,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, Module, OutputArray, args, device_struct,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
@@ -151,20 +151,14 @@ impl Given {
 impl GpuJob for Compaction {
     type Case = Spec;
 
-    /// The last kernel, which moves the elements, if there are several.
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let sums = sums_needed(spec).contains(&true);
-        Ok(Launched { kernel: name(spec), launches: if sums { 3 } else { 1 } })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
         let bits = (spec.operation.flagged() || spec.segmented()).then_some(FILL_BITS);
-        let others = [FILL].into_iter().chain(bits).chain(CERTIFY);
-        let mut kernels = [kernel_names(MODULE, others), kernel_names(MODULE, [name(spec)])].concat();
-        if sums_needed(spec).contains(&true) {
-            kernels.extend([(MODULE, SUM.to_owned()), (scan::MODULE, SCAN.name())]);
-        }
-        Ok(kernels)
+        let inputs = KernelList::default().untimed(MODULE, [FILL].into_iter().chain(bits));
+        let summed = match sums_needed(spec).contains(&true) {
+            true => inputs.timed(MODULE, SUM, 1).timed(scan::MODULE, SCAN.name(), 1),
+            false => inputs,
+        };
+        Ok(summed.timed(MODULE, name(spec), 1).untimed(MODULE, CERTIFY))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -8,8 +8,8 @@ use super::spec::{By, DOMAIN, Ending, Method, SUBPROBLEM};
 use super::values::Values;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, Module, OutputArray, args, device_struct, kernel_names, plain_struct,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, Module, OutputArray, args, device_struct, plain_struct,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
@@ -91,17 +91,10 @@ fn subproblems(plan: &LaunchPlan) -> u64 {
 impl GpuJob for Histogram {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: name(spec), launches: if spec.stored() > 0 { 2 } else { 1 } })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok([
-            kernel_names(MODULE, [name(spec)]),
-            kernel_names(MODULE, [FILL, REDUCE]),
-            kernel_names(MODULE, CERTIFY),
-        ]
-        .concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let reduce = u64::from(spec.stored() > 0);
+        let timed = KernelList::default().timed(MODULE, name(spec), 1).timed(MODULE, REDUCE, reduce);
+        Ok(timed.untimed(MODULE, [FILL]).untimed(MODULE, CERTIFY))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

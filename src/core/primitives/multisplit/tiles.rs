@@ -95,12 +95,6 @@ impl KernelVariant {
         [format!("fused_count_{by}_{bits}"), format!("fused_{stores}_{by}_{bits}_{value}")]
     }
 
-    /// A regular expression that matches the names of all kernels that a split launches.
-    pub fn launched(self) -> String {
-        let ([count, pass], [_, bulk]) = (self.names(false), self.names(true));
-        format!("{count}|fused_scan|{pass}|{bulk}")
-    }
-
     /// The number of counts for `n` keys: of tiles, and of groups.
     pub fn counts(self, n: u64) -> [u64; 2] {
         let tiles = n.div_ceil(Shape::of(self.bits, self.value).tile());

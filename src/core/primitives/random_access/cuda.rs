@@ -5,8 +5,8 @@ use super::Spec;
 use super::spec::{Kernel, Method};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    self, DeviceBuffer, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched,
-    Module, args, device_struct, kernel_names, poison,
+    self, ComputeCapability, DeviceBuffer, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart, LaunchPlan, Module,
+    args, device_struct, poison,
 };
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
@@ -126,14 +126,9 @@ fn fill_names(spec: &Spec) -> &'static [&'static str] {
 impl GpuJob for RandomAccess {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: timed_name(spec), launches: 1 })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let own =
-            [kernel_names(MODULE, [timed_name(spec)]), kernel_names(MODULE, check_names(spec))].concat();
-        Ok([kernel_names(MODULE, fill_names(spec).iter().copied()), own].concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let timed = KernelList::default().timed(MODULE, timed_name(spec), 1);
+        Ok(timed.untimed(MODULE, fill_names(spec).iter().copied()).untimed(MODULE, check_names(spec)))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -4,8 +4,8 @@
 use super::Spec;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, device_struct, kernel_names, poison,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, args, device_struct, poison,
 };
 use crate::inputs::mix;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
@@ -65,12 +65,8 @@ fn closed_form(spec: &Spec) -> Terms {
 impl GpuJob for Reduce {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: name(spec), launches: 1 })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok([kernel_names(MODULE, [name(spec)]), kernel_names(MODULE, OTHERS)].concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        Ok(KernelList::default().timed(MODULE, name(spec), 1).untimed(MODULE, OTHERS))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -4,8 +4,8 @@ use super::course::Course;
 use super::{Spec, Sweep, picture};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, device_struct, kernel_names, poison,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, args, device_struct, poison,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
@@ -16,6 +16,7 @@ const MODULE: &str = "shallow_water";
 const TEAM_WORDS: u64 = 6;
 
 /// Kernels that are not timed.
+const ENDS: &str = "shallow_water_ends";
 const OTHERS: [&str; 6] = [
     "shallow_water_widen",
     "shallow_water_reference",
@@ -94,21 +95,16 @@ fn names(direction: &str, sweep: &Sweep) -> [String; 2] {
 impl GpuJob for ShallowWater {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let sweeps = spec.sweeps();
-        let of_step: u64 = sweeps.iter().map(|sweep| if sweep.tiles.tiles > 1 { 3 } else { 1 }).sum();
-        let [kernel, _] = names(DIRECTIONS[0], &sweeps[0]);
-        Ok(Launched { kernel, launches: of_step * spec.steps })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let sweeps = DIRECTIONS.into_iter().zip(spec.sweeps());
-        let timed = sweeps.flat_map(|(direction, sweep)| {
-            let used = if sweep.tiles.tiles > 1 { 2 } else { 1 };
-            names(direction, &sweep).into_iter().take(used)
-        });
-        let others = OTHERS.into_iter().chain(["shallow_water_ends"]).map(str::to_owned);
-        Ok(kernel_names(MODULE, timed.chain(others)))
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let mut all = KernelList::default().untimed(MODULE, OTHERS);
+        for (direction, sweep) in DIRECTIONS.into_iter().zip(spec.sweeps()) {
+            let [solve, edges] = names(direction, &sweep);
+            if sweep.tiles.tiles > 1 {
+                all = all.timed(MODULE, edges, spec.steps).timed(MODULE, ENDS, spec.steps);
+            }
+            all = all.timed(MODULE, solve, spec.steps);
+        }
+        Ok(all.untimed(MODULE, [ENDS]))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
@@ -136,7 +132,7 @@ impl GpuJob for ShallowWater {
         let array = || gpu.alloc::<f32>(cells);
         Ok(ShallowWater {
             sweeps,
-            ends: module.kernel("shallow_water_ends")?,
+            ends: module.kernel(ENDS)?,
             others: module.kernels(OTHERS)?,
             state: [gpu.upload(&beginning)?, gpu.upload(&vec![0.0; cells])?],
             between: [array()?, array()?],

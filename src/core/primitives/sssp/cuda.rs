@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Method, Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, OutputArray, args, device_struct, kernel_names, poison,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, OutputArray, args, device_struct, poison,
 };
 use crate::inputs::graph::Graph;
 use crate::inputs::mix::mix64;
@@ -142,12 +142,8 @@ fn words(graph: &Graph) -> impl Iterator<Item = u64> {
 impl GpuJob for Paths {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: name(spec).to_owned(), launches: 1 })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok([kernel_names(MODULE, [name(spec)]), kernel_names(MODULE, CERTIFY)].concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        Ok(KernelList::default().timed(MODULE, name(spec), 1).untimed(MODULE, CERTIFY))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -6,8 +6,8 @@ use super::spec::{Array, Kernel, Q, Spec, WRITTEN};
 use super::tuned::Tuned;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, kernel_names, poison,
+    self, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
+    LaunchPlan, args, poison,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -48,13 +48,9 @@ fn tuned(spec: &Spec) -> Tuned {
 impl GpuJob for Stream {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: tuned(spec).kernel_name(spec.kernel), launches: 1 })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok([kernel_names(MODULE, [tuned(spec).kernel_name(spec.kernel)]), kernel_names(MODULE, OTHERS)]
-            .concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let name = tuned(spec).kernel_name(spec.kernel);
+        Ok(KernelList::default().timed(MODULE, name, 1).untimed(MODULE, OTHERS))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -4,8 +4,8 @@ use super::tiles::Levels;
 use super::{CYCLIC_ROWS, Layout, Method, PARALLEL_ROWS, Spec, work};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, OutputArray, args, device_struct, kernel_names,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, OutputArray, args, device_struct,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -90,45 +90,42 @@ fn of_partition(spec: &Spec, kernel: &str) -> [String; 2] {
     [spec.layout, Layout::Strided].map(|layout| format!("{}_{}_{rows}", name(spec, kernel), layout.name()))
 }
 
-/// The names of the timed kernels, the one that solves first.
-fn timed_names(spec: &Spec) -> Vec<String> {
+/// The timed kernels and their launches, the one that solves first.
+fn timed_kernels(spec: &Spec) -> Vec<(String, u64)> {
+    let named =
+        |kernels: &[(&str, u64)]| kernels.iter().map(|(kernel, n)| (name(spec, kernel), *n)).collect();
     match spec.method {
         Method::Partition { .. } => {
-            let all = [of_partition(spec, "partition"), of_partition(spec, "edges")].concat();
-            let longer = Levels::of(spec).tiles() > 1;
-            let join = longer.then(|| name(spec, "join"));
-            let mut names: Vec<String> =
-                all.into_iter().filter(|name| longer || name.contains("partition")).collect();
-            names.extend(join);
-            names.dedup();
-            names
+            // Tiles of the second level on are strided; the last level is a single tile.
+            let above = Levels::of(spec).0.len() as u64 - 1;
+            let [solve, strided] = of_partition(spec, "partition");
+            let mut all = vec![(solve, 1), (strided, above)];
+            if above > 0 {
+                let [edges, strided] = of_partition(spec, "edges");
+                all.extend([(edges, 1), (strided, above - 1), (name(spec, "join"), above)]);
+            }
+            all
         }
-        Method::CyclicReduction => ["cyclic", "halve", "unhalve"].map(|kernel| name(spec, kernel)).into(),
-        Method::ParallelCyclicReduction => ["parallel", "step"].map(|kernel| name(spec, kernel)).into(),
-        Method::Thomas | Method::Best => vec![name(spec, "thomas")],
+        Method::CyclicReduction => {
+            let halvings = (0..).take_while(|level| spec.rows >> level > CYCLIC_ROWS).count() as u64;
+            named(&[("cyclic", 1), ("halve", halvings), ("unhalve", halvings)])
+        }
+        Method::ParallelCyclicReduction if spec.rows <= PARALLEL_ROWS => {
+            named(&[("parallel", 1), ("step", 0)])
+        }
+        Method::ParallelCyclicReduction => {
+            named(&[("parallel", 0), ("step", u64::from((spec.rows - 1).ilog2()) + 1)])
+        }
+        Method::Thomas | Method::Best => named(&[("thomas", 1)]),
     }
 }
 
 impl GpuJob for Tridiagonal {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let halvings = (0..).take_while(|level| spec.rows >> level > CYCLIC_ROWS).count() as u64;
-        let names = timed_names(spec);
-        let (kernel, launches) = match spec.method {
-            Method::Partition { .. } => (&names[0], Levels::of(spec).launches()),
-            Method::CyclicReduction if halvings > 0 => (&names[1], 2 * halvings + 1),
-            Method::ParallelCyclicReduction if spec.rows > PARALLEL_ROWS => {
-                (&names[1], u64::from((spec.rows - 1).ilog2()) + 1)
-            }
-            _ => (&names[0], 1),
-        };
-        Ok(Launched { kernel: kernel.clone(), launches })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let others = ["fill", "measure", "certify"].map(|kernel| name(spec, kernel));
-        Ok(kernel_names(MODULE, timed_names(spec).into_iter().chain(others)))
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let timed = KernelList::default().timed_all(MODULE, timed_kernels(spec));
+        Ok(timed.untimed(MODULE, ["fill", "measure", "certify"].map(|kernel| name(spec, kernel))))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

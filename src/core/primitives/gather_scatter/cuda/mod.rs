@@ -17,8 +17,8 @@ use crate::case::gpus::COUNT_KEY;
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan,
-    Launched, OutputArray, Persisting, args, device_struct, kernel_names, poison, run_concurrently,
+    self, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
+    LaunchPlan, OutputArray, Persisting, args, device_struct, poison, run_concurrently,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -107,17 +107,13 @@ impl GpuJob for Move {
 
     const SPANS: bool = true;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let launches = spans::spans(spec, None)?.len() as u64;
-        let alone = || Launched { kernel: Tuned::of(spec).kernel_name(spec), launches };
-        Ok(partitioned::launched(spec, launches).unwrap_or_else(alone))
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let own = [Tuned::of(spec).kernel_name(spec), FILL32.to_owned()].into_iter();
-        let own = own.chain(locations::kernels(spec)).chain(certifying(spec));
-        Ok([kernel_names(MODULE, Fill::KERNELS), kernel_names(MODULE, own), partitioned::asked(spec)]
-            .concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let spans = spans::spans(spec, None)?.len() as u64;
+        let inputs = KernelList::default().untimed(MODULE, Fill::KERNELS).untimed(MODULE, [FILL32]);
+        let inputs = inputs.untimed(MODULE, locations::kernels(spec));
+        let direct = u64::from(spec.cut.is_none());
+        let timed = inputs.timed(MODULE, Tuned::of(spec).kernel_name(spec), direct * spans);
+        Ok(timed.and(partitioned::kernels(spec), spans).untimed(MODULE, certifying(spec)))
     }
 
     /// Includes the counters of the partitions or the certificate's bitmap, which only the first GPU holds.

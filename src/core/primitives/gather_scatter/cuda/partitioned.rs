@@ -4,15 +4,10 @@
 
 use super::MODULE;
 use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names,
-};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
 use crate::primitives::cuda::{grid, launch_over, length};
 use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
 use crate::primitives::gather_scatter::spec::Spec;
-
-/// The pattern by which profilers select all of the method's kernels.
-const KERNELS: &str = "regex:^partitioned_";
 
 /// The kernels that are independent of the sizes of tuples and locations.
 const OTHERS: [&str; 3] = ["partitioned_clear", "partitioned_sum", "partitioned_coarsen"];
@@ -53,20 +48,14 @@ pub fn workspace(spec: &Spec) -> u64 {
     Levels::of(spec).map_or(0, |levels| levels.workspace(spec))
 }
 
-/// The launches of an execution; `None` for other methods.
-pub fn launched(spec: &Spec, spans: u64) -> Option<Launched> {
-    let passes = Levels::of(spec)?.levels.len() as u64;
-    // Clear, count and sum; every further pass derives its sums from those of the last pass.
-    let launches = spans * (3 + (passes - 1) + passes + 1);
-    Some(Launched { kernel: KERNELS.to_owned(), launches })
-}
-
-/// The kernels that a case needs; none for other methods.
-pub fn asked(spec: &Spec) -> Vec<KernelName> {
-    match spec.cut {
-        Some(_) => [kernel_names(MODULE, OTHERS), kernel_names(MODULE, sized(spec))].concat(),
-        None => Vec::new(),
-    }
+/// The kernels of an execution; none for other methods.
+pub fn kernels(spec: &Spec) -> KernelList {
+    let Some(Levels { levels, shared, .. }) = Levels::of(spec) else { return KernelList::default() };
+    let (passes, whole) = (levels.len(), levels.iter().filter(|level| level.leaves == spec.index).count());
+    // Every further pass derives its sums from those of the last pass.
+    let others = OTHERS.into_iter().map(str::to_owned).zip([1, 1, passes - 1]);
+    let sized = sized(spec).into_iter().zip([1, whole, passes - whole, shared.into(), (!shared).into()]);
+    KernelList::default().timed_all(MODULE, others.chain(sized).map(|(name, n)| (name, n as u64)))
 }
 
 /// The kernels for the sizes of a case's tuples and locations: one that counts, two that divide and keep whole

@@ -6,8 +6,8 @@ use super::inputs::{EMPTY, Table, records_arg};
 use super::partitioned::{digit, variant};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, OutputArray, args, kernel_names,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, OutputArray, args,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
@@ -64,16 +64,11 @@ pub struct Building {
 impl GpuJob for Building {
     type Case = Build;
 
-    fn launched(spec: &Build) -> Result<Launched, Failure> {
-        let (own, split) = (format!("{EMPTY}|{}", insert(&spec.layout())), split(spec));
-        let splitting = split.map_or(String::new(), |split| format!("|{}", split.launched()));
-        let launches = if split.is_some() { 5 } else { 2 };
-        Ok(Launched { kernel: format!("regex:^({own}{splitting})$"), launches })
-    }
-
-    fn kernels(spec: &Build, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let splitting = split(spec).map_or(Vec::new(), |split| fused::kernels(split, fused::bulk(gpu)));
-        Ok([splitting, kernel_names(MODULE, [FILL, EMPTY, &insert(&spec.layout()), CERTIFY])].concat())
+    fn kernels(spec: &Build, capability: ComputeCapability) -> Result<KernelList, Failure> {
+        let own = KernelList::default().untimed(MODULE, [FILL]).timed(MODULE, EMPTY, 1);
+        let split = split(spec).map(|split| fused::split_kernels(split, fused::bulk(capability)));
+        let inserted = own.and(split.unwrap_or_default(), 1).timed(MODULE, insert(&spec.layout()), 1);
+        Ok(inserted.untimed(MODULE, [CERTIFY]))
     }
 
     fn needed(spec: &Build, _gpus: u64) -> u64 {

@@ -4,9 +4,7 @@ use super::MODULE;
 use super::inputs::{Keys, Table, table_kernels};
 use super::search::{CERTIFY, Results, Searcher};
 use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, LaunchPart, Launched, args, kernel_names, poison,
-};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, args, poison};
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Searches;
@@ -47,12 +45,10 @@ pub struct Direct {
 }
 
 impl Direct {
-    /// The launch of an execution, and the kernels.
-    pub fn launches(spec: &Search) -> (Launched, Vec<KernelName>) {
+    /// The kernels of a case.
+    pub fn kernels(spec: &Search) -> KernelList {
         let layout = spec.layout();
-        let kernels = kernel_names(MODULE, [Lookup::name(&layout), CERTIFY.to_owned()]);
-        let launched = Launched { kernel: Lookup::name(&layout), launches: 1 };
-        (launched, [table_kernels(&layout), kernels].concat())
+        table_kernels(&layout).timed(MODULE, Lookup::name(&layout), 1).untimed(MODULE, [CERTIFY])
     }
 
     pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<Direct, Failure> {

@@ -6,8 +6,7 @@ use super::inputs::{Keys, RecordsArg, records_arg};
 use super::search::Searcher;
 use crate::case::Failure;
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, LaunchPart, Launched, args, device_struct,
-    kernel_names, poison,
+    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, args, device_struct, poison,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
@@ -80,12 +79,13 @@ pub struct He2007 {
 }
 
 impl He2007 {
-    /// The launches of an execution, and the kernels.
-    pub fn launches(spec: &Search) -> (Launched, Vec<KernelName>) {
-        let names = [&SUMS[..], &TIMED, &CHAINS, &[FILL, CERTIFY]].concat();
-        let timed = [SUMS, TIMED].concat().join("|");
-        let launched = Launched { kernel: format!("regex:^({timed})$"), launches: 5 + spec.passes() };
-        (launched, kernel_names(MODULE, names))
+    /// The kernels of a case.
+    pub fn kernels(spec: &Search) -> KernelList {
+        let timed = SUMS.into_iter().chain(TIMED).zip([1, 1, 1, 1, 1, spec.passes()]);
+        KernelList::default()
+            .timed_all(MODULE, timed)
+            .untimed(MODULE, CHAINS)
+            .untimed(MODULE, [FILL, CERTIFY])
     }
 
     /// Bytes beside the keys.

@@ -2,7 +2,7 @@
 
 use super::MODULE;
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, KernelName, args, device_struct, kernel_names};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, KernelList, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{ZipfTable, launch_over, length};
@@ -58,8 +58,9 @@ pub fn records_arg(records: &records::Records) -> RecordsArg {
 }
 
 /// The kernels that fill a table for searches.
-pub fn table_kernels(layout: &Layout) -> Vec<KernelName> {
-    kernel_names(MODULE, [EMPTY.to_owned(), format!("hash_fill_table_{}", layout.slots)])
+pub fn table_kernels(layout: &Layout) -> KernelList {
+    let fill = format!("hash_fill_table_{}", layout.slots);
+    KernelList::default().untimed(MODULE, [EMPTY.to_owned(), fill])
 }
 
 impl Table {

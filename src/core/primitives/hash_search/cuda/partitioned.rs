@@ -7,10 +7,7 @@ use super::direct::Lookup;
 use super::inputs::{Keys, Table, table_kernels};
 use super::search::{CERTIFY, Results, Searcher};
 use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, KernelName, LaunchPart, Launched, args, kernel_names,
-    poison,
-};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, args, poison};
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
@@ -63,18 +60,15 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// The launches of an execution, and the kernels on a GPU.
-    pub fn launches(spec: &Search, gpu: Option<&GpuFacts>) -> (Launched, Vec<KernelName>) {
+    /// The kernels of a case, with bulk copies or without.
+    pub fn kernels(spec: &Search, bulk: bool) -> KernelList {
         let layout = spec.layout();
-        let last = if spec.order_is_free() { FILL_NUMBERS.to_owned() } else { back_name(spec) };
-        let own = kernel_names(MODULE, [Lookup::name(&layout), CERTIFY.to_owned(), last]);
-        let kernels = fused::kernels(split(spec), gpu.is_some_and(fused::bulk));
-        let back = if spec.order_is_free() { String::new() } else { format!("|{}", back_name(spec)) };
-        let launched = Launched {
-            kernel: format!("regex:^({}|{}{back})$", split(spec).launched(), Lookup::name(&layout)),
-            launches: 4 + u64::from(!spec.order_is_free()),
-        };
-        (launched, [table_kernels(&layout), kernels, own].concat())
+        let split = table_kernels(&layout).and(fused::split_kernels(split(spec), bulk), 1);
+        let found = split.timed(MODULE, Lookup::name(&layout), 1).untimed(MODULE, [CERTIFY]);
+        match spec.order_is_free() {
+            true => found.untimed(MODULE, [FILL_NUMBERS]),
+            false => found.timed(MODULE, back_name(spec), 1),
+        }
     }
 
     /// Bytes beside the table and the keys.

@@ -7,13 +7,14 @@ use super::inputs::Keys;
 use super::partitioned::Partitioned;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, OutputArray, args, kernel_names,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, OutputArray, args,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::{Method, Search};
+use crate::primitives::multisplit::cuda::fused;
 
 /// A method with its table, its output and its temporary arrays.
 pub trait Searcher: Send {
@@ -82,12 +83,12 @@ pub struct Searching {
     searcher: Box<dyn Searcher>,
 }
 
-/// The launches of an execution, and the kernels that its method needs.
-fn launches(spec: &Search, gpu: Option<&GpuFacts>) -> (Launched, Vec<KernelName>) {
+/// The kernels of a method, with bulk copies or without.
+fn method_kernels(spec: &Search, bulk: bool) -> KernelList {
     match spec.method {
-        Method::He2007 { .. } => He2007::launches(spec),
-        Method::Partitioned { .. } => Partitioned::launches(spec, gpu),
-        _ => Direct::launches(spec),
+        Method::He2007 { .. } => He2007::kernels(spec),
+        Method::Partitioned { .. } => Partitioned::kernels(spec, bulk),
+        _ => Direct::kernels(spec),
     }
 }
 
@@ -105,12 +106,8 @@ impl GpuJob for Searching {
         self.moved.unwrap_or(declared)
     }
 
-    fn launched(spec: &Search) -> Result<Launched, Failure> {
-        Ok(launches(spec, None).0)
-    }
-
-    fn kernels(spec: &Search, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        Ok([kernel_names(MODULE, Keys::KERNELS), launches(spec, Some(gpu)).1].concat())
+    fn kernels(spec: &Search, capability: ComputeCapability) -> Result<KernelList, Failure> {
+        Ok(method_kernels(spec, fused::bulk(capability)).untimed(MODULE, Keys::KERNELS))
     }
 
     fn needed(spec: &Search, _gpus: u64) -> u64 {

@@ -6,7 +6,7 @@ use super::input::Function;
 use super::{MODULE, Pair, Split, Splitter, pointers, words};
 use crate::case::Failure;
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, KernelName, Launched, args, device_struct, kernel_names,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, KernelName, args, device_struct,
 };
 use crate::primitives::cuda::grid;
 use crate::primitives::multisplit::Spec;
@@ -72,15 +72,22 @@ pub struct Passes {
     counts: [DeviceBuffer<u32>; 5],
 }
 
-/// Whether a GPU supports bulk copies of runs.
-pub fn bulk(gpu: &GpuFacts) -> bool {
-    gpu.compute_capability >= BULK
+/// Whether GPUs of a generation support bulk copies of runs.
+pub fn bulk(capability: ComputeCapability) -> bool {
+    capability >= BULK
 }
 
 /// The kernels of the three steps of a split.
-pub fn kernels(way: KernelVariant, bulk: bool) -> Vec<KernelName> {
+fn names(way: KernelVariant, bulk: bool) -> [KernelName; 3] {
     let [count, pass] = way.names(bulk);
-    vec![(MODULE, count), (MODULE, SCAN.to_owned()), (if bulk { BULK_MODULE } else { MODULE }, pass)]
+    [(MODULE, count), (MODULE, SCAN.to_owned()), (if bulk { BULK_MODULE } else { MODULE }, pass)]
+}
+
+/// The kernels of a split.
+pub fn split_kernels(way: KernelVariant, bulk: bool) -> KernelList {
+    names(way, bulk)
+        .into_iter()
+        .fold(KernelList::default(), |list, (module, name)| list.timed(module, name, 1))
 }
 
 impl Passes {
@@ -89,10 +96,10 @@ impl Passes {
     /// # Errors
     /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
     pub fn new(gpu: &Gpu, way: KernelVariant, n: u64) -> Result<Passes, Failure> {
-        let bulk = bulk(gpu.device());
+        let bulk = bulk(gpu.device().compute_capability);
         let shape = Shape::of(way.bits, way.value);
         let shared = shape.shared(way, bulk) as u32;
-        let kernels = kernels(way, bulk).into_iter().map(|(module, name)| gpu.module(module)?.kernel(&name));
+        let kernels = names(way, bulk).into_iter().map(|(module, name)| gpu.module(module)?.kernel(&name));
         let kernels = kernels.collect::<Result<Vec<_>, Failure>>()?;
         let [tiles, groups] = way.counts(n);
         let words = |n| words(gpu, n);
@@ -164,14 +171,13 @@ impl Passes {
     }
 }
 
-/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
-pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<KernelName>) {
-    let (steps, mut kernels) = (way(spec).launched(), kernels(way(spec), bulk));
-    if Rounds::of(spec).is_none() {
-        return (Launched { kernel: format!("regex:^({steps})$"), launches: 3 }, kernels);
+/// The kernels of a case, in a single pass or in rounds, with bulk copies or without.
+pub fn kernels(spec: &Spec, bulk: bool) -> KernelList {
+    let split = split_kernels(way(spec), bulk);
+    match Rounds::of(spec) {
+        None => split,
+        Some(_) => KernelList::default().and(split, 2).timed(MODULE, OFFSETS, 1),
     }
-    kernels.extend(kernel_names(MODULE, [OFFSETS]));
-    (Launched { kernel: format!("regex:^({steps}|{OFFSETS})$"), launches: 7 }, kernels)
 }
 
 /// The splitter of a case, in a single pass or in rounds.

@@ -11,8 +11,8 @@ use super::spec::{KEY, Method, OFFSET, Spec};
 use super::work::between;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, OutputArray, args, kernel_names,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, OutputArray, args,
 };
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::stats::median;
@@ -118,17 +118,17 @@ pub fn temporary_bytes(spec: &Spec) -> u64 {
     between(spec) + scan
 }
 
-/// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
+/// The kernels of a method, with bulk copies or without.
 ///
 /// # Errors
 /// A method of CPUs.
-pub fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
+pub fn kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
-        Method::Fused => fused::launches(spec, bulk),
-        Method::RbSort => rb_sort::launches(spec, bulk),
-        Method::ScanSplit => ScanSplit::launches(spec),
-        Method::Localised(shape) => Localised::launches(spec, &shape),
+        Method::Fused => fused::kernels(spec, bulk),
+        Method::RbSort => rb_sort::kernels(spec, bulk),
+        Method::ScanSplit => ScanSplit::kernels(spec),
+        Method::Localised(shape) => Localised::kernels(spec, &shape),
     })
 }
 
@@ -139,13 +139,9 @@ fn of_cpus() -> Failure {
 impl GpuJob for Multisplit {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(launches(spec, false)?.0)
-    }
-
-    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let (_, method) = launches(spec, fused::bulk(gpu))?;
-        Ok([kernel_names(MODULE, [input::FILL]), method, kernel_names(MODULE, Certificate::KERNELS)].concat())
+    fn kernels(spec: &Spec, capability: ComputeCapability) -> Result<KernelList, Failure> {
+        let method = kernels(spec, fused::bulk(capability))?;
+        Ok(method.untimed(MODULE, [input::FILL]).untimed(MODULE, Certificate::KERNELS))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -5,9 +5,7 @@
 use super::input::Function;
 use super::{MODULE, Split, Splitter, pointers};
 use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names,
-};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
@@ -57,16 +55,6 @@ pub fn scan_bytes(n: u64) -> u64 {
     Variant::COUNTS.bytes(n)
 }
 
-/// The name of the scan kernel, which belongs to the primitive scan.
-fn scan_kernel() -> String {
-    Variant::COUNTS.name()
-}
-
-/// The kernels of these names and the scan kernel.
-fn with_scan(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<KernelName> {
-    [kernel_names(MODULE, names), kernel_names(scan::cuda::MODULE, [scan_kernel()])].concat()
-}
-
 impl Summed {
     fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
         Ok(Summed {
@@ -95,10 +83,15 @@ pub struct ScanSplit {
 }
 
 impl ScanSplit {
-    /// The launches of an execution, and the kernels that it needs.
-    pub fn launches(spec: &Spec) -> (Launched, Vec<KernelName>) {
-        let kernel = format!("regex:^(scan_split_.*|{})$", scan_kernel());
-        (Launched { kernel, launches: 3 * u64::from(spec.bits()) + 1 }, with_scan(SCAN_SPLIT))
+    /// The kernels of a case: a round for each bit.
+    pub fn kernels(spec: &Spec) -> KernelList {
+        let (rounds, [flags, split, offsets]) = (u64::from(spec.bits()), SCAN_SPLIT);
+        let flagged = KernelList::default().timed(MODULE, flags, rounds).timed(
+            scan::cuda::MODULE,
+            Variant::COUNTS.name(),
+            rounds,
+        );
+        flagged.timed(MODULE, split, rounds).timed(MODULE, offsets, 1)
     }
 
     /// Allocates the arrays of a case.
@@ -178,11 +171,11 @@ fn shared(spec: &Spec, shape: &Subproblems) -> [u64; 2] {
 }
 
 impl Localised {
-    /// The launches of an execution, and the kernels that it needs.
-    pub fn launches(spec: &Spec, shape: &Subproblems) -> (Launched, Vec<KernelName>) {
+    /// The kernels of a case.
+    pub fn kernels(spec: &Spec, shape: &Subproblems) -> KernelList {
         let [prescan, postscan] = names(spec, shape);
-        let kernel = format!("regex:^({prescan}|{}|{postscan})$", scan_kernel());
-        (Launched { kernel, launches: 3 }, with_scan([prescan, postscan]))
+        let counted = KernelList::default().timed(MODULE, prescan, 1);
+        counted.timed(scan::cuda::MODULE, Variant::COUNTS.name(), 1).timed(MODULE, postscan, 1)
     }
 
     /// Allocates the arrays of a case.

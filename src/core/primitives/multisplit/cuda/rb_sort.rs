@@ -7,7 +7,7 @@ use super::fused::{self, Digit, Passes};
 use super::input::Function;
 use super::{MODULE, Split, Splitter, words};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, kernel_names};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args};
 use crate::primitives::cuda::launch_over;
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::labels::{Load, digits, loads, way};
@@ -15,13 +15,16 @@ use crate::primitives::multisplit::labels::{Load, digits, loads, way};
 /// The kernels of rb-sort itself: labelling, unpacking, permuting and offsets.
 const KERNELS: [&str; 4] = ["rb_label", "rb_unpack", "rb_permute", "rb_offsets"];
 
-/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
-pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<KernelName>) {
-    let count = digits(spec.bits()).0;
-    let more = u64::from(count > 1) + u64::from(spec.value > 0);
-    let kernel = format!("regex:^({}|rb_.*)$", way(spec).launched());
-    let kernels = [kernel_names(MODULE, KERNELS), fused::kernels(way(spec), bulk)].concat();
-    (Launched { kernel, launches: 1 + 3 * u64::from(count) + more }, kernels)
+/// The kernels of a case, with bulk copies or without.
+pub fn kernels(spec: &Spec, bulk: bool) -> KernelList {
+    let digits = u64::from(digits(spec.bits()).0);
+    let load = Load::of(spec);
+    let [unpacked, permuted] = [Load::Pair, Load::Number].map(|with| u64::from(load == with));
+    let [label, unpack, permute, offsets] = KERNELS;
+    let sorted =
+        KernelList::default().timed(MODULE, label, 1).and(fused::split_kernels(way(spec), bulk), digits);
+    let found = sorted.timed(MODULE, offsets, u64::from(digits > 1));
+    found.timed(MODULE, unpack, unpacked).timed(MODULE, permute, permuted)
 }
 
 /// The kernels of a case and the arrays between them.

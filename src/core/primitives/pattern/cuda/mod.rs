@@ -8,8 +8,8 @@ mod starts;
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    self, Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan,
-    Launched, args, device_struct, kernel_names, plain_struct, poison,
+    self, Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
+    LaunchPlan, args, device_struct, plain_struct, poison,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{Fill, length};
@@ -187,14 +187,9 @@ impl Launch {
 impl GpuJob for Patterns {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: timed_name(spec, choice::steps(spec).items), launches: 1 })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let timed = timed_name(spec, choice::steps(spec).items);
-        Ok([kernel_names(MODULE, [timed]), kernel_names(MODULE, Fill::KERNELS), kernel_names(MODULE, OTHERS)]
-            .concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let timed = KernelList::default().timed(MODULE, timed_name(spec, choice::steps(spec).items), 1);
+        Ok(timed.untimed(MODULE, Fill::KERNELS).untimed(MODULE, OTHERS))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -5,7 +5,7 @@ use super::one_pass::{Launch, OnePass, Variant};
 use super::sengupta2007::Flags;
 use super::{MODULE, Segments};
 use crate::case::Failure;
-use crate::device::cuda::{Arg, DeviceBuffer, Gpu, Kernel, args};
+use crate::device::cuda::{Arg, DeviceBuffer, Gpu, Kernel, KernelList, args};
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::scan::segments::Heads as Form;
 use crate::primitives::scan::spec::{Method, Spec};
@@ -55,11 +55,12 @@ pub fn bytes(spec: &Spec) -> u64 {
     (entry * entries).next_multiple_of(4) + starts + bits
 }
 
-/// The names of the kernels that handle a case's heads.
-pub fn names(spec: &Spec) -> Vec<String> {
+/// The kernels that handle a case's heads.
+pub fn kernels(spec: &Spec) -> KernelList {
     let starts = (spec.heads() == Some(Form::Lengths)).then(|| Variant::COUNTS.name());
-    let fill = spec.heads().map(|_| FILL);
-    fill.into_iter().chain(maker(spec)).map(str::to_owned).chain(starts).collect()
+    let given = KernelList::default().untimed(MODULE, spec.heads().map(|_| FILL));
+    let made = maker(spec).map(str::to_owned).into_iter().chain(starts);
+    given.timed_all(MODULE, made.map(|name| (name, 1)))
 }
 
 impl Heads {

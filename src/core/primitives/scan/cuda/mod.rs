@@ -11,8 +11,8 @@ use super::spec::{Kind, Method, Spec};
 use super::work::temporary;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart, LaunchPlan,
-    Launched, OutputArray, args, device_struct, kernel_names,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, OutputArray, args, device_struct,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -128,26 +128,14 @@ fn variant(spec: &Spec) -> Variant {
 impl GpuJob for Scan {
     type Case = Spec;
 
-    /// The first kernel, if there are several, not counting those that make flags.
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let (kernel, launches) = match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => sengupta2007::launched(spec, elements_per_thread),
-            _ => (variant(spec).name(), 1),
-        };
-        Ok(Launched { kernel, launches })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let runner = match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => sengupta2007::names(spec, elements_per_thread),
-            _ => vec![variant(spec).name()],
-        };
-        Ok([
-            kernel_names(MODULE, OTHERS),
-            kernel_names(MODULE, runner),
-            kernel_names(MODULE, heads::names(spec)),
-        ]
-        .concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let all = KernelList::default().untimed(MODULE, OTHERS).and(heads::kernels(spec), 1);
+        Ok(match spec.method {
+            Method::Sengupta2007 { elements_per_thread } => {
+                all.and(sengupta2007::kernels(spec, elements_per_thread), 1)
+            }
+            _ => all.timed(MODULE, variant(spec).name(), 1),
+        })
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -1,10 +1,12 @@
 //! The paper's method: levels of 128-thread blocks, where each level's sums are scanned by the next level
 //! (sengupta2007 §2.1, Algorithm 5).
 
-use super::family;
 use super::one_pass::Launch;
+use super::{MODULE, family};
 use crate::case::Failure;
-use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args, device_struct};
+use crate::device::cuda::{
+    Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, args, device_struct,
+};
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::scan::segments::Heads;
 use crate::primitives::scan::spec::{BLOCK, Spec};
@@ -80,19 +82,13 @@ fn segmented(spec: &Spec) -> [String; 3] {
     ["reduce", "down_sweep", "block"].map(|part| format!("sengupta2007_{part}_{}", family(spec).0))
 }
 
-/// The names of the kernels.
-pub fn names(spec: &Spec, items: u64) -> Vec<String> {
-    if spec.segmented() { segmented(spec).into() } else { plain(spec, items).into() }
-}
-
-/// The kernel that is launched first, and its launches.
-pub fn launched(spec: &Spec, items: u64) -> (String, u64) {
-    let levels = levels(spec.elements, items).len() as u64;
-    let ([scan, _], [reduce, _, block]) = (plain(spec, items), segmented(spec));
-    match (spec.segmented(), levels) {
-        (false, _) => (scan, levels),
-        (true, 1) => (block, 1),
-        (true, _) => (reduce, levels - 1),
+/// The kernels: the first of plain scans on each level, the last but on the highest.
+pub fn kernels(spec: &Spec, items: u64) -> KernelList {
+    let above = levels(spec.elements, items).len() as u64 - 1;
+    let none = KernelList::default();
+    match spec.segmented() {
+        true => none.timed_all(MODULE, segmented(spec).into_iter().zip([above, above, 1])),
+        false => none.timed_all(MODULE, plain(spec, items).into_iter().zip([above + 1, above])),
     }
 }
 
@@ -207,14 +203,18 @@ mod tests {
     use std::mem::offset_of;
 
     #[test]
-    fn the_first_kernel_is_launched_on_each_level() {
-        let launched = |segmented, n, items| {
+    fn kernels_are_launched_on_each_level() {
+        let launches = |segmented, n, items| {
             let spec = Spec::from_params(segmented, &params(segmented, n), 1).expect("a case");
-            launched(&spec, items)
+            let of = |(name, launches): (&str, u64)| (name.to_owned(), launches);
+            kernels(&spec, items).launches().map(of).collect::<Vec<_>>()
         };
-        assert_eq!(launched(false, 1 << 20, 2), ("sengupta2007_scan_add_u32_e2".to_owned(), 3));
-        assert_eq!(launched(true, 1 << 20, 2), ("sengupta2007_reduce_add_u32".to_owned(), 2));
-        assert_eq!(launched(true, 9, 8).1, 1);
+        let scan = |n| ("sengupta2007_scan_add_u32_e2".to_owned(), n);
+        let named = |part, n| (format!("sengupta2007_{part}_add_u32"), n);
+        assert_eq!(launches(false, 1 << 20, 2), [scan(3), named("add", 2)]);
+        let segmented = [named("reduce", 2), named("down_sweep", 2), named("block", 1)];
+        assert_eq!(launches(true, 1 << 20, 2), segmented);
+        assert_eq!(launches(true, 9, 8), [named("block", 1)]);
     }
 
     #[test]

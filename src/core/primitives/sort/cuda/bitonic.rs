@@ -1,11 +1,9 @@
 //! The bitonic sorting network (`kernels/bitonic.cuh`). Keys with values take the numbers of their places along, in the
 //! array between, and the values are gathered at the end.
 
-use std::collections::BTreeSet;
-
 use super::{Arrays, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names};
+use crate::device::cuda::{DevicePtr, Gpu, Kernel, KernelList, KernelName, args, device_struct};
 use crate::primitives::cuda::{BLOCK, grid, launch_over};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::bitonic::{LEVELS, Launch, TILE, launches as plan};
@@ -51,16 +49,9 @@ fn gathering(spec: &Spec) -> Option<String> {
 }
 
 /// The kernels of a case.
-fn names(spec: &Spec) -> BTreeSet<String> {
-    plan(spec.keys, LEVELS).into_iter().map(|launch| name(spec, launch)).chain(gathering(spec)).collect()
-}
-
-/// The launches of an execution, and the kernels that a case needs.
-pub fn launches(spec: &Spec) -> (Launched, Vec<KernelName>) {
-    let launches = plan(spec.keys, LEVELS).len() as u64 + u64::from(spec.value() > 0);
-    let names = names(spec);
-    let kernel = format!("regex:^({})$", Vec::from_iter(names.iter().cloned()).join("|"));
-    (Launched { kernel, launches }, kernel_names(MODULE, names))
+pub fn kernels(spec: &Spec) -> KernelList {
+    let launches = plan(spec.keys, LEVELS).into_iter().map(|launch| name(spec, launch));
+    KernelList::default().timed_all(MODULE, launches.chain(gathering(spec)).map(|name| (name, 1)))
 }
 
 /// The kernels of a case.
@@ -76,10 +67,10 @@ impl Bitonic {
     /// The driver's.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Bitonic, Failure> {
         let module = gpu.module(MODULE)?;
-        let named = |name: String| Ok((name.clone(), module.kernel(&name)?));
+        let named = |(_, name): KernelName| Ok((name.clone(), module.kernel(&name)?));
         Ok(Bitonic {
             spec: *spec,
-            kernels: names(spec).into_iter().map(named).collect::<Result<_, Failure>>()?,
+            kernels: kernels(spec).names().map(named).collect::<Result<_, Failure>>()?,
         })
     }
 

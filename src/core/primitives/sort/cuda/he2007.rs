@@ -4,9 +4,7 @@
 use super::bitonic::{MODULE, shared};
 use super::{Arrays, Pair, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names,
-};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::scan;
 use crate::primitives::scan::cuda::one_pass::{self, OnePass, Variant};
@@ -65,13 +63,14 @@ fn names(spec: &Spec) -> [String; 4] {
     ]
 }
 
-/// The launches of an execution, and the kernels that a case needs.
-pub fn launches(spec: &Spec, passes: u64) -> (Launched, Vec<KernelName>) {
-    let scan = Variant::COUNTS.name();
-    let kernel = format!("regex:^({}|{scan})$", names(spec).join("|"));
-    let launches = u64::from(Phases::of(spec).launched(spec.keys)) * (3 + passes) + 1;
-    let kernels = [kernel_names(MODULE, names(spec)), kernel_names(scan::cuda::MODULE, [scan])].concat();
-    (Launched { kernel, launches }, kernels)
+/// The kernels of a case.
+pub fn kernels(spec: &Spec, passes: u64) -> KernelList {
+    let phases = u64::from(Phases::of(spec).launched(spec.keys));
+    let [count, locate, scatter, leaves] = names(spec);
+    let counted = KernelList::default().timed(MODULE, count, phases);
+    let located =
+        counted.timed(scan::cuda::MODULE, Variant::COUNTS.name(), phases).timed(MODULE, locate, phases);
+    located.timed(MODULE, scatter, phases * passes).timed(MODULE, leaves, 1)
 }
 
 /// Bytes that a sort allocates beside the arrays of keys and values.

@@ -13,8 +13,7 @@ use super::spec::{Method, Scope};
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, Gpu, GpuFacts, GpuJob, GpuSetup, KernelName, LaunchPart, LaunchPlan, Launched, OutputArray,
-    kernel_names,
+    ComputeCapability, DeviceBuffer, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart, LaunchPlan, OutputArray,
 };
 use crate::primitives::cuda::length;
 use crate::primitives::multisplit::cuda::{Pair, fused};
@@ -74,14 +73,14 @@ fn sorter(gpu: &Gpu, spec: &Spec) -> Result<Box<dyn Sorter>, Failure> {
     })
 }
 
-/// The launches of an execution, and the kernels that its method needs, with bulk copies or without.
-fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<KernelName>), Failure> {
+/// The kernels of a method, with bulk copies or without.
+fn method_kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
     match spec.method {
-        Method::Best | Method::Auto | Method::Onesweep { .. } => Ok(onesweep::launches(spec, bulk)),
-        Method::MultisplitLsd { radix, by, .. } => multisplits::launches(spec, radix, by, bulk),
-        Method::SplitRadix { .. } | Method::Quicksort { .. } => Ok(sengupta2007::launches(spec)),
-        Method::He2007Msd { passes, .. } => Ok(he2007::launches(spec, passes)),
-        Method::Bitonic => Ok(bitonic::launches(spec)),
+        Method::Best | Method::Auto | Method::Onesweep { .. } => Ok(onesweep::kernels(spec, bulk)),
+        Method::MultisplitLsd { radix, by, .. } => multisplits::kernels(spec, radix, by, bulk),
+        Method::SplitRadix { .. } | Method::Quicksort { .. } => Ok(sengupta2007::kernels(spec)),
+        Method::He2007Msd { passes, .. } => Ok(he2007::kernels(spec, passes)),
+        Method::Bitonic => Ok(bitonic::kernels(spec)),
         Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
     }
 }
@@ -104,13 +103,8 @@ pub struct Sort {
 impl GpuJob for Sort {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(launches(spec, false)?.0)
-    }
-
-    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let (_, method) = launches(spec, fused::bulk(gpu))?;
-        Ok([method, kernel_names(MODULE, Certificate::KERNELS)].concat())
+    fn kernels(spec: &Spec, capability: ComputeCapability) -> Result<KernelList, Failure> {
+        Ok(method_kernels(spec, fused::bulk(capability))?.untimed(MODULE, Certificate::KERNELS))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::{Arrays, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{Gpu, KernelName, Launched};
+use crate::device::cuda::{Gpu, KernelList};
 use crate::primitives::multisplit;
 use crate::primitives::multisplit::cuda::FieldSplits;
 use crate::primitives::sort::digits::Digit;
@@ -20,21 +20,14 @@ pub fn bytes(spec: &Spec, radix: u64, by: Splits) -> u64 {
     specs(spec, radix, by).unwrap_or_default().iter().map(multisplit::cuda::temporary_bytes).sum()
 }
 
-/// The launches of an execution, and the kernels that a case needs, with bulk copies or without.
-pub fn launches(
-    spec: &Spec,
-    radix: u64,
-    by: Splits,
-    bulk: bool,
-) -> Result<(Launched, Vec<KernelName>), Failure> {
-    let of = |spec: &multisplit::Spec| multisplit::cuda::launches(spec, bulk);
-    let all = specs(spec, radix, by)?.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-    let inner = |kernel: &str| kernel.trim_start_matches("regex:^(").trim_end_matches(")$").to_owned();
-    let names: Vec<String> = all.iter().map(|(launched, _)| inner(&launched.kernel)).collect();
-    let each = all.first().map_or(0, |(launched, _)| launched.launches);
-    let launches = each * u64::from(spec.digits(radix as u32).count());
-    let kernel = format!("regex:^({})$", names.join("|"));
-    Ok((Launched { kernel, launches }, all.into_iter().flat_map(|(_, kernels)| kernels).collect()))
+/// The kernels of a case, with bulk copies or without.
+pub fn kernels(spec: &Spec, radix: u64, by: Splits, bulk: bool) -> Result<KernelList, Failure> {
+    let (splits, mut all) = (specs(spec, radix, by)?, KernelList::default());
+    for split in &splits {
+        let digits = spec.digits(radix as u32).all().filter(|digit| digit.bits == split.bits()).count();
+        all = all.and(multisplit::cuda::kernels(split, bulk)?, digits as u64);
+    }
+    Ok(all)
 }
 
 /// The multisplits of a case.

@@ -2,7 +2,9 @@
 
 use super::{Arrays, MODULE, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, KernelName, args, device_struct,
+};
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::multisplit::cuda::{Pair, fused};
 use crate::primitives::sort::Spec;
@@ -36,18 +38,17 @@ device_struct! {
 }
 
 /// The kernels of a case, of its counts and of its passes, on a GPU with bulk copies or without.
-fn kernels(spec: &Spec, bulk: bool) -> [KernelName; 2] {
+fn names(spec: &Spec, bulk: bool) -> [KernelName; 2] {
     let shape = Shape::of(spec);
     let module = if shape.bulk(bulk) { BULK_MODULE } else { MODULE };
     [(MODULE, counting(spec).0), (module, shape.name(bulk))]
 }
 
-/// The launches of an execution, and the kernels that a case needs, on a GPU with bulk copies or without.
-pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<KernelName>) {
-    let (shape, (count, _)) = (Shape::of(spec), counting(spec));
-    let kernel = format!("regex:^({count}|{}|{})$", shape.name(false), shape.name(true));
-    let launches = 1 + u64::from(spec.digits(DIGIT_BITS).count());
-    (Launched { kernel, launches }, kernels(spec, bulk).into())
+/// The same with their launches.
+pub fn kernels(spec: &Spec, bulk: bool) -> KernelList {
+    let [(module, count), (of_pass, pass)] = names(spec, bulk);
+    let passes = u64::from(spec.digits(DIGIT_BITS).count());
+    KernelList::default().timed(module, count, 1).timed(of_pass, pass, passes)
 }
 
 /// The kernels and counts of a case.
@@ -73,8 +74,8 @@ impl Onesweep {
     /// # Errors
     /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Onesweep, Failure> {
-        let (shape, bulk) = (Shape::of(spec), fused::bulk(gpu.device()));
-        let [count, pass] = kernels(spec, bulk).map(|(module, name)| gpu.module(module)?.kernel(&name));
+        let (shape, bulk) = (Shape::of(spec), fused::bulk(gpu.device().compute_capability));
+        let [count, pass] = names(spec, bulk).map(|(module, name)| gpu.module(module)?.kernel(&name));
         let (count, pass, shared) =
             (count?, pass?, [counting(spec).1, shape.shared(bulk)].map(|bytes| bytes as u32));
         let counts = vec![0; (MOST_DIGITS * DIGITS) as usize];
@@ -108,8 +109,8 @@ impl Onesweep {
     /// # Errors
     /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
     pub fn resident(gpu: &Gpu, spec: &Spec) -> Result<u32, Failure> {
-        let (shape, bulk) = (Shape::of(spec), fused::bulk(gpu.device()));
-        let [_, (module, pass)] = kernels(spec, bulk);
+        let (shape, bulk) = (Shape::of(spec), fused::bulk(gpu.device().compute_capability));
+        let [_, (module, pass)] = names(spec, bulk);
         gpu.max_blocks(&gpu.module(module)?.kernel(&pass)?, shape.threads, shape.shared(bulk) as u32)
     }
 

@@ -38,7 +38,7 @@ impl Ranking {
     /// # Errors
     /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
     pub fn new(gpu: &Gpu, spec: &Spec, blocks: Option<u32>) -> Result<Ranking, Failure> {
-        let (spec, bulk) = (ranked(spec, 1), fused::bulk(gpu.device()));
+        let (spec, bulk) = (ranked(spec, 1), fused::bulk(gpu.device().compute_capability));
         let shape = Shape::of(&spec);
         let shared = shape.shared(bulk) as u32;
         let kernel = gpu.module(MODULE)?.kernel(&shape.ranking())?;

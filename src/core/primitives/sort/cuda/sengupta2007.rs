@@ -3,9 +3,7 @@
 
 use super::{Arrays, Pair, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelName, Launched, args, device_struct, kernel_names,
-};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
@@ -71,16 +69,14 @@ fn names(spec: &Spec) -> [String; 2] {
     }
 }
 
-/// The launches of an execution, and the kernels that a case needs.
-pub fn launches(spec: &Spec) -> (Launched, Vec<KernelName>) {
+/// The kernels of a case.
+pub fn kernels(spec: &Spec) -> KernelList {
     let repeated = match spec.method {
         Method::SplitRadix { scope: Scope::Global } => spec.digits(1).count(),
         _ => rounds(spec.keys, tile(spec)),
     };
-    let kernels = names(spec);
-    let launched =
-        Launched { kernel: format!("regex:^({})$", kernels.join("|")), launches: 1 + u64::from(repeated) };
-    (launched, kernel_names(MODULE, kernels))
+    let [once, again] = names(spec);
+    KernelList::default().timed(MODULE, once, 1).timed(MODULE, again, repeated.into())
 }
 
 /// Bytes that a sort allocates beside the arrays of keys and values: per bit the ones of two executions and a ticket, and a

@@ -10,11 +10,12 @@ use super::spec::{Method, Per, Spec};
 use super::{Problem, matrix, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, GpuSetup, Kernel, KernelName, LaunchPart,
-    LaunchPlan, Launched, Module, OutputArray, args, device_struct, kernel_names,
+    Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
+    LaunchPlan, Module, OutputArray, args, device_struct,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 use sliced::Sliced;
 use tiled::Tiled;
@@ -71,21 +72,28 @@ fn named(spec: &Spec, word: &str) -> String {
     format!("spmv_{word}_{}", spec.ty.name())
 }
 
-/// The timed kernels' names in the PTX.
-fn names(spec: &Spec) -> Vec<String> {
+/// The timed kernels' names in the PTX and their launches.
+fn timed_kernels(spec: &Spec) -> Vec<(String, u64)> {
+    let chunks = spec.chunks().count() as u64;
+    let named = |kernels: &[(&str, u64)]| kernels.iter().map(|(word, n)| (named(spec, word), *n)).collect();
     match spec.method {
-        Method::Sorted => ["sorted", "carry"].map(|word| named(spec, word)).to_vec(),
-        Method::Slices => vec![named(spec, "slices")],
-        Method::Blocks { .. } => ["blocks", "layers"].map(|word| named(spec, word)).to_vec(),
-        Method::Row { per } => vec![named(spec, per.unwrap_or(Per::Warp).name())],
-        Method::Segscan => ["products", "heads", "first"].map(|word| named(spec, word)).to_vec(),
-        Method::He2007 { .. } => ["sums", "carry", "products"].map(|word| named(spec, word)).to_vec(),
-        _ => ["balanced", "carry"].map(|word| named(spec, word)).to_vec(),
+        Method::Sorted => named(&[("sorted", 1), ("carry", 1)]),
+        Method::Slices => named(&[("slices", 1)]),
+        Method::Blocks { .. } => named(&[("blocks", 1), ("layers", 1)]),
+        Method::Row { per } => named(&[(per.unwrap_or(Per::Warp).name(), 1)]),
+        Method::Segscan => named(&[("products", chunks), ("heads", 1), ("first", 1)]),
+        Method::He2007 { .. } => named(&[("sums", 1), ("carry", 1), ("products", chunks)]),
+        _ => named(&[("balanced", 1), ("carry", 1)]),
     }
 }
 
+/// The name of the kernel that multiplies.
+fn multiply(spec: &Spec) -> String {
+    timed_kernels(spec).swap_remove(0).0
+}
+
 /// The scan of products, with a bit for the first of each row.
-fn scan(spec: &Spec) -> Variant {
+fn scan_of(spec: &Spec) -> Variant {
     let family = if spec.element() == 4 { "add_f32" } else { "add_f64" };
     Variant { spine: true, segmented: true, family, element: spec.element() }
 }
@@ -110,23 +118,18 @@ fn uploaded(gpu: &Gpu, mut words: Vec<u32>) -> Result<DeviceBuffer<u32>, Failure
 impl GpuJob for Product {
     type Case = Spec;
 
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let mut names = names(spec);
-        names.extend((spec.method == Method::Segscan).then(|| scan(spec).name()));
-        let kernel = if names.len() == 1 { names.concat() } else { format!("regex:^({})$", names.join("|")) };
-        // One of the kernels makes a pass over each chunk.
-        Ok(Launched { kernel, launches: (names.len() + spec.chunks().count() - 1) as u64 })
-    }
-
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<KernelName>, Failure> {
-        let scan = (spec.method == Method::Segscan).then(|| scan(spec).name());
-        let own = kernel_names(MODULE, [names(spec), vec![named(spec, "certify")]].concat());
-        Ok([own, kernel_names(crate::primitives::scan::cuda::MODULE, scan)].concat())
+    fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
+        let timed = KernelList::default().timed_all(MODULE, timed_kernels(spec));
+        let scanned = match spec.method {
+            Method::Segscan => timed.timed(scan::MODULE, scan_of(spec).name(), 1),
+            _ => timed,
+        };
+        Ok(scanned.untimed(MODULE, [named(spec, "certify")]))
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let tiles = (spec.shape.rows + spec.shape.entries) / tiles::TILE + 2;
-        spec.work().footprint + tiles * 12 + scan(spec).bytes(spec.shape.entries) + (1 << 20)
+        spec.work().footprint + tiles * 12 + scan_of(spec).bytes(spec.shape.entries) + (1 << 20)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -155,7 +158,7 @@ impl GpuJob for Product {
                     Some(Per::Block) => 1,
                     _ => BLOCK / 32,
                 };
-                Sums::ByRows(module.kernel(&names(&spec)[0])?, per_block.into())
+                Sums::ByRows(module.kernel(&multiply(&spec))?, per_block.into())
             }
             Method::Blocks { .. } | Method::Slices => Sums::Sliced(Sliced::new(gpu, &module, &spec, &made)?),
             _ => Sums::Tiled(Tiled::new(gpu, &module, &spec, &made)?),
@@ -223,7 +226,7 @@ impl Segscan {
     fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Segscan, Failure> {
         Ok(Segscan {
             heads: gpu.alloc(length(spec.shape.entries.div_ceil(32))?)?,
-            scan: OnePass::new(gpu, scan(spec), spec.shape.entries)?,
+            scan: OnePass::new(gpu, scan_of(spec), spec.shape.entries)?,
             set: module.kernel(&named(spec, "heads"))?,
             first: module.kernel(&named(spec, "first"))?,
         })

@@ -73,7 +73,7 @@ struct Blocks {
 impl Sliced {
     /// Cuts a matrix, by `blocks` into blocks of columns.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec, matrix: &Csr<f64>) -> Result<Sliced, Failure> {
-        let multiply = module.kernel(&super::names(spec)[0])?;
+        let multiply = module.kernel(&super::multiply(spec))?;
         let group = 16 / spec.element() as usize;
         let cut =
             |matrix: &Csr<f64>, width: u64| Ok::<_, Failure>(Slices::new(matrix, length(width)?, group));

@@ -2,7 +2,7 @@
 
 use super::super::spec::{Method, Spec};
 use super::super::tiles::{self, SORTED_TILE, Sorted, TILE};
-use super::{Rows, names, uploaded, words};
+use super::{Rows, multiply, uploaded, words};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args};
 use crate::inputs::sparse::Csr;
@@ -36,7 +36,7 @@ fn products(spec: &Spec) -> u32 {
 impl Tiled {
     /// Cuts a matrix.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec, matrix: &Csr<f64>) -> Result<Tiled, Failure> {
-        let timed = module.kernel(&names(spec)[0])?;
+        let timed = module.kernel(&multiply(spec))?;
         let size = if spec.method == Method::Sorted { SORTED_TILE } else { TILE };
         let firsts = tiles::firsts(&matrix.starts, size);
         let sorted = match spec.method {

@@ -1,0 +1,80 @@
+//! The documents: their links lead to files and headings of this checkout, and the recipes and commands that they name exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The documents of the checkout's top and of its folders.
+fn documents() -> Vec<PathBuf> {
+    let folders = [".", "docs", "kernels", "benches/peers", "experiments/profiles", "reports", "tests/guard"];
+    let files =
+        folders.map(|folder| fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap());
+    let paths = files.into_iter().flatten().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+/// The text without blocks of code.
+fn prose(text: &str) -> String {
+    text.split("```").step_by(2).collect()
+}
+
+/// The targets of the text's links that are not on the web.
+fn links(text: &str) -> Vec<&str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+    targets.filter(|target| !target.contains("://")).collect()
+}
+
+/// The names of a document's headings in links.
+fn headings(text: &str) -> BTreeSet<String> {
+    let lines = prose(text);
+    let titles =
+        lines.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |letter: char| match letter {
+        ' ' => Some('-'),
+        '-' | '_' => Some(letter),
+        _ => letter.is_alphanumeric().then(|| letter.to_ascii_lowercase()),
+    };
+    titles.map(|title| title.chars().filter_map(kept).collect()).collect()
+}
+
+/// Whether a link leads somewhere from a document.
+fn leads(document: &Path, target: &str) -> bool {
+    let (path, heading) =
+        target.split_once('#').map_or((target, None), |(path, heading)| (path, Some(heading)));
+    let file = if path.is_empty() { document.to_owned() } else { document.with_file_name("").join(path) };
+    match heading {
+        Some(heading) => fs::read_to_string(file).is_ok_and(|text| headings(&text).contains(heading)),
+        None => file.exists(),
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut lost = Vec::new();
+    let mut looked_at = 0;
+    for document in documents() {
+        let text = prose(&fs::read_to_string(&document).unwrap());
+        let all = links(&text);
+        looked_at += all.len();
+        let astray = all.into_iter().filter(|target| !leads(&document, target));
+        lost.extend(astray.map(|target| format!("{}: {target}", document.display())));
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+    assert!(looked_at > 100, "{looked_at} links");
+}
+
+/// Recipes are also named in blocks of code.
+#[test]
+fn every_recipe_that_is_named_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut lost = Vec::new();
+    for document in documents().into_iter().filter(|path| !path.ends_with("CHANGES.md")) {
+        let text = fs::read_to_string(&document).unwrap();
+        let paths = text.split(|c: char| c.is_whitespace() || "`()[],;".contains(c));
+        let recipes = paths.filter(|word| word.starts_with("experiments/") && word.ends_with(".yaml"));
+        let named = recipes.filter(|word| !word.contains(['*', '<']) && !word.contains("NAME"));
+        let absent = named.filter(|word| !root.join(word).exists());
+        lost.extend(absent.map(|word| format!("{}: {word}", document.display())));
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+}
