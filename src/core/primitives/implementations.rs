@@ -8,7 +8,7 @@ use super::{
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
 use crate::device::Prepared;
-use crate::device::cpu::{Context, PoolJob, on_pool};
+use crate::device::cpu::{Context, PoolJob, memory, on_pool};
 use crate::device::cuda::{ComputeCapability, Gpu, GpuJob, GpuSetup, KernelList, OneGpu, on_gpu};
 
 /// One row per definition, with its implementations on processors and on GPUs.
@@ -83,6 +83,9 @@ impl Implementation {
             primitives: D::PRIMITIVES,
             on_pool: |case, context| {
                 let (case, resolved) = chosen::<D>(case)?;
+                // Nothing is generated of a case that is too large; what it allocates beside these bytes is refused then.
+                let work = case.work();
+                memory::require(work.footprint.saturating_add(work.scratch))?;
                 on_pool::<C>(case, resolved, context)
             },
             on_gpu: |case, setup| {
@@ -91,6 +94,10 @@ impl Implementation {
                     return Err(Failure::NotApplicable(reason));
                 }
                 let (case, resolved) = chosen::<D>(case)?;
+                let (work, gpus) = (case.work(), setup.others.len() as u64 + 1);
+                let shared = work.footprint.div_ceil(gpus);
+                setup.gpu.require(shared.saturating_add(work.scratch))?;
+                setup.others.iter().try_for_each(|other| other.require(shared))?;
                 on_gpu::<G>(case, resolved, setup)
             },
             kernels: |case, capability| G::kernels(&chosen::<D>(case)?.0, capability),

@@ -39,6 +39,7 @@ impl Buffer {
     /// # Errors
     /// [`Failure::Failed`] when the system does not map it.
     pub fn new(bytes: usize) -> Result<Buffer, Failure> {
+        let held = Held::in_host_memory(bytes as u64)?;
         // The last huge page, too, lies inside the mapping.
         let slack = if bytes >= HUGE { 3 * HUGE } else { 0 };
         let failed = || Failure::Failed(format!("cannot map {bytes} bytes of memory"));
@@ -52,7 +53,7 @@ impl Buffer {
         }
         let map = map.cast::<u8>();
         let start = if slack > 0 { map.wrapping_add(map.align_offset(HUGE) + place()) } else { map };
-        let buffer = Buffer { map, mapped, start, bytes, _held: Held::new(bytes as u64) };
+        let buffer = Buffer { map, mapped, start, bytes, _held: held };
         buffer.ask_for_huge_pages();
         buffer.fill_guard();
         Ok(buffer)

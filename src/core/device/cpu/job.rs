@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::check::poison;
-use super::{Buffer, Isa, Pool, Worker};
+use super::{Buffer, Isa, Pool, Worker, memory};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::held::held_by;
 use crate::device::{Prepared, Stored};
@@ -161,7 +161,7 @@ pub fn on_pool<J: PoolJob>(
     resolved: Vec<(String, Value)>,
     context: &Context,
 ) -> Result<Box<dyn Prepared>, Failure> {
-    let (prepared, memory) = held_by(|| J::prepare(case, context));
+    let (prepared, memory) = held_by(memory::available(), || J::prepare(case, context));
     let (job, isa) = prepared?;
     let of_backend = [
         ("backend.cpu.threads".to_owned(), Value::Int(context.pool.threads() as u64)),

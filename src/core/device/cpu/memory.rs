@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::case::Failure;
-use crate::case::units::fmt_size;
+use crate::device::held::too_large;
 use crate::files;
 
 /// Bytes of a huge page.
@@ -28,9 +28,7 @@ pub fn total() -> Option<u64> {
 /// [`Failure::NotApplicable`] with both figures.
 pub fn require(bytes: u64) -> Result<(), Failure> {
     match available() {
-        Some(free) if bytes > free => {
-            Err(Failure::NotApplicable(format!("needs {}, {} free", fmt_size(bytes), fmt_size(free))))
-        }
+        Some(free) if bytes > free => Err(too_large(bytes, free)),
         _ => Ok(()),
     }
 }
@@ -135,6 +133,7 @@ fn room(group: &Path, names: &Names) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::units::fmt_size;
 
     #[test]
     fn too_much_is_refused_with_both_figures() {

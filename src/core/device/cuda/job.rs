@@ -148,9 +148,6 @@ pub trait GpuJob: Sized + Send + 'static {
     /// When the case does not exist on GPUs.
     fn kernels(case: &Self::Case, capability: ComputeCapability) -> Result<KernelList, Failure>;
 
-    /// Peak bytes of the case on its GPU; on the first one if its arrays span `gpus` GPUs.
-    fn needed(case: &Self::Case, gpus: u64) -> u64;
-
     /// Keys that a GPU ranks in a second, by one digit each, where nothing else of the case's method takes time
     /// ([`Ranking`](crate::case::Ranking)).
     ///
@@ -164,10 +161,10 @@ pub trait GpuJob: Sized + Send + 'static {
     /// The parts of an execution, subject to a fault.
     fn plan(case: &Self::Case, fault: Option<Fault>) -> LaunchPlan;
 
-    /// Allocates and generates the arrays. The harness has checked that they fit.
+    /// Allocates and generates the arrays.
     ///
     /// # Errors
-    /// `NotApplicable` if this GPU does not support the case; errors reported by the driver.
+    /// `NotApplicable` if this GPU does not support the case or lacks the memory; errors reported by the driver.
     fn prepare(case: Self::Case, setup: &GpuSetup) -> Result<Self, Failure>;
 
     /// The arrays that an execution writes, in the order in which the oracle reads them; a fault that takes a store back
@@ -333,10 +330,9 @@ pub fn on_gpu<J: GpuJob>(
     resolved: Vec<(String, Value)>,
     setup: &GpuSetup,
 ) -> Result<OneGpu, Failure> {
-    setup.gpu.require(J::needed(&case, setup.others.len() as u64 + 1))?;
     setup.cancel.check()?;
     let (gpu, plan) = (setup.gpu.clone(), J::plan(&case, setup.fault));
-    let (job, memory) = held_by(|| J::prepare(case, setup));
+    let (job, memory) = held_by(None, || J::prepare(case, setup));
     let job = job?;
     gpu.synchronize()?;
     let (fault, several) = (setup.fault, !setup.others.is_empty());

@@ -91,10 +91,6 @@ impl GpuJob for Cg {
         Ok(KernelList::default().timed(MODULE, solve, 1).untimed(MODULE, [certify]))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        super::work::work(spec).footprint + (4 << 20)
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         // Without rows, an execution still reports ζ.
         if spec.n() == 0 { LaunchPlan::whole(0) } else { LaunchPlan::ranges(spec.n(), fault) }

@@ -4,7 +4,7 @@
 
 use super::injected_fault;
 use super::spec::{Operation, Spec, TILE};
-use super::work::{sums_needed, tiles, work};
+use super::work::{sums_needed, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
@@ -159,10 +159,6 @@ impl GpuJob for Compaction {
             false => inputs,
         };
         Ok(summed.timed(MODULE, name(spec), 1).untimed(MODULE, CERTIFY))
-    }
-
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        work(spec).footprint + (1 << 16)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {

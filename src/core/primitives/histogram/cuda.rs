@@ -97,10 +97,6 @@ impl GpuJob for Histogram {
         Ok(timed.untimed(MODULE, [FILL]).untimed(MODULE, CERTIFY))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        spec.input() + 4 + 2 * spec.output() + spec.stored()
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         LaunchPlan::ranges(spec.elements, fault)
     }

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::spec::{Kernel, Method, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{
-    Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, check, memory, pieces,
-};
+use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, check, pieces};
 use crate::inputs::Scramble;
 
 /// A case with its array.
@@ -425,7 +423,6 @@ impl PoolJob for RandomAccess {
             let reason = format!("random-access loads and stores element by element, without {isa}");
             return Err(Failure::NotApplicable(reason));
         }
-        memory::require(spec.footprint)?;
         let array = Buffer::new(spec.footprint as usize)?;
         let slots = || (0..context.pool.threads()).map(|_| CacheLineSlot::default()).collect();
         let (sums, folds, executed) = (slots(), slots(), slots());

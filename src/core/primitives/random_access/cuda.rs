@@ -131,10 +131,6 @@ impl GpuJob for RandomAccess {
         Ok(timed.untimed(MODULE, fill_names(spec).iter().copied()).untimed(MODULE, check_names(spec)))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        spec.footprint + spec.element
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         LaunchPlan::ranges(spec.accesses, fault)
     }

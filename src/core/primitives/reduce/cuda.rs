@@ -69,10 +69,6 @@ impl GpuJob for Reduce {
         Ok(KernelList::default().timed(MODULE, name(spec), 1).untimed(MODULE, OTHERS))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        (spec.elements + 1) * spec.element() * (1 + u64::from(spec.products())) + (1 << 20)
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         // A launch over no terms leaves the identity.
         if spec.elements == 0 { LaunchPlan::whole(0) } else { LaunchPlan::ranges(spec.elements, fault) }

@@ -6,7 +6,7 @@ use super::course::Course;
 use super::oracle::Line;
 use super::{Spec, picture, scene};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, pieces};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -42,7 +42,6 @@ impl PoolJob for ShallowWater {
         let (cells, longest) = (spec.cells() as usize, spec.columns.max(spec.rows()) as usize);
         let pool = &context.pool;
         let of_worker = 4 * sweep::ARRAYS * LANES * longest;
-        memory::require((64 * cells + of_worker * pool.threads()) as u64)?;
         let array = || Buffer::new(4 * (cells + 1));
         let scratch = || Buffer::new(of_worker);
         let mut job = ShallowWater {

@@ -107,10 +107,6 @@ impl GpuJob for ShallowWater {
         Ok(all.untimed(MODULE, [ENDS]))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        56 * spec.cells() + 4 * spec.scratch() + (8 << 20)
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         LaunchPlan::ranges(if spec.columns == 0 { 0 } else { spec.rows() }, fault)
     }

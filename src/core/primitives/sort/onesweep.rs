@@ -142,13 +142,6 @@ pub fn counting(spec: &Spec) -> (String, u64) {
     )
 }
 
-/// Bytes that a sort allocates beside the arrays of keys and values: the counts of two executions, a ticket per
-/// digit, and two descriptors per tile and value of a digit.
-pub fn bytes(spec: &Spec) -> u64 {
-    let tiles = Shape::of(spec).tiles(spec.keys).max(1);
-    2 * 4 * MOST_DIGITS * DIGITS + 4 * MOST_DIGITS + 2 * DESCRIPTOR * tiles * DIGITS
-}
-
 /// Instructions, and integer instructions among them, for 32 keys of 32 bits in a pass with bulk copies, without
 /// values and with values of 4 and 8 bytes: those of a multisplit by 8 bits, and the counting of a tile before it is
 /// ranked.

@@ -23,7 +23,6 @@ const FEW_VERTICES: u64 = 1 << 12;
 /// Entries that each warp may leave to the next frontier beyond those of arcs: its ring (`RING` in the kernels), and the
 /// vertices of a round. Bytes for those of all warps of a large GPU.
 const ALONE: usize = 128 + 16;
-const OF_WARPS: u64 = 8 << 20;
 
 /// One of so many rows may be longer than its slots: its arcs beyond them are waited for one after another.
 const LONG_ROWS: u64 = 16;
@@ -144,13 +143,6 @@ impl GpuJob for Paths {
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
         Ok(KernelList::default().timed(MODULE, name(spec), 1).untimed(MODULE, CERTIFY))
-    }
-
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let (n, buckets) = (spec.vertices, u64::from(spec.buckets()));
-        let [_, bits] = range_of_ell_bits(spec);
-        let of_warps = if spec.rounds() > 0 { OF_WARPS + 4 * n + ((8 * n) << bits) } else { 0 };
-        8 * spec.arcs + 16 * room(spec) + 4 * n * (buckets + 3) + n / 8 + (1 << 20) + of_warps
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {

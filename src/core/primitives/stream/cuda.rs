@@ -53,10 +53,6 @@ impl GpuJob for Stream {
         Ok(KernelList::default().timed(MODULE, name, 1).untimed(MODULE, OTHERS))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        8 * (spec.elements + 1) * spec.arrays().count() as u64
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         LaunchPlan::ranges(spec.elements, fault)
     }

@@ -7,7 +7,7 @@ mod thomas;
 
 use super::{Layout, Method, Residual, Spec, Type};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
 use crate::device::held::Held;
 use crate::primitives::real::Real;
 use std::sync::Mutex;
@@ -108,8 +108,6 @@ impl Tridiagonal {
     fn new<T: Real>(spec: Spec, isa: Isa, context: &Context) -> Result<Tridiagonal, Failure> {
         let (pool, n) = (&context.pool, spec.count() as usize);
         let scratch = size_of::<T>() * Tridiagonal::scratch_elements::<T>(&spec);
-        let arrays = (size_of::<T>() * (5 * n + 4) + scratch * pool.threads()) as u64;
-        memory::require(arrays + 8 * spec.systems)?;
         let input = |which: usize| -> Result<Buffer, Failure> {
             let mut array = Buffer::new(size_of::<T>() * (n + 1))?;
             let element = |place: usize| T::of(spec.elements_at(place as u64)[which]);

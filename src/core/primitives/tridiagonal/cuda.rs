@@ -128,10 +128,6 @@ impl GpuJob for Tridiagonal {
         Ok(timed.untimed(MODULE, ["fill", "measure", "certify"].map(|kernel| name(spec, kernel))))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        work::work(spec).footprint + 8 * spec.systems + (1 << 20)
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         LaunchPlan::ranges(if spec.rows == 0 { 0 } else { spec.systems }, fault)
     }

@@ -15,7 +15,7 @@ use super::inputs::Inputs;
 use super::spec::{Operation, Spec};
 use super::{injected_fault, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, memory, part};
+use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, part};
 use crate::primitives::scan::cpu::chain::{Chain, Total};
 use crate::primitives::scan::cpu::{heads, isa};
 use kernels::Element;
@@ -256,7 +256,6 @@ impl PoolJob for Compaction {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Compaction, Isa), Failure> {
         let isa = isa(context, spec.operation.name(), |isa| kernels::has(isa, spec.operation.moves()))?;
-        memory::require(work::work(&spec).footprint)?;
         let mut job = Compaction::new(spec, isa, &context.pool, context.fault)?;
         job.fill(&context.pool, context.cancel)?;
         Ok((job, isa))

@@ -10,10 +10,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::case::{Cancel, Failure, Fault, Verdict, reader};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
 use crate::primitives::gather_scatter::partitioned::Cut;
-use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, part, tuple_word};
-use crate::primitives::gather_scatter::work::workspace;
+use crate::primitives::gather_scatter::spec::{Kernel, Method, Source, part, tuple_word};
 use crate::primitives::gather_scatter::{Spec, user_indices};
 use body::Move;
 use kernels::Timed;
@@ -51,12 +50,6 @@ fn auto(spec: &Spec) -> Isa {
         (Kernel::Gather, false, _) => Isa::for_gathers(),
         (Kernel::Scatter, _, _) => Isa::for_scatters(),
     }
-}
-
-/// Bytes of the bitmap that the certificate needs for random partitions, or for a scatter that overwrites.
-fn bitmap(spec: &Spec) -> u64 {
-    let needed = matches!(spec.locations, Locations::Partitions { .. }) || spec.overwrites();
-    if needed { spec.tuples / 8 } else { 0 }
 }
 
 impl Moves {
@@ -109,10 +102,6 @@ impl PoolJob for Moves {
         }
         let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
         let indices = spec.moves() * spec.index;
-        let pairs = spec.cut.as_ref().map_or(0, |cut| workspace(&spec, cut));
-        memory::require(
-            [output, indices, pairs, bitmap(&spec)].into_iter().fold(input, u64::saturating_add),
-        )?;
         let source = spec.source()?;
         let (mut from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
         let mut locations = Buffer::new(indices as usize)?;

@@ -47,11 +47,6 @@ pub fn kernels(spec: &Spec) -> [String; 5] {
     [closed, count, sum, starts, place]
 }
 
-/// Bytes of the counters of random partitions.
-pub fn counters(tuples: u64, partitions: u64) -> u64 {
-    8 * (partitions * Chunks::of(tuples).count + partitions + 1)
-}
-
 /// Division of the input for counting: the number of chunks, and the tuples of each but the last.
 struct Chunks {
     count: u64,

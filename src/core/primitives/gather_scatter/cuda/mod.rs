@@ -80,12 +80,6 @@ device_struct! {
     }
 }
 
-/// Bytes of all arrays and the workspace.
-fn arrays(spec: &Spec) -> u64 {
-    let tuples = spec.input() + spec.output() + 2;
-    tuples * spec.tuple + spec.moves() * spec.index + partitioned::workspace(spec)
-}
-
 /// Bytes of the certificate's bitmap, or 0 if it has none.
 fn bitmap(spec: &Spec) -> u64 {
     let counted = matches!(spec.locations, Distribution::Partitions { .. });
@@ -116,15 +110,6 @@ impl GpuJob for Move {
         Ok(timed.and(partitioned::kernels(spec), spans).untimed(MODULE, certifying(spec)))
     }
 
-    /// Includes the counters of the partitions or the certificate's bitmap, which only the first GPU holds.
-    fn needed(spec: &Spec, gpus: u64) -> u64 {
-        let counters = match spec.locations {
-            Distribution::Partitions { count } => locations::counters(spec.tuples, count),
-            _ => 0,
-        };
-        arrays(spec).div_ceil(gpus) + counters.max(bitmap(spec))
-    }
-
     /// A single part: `spans` applies a fault once L is known.
     fn plan(spec: &Spec, _fault: Option<Fault>) -> LaunchPlan {
         LaunchPlan::whole(spec.moves())
@@ -139,7 +124,6 @@ impl GpuJob for Move {
             return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));
         }
         let gpus = others.len() as u64 + 1;
-        others.iter().try_for_each(|other| other.require(arrays(&spec).div_ceil(gpus)))?;
         let across = |bytes: u64| {
             let words = length(bytes / 4)?;
             if others.is_empty() { gpu.alloc(words) } else { gpu.alloc_across(others, words) }

@@ -5,9 +5,7 @@ use super::partitioned::{Parts, take};
 use super::table::Table;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::Bitmap;
-use crate::device::cpu::{
-    Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, memory, part, pieces,
-};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, part, pieces};
 use crate::primitives::hash_search::layout::{NO_ID, id_of, slot_word};
 use crate::primitives::hash_search::records::Records;
 use crate::primitives::hash_search::spec::{Build, BuildMethod};
@@ -79,8 +77,6 @@ impl PoolJob for Building {
     fn prepare(spec: Build, context: &Context) -> Result<(Building, Isa), Failure> {
         let isa = context.isa_or(|| Isa::Scalar)?;
         let (records, layout, n) = (spec.records(), spec.layout(), spec.count as usize);
-        let split = if matches!(spec.method, BuildMethod::Partitioned { .. }) { 8 * spec.count } else { 0 };
-        memory::require(layout.bytes() + 9 * spec.count + split)?;
         let partitions = Partitions::new(&spec, context.pool.threads())?;
         let mut input = Buffer::new(8 * (n + 1))?;
         let record = |id: usize| slot_word(records.key_of_record(id as u64), id as u32);

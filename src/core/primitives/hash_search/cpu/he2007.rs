@@ -34,11 +34,6 @@ fn record(records: &Records, id: usize) -> u64 {
 }
 
 impl He2007 {
-    /// Bytes beside the keys.
-    pub fn needed(spec: &Search) -> u64 {
-        16 * spec.count + 4 * (spec.headers() + spec.keys) + 12 * spec.most_matches()
-    }
-
     pub fn new(spec: &Search, searches: &Searches, context: &Context) -> Result<He2007, Failure> {
         let (count, most) = (spec.count as usize, spec.most_matches() as usize);
         let (pool, cancel, source) = (&context.pool, context.cancel, &searches.records);

@@ -8,7 +8,7 @@ use super::kernels::{self, Call, Timed};
 use super::partitioned::Partitioned;
 use super::table::Table;
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, pieces};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::{Method, Search};
 
@@ -136,12 +136,6 @@ impl PoolJob for Searching {
     fn prepare(spec: Search, context: &Context) -> Result<(Searching, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         let n = spec.keys as usize;
-        let table = match spec.method {
-            Method::He2007 { .. } => He2007::needed(&spec),
-            Method::Partitioned { .. } => spec.layout().bytes() + spec.beside_partitions(),
-            _ => spec.layout().bytes() + 4 * spec.keys,
-        };
-        memory::require(table + 4 * spec.keys)?;
         let searches = Searches::of(&spec).map_err(|refused| Failure::NotApplicable(refused.to_string()))?;
         let lookup = || Lookup::new(&spec, &searches, isa, context);
         let searcher: Box<dyn Searcher> = match spec.method {

@@ -71,11 +71,6 @@ impl GpuJob for Building {
         Ok(inserted.untimed(MODULE, [CERTIFY]))
     }
 
-    fn needed(spec: &Build, _gpus: u64) -> u64 {
-        let splitting = split(spec).map_or(0, |split| 8 * spec.count + split.bytes(spec.count));
-        spec.layout().bytes() + 8 * (spec.count + 1) + spec.count / 8 + splitting + (1 << 20)
-    }
-
     fn plan(spec: &Build, fault: Option<Fault>) -> LaunchPlan {
         // Nothing but what a launch leaves out is missing from a table, so no store can be taken back.
         match split(spec) {

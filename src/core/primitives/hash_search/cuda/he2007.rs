@@ -88,11 +88,6 @@ impl He2007 {
             .untimed(MODULE, [FILL, CERTIFY])
     }
 
-    /// Bytes beside the keys.
-    pub fn needed(spec: &Search) -> u64 {
-        16 * spec.count + 4 * (spec.headers() + spec.keys) + 12 * spec.most_matches()
-    }
-
     pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<He2007, Failure> {
         let (module, headers, n) = (gpu.module(MODULE)?, spec.headers(), spec.count);
         let sums = Sums::new(gpu, (headers + 1).max(spec.keys + 1))?;

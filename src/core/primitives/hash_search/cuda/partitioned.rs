@@ -71,12 +71,6 @@ impl Partitioned {
         }
     }
 
-    /// Bytes beside the table and the keys.
-    pub fn needed(spec: &Search) -> u64 {
-        let certificate = if spec.order_is_free() { spec.keys / 8 } else { 0 };
-        spec.beside_partitions() + certificate + split(spec).bytes(spec.keys)
-    }
-
     pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<Partitioned, Failure> {
         let (layout, n, module) = (spec.layout(), spec.keys, gpu.module(MODULE)?);
         let passes = Passes::new(gpu, split(spec), n)?;

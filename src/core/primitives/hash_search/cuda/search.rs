@@ -110,15 +110,6 @@ impl GpuJob for Searching {
         Ok(method_kernels(spec, fused::bulk(capability)).untimed(MODULE, Keys::KERNELS))
     }
 
-    fn needed(spec: &Search, _gpus: u64) -> u64 {
-        let own = match spec.method {
-            Method::He2007 { .. } => He2007::needed(spec),
-            Method::Partitioned { .. } => spec.layout().bytes() + Partitioned::needed(spec),
-            _ => spec.layout().bytes() + 4 * spec.keys,
-        };
-        own + 4 * (spec.keys + 1) + (1 << 20)
-    }
-
     fn plan(spec: &Search, fault: Option<Fault>) -> LaunchPlan {
         match spec.method {
             Method::He2007 { .. } | Method::Partitioned { .. } => LaunchPlan::prefix(spec.keys, fault),

@@ -12,9 +12,7 @@ use super::table::{self, Cell};
 use super::values::Values;
 use super::{Spec, oracle};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{
-    Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, memory, part, pieces,
-};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, part, pieces};
 use kernels::{Call, MOST, Timed};
 
 /// A case with its arrays.
@@ -150,7 +148,6 @@ impl PoolJob for Histogram {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Histogram, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(spec.input().saturating_add(spec.output()))?;
         let values = Values::new(&spec).ok_or_else(|| Failure::Failed("no such distribution".to_owned()))?;
         let threads = context.pool.threads();
         let mut job = Histogram {

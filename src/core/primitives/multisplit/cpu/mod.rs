@@ -9,7 +9,7 @@ use super::buckets::Buckets;
 use super::keys::Keys;
 use super::spec::{KEY, Method, OFFSET};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
 use crate::primitives::cpu::combine::{WorkerPart, WorkerTables, begin};
 use crate::primitives::groups;
 use kernels::Loop;
@@ -129,7 +129,6 @@ impl PoolJob for Multisplit {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Multisplit, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(spec.input() + spec.output())?;
         let [keys, values] = [KEY, spec.value].map(|element| (spec.keys * element) as usize);
         let (group, staging) = staging(&spec);
         let own = |_| WorkerTables::new(spec.buckets as usize, staging);

@@ -30,11 +30,6 @@ impl Parts {
     }
 }
 
-/// Bytes that the certificate of a case needs at its peak.
-pub fn bytes(spec: &Spec) -> u64 {
-    4 * spec.buckets * Parts::new(spec).warps
-}
-
 /// The kernels and counters of the certificate.
 pub struct Certificate {
     parts: Parts,

@@ -8,7 +8,6 @@ mod paper;
 mod rb_sort;
 
 use super::spec::{KEY, Method, OFFSET, Spec};
-use super::work::between;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
@@ -108,16 +107,6 @@ fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitt
     })
 }
 
-/// Bytes of the method's temporary arrays.
-pub fn temporary_bytes(spec: &Spec) -> u64 {
-    let scan = match spec.method {
-        Method::ScanSplit => paper::scan_bytes(spec.keys),
-        Method::Localised(shape) => paper::scan_bytes(shape.counts(spec)),
-        _ => 0,
-    };
-    between(spec) + scan
-}
-
 /// The kernels of a method, with bulk copies or without.
 ///
 /// # Errors
@@ -142,11 +131,6 @@ impl GpuJob for Multisplit {
     fn kernels(spec: &Spec, capability: ComputeCapability) -> Result<KernelList, Failure> {
         let method = kernels(spec, fused::bulk(capability))?;
         Ok(method.untimed(MODULE, [input::FILL]).untimed(MODULE, Certificate::KERNELS))
-    }
-
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let arrays = 2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes();
-        arrays + certify::bytes(spec) + temporary_bytes(spec)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {

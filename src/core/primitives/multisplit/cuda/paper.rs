@@ -50,11 +50,6 @@ struct Summed {
     scan: OnePass,
 }
 
-/// Bytes that the scan of `n` counts allocates beside them.
-pub fn scan_bytes(n: u64) -> u64 {
-    Variant::COUNTS.bytes(n)
-}
-
 impl Summed {
     fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
         Ok(Summed {

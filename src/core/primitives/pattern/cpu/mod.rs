@@ -12,12 +12,10 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::case::{Cancel, Failure, Fault, IndexPattern, Verdict};
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{
-    Blocks, Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, memory, pieces,
-};
+use crate::device::cpu::{Blocks, Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, pieces};
 use crate::inputs::mix::word64;
 use crate::primitives::pattern::spec::{Kernel, Method};
-use crate::primitives::pattern::{MADE, Spec, Starts, window};
+use crate::primitives::pattern::{Spec, Starts};
 use kernels::{Timed, Uses};
 
 /// A case with its arrays.
@@ -51,17 +49,6 @@ pub struct Patterns {
 
 fn auto(spec: &Spec) -> Isa {
     if spec.kernel.scatters() { Isa::for_scatters() } else { Isa::for_gathers() }
-}
-
-/// Bytes of the arrays and of the certificate's scratch memory.
-fn need(spec: &Spec, threads: u64) -> u64 {
-    let words = spec.sparse_words() + spec.source_words();
-    let arrays = spec.dense_words().saturating_mul(threads).saturating_add(words).saturating_mul(8);
-    let keeps = spec.kernel != Kernel::Gs && spec.method != Method::ReadOnly;
-    let kept = if keeps { window(spec, MADE) } else { 0 };
-    let bitmaps = u64::from(spec.kernel.scatters()) * (1 + u64::from(spec.explained()));
-    let bitmaps = bitmaps * spec.sparse_words().div_ceil(64) * 8;
-    arrays.saturating_add(kept).saturating_add(bitmaps).saturating_add(spec.bases_bytes())
 }
 
 /// Offset of the indices in their buffer. The dense side begins at a page boundary: a processor that first
@@ -236,7 +223,6 @@ impl PoolJob for Patterns {
         let stores = Spec { method: Method::Direct, ..spec.clone() };
         let keeping = kernels::timed(&stores, isa).ok_or_else(missing)?;
         let threads = context.pool.threads();
-        memory::require(need(&spec, threads as u64))?;
         let (first, second) = match spec.kernel {
             Kernel::Gather | Kernel::Scatter => (&spec.pattern, &[][..]),
             Kernel::Gs => (&spec.gather, &spec.scatter[..]),
@@ -318,26 +304,6 @@ mod tests {
     use crate::case::{Params, Value};
     use crate::primitives::Problem;
 
-    /// One thread needs as many bytes as `work` declares, except for the indices.
-    #[test]
-    fn what_is_needed_is_what_is_declared() {
-        for (kernel, method) in [("gather", "direct"), ("gather", "read-only"), ("scatter", "direct")] {
-            for count in [3, 1 << 33] {
-                let list = Value::Indices((0..100).collect::<Vec<u64>>().into());
-                let params = [("kernel", kernel), ("method", method), ("source", "custom")]
-                    .into_iter()
-                    .fold(Params::default(), |p, (key, word)| p.with(key, Value::Text(word.to_owned())))
-                    .with("source.custom.indices", list)
-                    .with("count", Value::Int(count));
-                let spec = Spec::from_params(&params, 0).expect("a case");
-                let work = Spec::from_params(&params, 0).map(|spec| spec.work()).expect("its work");
-                let declared = work.footprint - 4 * 100 + work.scratch;
-                assert!(need(&spec, 1) <= declared, "{kernel} {method} {count}: {declared}");
-                assert!(need(&spec, 2) - need(&spec, 1) == 8 * spec.dense_words());
-            }
-        }
-    }
-
     #[test]
     fn gs_needs_two_bits_for_each_word_of_its_destination() {
         let word = |word: &str| Value::Text(word.to_owned());
@@ -350,8 +316,7 @@ mod tests {
             .with("scatter.custom.indices", list((1 << 34) - 1))
             .with("index", Value::Int(8))
             .with("count", Value::Int(1));
-        let spec = Spec::from_params(&params, 0).expect("a case");
         let work = Spec::from_params(&params, 0).map(|spec| spec.work()).expect("its work");
-        assert_eq!((need(&spec, 1), work.scratch), (8 * (4 + (1 << 34)) + (1 << 32), 1 << 32));
+        assert_eq!(work.scratch, 1 << 32);
     }
 }

@@ -38,21 +38,6 @@ enum Expect {
 /// Bitmaps of the words that must be written, and of the words that hold a value of one of their writers.
 type Bitmaps = [DeviceBuffer<u32>; 2];
 
-/// Bytes that the certificate allocates at its peak.
-pub fn scratch(spec: &Spec, span: u64) -> u64 {
-    if spec.kernel.scatters() {
-        let words = if spec.mapped_whole() { spec.sparse_words() } else { largest_region(spec, span) };
-        return 8 * words.div_ceil(32);
-    }
-    let bitmaps = |words: u64| if spec.based() { 8 * words.div_ceil(32) } else { 0 };
-    let left = match spec.method {
-        Method::ReadOnly => return 0,
-        Method::Global => bitmaps(spec.dense_words()),
-        _ => 8 * LEFT_WORDS + bitmaps(LEFT_WORDS),
-    };
-    (8 * kept_window(spec) * spec.length()).max(left)
-}
-
 fn kept_window(spec: &Spec) -> u64 {
     window(spec, KEPT) / (8 * spec.length())
 }

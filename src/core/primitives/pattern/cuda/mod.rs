@@ -192,15 +192,6 @@ impl GpuJob for Patterns {
         Ok(timed.untimed(MODULE, Fill::KERNELS).untimed(MODULE, OTHERS))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let (smallest, largest) = ends(spec);
-        let words = spec.sparse_words() + 1 + spec.source_words();
-        let shared = if spec.global() { 8 * spec.dense_words() } else { 0 };
-        let patterns = 2 * spec.index * spec.length() + spec.bases_bytes();
-        let scratch = certify::scratch(spec, largest.saturating_sub(smallest) + 1);
-        8 * words + shared + patterns + scratch
-    }
-
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
         fault::plan(spec, fault)
     }

@@ -8,9 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::Spec;
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{
-    Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, memory, pieces,
-};
+use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, pieces};
 use kernels::Timed;
 
 /// A case with its arrays.
@@ -31,7 +29,6 @@ impl PoolJob for Reduce {
     fn prepare(spec: Spec, context: &Context) -> Result<(Reduce, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         let (arrays, bytes) = (1 + usize::from(spec.products()), (spec.elements + 1) * spec.element());
-        memory::require(bytes * arrays as u64)?;
         let array = |second| {
             let (mut array, n) = (Buffer::new(bytes as usize)?, spec.elements as usize + 1);
             let element = |i| spec.bits(second, i as u64);

@@ -22,9 +22,7 @@ use std::ops::Range;
 use super::operator::{Bits, combine, identity};
 use super::spec::{Kind, Method, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{
-    Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, caches, check, fence, memory,
-};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, caches, check, fence};
 use chain::{Chain, Total};
 use kernels::{Arrays, Kernels};
 
@@ -308,8 +306,6 @@ impl PoolJob for Scan {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Scan, Isa), Failure> {
         let isa = isa(context, spec.operator.name(), |isa| kernels::has(isa, spec.operator))?;
-        let (entry, entries) = spec.head_entries();
-        memory::require(2 * spec.bytes() + entry * entries)?;
         let (pool, n) = (&context.pool, spec.elements as usize);
         let tile = tile(n, pool.threads(), spec.element() as usize);
         let array = |heads| heads::Array::new(heads, &spec.segments(), tile, pool, context.cancel);

@@ -46,15 +46,6 @@ fn words(spec: &Spec) -> u64 {
     spec.elements.div_ceil(32)
 }
 
-/// Bytes of a case's heads on the device.
-pub fn bytes(spec: &Spec) -> u64 {
-    let (entry, entries) = spec.head_entries();
-    let lengths = spec.heads() == Some(Form::Lengths);
-    let starts = if lengths { 4 * entries + Variant::COUNTS.bytes(entries) } else { 0 };
-    let bits = maker(spec).map_or(0, |_| 4 * words(spec));
-    (entry * entries).next_multiple_of(4) + starts + bits
-}
-
 /// The kernels that handle a case's heads.
 pub fn kernels(spec: &Spec) -> KernelList {
     let starts = (spec.heads() == Some(Form::Lengths)).then(|| Variant::COUNTS.name());

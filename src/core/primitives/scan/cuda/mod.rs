@@ -8,7 +8,6 @@ mod sengupta2007;
 use super::operator::{Operator, Type};
 use super::segments::{self, Heads as Form, Lengths};
 use super::spec::{Kind, Method, Spec};
-use super::work::temporary;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
@@ -136,14 +135,6 @@ impl GpuJob for Scan {
             }
             _ => all.timed(MODULE, variant(spec).name(), 1),
         })
-    }
-
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let method = match spec.method {
-            Method::Sengupta2007 { .. } => temporary(spec),
-            _ => variant(spec).bytes(spec.elements),
-        };
-        2 * (spec.elements + 1) * spec.element() + heads::bytes(spec) + method
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {

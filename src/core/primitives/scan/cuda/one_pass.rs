@@ -82,11 +82,6 @@ impl Variant {
         format!("{}{means}_{}", if self.segmented { "segmented_" } else { "" }, self.family)
     }
 
-    /// Bytes that [`OnePass`] allocates for `n` elements, beside the arrays.
-    pub fn bytes(&self, n: u64) -> u64 {
-        8 * self.descriptors(n) + 4
-    }
-
     /// Tiles of `n` elements.
     fn tiles(&self, n: u64) -> u64 {
         n.div_ceil(u64::from(THREADS * VECTORS) * 16 / self.element)
@@ -161,8 +156,8 @@ mod tests {
         assert_eq!([4, 8, 16].map(|element| tiles(element, (28 << 10) / element)), [1; 3]);
         assert_eq!([4, 8, 16].map(|element| tiles(element, (28 << 10) / element + 1)), [2; 3]);
         assert_eq!([4, 8, 16].map(|element| Variant { element, ..LOOK_BACK }.descriptors(1)), [1, 2, 4]);
-        assert_eq!(LOOK_BACK.bytes(7 << 22), (1 << 12) * 8 + 4);
-        assert_eq!(Variant { element: 16, ..Variant::COUNTS }.bytes(7 << 22), (1 << 14) * 64 + 4);
+        assert_eq!(LOOK_BACK.descriptors(7 << 22), 1 << 12);
+        assert_eq!(Variant { element: 16, ..Variant::COUNTS }.descriptors(7 << 22), (1 << 14) * 8);
     }
 
     #[test]

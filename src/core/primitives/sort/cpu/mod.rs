@@ -28,7 +28,7 @@ use super::spec::{Method, Scope};
 use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::simd::Scalar;
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, memory};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence};
 use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::groups;
@@ -327,7 +327,6 @@ impl PoolJob for Sort {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Sort, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(work::arrays(&spec) * spec.bytes())?;
         let (n, pair) = (spec.keys, (spec.key_bytes() + spec.value()) as usize);
         let values = most_values(&spec);
         let group = groups::group(values, spec.key_bytes().max(spec.value()) as usize, pair);

@@ -43,11 +43,6 @@ device_struct! {
     }
 }
 
-/// Bytes that the certificate needs: a bit for each value.
-pub fn bytes(spec: &Spec) -> u64 {
-    if spec.value() > 0 { 4 * spec.keys.div_ceil(32).max(1) } else { 4 }
-}
-
 /// The closed form of the keys, and the kernels that compute it and check against it.
 pub struct Certificate {
     source: SortKeys,
@@ -78,7 +73,7 @@ impl Certificate {
             source: source(&keys, table.as_ref())?,
             _table: table,
             kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
-            touched: gpu.alloc(length(bytes(spec) / 4)?)?,
+            touched: gpu.alloc(length(if spec.value() > 0 { spec.keys.div_ceil(32).max(1) } else { 1 })?)?,
             tile,
             words: [spec.key_bytes(), spec.value()].map(|bytes| (bytes / 4) as u32),
         })

@@ -73,14 +73,6 @@ pub fn kernels(spec: &Spec, passes: u64) -> KernelList {
     located.timed(MODULE, scatter, phases * passes).timed(MODULE, leaves, 1)
 }
 
-/// Bytes that a sort allocates beside the arrays of keys and values.
-pub fn bytes(spec: &Spec) -> u64 {
-    let (n, phases) = (spec.keys, Phases::of(spec));
-    let counts = phases.most_counts(n);
-    let lists = 4 * (2 * part_words(n) + 2 * phases.leaves(n)) + 8 * LISTED as u64;
-    4 * n.max(1) + 8 * counts + Variant::COUNTS.bytes(counts) + lists
-}
-
 /// Words of a list of parts.
 fn part_words(n: u64) -> u64 {
     3 * Phases::large(n).max(1)

@@ -107,17 +107,6 @@ impl GpuJob for Sort {
         Ok(method_kernels(spec, fused::bulk(capability))?.untimed(MODULE, Certificate::KERNELS))
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let method = match spec.method {
-            Method::MultisplitLsd { radix, by, .. } => multisplits::bytes(spec, radix, by),
-            Method::SplitRadix { .. } | Method::Quicksort { .. } => sengupta2007::bytes(spec),
-            Method::He2007Msd { .. } => he2007::bytes(spec),
-            Method::Bitonic => 0,
-            _ => super::onesweep::bytes(spec),
-        };
-        work::arrays(spec) * spec.bytes() + method + certify::bytes(spec) + (1 << 20)
-    }
-
     fn ranking(spec: &Spec, gpu: &Gpu) -> Result<f64, Failure> {
         ranking::rate(gpu, spec)
     }

@@ -15,11 +15,6 @@ fn specs(spec: &Spec, radix: u64, by: Splits) -> Result<Vec<multisplit::Spec>, F
     Ok(all.into_iter().map(|(split, _)| split).collect())
 }
 
-/// Bytes of the largest multisplit's temporary arrays, for each of the two.
-pub fn bytes(spec: &Spec, radix: u64, by: Splits) -> u64 {
-    specs(spec, radix, by).unwrap_or_default().iter().map(multisplit::cuda::temporary_bytes).sum()
-}
-
 /// The kernels of a case, with bulk copies or without.
 pub fn kernels(spec: &Spec, radix: u64, by: Splits, bulk: bool) -> Result<KernelList, Failure> {
     let (splits, mut all) = (specs(spec, radix, by)?, KernelList::default());

@@ -1,7 +1,7 @@
 //! The roof that ranking digits sets to onesweep (`kernels/sort_ranking.cuh`): the same work on chip, on tiles that
 //! stay in shared memory.
 
-use super::certify::{self, Certificate};
+use super::certify::Certificate;
 use super::onesweep::{Launch, Onesweep};
 use super::{MODULE, Pairs};
 use crate::case::{Failure, Verdict};
@@ -45,7 +45,6 @@ impl Ranking {
         let resident = gpu.max_blocks(&kernel, shape.threads, shared)?.min(Onesweep::resident(gpu, &spec)?);
         let blocks = blocks.unwrap_or(resident);
         let spec = ranked(&spec, u64::from(blocks));
-        gpu.require(2 * spec.bytes() + certify::bytes(&spec) + (1 << 20))?;
         let input = Pairs::new(gpu, &spec, spec.keys + 1)?;
         let certificate = Certificate::of_tiles(gpu, &spec, shape.tile())?;
         certificate.fill(gpu, &input)?;

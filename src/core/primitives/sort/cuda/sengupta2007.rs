@@ -8,7 +8,7 @@ use crate::primitives::cuda::{grid, length};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
 use crate::primitives::sort::spec::{Method, Scope};
-use crate::primitives::sort::tiles::{DESCRIPTOR, THREADS, rounds, tile};
+use crate::primitives::sort::tiles::{THREADS, rounds, tile};
 
 const MODULE: &str = "sort_sengupta2007";
 
@@ -77,15 +77,6 @@ pub fn kernels(spec: &Spec) -> KernelList {
     };
     let [once, again] = names(spec);
     KernelList::default().timed(MODULE, once, 1).timed(MODULE, again, repeated.into())
-}
-
-/// Bytes that a sort allocates beside the arrays of keys and values: per bit the ones of two executions and a ticket, and a
-/// descriptor per tile.
-pub fn bytes(spec: &Spec) -> u64 {
-    match spec.method {
-        Method::SplitRadix { scope: Scope::Global } => 3 * 4 * MOST_BITS + DESCRIPTOR * descriptors(spec),
-        _ => 0,
-    }
 }
 
 fn descriptors(spec: &Spec) -> u64 {

@@ -6,8 +6,8 @@ mod tiled;
 
 pub use sliced::SliceBuffers;
 
+use super::matrix;
 use super::spec::{Method, Per, Spec};
-use super::{Problem, matrix, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
@@ -125,11 +125,6 @@ impl GpuJob for Product {
             _ => timed,
         };
         Ok(scanned.untimed(MODULE, [named(spec, "certify")]))
-    }
-
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let tiles = (spec.shape.rows + spec.shape.entries) / tiles::TILE + 2;
-        spec.work().footprint + tiles * 12 + scan_of(spec).bytes(spec.shape.entries) + (1 << 20)
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {

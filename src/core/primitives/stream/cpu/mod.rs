@@ -6,9 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{
-    Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, fence, memory, pieces,
-};
+use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, fence, pieces};
 use crate::primitives::stream::Spec;
 use crate::primitives::stream::spec::{Array, Kernel, Method};
 use kernels::{Span, Timed};
@@ -96,7 +94,6 @@ impl PoolJob for Stream {
             return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
         }
         let bytes = spec.elements.saturating_mul(8);
-        memory::require(bytes.saturating_mul(spec.arrays().count() as u64))?;
         let mut arrays = [None, None, None];
         for array in spec.arrays() {
             arrays[array as usize] = Some(Buffer::new(bytes as usize)?);
