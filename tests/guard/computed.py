@@ -70,8 +70,8 @@ def checks(guard, backend, cuda=False):
 
 
 def resolved(row):
-    """The resolved values of open parameters, without the times of stages."""
-    return " ".join(word for word in row["resolved"].split() if not word.startswith("stages."))
+    """The resolved values of open parameters, without the times of stages and what threads that race for arcs count."""
+    return " ".join(word for word in row["resolved"].split() if not word.startswith(("stages.", "steps", "inefficiency")))
 
 
 def shown(row):
