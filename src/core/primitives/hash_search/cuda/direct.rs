@@ -1,10 +1,9 @@
 //! hash-search with the method `direct`: one launch, in which each warp looks for some keys.
 
-use super::MODULE;
 use super::inputs::{Keys, Table, table_kernels};
-use super::search::{CERTIFY, Results, Searcher};
+use super::{CERTIFY, MODULE, Results, Searcher};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, args, poison};
+use crate::device::cuda::{DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args};
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Searches;
@@ -62,10 +61,6 @@ impl Direct {
 }
 
 impl Searcher for Direct {
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.results.out)
-    }
-
     fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
         let out = self.results.out.pointer_at(length(part.first)?)?;
         self.lookup.queue(gpu, &self.table, keys, out, part.count)
@@ -75,11 +70,7 @@ impl Searcher for Direct {
         self.results.mistake(gpu, keys, n)
     }
 
-    fn output(&self) -> Result<Vec<u8>, Failure> {
-        self.results.output()
-    }
-
-    fn written(&mut self) -> &mut DeviceBuffer<u32> {
-        &mut self.results.out
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        self.results.outputs()
     }
 }

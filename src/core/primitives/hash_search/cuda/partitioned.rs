@@ -2,12 +2,11 @@
 //! that order, in which a part of the table stays in the second-level cache, and, if the order of the results is to
 //! be that of the keys, the same multisplit backwards (`kernels/multisplit_back.cuh`).
 
-use super::MODULE;
 use super::direct::Lookup;
 use super::inputs::{Keys, Table, table_kernels};
-use super::search::{CERTIFY, Results, Searcher};
+use super::{CERTIFY, MODULE, Results, Searcher};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, args, poison};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args};
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
@@ -103,11 +102,6 @@ impl Partitioned {
 }
 
 impl Searcher for Partitioned {
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        self.results.numbers.as_mut().map_or(Ok(()), |numbers| poison(gpu, numbers))?;
-        poison(gpu, &mut self.results.out)
-    }
-
     fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
         let (n, offsets, out) = (part.count, DevicePtr::null(), self.results.out.pointer());
         let values = [self.numbers.as_ref(), self.results.numbers.as_ref()].map(Partitioned::address);
@@ -125,11 +119,7 @@ impl Searcher for Partitioned {
         self.results.mistake(gpu, keys, n)
     }
 
-    fn output(&self) -> Result<Vec<u8>, Failure> {
-        self.results.output()
-    }
-
-    fn written(&mut self) -> &mut DeviceBuffer<u32> {
-        &mut self.results.out
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        self.results.outputs()
     }
 }
