@@ -30,7 +30,10 @@ impl Room {
         let tile = tiles::tile(spec).min(spec.keys);
         let segments = if matches!(spec.method, Method::Quicksort { .. }) { tile } else { 0 };
         let starts = || Buffer::new(4 * segments as usize);
-        Ok(Room { copy: Pairs::new(spec, tile)?, segments: [starts()?, starts()?] })
+        Ok(Room {
+            copy: Pairs::new(tile, [spec.key_bytes(), spec.value()])?,
+            segments: [starts()?, starts()?],
+        })
     }
 }
 
