@@ -2,7 +2,6 @@
 //! scan scans the sums, and a warp per tile places the elements. The certificates check each element of out,
 //! and of the array beside it, against the elements, flags and segments as functions of the seed.
 
-use super::injected_fault;
 use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
@@ -162,18 +161,14 @@ impl GpuJob for Compaction {
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
-        let (count, shift) =
-            (injected_fault::handled(spec, fault), u64::from(fault == Some(Fault::OffByOne)));
-        LaunchPlan {
-            parts: vec![LaunchPart { first: 0, count, shift }],
-            skipped: injected_fault::skipped(spec, fault),
-        }
+        let (count, shift) = (spec.handled(fault), u64::from(fault == Some(Fault::OffByOne)));
+        LaunchPlan { parts: vec![LaunchPart { first: 0, count, shift }], skipped: spec.skipped(fault) }
     }
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Compaction, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
-        let (given, n) = (Given::new(&spec), injected_fault::handled(&spec, setup.fault));
+        let (given, n) = (Given::new(&spec), spec.handled(setup.fault));
         let bits = |heads: bool| given.bits(gpu, &module, heads, n);
         Ok(Compaction {
             given,

@@ -1,7 +1,6 @@
 //! multisplit on a GPU: the parts that all methods share (`kernels/multisplit.cu`).
 
 pub mod certify;
-mod field_splits;
 pub mod fused;
 pub mod input;
 mod paper;
@@ -16,7 +15,6 @@ use crate::device::cuda::{
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::stats::median;
 use certify::{Certificate, Output};
-pub use field_splits::FieldSplits;
 use input::{Function, Input};
 use paper::{Localised, ScanSplit};
 use rb_sort::RbSort;
@@ -123,6 +121,52 @@ pub fn kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
 
 fn of_cpus() -> Failure {
     Failure::NotApplicable("a method of CPUs".to_owned())
+}
+
+/// Multisplits by a field of the keys, for sorts: each may be by another field of as many bits.
+pub struct FieldSplits {
+    bits: u32,
+    splitter: Box<dyn Splitter>,
+    offsets: DeviceBuffer<u32>,
+}
+
+impl FieldSplits {
+    /// Allocates the temporary arrays of a case's method.
+    ///
+    /// # Errors
+    /// The errors of the method.
+    pub fn new(gpu: &Gpu, spec: &Spec) -> Result<FieldSplits, Failure> {
+        let function = Function::field(0, spec.bits(), spec.buckets);
+        let offsets = gpu.alloc(length(spec.buckets + 1)?)?;
+        Ok(FieldSplits { bits: spec.bits(), splitter: splitter(gpu, spec, function)?, offsets })
+    }
+
+    /// Bits of a field.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Queues a stable split of `n` keys, and values if there are any, by the field from bit `shift` on, which is found by
+    /// shifting or, in the paper's methods, by `division`.
+    ///
+    /// # Errors
+    /// Errors reported by the driver.
+    pub fn split(
+        &mut self,
+        gpu: &Gpu,
+        from: Pair,
+        to: Pair,
+        n: u64,
+        shift: u32,
+        division: bool,
+    ) -> Result<(), Failure> {
+        let field = match division {
+            true => Function::quotient(shift, self.bits),
+            false => Function::field(shift, self.bits, 1 << self.bits),
+        };
+        self.splitter.turn_to(field);
+        self.splitter.split(gpu, &Split { from, n, to, offsets: self.offsets.pointer() })
+    }
 }
 
 impl GpuJob for Multisplit {
