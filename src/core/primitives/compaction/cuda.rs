@@ -7,7 +7,7 @@ use super::work::{sums_needed, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, Module, OutputArray, args, device_struct,
+    LaunchPlan, Module, OutputArray, Plain, args, device_struct,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
@@ -258,14 +258,12 @@ impl Compaction {
         Ok(Bits {
             flags: pointer(&self.flags),
             heads: pointer(&self.heads),
-            sums: DevicePtr::null(),
-            starts: DevicePtr::null(),
             n: small(n)?,
             tiles: small(tiles(n))?,
             before,
             behind,
             together: u32::from(self.spec.operation == Operation::Compact),
-            unused: 0,
+            ..Bits::zeroed()
         })
     }
 

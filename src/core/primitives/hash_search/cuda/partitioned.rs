@@ -2,9 +2,8 @@
 //! that order, in which a part of the table stays in the second-level cache, and, if the order of the results is to
 //! be that of the keys, the same multisplit backwards (`kernels/multisplit_back.cuh`).
 
-use super::direct::Lookup;
 use super::inputs::{Keys, Table, table_kernels};
-use super::{CERTIFY, MODULE, Results, Searcher};
+use super::{CERTIFY, Lookup, MODULE, Results, Searcher};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args};
 use crate::primitives::cuda::{launch_over, length};

@@ -10,7 +10,7 @@ use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
 use crate::primitives::scan;
-use crate::primitives::scan::cuda::one_pass::{self, OnePass, Variant};
+use crate::primitives::scan::cuda::one_pass::{Summed, Variant};
 
 /// Keys per block of scan-split; the 4 keys per thread are `EACH` in the kernels.
 const KEYS: u64 = 4 * BLOCK as u64;
@@ -40,28 +40,6 @@ device_struct! {
         windows: u32,
         tiles: u32,
         value: u32,
-    }
-}
-
-/// 32-bit counts up to a fixed number, their exclusive sums, and the lab's own scan.
-struct Summed {
-    given: DeviceBuffer<u32>,
-    sums: DeviceBuffer<u32>,
-    scan: OnePass,
-}
-
-impl Summed {
-    fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
-        Ok(Summed {
-            given: gpu.alloc(length(n)?)?,
-            sums: gpu.alloc(length(n)?)?,
-            scan: OnePass::new(gpu, Variant::COUNTS, n)?,
-        })
-    }
-
-    /// Queues the exclusive scan of the first `n` counts.
-    fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
-        self.scan.execute(gpu, one_pass::Launch::new(self.given.pointer(), self.sums.pointer(), n))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::MODULE;
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, device_struct};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain, args, device_struct};
 use crate::primitives::cuda::length;
 
 /// Threads of a block, as in `kernels/scan.cu`.
@@ -54,21 +54,7 @@ device_struct! {
 impl Launch {
     /// A forward exclusive scan of `n` elements without segments, in arrays that begin at a vector boundary.
     pub fn new(input: DevicePtr<u32>, output: DevicePtr<u32>, n: u64) -> Launch {
-        Launch {
-            input,
-            output,
-            heads: DevicePtr::null(),
-            descriptors: DevicePtr::null(),
-            ticket: DevicePtr::null(),
-            n,
-            flip: 0,
-            tiles: 0,
-            epoch: 0,
-            first_ticket: 0,
-            backward: 0,
-            inclusive: 0,
-            aligned: 1,
-        }
+        Launch { input, output, n, aligned: 1, ..Launch::zeroed() }
     }
 }
 
@@ -140,6 +126,32 @@ impl OnePass {
         let (descriptors, ticket) = (self.descriptors.pointer(), self.ticket.pointer());
         let launch = Launch { descriptors, ticket, tiles, epoch: self.epoch, first_ticket, ..launch };
         gpu.launch(&self.kernel, blocks, THREADS, 0, args![launch])
+    }
+}
+
+/// 32-bit counts up to a fixed number, their exclusive sums, and their scan.
+pub struct Summed {
+    pub given: DeviceBuffer<u32>,
+    pub sums: DeviceBuffer<u32>,
+    scan: OnePass,
+}
+
+impl Summed {
+    /// Room for `n` counts.
+    ///
+    /// # Errors
+    /// The errors of [`OnePass::new`]; otherwise the driver's.
+    pub fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
+        Ok(Summed {
+            given: gpu.alloc(length(n)?)?,
+            sums: gpu.alloc(length(n)?)?,
+            scan: OnePass::new(gpu, Variant::COUNTS, n)?,
+        })
+    }
+
+    /// Queues the exclusive scan of the first `n` counts.
+    pub fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
+        self.scan.execute(gpu, Launch::new(self.given.pointer(), self.sums.pointer(), n))
     }
 }
 

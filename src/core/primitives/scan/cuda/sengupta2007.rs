@@ -5,7 +5,7 @@ use super::one_pass::Launch;
 use super::{MODULE, family};
 use crate::case::Failure;
 use crate::device::cuda::{
-    Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, args, device_struct,
+    Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, Plain, args, device_struct,
 };
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::scan::segments::Heads;
@@ -140,7 +140,6 @@ impl Sengupta2007 {
             input: launch.input,
             output: launch.output,
             or_tree: self.or_tree.pointer(),
-            flags: DevicePtr::null(),
             heads,
             sums: next.map_or(DevicePtr::null(), |next| next.sums.pointer()),
             ors: of_next(|next| &next.ors),
@@ -150,7 +149,7 @@ impl Sengupta2007 {
             elements: self.items as u32,
             backward: launch.backward,
             inclusive: launch.inclusive,
-            unused: 0,
+            ..Level::zeroed()
         };
         let Some(below) = k.checked_sub(1).and_then(|below| self.above.get(below)) else { return first };
         // The ORs of the blocks below serve as the tree of this level.

@@ -3,7 +3,7 @@
 
 use super::{Arrays, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{DevicePtr, Gpu, Kernel, KernelList, KernelName, args, device_struct};
+use crate::device::cuda::{DevicePtr, Gpu, Kernel, KernelList, KernelName, Plain, args, device_struct};
 use crate::primitives::cuda::{BLOCK, grid, launch_over};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::bitonic::{LEVELS, Launch, TILE, launches as plan};
@@ -91,9 +91,7 @@ impl Sorter for Bitonic {
             n: n as u32,
             begin,
             bits: end - begin,
-            span: 0,
-            mirrored: 0,
-            unused: 0,
+            ..Network::zeroed()
         };
         for launch in plan(n, LEVELS) {
             let (network, blocks, shared) = match launch {

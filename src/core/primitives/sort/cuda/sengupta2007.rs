@@ -3,7 +3,7 @@
 
 use super::{Arrays, Pair, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Plain, args, device_struct};
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
@@ -43,17 +43,11 @@ impl Launch {
         Launch {
             from: arrays.from,
             to: arrays.to,
-            ones: DevicePtr::null(),
-            cleared: DevicePtr::null(),
-            descriptors: DevicePtr::null(),
-            tickets: DevicePtr::null(),
             mask: field.mask(),
             n: arrays.n as u32,
             begin: field.begin,
             end: field.end,
-            bit: 0,
-            width: 0,
-            passes: 0,
+            ..Launch::zeroed()
         }
     }
 }
