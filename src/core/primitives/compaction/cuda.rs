@@ -12,7 +12,7 @@ use crate::device::cuda::{
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::{CheckReport, find};
-use crate::primitives::cuda::{grid, launch_over, length};
+use crate::primitives::cuda::{array, grid, launch_over, length};
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 
@@ -133,7 +133,7 @@ impl Given {
     /// The elements of in; empty if the operation reads none.
     fn input(&self, gpu: &Gpu, module: &Module, spec: &Spec) -> Result<DeviceBuffer<u32>, Failure> {
         let n = if spec.operation == Operation::Enumerate { 0 } else { spec.elements };
-        let input = gpu.alloc(length(n * spec.element / 4)?)?;
+        let input = array(gpu, n * spec.element / 4)?;
         launch_over(gpu, &module.kernel(FILL)?, n, args![input, *self, n])?;
         Ok(input)
     }
@@ -141,7 +141,7 @@ impl Given {
     /// The flags, or the heads, of the first `n` elements, in whole tiles.
     fn bits(&self, gpu: &Gpu, module: &Module, heads: bool, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
         let words = n.div_ceil(TILE) * TILE / 32;
-        let (bits, heads) = (gpu.alloc(length(words)?)?, u32::from(heads));
+        let (bits, heads) = (array(gpu, words)?, u32::from(heads));
         launch_over(gpu, &module.kernel(FILL_BITS)?, words, args![bits, *self, heads, n, words])?;
         Ok(bits)
     }
@@ -178,9 +178,9 @@ impl GpuJob for Compaction {
             heads: spec.segmented().then(|| bits(true)).transpose()?,
             sums: Sums::new(gpu, &module, &spec)?,
             input: given.input(gpu, &module, &spec)?,
-            output: gpu.alloc(length((spec.elements + 1) * spec.out_element() / 4)?)?,
+            output: array(gpu, (spec.elements + 1) * spec.out_element() / 4)?,
             number: gpu.alloc(1)?,
-            beside: gpu.alloc(length(spec.beside() / 4)?)?,
+            beside: array(gpu, spec.beside() / 4)?,
             spec,
         })
     }
@@ -292,9 +292,9 @@ impl Sums {
         Ok(Some(Sums {
             sum: module.kernel(SUM)?,
             scan: OnePass::new(gpu, SCAN, all)?,
-            sums: gpu.alloc(length(all)?)?,
-            scanned: gpu.alloc(length(all)?)?,
-            starts: gpu.alloc(length(all / 32)?)?,
+            sums: array(gpu, all)?,
+            scanned: array(gpu, all)?,
+            starts: array(gpu, all / 32)?,
             directions,
         }))
     }

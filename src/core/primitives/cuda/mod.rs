@@ -6,7 +6,7 @@ pub mod tiles;
 mod zipf;
 
 use crate::case::Failure;
-use crate::device::cuda::{Arg, DevicePtr, Gpu, Kernel, Module, args, plain_struct};
+use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, Plain, args, plain_struct};
 use crate::inputs::mix::key64;
 use crate::inputs::{Permutation, Scramble};
 
@@ -23,6 +23,11 @@ const MAX_GRID: u64 = (1 << 31) - 1;
 pub fn length(n: u64) -> Result<usize, Failure> {
     usize::try_from(n)
         .map_err(|_| Failure::NotApplicable(format!("{n} elements do not fit an address space")))
+}
+
+/// Allocates an array of `n` elements.
+pub fn array<T: Plain>(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<T>, Failure> {
+    gpu.alloc(length(n)?)
 }
 
 /// The number of blocks for `n` elements, `per_block` (at least 1) in each; at least one.

@@ -8,7 +8,7 @@ use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args, device_struct,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 
@@ -48,7 +48,7 @@ struct Sums {
 
 impl Sums {
     fn new(gpu: &Gpu, most: u64) -> Result<Sums, Failure> {
-        let tiles = gpu.alloc(length(most.div_ceil(SUM_TILE).max(1))?)?;
+        let tiles = array(gpu, most.div_ceil(SUM_TILE).max(1))?;
         Ok(Sums { kernels: gpu.module(MODULE)?.kernels(SUMS)?, tiles })
     }
 
@@ -91,19 +91,19 @@ impl He2007 {
         let (module, headers, n) = (gpu.module(MODULE)?, spec.headers(), spec.count);
         let sums = Sums::new(gpu, (headers + 1).max(spec.keys + 1))?;
         let arg = records_arg(&searches.records);
-        let records = gpu.alloc(length(n)?)?;
+        let records = array(gpu, n)?;
         launch_over(gpu, &module.kernel(FILL)?, n, args![records, arg, n])?;
-        let starts = gpu.alloc(length(headers + 1)?)?;
+        let starts = array(gpu, headers + 1)?;
         let mut he2007 = He2007 {
             starts,
-            entries: gpu.alloc(length(n)?)?,
+            entries: array(gpu, n)?,
             records,
             timed: module.kernels(TIMED)?,
             sums,
             certify: module.kernel(CERTIFY)?,
-            offsets: gpu.alloc(length(spec.keys + 1)?)?,
-            ids: gpu.alloc(length(spec.most_matches().max(1))?)?,
-            out: gpu.alloc(length(spec.most_matches().max(1))?)?,
+            offsets: array(gpu, spec.keys + 1)?,
+            ids: array(gpu, spec.most_matches().max(1))?,
+            out: array(gpu, spec.most_matches().max(1))?,
             spec: *spec,
         };
         he2007.chain(gpu, arg, module.kernels(CHAINS)?)?;

@@ -5,7 +5,7 @@ use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, KernelList, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{ZipfTable, launch_over, length};
+use crate::primitives::cuda::{ZipfTable, array, launch_over};
 use crate::primitives::hash_search::layout::{Layout, NO_ID, slot_word};
 use crate::primitives::hash_search::records::{self, Searches};
 
@@ -66,7 +66,7 @@ pub fn table_kernels(layout: &Layout) -> KernelList {
 impl Table {
     /// Room for the records; the slots are not empty yet.
     pub fn new(gpu: &Gpu, layout: Layout, records: &records::Records) -> Result<Table, Failure> {
-        let slots = gpu.alloc(length(layout.bytes() / 8)?)?;
+        let slots = array(gpu, layout.bytes() / 8)?;
         Ok(Table { layout, slots, empty: slot_word(records.empty_key(), NO_ID) })
     }
 
@@ -106,7 +106,7 @@ impl Keys {
     pub fn new(gpu: &Gpu, searches: &Searches, n: u64) -> Result<Keys, Failure> {
         let zipf = searches.zipf.as_ref().map(|zipf| ZipfTable::new(gpu, zipf)).transpose()?;
         let arg = searches_arg(searches, zipf.as_ref())?;
-        let keys = gpu.alloc(length(n + 1)?)?;
+        let keys = array(gpu, n + 1)?;
         launch_over(gpu, &gpu.module(MODULE)?.kernel(FILL_KEYS)?, n + 1, args![keys, arg, n + 1])?;
         Ok(Keys { keys, arg, _zipf: zipf })
     }

@@ -12,7 +12,7 @@ use crate::device::cuda::{
     LaunchPlan, OutputArray, args,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::{Method, Search};
@@ -52,9 +52,9 @@ impl Results {
     pub fn new(gpu: &Gpu, n: u64, numbered: bool) -> Result<Results, Failure> {
         let bitmap = if numbered { n.div_ceil(32) } else { 0 };
         Ok(Results {
-            out: gpu.alloc(length(n)?)?,
-            numbers: numbered.then(|| gpu.alloc(length(n)?)).transpose()?,
-            seen: gpu.alloc(length(bitmap.max(1))?)?,
+            out: array(gpu, n)?,
+            numbers: numbered.then(|| array(gpu, n)).transpose()?,
+            seen: array(gpu, bitmap.max(1))?,
             certify: gpu.module(MODULE)?.kernel(CERTIFY)?,
         })
     }

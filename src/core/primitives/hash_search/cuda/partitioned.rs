@@ -6,7 +6,7 @@ use super::inputs::{Keys, Table, table_kernels};
 use super::{CERTIFY, Lookup, MODULE, Results, Searcher};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args};
-use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::cuda::{array, launch_over};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 use crate::primitives::multisplit::cuda::Split;
@@ -72,7 +72,7 @@ impl Partitioned {
     pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<Partitioned, Failure> {
         let (layout, n, module) = (spec.layout(), spec.keys, gpu.module(MODULE)?);
         let passes = Passes::new(gpu, split(spec), n)?;
-        let room = || gpu.alloc::<u32>(length(n.max(1))?);
+        let room = || array::<u32>(gpu, n.max(1));
         let (mut numbers, mut back) = (None, None);
         if spec.order_is_free() {
             let all = room()?;

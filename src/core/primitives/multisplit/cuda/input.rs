@@ -5,7 +5,7 @@ use super::words;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain, args, device_struct};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::cuda::{array, launch_over};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Image};
 use crate::primitives::multisplit::keys::{BITS, Keys, VALUE, coin};
@@ -82,7 +82,7 @@ impl Input {
         let (splitters, function) = function(gpu, spec)?;
         let first = gpu.upload(if keys.members.first.is_empty() { &[0] } else { &keys.members.first[..] })?;
         let input = Input {
-            keys: gpu.alloc(length(spec.keys + 1)?)?,
+            keys: array(gpu, spec.keys + 1)?,
             values: words(gpu, (spec.keys + 1) * spec.value / 4)?,
             source: source(&keys, first.pointer()),
             function,

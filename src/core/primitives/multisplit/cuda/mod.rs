@@ -12,7 +12,7 @@ use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
     LaunchPlan, OutputArray, args,
 };
-use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::cuda::{BLOCK, array, grid, length};
 use crate::stats::median;
 use certify::{Certificate, Output};
 use input::{Function, Input};
@@ -54,7 +54,7 @@ impl Split {
 
 /// A buffer of `n` words, at least one.
 fn words(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
-    gpu.alloc(length(n.max(1))?)
+    array(gpu, n.max(1))
 }
 
 /// The addresses of arrays.
@@ -137,7 +137,7 @@ impl FieldSplits {
     /// The errors of the method.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<FieldSplits, Failure> {
         let function = Function::field(0, spec.bits(), spec.buckets);
-        let offsets = gpu.alloc(length(spec.buckets + 1)?)?;
+        let offsets = array(gpu, spec.buckets + 1)?;
         Ok(FieldSplits { bits: spec.bits(), splitter: splitter(gpu, spec, function)?, offsets })
     }
 
@@ -189,9 +189,9 @@ impl GpuJob for Multisplit {
             splitter: splitter(gpu, &spec, input.function)?,
             certificate: Certificate::new(gpu, &module, &spec)?,
             output: Output {
-                keys: gpu.alloc(length(spec.keys)?)?,
-                values: gpu.alloc(length(spec.value_bytes() / 4)?)?,
-                offsets: gpu.alloc(length(spec.buckets + 1)?)?,
+                keys: array(gpu, spec.keys)?,
+                values: array(gpu, spec.value_bytes() / 4)?,
+                offsets: array(gpu, spec.buckets + 1)?,
             },
             input,
             stages: Vec::new(),

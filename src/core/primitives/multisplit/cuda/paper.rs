@@ -6,7 +6,7 @@ use super::input::Function;
 use super::{MODULE, Split, Splitter, pointers};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
-use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::cuda::{BLOCK, array, grid, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
 use crate::primitives::scan;
@@ -73,7 +73,7 @@ impl ScanSplit {
     /// Errors of the driver.
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<ScanSplit, Failure> {
         let [flags, split, offsets] = gpu.module(MODULE)?.kernels(SCAN_SPLIT)?;
-        let between = |bytes: u64| gpu.alloc(length(if spec.bits() > 1 { bytes / 4 } else { 0 })?);
+        let between = |bytes: u64| array(gpu, if spec.bits() > 1 { bytes / 4 } else { 0 });
         Ok(ScanSplit {
             spec: *spec,
             function,

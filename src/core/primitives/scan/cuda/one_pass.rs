@@ -4,7 +4,7 @@
 use super::MODULE;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain, args, device_struct};
-use crate::primitives::cuda::length;
+use crate::primitives::cuda::array;
 
 /// Threads of a block, as in `kernels/scan.cu`.
 const THREADS: u32 = 256;
@@ -102,7 +102,7 @@ impl OnePass {
         if gpu.max_blocks(&kernel, THREADS, 0)? <= u32::from(variant.spine) {
             return Err(Failure::NotApplicable("a single block fills this GPU".to_owned()));
         }
-        let (mut descriptors, mut ticket) = (gpu.alloc(length(variant.descriptors(n))?)?, gpu.alloc(1)?);
+        let (mut descriptors, mut ticket) = (array(gpu, variant.descriptors(n))?, gpu.alloc(1)?);
         gpu.memset32(&mut ticket, 0)?;
         gpu.memset32(&mut descriptors, 0)?;
         Ok(OnePass { kernel, variant, descriptors, ticket, epoch: 0, drawn: 0 })
@@ -143,8 +143,8 @@ impl Summed {
     /// The errors of [`OnePass::new`]; otherwise the driver's.
     pub fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
         Ok(Summed {
-            given: gpu.alloc(length(n)?)?,
-            sums: gpu.alloc(length(n)?)?,
+            given: array(gpu, n)?,
+            sums: array(gpu, n)?,
             scan: OnePass::new(gpu, Variant::COUNTS, n)?,
         })
     }

@@ -7,7 +7,7 @@ use crate::case::Failure;
 use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, Plain, args, device_struct,
 };
-use crate::primitives::cuda::{grid, length};
+use crate::primitives::cuda::{array, grid, length};
 use crate::primitives::scan::segments::Heads;
 use crate::primitives::scan::spec::{BLOCK, Spec};
 use crate::primitives::scan::work::levels;
@@ -104,9 +104,8 @@ impl Sengupta2007 {
             Kernels::Plain { scan, add }
         };
         let flags = |n: u64| gpu.alloc::<u8>(if spec.segmented() { length(n)? } else { 0 });
-        let sums = |n: &u64| {
-            Ok(Sums { sums: gpu.alloc(length(n * element / 4)?)?, ors: flags(*n)?, firsts: flags(*n)? })
-        };
+        let sums =
+            |n: &u64| Ok(Sums { sums: array(gpu, n * element / 4)?, ors: flags(*n)?, firsts: flags(*n)? });
         let above = levels(n, items).iter().skip(1).map(sums).collect::<Result<_, Failure>>()?;
         Ok(Sengupta2007 { kernels, element, items, above, or_tree: flags(n)? })
     }

@@ -6,7 +6,7 @@ use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, device_str
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{ZipfTable, launch_over, length};
+use crate::primitives::cuda::{ZipfTable, array, launch_over};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
 use crate::primitives::sort::keys::{Keys, VALUE};
@@ -73,7 +73,7 @@ impl Certificate {
             source: source(&keys, table.as_ref())?,
             _table: table,
             kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
-            touched: gpu.alloc(length(if spec.value() > 0 { spec.keys.div_ceil(32).max(1) } else { 1 })?)?,
+            touched: array(gpu, if spec.value() > 0 { spec.keys.div_ceil(32).max(1) } else { 1 })?,
             tile,
             words: [spec.key_bytes(), spec.value()].map(|bytes| (bytes / 4) as u32),
         })

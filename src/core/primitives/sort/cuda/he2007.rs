@@ -5,7 +5,7 @@ use super::bitonic::{MODULE, shared};
 use super::{Arrays, Pair, Sorter};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
-use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::cuda::{BLOCK, array, grid};
 use crate::primitives::scan;
 use crate::primitives::scan::cuda::one_pass::{Summed, Variant};
 use crate::primitives::sort::Spec;
@@ -102,7 +102,6 @@ impl He2007 {
     /// The errors of [`Summed::new`]; otherwise the driver's.
     pub fn new(gpu: &Gpu, spec: &Spec, passes: u64) -> Result<He2007, Failure> {
         let (n, phases, module) = (spec.keys, Phases::of(spec), gpu.module(MODULE)?);
-        let words = |count: u64| gpu.alloc(length(count)?);
         let kernel = |name: String| module.kernel(&name);
         let [count, locate, scatter, leaves] = names(spec).map(kernel);
         let mut sort = He2007 {
@@ -112,10 +111,10 @@ impl He2007 {
             kernels: [count?, locate?, scatter?, leaves?],
             leaf: shared(spec),
             blocks: gpu.device().sms.max(1) * BLOCKS,
-            locations: words(n.max(1))?,
+            locations: array(gpu, n.max(1))?,
             counts: Summed::new(gpu, phases.most_counts(n))?,
-            parts: [words(part_words(n))?, words(part_words(n))?],
-            leaves: words(2 * phases.leaves(n))?,
+            parts: [array(gpu, part_words(n))?, array(gpu, part_words(n))?],
+            leaves: array(gpu, 2 * phases.leaves(n))?,
             listed: gpu.alloc(LISTED)?,
         };
         // A scan also goes over what no tile has counted.

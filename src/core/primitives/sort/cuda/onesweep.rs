@@ -5,7 +5,7 @@ use crate::case::Failure;
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, KernelName, args, device_struct,
 };
-use crate::primitives::cuda::{grid, length};
+use crate::primitives::cuda::{array, grid};
 use crate::primitives::multisplit::cuda::{Pair, fused};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
@@ -79,7 +79,7 @@ impl Onesweep {
         let (count, pass, shared) =
             (count?, pass?, [counting(spec).1, shape.shared(bulk)].map(|bytes| bytes as u32));
         let counts = vec![0; (MOST_DIGITS * DIGITS) as usize];
-        let descriptors = || gpu.alloc(length(shape.tiles(spec.keys).max(1) * DIGITS)?);
+        let descriptors = || array(gpu, shape.tiles(spec.keys).max(1) * DIGITS);
         gpu.max_blocks(&count, COUNT_THREADS, shared[0])?;
         let resident = gpu.max_blocks(&pass, shape.threads, shared[1])?;
         if resident <= shape.spines {

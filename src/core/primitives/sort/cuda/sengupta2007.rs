@@ -4,7 +4,7 @@
 use super::{Arrays, Pair, Sorter};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Plain, args, device_struct};
-use crate::primitives::cuda::{grid, length};
+use crate::primitives::cuda::{array, grid};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
 use crate::primitives::sort::spec::{Method, Scope};
@@ -103,7 +103,7 @@ impl Bits {
             sms: gpu.device().sms.max(1),
             ones: [none()?, none()?],
             tickets: none()?,
-            descriptors: gpu.alloc(length(descriptors(spec))?)?,
+            descriptors: array(gpu, descriptors(spec))?,
         })
     }
 }
