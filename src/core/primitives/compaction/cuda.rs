@@ -211,10 +211,14 @@ impl GpuJob for Compaction {
         gpu.launch(&self.place, grid(part.count.div_ceil(TILE), TILES), PLACING, 0, args)
     }
 
+    /// The number of elements of out, if the operation leaves it; out; and the array beside it. An error of the driver
+    /// shows again where the arrays are read.
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
-        let element = self.spec.out_element();
-        let [number, beside] = [OutputArray::new(&mut self.number, 8), OutputArray::new(&mut self.beside, 4)];
-        vec![OutputArray::new(&mut self.output, element), number, beside]
+        let (compact, n) = (self.spec.operation == Operation::Compact, self.spec.elements);
+        let written = if compact { n.min(self.number().unwrap_or(0)) } else { n };
+        let out = OutputArray::new(&mut self.output, self.spec.out_element()).first(written);
+        let number = OutputArray::new(&mut self.number, 8).first(compact.into());
+        vec![number, out.losing_stores(), OutputArray::new(&mut self.beside, 4)]
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -233,19 +237,6 @@ impl GpuJob for Compaction {
             (mistake, _) => mistake,
         };
         Ok(Verdict::of(mistake.or_else(|| finding.unchecked(n, "elements")), n))
-    }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let mut words = Vec::new();
-        let mut elements = self.spec.elements;
-        if self.spec.operation == Operation::Compact {
-            let number = self.number()?;
-            words.extend([number as u32, (number >> 32) as u32]);
-            elements = elements.min(number);
-        }
-        words.extend(self.output.range_to_host(0..length(elements * self.spec.out_element() / 4)?)?);
-        words.extend(self.beside.to_host()?);
-        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
     }
 }
 
