@@ -12,7 +12,7 @@ use crate::device::cuda::{
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::{CheckReport, find};
-use crate::primitives::cuda::{array, grid, launch_over, length};
+use crate::primitives::cuda::{address, array, grid, launch_over, length};
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 
@@ -201,7 +201,7 @@ impl GpuJob for Compaction {
             bits = sums.execute(gpu, bits)?;
         }
         let out = self.output.pointer_at(length(part.shift * self.spec.out_element() / 4)?)?;
-        let beside = if self.beside.is_empty() { DevicePtr::null() } else { self.beside.pointer() };
+        let beside = address(Some(&self.beside).filter(|beside| !beside.is_empty()));
         let args = match self.spec.operation {
             Operation::Enumerate => &args![bits, out][..],
             Operation::Compact => args![bits, self.input, out, beside, self.number],
@@ -243,12 +243,10 @@ impl GpuJob for Compaction {
 impl Compaction {
     /// The bits of the first `n` elements, without sums so far.
     fn bits(&self, n: u64) -> Result<Bits, Failure> {
-        let pointer =
-            |bits: &Option<DeviceBuffer<u32>>| bits.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
         let [before, behind] = sums_needed(&self.spec).map(u32::from);
         Ok(Bits {
-            flags: pointer(&self.flags),
-            heads: pointer(&self.heads),
+            flags: address(self.flags.as_ref()),
+            heads: address(self.heads.as_ref()),
             n: small(n)?,
             tiles: small(tiles(n))?,
             before,

@@ -30,6 +30,11 @@ pub fn array<T: Plain>(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<T>, Failure> {
     gpu.alloc(length(n)?)
 }
 
+/// The address of an array, null if there is none.
+pub fn address<T: Plain>(array: Option<&DeviceBuffer<T>>) -> DevicePtr<T> {
+    array.map_or(DevicePtr::null(), DeviceBuffer::pointer)
+}
+
 /// The number of blocks for `n` elements, `per_block` (at least 1) in each; at least one.
 pub fn grid(n: u64, per_block: u64) -> u32 {
     n.div_ceil(per_block).clamp(1, MAX_GRID) as u32

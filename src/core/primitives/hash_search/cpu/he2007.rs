@@ -1,5 +1,6 @@
 //! hash-search on the CPU with the method `he2007` (§4.2): each worker counts the matches of its keys, sums the counts,
 //! writes the ids of the matches, and gathers their records in passes, each over a chunk of the records.
+//! A key's entries are read twice, to count and to locate them; each pass reads all ids.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -12,7 +12,7 @@ use crate::device::cuda::{
     LaunchPlan, OutputArray, args,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, address, array, grid, launch_over, length};
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::{Method, Search};
@@ -61,7 +61,7 @@ impl Results {
 
     pub fn mistake(&mut self, gpu: &Gpu, keys: &Keys, n: u64) -> Result<Option<String>, Failure> {
         let Results { out, numbers, seen, certify } = self;
-        let numbers = numbers.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+        let numbers = address(numbers.as_ref());
         let finding = find(gpu, |report| {
             gpu.memset32(seen, 0)?;
             launch_over(gpu, certify, n, args![out, numbers, keys.arg, seen, n, report])

@@ -1,6 +1,7 @@
 //! The methods of ashkiani2017 other than sorts (`kernels/multisplit_paper.cuh`): scan-split, a stable split in
 //! two by each bit of the bucket's number, from the lowest on (§3.2); and dms, wms and bms, with a pre-scan,
-//! the scan of its counts and a post-scan (§5).
+//! the scan of its counts and a post-scan (§5). For each bit scan-split reads keys for their flags, scans the flags,
+//! and reads and writes keys and values; the others do so once, with the counts of subproblems in place of flags.
 
 use super::input::Function;
 use super::{MODULE, Split, Splitter, pointers};

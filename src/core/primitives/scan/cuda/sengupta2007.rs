@@ -7,7 +7,7 @@ use crate::case::Failure;
 use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, Plain, args, device_struct,
 };
-use crate::primitives::cuda::{array, grid, length};
+use crate::primitives::cuda::{address, array, grid, length};
 use crate::primitives::scan::segments::Heads;
 use crate::primitives::scan::spec::{BLOCK, Spec};
 use crate::primitives::scan::work::levels;
@@ -133,16 +133,14 @@ impl Sengupta2007 {
     /// forward, exclusively and without a flip.
     fn level(&self, launch: &Launch, heads: Flags, k: usize, n: u64) -> Level {
         let next = self.above.get(k);
-        let of_next =
-            |ors: fn(&Sums) -> &DeviceBuffer<u8>| next.map_or(DevicePtr::null(), |next| ors(next).pointer());
         let first = Level {
             input: launch.input,
             output: launch.output,
             or_tree: self.or_tree.pointer(),
             heads,
-            sums: next.map_or(DevicePtr::null(), |next| next.sums.pointer()),
-            ors: of_next(|next| &next.ors),
-            firsts: of_next(|next| &next.firsts),
+            sums: address(next.map(|next| &next.sums)),
+            ors: address(next.map(|next| &next.ors)),
+            firsts: address(next.map(|next| &next.firsts)),
             n,
             flip: launch.flip,
             elements: self.items as u32,

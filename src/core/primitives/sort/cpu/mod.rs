@@ -12,7 +12,6 @@ mod bitonic;
 mod certificate;
 mod he2007;
 mod lsd;
-mod merge;
 mod msd;
 #[cfg(target_arch = "x86_64")]
 mod network;

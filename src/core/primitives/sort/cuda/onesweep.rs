@@ -1,4 +1,5 @@
-//! onesweep (`kernels/sort_onesweep.cuh`): a histogram of all digits, and a pass per digit.
+//! onesweep (`kernels/sort_onesweep.cuh`; Adinets and Merrill 2022): a histogram of all digits, for which keys are read
+//! once, and a pass per digit, which reads and writes keys and values once.
 
 use super::{Arrays, MODULE, Sorter};
 use crate::case::Failure;
