@@ -11,7 +11,7 @@ use crate::inputs::mix::key64;
 use crate::inputs::{Permutation, Scramble};
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
-pub use zipf::ZipfTable;
+pub use zipf::{ZipfArg, ZipfTable};
 
 plain_struct!(Permutation: 40);
 plain_struct!(Scramble: 24);
