@@ -122,7 +122,8 @@ pub fn kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
     })
 }
 
-fn of_cpus() -> Failure {
+/// A method that no GPU has.
+pub fn of_cpus() -> Failure {
     Failure::NotApplicable("a method of CPUs".to_owned())
 }
 

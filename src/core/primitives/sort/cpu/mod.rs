@@ -248,6 +248,11 @@ mod avx512 {
     }
 }
 
+/// One for each worker.
+fn each<T>(workers: usize, new: impl Fn() -> Result<T, Failure>) -> Result<Vec<T>, Failure> {
+    (0..workers).map(|_| new()).collect()
+}
+
 /// The standard library's sort of a copy: all workers copy, and the first one sorts.
 unsafe fn library<K: Key>(sort: &Sort, worker: Worker) {
     let (first, beside) = (worker.index == 0, usize::from(sort.fault == Some(Fault::OffByOne)));
@@ -323,22 +328,16 @@ impl PoolJob for Sort {
             Method::He2007Msd { .. } => he2007::table_bytes(&spec),
             _ => digits(&spec).count() as usize * values * 8,
         };
-        let workers = 0..context.pool.threads();
+        let workers = context.pool.threads();
         let room = if spec.method == Method::Msd { msd::room(&spec) } else { 0 };
         let mut sort = Sort {
             input: Pairs::new(n + 1, sizes)?,
             between: Room::new(&spec, if work::arrays(&spec) == 2 { 0 } else { n })?,
             output: Pairs::new(n, sizes)?,
-            own: workers
-                .clone()
-                .map(|_| WorkerTables::new(values, values * group * pair))
-                .collect::<Result<_, _>>()?,
-            counts: workers.clone().map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
-            rooms: workers.clone().map(|_| Room::new(&spec, room)).collect::<Result<_, _>>()?,
-            tile_rooms: workers
-                .filter(|_| has_tiles(&spec))
-                .map(|_| tiles::Room::new(&spec))
-                .collect::<Result<_, _>>()?,
+            own: each(workers, || WorkerTables::new(values, values * group * pair))?,
+            counts: each(workers, || Buffer::new(counts))?,
+            rooms: each(workers, || Room::new(&spec, room))?,
+            tile_rooms: each(if has_tiles(&spec) { workers } else { 0 }, || tiles::Room::new(&spec))?,
             next: AtomicUsize::new(0),
             group,
             run: run(&spec, isa),

@@ -16,7 +16,7 @@ use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart, LaunchPlan, OutputArray,
 };
 use crate::primitives::cuda::{array, length};
-use crate::primitives::multisplit::cuda::{Pair, fused};
+use crate::primitives::multisplit::cuda::{Pair, fused, of_cpus};
 use certify::Certificate;
 
 /// The module of all kernels except the passes with bulk copies.
@@ -83,10 +83,6 @@ fn method_kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
         Method::Bitonic => Ok(bitonic::kernels(spec)),
         Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
     }
-}
-
-fn of_cpus() -> Failure {
-    Failure::NotApplicable("a method of CPUs".to_owned())
 }
 
 /// A case in device memory.
