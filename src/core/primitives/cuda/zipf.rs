@@ -13,7 +13,7 @@ pub struct ZipfTable {
 }
 
 device_struct! {
-    /// The table and the positions of its ranks, as structs of the kernels end with them or hold them.
+    /// The table and the positions of its ranks, as the structs of several kernels hold them.
     pub struct ZipfArg: 64 {
         cumulative: DevicePtr<u64>,
         start: DevicePtr<u64>,

@@ -101,7 +101,7 @@ unsafe fn sort_tile<K: Key, V: Tuple>(sort: &Sort, worker: Worker, range: Range<
 
 /// Copies `n` keys and values.
 #[inline(always)]
-pub unsafe fn copy_all<K: Key, V: Tuple>(from: Place, to: Place, n: usize) {
+unsafe fn copy_all<K: Key, V: Tuple>(from: Place, to: Place, n: usize) {
     for i in 0..n {
         unsafe { from.take::<K, V>(i).put(to, i) };
     }
