@@ -21,8 +21,8 @@ fn defined(spec: &Spec) -> Arrays {
     order.sort_by_key(|&i| buckets.of(keys.at(i)));
     let words = |&i: &u64| match spec.value {
         0 => vec![],
-        4 => vec![keys.value32(i)],
-        _ => vec![keys.value64(i) as u32, (keys.value64(i) >> 32) as u32],
+        4 => vec![keys.value(i, 4) as u32],
+        _ => vec![keys.value(i, 8) as u32, (keys.value(i, 8) >> 32) as u32],
     };
     let below = |b: u32| order.iter().filter(|&&i| buckets.of(keys.at(i)) < b).count() as u32;
     let offsets = (0..=spec.buckets as u32).map(below).collect();
@@ -69,10 +69,10 @@ fn inputs_are_those_of_the_host() {
         assert_eq!(input.keys.to_host().unwrap(), wanted, "{spec:?}");
         let values = input.values.to_host().unwrap();
         match spec.value {
-            4 => assert!((0..spec.keys).all(|i| values[i as usize] == keys.value32(i)), "{spec:?}"),
+            4 => assert!((0..spec.keys).all(|i| values[i as usize] == keys.value(i, 4) as u32), "{spec:?}"),
             8 => assert!((0..spec.keys).all(|i| {
                 let low = u64::from(values[2 * i as usize]);
-                low | u64::from(values[2 * i as usize + 1]) << 32 == keys.value64(i)
+                low | u64::from(values[2 * i as usize + 1]) << 32 == keys.value(i, 8)
             })),
             _ => {}
         }

@@ -112,6 +112,25 @@ pub const fn index_of_word32(seed: u64, word: u32) -> u32 {
     unmix32(word).wrapping_sub(key32(seed))
 }
 
+/// Random word `i` of a seed with so many bytes, 4 or 8; 0 where it has none.
+#[inline(always)]
+pub const fn word(seed: u64, i: u64, bytes: u64) -> u64 {
+    match bytes {
+        0 => 0,
+        4 => word32(seed, i as u32) as u64,
+        _ => word64(seed, i),
+    }
+}
+
+/// The `i` whose [`word`] of so many bytes, 4 or 8, is `word`.
+#[inline(always)]
+pub const fn index_of_word(seed: u64, word: u64, bytes: u64) -> u64 {
+    match bytes {
+        4 => index_of_word32(seed, word as u32) as u64,
+        _ => index_of_word64(seed, word),
+    }
+}
+
 /// Maps a uniform random word to [0, n): the upper half of the 128-bit product, `floor(word * n / 2^64)`.
 #[inline(always)]
 pub const fn scale(word: u64, n: u64) -> u64 {

@@ -27,11 +27,7 @@ const ALL: &[Implementation] = &[
     Implementation::of::<histogram::Spec, histogram::cpu::Histogram, histogram::cuda::Histogram>(),
     Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
     Implementation::of::<sort::Spec, sort::cpu::Sort, sort::cuda::Sort>(),
-    Implementation::of::<
-        hash_search::Search,
-        hash_search::cpu::search::Searching,
-        hash_search::cuda::search::Searching,
-    >(),
+    Implementation::of::<hash_search::Search, hash_search::cpu::Searching, hash_search::cuda::Searching>(),
     Implementation::of::<
         hash_search::Build,
         hash_search::cpu::build::Building,

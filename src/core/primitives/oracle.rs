@@ -14,6 +14,22 @@ pub fn check_length(output: &[u8], bytes: u64) -> Result<(), String> {
     }
 }
 
+/// An array as little-endian words of `element` bytes, at most 8; an incomplete last one is dropped.
+pub fn words(array: &[u8], element: u64) -> impl Iterator<Item = u64> {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    array.chunks_exact(element.max(1) as usize).map(word)
+}
+
+/// The place at which an array first differs from the wanted one, with the word found there and the one wanted.
+pub fn difference(
+    array: &[u8],
+    element: u64,
+    wanted: impl Iterator<Item = u64>,
+) -> Option<(usize, [u64; 2])> {
+    let mut pairs = words(array, element).zip(wanted).enumerate();
+    pairs.find(|(_, (found, wanted))| found != wanted).map(|(at, (found, wanted))| (at, [found, wanted]))
+}
+
 /// The output as little-endian 64-bit words; an incomplete last word is dropped.
 pub fn words64(output: &[u8]) -> impl Iterator<Item = u64> {
     output.chunks_exact(8).map(|chunk| {

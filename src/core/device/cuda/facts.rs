@@ -97,7 +97,13 @@ pub struct ManagedFacts {
 /// # Safety
 /// Every bit pattern must be a valid value, and the layout must match the kernel's (`#[repr(C)]`); no
 /// references, no pointers to host memory.
-pub unsafe trait Plain: Copy + 'static {}
+pub unsafe trait Plain: Copy + 'static {
+    /// All zeros: in a struct of arguments, what a launch has no use for.
+    fn zeroed() -> Self {
+        // SAFETY: by the trait's promise every bit pattern is valid.
+        unsafe { std::mem::zeroed() }
+    }
+}
 
 macro_rules! plain {
     ($($t:ty)*) => { $(

@@ -119,17 +119,24 @@ pub struct OutputArray<'a> {
     element: u64,
     /// Bytes that belong to the output.
     bytes: u64,
+    /// Whether a fault that takes a store back does so here, though this is not the first array.
+    loses_stores: bool,
 }
 
 impl<'a> OutputArray<'a> {
     /// The whole array, of elements of so many bytes, which may be several of its type.
     pub fn new<T: Plain>(array: &'a mut DeviceBuffer<T>, element: u64) -> OutputArray<'a> {
-        OutputArray { bytes: array.bytes(), array, element }
+        OutputArray { bytes: array.bytes(), array, element, loses_stores: false }
     }
 
     /// Its first `count` elements; the others are poisoned only.
     pub fn first(self, count: u64) -> OutputArray<'a> {
         OutputArray { bytes: self.element * count, ..self }
+    }
+
+    /// The array in which a fault takes a store back, instead of the first.
+    pub fn losing_stores(self) -> OutputArray<'a> {
+        OutputArray { loses_stores: true, ..self }
     }
 }
 
@@ -168,7 +175,8 @@ pub trait GpuJob: Sized + Send + 'static {
     fn prepare(case: Self::Case, setup: &GpuSetup) -> Result<Self, Failure>;
 
     /// The arrays that an execution writes, in the order in which the oracle reads them; a fault that takes a store back
-    /// does so in the first. A case with other results clears and returns them itself; then only the first one matters.
+    /// does so in the first, unless another is [`losing_stores`](OutputArray::losing_stores). A case with other results
+    /// clears and returns them itself; then only that one matters.
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
         Vec::new()
     }
@@ -296,7 +304,7 @@ pub trait GpuJob: Sized + Send + 'static {
 /// Poisons an output element again.
 fn take_back<J: GpuJob>(job: &mut J, gpu: &Gpu, at: u64) -> Result<(), Failure> {
     let none = || Failure::Failed("no element of the output can be taken back".to_owned());
-    let output = job.outputs().into_iter().next().ok_or_else(none)?;
+    let output = job.outputs().into_iter().min_by_key(|output| !output.loses_stores).ok_or_else(none)?;
     output.array.poison_element(gpu, at, output.element)
 }
 

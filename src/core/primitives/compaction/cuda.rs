@@ -2,18 +2,17 @@
 //! scan scans the sums, and a warp per tile places the elements. The certificates check each element of out,
 //! and of the array beside it, against the elements, flags and segments as functions of the seed.
 
-use super::injected_fault;
 use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, Module, OutputArray, args, device_struct,
+    LaunchPlan, Module, OutputArray, Plain, args, device_struct,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::{CheckReport, find};
-use crate::primitives::cuda::{grid, launch_over, length};
+use crate::primitives::cuda::{address, array, grid, launch_over, length};
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 
@@ -134,7 +133,7 @@ impl Given {
     /// The elements of in; empty if the operation reads none.
     fn input(&self, gpu: &Gpu, module: &Module, spec: &Spec) -> Result<DeviceBuffer<u32>, Failure> {
         let n = if spec.operation == Operation::Enumerate { 0 } else { spec.elements };
-        let input = gpu.alloc(length(n * spec.element / 4)?)?;
+        let input = array(gpu, n * spec.element / 4)?;
         launch_over(gpu, &module.kernel(FILL)?, n, args![input, *self, n])?;
         Ok(input)
     }
@@ -142,7 +141,7 @@ impl Given {
     /// The flags, or the heads, of the first `n` elements, in whole tiles.
     fn bits(&self, gpu: &Gpu, module: &Module, heads: bool, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
         let words = n.div_ceil(TILE) * TILE / 32;
-        let (bits, heads) = (gpu.alloc(length(words)?)?, u32::from(heads));
+        let (bits, heads) = (array(gpu, words)?, u32::from(heads));
         launch_over(gpu, &module.kernel(FILL_BITS)?, words, args![bits, *self, heads, n, words])?;
         Ok(bits)
     }
@@ -162,18 +161,14 @@ impl GpuJob for Compaction {
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
-        let (count, shift) =
-            (injected_fault::handled(spec, fault), u64::from(fault == Some(Fault::OffByOne)));
-        LaunchPlan {
-            parts: vec![LaunchPart { first: 0, count, shift }],
-            skipped: injected_fault::skipped(spec, fault),
-        }
+        let (count, shift) = (spec.handled(fault), u64::from(fault == Some(Fault::OffByOne)));
+        LaunchPlan { parts: vec![LaunchPart { first: 0, count, shift }], skipped: spec.skipped(fault) }
     }
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Compaction, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
-        let (given, n) = (Given::new(&spec), injected_fault::handled(&spec, setup.fault));
+        let (given, n) = (Given::new(&spec), spec.handled(setup.fault));
         let bits = |heads: bool| given.bits(gpu, &module, heads, n);
         Ok(Compaction {
             given,
@@ -183,9 +178,9 @@ impl GpuJob for Compaction {
             heads: spec.segmented().then(|| bits(true)).transpose()?,
             sums: Sums::new(gpu, &module, &spec)?,
             input: given.input(gpu, &module, &spec)?,
-            output: gpu.alloc(length((spec.elements + 1) * spec.out_element() / 4)?)?,
+            output: array(gpu, (spec.elements + 1) * spec.out_element() / 4)?,
             number: gpu.alloc(1)?,
-            beside: gpu.alloc(length(spec.beside() / 4)?)?,
+            beside: array(gpu, spec.beside() / 4)?,
             spec,
         })
     }
@@ -206,7 +201,7 @@ impl GpuJob for Compaction {
             bits = sums.execute(gpu, bits)?;
         }
         let out = self.output.pointer_at(length(part.shift * self.spec.out_element() / 4)?)?;
-        let beside = if self.beside.is_empty() { DevicePtr::null() } else { self.beside.pointer() };
+        let beside = address(Some(&self.beside).filter(|beside| !beside.is_empty()));
         let args = match self.spec.operation {
             Operation::Enumerate => &args![bits, out][..],
             Operation::Compact => args![bits, self.input, out, beside, self.number],
@@ -216,10 +211,14 @@ impl GpuJob for Compaction {
         gpu.launch(&self.place, grid(part.count.div_ceil(TILE), TILES), PLACING, 0, args)
     }
 
+    /// The number of elements of out, if the operation leaves it; out; and the array beside it. An error of the driver
+    /// shows again where the arrays are read.
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
-        let element = self.spec.out_element();
-        let [number, beside] = [OutputArray::new(&mut self.number, 8), OutputArray::new(&mut self.beside, 4)];
-        vec![OutputArray::new(&mut self.output, element), number, beside]
+        let (compact, n) = (self.spec.operation == Operation::Compact, self.spec.elements);
+        let written = if compact { n.min(self.number().unwrap_or(0)) } else { n };
+        let out = OutputArray::new(&mut self.output, self.spec.out_element()).first(written);
+        let number = OutputArray::new(&mut self.number, 8).first(compact.into());
+        vec![number, out.losing_stores(), OutputArray::new(&mut self.beside, 4)]
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -239,38 +238,21 @@ impl GpuJob for Compaction {
         };
         Ok(Verdict::of(mistake.or_else(|| finding.unchecked(n, "elements")), n))
     }
-
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let mut words = Vec::new();
-        let mut elements = self.spec.elements;
-        if self.spec.operation == Operation::Compact {
-            let number = self.number()?;
-            words.extend([number as u32, (number >> 32) as u32]);
-            elements = elements.min(number);
-        }
-        words.extend(self.output.range_to_host(0..length(elements * self.spec.out_element() / 4)?)?);
-        words.extend(self.beside.to_host()?);
-        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
-    }
 }
 
 impl Compaction {
     /// The bits of the first `n` elements, without sums so far.
     fn bits(&self, n: u64) -> Result<Bits, Failure> {
-        let pointer =
-            |bits: &Option<DeviceBuffer<u32>>| bits.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
         let [before, behind] = sums_needed(&self.spec).map(u32::from);
         Ok(Bits {
-            flags: pointer(&self.flags),
-            heads: pointer(&self.heads),
-            sums: DevicePtr::null(),
-            starts: DevicePtr::null(),
+            flags: address(self.flags.as_ref()),
+            heads: address(self.heads.as_ref()),
             n: small(n)?,
             tiles: small(tiles(n))?,
             before,
             behind,
             together: u32::from(self.spec.operation == Operation::Compact),
-            unused: 0,
+            ..Bits::zeroed()
         })
     }
 
@@ -299,9 +281,9 @@ impl Sums {
         Ok(Some(Sums {
             sum: module.kernel(SUM)?,
             scan: OnePass::new(gpu, SCAN, all)?,
-            sums: gpu.alloc(length(all)?)?,
-            scanned: gpu.alloc(length(all)?)?,
-            starts: gpu.alloc(length(all / 32)?)?,
+            sums: array(gpu, all)?,
+            scanned: array(gpu, all)?,
+            starts: array(gpu, all / 32)?,
             directions,
         }))
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::spec::Spec;
 use crate::inputs::Permutation;
-use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
+use crate::inputs::mix::{index_of_word, word};
 use crate::primitives::scan::segments::Segments;
 
 const TAG: u64 = 0x46_4C41_4753;
@@ -47,17 +47,13 @@ impl Inputs {
     /// in\[i\] as bits.
     #[inline(always)]
     pub fn value(&self, i: u64) -> u64 {
-        if self.element == 4 { word32(self.seed, i as u32).into() } else { word64(self.seed, i) }
+        word(self.seed, i, self.element)
     }
 
     /// The index i of a value; n or more if in does not contain the value.
     #[inline(always)]
     pub fn index(&self, value: u64) -> u64 {
-        if self.element == 4 {
-            index_of_word32(self.seed, value as u32).into()
-        } else {
-            index_of_word64(self.seed, value)
-        }
+        index_of_word(self.seed, value, self.element)
     }
 
     /// The flag of element `i`; i below n.

@@ -30,7 +30,6 @@
 mod block_costs;
 pub mod cpu;
 pub mod cuda;
-mod injected_fault;
 pub mod inputs;
 mod oracle;
 pub mod spec;

@@ -3,7 +3,7 @@
 use super::inputs::Inputs;
 use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, select, sizes, variants, words};
-use crate::case::{Params, Refusal, reader};
+use crate::case::{Fault, Params, Refusal, reader};
 use crate::primitives::scan::segments::{Heads, Lengths, Segments};
 use crate::primitives::scan::spec::Direction;
 
@@ -196,6 +196,33 @@ impl Spec {
         let number = if self.operation == Operation::Compact { 8 } else { 0 };
         number + self.written() * self.out_element() + self.beside()
     }
+
+    /// The number of elements handled, from the first on: with [`Fault::MissingTail`] all but the last one written;
+    /// with [`Fault::WrongChunk`], whose second half repeats the first, half of those written. The stores implement
+    /// the other faults.
+    pub fn handled(&self, fault: Option<Fault>) -> u64 {
+        match fault {
+            Some(Fault::MissingTail) => self.reaching(self.written().saturating_sub(1)),
+            Some(Fault::WrongChunk) => self.reaching(self.written() / 2),
+            _ => self.elements,
+        }
+    }
+
+    /// The element of out that [`Fault::SkippedStore`] leaves unwritten.
+    pub fn skipped(&self, fault: Option<Fault>) -> Option<u64> {
+        (fault == Some(Fault::SkippedStore) && self.written() > 0).then_some(self.written() / 2)
+    }
+
+    /// The number of elements, from the first on, that gives exactly `written` elements of out; fewer than all are
+    /// written.
+    fn reaching(&self, written: u64) -> u64 {
+        if self.operation != Operation::Compact {
+            return written;
+        }
+        let inputs = self.inputs();
+        let mut trues = (0..self.elements).filter(|&i| inputs.flag(i));
+        trues.nth(written as usize).unwrap_or(self.elements)
+    }
 }
 
 #[cfg(test)]
@@ -238,5 +265,22 @@ mod tests {
             ALL.map(|o| if o == Operation::Split { 0 } else { output(o) }),
             [400, 8 + 200 + 60, 400, 0, 400 + 16]
         );
+    }
+
+    #[test]
+    fn a_fault_leaves_something_out() {
+        for operation in [Operation::Compact, Operation::Enumerate] {
+            let spec = spec(operation, 100, 0, 3);
+            let inputs = spec.inputs();
+            let written = |n: u64| match operation {
+                Operation::Compact => (0..n).filter(|&i| inputs.flag(i)).count() as u64,
+                _ => n,
+            };
+            let all = spec.written();
+            assert_eq!(written(spec.handled(None)), all);
+            assert_eq!(written(spec.handled(Some(Fault::MissingTail))), all - 1);
+            assert_eq!(written(spec.handled(Some(Fault::WrongChunk))), all / 2);
+            assert_eq!(spec.skipped(Some(Fault::SkippedStore)), Some(all / 2));
+        }
     }
 }

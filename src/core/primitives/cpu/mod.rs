@@ -1,5 +1,6 @@
-//! Code shared by the CPU implementations of the primitives: moves of single tuples, and software
-//! write-combining.
+//! Code shared by the CPU implementations of the primitives: arrays of keys and values, moves of single tuples, and
+//! software write-combining.
 
 pub mod combine;
+pub mod pairs;
 pub mod tuple;

@@ -6,12 +6,12 @@ pub mod tiles;
 mod zipf;
 
 use crate::case::Failure;
-use crate::device::cuda::{Arg, DevicePtr, Gpu, Kernel, Module, args, plain_struct};
+use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, Plain, args, plain_struct};
 use crate::inputs::mix::key64;
 use crate::inputs::{Permutation, Scramble};
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
-pub use zipf::ZipfTable;
+pub use zipf::{ZipfArg, ZipfTable};
 
 plain_struct!(Permutation: 40);
 plain_struct!(Scramble: 24);
@@ -23,6 +23,16 @@ const MAX_GRID: u64 = (1 << 31) - 1;
 pub fn length(n: u64) -> Result<usize, Failure> {
     usize::try_from(n)
         .map_err(|_| Failure::NotApplicable(format!("{n} elements do not fit an address space")))
+}
+
+/// Allocates an array of `n` elements.
+pub fn array<T: Plain>(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<T>, Failure> {
+    gpu.alloc(length(n)?)
+}
+
+/// The address of an array, null if there is none.
+pub fn address<T: Plain>(array: Option<&DeviceBuffer<T>>) -> DevicePtr<T> {
+    array.map_or(DevicePtr::null(), DeviceBuffer::pointer)
 }
 
 /// The number of blocks for `n` elements, `per_block` (at least 1) in each; at least one.

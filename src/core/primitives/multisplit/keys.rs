@@ -19,7 +19,7 @@
 
 use super::buckets::Members;
 use super::spec::{Distribution, Spec};
-use crate::inputs::mix::{mix64, scale, word32, word64};
+use crate::inputs::mix::{mix64, scale, word, word64};
 
 const HOT: u64 = 0x4D53_5F48_4F54_5F42;
 /// Tag of the seed for the bits of binomial draws.
@@ -90,23 +90,7 @@ impl Keys {
     /// Value `i` as an integer of `bytes` bytes; 0 if there are no values.
     #[inline]
     pub fn value(&self, i: u64, bytes: u64) -> u64 {
-        match bytes {
-            0 => 0,
-            4 => self.value32(i).into(),
-            _ => self.value64(i),
-        }
-    }
-
-    /// Value `i` as 4 bytes; `i` < 2^32.
-    #[inline]
-    pub fn value32(&self, i: u64) -> u32 {
-        word32(self.seed ^ VALUE, i as u32)
-    }
-
-    /// Value `i` as 8 bytes.
-    #[inline]
-    pub fn value64(&self, i: u64) -> u64 {
-        word64(self.seed ^ VALUE, i)
+        word(self.seed ^ VALUE, i, bytes)
     }
 }
 
@@ -190,7 +174,7 @@ mod tests {
         }
         let keys = Keys::new(&spec("keys=1 buckets=2 by=prime"));
         all.push([0, 1, 2, 1 << 30].map(|i| keys.at(i)));
-        all.push([0, 1, 2, 1 << 30].map(|i| keys.value32(i)));
-        insta::assert_debug_snapshot!((all, [0, 1, 1 << 30].map(|i| keys.value64(i))));
+        all.push([0, 1, 2, 1 << 30].map(|i| keys.value(i, 4) as u32));
+        insta::assert_debug_snapshot!((all, [0, 1, 1 << 30].map(|i| keys.value(i, 8))));
     }
 }

@@ -26,7 +26,6 @@ pub mod keys;
 pub mod labels;
 mod localised;
 mod oracle;
-pub mod prime;
 pub mod rounds;
 pub mod spec;
 pub mod subproblems;

@@ -4,7 +4,7 @@
 use super::buckets::Buckets;
 use super::keys::Keys;
 use super::spec::{KEY, OFFSET, Spec};
-use crate::primitives::oracle::check_length;
+use crate::primitives::oracle::{check_length, difference};
 
 /// Compares keys, values and offsets, in this order, with the definition.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
@@ -13,7 +13,10 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let mut rest = output;
     let mut compare = |array: &str, element: u64, wanted: &mut dyn ExactSizeIterator<Item = u64>| {
         let found = rest.split_off(..element as usize * wanted.len()).unwrap_or_default();
-        self::compare(array, found, element as usize, wanted)
+        let width = 2 + 2 * element as usize;
+        difference(found, element, wanted).map_or(Ok(()), |(at, [found, wanted])| {
+            Err(format!("{array}[{at}] is {found:#0width$x} instead of {wanted:#0width$x}"))
+        })
     };
     compare("keys", KEY, &mut sources.iter().map(|&i| keys.at(i).into()))?;
     compare("values", spec.value, &mut sources.iter().map(|&i| keys.value(i, spec.value)))?;
@@ -53,23 +56,6 @@ pub fn begins(m: u64, n: u64, bucket: impl Fn(u64) -> usize) -> Vec<u64> {
     begins
 }
 
-/// Compares one array in elements of `element` bytes.
-fn compare(
-    array: &str,
-    found: &[u8],
-    element: usize,
-    wanted: impl Iterator<Item = u64>,
-) -> Result<(), String> {
-    for (at, (found, wanted)) in found.chunks_exact(element.max(1)).zip(wanted).enumerate() {
-        let wanted = &wanted.to_le_bytes()[..element];
-        if found != wanted {
-            let hex = |bytes: &[u8]| bytes.iter().rev().map(|b| format!("{b:02x}")).collect::<String>();
-            return Err(format!("{array}[{at}] is 0x{} instead of 0x{}", hex(found), hex(wanted)));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
@@ -90,7 +76,7 @@ mod tests {
             let order = Order::of(&spec);
             let sources = sorted(&spec);
             let mut output: Vec<u8> = sources.iter().flat_map(|&i| order.keys.at(i).to_le_bytes()).collect();
-            output.extend(sources.iter().flat_map(|&i| order.keys.value64(i).to_le_bytes()));
+            output.extend(sources.iter().flat_map(|&i| order.keys.value(i, 8).to_le_bytes()));
             output.extend(order.offsets.iter().flat_map(|&offset| (offset as u32).to_le_bytes()));
             assert_eq!(check(&spec, &output), Ok(()), "{by}");
             for (byte, array) in [(3, "keys[0]"), (399, "keys[99]"), (400, "values[0]"), (1204, "offsets[1]")]

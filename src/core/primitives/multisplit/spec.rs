@@ -25,7 +25,7 @@ const MOST_DIRECT_WINDOWS: u64 = 64;
 const AUTO: &[&str] = &["auto"];
 
 words! {
-    /// The value that accompanies a key.
+    /// The value that accompanies a key: none, or as many words of 4 bytes as its place here.
     pub enum Values {
         None = "none",
         Four = "4B",
@@ -36,11 +36,7 @@ words! {
 impl Values {
     /// Bytes of a value: 0, 4 or 8.
     pub fn bytes(self) -> u64 {
-        match self {
-            Values::None => 0,
-            Values::Four => 4,
-            Values::Eight => 8,
-        }
+        4 * self as u64
     }
 }
 

@@ -17,7 +17,7 @@
 use super::Spec;
 use super::spec::Distribution;
 use crate::inputs::Zipf;
-use crate::inputs::mix::{index_of_word32, index_of_word64, mix64, scale, word32, word64};
+use crate::inputs::mix::{index_of_word, mix64, scale, word, word64};
 
 /// Separates the seeds of values and of keys.
 pub const VALUE: u64 = 0x534F_5254_5641_4C55;
@@ -83,21 +83,14 @@ impl Keys {
     /// Value `i` as an integer of `bytes` bytes; 0 if there are no values.
     #[inline]
     pub fn value(&self, i: u64, bytes: u64) -> u64 {
-        match bytes {
-            0 => 0,
-            4 => word32(self.seed ^ VALUE, i as u32).into(),
-            _ => word64(self.seed ^ VALUE, i),
-        }
+        word(self.seed ^ VALUE, i, bytes)
     }
 }
 
 /// The i whose value of `bytes` bytes this is.
 #[inline]
 pub fn index(seed: u64, value: u64, bytes: u64) -> u64 {
-    match bytes {
-        4 => index_of_word32(seed ^ VALUE, value as u32).into(),
-        _ => index_of_word64(seed ^ VALUE, value),
-    }
+    index_of_word(seed ^ VALUE, value, bytes)
 }
 
 #[cfg(test)]

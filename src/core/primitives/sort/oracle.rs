@@ -1,7 +1,7 @@
 //! The sequential oracle of sort: the standard library's stable sort.
 
 use super::Spec;
-use crate::primitives::oracle::check_length;
+use crate::primitives::oracle::{check_length, difference, words};
 
 /// Compares keys, and then values, with the definition. Keys alone whose fields are equal may be in any order.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
@@ -35,16 +35,10 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     }
 }
 
-fn words(bytes: &[u8], element: u64) -> impl Iterator<Item = u64> {
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    bytes.chunks_exact(element as usize).map(word)
-}
-
 fn compare(array: &str, found: &[u8], element: u64, wanted: impl Iterator<Item = u64>) -> Result<(), String> {
-    match words(found, element).zip(wanted).enumerate().find(|(_, (found, wanted))| found != wanted) {
-        None => Ok(()),
-        Some((at, (found, wanted))) => Err(format!("{array}[{at}] is {found:#x} instead of {wanted:#x}")),
-    }
+    difference(found, element, wanted).map_or(Ok(()), |(at, [found, wanted])| {
+        Err(format!("{array}[{at}] is {found:#x} instead of {wanted:#x}"))
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::Compaction;
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::{POISON, Pool, check};
 use crate::primitives::compaction::Operation;
+use crate::primitives::cpu::pairs::word;
 
 /// Describes the first mistake; `None` if there is none.
 pub fn first_mistake(case: &Compaction, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
@@ -43,18 +44,12 @@ fn equal(k: u64, found: u64, wanted: u64) -> Result<(), String> {
 
 /// out\[k\] as bits.
 fn found(case: &Compaction, k: u64) -> u64 {
-    // SAFETY: nobody writes while this is checked.
-    unsafe {
-        match case.spec.out_element() {
-            4 => case.output.ptr::<u32>().add(k as usize).read().into(),
-            _ => case.output.ptr::<u64>().add(k as usize).read(),
-        }
-    }
+    word(&case.output, case.spec.out_element(), k as usize)
 }
 
-fn word(case: &Compaction, w: u64) -> u32 {
-    // SAFETY: nobody writes while this is checked.
-    unsafe { case.beside.ptr::<u32>().add(w as usize).read() }
+/// Word `w` beside out.
+fn beside(case: &Compaction, w: u64) -> u64 {
+    word(&case.beside, 4, w as usize)
 }
 
 /// out\[k\] is 0 where a segment begins; otherwise out\[k − 1\], plus one if flag k − 1 is true.
@@ -106,7 +101,7 @@ fn split(case: &Compaction, k: u64) -> Result<(), String> {
 
 /// Segment j begins behind all kept elements of the segments before it.
 fn pointer(case: &Compaction, j: u64) -> Result<(), String> {
-    let at = u64::from(word(case, j));
+    let at = beside(case, j);
     let head = case.inputs.segments.pointer(j).unwrap_or(0);
     let before = |k: u64| source(case, k).is_ok_and(|i| i < head);
     let right =
@@ -120,8 +115,8 @@ fn new_head(case: &Compaction, k: u64) -> Result<(), String> {
     let flag = |k: u64| source(case, k).is_ok_and(|i| case.inputs.flag(i));
     let wanted = case.inputs.segments.head(k) || flag(k) && !flag(k - 1);
     let last = k + 1 == case.spec.elements;
-    let bits = word(case, k / 32) >> (k % 32);
-    let right = if last { bits == u32::from(wanted) } else { (bits & 1 == 1) == wanted };
+    let bits = beside(case, k / 32) >> (k % 32);
+    let right = if last { bits == u64::from(wanted) } else { (bits & 1 == 1) == wanted };
     require(right, || format!("out[{k}] {} a segment", if wanted { "does not begin" } else { "begins" }))
 }
 

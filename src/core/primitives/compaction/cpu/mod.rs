@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::inputs::Inputs;
 use super::spec::{Operation, Spec};
-use super::{injected_fault, work};
+use super::work;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, part};
 use crate::primitives::scan::cpu::chain::{Chain, Total};
@@ -72,7 +72,7 @@ impl Compaction {
             spec,
             inputs: spec.inputs(),
             isa,
-            n: injected_fault::handled(&spec, fault) as usize,
+            n: spec.handled(fault) as usize,
             input: Buffer::new(read as usize)?,
             flags: if spec.operation.flagged() { bits()? } else { Buffer::new(0)? },
             heads: spec.segmented().then(bits).transpose()?,
@@ -269,7 +269,7 @@ impl PoolJob for Compaction {
             _ => self.place::<u64>(worker),
         }
         worker.meet();
-        if let Some(at) = injected_fault::skipped(&self.spec, self.fault).filter(|_| worker.index == 0) {
+        if let Some(at) = self.spec.skipped(self.fault).filter(|_| worker.index == 0) {
             let size = self.spec.out_element() as usize;
             // SAFETY: all workers have met, and only this one writes from here on.
             unsafe { self.output.write::<u8>(at as usize * size..(at as usize + 1) * size) }.fill(0xDE);

@@ -1,12 +1,14 @@
 //! hash-search on the CPU with the method `he2007` (§4.2): each worker counts the matches of its keys, sums the counts,
 //! writes the ids of the matches, and gathers their records in passes, each over a chunk of the records.
+//! A key's entries are read twice, to count and to locate them; each pass reads all ids.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::search::{Keys, Searcher};
+use super::{Keys, Searcher};
 use crate::case::{Cancel, Failure, Fault};
-use crate::device::cpu::{Buffer, CacheLineSlot, Context, Pool, Worker, check, part};
+use crate::device::cpu::check::Bitmap;
+use crate::device::cpu::{Buffer, CacheLineSlot, Context, OutputArray, Pool, Worker, part};
 use crate::inputs::mix::mix32;
 use crate::primitives::hash_search::layout::slot_word;
 use crate::primitives::hash_search::records::{Records, Searches};
@@ -101,6 +103,14 @@ impl He2007 {
         }
     }
 
+    /// The records that the last execution has found, as far as there is room for them.
+    fn found(&self) -> u64 {
+        let last = self.offsets.holds::<u32>() - 1;
+        // SAFETY: nobody writes between executions.
+        let total = unsafe { self.offsets.read::<u32>(last..last + 1)[0] };
+        (self.out.holds::<u64>() as u64).min(total.into())
+    }
+
     /// The keys of a worker; with a fault fewer than all.
     fn part(keys: &Keys, worker: Worker) -> Range<usize> {
         let n = match keys.fault {
@@ -161,33 +171,13 @@ impl Searcher for He2007 {
         worker.meet();
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        check::poison(pool, &self.offsets, 4, cancel)?;
-        check::poison(pool, &self.ids, 4, cancel)?;
-        check::poison(pool, &self.out, 8, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        let [offsets, ids] = [&self.offsets, &self.ids].map(|array| OutputArray::new(array, 4));
+        vec![offsets, ids.first(0), OutputArray::new(&self.out, 8).first(self.found())]
     }
 
-    fn mistake(
-        &self,
-        searches: &Searches,
-        n: usize,
-        pool: &Pool,
-        cancel: &Cancel,
-    ) -> Result<Option<String>, Failure> {
-        check::find(pool, n, cancel, |mut block| block.find_map(|q| self.wrong(searches, q)))
-    }
-
-    fn output(&self) -> Vec<u8> {
-        // SAFETY: nobody writes after the execution.
-        let (offsets, out) = unsafe { (self.offsets.to_vec(), self.out.to_vec()) };
-        let total = offsets.last_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
-        [&offsets[..], &out[..out.len().min(8 * total)]].concat()
-    }
-}
-
-impl He2007 {
-    /// What is wrong with the results of a search.
-    fn wrong(&self, searches: &Searches, q: usize) -> Option<String> {
+    /// The results of a search are those of its key, which has its place.
+    fn mistake(&self, searches: &Searches, q: usize, _seen: &Bitmap) -> Option<String> {
         let wanted = searches.records.matches(searches.number(q as u64));
         // SAFETY: nobody writes while this is checked.
         let bounds = unsafe { self.offsets.read::<u32>(q..q + 2) };

@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
-use super::search::{Keys, Lookup, Searcher};
-use crate::case::{Cancel, Failure};
+use super::{Keys, Lookup, Searcher, result};
+use crate::case::Failure;
 use crate::device::cpu::check::Bitmap;
-use crate::device::cpu::{Buffer, Pool, Worker, check};
+use crate::device::cpu::{Buffer, OutputArray, Worker};
 use crate::inputs::mix::mix32;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
@@ -102,37 +102,17 @@ impl Searcher for Partitioned {
         }
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        check::poison(pool, &self.beside, 4, cancel)?;
-        check::poison(pool, &self.out, 4, cancel)
+    /// The numbers of the searches, if the order is free, then the results.
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        let beside = OutputArray::new(&self.beside, 4);
+        vec![if self.free { beside } else { beside.first(0) }, OutputArray::new(&self.out, 4)]
     }
 
-    fn mistake(
-        &self,
-        searches: &Searches,
-        n: usize,
-        pool: &Pool,
-        cancel: &Cancel,
-    ) -> Result<Option<String>, Failure> {
-        let seen = Bitmap::new(if self.free { n } else { 0 })?;
-        check::find(pool, n, cancel, |block| {
-            // SAFETY: nobody writes while this is checked.
-            let found = unsafe { self.out.read::<u32>(block.clone()) };
-            // SAFETY: the same.
-            let numbers = unsafe { self.beside.read::<u32>(block.clone()) };
-            block.zip(found.iter().zip(numbers)).find_map(|(at, (&found, &number))| {
-                let q = if self.free { number as usize } else { at };
-                if self.free && (q >= n || seen.set(q)) {
-                    return Some(format!("result {at} is of search {q:#x}, which is another's or none"));
-                }
-                searches.mistake(q as u64, found)
-            })
-        })
-    }
-
-    fn output(&self) -> Vec<u8> {
-        // SAFETY: nobody writes after the execution.
-        let (numbers, out) = unsafe { (self.beside.to_vec(), self.out.to_vec()) };
-        if self.free { [numbers, out].concat() } else { out }
+    fn mistake(&self, searches: &Searches, at: usize, seen: &Bitmap) -> Option<String> {
+        let q = if self.free { result(&self.beside, at) as usize } else { at };
+        if self.free && (q >= self.out.holds::<u32>() || seen.set(q)) {
+            return Some(format!("result {at} is of search {q:#x}, which is another's or none"));
+        }
+        searches.mistake(q as u64, result(&self.out, at))
     }
 }

@@ -10,7 +10,7 @@ use crate::device::cuda::{
     LaunchPlan, OutputArray, args,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Records;
 use crate::primitives::hash_search::spec::{Build, BuildMethod};
@@ -41,9 +41,9 @@ fn split(spec: &Build) -> Option<KernelVariant> {
 
 impl Partitions {
     fn new(gpu: &Gpu, spec: &Build, split: KernelVariant) -> Result<Partitions, Failure> {
-        let room = || gpu.alloc::<u32>(length(spec.count.max(1))?);
-        let passes = Passes::new(gpu, split, spec.count)?;
-        Ok(Partitions { passes, digit: digit(spec.bits()), records: [room()?, room()?] })
+        let (passes, n) = (Passes::new(gpu, split, spec.count)?, spec.count.max(1));
+        let records = [array(gpu, n)?, array(gpu, n)?];
+        Ok(Partitions { passes, digit: digit(spec.bits()), records })
     }
 }
 
@@ -85,7 +85,7 @@ impl GpuJob for Building {
     fn prepare(spec: Build, setup: &GpuSetup) -> Result<Building, Failure> {
         let (gpu, records, layout) = (setup.gpu, spec.records(), spec.layout());
         let (module, n) = (gpu.module(MODULE)?, spec.count + 1);
-        let input = [gpu.alloc(length(n)?)?, gpu.alloc(length(n)?)?];
+        let input = [array(gpu, n)?, array(gpu, n)?];
         launch_over(gpu, &module.kernel(FILL)?, n, args![input[0], input[1], records_arg(&records), n])?;
         Ok(Building {
             table: Table::new(gpu, layout, &records)?,
@@ -94,7 +94,7 @@ impl GpuJob for Building {
             empty: module.kernel(EMPTY)?,
             insert: module.kernel(&insert(&layout))?,
             certify: module.kernel(CERTIFY)?,
-            seen: gpu.alloc(length(spec.count.div_ceil(32).max(1))?)?,
+            seen: array(gpu, spec.count.div_ceil(32).max(1))?,
             records,
         })
     }

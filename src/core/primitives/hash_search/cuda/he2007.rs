@@ -1,15 +1,15 @@
-//! hash-search with the method `he2007`: matches are counted, the counts summed, ids written, and records gathered
-//! by their ids, in a launch for each pass (`kernels/hash_chained.cuh`).
+//! hash-search with the method `he2007` (§4.2): matches are counted, the counts summed, ids written, and records gathered
+//! by their ids, in a launch for each pass, which reads all ids (`kernels/hash_chained.cuh`). A key's entries are read
+//! twice, to count and to locate them.
 
-use super::MODULE;
 use super::inputs::{Keys, RecordsArg, records_arg};
-use super::search::Searcher;
+use super::{MODULE, Searcher};
 use crate::case::Failure;
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, args, device_struct, poison,
+    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args, device_struct,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 
@@ -49,7 +49,7 @@ struct Sums {
 
 impl Sums {
     fn new(gpu: &Gpu, most: u64) -> Result<Sums, Failure> {
-        let tiles = gpu.alloc(length(most.div_ceil(SUM_TILE).max(1))?)?;
+        let tiles = array(gpu, most.div_ceil(SUM_TILE).max(1))?;
         Ok(Sums { kernels: gpu.module(MODULE)?.kernels(SUMS)?, tiles })
     }
 
@@ -92,19 +92,19 @@ impl He2007 {
         let (module, headers, n) = (gpu.module(MODULE)?, spec.headers(), spec.count);
         let sums = Sums::new(gpu, (headers + 1).max(spec.keys + 1))?;
         let arg = records_arg(&searches.records);
-        let records = gpu.alloc(length(n)?)?;
+        let records = array(gpu, n)?;
         launch_over(gpu, &module.kernel(FILL)?, n, args![records, arg, n])?;
-        let starts = gpu.alloc(length(headers + 1)?)?;
+        let starts = array(gpu, headers + 1)?;
         let mut he2007 = He2007 {
             starts,
-            entries: gpu.alloc(length(n)?)?,
+            entries: array(gpu, n)?,
             records,
             timed: module.kernels(TIMED)?,
             sums,
             certify: module.kernel(CERTIFY)?,
-            offsets: gpu.alloc(length(spec.keys + 1)?)?,
-            ids: gpu.alloc(length(spec.most_matches().max(1))?)?,
-            out: gpu.alloc(length(spec.most_matches().max(1))?)?,
+            offsets: array(gpu, spec.keys + 1)?,
+            ids: array(gpu, spec.most_matches().max(1))?,
+            out: array(gpu, spec.most_matches().max(1))?,
             spec: *spec,
         };
         he2007.chain(gpu, arg, module.kernels(CHAINS)?)?;
@@ -120,6 +120,14 @@ impl He2007 {
         launch_over(gpu, &place, n, args![self.starts, self.entries, headers, records, n])
     }
 
+    /// The records that the last execution has found, as far as there is room for them. An error of the driver shows
+    /// again where the arrays are read.
+    fn found(&self) -> u64 {
+        let last = self.offsets.len() - 1;
+        let total = self.offsets.range_to_host(last..last + 1).map_or(0, |total| total[0]);
+        (self.out.len() as u64).min(total.into())
+    }
+
     fn table(&self) -> ChainedArg {
         ChainedArg {
             starts: self.starts.pointer(),
@@ -131,12 +139,6 @@ impl He2007 {
 }
 
 impl Searcher for He2007 {
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.offsets)?;
-        poison(gpu, &mut self.ids)?;
-        poison(gpu, &mut self.out)
-    }
-
     fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
         let (n, table, [count, ids, gather]) = (part.count, self.table(), &self.timed);
         let blocks = grid(n + 1, u64::from(BLOCK));
@@ -162,15 +164,9 @@ impl Searcher for He2007 {
         Ok(finding.unchecked(n, "searches").or_else(|| finding.mistake("out")))
     }
 
-    fn output(&self) -> Result<Vec<u8>, Failure> {
-        let offsets = self.offsets.to_host()?;
-        let total = offsets.last().copied().unwrap_or(0) as usize;
-        let found = self.out.range_to_host(0..total.min(self.out.len()))?;
-        let bytes = offsets.into_iter().flat_map(u32::to_le_bytes);
-        Ok(bytes.chain(found.into_iter().flat_map(u64::to_le_bytes)).collect())
-    }
-
-    fn written(&mut self) -> &mut DeviceBuffer<u32> {
-        &mut self.offsets
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        let found = self.found();
+        let [offsets, ids] = [&mut self.offsets, &mut self.ids].map(|array| OutputArray::new(array, 4));
+        vec![offsets, ids.first(0), OutputArray::new(&mut self.out, 8).first(found)]
     }
 }

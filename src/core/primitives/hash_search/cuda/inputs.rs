@@ -3,9 +3,8 @@
 use super::MODULE;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, KernelList, args, device_struct};
-use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{ZipfTable, launch_over, length};
+use crate::primitives::cuda::{ZipfArg, ZipfTable, array, launch_over};
 use crate::primitives::hash_search::layout::{Layout, NO_ID, slot_word};
 use crate::primitives::hash_search::records::{self, Searches};
 
@@ -37,10 +36,7 @@ device_struct! {
         key: u64,
         hits: u64,
         zipf: u64,
-        cumulative: DevicePtr<u64>,
-        start: DevicePtr<u64>,
-        guide: DevicePtr<u32>,
-        spread: Permutation,
+        table: ZipfArg,
     }
 }
 
@@ -66,7 +62,7 @@ pub fn table_kernels(layout: &Layout) -> KernelList {
 impl Table {
     /// Room for the records; the slots are not empty yet.
     pub fn new(gpu: &Gpu, layout: Layout, records: &records::Records) -> Result<Table, Failure> {
-        let slots = gpu.alloc(length(layout.bytes() / 8)?)?;
+        let slots = array(gpu, layout.bytes() / 8)?;
         Ok(Table { layout, slots, empty: slot_word(records.empty_key(), NO_ID) })
     }
 
@@ -106,23 +102,18 @@ impl Keys {
     pub fn new(gpu: &Gpu, searches: &Searches, n: u64) -> Result<Keys, Failure> {
         let zipf = searches.zipf.as_ref().map(|zipf| ZipfTable::new(gpu, zipf)).transpose()?;
         let arg = searches_arg(searches, zipf.as_ref())?;
-        let keys = gpu.alloc(length(n + 1)?)?;
+        let keys = array(gpu, n + 1)?;
         launch_over(gpu, &gpu.module(MODULE)?.kernel(FILL_KEYS)?, n + 1, args![keys, arg, n + 1])?;
         Ok(Keys { keys, arg, _zipf: zipf })
     }
 }
 
 fn searches_arg(searches: &Searches, table: Option<&ZipfTable>) -> Result<SearchesArg, Failure> {
-    let zipf = searches.zipf.as_ref();
-    let none = || Failure::Failed("no permutation of 1".to_owned());
     Ok(SearchesArg {
         records: records_arg(&searches.records),
         key: key64(searches.seed),
         hits: searches.hits,
-        zipf: zipf.map_or(0, |zipf| key64(zipf.seed)),
-        cumulative: table.map_or(DevicePtr::null(), |table| table.cumulative.pointer()),
-        start: table.map_or(DevicePtr::null(), |table| table.start.pointer()),
-        guide: table.map_or(DevicePtr::null(), |table| table.guide.pointer()),
-        spread: zipf.map(|zipf| zipf.spread).or_else(|| Permutation::new(1, 0)).ok_or_else(none)?,
+        zipf: searches.zipf.as_ref().map_or(0, |zipf| key64(zipf.seed)),
+        table: ZipfArg::of(table)?,
     })
 }

@@ -2,13 +2,11 @@
 //! that order, in which a part of the table stays in the second-level cache, and, if the order of the results is to
 //! be that of the keys, the same multisplit backwards (`kernels/multisplit_back.cuh`).
 
-use super::MODULE;
-use super::direct::Lookup;
 use super::inputs::{Keys, Table, table_kernels};
-use super::search::{CERTIFY, Results, Searcher};
+use super::{CERTIFY, Lookup, MODULE, Results, Searcher};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, args, poison};
-use crate::primitives::cuda::{launch_over, length};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args};
+use crate::primitives::cuda::{address, array, launch_over};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 use crate::primitives::multisplit::cuda::Split;
@@ -74,7 +72,7 @@ impl Partitioned {
     pub fn new(gpu: &Gpu, spec: &Search, searches: &Searches) -> Result<Partitioned, Failure> {
         let (layout, n, module) = (spec.layout(), spec.keys, gpu.module(MODULE)?);
         let passes = Passes::new(gpu, split(spec), n)?;
-        let room = || gpu.alloc::<u32>(length(n.max(1))?);
+        let room = || array::<u32>(gpu, n.max(1));
         let (mut numbers, mut back) = (None, None);
         if spec.order_is_free() {
             let all = room()?;
@@ -95,22 +93,12 @@ impl Partitioned {
             results: Results::new(gpu, n, spec.order_is_free())?,
         })
     }
-
-    /// The address of an array that may not be there.
-    fn address(array: Option<&DeviceBuffer<u32>>) -> DevicePtr<u32> {
-        array.map_or(DevicePtr::null(), DeviceBuffer::pointer)
-    }
 }
 
 impl Searcher for Partitioned {
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        self.results.numbers.as_mut().map_or(Ok(()), |numbers| poison(gpu, numbers))?;
-        poison(gpu, &mut self.results.out)
-    }
-
     fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
         let (n, offsets, out) = (part.count, DevicePtr::null(), self.results.out.pointer());
-        let values = [self.numbers.as_ref(), self.results.numbers.as_ref()].map(Partitioned::address);
+        let values = [self.numbers.as_ref(), self.results.numbers.as_ref()].map(address);
         let (from, to) = ([keys, values[0]], [self.keys.pointer(), values[1]]);
         self.passes.split(gpu, &Split { from, n, to, offsets }, self.digit)?;
         let Some(Back { kernel, resident, found }) = &self.back else {
@@ -125,11 +113,7 @@ impl Searcher for Partitioned {
         self.results.mistake(gpu, keys, n)
     }
 
-    fn output(&self) -> Result<Vec<u8>, Failure> {
-        self.results.output()
-    }
-
-    fn written(&mut self) -> &mut DeviceBuffer<u32> {
-        &mut self.results.out
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        self.results.outputs()
     }
 }

@@ -35,9 +35,13 @@ pub unsafe fn judge(case: &Multisplit, pool: &Pool, cancel: &Cancel) -> Result<O
         each(of(worker.index, worker.count), cancel, |i| {
             let place = &mut next[bucket(i)];
             *place += 1;
-            // SAFETY: by the caller's promise; each key has a place of its own below the number of keys.
-            let left = unsafe { case.left(*place as usize - 1) };
-            mistake(left, [keys.at(i).into(), keys.value(i, spec.value)], i, *place - 1)
+            let at = *place as usize - 1;
+            mistake(
+                [case.output.key(at), case.output.value(at)],
+                [keys.at(i).into(), keys.value(i, spec.value)],
+                i,
+                *place - 1,
+            )
         })
     })?;
     Ok(found.into_iter().flatten().next())

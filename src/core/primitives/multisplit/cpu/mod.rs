@@ -11,6 +11,7 @@ use super::spec::{KEY, Method, OFFSET};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
 use crate::primitives::cpu::combine::{WorkerPart, WorkerTables, begin};
+use crate::primitives::cpu::pairs::Pairs;
 use crate::primitives::groups;
 use kernels::Loop;
 
@@ -19,10 +20,8 @@ pub struct Multisplit {
     spec: Spec,
     buckets: Buckets,
     /// Keys and values, and one extra element of each, which only a case with a fault reads.
-    keys: Buffer,
-    values: Buffer,
-    keys_out: Buffer,
-    values_out: Buffer,
+    input: Pairs,
+    output: Pairs,
     offsets: Buffer,
     /// The tables of each worker.
     own: Vec<WorkerTables>,
@@ -45,39 +44,6 @@ impl Multisplit {
         self.spec.keys as usize
     }
 
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let source = Keys::new(&self.spec);
-        pool.for_blocks(self.n(), cancel, |block| {
-            // SAFETY: blocks are disjoint and nobody else has the buffers yet.
-            unsafe { self.fill_block(&source, block.start, block.len()) };
-        })?;
-        // SAFETY: the workers are done, and the buffers have one extra element.
-        unsafe {
-            self.fill_block(&source, self.n(), 1);
-            self.keys.ptr::<u32>().add(self.n()).write(source.behind());
-        }
-        self.clear(pool, cancel)
-    }
-
-    /// Writes `count` keys and values from `first` on.
-    ///
-    /// # Safety
-    /// Nobody else accesses these elements.
-    unsafe fn fill_block(&self, source: &Keys, first: usize, count: usize) {
-        for i in first..first + count {
-            let at = i as u64;
-            // SAFETY: by the caller's promise; the buffers are long enough.
-            unsafe {
-                self.keys.ptr::<u32>().add(i).write(source.at(at));
-                match self.spec.value {
-                    4 => self.values.ptr::<u32>().add(i).write(source.value32(at)),
-                    8 => self.values.ptr::<u64>().add(i).write(source.value64(at)),
-                    _ => {}
-                }
-            }
-        }
-    }
-
     /// A worker's part with its tables; the caller sets the range.
     fn part(&self, own: &WorkerTables) -> WorkerPart {
         // With this fault a worker reads one element further, which the input has.
@@ -85,8 +51,8 @@ impl Multisplit {
         let from = |buffer: &Buffer, element: u64| {
             buffer.ptr::<u8>().wrapping_add(beside * element as usize).cast_const()
         };
-        let from = (from(&self.keys, KEY), from(&self.values, self.spec.value));
-        let to = (self.keys_out.ptr(), self.values_out.ptr());
+        let from = (from(&self.input.keys, KEY), from(&self.input.values, self.spec.value));
+        let to = (self.output.keys.ptr(), self.output.values.ptr());
         own.part(self.spec.buckets as usize, from, to, self.group)
     }
 
@@ -105,23 +71,6 @@ impl Multisplit {
             offsets[m] = (first[m - 1] + last) as u32;
         }
     }
-
-    /// Key and value at a place of the output; the value is 0 if there are none.
-    ///
-    /// # Safety
-    /// The workers are done, and the place exists.
-    unsafe fn left(&self, place: usize) -> [u64; 2] {
-        let range = place..place + 1;
-        // SAFETY: by the caller's promise.
-        unsafe {
-            let value = match self.spec.value {
-                0 => 0,
-                4 => self.values_out.read::<u32>(range.clone())[0].into(),
-                _ => self.values_out.read::<u64>(range.clone())[0],
-            };
-            [self.keys_out.read::<u32>(range)[0].into(), value]
-        }
-    }
 }
 
 impl PoolJob for Multisplit {
@@ -129,15 +78,13 @@ impl PoolJob for Multisplit {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Multisplit, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        let [keys, values] = [KEY, spec.value].map(|element| (spec.keys * element) as usize);
+        let (n, sizes) = (spec.keys, [KEY, spec.value]);
         let (group, staging) = staging(&spec);
         let own = |_| WorkerTables::new(spec.buckets as usize, staging);
-        let job = Multisplit {
+        let mut job = Multisplit {
             buckets: Buckets::new(&spec).strength_reduced(),
-            keys: Buffer::new(keys + KEY as usize)?,
-            values: Buffer::new(values + spec.value as usize)?,
-            keys_out: Buffer::new(keys)?,
-            values_out: Buffer::new(values)?,
+            input: Pairs::new(n + 1, sizes)?,
+            output: Pairs::new(n, sizes)?,
             offsets: Buffer::new(spec.offset_bytes() as usize)?,
             own: (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?,
             group,
@@ -145,7 +92,10 @@ impl PoolJob for Multisplit {
             fault: context.fault,
             spec,
         };
-        job.fill(&context.pool, context.cancel)?;
+        let source = Keys::new(&spec);
+        let key = |i| if i < n { source.at(i) } else { source.behind() }.into();
+        job.input.fill(&context.pool, context.cancel, key, |i| source.value(i, spec.value))?;
+        job.clear(&context.pool, context.cancel)?;
         Ok((job, isa))
     }
 
@@ -178,8 +128,9 @@ impl PoolJob for Multisplit {
     }
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
-        let values = OutputArray::new(&self.values_out, self.spec.value.max(4));
-        vec![OutputArray::new(&self.keys_out, KEY), values, OutputArray::new(&self.offsets, OFFSET)]
+        let mut outputs = self.output.outputs();
+        outputs.push(OutputArray::new(&self.offsets, OFFSET));
+        outputs
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -5,7 +5,7 @@ use super::input::Input;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module, args, device_struct};
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over};
 use crate::primitives::multisplit::Spec;
 
 /// Upper limit on the counters, one per bucket and warp.
@@ -54,7 +54,7 @@ impl Certificate {
     /// Allocates the certificate of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Certificate, Failure> {
         let parts = Parts::new(spec);
-        let next = gpu.alloc(length(spec.buckets * parts.warps)?)?;
+        let next = array(gpu, spec.buckets * parts.warps)?;
         Ok(Certificate { parts, kernels: module.kernels(Certificate::KERNELS)?, next })
     }
 

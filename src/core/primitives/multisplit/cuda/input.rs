@@ -3,9 +3,9 @@
 
 use super::words;
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, args, device_struct};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain, args, device_struct};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::cuda::{array, launch_over};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Image};
 use crate::primitives::multisplit::keys::{BITS, Keys, VALUE, coin};
@@ -42,8 +42,7 @@ impl Function {
     /// The function whose bucket is the key's field of `bits` bits from bit `shift` on; only `buckets` values
     /// occur.
     pub fn field(shift: u32, bits: u32, buckets: u64) -> Function {
-        let splitters = DevicePtr::null();
-        Function { reciprocal: 0, splitters, by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1 }
+        Function { by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1, ..Function::zeroed() }
     }
 
     /// The same field, found by a division by the power of two of its lowest bit.
@@ -53,8 +52,7 @@ impl Function {
 
     /// The high bits of a key's hash.
     pub fn high_bits_of_hash(bits: u32) -> Function {
-        let splitters = DevicePtr::null();
-        Function { reciprocal: 0, splitters, by: 3, buckets: 1 << bits, shift: 0, mask: (1 << bits) - 1 }
+        Function { by: 3, ..Function::field(0, bits, 1 << bits) }
     }
 
     /// The same function restricted to `bits` bits of the bucket's number, from bit `shift` on.
@@ -84,7 +82,7 @@ impl Input {
         let (splitters, function) = function(gpu, spec)?;
         let first = gpu.upload(if keys.members.first.is_empty() { &[0] } else { &keys.members.first[..] })?;
         let input = Input {
-            keys: gpu.alloc(length(spec.keys + 1)?)?,
+            keys: array(gpu, spec.keys + 1)?,
             values: words(gpu, (spec.keys + 1) * spec.value / 4)?,
             source: source(&keys, first.pointer()),
             function,

@@ -1,7 +1,6 @@
 //! multisplit on a GPU: the parts that all methods share (`kernels/multisplit.cu`).
 
 pub mod certify;
-mod field_splits;
 pub mod fused;
 pub mod input;
 mod paper;
@@ -13,10 +12,9 @@ use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
     LaunchPlan, OutputArray, args,
 };
-use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::cuda::{BLOCK, array, grid, length};
 use crate::stats::median;
 use certify::{Certificate, Output};
-pub use field_splits::FieldSplits;
 use input::{Function, Input};
 use paper::{Localised, ScanSplit};
 use rb_sort::RbSort;
@@ -56,7 +54,7 @@ impl Split {
 
 /// A buffer of `n` words, at least one.
 fn words(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
-    gpu.alloc(length(n.max(1))?)
+    array(gpu, n.max(1))
 }
 
 /// The addresses of arrays.
@@ -97,7 +95,10 @@ pub struct Multisplit {
 }
 
 /// The method of a case.
-fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitter>, Failure> {
+///
+/// # Errors
+/// A method of CPUs; the errors of the method.
+pub fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitter>, Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
         Method::Fused => fused::splitter(gpu, spec, function)?,
@@ -121,7 +122,8 @@ pub fn kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
     })
 }
 
-fn of_cpus() -> Failure {
+/// A method that no GPU has.
+pub fn of_cpus() -> Failure {
     Failure::NotApplicable("a method of CPUs".to_owned())
 }
 
@@ -145,9 +147,9 @@ impl GpuJob for Multisplit {
             splitter: splitter(gpu, &spec, input.function)?,
             certificate: Certificate::new(gpu, &module, &spec)?,
             output: Output {
-                keys: gpu.alloc(length(spec.keys)?)?,
-                values: gpu.alloc(length(spec.value_bytes() / 4)?)?,
-                offsets: gpu.alloc(length(spec.buckets + 1)?)?,
+                keys: array(gpu, spec.keys)?,
+                values: array(gpu, spec.value_bytes() / 4)?,
+                offsets: array(gpu, spec.buckets + 1)?,
             },
             input,
             stages: Vec::new(),

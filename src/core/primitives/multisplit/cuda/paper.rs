@@ -1,16 +1,17 @@
 //! The methods of ashkiani2017 other than sorts (`kernels/multisplit_paper.cuh`): scan-split, a stable split in
 //! two by each bit of the bucket's number, from the lowest on (§3.2); and dms, wms and bms, with a pre-scan,
-//! the scan of its counts and a post-scan (§5).
+//! the scan of its counts and a post-scan (§5). For each bit scan-split reads keys for their flags, scans the flags,
+//! and reads and writes keys and values; the others do so once, with the counts of subproblems in place of flags.
 
 use super::input::Function;
 use super::{MODULE, Split, Splitter, pointers};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
-use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::cuda::{BLOCK, array, grid, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
 use crate::primitives::scan;
-use crate::primitives::scan::cuda::one_pass::{self, OnePass, Variant};
+use crate::primitives::scan::cuda::one_pass::{Summed, Variant};
 
 /// Keys per block of scan-split; the 4 keys per thread are `EACH` in the kernels.
 const KEYS: u64 = 4 * BLOCK as u64;
@@ -40,28 +41,6 @@ device_struct! {
         windows: u32,
         tiles: u32,
         value: u32,
-    }
-}
-
-/// 32-bit counts up to a fixed number, their exclusive sums, and the lab's own scan.
-struct Summed {
-    given: DeviceBuffer<u32>,
-    sums: DeviceBuffer<u32>,
-    scan: OnePass,
-}
-
-impl Summed {
-    fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
-        Ok(Summed {
-            given: gpu.alloc(length(n)?)?,
-            sums: gpu.alloc(length(n)?)?,
-            scan: OnePass::new(gpu, Variant::COUNTS, n)?,
-        })
-    }
-
-    /// Queues the exclusive scan of the first `n` counts.
-    fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
-        self.scan.execute(gpu, one_pass::Launch::new(self.given.pointer(), self.sums.pointer(), n))
     }
 }
 
@@ -95,7 +74,7 @@ impl ScanSplit {
     /// Errors of the driver.
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<ScanSplit, Failure> {
         let [flags, split, offsets] = gpu.module(MODULE)?.kernels(SCAN_SPLIT)?;
-        let between = |bytes: u64| gpu.alloc(length(if spec.bits() > 1 { bytes / 4 } else { 0 })?);
+        let between = |bytes: u64| array(gpu, if spec.bits() > 1 { bytes / 4 } else { 0 });
         Ok(ScanSplit {
             spec: *spec,
             function,

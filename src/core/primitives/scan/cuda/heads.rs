@@ -6,7 +6,7 @@ use super::sengupta2007::Flags;
 use super::{MODULE, Segments};
 use crate::case::Failure;
 use crate::device::cuda::{Arg, DeviceBuffer, Gpu, Kernel, KernelList, args};
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over};
 use crate::primitives::scan::segments::Heads as Form;
 use crate::primitives::scan::spec::{Method, Spec};
 
@@ -59,7 +59,7 @@ impl Heads {
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Option<Heads>, Failure> {
         let Some(form) = spec.heads() else { return Ok(None) };
         let (entry, entries) = spec.head_entries();
-        let given = gpu.alloc(length((entry * entries).div_ceil(4))?)?;
+        let given = array(gpu, (entry * entries).div_ceil(4))?;
         let fill = gpu.module(MODULE)?.kernel(FILL)?;
         let segments = Segments::new(&spec.segments());
         launch_over(gpu, &fill, entries, args![given, form as u32, segments, entries])?;
@@ -102,10 +102,10 @@ impl Made {
     fn new(gpu: &Gpu, maker: &str, spec: &Spec) -> Result<Made, Failure> {
         let (_, entries) = spec.head_entries();
         let starts =
-            || Ok::<_, Failure>((OnePass::new(gpu, Variant::COUNTS, entries)?, gpu.alloc(length(entries)?)?));
+            || Ok::<_, Failure>((OnePass::new(gpu, Variant::COUNTS, entries)?, array(gpu, entries)?));
         Ok(Made {
             kernel: gpu.module(MODULE)?.kernel(maker)?,
-            bits: gpu.alloc(length(words(spec))?)?,
+            bits: array(gpu, words(spec))?,
             starts: (spec.heads == Form::Lengths).then(starts).transpose()?,
         })
     }

@@ -3,8 +3,8 @@
 
 use super::MODULE;
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, device_struct};
-use crate::primitives::cuda::length;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain, args, device_struct};
+use crate::primitives::cuda::array;
 
 /// Threads of a block, as in `kernels/scan.cu`.
 const THREADS: u32 = 256;
@@ -54,21 +54,7 @@ device_struct! {
 impl Launch {
     /// A forward exclusive scan of `n` elements without segments, in arrays that begin at a vector boundary.
     pub fn new(input: DevicePtr<u32>, output: DevicePtr<u32>, n: u64) -> Launch {
-        Launch {
-            input,
-            output,
-            heads: DevicePtr::null(),
-            descriptors: DevicePtr::null(),
-            ticket: DevicePtr::null(),
-            n,
-            flip: 0,
-            tiles: 0,
-            epoch: 0,
-            first_ticket: 0,
-            backward: 0,
-            inclusive: 0,
-            aligned: 1,
-        }
+        Launch { input, output, n, aligned: 1, ..Launch::zeroed() }
     }
 }
 
@@ -116,7 +102,7 @@ impl OnePass {
         if gpu.max_blocks(&kernel, THREADS, 0)? <= u32::from(variant.spine) {
             return Err(Failure::NotApplicable("a single block fills this GPU".to_owned()));
         }
-        let (mut descriptors, mut ticket) = (gpu.alloc(length(variant.descriptors(n))?)?, gpu.alloc(1)?);
+        let (mut descriptors, mut ticket) = (array(gpu, variant.descriptors(n))?, gpu.alloc(1)?);
         gpu.memset32(&mut ticket, 0)?;
         gpu.memset32(&mut descriptors, 0)?;
         Ok(OnePass { kernel, variant, descriptors, ticket, epoch: 0, drawn: 0 })
@@ -140,6 +126,32 @@ impl OnePass {
         let (descriptors, ticket) = (self.descriptors.pointer(), self.ticket.pointer());
         let launch = Launch { descriptors, ticket, tiles, epoch: self.epoch, first_ticket, ..launch };
         gpu.launch(&self.kernel, blocks, THREADS, 0, args![launch])
+    }
+}
+
+/// 32-bit counts up to a fixed number, their exclusive sums, and their scan.
+pub struct Summed {
+    pub given: DeviceBuffer<u32>,
+    pub sums: DeviceBuffer<u32>,
+    scan: OnePass,
+}
+
+impl Summed {
+    /// Room for `n` counts.
+    ///
+    /// # Errors
+    /// The errors of [`OnePass::new`]; otherwise the driver's.
+    pub fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
+        Ok(Summed {
+            given: array(gpu, n)?,
+            sums: array(gpu, n)?,
+            scan: OnePass::new(gpu, Variant::COUNTS, n)?,
+        })
+    }
+
+    /// Queues the exclusive scan of the first `n` counts.
+    pub fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
+        self.scan.execute(gpu, Launch::new(self.given.pointer(), self.sums.pointer(), n))
     }
 }
 

@@ -5,9 +5,9 @@ use super::one_pass::Launch;
 use super::{MODULE, family};
 use crate::case::Failure;
 use crate::device::cuda::{
-    Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, args, device_struct,
+    Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, Plain, args, device_struct,
 };
-use crate::primitives::cuda::{grid, length};
+use crate::primitives::cuda::{address, array, grid, length};
 use crate::primitives::scan::segments::Heads;
 use crate::primitives::scan::spec::{BLOCK, Spec};
 use crate::primitives::scan::work::levels;
@@ -104,9 +104,8 @@ impl Sengupta2007 {
             Kernels::Plain { scan, add }
         };
         let flags = |n: u64| gpu.alloc::<u8>(if spec.segmented() { length(n)? } else { 0 });
-        let sums = |n: &u64| {
-            Ok(Sums { sums: gpu.alloc(length(n * element / 4)?)?, ors: flags(*n)?, firsts: flags(*n)? })
-        };
+        let sums =
+            |n: &u64| Ok(Sums { sums: array(gpu, n * element / 4)?, ors: flags(*n)?, firsts: flags(*n)? });
         let above = levels(n, items).iter().skip(1).map(sums).collect::<Result<_, Failure>>()?;
         Ok(Sengupta2007 { kernels, element, items, above, or_tree: flags(n)? })
     }
@@ -134,23 +133,20 @@ impl Sengupta2007 {
     /// forward, exclusively and without a flip.
     fn level(&self, launch: &Launch, heads: Flags, k: usize, n: u64) -> Level {
         let next = self.above.get(k);
-        let of_next =
-            |ors: fn(&Sums) -> &DeviceBuffer<u8>| next.map_or(DevicePtr::null(), |next| ors(next).pointer());
         let first = Level {
             input: launch.input,
             output: launch.output,
             or_tree: self.or_tree.pointer(),
-            flags: DevicePtr::null(),
             heads,
-            sums: next.map_or(DevicePtr::null(), |next| next.sums.pointer()),
-            ors: of_next(|next| &next.ors),
-            firsts: of_next(|next| &next.firsts),
+            sums: address(next.map(|next| &next.sums)),
+            ors: address(next.map(|next| &next.ors)),
+            firsts: address(next.map(|next| &next.firsts)),
             n,
             flip: launch.flip,
             elements: self.items as u32,
             backward: launch.backward,
             inclusive: launch.inclusive,
-            unused: 0,
+            ..Level::zeroed()
         };
         let Some(below) = k.checked_sub(1).and_then(|below| self.above.get(below)) else { return first };
         // The ORs of the blocks below serve as the tree of this level.

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Sort;
 use crate::case::{Cancel, Failure};
+use crate::device::cpu::Pool;
 use crate::device::cpu::check::{Bitmap, find};
-use crate::device::cpu::{Buffer, Pool};
 use crate::inputs::mix::mix64;
 
 /// Describes the first mistake; `None` if there is none.
@@ -20,31 +20,15 @@ pub fn judge(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>
     }
 }
 
-/// Element `i` of an array of elements of `bytes` bytes.
-fn word(array: &Buffer, bytes: u64, i: usize) -> u64 {
-    // SAFETY: the workers are done, and all arrays have an element for each key.
-    unsafe {
-        match bytes {
-            4 => array.read::<u32>(i..i + 1)[0].into(),
-            _ => array.read::<u64>(i..i + 1)[0],
-        }
-    }
-}
-
-fn key(sort: &Sort, i: usize) -> u64 {
-    word(&sort.output.keys, sort.spec.key_bytes(), i)
-}
-
 /// The place in the input from which element `i` has come.
 fn origin(sort: &Sort, i: usize) -> u64 {
-    let bytes = sort.spec.value();
-    sort.spec.source_index(word(&sort.output.values, bytes, i))
+    sort.spec.source_index(sort.output.value(i))
 }
 
 /// Compares element `i` with the one before it.
 fn out_of_order(sort: &Sort, i: usize) -> Option<String> {
     let field = sort.spec.digits(8);
-    let (before, this) = (key(sort, i.checked_sub(1)?), key(sort, i));
+    let (before, this) = (sort.output.key(i.checked_sub(1)?), sort.output.key(i));
     match field.field(before).cmp(&field.field(this)) {
         std::cmp::Ordering::Greater => Some(format!("keys[{i}] is {this:#x} behind {before:#x}")),
         std::cmp::Ordering::Equal if sort.spec.value() > 0 && origin(sort, i - 1) >= origin(sort, i) => {
@@ -59,7 +43,7 @@ fn out_of_order(sort: &Sort, i: usize) -> Option<String> {
 fn sums(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
     let source = sort.spec.source();
     let join = |[a, b]: [u64; 2], i: usize| {
-        let (found, given) = (key(sort, i), source.at(i as u64));
+        let (found, given) = (sort.output.key(i), source.at(i as u64));
         let add = |sum: u64, plus: u64, minus: u64| sum.wrapping_add(plus).wrapping_sub(minus);
         [add(a, mix64(found), mix64(given)), add(b, mix64(!found), mix64(!given))]
     };
@@ -76,7 +60,7 @@ fn origins(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, 
     let mistake = find(pool, sort.n(), cancel, |block| {
         let mut mine = 0;
         for i in block {
-            let (from, key) = (origin(sort, i), key(sort, i));
+            let (from, key) = (origin(sort, i), sort.output.key(i));
             if from >= n || source.at(from) != key {
                 return Some(format!("the value beside keys[{i}], {key:#x}, is of no such key"));
             }

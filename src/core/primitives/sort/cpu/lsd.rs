@@ -1,4 +1,8 @@
-//! A stable split of all keys by each digit, the lowest first.
+//! *lsd*: a stable split of all keys by each digit, the lowest first; *multisplit-lsd* by digits of the recipe's width
+//! (ashkiani2017 §7.1) and *split-radix* of all keys by single bits (sengupta2007 §5) are the same.
+//!
+//! Keys are read once to count all digits. Then each digit that differs between keys takes a pass, which reads keys
+//! once more for its counts (but for the first), and reads and writes keys and values once.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,

@@ -12,7 +12,6 @@ mod bitonic;
 mod certificate;
 mod he2007;
 mod lsd;
-mod merge;
 mod msd;
 #[cfg(target_arch = "x86_64")]
 mod network;
@@ -30,6 +29,7 @@ use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::simd::Scalar;
 use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence};
 use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
+use crate::primitives::cpu::pairs::Pairs;
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::groups;
 use crate::primitives::multisplit::spec::Values;
@@ -60,13 +60,6 @@ impl<K: Key> Labels<K> for Digit {
     fn label(&self, key: K) -> usize {
         self.of(key.wide())
     }
-}
-
-/// Keys and their values.
-#[derive(Debug)]
-struct Pairs {
-    keys: Buffer,
-    values: Buffer,
 }
 
 /// Room for keys and their values: an array of each or, since these follow each other, one of records.
@@ -102,11 +95,6 @@ struct Place {
 }
 
 impl Pairs {
-    fn new(spec: &Spec, n: u64) -> Result<Pairs, Failure> {
-        let buffer = |bytes: u64| Buffer::new((n * bytes) as usize);
-        Ok(Pairs { keys: buffer(spec.key_bytes())?, values: buffer(spec.value())? })
-    }
-
     fn place(&self) -> Place {
         Place { keys: self.keys.ptr(), values: self.values.ptr() }
     }
@@ -260,6 +248,11 @@ mod avx512 {
     }
 }
 
+/// One for each worker.
+fn each<T>(workers: usize, new: impl Fn() -> Result<T, Failure>) -> Result<Vec<T>, Failure> {
+    (0..workers).map(|_| new()).collect()
+}
+
 /// The standard library's sort of a copy: all workers copy, and the first one sorts.
 unsafe fn library<K: Key>(sort: &Sort, worker: Worker) {
     let (first, beside) = (worker.index == 0, usize::from(sort.fault == Some(Fault::OffByOne)));
@@ -327,42 +320,33 @@ impl PoolJob for Sort {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Sort, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        let (n, pair) = (spec.keys, (spec.key_bytes() + spec.value()) as usize);
+        let (n, sizes) = (spec.keys, [spec.key_bytes(), spec.value()]);
+        let pair = sizes.iter().sum::<u64>() as usize;
         let values = most_values(&spec);
         let group = groups::group(values, spec.key_bytes().max(spec.value()) as usize, pair);
         let counts = match spec.method {
             Method::He2007Msd { .. } => he2007::table_bytes(&spec),
             _ => digits(&spec).count() as usize * values * 8,
         };
-        let workers = 0..context.pool.threads();
+        let workers = context.pool.threads();
         let room = if spec.method == Method::Msd { msd::room(&spec) } else { 0 };
         let mut sort = Sort {
-            input: Pairs::new(&spec, n + 1)?,
+            input: Pairs::new(n + 1, sizes)?,
             between: Room::new(&spec, if work::arrays(&spec) == 2 { 0 } else { n })?,
-            output: Pairs::new(&spec, n)?,
-            own: workers
-                .clone()
-                .map(|_| WorkerTables::new(values, values * group * pair))
-                .collect::<Result<_, _>>()?,
-            counts: workers.clone().map(|_| Buffer::new(counts)).collect::<Result<_, _>>()?,
-            rooms: workers.clone().map(|_| Room::new(&spec, room)).collect::<Result<_, _>>()?,
-            tile_rooms: workers
-                .filter(|_| has_tiles(&spec))
-                .map(|_| tiles::Room::new(&spec))
-                .collect::<Result<_, _>>()?,
+            output: Pairs::new(n, sizes)?,
+            own: each(workers, || WorkerTables::new(values, values * group * pair))?,
+            counts: each(workers, || Buffer::new(counts))?,
+            rooms: each(workers, || Room::new(&spec, room))?,
+            tile_rooms: each(if has_tiles(&spec) { workers } else { 0 }, || tiles::Room::new(&spec))?,
             next: AtomicUsize::new(0),
             group,
             run: run(&spec, isa),
             fault: context.fault,
             spec,
         };
-        let (source, all) = (spec.source(), n as usize + 1);
-        let Pairs { keys, values } = &mut sort.input;
-        context.pool.fill_words(keys, spec.key_bytes(), all, context.cancel, |i| source.at(i as u64))?;
-        if spec.value() > 0 {
-            let value = |i| source.value(i as u64, spec.value());
-            context.pool.fill_words(values, spec.value(), all, context.cancel, value)?;
-        }
+        let source = spec.source();
+        let value = |i| source.value(i, spec.value());
+        sort.input.fill(&context.pool, context.cancel, |i| source.at(i), value)?;
         sort.clear(&context.pool, context.cancel)?;
         Ok((sort, isa))
     }
@@ -375,11 +359,7 @@ impl PoolJob for Sort {
     }
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
-        let Pairs { keys, values } = &self.output;
-        vec![
-            OutputArray::new(keys, self.spec.key_bytes()),
-            OutputArray::new(values, self.spec.value().max(4)),
-        ]
+        self.output.outputs()
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -1,5 +1,9 @@
-//! A split of all keys by the highest digit, and sorts of the parts by one worker each, in its cache: [`ByDigits`], for
-//! keys alone of 32 bits [`ByNetworks`](super::network::ByNetworks), and for those with values of 32 bits [`ByRecords`].
+//! *msd*: a split of all keys by the highest digit, and sorts of the parts by one worker each, in its cache:
+//! [`ByDigits`], for keys alone of 32 bits [`ByNetworks`](super::network::ByNetworks), and for those with values of 32
+//! bits [`ByRecords`].
+//!
+//! Keys are read three times, to count, to split and to sort, and values twice; either are written twice, if the parts fit
+//! in caches.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,

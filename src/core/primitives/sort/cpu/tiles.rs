@@ -1,5 +1,8 @@
 //! Tiles that fit in a cache, each sorted by one worker, and a merge of all of them, in rounds, by all workers
 //! (sengupta2007 §5): *split-radix* by one bit of the keys after another (§2.3.3), *quicksort* by pivots (§4.1).
+//!
+//! Memory is read and written once for the tiles, and once for each doubling of the sorted runs. In its cache a tile is
+//! moved once for each bit, or for each pass of quicksort.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
@@ -8,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::{Key, Pairs, Place, Sort, merge, quicksort};
+use super::{Key, Pairs, Place, Sort, quicksort};
 use crate::case::Failure;
 use crate::device::cpu::{Buffer, Worker, part};
 use crate::primitives::cpu::tuple::Tuple;
@@ -30,7 +33,10 @@ impl Room {
         let tile = tiles::tile(spec).min(spec.keys);
         let segments = if matches!(spec.method, Method::Quicksort { .. }) { tile } else { 0 };
         let starts = || Buffer::new(4 * segments as usize);
-        Ok(Room { copy: Pairs::new(spec, tile)?, segments: [starts()?, starts()?] })
+        Ok(Room {
+            copy: Pairs::new(tile, [spec.key_bytes(), spec.value()])?,
+            segments: [starts()?, starts()?],
+        })
     }
 }
 
@@ -47,7 +53,7 @@ pub unsafe fn run<K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
     for round in 0..rounds {
         worker.meet();
         let mine = part(n, worker.index, worker.count);
-        let merge = merge::Round { from: after(round), to: after(round + 1), n, width: tile << round };
+        let merge = MergeRound { from: after(round), to: after(round + 1), n, width: tile << round };
         unsafe { merge.run::<K, V>(sort.spec.digits(8).mask(), mine) };
     }
 }
@@ -95,7 +101,7 @@ unsafe fn sort_tile<K: Key, V: Tuple>(sort: &Sort, worker: Worker, range: Range<
 
 /// Copies `n` keys and values.
 #[inline(always)]
-pub unsafe fn copy_all<K: Key, V: Tuple>(from: Place, to: Place, n: usize) {
+unsafe fn copy_all<K: Key, V: Tuple>(from: Place, to: Place, n: usize) {
     for i in 0..n {
         unsafe { from.take::<K, V>(i).put(to, i) };
     }
@@ -121,6 +127,70 @@ pub unsafe fn by_bits<K: Key, V: Tuple>([mut from, mut to]: [Place; 2], n: usize
         (from, to, falses) = (to, from, next);
     }
     from
+}
+
+/// A round of the merge of `n` keys: every two neighbouring sorted runs of `width` become one, stably.
+///
+/// Workers have equal parts of the output, wherever runs begin. By *merge path* (Odeh, Green, Mwassi, Shmueli, Birk: Merge
+/// Path, 2012) each finds how many of the keys before its part come from the first run, and how many from the second.
+#[derive(Clone, Copy)]
+struct MergeRound {
+    from: Place,
+    to: Place,
+    n: usize,
+    width: usize,
+}
+
+impl MergeRound {
+    /// Writes the keys `mine` of the output, compared by the bits of `mask`.
+    #[inline(always)]
+    unsafe fn run<K: Key, V: Tuple>(self, mask: u64, mine: Range<usize>) {
+        let mut at = mine.start;
+        while at < mine.end {
+            let start = at - at % (2 * self.width);
+            let middle = self.n.min(start + self.width);
+            let end = self.n.min(start + 2 * self.width);
+            let stop = mine.end.min(end);
+            unsafe { self.merge::<K, V>(mask, [start, middle, end], at..stop) };
+            at = stop;
+        }
+    }
+
+    /// Writes keys `out` of the run that is made of start … middle and middle … end.
+    #[inline(always)]
+    unsafe fn merge<K: Key, V: Tuple>(
+        self,
+        mask: u64,
+        [start, middle, end]: [usize; 3],
+        mut out: Range<usize>,
+    ) {
+        unsafe {
+            let taken = self.taken::<K>(mask, [start, middle, end], out.start - start);
+            let (mut a, mut b) = (start + taken, middle + out.start - start - taken);
+            while a < middle && b < end && !out.is_empty() {
+                let (left, right) = (self.from.take::<K, V>(a), self.from.take::<K, V>(b));
+                let first = left.key.wide() & mask <= right.key.wide() & mask;
+                (if first { left } else { right }).put(self.to, out.start);
+                a += usize::from(first);
+                b += usize::from(!first);
+                out.start += 1;
+            }
+            let rest = if a < middle { a } else { b };
+            copy_all::<K, V>(self.from.further::<K, V>(rest), self.to.further::<K, V>(out.start), out.len());
+        }
+    }
+
+    /// How many of the first `so_many` keys come from the first run; among equal keys, those of the first run do so first.
+    #[inline(always)]
+    unsafe fn taken<K: Key>(self, mask: u64, [start, middle, end]: [usize; 3], so_many: usize) -> usize {
+        let key = |at: usize| unsafe { self.from.key::<K>(at) }.wide() & mask;
+        let (mut low, mut high) = (so_many.saturating_sub(end - middle), so_many.min(middle - start));
+        while low < high {
+            let i = (low + high) / 2;
+            if key(start + i) <= key(middle + so_many - 1 - i) { low = i + 1 } else { high = i }
+        }
+        low
+    }
 }
 
 #[cfg(test)]
@@ -196,7 +266,7 @@ mod tests {
             }
             for round in 0..tiles::rounds(n as u64, width as u64) {
                 let merge =
-                    merge::Round { from: place(&mut from), to: place(&mut to), n, width: width << round };
+                    MergeRound { from: place(&mut from), to: place(&mut to), n, width: width << round };
                 for worker in 0..7 {
                     // SAFETY: all arrays have n elements.
                     unsafe { merge.run::<u32, u32>(FIELD.mask(), n * worker / 7..n * (worker + 1) / 7) };

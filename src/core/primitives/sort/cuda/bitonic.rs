@@ -1,9 +1,9 @@
-//! The bitonic sorting network (`kernels/bitonic.cuh`). Keys with values take the numbers of their places along, in the
-//! array between, and the values are gathered at the end.
+//! The bitonic sorting network (`kernels/bitonic.cuh`; he2007 §4.1). Keys with values take the numbers of their places
+//! along, in the array between, and the values are gathered at the end. Each launch reads and writes all keys once.
 
 use super::{Arrays, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{DevicePtr, Gpu, Kernel, KernelList, KernelName, args, device_struct};
+use crate::device::cuda::{DevicePtr, Gpu, Kernel, KernelList, KernelName, Plain, args, device_struct};
 use crate::primitives::cuda::{BLOCK, grid, launch_over};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::bitonic::{LEVELS, Launch, TILE, launches as plan};
@@ -91,9 +91,7 @@ impl Sorter for Bitonic {
             n: n as u32,
             begin,
             bits: end - begin,
-            span: 0,
-            mirrored: 0,
-            unused: 0,
+            ..Network::zeroed()
         };
         for launch in plan(n, LEVELS) {
             let (network, blocks, shared) = match launch {

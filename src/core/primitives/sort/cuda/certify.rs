@@ -3,10 +3,9 @@
 use super::{MODULE, Pairs};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, device_struct};
-use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{ZipfTable, launch_over, length};
+use crate::primitives::cuda::{ZipfArg, ZipfTable, array, launch_over};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
 use crate::primitives::sort::keys::{Keys, VALUE};
@@ -22,10 +21,7 @@ device_struct! {
         step: u64,
         distinct: u64,
         draws: u64,
-        cumulative: DevicePtr<u64>,
-        start: DevicePtr<u64>,
-        guide: DevicePtr<u32>,
-        spread: Permutation,
+        zipf: ZipfArg,
         draw: u32,
         drop: u32,
     }
@@ -73,7 +69,7 @@ impl Certificate {
             source: source(&keys, table.as_ref())?,
             _table: table,
             kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
-            touched: gpu.alloc(length(if spec.value() > 0 { spec.keys.div_ceil(32).max(1) } else { 1 })?)?,
+            touched: array(gpu, if spec.value() > 0 { spec.keys.div_ceil(32).max(1) } else { 1 })?,
             tile,
             words: [spec.key_bytes(), spec.value()].map(|bytes| (bytes / 4) as u32),
         })
@@ -117,24 +113,14 @@ fn source(keys: &Keys, table: Option<&ZipfTable>) -> Result<SortKeys, Failure> {
         Distribution::Equal => (4, 0),
         Distribution::Few { distinct } => (5, distinct),
     };
-    let zipf = keys.zipf.as_deref();
-    let nowhere =
-        || Permutation::new(1, 0).ok_or_else(|| Failure::Failed("no permutation of one".to_owned()));
-    let (cumulative, start, guide) = match table {
-        Some(table) => (table.cumulative.pointer(), table.start.pointer(), table.guide.pointer()),
-        None => (DevicePtr::null(), DevicePtr::null(), DevicePtr::null()),
-    };
     Ok(SortKeys {
         key: key64(keys.seed),
         values: key64(keys.seed ^ VALUE),
         n: keys.n,
         step: keys.step,
         distinct,
-        draws: zipf.map_or(0, |zipf| key64(zipf.seed)),
-        cumulative,
-        start,
-        guide,
-        spread: zipf.map_or_else(nowhere, |zipf| Ok(zipf.spread))?,
+        draws: keys.zipf.as_deref().map_or(0, |zipf| key64(zipf.seed)),
+        zipf: ZipfArg::of(table)?,
         draw,
         drop: keys.drop,
     })

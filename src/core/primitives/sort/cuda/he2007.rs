@@ -1,13 +1,14 @@
 //! The radix sort of he2007 §4.1 (`kernels/radix_he2007.cuh`): phases of a histogram, its prefix sum, locations and a
-//! multi-pass scatter, and bitonic sorts of the parts in shared memory.
+//! multi-pass scatter, and bitonic sorts of the parts in shared memory. A phase reads keys to count them and again to
+//! locate them; each pass of its scatter reads all locations, and moves the keys and values of a chunk of the output.
 
 use super::bitonic::{MODULE, shared};
 use super::{Arrays, Pair, Sorter};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
-use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::cuda::{BLOCK, array, grid};
 use crate::primitives::scan;
-use crate::primitives::scan::cuda::one_pass::{self, OnePass, Variant};
+use crate::primitives::scan::cuda::one_pass::{Summed, Variant};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
 use crate::primitives::sort::he2007::Phases;
@@ -87,10 +88,8 @@ pub struct He2007 {
     /// Bytes of shared memory of a block that sorts parts.
     leaf: u32,
     blocks: u32,
-    scan: OnePass,
     locations: DeviceBuffer<u32>,
-    counts: DeviceBuffer<u32>,
-    sums: DeviceBuffer<u32>,
+    counts: Summed,
     /// Parts of this phase and of the next one in turn.
     parts: [DeviceBuffer<u32>; 2],
     leaves: DeviceBuffer<u32>,
@@ -101,12 +100,9 @@ impl He2007 {
     /// Allocates the locations, counts and lists.
     ///
     /// # Errors
-    /// The errors of [`OnePass::new`]; otherwise the driver's.
+    /// The errors of [`Summed::new`]; otherwise the driver's.
     pub fn new(gpu: &Gpu, spec: &Spec, passes: u64) -> Result<He2007, Failure> {
-        let (n, phases) = (spec.keys, Phases::of(spec));
-        let counts = phases.most_counts(n);
-        let words = |count: u64| gpu.alloc(length(count)?);
-        let (module, scan) = (gpu.module(MODULE)?, OnePass::new(gpu, Variant::COUNTS, counts)?);
+        let (n, phases, module) = (spec.keys, Phases::of(spec), gpu.module(MODULE)?);
         let kernel = |name: String| module.kernel(&name);
         let [count, locate, scatter, leaves] = names(spec).map(kernel);
         let mut sort = He2007 {
@@ -116,16 +112,14 @@ impl He2007 {
             kernels: [count?, locate?, scatter?, leaves?],
             leaf: shared(spec),
             blocks: gpu.device().sms.max(1) * BLOCKS,
-            scan,
-            locations: words(n.max(1))?,
-            counts: words(counts)?,
-            sums: words(counts)?,
-            parts: [words(part_words(n))?, words(part_words(n))?],
-            leaves: words(2 * phases.leaves(n))?,
+            locations: array(gpu, n.max(1))?,
+            counts: Summed::new(gpu, phases.most_counts(n))?,
+            parts: [array(gpu, part_words(n))?, array(gpu, part_words(n))?],
+            leaves: array(gpu, 2 * phases.leaves(n))?,
             listed: gpu.alloc(LISTED)?,
         };
         // A scan also goes over what no tile has counted.
-        gpu.memset32(&mut sort.counts, 0)?;
+        gpu.memset32(&mut sort.counts.given, 0)?;
         Ok(sort)
     }
 
@@ -139,8 +133,8 @@ impl He2007 {
             from,
             to: if in_output { arrays.to } else { arrays.between },
             locations: self.locations.pointer(),
-            counts: self.counts.pointer(),
-            sums: self.sums.pointer(),
+            counts: self.counts.given.pointer(),
+            sums: self.counts.sums.pointer(),
             parts,
             next,
             listed: self.listed.pointer(),
@@ -162,8 +156,7 @@ impl He2007 {
         let (threads, shared) = (self.phases.threads(), self.phases.shared());
         let blocks = grid(self.phases.tiles(n, phase.phase), 1).min(self.blocks);
         gpu.launch(count, blocks, threads, shared, args![phase])?;
-        let counts = self.phases.counts(n, phase.phase);
-        self.scan.execute(gpu, one_pass::Launch::new(phase.counts, phase.sums, counts))?;
+        self.counts.scan(gpu, self.phases.counts(n, phase.phase))?;
         gpu.launch(locate, blocks, threads, shared, args![phase])?;
         (0..self.passes).try_for_each(|pass| {
             let low = pass * phase.span;

@@ -15,8 +15,8 @@ use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart, LaunchPlan, OutputArray,
 };
-use crate::primitives::cuda::length;
-use crate::primitives::multisplit::cuda::{Pair, fused};
+use crate::primitives::cuda::{array, length};
+use crate::primitives::multisplit::cuda::{Pair, fused, of_cpus};
 use certify::Certificate;
 
 /// The module of all kernels except the passes with bulk copies.
@@ -31,7 +31,7 @@ struct Pairs {
 impl Pairs {
     /// Arrays of `n` keys and values of a case; at least one word each.
     fn new(gpu: &Gpu, spec: &Spec, n: u64) -> Result<Pairs, Failure> {
-        let words = |bytes: u64| gpu.alloc(length((n * bytes / 4).max(1))?);
+        let words = |bytes: u64| array(gpu, (n * bytes / 4).max(1));
         Ok(Pairs { keys: words(spec.key_bytes())?, values: words(spec.value())? })
     }
 
@@ -83,10 +83,6 @@ fn method_kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
         Method::Bitonic => Ok(bitonic::kernels(spec)),
         Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
     }
-}
-
-fn of_cpus() -> Failure {
-    Failure::NotApplicable("a method of CPUs".to_owned())
 }
 
 /// A case in device memory.

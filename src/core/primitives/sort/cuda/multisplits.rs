@@ -1,10 +1,13 @@
-//! A sort by one multisplit per digit (ashkiani2017 §7.1).
+//! A sort by one multisplit per digit, the lowest first (ashkiani2017 §7.1). Each costs the launches and passes of its
+//! multisplit; digits of the same width share kernels and counts.
 
 use super::{Arrays, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{Gpu, KernelList};
+use crate::device::cuda::{DeviceBuffer, Gpu, KernelList};
+use crate::primitives::cuda::array;
 use crate::primitives::multisplit;
-use crate::primitives::multisplit::cuda::FieldSplits;
+use crate::primitives::multisplit::cuda::input::Function;
+use crate::primitives::multisplit::cuda::{Split, Splitter, splitter};
 use crate::primitives::sort::digits::Digit;
 use crate::primitives::sort::spec::{Found, Splits};
 use crate::primitives::sort::{Spec, multisplits};
@@ -25,22 +28,35 @@ pub fn kernels(spec: &Spec, radix: u64, by: Splits, bulk: bool) -> Result<Kernel
     Ok(all)
 }
 
+/// The multisplits of digits of one width.
+struct OfWidth {
+    bits: u32,
+    splitter: Box<dyn Splitter>,
+    /// Where buckets begin, which no sort reads.
+    offsets: DeviceBuffer<u32>,
+}
+
+impl OfWidth {
+    fn new(gpu: &Gpu, spec: &multisplit::Spec) -> Result<OfWidth, Failure> {
+        let (bits, offsets) = (spec.bits(), array(gpu, spec.buckets + 1)?);
+        let field = Function::field(0, bits, spec.buckets);
+        Ok(OfWidth { bits, splitter: splitter(gpu, spec, field)?, offsets })
+    }
+}
+
 /// The multisplits of a case.
 pub struct Multisplits {
     digits: Vec<Digit>,
-    division: bool,
-    splits: Vec<FieldSplits>,
+    found: Found,
+    splits: Vec<OfWidth>,
 }
 
 impl Multisplits {
     /// Allocates their counts.
     pub fn new(gpu: &Gpu, spec: &Spec, radix: u64, by: Splits, found: Found) -> Result<Multisplits, Failure> {
-        let splits = specs(spec, radix, by)?
-            .iter()
-            .map(|spec| FieldSplits::new(gpu, spec))
-            .collect::<Result<_, _>>()?;
+        let splits = specs(spec, radix, by)?.into_iter().map(|spec| OfWidth::new(gpu, &spec));
         let digits = spec.digits(radix as u32).all().collect();
-        Ok(Multisplits { digits, division: found == Found::Division, splits })
+        Ok(Multisplits { digits, found, splits: splits.collect::<Result<_, _>>()? })
     }
 }
 
@@ -48,10 +64,16 @@ impl Sorter for Multisplits {
     /// The arrays between and the output take turns, so that the highest digit goes to the output.
     fn sort(&mut self, gpu: &Gpu, arrays: &Arrays) -> Result<(), Failure> {
         let (count, mut from) = (self.digits.len(), arrays.from);
-        for (d, digit) in self.digits.iter().enumerate() {
+        for (d, &Digit { shift, bits }) in self.digits.iter().enumerate() {
             let to = if (count - d) % 2 == 1 { arrays.to } else { arrays.between };
-            if let Some(splits) = self.splits.iter_mut().find(|splits| splits.bits() == digit.bits) {
-                splits.split(gpu, from, to, arrays.n, digit.shift, self.division)?;
+            if let Some(OfWidth { splitter, offsets, .. }) =
+                self.splits.iter_mut().find(|splits| splits.bits == bits)
+            {
+                splitter.turn_to(match self.found {
+                    Found::Division => Function::quotient(shift, bits),
+                    Found::Shift => Function::field(shift, bits, 1 << bits),
+                });
+                splitter.split(gpu, &Split { from, n: arrays.n, to, offsets: offsets.pointer() })?;
             }
             from = to;
         }

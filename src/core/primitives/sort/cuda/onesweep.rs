@@ -1,11 +1,12 @@
-//! onesweep (`kernels/sort_onesweep.cuh`): a histogram of all digits, and a pass per digit.
+//! onesweep (`kernels/sort_onesweep.cuh`; Adinets and Merrill 2022): a histogram of all digits, for which keys are read
+//! once, and a pass per digit, which reads and writes keys and values once.
 
 use super::{Arrays, MODULE, Sorter};
 use crate::case::Failure;
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, KernelName, args, device_struct,
 };
-use crate::primitives::cuda::{grid, length};
+use crate::primitives::cuda::{array, grid};
 use crate::primitives::multisplit::cuda::{Pair, fused};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
@@ -79,7 +80,7 @@ impl Onesweep {
         let (count, pass, shared) =
             (count?, pass?, [counting(spec).1, shape.shared(bulk)].map(|bytes| bytes as u32));
         let counts = vec![0; (MOST_DIGITS * DIGITS) as usize];
-        let descriptors = || gpu.alloc(length(shape.tiles(spec.keys).max(1) * DIGITS)?);
+        let descriptors = || array(gpu, shape.tiles(spec.keys).max(1) * DIGITS);
         gpu.max_blocks(&count, COUNT_THREADS, shared[0])?;
         let resident = gpu.max_blocks(&pass, shape.threads, shared[1])?;
         if resident <= shape.spines {

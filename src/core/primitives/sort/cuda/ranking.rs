@@ -5,7 +5,7 @@ use super::certify::Certificate;
 use super::onesweep::{Launch, Onesweep};
 use super::{MODULE, Pairs};
 use crate::case::{Failure, Verdict};
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, poison};
+use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Plain, args, poison};
 use crate::primitives::multisplit::cuda::fused;
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
@@ -76,17 +76,13 @@ impl Ranking {
         let launch = Launch {
             from: self.input.pointers(),
             to: self.output.pointers(),
-            between: [DevicePtr::null(); 2],
-            counts: DevicePtr::null(),
-            cleared: DevicePtr::null(),
-            descriptors: [DevicePtr::null(); 2],
             tickets: self.mistakes.pointer(),
             n: self.spec.keys as u32,
             tiles: self.blocks,
             begin,
             end,
             digits: self.spec.digits(DIGIT_BITS).count(),
-            digit: 0,
+            ..Launch::zeroed()
         };
         gpu.launch(&self.kernel, self.blocks, self.shape.threads, self.shared, args![launch, turns])
     }

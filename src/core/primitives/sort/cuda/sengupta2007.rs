@@ -1,10 +1,11 @@
-//! The sorts of sengupta2007 by scans (`kernels/sort_sengupta2007.cu`): all keys split by a bit per launch, or tiles sorted
-//! in shared memory and merged, a round per launch.
+//! The sorts of sengupta2007 by scans (`kernels/sort_sengupta2007.cu`): all keys split by a bit per launch (§5), or tiles
+//! sorted in shared memory, by splits or by quicksort (§4.1), and merged, a round per launch. Each of these launches
+//! reads and writes all keys and values once.
 
 use super::{Arrays, Pair, Sorter};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
-use crate::primitives::cuda::{grid, length};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Plain, args, device_struct};
+use crate::primitives::cuda::{array, grid};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::Digits;
 use crate::primitives::sort::spec::{Method, Scope};
@@ -43,17 +44,11 @@ impl Launch {
         Launch {
             from: arrays.from,
             to: arrays.to,
-            ones: DevicePtr::null(),
-            cleared: DevicePtr::null(),
-            descriptors: DevicePtr::null(),
-            tickets: DevicePtr::null(),
             mask: field.mask(),
             n: arrays.n as u32,
             begin: field.begin,
             end: field.end,
-            bit: 0,
-            width: 0,
-            passes: 0,
+            ..Launch::zeroed()
         }
     }
 }
@@ -109,7 +104,7 @@ impl Bits {
             sms: gpu.device().sms.max(1),
             ones: [none()?, none()?],
             tickets: none()?,
-            descriptors: gpu.alloc(length(descriptors(spec))?)?,
+            descriptors: array(gpu, descriptors(spec))?,
         })
     }
 }
