@@ -21,6 +21,7 @@ pub use barrier::Barrier;
 pub use buffer::{Buffer, POISON};
 pub use evict::Evictor;
 pub use isa::Isa;
+pub(crate) use isa::of_isa;
 pub use job::{CacheLineSlot, Context, OutputArray, PoolJob, fence, on_pool};
 pub use launch::{part, pieces};
 pub use pool::{Blocks, Pool, Worker};

@@ -2,7 +2,7 @@
 
 use std::ptr::read_volatile;
 
-use crate::device::cpu::Isa;
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::reduce::{Operator, Spec, Type, key32, key64};
 
 /// Reduces `n` terms to a word.
@@ -156,11 +156,5 @@ instances!(avx2, in_vectors, "avx2");
 instances!(avx512, in_vectors, "avx512f,avx512dq,avx512vl");
 
 fn instance<F: Fold, const PRODUCTS: bool>(isa: Isa) -> Timed {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::of::<F, PRODUCTS>,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::of::<F, PRODUCTS>,
-        _ => scalar::of::<F, PRODUCTS>,
-    }
+    of_isa!(isa, of::<F, PRODUCTS>)
 }

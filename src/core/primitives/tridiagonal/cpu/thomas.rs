@@ -2,7 +2,7 @@
 //! vectorizes for each instruction set.
 
 use super::Batch;
-use crate::device::cpu::Isa;
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::real::Real;
 
 /// Most bytes of c' and d' of the systems that are solved together, which shall stay in the second-level cache.
@@ -41,13 +41,7 @@ pub type Kernel<T> = unsafe fn(Batch<T>, systems: usize, scratch: *mut T);
 
 /// The kernel for an instruction set that is present.
 pub fn kernel<T: Real>(isa: Isa) -> Kernel<T> {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::solve::<T>,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::solve::<T>,
-        _ => scalar::solve::<T>,
-    }
+    of_isa!(isa, solve::<T>)
 }
 
 macro_rules! instances {
