@@ -434,25 +434,31 @@ pub trait AsArg {
 
 impl<T: Plain> AsArg for T {
     fn arg(&self) -> Arg<'_> {
-        self.into()
+        Arg::new(self)
     }
 }
 
 impl<T: Plain> AsArg for DeviceBuffer<T> {
     fn arg(&self) -> Arg<'_> {
-        self.into()
+        Arg::new(self.address())
     }
 }
 
 impl<T: Plain> AsArg for &DeviceBuffer<T> {
     fn arg(&self) -> Arg<'_> {
-        (&**self).into()
+        (**self).arg()
     }
 }
 
 impl<T: Plain> AsArg for &mut DeviceBuffer<T> {
     fn arg(&self) -> Arg<'_> {
-        (&**self).into()
+        (**self).arg()
+    }
+}
+
+impl<'a, A: AsArg> From<&'a A> for Arg<'a> {
+    fn from(value: &'a A) -> Arg<'a> {
+        value.arg()
     }
 }
 

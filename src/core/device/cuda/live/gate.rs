@@ -11,7 +11,7 @@ use cust::memory::LockedBuffer;
 use super::error::check;
 use super::gpu::Gpu;
 use crate::case::Failure;
-use crate::device::cuda::GATE;
+use crate::device::cuda::{GATE, args};
 
 /// Nanoseconds after which the gate kernel gives up: enough for about a thousand launches. The driver's queue
 /// holds about a thousand, and whoever queues more waits for the device.
@@ -34,7 +34,7 @@ impl Gpu {
             word as u64
         };
         let address = set(0);
-        self.launch(&gate, 1, 1, 0, &[(&address).into(), (&LIMIT).into()])?;
+        self.launch(&gate, 1, 1, 0, args![address, LIMIT])?;
         let done = work();
         set(1);
         done

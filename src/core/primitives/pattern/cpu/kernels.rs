@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::device::cpu::memory::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::{Avx2, Avx512};
 use crate::device::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter, Simd, inlined};
@@ -238,14 +239,7 @@ impl<S: Lanes<u64>, const P: usize> Fixed<S, P> {
 /// register, so it belongs to every instruction set; past the end of the array it has no effect.
 #[inline(always)]
 fn fetch(sparse: *mut u64, at: usize) {
-    let word = sparse.wrapping_add(at).wrapping_byte_add(AHEAD);
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch accesses nothing that a program could notice, at any address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(word.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = word;
+    prefetch(sparse.wrapping_add(at).wrapping_byte_add(AHEAD));
 }
 
 /// One use of a pattern of any length.

@@ -2,6 +2,7 @@
 //! vectorizes for each instruction set.
 
 use super::Batch;
+use crate::device::cpu::memory::prefetch;
 use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::real::Real;
 
@@ -266,16 +267,4 @@ unsafe fn store<T: Real, const L: usize>(to: *mut T, line: [T; L]) {
     }
     // SAFETY: as above.
     unsafe { to.cast::<[T; L]>().write_unaligned(line) }
-}
-
-#[inline(always)]
-fn prefetch<T>(at: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect on what is read or written.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }
