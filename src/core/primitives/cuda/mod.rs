@@ -44,6 +44,14 @@ pub fn launch_over(gpu: &Gpu, kernel: &Kernel, n: u64, args: &[Arg]) -> Result<(
     }
 }
 
+/// Numbers of 4 or 8 bytes as 32-bit words, the lower half first.
+pub fn words32(numbers: impl IntoIterator<Item = u64>, bytes: u64) -> Vec<u32> {
+    match bytes {
+        4 => numbers.into_iter().map(|k| k as u32).collect(),
+        _ => numbers.into_iter().flat_map(|k| [k as u32, (k >> 32) as u32]).collect(),
+    }
+}
+
 /// The kernels of `fill.cuh`, which several modules contain.
 #[derive(Clone)]
 pub struct Fill {
@@ -72,5 +80,16 @@ impl Fill {
     /// Sets `n` 64-bit words at `out` to `word`.
     pub fn constant(&self, gpu: &Gpu, out: DevicePtr<u64>, word: u64, n: u64) -> Result<(), Failure> {
         launch_over(gpu, &self.constant, n, args![out, word, n])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words32;
+
+    #[test]
+    fn numbers_as_words() {
+        assert_eq!(words32([1, 2], 4), [1, 2]);
+        assert_eq!(words32([1, (7 << 32) + 5], 8), [1, 0, 5, 7]);
     }
 }

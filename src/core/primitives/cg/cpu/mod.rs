@@ -8,7 +8,7 @@ mod shares;
 use super::certificate::{Sums, mistake};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, memory};
 use crate::device::held::Held;
 use crate::inputs::sparse::Csr;
 use kernels::{Kernels, Lanes, Rows};
@@ -66,10 +66,10 @@ impl PoolJob for Cg {
         }
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let size = self.spec.element() as usize;
-        self.x.iter().chain([&self.z]).try_for_each(|vector| check::poison(pool, vector, size, cancel))?;
-        check::poison(pool, &self.report, 8, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        let vector = |vector| OutputArray::new(vector, self.spec.element());
+        let [x, next] = self.last_x();
+        vec![OutputArray::new(&self.report, 8), vector(next), vector(x).first(0), vector(&self.z).first(0)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -78,12 +78,6 @@ impl PoolJob for Cg {
             Type::F32 => self.sums::<f32>(pool, cancel),
         };
         Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), &sums?), self.spec.n()))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        let [report, x] = [&self.report, self.last_x()[1]].map(|buffer| unsafe { buffer.to_vec() });
-        Ok([report, x].concat())
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -12,7 +12,7 @@ use crate::device::cuda::{
     LaunchPlan, args, device_struct, plain_struct, poison,
 };
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{Fill, length};
+use crate::primitives::cuda::{Fill, length, words32};
 use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::walk::{Dense, KEPT, Shape, Steps, Walk};
@@ -136,14 +136,6 @@ fn ends(spec: &Spec) -> (u64, u64) {
     spec.applied().iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)))
 }
 
-/// Indices as 4-byte words, little-endian.
-fn words(indices: &[u64], bytes: u64) -> Vec<u32> {
-    match bytes {
-        4 => indices.iter().map(|&k| k as u32).collect(),
-        _ => indices.iter().flat_map(|&k| [k as u32, (k >> 32) as u32]).collect(),
-    }
-}
-
 impl Pattern {
     /// Uploads p, or q and p, as indices of the case's width.
     fn new(
@@ -153,7 +145,7 @@ impl Pattern {
         delta: u64,
         starts: Option<&Array>,
     ) -> Result<Pattern, Failure> {
-        let upload = |indices: &&[u64]| gpu.upload(&words(indices, spec.index));
+        let upload = |indices: &&[u64]| gpu.upload(&words32(indices.iter().copied(), spec.index));
         let indices = patterns.iter().map(upload).collect::<Result<Vec<_>, _>>()?;
         let [index, outer] = [0, 1].map(|k| indices.get(k).map_or(DevicePtr::null(), DeviceBuffer::pointer));
         let bytes = spec.index as u32;
@@ -415,11 +407,5 @@ mod tests {
     #[test]
     fn the_layout_is_the_kernels() {
         assert_eq!((size_of::<Side>(), std::mem::offset_of!(Side, bytes)), (40, 32));
-    }
-
-    #[test]
-    fn indices_as_words() {
-        assert_eq!(words(&[1, 2], 4), [1, 2]);
-        assert_eq!(words(&[1, (7 << 32) + 5], 8), [1, 0, 5, 7]);
     }
 }

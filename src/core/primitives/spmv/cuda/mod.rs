@@ -14,7 +14,7 @@ use crate::device::cuda::{
     LaunchPlan, Module, OutputArray, args, device_struct,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, grid, launch_over, length, words32};
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 use sliced::Sliced;
@@ -100,13 +100,7 @@ fn scan_of(spec: &Spec) -> Variant {
 
 /// 32-bit words of numbers of a case's type.
 fn words(spec: &Spec, numbers: impl Iterator<Item = f64>) -> Vec<u32> {
-    match spec.element() {
-        4 => numbers.map(|number| spec.bits(number) as u32).collect(),
-        _ => numbers
-            .map(|number| spec.bits(number))
-            .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
-            .collect(),
-    }
+    words32(numbers.map(|number| spec.bits(number)), spec.element())
 }
 
 /// Uploads words; an array has at least one.
