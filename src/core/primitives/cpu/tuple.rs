@@ -1,10 +1,5 @@
 //! Tuples that move as a whole: one load and one store each; 32-byte tuples may take two.
 
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
-)]
-
 use std::ptr::{read_volatile, write_volatile};
 
 #[cfg(target_arch = "x86_64")]

@@ -3,15 +3,13 @@
 
 pub mod check_report;
 pub mod tiles;
-mod zipf;
 
 use crate::case::Failure;
-use crate::device::cuda::{Arg, DevicePtr, Gpu, Kernel, Module, args, plain_struct};
+use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args, plain_struct};
 use crate::inputs::mix::key64;
-use crate::inputs::{Permutation, Scramble};
+use crate::inputs::{Permutation, Scramble, Zipf};
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
-pub use zipf::ZipfTable;
 
 plain_struct!(Permutation: 40);
 plain_struct!(Scramble: 24);
@@ -80,6 +78,23 @@ impl Fill {
     /// Sets `n` 64-bit words at `out` to `word`.
     pub fn constant(&self, gpu: &Gpu, out: DevicePtr<u64>, word: u64, n: u64) -> Result<(), Failure> {
         launch_over(gpu, &self.constant, n, args![out, word, n])
+    }
+}
+
+/// The tables in which kernels look up Zipf ranks.
+pub struct ZipfTable {
+    pub cumulative: DeviceBuffer<u64>,
+    pub start: DeviceBuffer<u64>,
+    pub guide: DeviceBuffer<u32>,
+}
+
+impl ZipfTable {
+    pub fn new(gpu: &Gpu, zipf: &Zipf) -> Result<ZipfTable, Failure> {
+        Ok(ZipfTable {
+            cumulative: gpu.upload(&zipf.cumulative)?,
+            start: gpu.upload(&zipf.start)?,
+            guide: gpu.upload(&zipf.guide)?,
+        })
     }
 }
 

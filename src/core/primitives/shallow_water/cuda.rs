@@ -9,11 +9,9 @@ use crate::device::cuda::{
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+use crate::primitives::tridiagonal::cuda::{TEAM_WORDS, TilesOf};
 
 const MODULE: &str = "shallow_water";
-
-/// Elements of shared memory for each thread (`TEAM_WORDS` in the kernels); cells are exchanged there, too.
-const TEAM_WORDS: u64 = 6;
 
 /// Kernels that are not timed.
 const ENDS: &str = "shallow_water_ends";
@@ -38,13 +36,6 @@ device_struct! {
         half: f32,
         rest: f32,
         dry: DevicePtr<u32>,
-    }
-
-    /// `Tiles` in the kernels.
-    struct TilesOf: 12 {
-        team: u32,
-        tiles: u32,
-        lines: u32,
     }
 
     /// `Reference` in the kernels.
@@ -259,11 +250,6 @@ impl GpuJob for ShallowWater {
     }
 }
 
-fn tiles_of(sweep: &Sweep) -> TilesOf {
-    let tiles = sweep.tiles;
-    TilesOf { team: tiles.team as u32, tiles: tiles.tiles as u32, lines: tiles.group as u32 }
-}
-
 impl ShallowWater {
     /// Keeps the state for the certificate.
     fn keep(&mut self, gpu: &Gpu) -> Result<(), Failure> {
@@ -283,7 +269,8 @@ impl ShallowWater {
 
     /// A sweep along its lines; of lines with several tiles by their edges first.
     fn sweep(&self, gpu: &Gpu, timed: &Timed, water: Water, lines: u64) -> Result<(), Failure> {
-        let (tiles, of) = (timed.sweep.tiles, tiles_of(&timed.sweep));
+        let tiles = timed.sweep.tiles;
+        let of = TilesOf::of(&tiles);
         let (blocks, threads) = (grid(tiles.blocks(lines), 1), tiles.threads as u32);
         let bytes = (4 * tiles.threads * timed.sweep.each.max(TEAM_WORDS)) as u32;
         if let Some(edges) = &timed.edges {

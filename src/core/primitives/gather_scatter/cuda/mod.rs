@@ -18,7 +18,7 @@ use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     self, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, Persisting, args, device_struct, poison, run_concurrently,
+    LaunchPlan, OutputArray, Persisting, args, device_struct, pointer_or_null, poison, run_concurrently,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
@@ -272,10 +272,10 @@ impl Move {
             n: spec.moves(),
             tuple: spec.tuple as u32,
             scatter: u32::from(spec.kernel == Kernel::Scatter),
-            starts: starts.map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            starts: pointer_or_null(starts),
             partitions: starts.map_or(0, |starts| starts.len() as u64 - 1),
             partition_key: key64(spec.seed),
-            bitmap: bitmap.map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            bitmap: pointer_or_null(bitmap),
             locations: self.locations.closed,
         }
     }

@@ -9,7 +9,7 @@ use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     self, Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
-    LaunchPlan, args, device_struct, plain_struct, poison,
+    LaunchPlan, args, device_struct, plain_struct, pointer_or_null, poison,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{Fill, length, words32};
@@ -147,7 +147,7 @@ impl Pattern {
     ) -> Result<Pattern, Failure> {
         let upload = |indices: &&[u64]| gpu.upload(&words32(indices.iter().copied(), spec.index));
         let indices = patterns.iter().map(upload).collect::<Result<Vec<_>, _>>()?;
-        let [index, outer] = [0, 1].map(|k| indices.get(k).map_or(DevicePtr::null(), DeviceBuffer::pointer));
+        let [index, outer] = [0, 1].map(|k| pointer_or_null(indices.get(k)));
         let bytes = spec.index as u32;
         let side = Side { index, outer, delta, starts: DevicePtr::null(), bytes, start_bytes: 0 };
         Ok(Pattern { side: starts.map_or(side, |starts| starts.of(side)), _indices: indices })
@@ -350,7 +350,7 @@ impl Patterns {
             (_, Method::ReadOnly) => launch.start(gpu, timed, args![launch.walk, side, base, self.partials]),
             _ => {
                 // Null if each block has a dense side of its own; it is then not written out.
-                let left = self.shared.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+                let left = pointer_or_null(self.shared.as_ref());
                 launch.start(gpu, timed, args![launch.walk, side, base, left])
             }
         }

@@ -11,7 +11,7 @@ use super::spec::{Method, Per, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, Module, OutputArray, args, device_struct,
+    LaunchPlan, Module, OutputArray, args, device_struct, pointer_or_null,
 };
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, words32};
@@ -252,6 +252,6 @@ impl Product {
     }
 
     fn z(&self) -> DevicePtr<u32> {
-        self.z.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer)
+        pointer_or_null(self.z.as_ref())
     }
 }
