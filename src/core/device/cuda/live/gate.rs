@@ -10,8 +10,9 @@ use cust::memory::LockedBuffer;
 
 use super::error::check;
 use super::gpu::Gpu;
+use super::kernel::Arg;
 use crate::case::Failure;
-use crate::device::cuda::{GATE, args};
+use crate::device::cuda::GATE;
 
 /// Nanoseconds after which the gate kernel gives up: enough for about a thousand launches. The driver's queue
 /// holds about a thousand, and whoever queues more waits for the device.
@@ -34,7 +35,7 @@ impl Gpu {
             word as u64
         };
         let address = set(0);
-        self.launch(&gate, 1, 1, 0, args![address, LIMIT])?;
+        self.launch(&gate, 1, 1, 0, &[Arg::new(&address), Arg::new(&LIMIT)])?;
         let done = work();
         set(1);
         done
