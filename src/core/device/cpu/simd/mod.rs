@@ -48,33 +48,25 @@ pub trait Index: Copy + Send + Sync + 'static {
     fn get(self) -> u64;
 }
 
-impl Index for u32 {
-    const BYTES: usize = 4;
+macro_rules! indices {
+    ($($t:ident)+) => { $(
+        impl Index for $t {
+            const BYTES: usize = size_of::<$t>();
 
-    #[inline(always)]
-    fn of(value: u64) -> u32 {
-        value as u32
-    }
+            #[inline(always)]
+            fn of(value: u64) -> $t {
+                value as $t
+            }
 
-    #[inline(always)]
-    fn get(self) -> u64 {
-        u64::from(self)
-    }
+            #[inline(always)]
+            fn get(self) -> u64 {
+                self.into()
+            }
+        }
+    )+ };
 }
 
-impl Index for u64 {
-    const BYTES: usize = 8;
-
-    #[inline(always)]
-    fn of(value: u64) -> u64 {
-        value
-    }
-
-    #[inline(always)]
-    fn get(self) -> u64 {
-        self
-    }
-}
+indices!(u32 u64);
 
 /// An instruction set, with vectors of indices.
 ///

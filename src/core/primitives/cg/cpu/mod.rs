@@ -11,6 +11,7 @@ use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, memory};
 use crate::device::held::Held;
 use crate::inputs::sparse::Csr;
+use crate::primitives::real::for_type;
 use kernels::{Kernels, Lanes, Rows};
 use shares::{CHUNK, Shares};
 
@@ -52,18 +53,12 @@ impl PoolJob for Cg {
     fn prepare(spec: Spec, context: &Context) -> Result<(Cg, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         memory::require(2 * super::work::work(&spec).footprint)?;
-        let job = match spec.ty {
-            Type::F64 => Cg::new::<f64>(spec, isa, context),
-            Type::F32 => Cg::new::<f32>(spec, isa, context),
-        };
+        let job = for_type!(spec.ty, T => Cg::new::<T>(spec, isa, context));
         Ok((job?, isa))
     }
 
     fn execute(&self, worker: Worker) {
-        match self.spec.ty {
-            Type::F64 => self.run::<f64>(worker),
-            Type::F32 => self.run::<f32>(worker),
-        }
+        for_type!(self.spec.ty, T => self.run::<T>(worker))
     }
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
@@ -73,10 +68,7 @@ impl PoolJob for Cg {
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let sums = match self.spec.ty {
-            Type::F64 => self.sums::<f64>(pool, cancel),
-            Type::F32 => self.sums::<f32>(pool, cancel),
-        };
+        let sums = for_type!(self.spec.ty, T => self.sums::<T>(pool, cancel));
         Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), &sums?), self.spec.n()))
     }
 

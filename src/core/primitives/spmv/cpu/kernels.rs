@@ -6,7 +6,7 @@ use std::ptr::read_volatile;
 
 use crate::device::cpu::memory::prefetch;
 use crate::device::cpu::{Isa, of_isa};
-use crate::primitives::real::Real;
+use crate::primitives::real::{Real, for_type};
 use crate::primitives::spmv::spec::Type;
 
 /// The arrays of a product. z may be null.
@@ -378,23 +378,15 @@ instances!(avx512, Avx512, "avx512f,avx512dq,avx512vl");
 
 /// The loops for values of a type and an instruction set that is present.
 pub fn timed(ty: Type, isa: Isa) -> Timed {
-    macro_rules! of {
-        ($t:ty) => {
-            Timed {
-                gathered: of_isa!(isa, sum::<$t>()),
-                products: products::<$t>,
-                summed: summed::sum::<$t>(),
-                scanned: scanned::sum::<$t>(),
-                put: put::<$t>,
-                begin: begin::<$t>,
-                add: add::<$t>,
-            }
-        };
-    }
-    match ty {
-        Type::F32 => of!(f32),
-        Type::F64 => of!(f64),
-    }
+    for_type!(ty, T => Timed {
+        gathered: of_isa!(isa, sum::<T>()),
+        products: products::<T>,
+        summed: summed::sum::<T>(),
+        scanned: scanned::sum::<T>(),
+        put: put::<T>,
+        begin: begin::<T>,
+        add: add::<T>,
+    })
 }
 
 #[cfg(test)]
