@@ -1,7 +1,7 @@
 //! shallow-water on a GPU (`kernels/shallow_water.cu`). The certificate computes the steps since the last clearing anew in f64.
 
 use super::course::Course;
-use super::{Spec, Sweep, picture};
+use super::{Spec, Sweep, scene};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
@@ -229,18 +229,18 @@ impl GpuJob for ShallowWater {
     }
 
     fn snapshot(&mut self, gpu: &Gpu) -> Result<Option<Snapshot>, Failure> {
-        let [across, down] = picture::size(&self.spec);
+        let [across, down] = scene::picture_size(&self.spec);
         let values: DeviceBuffer<f32> = gpu.alloc((across * down).max(1) as usize)?;
         let [.., kernel, _] = &self.others;
         let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
         let blocks = grid(u64::from(across * down), u64::from(BLOCK));
         gpu.launch(kernel, blocks, BLOCK, 0, args![eta, columns, rows, across, down, values])?;
-        Ok(picture::of(&self.spec, self.course.step, values.to_host()?))
+        Ok(scene::picture(&self.spec, self.course.step, values.to_host()?))
     }
 
     /// A drop falls into the water, and the certificate begins with what is there then.
     fn disturb(&mut self, gpu: &Gpu, at: (f64, f64)) -> Result<bool, Failure> {
-        let [x, y, radius, size] = picture::drop_at(&self.spec, at);
+        let [x, y, radius, size] = scene::drop_at(&self.spec, at);
         let [.., kernel] = &self.others;
         let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
         launch_over(gpu, kernel, self.spec.cells(), args![eta, columns, rows, x, y, radius, size])?;
