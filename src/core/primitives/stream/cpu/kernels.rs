@@ -59,7 +59,7 @@ impl Lanes for f64 {
 }
 
 macro_rules! lanes {
-    ($v:ty, $n:literal, $splat:ident, $load:ident, $store:ident, $stream:ident, $add:ident, $mul:ident) => {
+    ($($v:ty: $n:literal, $splat:ident $load:ident $store:ident $stream:ident $add:ident $mul:ident;)+) => { $(
         #[cfg(target_arch = "x86_64")]
         impl Lanes for $v {
             const N: usize = $n;
@@ -73,29 +73,13 @@ macro_rules! lanes {
                 fn mul(self, other: $v) -> $v { $mul(self, other) }
             }
         }
-    };
+    )+ };
 }
 
-lanes!(
-    __m256d,
-    4,
-    _mm256_set1_pd,
-    _mm256_loadu_pd,
-    _mm256_storeu_pd,
-    _mm256_stream_pd,
-    _mm256_add_pd,
-    _mm256_mul_pd
-);
-lanes!(
-    __m512d,
-    8,
-    _mm512_set1_pd,
-    _mm512_loadu_pd,
-    _mm512_storeu_pd,
-    _mm512_stream_pd,
-    _mm512_add_pd,
-    _mm512_mul_pd
-);
+lanes! {
+    __m256d: 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd _mm256_add_pd _mm256_mul_pd;
+    __m512d: 8, _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_stream_pd _mm512_add_pd _mm512_mul_pd;
+}
 
 /// The value that a kernel stores at element `i`.
 trait Formula {
