@@ -1,6 +1,6 @@
 //! The implementations of the primitives on processors and on GPUs. Only the engine imports this module.
 
-use super::{Definition, Primitive};
+use super::{Definition, Primitive, Problem};
 use super::{
     cg, compaction, gather_scatter, hash_search, histogram, multisplit, pattern, random_access, reduce, scan,
     shallow_water, sort, spmv, sssp, stream, tridiagonal,
@@ -13,35 +13,23 @@ use crate::device::cuda::{ComputeCapability, Gpu, GpuJob, GpuSetup, KernelList, 
 
 /// One row per definition, with its implementations on processors and on GPUs.
 const ALL: &[Implementation] = &[
-    Implementation::of::<stream::Spec, stream::cpu::Stream, stream::cuda::Stream>(),
-    Implementation::of::<gather_scatter::Spec, gather_scatter::cpu::Moves, gather_scatter::cuda::Move>(),
-    Implementation::of::<pattern::Spec, pattern::cpu::Patterns, pattern::cuda::Patterns>(),
-    Implementation::of::<
-        random_access::Spec,
-        random_access::cpu::RandomAccess,
-        random_access::cuda::RandomAccess,
-    >(),
-    Implementation::of::<reduce::Spec, reduce::cpu::Reduce, reduce::cuda::Reduce>(),
-    Implementation::of::<scan::Spec, scan::cpu::Scan, scan::cuda::Scan>(),
-    Implementation::of::<compaction::Spec, compaction::cpu::Compaction, compaction::cuda::Compaction>(),
-    Implementation::of::<histogram::Spec, histogram::cpu::Histogram, histogram::cuda::Histogram>(),
-    Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
-    Implementation::of::<sort::Spec, sort::cpu::Sort, sort::cuda::Sort>(),
-    Implementation::of::<hash_search::Search, hash_search::cpu::Searching, hash_search::cuda::Searching>(),
-    Implementation::of::<
-        hash_search::Build,
-        hash_search::cpu::build::Building,
-        hash_search::cuda::build::Building,
-    >(),
-    Implementation::of::<spmv::Spec, spmv::cpu::Product, spmv::cuda::Product>(),
-    Implementation::of::<cg::Spec, cg::cpu::Cg, cg::cuda::Cg>(),
-    Implementation::of::<sssp::Spec, sssp::cpu::Paths, sssp::cuda::Paths>(),
-    Implementation::of::<tridiagonal::Spec, tridiagonal::cpu::Tridiagonal, tridiagonal::cuda::Tridiagonal>(),
-    Implementation::of::<
-        shallow_water::Spec,
-        shallow_water::cpu::ShallowWater,
-        shallow_water::cuda::ShallowWater,
-    >(),
+    Implementation::of::<stream::cpu::Stream, stream::cuda::Stream>(),
+    Implementation::of::<gather_scatter::cpu::Moves, gather_scatter::cuda::Move>(),
+    Implementation::of::<pattern::cpu::Patterns, pattern::cuda::Patterns>(),
+    Implementation::of::<random_access::cpu::RandomAccess, random_access::cuda::RandomAccess>(),
+    Implementation::of::<reduce::cpu::Reduce, reduce::cuda::Reduce>(),
+    Implementation::of::<scan::cpu::Scan, scan::cuda::Scan>(),
+    Implementation::of::<compaction::cpu::Compaction, compaction::cuda::Compaction>(),
+    Implementation::of::<histogram::cpu::Histogram, histogram::cuda::Histogram>(),
+    Implementation::of::<multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
+    Implementation::of::<sort::cpu::Sort, sort::cuda::Sort>(),
+    Implementation::of::<hash_search::cpu::Searching, hash_search::cuda::Searching>(),
+    Implementation::of::<hash_search::cpu::build::Building, hash_search::cuda::build::Building>(),
+    Implementation::of::<spmv::cpu::Product, spmv::cuda::Product>(),
+    Implementation::of::<cg::cpu::Cg, cg::cuda::Cg>(),
+    Implementation::of::<sssp::cpu::Paths, sssp::cuda::Paths>(),
+    Implementation::of::<tridiagonal::cpu::Tridiagonal, tridiagonal::cuda::Tridiagonal>(),
+    Implementation::of::<shallow_water::cpu::ShallowWater, shallow_water::cuda::ShallowWater>(),
 ];
 
 type OnGpu = fn(&Case, &GpuSetup) -> Result<OneGpu, Failure>;
@@ -69,16 +57,15 @@ pub fn implementation(case: &Case) -> Result<&'static Implementation, Failure> {
 }
 
 impl Implementation {
-    const fn of<D, C, G>() -> Implementation
+    const fn of<C, G>() -> Implementation
     where
-        D: Definition,
-        C: PoolJob<Case = D>,
-        G: GpuJob<Case = D>,
+        C: PoolJob<Case: Definition>,
+        G: GpuJob<Case = C::Case>,
     {
         Implementation {
-            primitives: D::PRIMITIVES,
+            primitives: C::Case::PRIMITIVES,
             on_pool: |case, context| {
-                let (case, resolved) = chosen::<D>(case)?;
+                let (case, resolved) = chosen::<C::Case>(case)?;
                 // Nothing is generated of a case that is too large; what it allocates beside these bytes is refused then.
                 let work = case.work();
                 memory::require(work.footprint.saturating_add(work.scratch))?;
@@ -89,15 +76,15 @@ impl Implementation {
                     let reason = format!("{} cannot span GPUs; only gather and scatter can", case.primitive);
                     return Err(Failure::NotApplicable(reason));
                 }
-                let (case, resolved) = chosen::<D>(case)?;
+                let (case, resolved) = chosen::<C::Case>(case)?;
                 let (work, gpus) = (case.work(), setup.others.len() as u64 + 1);
                 let shared = work.footprint.div_ceil(gpus);
                 setup.gpu.require(shared.saturating_add(work.scratch))?;
                 setup.others.iter().try_for_each(|other| other.require(shared))?;
                 on_gpu::<G>(case, resolved, setup)
             },
-            kernels: |case, capability| G::kernels(&chosen::<D>(case)?.0, capability),
-            ranking: |case, gpu| G::ranking(&chosen::<D>(case)?.0, gpu),
+            kernels: |case, capability| G::kernels(&chosen::<C::Case>(case)?.0, capability),
+            ranking: |case, gpu| G::ranking(&chosen::<C::Case>(case)?.0, gpu),
         }
     }
 

@@ -37,11 +37,9 @@ pub mod sssp;
 pub mod stream;
 pub mod suites;
 pub mod tridiagonal;
-mod walk;
 #[cfg(test)]
 mod words;
 
-pub use problem::{Definition, IndexLookup, Primitive, Problem};
-pub use registry::{find, problem, registry, version};
+pub use problem::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
+pub use registry::{find, positions, problem, registry, version, walks};
 pub use replicas::{bytes_per_device, check, method_candidates, ranking, work};
-pub use walk::{positions, walks};

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::case::schema::{Kind, Param};
+use crate::case::table::{Described, Field};
 use crate::case::tuning::{Offered, Tuning};
 use crate::case::{BlockCost, Case, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Walk, Work};
 use crate::inputs::sparse::Positions;
@@ -143,6 +144,20 @@ pub trait Definition: Problem + Sized + 'static {
     /// Those of [`tunables`](Definition::tunables) and [`read`](Definition::read).
     fn of(case: &Case) -> Result<Self, Refusal> {
         read(&case.primitive, &case.params, case.seed)
+    }
+}
+
+/// What a recipe says and a case has otherwise or not at all, as the path of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Elsewhere;
+
+impl Described for Elsewhere {
+    const KIND: Kind = Kind::Text;
+}
+
+impl Field for Elsewhere {
+    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Elsewhere, Refusal> {
+        Ok(Elsewhere)
     }
 }
 

@@ -25,40 +25,45 @@ pub trait Real:
     fn of_bytes(bytes: &[u8]) -> f64;
 }
 
-impl Real for f64 {
-    const EPSILON: f64 = f64::EPSILON / 2.0;
-
-    #[inline(always)]
-    fn of(value: f64) -> f64 {
-        value
-    }
-
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self
-    }
-
-    fn of_bytes(bytes: &[u8]) -> f64 {
-        let array = bytes.first_chunk().copied().unwrap_or([0xFF; 8]);
-        f64::from_le_bytes(array).wide()
-    }
+/// An expression in which a name stands for the number of a case's type, which the caller calls `Type`.
+macro_rules! for_type {
+    ($ty:expr, $number:ident => $of_number:expr) => {
+        match $ty {
+            Type::F32 => {
+                type $number = f32;
+                $of_number
+            }
+            Type::F64 => {
+                type $number = f64;
+                $of_number
+            }
+        }
+    };
 }
 
-impl Real for f32 {
-    const EPSILON: f64 = f32::EPSILON as f64 / 2.0;
+pub(crate) use for_type;
 
-    #[inline(always)]
-    fn of(value: f64) -> f32 {
-        value as f32
-    }
+macro_rules! reals {
+    ($($t:ident)+) => { $(
+        impl Real for $t {
+            const EPSILON: f64 = $t::EPSILON as f64 / 2.0;
 
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self.into()
-    }
+            #[inline(always)]
+            fn of(value: f64) -> $t {
+                value as $t
+            }
 
-    fn of_bytes(bytes: &[u8]) -> f64 {
-        let array = bytes.first_chunk().copied().unwrap_or([0xFF; 4]);
-        f32::from_le_bytes(array).wide()
-    }
+            #[inline(always)]
+            fn wide(self) -> f64 {
+                self.into()
+            }
+
+            fn of_bytes(bytes: &[u8]) -> f64 {
+                let array = bytes.first_chunk().copied().unwrap_or([0xFF; size_of::<$t>()]);
+                $t::from_le_bytes(array).wide()
+            }
+        }
+    )+ };
 }
+
+reals!(f64 f32);

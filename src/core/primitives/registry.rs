@@ -6,7 +6,9 @@ use super::{
     Definition, Primitive, Problem, cg, compaction, gather_scatter, hash_search, histogram, multisplit,
     pattern, random_access, reduce, scan, shallow_water, sort, spmv, sssp, stream, tridiagonal,
 };
-use crate::case::{Case, Params};
+use crate::case::{Case, IndexFile, Params, Walk};
+use crate::inputs::indices;
+use crate::inputs::sparse::Positions;
 
 /// Every primitive, in the order of the documentation.
 pub fn registry() -> &'static [&'static Primitive] {
@@ -52,6 +54,29 @@ pub fn version(primitive: &str, params: &Params) -> u32 {
 pub fn problem(case: &Case) -> Result<Box<dyn Problem>, String> {
     let primitive = find(&case.primitive).ok_or_else(|| format!("no primitive {}", case.primitive))?;
     primitive.case(&case.params, case.seed).map_err(|refused| refused.to_string())
+}
+
+/// The index sequences of a case, each of at most `most` indices. `files` are the index files of the case's
+/// plan.
+///
+/// # Errors
+/// A case that does not exist, a missing file, and indices that would take too long to generate.
+pub fn walks(files: &[IndexFile], case: &Case, most: u64) -> Result<Vec<Walk>, String> {
+    problem(case)?.walks(most, &|hash| stored(files, hash))
+}
+
+/// Where a case's sparse matrix has entries; `None` for a primitive without one. `files` are the index files of the case's
+/// plan, matrices and graphs in files among them.
+///
+/// # Errors
+/// A case that does not exist, a missing file, and a matrix that would take too long to look at.
+pub fn positions(files: &[IndexFile], case: &Case) -> Result<Option<Positions>, String> {
+    problem(case)?.positions(&|hash| stored(files, hash))
+}
+
+fn stored(files: &[IndexFile], hash: &str) -> Result<Vec<u64>, String> {
+    let file = files.iter().find(|file| file.hash == hash).ok_or("no such file in the plan")?;
+    indices::find(file).map_err(|missing| missing.to_string())
 }
 
 #[cfg(test)]

@@ -116,6 +116,36 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts_mut(self.ptr::<T>().add(range.start), range.len()) }
     }
 
+    /// The number at a place, of numbers of `bytes` bytes, 4 or 8.
+    ///
+    /// # Safety
+    /// As for [`read`](Buffer::read).
+    #[inline(always)]
+    pub unsafe fn number(&self, bytes: u64, at: usize) -> u64 {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            match bytes {
+                4 => u64::from(self.read::<u32>(at..at + 1)[0]),
+                _ => self.read::<u64>(at..at + 1)[0],
+            }
+        }
+    }
+
+    /// Writes a number to a place, of numbers of `bytes` bytes, 4 or 8.
+    ///
+    /// # Safety
+    /// As for [`write`](Buffer::write).
+    #[inline(always)]
+    pub unsafe fn put_number(&self, bytes: u64, at: usize, number: u64) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            match bytes {
+                4 => self.write::<u32>(at..at + 1)[0] = number as u32,
+                _ => self.write::<u64>(at..at + 1)[0] = number,
+            }
+        }
+    }
+
     /// Copies the whole contents.
     ///
     /// # Safety

@@ -95,6 +95,21 @@ fn amd() -> bool {
     matches!(super::facts::vendor().as_str(), "AuthenticAMD" | "HygonGenuine")
 }
 
+/// An item of the module of an instruction set: of `scalar`, `avx2` or `avx512`, which the caller has.
+macro_rules! of_isa {
+    ($isa:expr, $($item:tt)+) => {
+        match $isa {
+            #[cfg(target_arch = "x86_64")]
+            $crate::device::cpu::Isa::Avx2 => avx2::$($item)+,
+            #[cfg(target_arch = "x86_64")]
+            $crate::device::cpu::Isa::Avx512 => avx512::$($item)+,
+            _ => scalar::$($item)+,
+        }
+    };
+}
+
+pub(crate) use of_isa;
+
 impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -65,7 +65,13 @@ pub fn prefetch_l2<T>(at: *const T) {
     hint::<2, T>(at);
 }
 
-/// A prefetch with a hint of x86-64: `_MM_HINT_T0` is 3, `_MM_HINT_T1` is 2.
+/// The same for a line that will be written.
+#[inline(always)]
+pub fn prefetch_to_write<T>(at: *const T) {
+    hint::<7, T>(at);
+}
+
+/// A prefetch with a hint of x86-64: `_MM_HINT_T0` is 3, `_MM_HINT_T1` is 2, `_MM_HINT_ET0` is 7.
 #[inline(always)]
 fn hint<const HINT: i32, T>(at: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,6 @@
 //! are with their primitives (`primitives/*/cpu`), which implement [`PoolJob`].
 
 pub mod affinity;
-mod barrier;
 mod buffer;
 pub mod caches;
 pub mod check;
@@ -12,15 +11,13 @@ mod evict;
 pub mod facts;
 mod isa;
 mod job;
-mod launch;
 pub mod memory;
 mod pool;
 pub mod simd;
 
-pub use barrier::Barrier;
 pub use buffer::{Buffer, POISON};
 pub use evict::Evictor;
 pub use isa::Isa;
+pub(crate) use isa::of_isa;
 pub use job::{CacheLineSlot, Context, OutputArray, PoolJob, fence, on_pool};
-pub use launch::{part, pieces};
-pub use pool::{Blocks, Pool, Worker};
+pub use pool::{Barrier, Blocks, Pool, Worker, part, pieces};

@@ -1,13 +1,14 @@
 //! The thread pool: one pinned thread per CPU in use, with static partitions assigned by broadcast. rayon's
 //! global pool is never used, and no work is ever stolen.
 
+use std::hint::spin_loop;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use super::{Barrier, Buffer, affinity, part};
-use crate::case::{Cancel, Failure};
+use super::{Buffer, affinity};
+use crate::case::{Cancel, Failure, Fault};
 
 /// A thread's position among the threads of an execution.
 #[derive(Clone, Copy, Debug)]
@@ -201,9 +202,84 @@ impl Iterator for Blocks {
     }
 }
 
+/// Parts start at multiples of this many elements, so that workers share no cache lines and wide non-temporal
+/// stores stay aligned.
+const GRAIN: usize = 64;
+
+/// Elements of [0, n) processed by worker `index` of `count`: a static, contiguous part.
+pub fn part(n: usize, index: usize, count: usize) -> Range<usize> {
+    cut(n, index, count, GRAIN)
+}
+
+fn cut(n: usize, index: usize, count: usize, grain: usize) -> Range<usize> {
+    let units = n.div_ceil(grain) as u128;
+    let at = |i: usize| ((units * i as u128 / count as u128) as usize * grain).min(n);
+    at(index)..at(index + 1)
+}
+
+/// The elements of [0, n) processed by a worker, subject to `fault`: without one, its part and an empty range.
+/// `grain` is 64 for array elements and 1 for iterations of a pattern.
+///
+/// `OffByOne` has no effect here: it shifts a base address (see the primitives). `WrongChunk` gives the last
+/// worker its neighbour's part or, if only one worker has any elements, drops the second half of that part.
+pub fn pieces(n: usize, grain: usize, worker: Worker, fault: Option<Fault>) -> [Range<usize>; 2] {
+    let mine = cut(n, worker.index, worker.count, grain);
+    let nothing = mine.end..mine.end;
+    match fault {
+        Some(Fault::MissingTail) => [mine.start.min(n - n.min(1))..mine.end.min(n - n.min(1)), nothing],
+        Some(Fault::SkippedStore) if mine.contains(&(n / 2)) => [mine.start..n / 2, n / 2 + 1..mine.end],
+        Some(Fault::WrongChunk) => [wrong_part(n, grain, worker, mine), nothing],
+        _ => [mine, nothing],
+    }
+}
+
+fn wrong_part(n: usize, grain: usize, worker: Worker, mine: Range<usize>) -> Range<usize> {
+    let mut busy = (0..worker.count).rev().filter(|&i| !cut(n, i, worker.count, grain).is_empty());
+    match (busy.next(), busy.next()) {
+        (Some(last), Some(neighbour)) if last == worker.index => cut(n, neighbour, worker.count, grain),
+        (Some(_), None) => mine.start..mine.start + mine.len() / 2,
+        _ => mine,
+    }
+}
+
+/// Spins before a waiting thread yields its CPU. Under steal time, the missing thread may be off its CPU for
+/// milliseconds.
+const SPINS: u32 = 1 << 14;
+
+/// A reusable barrier for a fixed number of threads.
+#[derive(Debug)]
+pub struct Barrier {
+    count: usize,
+    arrived: AtomicUsize,
+    generation: AtomicUsize,
+}
+
+impl Barrier {
+    /// A barrier for `count` threads.
+    pub fn new(count: usize) -> Barrier {
+        Barrier { count, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0) }
+    }
+
+    /// Returns when all threads have called it. Their earlier writes are visible afterwards.
+    pub fn wait(&self) {
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.generation.load(Ordering::Acquire) == generation {
+            spins += 1;
+            if spins < SPINS { spin_loop() } else { std::thread::yield_now() }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn every_worker_runs_once_on_its_own_cpu() {
@@ -249,5 +325,60 @@ mod tests {
         let blocks: Vec<_> = Blocks::of(5..(1 << 18) + 6).collect();
         assert_eq!(blocks, [5..(1 << 18) + 5, (1 << 18) + 5..(1 << 18) + 6]);
         assert_eq!(Blocks::of(7..7).count(), 0);
+    }
+
+    fn handled(n: usize, grain: usize, pool: &Pool, fault: Option<Fault>) -> Vec<u32> {
+        let mut times = vec![0; n];
+        for piece in pool.run(|w| pieces(n, grain, w, fault)).into_iter().flatten() {
+            piece.for_each(|i| times[i] += 1);
+        }
+        times
+    }
+
+    proptest! {
+        #[test]
+        fn parts_cover_everything_once(n in 0usize..5000, count in 1usize..20) {
+            let parts: Vec<_> = (0..count).map(|i| part(n, i, count)).collect();
+            prop_assert_eq!((parts[0].start, parts[count - 1].end), (0, n));
+            for pair in parts.windows(2) {
+                prop_assert_eq!(pair[0].end, pair[1].start);
+                prop_assert!(pair[1].start % GRAIN == 0 || pair[1].start == n);
+            }
+        }
+    }
+
+    #[test]
+    fn faults_leave_something_out() {
+        let pools = [Pool::new(Some(1)).expect("a pool"), Pool::new(None).expect("a pool")];
+        for (pool, n) in pools.iter().flat_map(|p| [1, 2, 63, 64, 65, 1000].map(|n| (p, n))) {
+            for grain in [1, 64] {
+                assert!(handled(n, grain, pool, None).iter().all(|&t| t == 1));
+                assert!(handled(n, grain, pool, Some(Fault::OffByOne)).iter().all(|&t| t == 1));
+                assert!(handled(n, grain, pool, Some(Fault::WrongChunk)).contains(&0), "{n}");
+                for (fault, lost) in [(Fault::MissingTail, n - 1), (Fault::SkippedStore, n / 2)] {
+                    let times = handled(n, grain, pool, Some(fault));
+                    let missing: Vec<_> = (0..n).filter(|&i| times[i] == 0).collect();
+                    assert_eq!(missing, [lost], "{fault:?} {n}");
+                }
+            }
+        }
+        assert!(handled(0, 1, &pools[0], Some(Fault::MissingTail)).is_empty());
+    }
+
+    #[test]
+    fn nobody_passes_before_all_have_arrived() {
+        let (barrier, arrived) = (Barrier::new(3), AtomicUsize::new(0));
+        std::thread::scope(|s| {
+            for _ in 0..3 {
+                s.spawn(|| {
+                    for round in 1..=200 {
+                        arrived.fetch_add(1, Ordering::SeqCst);
+                        barrier.wait();
+                        assert_eq!(arrived.load(Ordering::SeqCst), 3 * round);
+                        barrier.wait();
+                    }
+                });
+            }
+        });
     }
 }

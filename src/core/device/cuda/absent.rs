@@ -55,20 +55,9 @@ pub struct Persisting(Infallible);
 #[derive(Clone, Copy)]
 pub struct Arg<'a>(PhantomData<&'a ()>);
 
-impl<'a, T: Plain> From<&'a T> for Arg<'a> {
-    fn from(_: &'a T) -> Arg<'a> {
-        Arg(PhantomData)
-    }
-}
-
-impl<'a, T: Plain> From<&'a DeviceBuffer<T>> for Arg<'a> {
-    fn from(_: &'a DeviceBuffer<T>) -> Arg<'a> {
-        Arg(PhantomData)
-    }
-}
-
-impl<'a, T: Plain> From<&'a mut DeviceBuffer<T>> for Arg<'a> {
-    fn from(_: &'a mut DeviceBuffer<T>) -> Arg<'a> {
+impl<'a> Arg<'a> {
+    /// Nothing takes it.
+    pub fn new<T: Plain>(_value: &'a T) -> Arg<'a> {
         Arg(PhantomData)
     }
 }
@@ -139,6 +128,7 @@ impl<T: Plain> DeviceBuffer<T> {
         fn is_empty() -> bool;
         fn bytes() -> u64;
         fn pointer() -> DevicePtr<T>;
+        fn address() -> &DevicePtr<T>;
         fn pointer_at(index: usize) -> Result<DevicePtr<T>, Failure>;
         fn to_host() -> Result<Vec<T>, Failure>;
         fn range_to_host(range: Range<usize>) -> Result<Vec<T>, Failure>;

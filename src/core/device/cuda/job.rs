@@ -3,7 +3,7 @@
 //! A primitive allocates its arrays, queues executions, and checks their output. The harness times executions,
 //! poisons, certifies, reads back, counts memory, and injects faults.
 
-use super::{Arg, ComputeCapability, DeviceBuffer, Gpu, KernelList, Plain};
+use super::{Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, KernelList, Plain};
 use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::held::held_by;
 use crate::device::{Prepared, Stored};
@@ -17,6 +17,11 @@ pub const POISON32: u32 = 0xDEAD_BEEF;
 /// Errors reported by the driver.
 pub fn poison<T: Plain>(gpu: &Gpu, buffer: &mut DeviceBuffer<T>) -> Result<(), Failure> {
     gpu.memset32(buffer, POISON32)
+}
+
+/// The address of an array that a kernel may do without: null if there is none.
+pub fn pointer_or_null<T: Plain>(array: Option<&DeviceBuffer<T>>) -> DevicePtr<T> {
+    array.map_or(DevicePtr::null(), DeviceBuffer::pointer)
 }
 
 /// Context in which a case is prepared.
@@ -442,25 +447,31 @@ pub trait AsArg {
 
 impl<T: Plain> AsArg for T {
     fn arg(&self) -> Arg<'_> {
-        self.into()
+        Arg::new(self)
     }
 }
 
 impl<T: Plain> AsArg for DeviceBuffer<T> {
     fn arg(&self) -> Arg<'_> {
-        self.into()
+        Arg::new(self.address())
     }
 }
 
 impl<T: Plain> AsArg for &DeviceBuffer<T> {
     fn arg(&self) -> Arg<'_> {
-        (&**self).into()
+        (**self).arg()
     }
 }
 
 impl<T: Plain> AsArg for &mut DeviceBuffer<T> {
     fn arg(&self) -> Arg<'_> {
-        (&**self).into()
+        (**self).arg()
+    }
+}
+
+impl<'a, A: AsArg> From<&'a A> for Arg<'a> {
+    fn from(value: &'a A) -> Arg<'a> {
+        value.arg()
     }
 }
 

@@ -6,10 +6,10 @@ use super::{Spec, Type, inverse};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, args, device_struct, poison,
+    LaunchPlan, OutputArray, args, device_struct,
 };
 use crate::inputs::sparse::Csr;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length, stride_grid, words32};
 use crate::primitives::spmv::cuda::SliceBuffers;
 use crate::primitives::spmv::slices::Slices;
 
@@ -114,7 +114,7 @@ impl GpuJob for Cg {
             }
             false => (grid(spec.n(), ROWS).min(most), None),
         };
-        let vector = |layers: u64| gpu.alloc(length((layers * spec.n() * spec.element() / 4).max(1))?);
+        let vector = |layers: u64| array(gpu, (layers * spec.n() * spec.element() / 4).max(1));
         Ok(Cg {
             blocks,
             timed,
@@ -132,9 +132,13 @@ impl GpuJob for Cg {
         })
     }
 
-    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        self.vectors[..3].iter_mut().try_for_each(|vector| poison(gpu, vector))?;
-        poison(gpu, &mut self.report)
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        let (element, last) = (self.spec.element(), self.last());
+        let [x, y, z, ..] = &mut self.vectors;
+        let [x, next] = if last == 0 { [x, y] } else { [y, x] };
+        let others = [x, z].map(|vector| OutputArray::new(vector, element).first(0));
+        let next = OutputArray::new(next, element).first(self.spec.n());
+        [OutputArray::new(&mut self.report, 8), next].into_iter().chain(others).collect()
     }
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
@@ -161,13 +165,6 @@ impl GpuJob for Cg {
         Ok(Verdict::of(mistake(&self.spec, self.longest, &report, &sums), n))
     }
 
-    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let report = self.report.to_host()?.into_iter().flat_map(f64::to_le_bytes);
-        let words = length(self.spec.n() * self.spec.element() / 4)?;
-        let x = self.last_x()[1].to_host()?.into_iter().take(words).flat_map(u32::to_le_bytes);
-        Ok(report.chain(x).collect())
-    }
-
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.clone()
     }
@@ -175,14 +172,11 @@ impl GpuJob for Cg {
 
 /// Values as words of a case's type, and 16 bytes more.
 fn value_words(spec: &Spec, values: &[f64]) -> Vec<u32> {
-    let all = values.iter().chain(&[2.0; 4]);
-    match spec.ty {
-        Type::F32 => all.map(|value| (*value as f32).to_bits()).collect(),
-        Type::F64 => {
-            let halves = |value: &f64| [value.to_bits() as u32, (value.to_bits() >> 32) as u32];
-            all.flat_map(halves).collect()
-        }
-    }
+    let bits = |value: &f64| match spec.ty {
+        Type::F32 => (*value as f32).to_bits().into(),
+        Type::F64 => value.to_bits(),
+    };
+    words32(values.iter().chain(&[2.0; 4]).map(bits), spec.element())
 }
 
 impl Rows {
@@ -238,9 +232,14 @@ impl Cg {
         }
     }
 
+    /// Which of the first two vectors is x of the last solution.
+    fn last(&self) -> usize {
+        (self.spec.solutions() as usize + 1) % 2
+    }
+
     /// x of the last solution, and the one that follows it.
     fn last_x(&self) -> [&DeviceBuffer<u32>; 2] {
-        let last = (self.spec.solutions() as usize + 1) % 2;
+        let last = self.last();
         [&self.vectors[last], &self.vectors[1 - last]]
     }
 }

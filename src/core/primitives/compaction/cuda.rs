@@ -7,12 +7,12 @@ use super::work::{sums_needed, tiles};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, Module, OutputArray, Plain, args, device_struct,
+    LaunchPlan, Module, OutputArray, Plain, args, device_struct, pointer_or_null,
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::{CheckReport, find};
-use crate::primitives::cuda::{address, array, grid, launch_over, length};
+use crate::primitives::cuda::{array, grid, launch_over, length};
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 
@@ -201,7 +201,7 @@ impl GpuJob for Compaction {
             bits = sums.execute(gpu, bits)?;
         }
         let out = self.output.pointer_at(length(part.shift * self.spec.out_element() / 4)?)?;
-        let beside = address(Some(&self.beside).filter(|beside| !beside.is_empty()));
+        let beside = pointer_or_null(Some(&self.beside).filter(|beside| !beside.is_empty()));
         let args = match self.spec.operation {
             Operation::Enumerate => &args![bits, out][..],
             Operation::Compact => args![bits, self.input, out, beside, self.number],
@@ -245,8 +245,8 @@ impl Compaction {
     fn bits(&self, n: u64) -> Result<Bits, Failure> {
         let [before, behind] = sums_needed(&self.spec).map(u32::from);
         Ok(Bits {
-            flags: address(self.flags.as_ref()),
-            heads: address(self.heads.as_ref()),
+            flags: pointer_or_null(self.flags.as_ref()),
+            heads: pointer_or_null(self.heads.as_ref()),
             n: small(n)?,
             tiles: small(tiles(n))?,
             before,

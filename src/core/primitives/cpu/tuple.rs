@@ -1,14 +1,11 @@
 //! Tuples that move as a whole: one load and one store each; 32-byte tuples may take two.
 
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
-)]
-
 use std::ptr::{read_volatile, write_volatile};
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
+
+use crate::device::cpu::simd::inlined;
 
 /// A tuple, or half a vector of tuples, that moves from place to place. Accesses are volatile, so that they
 /// stay separate.
@@ -26,27 +23,16 @@ pub trait Tuple: Copy {
 macro_rules! tuple {
     ($t:ty, |$value:ident, $to:ident| $stream:expr) => {
         impl Tuple for $t {
-            #[inline(always)]
-            unsafe fn take(from: *const $t) -> $t {
-                unsafe { read_volatile(from) }
-            }
-
-            #[inline(always)]
-            unsafe fn put(self, to: *mut $t) {
-                unsafe { write_volatile(to, self) }
-            }
-
-            #[cfg(target_arch = "x86_64")]
-            #[inline(always)]
-            unsafe fn stream(self, $to: *mut $t) {
-                let $value = self;
-                unsafe { $stream }
-            }
-
-            #[cfg(not(target_arch = "x86_64"))]
-            #[inline(always)]
-            unsafe fn stream(self, to: *mut $t) {
-                unsafe { self.put(to) }
+            inlined! {
+                fn take(from: *const $t) -> $t { read_volatile(from) }
+                fn put(self, to: *mut $t) { write_volatile(to, self) }
+                #[cfg(target_arch = "x86_64")]
+                fn stream(self, $to: *mut $t) {
+                    let $value = self;
+                    $stream
+                }
+                #[cfg(not(target_arch = "x86_64"))]
+                fn stream(self, to: *mut $t) { self.put(to) }
             }
         }
     };
@@ -72,22 +58,15 @@ tuple!(__m256i, |value, to| _mm256_stream_si256(to, value));
 pub struct Halves(Quad, Quad);
 
 impl Tuple for Halves {
-    #[inline(always)]
-    unsafe fn take(from: *const Halves) -> Halves {
-        unsafe { Halves(Quad::take(&raw const (*from).0), Quad::take(&raw const (*from).1)) }
-    }
-
-    #[inline(always)]
-    unsafe fn put(self, to: *mut Halves) {
-        unsafe {
+    inlined! {
+        fn take(from: *const Halves) -> Halves {
+            Halves(Quad::take(&raw const (*from).0), Quad::take(&raw const (*from).1))
+        }
+        fn put(self, to: *mut Halves) {
             self.0.put(&raw mut (*to).0);
             self.1.put(&raw mut (*to).1);
         }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(self, to: *mut Halves) {
-        unsafe {
+        fn stream(self, to: *mut Halves) {
             self.0.stream(&raw mut (*to).0);
             self.1.stream(&raw mut (*to).1);
         }
@@ -99,14 +78,9 @@ impl Tuple for Halves {
 pub struct None;
 
 impl Tuple for None {
-    #[inline(always)]
-    unsafe fn take(_: *const None) -> None {
-        None
+    inlined! {
+        fn take(_: *const None) -> None { None }
+        fn put(self, _: *mut None) {}
+        fn stream(self, _: *mut None) {}
     }
-
-    #[inline(always)]
-    unsafe fn put(self, _: *mut None) {}
-
-    #[inline(always)]
-    unsafe fn stream(self, _: *mut None) {}
 }

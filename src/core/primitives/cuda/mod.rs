@@ -30,11 +30,6 @@ pub fn array<T: Plain>(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<T>, Failure> {
     gpu.alloc(length(n)?)
 }
 
-/// The address of an array, null if there is none.
-pub fn address<T: Plain>(array: Option<&DeviceBuffer<T>>) -> DevicePtr<T> {
-    array.map_or(DevicePtr::null(), DeviceBuffer::pointer)
-}
-
 /// The number of blocks for `n` elements, `per_block` (at least 1) in each; at least one.
 pub fn grid(n: u64, per_block: u64) -> u32 {
     n.div_ceil(per_block).clamp(1, MAX_GRID) as u32
@@ -51,6 +46,14 @@ pub fn launch_over(gpu: &Gpu, kernel: &Kernel, n: u64, args: &[Arg]) -> Result<(
     match n {
         0 => Ok(()),
         _ => gpu.launch(kernel, stride_grid(gpu, n), BLOCK, 0, args),
+    }
+}
+
+/// Numbers of 4 or 8 bytes as 32-bit words, the lower half first.
+pub fn words32(numbers: impl IntoIterator<Item = u64>, bytes: u64) -> Vec<u32> {
+    match bytes {
+        4 => numbers.into_iter().map(|k| k as u32).collect(),
+        _ => numbers.into_iter().flat_map(|k| [k as u32, (k >> 32) as u32]).collect(),
     }
 }
 
@@ -82,5 +85,16 @@ impl Fill {
     /// Sets `n` 64-bit words at `out` to `word`.
     pub fn constant(&self, gpu: &Gpu, out: DevicePtr<u64>, word: u64, n: u64) -> Result<(), Failure> {
         launch_over(gpu, &self.constant, n, args![out, word, n])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words32;
+
+    #[test]
+    fn numbers_as_words() {
+        assert_eq!(words32([1, 2], 4), [1, 2]);
+        assert_eq!(words32([1, (7 << 32) + 5], 8), [1, 0, 5, 7]);
     }
 }

@@ -2,13 +2,14 @@
 
 use super::levels;
 use super::partitioned::{self, Cut};
-use super::user_indices::{Brought, Given};
+use super::user_indices::Given;
 use crate::case::schema::{self, Kind, Param, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, sizes, variants, words};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::inputs::permutation::{MAX_ELEMENTS, Permutation};
 use crate::inputs::zipf::{MAX_EXPONENT, Zipf};
+use crate::primitives::Elsewhere;
 
 /// Maximum number of partitions.
 pub const MAX_PARTITIONS: u64 = 1 << 16;
@@ -96,14 +97,14 @@ choice! {
         /// an index array in a file
         File = "file" main "path" {
             /// a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder
-            path: Brought [Kind::Text],
+            path: Elsewhere,
             /// the column of a table with a header line
-            column: Brought [Kind::Text] = unset,
+            column: Elsewhere = unset,
         },
         /// an index array in the recipe
         List = "list" main "indices" {
             /// the locations
-            indices: Brought [Kind::Indices { max_length: 1 << 16 }],
+            indices: Elsewhere [Kind::Indices { max_length: 1 << 16 }],
         },
     }
 }

@@ -8,8 +8,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::spec::{Kernel, Source, Spec, part};
-use crate::case::schema::Param;
-use crate::case::table::Field;
 use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, reader};
 use crate::inputs::arrays::{END, MAX_COUNT};
 use crate::inputs::mix::mix64;
@@ -21,16 +19,6 @@ const HASH: &str = "locations.file.hash";
 const LENGTH: &str = "locations.file.length";
 const LARGEST: &str = "locations.file.largest";
 const LIST: &str = "locations.list.indices";
-
-/// The recipe's description of the array; a case has a [`Given`] instead.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Brought;
-
-impl Field for Brought {
-    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Brought, Refusal> {
-        Ok(Brought)
-    }
-}
 
 /// A user-provided L: `count` locations, all below `end`; the largest is `end` − 1.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use crate::device::cuda::{
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, ZipfTable, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, ZipfTable, array, grid, launch_over, length};
 
 const MODULE: &str = "histogram";
 const FILL: &str = "histogram_fill";
@@ -128,9 +128,9 @@ impl GpuJob for Histogram {
             _table: table,
             bounds: gpu.upload(&spec.bounds())?,
             splitters: gpu.upload(&spec.splitters())?,
-            counts: gpu.alloc(length(spec.bins)?)?,
-            expected: gpu.alloc(length(spec.bins)?)?,
-            stored: gpu.alloc(length(stored)?)?,
+            counts: array(gpu, spec.bins)?,
+            expected: array(gpu, spec.bins)?,
+            stored: array(gpu, stored)?,
             subproblems,
             column: 0,
             spec,
@@ -217,7 +217,7 @@ fn values(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Made, Failure> {
         Values::Uniform { .. } | Values::Skewed { .. } => None,
     };
     let closed = closed_form(&source, table.as_ref())?;
-    let (n, values) = (spec.elements, gpu.alloc(length(spec.elements + 1)?)?);
+    let (n, values) = (spec.elements, array(gpu, spec.elements + 1)?);
     // The value behind the last one is in another bin than the first value.
     let first = oracle::bin(spec, &spec.splitters(), source.at(0));
     let behind = if first == 0 { DOMAIN.next_down() } else { 0.0 };

@@ -5,6 +5,7 @@ use crate::case::table::{Described, Field, choice, count};
 use crate::case::{IndexPattern, Params, Refusal};
 use crate::inputs::applications::{self, Application};
 use crate::inputs::generators::{self, MAX_LENGTH, PatternError};
+use crate::primitives::Elsewhere;
 
 use super::spec::MAX_INDEX;
 
@@ -58,27 +59,13 @@ choice! {
             /// a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder
             path: InFile,
             /// the column of a table with a header line
-            column: Option<Text> = unset,
+            column: Option<Elsewhere> = unset,
         },
         /// a pattern of an application (lavin2020 Table 5)
         App = "app" main "name" {
             /// name in lavin2020's Table 5
             name: &'static Application,
         },
-    }
-}
-
-/// A text that has no effect on the computation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Text;
-
-impl Described for Text {
-    const KIND: Kind = Kind::Text;
-}
-
-impl Field for Text {
-    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Text, Refusal> {
-        Ok(Text)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The typed parameters of a pattern case, with the index vectors generated and the count resolved.
 
 use super::MAPPED;
-use super::source::{DEFAULT_DELTA, LONGEST_LIST, Source, Text};
+use super::source::{DEFAULT_DELTA, LONGEST_LIST, Source};
 use super::starts::Starts;
 use crate::case::reader::{self, MAX_BYTES};
 use crate::case::schema::{Kind, Param};
@@ -10,6 +10,7 @@ use crate::case::tuning::Tuning;
 use crate::case::{Backend, IndexPattern, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
+use crate::primitives::Elsewhere;
 use crate::primitives::range::Range;
 
 /// The contents of untouched words of a destination.
@@ -144,7 +145,7 @@ parameters! {
         /// cpu: what each thread ends an execution with, inside the timed region; unset: none
         fence: Option<Fence> = unset,
         /// a name for charts; it changes nothing that is measured
-        label: Option<Text> = unset,
+        label: Option<Elsewhere> = unset,
         /// how it is computed
         method: Method = "direct",
     }

@@ -310,12 +310,7 @@ impl RandomAccess {
     fn found(&self, j: u64, w: u64) -> u64 {
         let at = (j * self.spec.words() + w) as usize;
         // SAFETY: nobody writes while this is checked.
-        unsafe {
-            match self.spec.element {
-                4 => u64::from(self.array.read::<u32>(at..at + 1)[0]),
-                _ => self.array.read::<u64>(at..at + 1)[0],
-            }
-        }
+        unsafe { self.array.number(self.spec.element, at) }
     }
 
     /// Accesses that the workers divide at a time: each element once, so that a worker visits elements of its

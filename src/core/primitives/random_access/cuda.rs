@@ -11,7 +11,7 @@ use crate::device::cuda::{
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, Fill, array, grid, launch_over, length};
 use crate::primitives::range::Range;
 
 /// Accesses per block, `BLOCK * UNROLL` in the kernels.
@@ -138,7 +138,7 @@ impl GpuJob for RandomAccess {
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<RandomAccess, Failure> {
         let gpu = setup.gpu;
         let module = gpu.module(MODULE)?;
-        let mut array = gpu.alloc(length((spec.footprint + spec.element) / 4)?)?;
+        let mut array = array(gpu, (spec.footprint + spec.element) / 4)?;
         poison(gpu, &mut array)?;
         if spec.kernel == Kernel::Read {
             fill(gpu, &module, &spec, &array)?;

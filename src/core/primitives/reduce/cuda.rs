@@ -8,7 +8,7 @@ use crate::device::cuda::{
     LaunchPlan, args, device_struct, poison,
 };
 use crate::inputs::mix;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length, stride_grid};
 
 const MODULE: &str = "reduce";
 const OTHERS: [&str; 2] = ["reduce_fill", "reduce_expected"];
@@ -80,7 +80,7 @@ impl GpuJob for Reduce {
         let [fill, expected] = module.kernels(OTHERS)?;
         let n = spec.elements + 1;
         let array = |second: u32| -> Result<_, Failure> {
-            let array = gpu.alloc(length(n * spec.element() / 4)?)?;
+            let array = array(gpu, n * spec.element() / 4)?;
             launch_over(gpu, &fill, n, args![array, closed_form(&spec), second])?;
             Ok(array)
         };

@@ -1,6 +1,6 @@
 //! The course of the water from its beginning, which the certificate follows on every backend.
 
-use super::{Spec, picture};
+use super::{Spec, scene};
 use crate::case::Verdict;
 
 /// The steps since the beginning and since the last clearing, and the drops of the user.
@@ -42,7 +42,7 @@ impl Course {
 
     /// The largest difference of a height that rounding explains.
     pub fn bound(&self, spec: &Spec) -> f64 {
-        let size = spec.amplitude + self.drops as f64 * picture::drop_size(spec);
+        let size = spec.amplitude + self.drops as f64 * scene::drop_size(spec);
         spec.bound(size, self.steps(spec))
     }
 

@@ -4,7 +4,7 @@ mod sweep;
 
 use super::course::Course;
 use super::oracle::Line;
-use super::{Spec, picture, scene};
+use super::{Spec, scene};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, pieces};
 use std::ops::Range;
@@ -162,7 +162,7 @@ impl PoolJob for ShallowWater {
     }
 
     fn snapshot(&mut self, _pool: &Pool) -> Result<Option<Snapshot>, Failure> {
-        let [across, down] = picture::size(&self.spec).map(|parts| parts as usize);
+        let [across, down] = scene::picture_size(&self.spec).map(|parts| parts as usize);
         let [columns, rows] = [self.spec.columns, self.spec.rows()].map(|cells| cells as usize);
         // SAFETY: the workers are done.
         let heights = unsafe { self.state[0].read::<f32>(0..self.beginning.len()) };
@@ -175,12 +175,12 @@ impl PoolJob for ShallowWater {
             (sum / f64::from(count)) as f32
         };
         let values = (0..down).flat_map(|y| (0..across).map(move |x| (x, y))).map(|(x, y)| mean(x, y));
-        Ok(picture::of(&self.spec, self.course().step, values.collect()))
+        Ok(scene::picture(&self.spec, self.course().step, values.collect()))
     }
 
     /// A drop falls into the water, and the certificate begins with what is there then.
     fn disturb(&mut self, pool: &Pool, at: (f64, f64)) -> Result<bool, Failure> {
-        let [x, y, radius, size] = picture::drop_at(&self.spec, at);
+        let [x, y, radius, size] = scene::drop_at(&self.spec, at);
         let columns = self.spec.columns as usize;
         // SAFETY: the workers are done.
         let heights = unsafe { self.state[0].write::<f32>(0..self.beginning.len()) };

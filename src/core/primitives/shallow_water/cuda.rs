@@ -1,19 +1,17 @@
 //! shallow-water on a GPU (`kernels/shallow_water.cu`). The certificate computes the steps since the last clearing anew in f64.
 
 use super::course::Course;
-use super::{Spec, Sweep, picture};
+use super::{Spec, Sweep, scene};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
     LaunchPlan, args, device_struct, poison,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length, stride_grid};
+use crate::primitives::tridiagonal::cuda::{TEAM_WORDS, TilesOf};
 
 const MODULE: &str = "shallow_water";
-
-/// Elements of shared memory for each thread (`TEAM_WORDS` in the kernels); cells are exchanged there, too.
-const TEAM_WORDS: u64 = 6;
 
 /// Kernels that are not timed.
 const ENDS: &str = "shallow_water_ends";
@@ -38,13 +36,6 @@ device_struct! {
         half: f32,
         rest: f32,
         dry: DevicePtr<u32>,
-    }
-
-    /// `Tiles` in the kernels.
-    struct TilesOf: 12 {
-        team: u32,
-        tiles: u32,
-        lines: u32,
     }
 
     /// `Reference` in the kernels.
@@ -201,7 +192,7 @@ impl GpuJob for ShallowWater {
             return Ok(Verdict::of(None, 0));
         }
         let [widen, advance, certify, ..] = &self.others;
-        let array = || gpu.alloc::<f64>(length(cells)?);
+        let array = || array::<f64>(gpu, cells);
         let arrays = [array()?, array()?, array()?, array()?];
         let [eta, w, upper, y] = [0, 1, 2, 3].map(|k| arrays[k].pointer());
         let (columns, rows) = (self.spec.columns, self.spec.rows());
@@ -238,18 +229,18 @@ impl GpuJob for ShallowWater {
     }
 
     fn snapshot(&mut self, gpu: &Gpu) -> Result<Option<Snapshot>, Failure> {
-        let [across, down] = picture::size(&self.spec);
+        let [across, down] = scene::picture_size(&self.spec);
         let values: DeviceBuffer<f32> = gpu.alloc((across * down).max(1) as usize)?;
         let [.., kernel, _] = &self.others;
         let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
         let blocks = grid(u64::from(across * down), u64::from(BLOCK));
         gpu.launch(kernel, blocks, BLOCK, 0, args![eta, columns, rows, across, down, values])?;
-        Ok(picture::of(&self.spec, self.course.step, values.to_host()?))
+        Ok(scene::picture(&self.spec, self.course.step, values.to_host()?))
     }
 
     /// A drop falls into the water, and the certificate begins with what is there then.
     fn disturb(&mut self, gpu: &Gpu, at: (f64, f64)) -> Result<bool, Failure> {
-        let [x, y, radius, size] = picture::drop_at(&self.spec, at);
+        let [x, y, radius, size] = scene::drop_at(&self.spec, at);
         let [.., kernel] = &self.others;
         let (columns, rows, eta) = (self.spec.columns, self.spec.rows(), &self.state[0]);
         launch_over(gpu, kernel, self.spec.cells(), args![eta, columns, rows, x, y, radius, size])?;
@@ -257,11 +248,6 @@ impl GpuJob for ShallowWater {
         self.keep(gpu)?;
         Ok(true)
     }
-}
-
-fn tiles_of(sweep: &Sweep) -> TilesOf {
-    let tiles = sweep.tiles;
-    TilesOf { team: tiles.team as u32, tiles: tiles.tiles as u32, lines: tiles.group as u32 }
 }
 
 impl ShallowWater {
@@ -283,7 +269,8 @@ impl ShallowWater {
 
     /// A sweep along its lines; of lines with several tiles by their edges first.
     fn sweep(&self, gpu: &Gpu, timed: &Timed, water: Water, lines: u64) -> Result<(), Failure> {
-        let (tiles, of) = (timed.sweep.tiles, tiles_of(&timed.sweep));
+        let tiles = timed.sweep.tiles;
+        let of = TilesOf::of(&tiles);
         let (blocks, threads) = (grid(tiles.blocks(lines), 1), tiles.threads as u32);
         let bytes = (4 * tiles.threads * timed.sweep.each.max(TEAM_WORDS)) as u32;
         if let Some(edges) = &timed.edges {

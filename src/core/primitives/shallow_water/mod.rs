@@ -29,7 +29,6 @@ mod course;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
-mod picture;
 mod scene;
 
 use super::real::Real;

@@ -1,10 +1,10 @@
 //! The typed parameters of spmv.
 
 use super::{bands, slices};
-use crate::case::schema::{Kind, Param};
-use crate::case::table::{Field, choice, count, parameters, words};
+use crate::case::table::{choice, count, parameters, words};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Shape, small_integer};
+use crate::primitives::Elsewhere;
 
 /// Entries a row from which on a GPU's warps have enough of a row for all their lanes.
 const LONG_ROWS: u64 = 32;
@@ -44,16 +44,6 @@ words! {
         Thread = "thread",
         Warp = "warp",
         Block = "block",
-    }
-}
-
-/// The path of a file, as a recipe says it; a case has its [`Shape`] and hash instead.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Path;
-
-impl Field for Path {
-    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Path, Refusal> {
-        Ok(Path)
     }
 }
 
@@ -108,7 +98,7 @@ choice! {
         /// a matrix in a file
         File = "file" main "path" {
             /// in Matrix Market's coordinate format, also as .gz; relative to the recipe's folder
-            path: Path [Kind::Text],
+            path: Elsewhere,
         },
     }
 }

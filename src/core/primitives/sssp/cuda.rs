@@ -6,7 +6,7 @@ use super::{Method, Spec, graph, record};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, args, device_struct, poison,
+    LaunchPlan, OutputArray, args, device_struct, pointer_or_null, poison,
 };
 use crate::inputs::graph::Graph;
 use crate::inputs::mix::mix64;
@@ -207,9 +207,9 @@ impl GpuJob for Paths {
             in_piles: self.in_piles.pointer(),
             state: self.state.pointer(),
             record: self.record.pointer(),
-            ell: self.ell.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            ell: pointer_or_null(self.ell.as_ref()),
             ell_bits: self.ell_bits,
-            relaxed: self.relaxed.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            relaxed: pointer_or_null(self.relaxed.as_ref()),
             vertices: part.count as u32,
             room: self.spec.vertices as u32,
             source: self.source,

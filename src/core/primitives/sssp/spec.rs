@@ -1,10 +1,11 @@
 //! The typed parameters of sssp.
 
 use super::window::Window;
-use crate::case::schema::{Kind, Param, ParamDefault};
-use crate::case::table::{Field, choice, count, parameters, words};
+use crate::case::schema::ParamDefault;
+use crate::case::table::{choice, count, parameters, words};
 use crate::case::{Params, Refusal, Value, reader};
 use crate::inputs::graph::{self, Directions, Generated, MAX_VERTICES, Topology, listed};
+use crate::primitives::Elsewhere;
 
 /// Parameters that the plan adds to a file's path.
 const HASH: &str = "graph.file.hash";
@@ -38,16 +39,6 @@ const WIDTH: u128 = 32;
 const WIDTH_OF_WARPS: u128 = 256;
 const WIDTH_OF_GPUS: u128 = 4;
 const WIDTH_OF_PROCESSORS: u128 = 2;
-
-/// A file's path in a recipe; a case has what the plan says of the file.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Path;
-
-impl Field for Path {
-    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Path, Refusal> {
-        Ok(Path)
-    }
-}
 
 words! {
     /// The arcs of a listed edge.
@@ -83,7 +74,7 @@ choice! {
         /// a graph in a file
         File = "file" main "path" {
             /// a DIMACS .gr file, or a list of edges .el or .wel, or one of these as .gz; relative to the recipe's folder
-            path: Path [Kind::Text],
+            path: Elsewhere,
             /// both: each listed edge is an arc in both directions, as in ashkiani2017's Table 9; given: as it is listed
             directions: Listed = "both",
         },

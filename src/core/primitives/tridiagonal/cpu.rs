@@ -9,7 +9,7 @@ use super::{Layout, Method, Residual, Spec, Type};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
 use crate::device::held::Held;
-use crate::primitives::real::Real;
+use crate::primitives::real::{Real, for_type};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -63,18 +63,12 @@ impl PoolJob for Tridiagonal {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Tridiagonal, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        let job = match spec.ty {
-            Type::F32 => Tridiagonal::new::<f32>(spec, isa, context),
-            Type::F64 => Tridiagonal::new::<f64>(spec, isa, context),
-        };
+        let job = for_type!(spec.ty, T => Tridiagonal::new::<T>(spec, isa, context));
         Ok((job?, isa))
     }
 
     fn execute(&self, worker: Worker) {
-        match self.spec.ty {
-            Type::F32 => self.solve::<f32>(worker),
-            Type::F64 => self.solve::<f64>(worker),
-        }
+        for_type!(self.spec.ty, T => self.solve::<T>(worker));
         fence();
         worker.meet();
     }
@@ -84,10 +78,7 @@ impl PoolJob for Tridiagonal {
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        match self.spec.ty {
-            Type::F32 => self.certify::<f32>(pool, cancel),
-            Type::F64 => self.certify::<f64>(pool, cancel),
-        }
+        for_type!(self.spec.ty, T => self.certify::<T>(pool, cancel))
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

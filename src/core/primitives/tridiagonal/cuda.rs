@@ -1,6 +1,6 @@
 //! tridiagonal on a GPU (`kernels/tridiagonal.cu`).
 
-use super::tiles::Levels;
+use super::tiles::{Levels, Tiles};
 use super::{CYCLIC_ROWS, Layout, Method, PARALLEL_ROWS, Spec, work};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
@@ -9,12 +9,12 @@ use crate::device::cuda::{
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{grid, launch_over, length};
+use crate::primitives::cuda::{array, grid, launch_over, length};
 
 const MODULE: &str = "tridiagonal";
 
 /// `TEAM_WORDS` in the kernels: elements of shared memory for each thread.
-const TEAM_WORDS: u64 = 6;
+pub const TEAM_WORDS: u64 = 6;
 
 /// Threads of a block that has a system in shared memory for cyclic reduction.
 const CYCLIC_THREADS: u32 = CYCLIC_ROWS as u32 / 2;
@@ -34,9 +34,9 @@ device_struct! {
     }
 
     /// `Tiles` in the kernels.
-    struct TilesOf: 12 {
+    pub struct TilesOf: 12 {
         team: u32,
-        tiles: u32,
+        pub tiles: u32,
         group: u32,
     }
 
@@ -120,6 +120,13 @@ fn timed_kernels(spec: &Spec) -> Vec<(String, u64)> {
     }
 }
 
+impl TilesOf {
+    /// The form in which kernels take tiles.
+    pub fn of(tiles: &Tiles) -> TilesOf {
+        TilesOf { team: tiles.team as u32, tiles: tiles.tiles as u32, group: tiles.group as u32 }
+    }
+}
+
 impl GpuJob for Tridiagonal {
     type Case = Spec;
 
@@ -158,8 +165,8 @@ impl GpuJob for Tridiagonal {
             Method::Thomas | Method::Best => Timed::Thomas(kernel("thomas")?),
         };
         let words = |elements: u64| length(elements * spec.element() / 4);
-        let array = || gpu.alloc(words(spec.count() + 1)?);
-        let inputs = [array()?, array()?, array()?, array()?];
+        let input = || gpu.alloc(words(spec.count() + 1)?);
+        let inputs = [input()?, input()?, input()?, input()?];
         let [a, b, c, d] = &inputs;
         let of = contents(&spec);
         launch_over(gpu, &kernel("fill")?, spec.count() + 1, args![of, a, b, c, d])?;
@@ -169,7 +176,7 @@ impl GpuJob for Tridiagonal {
             certify: kernel("certify")?,
             x: gpu.alloc(words(spec.count().max(1))?)?,
             scratch: gpu.alloc(length(work::scratch(&spec) / 4)?.max(1))?,
-            sizes: gpu.alloc(length(spec.systems)?)?,
+            sizes: array(gpu, spec.systems)?,
             inputs,
             found: Vec::new(),
             spec,
@@ -251,7 +258,7 @@ impl Tridiagonal {
         let Timed::Partition { levels, solve, longer } = &self.timed else { return Ok(()) };
         let tiles = levels.0[level];
         let own = level.min(1);
-        let of = TilesOf { team: tiles.team as u32, tiles: tiles.tiles as u32, group: tiles.group as u32 };
+        let of = TilesOf::of(&tiles);
         let launch = |kernel: &Kernel, out: DevicePtr<u32>| {
             let blocks = u32::try_from(tiles.blocks(batch.systems))
                 .map_err(|_| Failure::NotApplicable("more tiles than a launch has blocks".to_owned()))?;

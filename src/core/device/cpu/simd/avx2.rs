@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Fold, Index, Lanes, Simd};
+use super::{Fold, Index, Lanes, Simd, inlined};
 
 /// AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -49,34 +49,21 @@ impl Simd for Avx2 {
     const LANES: usize = 4;
     type At = __m256i;
 
-    #[inline(always)]
-    unsafe fn at<I: Index>(from: *const I) -> __m256i {
-        unsafe {
+    inlined! {
+        fn at<I: Index>(from: *const I) -> __m256i {
             match I::BYTES {
                 4 => _mm256_cvtepu32_epi64(_mm_loadu_si128(from.cast())),
                 _ => _mm256_loadu_si256(from.cast()),
             }
         }
-    }
-
-    #[inline(always)]
-    unsafe fn at_some<I: Index>(from: *const I, n: usize) -> __m256i {
-        unsafe {
+        fn at_some<I: Index>(from: *const I, n: usize) -> __m256i {
             match I::BYTES {
                 4 => _mm256_cvtepu32_epi64(_mm_maskload_epi32(from.cast(), first_halves(n))),
                 _ => _mm256_maskload_epi64(from.cast(), first(n)),
             }
         }
-    }
-
-    #[inline(always)]
-    unsafe fn first(at: __m256i) -> usize {
-        unsafe { _mm_cvtsi128_si64(_mm256_castsi256_si128(at)) as usize }
-    }
-
-    #[inline(always)]
-    unsafe fn through<I: Index>(table: *const I, at: __m256i) -> __m256i {
-        unsafe {
+        fn first(at: __m256i) -> usize { _mm_cvtsi128_si64(_mm256_castsi256_si128(at)) as usize }
+        fn through<I: Index>(table: *const I, at: __m256i) -> __m256i {
             match I::BYTES {
                 4 => _mm256_cvtepu32_epi64(_mm256_i64gather_epi32::<4>(table.cast(), at)),
                 _ => _mm256_i64gather_epi64::<8>(table.cast(), at),
@@ -119,102 +106,51 @@ impl Simd for Avx2 {
 impl Lanes<u64> for Avx2 {
     type Data = __m256i;
 
-    #[inline(always)]
-    unsafe fn gather(from: *const u64, at: __m256i) -> __m256i {
-        unsafe { _mm256_i64gather_epi64::<8>(from.cast(), at) }
-    }
-
-    #[inline(always)]
-    unsafe fn gather_some(from: *const u64, at: __m256i, n: usize) -> __m256i {
-        unsafe {
+    inlined! {
+        fn gather(from: *const u64, at: __m256i) -> __m256i { _mm256_i64gather_epi64::<8>(from.cast(), at) }
+        fn gather_some(from: *const u64, at: __m256i, n: usize) -> __m256i {
             let nothing = _mm256_setzero_si256();
             _mm256_mask_i64gather_epi64::<8>(nothing, from.cast(), at, first(n))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const u64) -> __m256i {
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_some(from: *const u64, n: usize) -> __m256i {
-        unsafe { _mm256_maskload_epi64(from.cast(), first(n)) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u64, data: __m256i) {
-        unsafe { _mm256_storeu_si256(to.cast(), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_some(to: *mut u64, data: __m256i, n: usize) {
-        unsafe { _mm256_maskstore_epi64(to.cast(), first(n), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(to: *mut u64, data: __m256i) {
-        unsafe { _mm256_stream_si256(to.cast(), data) }
+        fn load(from: *const u64) -> __m256i { _mm256_loadu_si256(from.cast()) }
+        fn load_some(from: *const u64, n: usize) -> __m256i { _mm256_maskload_epi64(from.cast(), first(n)) }
+        fn store(to: *mut u64, data: __m256i) { _mm256_storeu_si256(to.cast(), data) }
+        fn store_some(to: *mut u64, data: __m256i, n: usize) {
+            _mm256_maskstore_epi64(to.cast(), first(n), data)
+        }
+        fn stream(to: *mut u64, data: __m256i) { _mm256_stream_si256(to.cast(), data) }
     }
 }
 
 impl Lanes<u32> for Avx2 {
     type Data = __m128i;
 
-    #[inline(always)]
-    unsafe fn gather(from: *const u32, at: __m256i) -> __m128i {
-        unsafe { _mm256_i64gather_epi32::<4>(from.cast(), at) }
-    }
-
-    #[inline(always)]
-    unsafe fn gather_some(from: *const u32, at: __m256i, n: usize) -> __m128i {
-        unsafe {
+    inlined! {
+        fn gather(from: *const u32, at: __m256i) -> __m128i { _mm256_i64gather_epi32::<4>(from.cast(), at) }
+        fn gather_some(from: *const u32, at: __m256i, n: usize) -> __m128i {
             let nothing = _mm_setzero_si128();
             _mm256_mask_i64gather_epi32::<4>(nothing, from.cast(), at, first_halves(n))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const u32) -> __m128i {
-        unsafe { _mm_loadu_si128(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_some(from: *const u32, n: usize) -> __m128i {
-        unsafe { _mm_maskload_epi32(from.cast(), first_halves(n)) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u32, data: __m128i) {
-        unsafe { _mm_storeu_si128(to.cast(), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_some(to: *mut u32, data: __m128i, n: usize) {
-        unsafe { _mm_maskstore_epi32(to.cast(), first_halves(n), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(to: *mut u32, data: __m128i) {
-        unsafe { _mm_stream_si128(to.cast(), data) }
+        fn load(from: *const u32) -> __m128i { _mm_loadu_si128(from.cast()) }
+        fn load_some(from: *const u32, n: usize) -> __m128i {
+            _mm_maskload_epi32(from.cast(), first_halves(n))
+        }
+        fn store(to: *mut u32, data: __m128i) { _mm_storeu_si128(to.cast(), data) }
+        fn store_some(to: *mut u32, data: __m128i, n: usize) {
+            _mm_maskstore_epi32(to.cast(), first_halves(n), data)
+        }
+        fn stream(to: *mut u32, data: __m128i) { _mm_stream_si128(to.cast(), data) }
     }
 }
 
 impl Fold for Avx2 {
-    #[inline(always)]
-    unsafe fn zero() -> __m256i {
-        unsafe { _mm256_setzero_si256() }
-    }
-
-    #[inline(always)]
-    unsafe fn fold(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_add_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn total(a: __m256i) -> u64 {
-        let mut words = [0u64; 4];
-        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), a) };
-        words.into_iter().fold(0, super::fold)
+    inlined! {
+        fn zero() -> __m256i { _mm256_setzero_si256() }
+        fn fold(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi64(a, b) }
+        fn total(a: __m256i) -> u64 {
+            let mut words = [0u64; 4];
+            _mm256_storeu_si256(words.as_mut_ptr().cast(), a);
+            words.into_iter().fold(0, super::fold)
+        }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Fold, Index, Lanes, Scatter, Simd};
+use super::{Fold, Index, Lanes, Scatter, Simd, inlined};
 
 /// AVX-512 F, VL, BW and DQ.
 #[derive(Clone, Copy, Debug)]
@@ -23,34 +23,21 @@ impl Simd for Avx512 {
     const LANES: usize = 8;
     type At = __m512i;
 
-    #[inline(always)]
-    unsafe fn at<I: Index>(from: *const I) -> __m512i {
-        unsafe {
+    inlined! {
+        fn at<I: Index>(from: *const I) -> __m512i {
             match I::BYTES {
                 4 => _mm512_cvtepu32_epi64(_mm256_loadu_si256(from.cast())),
                 _ => _mm512_loadu_si512(from.cast()),
             }
         }
-    }
-
-    #[inline(always)]
-    unsafe fn at_some<I: Index>(from: *const I, n: usize) -> __m512i {
-        unsafe {
+        fn at_some<I: Index>(from: *const I, n: usize) -> __m512i {
             match I::BYTES {
                 4 => _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(first(n), from.cast())),
                 _ => _mm512_maskz_loadu_epi64(first(n), from.cast()),
             }
         }
-    }
-
-    #[inline(always)]
-    unsafe fn first(at: __m512i) -> usize {
-        unsafe { _mm_cvtsi128_si64(_mm512_castsi512_si128(at)) as usize }
-    }
-
-    #[inline(always)]
-    unsafe fn through<I: Index>(table: *const I, at: __m512i) -> __m512i {
-        unsafe {
+        fn first(at: __m512i) -> usize { _mm_cvtsi128_si64(_mm512_castsi512_si128(at)) as usize }
+        fn through<I: Index>(table: *const I, at: __m512i) -> __m512i {
             match I::BYTES {
                 4 => _mm512_cvtepu32_epi64(_mm512_i64gather_epi32::<4>(at, table.cast())),
                 _ => _mm512_i64gather_epi64::<8>(at, table.cast()),
@@ -91,120 +78,73 @@ impl Simd for Avx512 {
 impl Lanes<u64> for Avx512 {
     type Data = __m512i;
 
-    #[inline(always)]
-    unsafe fn gather(from: *const u64, at: __m512i) -> __m512i {
-        unsafe { _mm512_i64gather_epi64::<8>(at, from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn gather_some(from: *const u64, at: __m512i, n: usize) -> __m512i {
-        unsafe { _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), first(n), at, from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const u64) -> __m512i {
-        unsafe { _mm512_loadu_si512(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_some(from: *const u64, n: usize) -> __m512i {
-        unsafe { _mm512_maskz_loadu_epi64(first(n), from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u64, data: __m512i) {
-        unsafe { _mm512_storeu_si512(to.cast(), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_some(to: *mut u64, data: __m512i, n: usize) {
-        unsafe { _mm512_mask_storeu_epi64(to.cast(), first(n), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(to: *mut u64, data: __m512i) {
-        unsafe { _mm512_stream_si512(to.cast(), data) }
+    inlined! {
+        fn gather(from: *const u64, at: __m512i) -> __m512i { _mm512_i64gather_epi64::<8>(at, from.cast()) }
+        fn gather_some(from: *const u64, at: __m512i, n: usize) -> __m512i {
+            _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), first(n), at, from.cast())
+        }
+        fn load(from: *const u64) -> __m512i { _mm512_loadu_si512(from.cast()) }
+        fn load_some(from: *const u64, n: usize) -> __m512i {
+            _mm512_maskz_loadu_epi64(first(n), from.cast())
+        }
+        fn store(to: *mut u64, data: __m512i) { _mm512_storeu_si512(to.cast(), data) }
+        fn store_some(to: *mut u64, data: __m512i, n: usize) {
+            _mm512_mask_storeu_epi64(to.cast(), first(n), data)
+        }
+        fn stream(to: *mut u64, data: __m512i) { _mm512_stream_si512(to.cast(), data) }
     }
 }
 
 impl Scatter<u64> for Avx512 {
-    #[inline(always)]
-    unsafe fn scatter(to: *mut u64, at: __m512i, data: __m512i) {
-        unsafe { _mm512_i64scatter_epi64::<8>(to.cast(), at, data) }
-    }
-
-    #[inline(always)]
-    unsafe fn scatter_some(to: *mut u64, at: __m512i, data: __m512i, n: usize) {
-        unsafe { _mm512_mask_i64scatter_epi64::<8>(to.cast(), first(n), at, data) }
+    inlined! {
+        fn scatter(to: *mut u64, at: __m512i, data: __m512i) {
+            _mm512_i64scatter_epi64::<8>(to.cast(), at, data)
+        }
+        fn scatter_some(to: *mut u64, at: __m512i, data: __m512i, n: usize) {
+            _mm512_mask_i64scatter_epi64::<8>(to.cast(), first(n), at, data)
+        }
     }
 }
 
 impl Lanes<u32> for Avx512 {
     type Data = __m256i;
 
-    #[inline(always)]
-    unsafe fn gather(from: *const u32, at: __m512i) -> __m256i {
-        unsafe { _mm512_i64gather_epi32::<4>(at, from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn gather_some(from: *const u32, at: __m512i, n: usize) -> __m256i {
-        unsafe { _mm512_mask_i64gather_epi32::<4>(_mm256_setzero_si256(), first(n), at, from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const u32) -> __m256i {
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_some(from: *const u32, n: usize) -> __m256i {
-        unsafe { _mm256_maskz_loadu_epi32(first(n), from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u32, data: __m256i) {
-        unsafe { _mm256_storeu_si256(to.cast(), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_some(to: *mut u32, data: __m256i, n: usize) {
-        unsafe { _mm256_mask_storeu_epi32(to.cast(), first(n), data) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(to: *mut u32, data: __m256i) {
-        unsafe { _mm256_stream_si256(to.cast(), data) }
+    inlined! {
+        fn gather(from: *const u32, at: __m512i) -> __m256i { _mm512_i64gather_epi32::<4>(at, from.cast()) }
+        fn gather_some(from: *const u32, at: __m512i, n: usize) -> __m256i {
+            _mm512_mask_i64gather_epi32::<4>(_mm256_setzero_si256(), first(n), at, from.cast())
+        }
+        fn load(from: *const u32) -> __m256i { _mm256_loadu_si256(from.cast()) }
+        fn load_some(from: *const u32, n: usize) -> __m256i {
+            _mm256_maskz_loadu_epi32(first(n), from.cast())
+        }
+        fn store(to: *mut u32, data: __m256i) { _mm256_storeu_si256(to.cast(), data) }
+        fn store_some(to: *mut u32, data: __m256i, n: usize) {
+            _mm256_mask_storeu_epi32(to.cast(), first(n), data)
+        }
+        fn stream(to: *mut u32, data: __m256i) { _mm256_stream_si256(to.cast(), data) }
     }
 }
 
 impl Scatter<u32> for Avx512 {
-    #[inline(always)]
-    unsafe fn scatter(to: *mut u32, at: __m512i, data: __m256i) {
-        unsafe { _mm512_i64scatter_epi32::<4>(to.cast(), at, data) }
-    }
-
-    #[inline(always)]
-    unsafe fn scatter_some(to: *mut u32, at: __m512i, data: __m256i, n: usize) {
-        unsafe { _mm512_mask_i64scatter_epi32::<4>(to.cast(), first(n), at, data) }
+    inlined! {
+        fn scatter(to: *mut u32, at: __m512i, data: __m256i) {
+            _mm512_i64scatter_epi32::<4>(to.cast(), at, data)
+        }
+        fn scatter_some(to: *mut u32, at: __m512i, data: __m256i, n: usize) {
+            _mm512_mask_i64scatter_epi32::<4>(to.cast(), first(n), at, data)
+        }
     }
 }
 
 impl Fold for Avx512 {
-    #[inline(always)]
-    unsafe fn zero() -> __m512i {
-        unsafe { _mm512_setzero_si512() }
-    }
-
-    #[inline(always)]
-    unsafe fn fold(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_add_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn total(a: __m512i) -> u64 {
-        let mut words = [0u64; 8];
-        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), a) };
-        words.into_iter().fold(0, super::fold)
+    inlined! {
+        fn zero() -> __m512i { _mm512_setzero_si512() }
+        fn fold(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi64(a, b) }
+        fn total(a: __m512i) -> u64 {
+            let mut words = [0u64; 8];
+            _mm512_storeu_si512(words.as_mut_ptr().cast(), a);
+            words.into_iter().fold(0, super::fold)
+        }
     }
 }

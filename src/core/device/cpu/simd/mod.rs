@@ -17,6 +17,25 @@ pub use avx2::Avx2;
 pub use avx512::Avx512;
 pub use scalar::Scalar;
 
+/// Functions of a trait of vectors, as `fn name(…) { … }`: unsafe, as their trait says, and inlined into the loop that calls
+/// them, whose instruction set is enabled.
+macro_rules! inlined {
+    ($(
+        $(#[$meta:meta])*
+        fn $name:ident $(<$generic:ident: $bound:ident>)? ($($args:tt)*) $(-> $out:ty)? { $($body:tt)* }
+    )*) => { $(
+        $(#[$meta])*
+        #[inline(always)]
+        #[allow(unused_unsafe, reason = "some of them do nothing unsafe")]
+        unsafe fn $name $(<$generic: $bound>)? ($($args)*) $(-> $out)? {
+            // SAFETY: by the caller's promise, which the trait demands.
+            unsafe { $($body)* }
+        }
+    )* };
+}
+
+pub(crate) use inlined;
+
 /// An index as stored in memory, 4 or 8 bytes.
 pub trait Index: Copy + Send + Sync + 'static {
     /// Size in bytes.
@@ -29,33 +48,25 @@ pub trait Index: Copy + Send + Sync + 'static {
     fn get(self) -> u64;
 }
 
-impl Index for u32 {
-    const BYTES: usize = 4;
+macro_rules! indices {
+    ($($t:ident)+) => { $(
+        impl Index for $t {
+            const BYTES: usize = size_of::<$t>();
 
-    #[inline(always)]
-    fn of(value: u64) -> u32 {
-        value as u32
-    }
+            #[inline(always)]
+            fn of(value: u64) -> $t {
+                value as $t
+            }
 
-    #[inline(always)]
-    fn get(self) -> u64 {
-        u64::from(self)
-    }
+            #[inline(always)]
+            fn get(self) -> u64 {
+                self.into()
+            }
+        }
+    )+ };
 }
 
-impl Index for u64 {
-    const BYTES: usize = 8;
-
-    #[inline(always)]
-    fn of(value: u64) -> u64 {
-        value
-    }
-
-    #[inline(always)]
-    fn get(self) -> u64 {
-        self
-    }
-}
+indices!(u32 u64);
 
 /// An instruction set, with vectors of indices.
 ///

@@ -8,7 +8,7 @@
 
 use std::ptr::{read_volatile, write_volatile};
 
-use super::{Fold, Index, Lanes, Scatter, Simd};
+use super::{Fold, Index, Lanes, Scatter, Simd, inlined};
 
 /// No vector gather, scatter or arithmetic.
 #[derive(Clone, Copy, Debug)]
@@ -18,24 +18,11 @@ impl Simd for Scalar {
     const LANES: usize = 1;
     type At = usize;
 
-    #[inline(always)]
-    unsafe fn at<I: Index>(from: *const I) -> usize {
-        unsafe { read_volatile(from).get() as usize }
-    }
-
-    #[inline(always)]
-    unsafe fn at_some<I: Index>(_from: *const I, _n: usize) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    unsafe fn first(at: usize) -> usize {
-        at
-    }
-
-    #[inline(always)]
-    unsafe fn through<I: Index>(table: *const I, at: usize) -> usize {
-        unsafe { Self::at(table.add(at)) }
+    inlined! {
+        fn at<I: Index>(from: *const I) -> usize { read_volatile(from).get() as usize }
+        fn at_some<I: Index>(_from: *const I, _n: usize) -> usize { 0 }
+        fn first(at: usize) -> usize { at }
+        fn through<I: Index>(table: *const I, at: usize) -> usize { Self::at(table.add(at)) }
     }
 
     #[inline(always)]
@@ -63,48 +50,22 @@ macro_rules! lanes {
         impl Lanes<$word> for Scalar {
             type Data = $word;
 
-            #[inline(always)]
-            unsafe fn gather(from: *const $word, at: usize) -> $word {
-                unsafe { read_volatile(from.add(at)) }
-            }
-
-            #[inline(always)]
-            unsafe fn gather_some(_from: *const $word, _at: usize, _n: usize) -> $word {
-                0
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const $word) -> $word {
-                unsafe { read_volatile(from) }
-            }
-
-            #[inline(always)]
-            unsafe fn load_some(_from: *const $word, _n: usize) -> $word {
-                0
-            }
-
-            #[inline(always)]
-            unsafe fn store(to: *mut $word, data: $word) {
-                unsafe { write_volatile(to, data) }
-            }
-
-            #[inline(always)]
-            unsafe fn store_some(_to: *mut $word, _data: $word, _n: usize) {}
-
-            #[inline(always)]
-            unsafe fn stream(to: *mut $word, data: $word) {
-                unsafe { Self::store(to, data) }
+            inlined! {
+                fn gather(from: *const $word, at: usize) -> $word { read_volatile(from.add(at)) }
+                fn gather_some(_from: *const $word, _at: usize, _n: usize) -> $word { 0 }
+                fn load(from: *const $word) -> $word { read_volatile(from) }
+                fn load_some(_from: *const $word, _n: usize) -> $word { 0 }
+                fn store(to: *mut $word, data: $word) { write_volatile(to, data) }
+                fn store_some(_to: *mut $word, _data: $word, _n: usize) {}
+                fn stream(to: *mut $word, data: $word) { Self::store(to, data) }
             }
         }
 
         impl Scatter<$word> for Scalar {
-            #[inline(always)]
-            unsafe fn scatter(to: *mut $word, at: usize, data: $word) {
-                unsafe { write_volatile(to.add(at), data) }
+            inlined! {
+                fn scatter(to: *mut $word, at: usize, data: $word) { write_volatile(to.add(at), data) }
+                fn scatter_some(_to: *mut $word, _at: usize, _data: $word, _n: usize) {}
             }
-
-            #[inline(always)]
-            unsafe fn scatter_some(_to: *mut $word, _at: usize, _data: $word, _n: usize) {}
         }
     };
 }
@@ -113,18 +74,9 @@ lanes!(u32);
 lanes!(u64);
 
 impl Fold for Scalar {
-    #[inline(always)]
-    unsafe fn zero() -> u64 {
-        0
-    }
-
-    #[inline(always)]
-    unsafe fn fold(a: u64, b: u64) -> u64 {
-        super::fold(a, b)
-    }
-
-    #[inline(always)]
-    unsafe fn total(a: u64) -> u64 {
-        a
+    inlined! {
+        fn zero() -> u64 { 0 }
+        fn fold(a: u64, b: u64) -> u64 { super::fold(a, b) }
+        fn total(a: u64) -> u64 { a }
     }
 }

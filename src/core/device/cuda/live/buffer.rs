@@ -90,7 +90,7 @@ impl<T: Plain> DeviceBuffer<T> {
     }
 
     /// The address, as the argument of a launch.
-    pub(super) fn address(&self) -> &DevicePtr<T> {
+    pub fn address(&self) -> &DevicePtr<T> {
         &self.address
     }
 

@@ -10,6 +10,7 @@ use cust::memory::LockedBuffer;
 
 use super::error::check;
 use super::gpu::Gpu;
+use super::kernel::Arg;
 use crate::case::Failure;
 use crate::device::cuda::GATE;
 
@@ -34,7 +35,7 @@ impl Gpu {
             word as u64
         };
         let address = set(0);
-        self.launch(&gate, 1, 1, 0, &[(&address).into(), (&LIMIT).into()])?;
+        self.launch(&gate, 1, 1, 0, &[Arg::new(&address), Arg::new(&LIMIT)])?;
         let done = work();
         set(1);
         done

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use cust::sys::{self, CUfunction_attribute};
 
-use super::buffer::DeviceBuffer;
 use super::error::{Code, check_raw, raw};
 use super::gpu::{Gpu, Inner};
 use super::library::Library;
@@ -192,26 +191,9 @@ pub struct Arg<'a> {
 }
 
 impl<'a> Arg<'a> {
-    fn new<T>(value: &'a T) -> Arg<'a> {
+    /// A value, which kernels take as it is.
+    pub fn new<T: Plain>(value: &'a T) -> Arg<'a> {
         Arg { value: ptr::from_ref(value).cast(), size: size_of::<T>(), _borrowed: PhantomData }
-    }
-}
-
-impl<'a, T: Plain> From<&'a T> for Arg<'a> {
-    fn from(value: &'a T) -> Arg<'a> {
-        Arg::new(value)
-    }
-}
-
-impl<'a, T: Plain> From<&'a DeviceBuffer<T>> for Arg<'a> {
-    fn from(buffer: &'a DeviceBuffer<T>) -> Arg<'a> {
-        Arg::new(buffer.address())
-    }
-}
-
-impl<'a, T: Plain> From<&'a mut DeviceBuffer<T>> for Arg<'a> {
-    fn from(buffer: &'a mut DeviceBuffer<T>) -> Arg<'a> {
-        Arg::new(buffer.address())
     }
 }
 

@@ -15,7 +15,6 @@ mod ptx;
 mod scrub;
 mod span;
 mod transfer;
-mod uuid;
 
 pub use ahead::Ahead;
 pub use buffer::DeviceBuffer;

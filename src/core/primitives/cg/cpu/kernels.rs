@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::ptr::read_volatile;
 
-use crate::device::cpu::Isa;
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::cg::Real;
 
 /// The matrix, in compressed rows.
@@ -54,114 +54,51 @@ pub trait Lanes: Real {
     ) -> (Self::Sums, usize);
 }
 
-#[cfg(target_arch = "x86_64")]
-mod vectors {
-    #![expect(
-        clippy::undocumented_unsafe_blocks,
-        reason = "bodies of unsafe functions, whose callers promise"
-    )]
+/// The sums of a type in arrays of vectors, with the functions that make, add, multiply and load them and gather from x.
+macro_rules! lanes {
+    ($t:ident in $lanes:literal: $(
+        $isa:ident [$vector:ident; $parts:literal] $zero:ident $add:ident $mul:ident $load:ident
+        |$x:ident, $columns:ident| $gathered:expr;
+    )+) => {
+        impl Lanes for $t {
+            type Sums = [$t; $lanes];
+            const ZERO: [$t; $lanes] = [0.0; $lanes];
 
-    use super::Lanes;
-    use std::arch::x86_64::*;
-
-    impl Lanes for f64 {
-        type Sums = [f64; 8];
-        const ZERO: [f64; 8] = [0.0; 8];
-
-        #[inline(always)]
-        unsafe fn avx2(
-            values: *const f64,
-            columns: *const u32,
-            x: *const f64,
-            n: usize,
-        ) -> ([f64; 8], usize) {
-            unsafe {
-                let (mut sums, whole) = ([_mm256_setzero_pd(); 2], n / 8 * 8);
-                for k in (0..whole).step_by(8) {
-                    for (half, sum) in sums.iter_mut().enumerate() {
-                        let at = k + 4 * half;
-                        let gathered = _mm256_i32gather_pd::<8>(x, _mm_loadu_si128(columns.add(at).cast()));
-                        let product = _mm256_mul_pd(_mm256_loadu_pd(values.add(at)), gathered);
-                        *sum = _mm256_add_pd(*sum, product);
+            $(
+                #[cfg(target_arch = "x86_64")]
+                #[inline(always)]
+                unsafe fn $isa(values: *const $t, columns: *const u32, $x: *const $t, n: usize) -> ([$t; $lanes], usize) {
+                    use std::arch::x86_64::*;
+                    let whole = n / $lanes * $lanes;
+                    // SAFETY: by the caller's promise; a vector is an array of its lanes.
+                    unsafe {
+                        let mut sums = [$zero(); $parts];
+                        for k in (0..whole).step_by($lanes) {
+                            for (part, sum) in sums.iter_mut().enumerate() {
+                                let at = k + $lanes / $parts * part;
+                                let $columns = columns.add(at).cast();
+                                *sum = $add(*sum, $mul($load(values.add(at)), $gathered));
+                            }
+                        }
+                        (std::mem::transmute::<[$vector; $parts], [$t; $lanes]>(sums), whole)
                     }
                 }
-                (std::mem::transmute::<[__m256d; 2], [f64; 8]>(sums), whole)
-            }
+            )+
         }
-
-        #[inline(always)]
-        unsafe fn avx512(
-            values: *const f64,
-            columns: *const u32,
-            x: *const f64,
-            n: usize,
-        ) -> ([f64; 8], usize) {
-            unsafe {
-                let (mut sum, whole) = (_mm512_setzero_pd(), n / 8 * 8);
-                for k in (0..whole).step_by(8) {
-                    let gathered = _mm512_i32gather_pd::<8>(_mm256_loadu_si256(columns.add(k).cast()), x);
-                    sum = _mm512_add_pd(sum, _mm512_mul_pd(_mm512_loadu_pd(values.add(k)), gathered));
-                }
-                (std::mem::transmute::<__m512d, [f64; 8]>(sum), whole)
-            }
-        }
-    }
-
-    impl Lanes for f32 {
-        type Sums = [f32; 16];
-        const ZERO: [f32; 16] = [0.0; 16];
-
-        #[inline(always)]
-        unsafe fn avx2(
-            values: *const f32,
-            columns: *const u32,
-            x: *const f32,
-            n: usize,
-        ) -> ([f32; 16], usize) {
-            unsafe {
-                let (mut sums, whole) = ([_mm256_setzero_ps(); 2], n / 16 * 16);
-                for k in (0..whole).step_by(16) {
-                    for (half, sum) in sums.iter_mut().enumerate() {
-                        let at = k + 8 * half;
-                        let gathered =
-                            _mm256_i32gather_ps::<4>(x, _mm256_loadu_si256(columns.add(at).cast()));
-                        let product = _mm256_mul_ps(_mm256_loadu_ps(values.add(at)), gathered);
-                        *sum = _mm256_add_ps(*sum, product);
-                    }
-                }
-                (std::mem::transmute::<[__m256; 2], [f32; 16]>(sums), whole)
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn avx512(
-            values: *const f32,
-            columns: *const u32,
-            x: *const f32,
-            n: usize,
-        ) -> ([f32; 16], usize) {
-            unsafe {
-                let (mut sum, whole) = (_mm512_setzero_ps(), n / 16 * 16);
-                for k in (0..whole).step_by(16) {
-                    let gathered = _mm512_i32gather_ps::<4>(_mm512_loadu_si512(columns.add(k).cast()), x);
-                    sum = _mm512_add_ps(sum, _mm512_mul_ps(_mm512_loadu_ps(values.add(k)), gathered));
-                }
-                (std::mem::transmute::<__m512, [f32; 16]>(sum), whole)
-            }
-        }
-    }
+    };
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-impl Lanes for f64 {
-    type Sums = [f64; 8];
-    const ZERO: [f64; 8] = [0.0; 8];
+lanes! { f64 in 8:
+    avx2 [__m256d; 2] _mm256_setzero_pd _mm256_add_pd _mm256_mul_pd _mm256_loadu_pd
+        |x, columns| _mm256_i32gather_pd::<8>(x, _mm_loadu_si128(columns));
+    avx512 [__m512d; 1] _mm512_setzero_pd _mm512_add_pd _mm512_mul_pd _mm512_loadu_pd
+        |x, columns| _mm512_i32gather_pd::<8>(_mm256_loadu_si256(columns), x);
 }
-
-#[cfg(not(target_arch = "x86_64"))]
-impl Lanes for f32 {
-    type Sums = [f32; 16];
-    const ZERO: [f32; 16] = [0.0; 16];
+lanes! { f32 in 16:
+    avx2 [__m256; 2] _mm256_setzero_ps _mm256_add_ps _mm256_mul_ps _mm256_loadu_ps
+        |x, columns| _mm256_i32gather_ps::<4>(x, _mm256_loadu_si256(columns));
+    avx512 [__m512; 1] _mm512_setzero_ps _mm512_add_ps _mm512_mul_ps _mm512_loadu_ps
+        |x, columns| _mm512_i32gather_ps::<4>(_mm512_loadu_si512(columns), x);
 }
 
 /// An element; in the kernels of one element at a time, volatile loads keep the compiler from vectorizing.
@@ -266,11 +203,5 @@ instances!(avx512, false, |v, c, x, n| T::avx512(v, c, x, n), "avx512f,avx512dq,
 
 /// The loops for an instruction set that is present.
 pub fn kernels<T: Lanes>(isa: Isa) -> Kernels<T> {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::all(),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::all(),
-        _ => scalar::all(),
-    }
+    of_isa!(isa, all())
 }

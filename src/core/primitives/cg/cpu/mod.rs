@@ -8,9 +8,10 @@ mod shares;
 use super::certificate::{Sums, mistake};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory};
+use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, memory};
 use crate::device::held::Held;
 use crate::inputs::sparse::Csr;
+use crate::primitives::real::for_type;
 use kernels::{Kernels, Lanes, Rows};
 use shares::{CHUNK, Shares};
 
@@ -52,38 +53,23 @@ impl PoolJob for Cg {
     fn prepare(spec: Spec, context: &Context) -> Result<(Cg, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         memory::require(2 * super::work::work(&spec).footprint)?;
-        let job = match spec.ty {
-            Type::F64 => Cg::new::<f64>(spec, isa, context),
-            Type::F32 => Cg::new::<f32>(spec, isa, context),
-        };
+        let job = for_type!(spec.ty, T => Cg::new::<T>(spec, isa, context));
         Ok((job?, isa))
     }
 
     fn execute(&self, worker: Worker) {
-        match self.spec.ty {
-            Type::F64 => self.run::<f64>(worker),
-            Type::F32 => self.run::<f32>(worker),
-        }
+        for_type!(self.spec.ty, T => self.run::<T>(worker))
     }
 
-    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let size = self.spec.element() as usize;
-        self.x.iter().chain([&self.z]).try_for_each(|vector| check::poison(pool, vector, size, cancel))?;
-        check::poison(pool, &self.report, 8, cancel)
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        let vector = |vector| OutputArray::new(vector, self.spec.element());
+        let [x, next] = self.last_x();
+        vec![OutputArray::new(&self.report, 8), vector(next), vector(x).first(0), vector(&self.z).first(0)]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let sums = match self.spec.ty {
-            Type::F64 => self.sums::<f64>(pool, cancel),
-            Type::F32 => self.sums::<f32>(pool, cancel),
-        };
+        let sums = for_type!(self.spec.ty, T => self.sums::<T>(pool, cancel));
         Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), &sums?), self.spec.n()))
-    }
-
-    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
-        // SAFETY: the workers are done.
-        let [report, x] = [&self.report, self.last_x()[1]].map(|buffer| unsafe { buffer.to_vec() });
-        Ok([report, x].concat())
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Moves;
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::check::{Bitmap, find};
-use crate::device::cpu::{Buffer, POISON, Pool};
+use crate::device::cpu::{POISON, Pool};
 use crate::inputs::partition_of;
 use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_word, tuple_word};
 
@@ -17,7 +17,8 @@ impl Moves {
     /// `L[i]`, as it is stored.
     #[inline(always)]
     fn location(&self, i: usize) -> u64 {
-        element(&self.locations, self.spec.index, i)
+        // SAFETY: the workers only read now, and every bit pattern is a number.
+        unsafe { self.locations.number(self.spec.index, i) }
     }
 
     pub(super) fn wrong_location(&self, pool: &Pool, cancel: &Cancel) -> Mistake {
@@ -123,18 +124,8 @@ impl Moves {
     #[inline(always)]
     fn words(&self, place: usize) -> impl Iterator<Item = (u64, u64)> {
         let words = self.spec.words();
-        (0..words).map(move |w| (w, element(&self.to, self.spec.tuple, place * words as usize + w as usize)))
-    }
-}
-
-/// An element of 4 or 8 bytes.
-#[inline(always)]
-fn element(buffer: &Buffer, bytes: u64, at: usize) -> u64 {
-    // SAFETY: nobody writes L or R_out while they are checked.
-    unsafe {
-        match bytes {
-            4 => u64::from(buffer.read::<u32>(at..at + 1)[0]),
-            _ => buffer.read::<u64>(at..at + 1)[0],
-        }
+        // SAFETY: the workers only read now, and every bit pattern is a number.
+        let word = move |w| unsafe { self.to.number(self.spec.tuple, place * words as usize + w as usize) };
+        (0..words).map(move |w| (w, word(w)))
     }
 }

@@ -10,10 +10,10 @@
 use std::arch::x86_64::__m256i;
 
 use super::body::{self, Move};
-use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::{Avx2, Avx512};
 use crate::device::cpu::simd::{Index, Scalar};
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::cpu::tuple::{Halves, Quad};
 use crate::primitives::gather_scatter::spec::{Kernel, Method, Spec};
 
@@ -112,11 +112,5 @@ fn by_tuple<I: Index>(spec: &Spec, isa: Isa) -> Timed {
 }
 
 fn by_isa<I: Index, const Z: usize>(spec: &Spec, isa: Isa) -> Timed {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::select::<I, Z>(spec),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::select::<I, Z>(spec),
-        _ => scalar::select::<I, Z>(spec),
-    }
+    of_isa!(isa, select::<I, Z>(spec))
 }

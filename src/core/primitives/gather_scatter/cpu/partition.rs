@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::{Buffer, Moves};
 use crate::case::{Failure, Fault};
 use crate::device::cpu::check::poison;
+use crate::device::cpu::memory::prefetch_to_write;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::Avx512;
 use crate::device::cpu::simd::{Index, Scalar};
@@ -163,7 +164,7 @@ unsafe fn write<T: Tuple, I: Index + Tuple>(last: &Last) {
     for i in last.range.clone() {
         let ahead = i + last.chunk;
         if (ahead * size_of::<T>()).is_multiple_of(LINE) && ahead < last.places {
-            ask(to.wrapping_add(ahead));
+            prefetch_to_write(to.wrapping_add(ahead));
         }
         // SAFETY: by the caller's promise.
         unsafe { T::take(tuples.add(i)).put(to.add(I::take(locations.add(i)).get() as usize)) };
@@ -172,18 +173,6 @@ unsafe fn write<T: Tuple, I: Index + Tuple>(last: &Last) {
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
-
-/// Prefetches a line that will be written.
-#[inline(always)]
-fn ask<T>(at: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch accesses nothing that a program could notice, at any address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
 
 unsafe fn sort_scalar<T: Tuple, I: Index + Tuple>(digit: Digit, part: &WorkerPart) {
     unsafe { sort::<Scalar, T, I>(&digit, part) }

@@ -4,7 +4,7 @@ use crate::case::{Cancel, Failure};
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{BLOCK, ZipfTable, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, ZipfTable, array, grid, launch_over, length, words32};
 use crate::primitives::gather_scatter::spec::{Source, Spec};
 use crate::primitives::gather_scatter::user_indices::checksum;
 use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
@@ -80,7 +80,7 @@ impl Locations {
         let [fill, partition @ ..] = module.kernels(kernels(spec))?;
         let mut starts = None;
         match (user_indices, source) {
-            (Some(all), _) => gpu.put(&words(all, spec.index), &mut values)?,
+            (Some(all), _) => gpu.put(&words32(all.iter().copied(), spec.index), &mut values)?,
             (None, Source::Partitions { count, .. }) => {
                 starts = Some(partitions(gpu, &partition, spec, count, &values, cancel)?);
             }
@@ -93,14 +93,6 @@ impl Locations {
     pub fn first(&self, spec: &Spec) -> Result<u64, Failure> {
         let words = self.values.range_to_host(0..length(spec.index / 4)?)?;
         Ok(words.iter().rev().fold(0, |value, &word| value << 32 | u64::from(word)))
-    }
-}
-
-/// Locations in the kernels' format: 4-byte words, the lower one first.
-fn words(all: &[u64], index: u64) -> Vec<u32> {
-    match index {
-        4 => all.iter().map(|&at| at as u32).collect(),
-        _ => all.iter().flat_map(|&at| [at as u32, (at >> 32) as u32]).collect(),
     }
 }
 
@@ -137,8 +129,8 @@ fn partitions(
         (spec.tuples, key64(spec.seed), Chunks::of(spec.tuples));
     let counters = count * chunks;
     // First each chunk's number of tuples in each partition, then where they go.
-    let mut counts = gpu.alloc::<u64>(length(counters)?)?;
-    let starts = gpu.alloc(length(count + 1)?)?;
+    let mut counts = array::<u64>(gpu, counters)?;
+    let starts = array(gpu, count + 1)?;
     gpu.memset32(&mut counts, 0)?;
     gpu.launch(counted, grid(chunks, 1), BLOCK, 0, args![counts, key, count, chunks, size, n])?;
     gpu.launch(summed, 1, 1024, 0, args![counts, counters])?;

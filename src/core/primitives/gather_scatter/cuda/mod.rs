@@ -18,12 +18,12 @@ use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     self, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, Persisting, args, device_struct, poison, run_concurrently,
+    LaunchPlan, OutputArray, Persisting, args, device_struct, pointer_or_null, poison, run_concurrently,
 };
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::tiles::Tiles;
-use crate::primitives::cuda::{Fill, launch_over, length};
+use crate::primitives::cuda::{Fill, array, launch_over, length};
 use locations::{ClosedForm, Locations};
 use partitioned::{Pairs, Partitioned};
 use spans::Span;
@@ -189,7 +189,7 @@ impl GpuJob for Move {
         let (spec, n) = (&self.spec, self.spec.output());
         let mut bitmap: Option<DeviceBuffer<u32>> = match bitmap(spec) {
             0 => None,
-            bytes => Some(gpu.alloc(length(bytes / 4)?)?),
+            bytes => Some(array(gpu, bytes / 4)?),
         };
         let finding = find(gpu, |report| {
             bitmap.as_mut().map_or(Ok(()), |bitmap| gpu.memset32(bitmap, 0))?;
@@ -272,10 +272,10 @@ impl Move {
             n: spec.moves(),
             tuple: spec.tuple as u32,
             scatter: u32::from(spec.kernel == Kernel::Scatter),
-            starts: starts.map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            starts: pointer_or_null(starts),
             partitions: starts.map_or(0, |starts| starts.len() as u64 - 1),
             partition_key: key64(spec.seed),
-            bitmap: bitmap.map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            bitmap: pointer_or_null(bitmap),
             locations: self.locations.closed,
         }
     }

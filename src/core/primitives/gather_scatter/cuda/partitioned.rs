@@ -5,7 +5,7 @@
 use super::MODULE;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, args, device_struct};
-use crate::primitives::cuda::{grid, launch_over, length};
+use crate::primitives::cuda::{array, grid, launch_over, length};
 use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
 use crate::primitives::gather_scatter::spec::Spec;
 
@@ -76,10 +76,10 @@ impl Partitioned {
     /// `None` for other methods.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Option<Partitioned>, Failure> {
         let Some(levels) = Levels::of(spec) else { return Ok(None) };
-        let buffer = |bytes: u64| gpu.alloc(length((spec.moves() * bytes).div_ceil(4))?);
+        let buffer = |bytes: u64| array(gpu, (spec.moves() * bytes).div_ceil(4));
         let pairs = |location: u64| Ok::<_, Failure>((buffer(spec.tuple)?, buffer(location)?));
         let between = levels.location_bytes().into_iter().map(pairs).collect::<Result<_, _>>()?;
-        let counters = gpu.alloc(length(levels.counters())?)?;
+        let counters = array(gpu, levels.counters())?;
         let module = gpu.module(MODULE)?;
         let (others, sized) = (module.kernels(OTHERS)?, module.kernels(sized(spec))?);
         Ok(Some(Partitioned { levels, counters, between, others, sized }))

@@ -9,10 +9,10 @@ mod partitioned;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, args,
+    LaunchPlan, OutputArray, args, pointer_or_null,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, address, array, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::{Method, Search};
@@ -61,7 +61,7 @@ impl Results {
 
     pub fn mistake(&mut self, gpu: &Gpu, keys: &Keys, n: u64) -> Result<Option<String>, Failure> {
         let Results { out, numbers, seen, certify } = self;
-        let numbers = address(numbers.as_ref());
+        let numbers = pointer_or_null(numbers.as_ref());
         let finding = find(gpu, |report| {
             gpu.memset32(seen, 0)?;
             launch_over(gpu, certify, n, args![out, numbers, keys.arg, seen, n, report])

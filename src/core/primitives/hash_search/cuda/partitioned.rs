@@ -5,8 +5,10 @@
 use super::inputs::{Keys, Table, table_kernels};
 use super::{CERTIFY, Lookup, MODULE, Results, Searcher};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args};
-use crate::primitives::cuda::{address, array, launch_over};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args, pointer_or_null,
+};
+use crate::primitives::cuda::{array, launch_over};
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 use crate::primitives::multisplit::cuda::Split;
@@ -98,7 +100,7 @@ impl Partitioned {
 impl Searcher for Partitioned {
     fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
         let (n, offsets, out) = (part.count, DevicePtr::null(), self.results.out.pointer());
-        let values = [self.numbers.as_ref(), self.results.numbers.as_ref()].map(address);
+        let values = [self.numbers.as_ref(), self.results.numbers.as_ref()].map(pointer_or_null);
         let (from, to) = ([keys, values[0]], [self.keys.pointer(), values[1]]);
         self.passes.split(gpu, &Split { from, n, to, offsets }, self.digit)?;
         let Some(Back { kernel, resident, found }) = &self.back else {

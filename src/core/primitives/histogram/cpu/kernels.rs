@@ -14,7 +14,7 @@
 use std::arch::x86_64::{__m256, __m512};
 
 use super::lanes::{Lanes, WIDEST};
-use crate::device::cpu::Isa;
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::histogram::spec::By;
 use crate::primitives::histogram::table::{Cell, bin};
 
@@ -192,20 +192,9 @@ named!(avx512, __m512, "avx512f");
 
 /// The timed kernel for an available instruction set.
 pub fn timed(by: By, bins: usize, isa: Isa) -> Timed {
-    macro_rules! of {
-        ($isa:ident) => {
-            match by {
-                _ if bins <= few_bins(by, isa) => $isa::few,
-                By::Even => $isa::even,
-                By::Range => $isa::range,
-            }
-        };
-    }
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => of!(avx2),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => of!(avx512),
-        _ => of!(scalar),
+    match by {
+        _ if bins <= few_bins(by, isa) => of_isa!(isa, few),
+        By::Even => of_isa!(isa, even),
+        By::Range => of_isa!(isa, range),
     }
 }

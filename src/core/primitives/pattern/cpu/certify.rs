@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::{Patterns, fill};
+use super::Patterns;
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::check::{Bitmap, find, poison};
 use crate::device::cpu::simd::fold;
@@ -67,12 +67,7 @@ impl Patterns {
             let mistake = find(pool, self.count(), cancel, |mut block| {
                 block.find_map(|i| {
                     // SAFETY: nobody writes the starts, and the array holds `count` of them.
-                    let found = unsafe {
-                        match self.wide {
-                            true => array.read::<u64>(i..i + 1)[0],
-                            false => u64::from(array.read::<u32>(i..i + 1)[0]),
-                        }
-                    };
+                    let found = unsafe { array.number(if self.wide { 8 } else { 4 }, i) };
                     let expected = starts.at(i as u64);
                     (found != expected).then(|| format!("visit {i} starts at {found}, not at {expected}"))
                 })
@@ -100,7 +95,7 @@ impl Patterns {
 
     /// Keeps every gathered word and compares it.
     fn wrong_gather(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let clear = |kept: &Buffer, _: &Range<usize>| poison(pool, kept, 8, cancel);
+        let clear = |kept: &mut Buffer, _: &Range<usize>| poison(pool, kept, 8, cancel);
         let wrong = |kept: &Buffer, window: &Range<usize>, i| self.wrong_tile(kept, i, i - window.start);
         self.wrong_use(pool, cancel, clear, wrong)
     }
@@ -111,14 +106,14 @@ impl Patterns {
         &self,
         pool: &Pool,
         cancel: &Cancel,
-        made: impl Fn(&Buffer, &Range<usize>) -> Result<(), Failure>,
+        made: impl Fn(&mut Buffer, &Range<usize>) -> Result<(), Failure>,
         wrong: impl Fn(&Buffer, &Range<usize>, usize) -> Option<String> + Sync,
     ) -> Result<Option<String>, Failure> {
-        let kept = Buffer::new(window(&self.spec, MADE) as usize)?;
+        let mut kept = Buffer::new(window(&self.spec, MADE) as usize)?;
         let uses = kept.holds::<u64>() / self.length();
         for first in (0..self.count()).step_by(uses) {
             let window = first..(first + uses).min(self.count());
-            made(&kept, &window)?;
+            made(&mut kept, &window)?;
             pool.run(|worker| self.keep(worker, &window, &kept));
             let mistake = find(pool, window.len(), cancel, |mut block| {
                 block.find_map(|i| wrong(&kept, &window, first + i))
@@ -276,9 +271,9 @@ impl Scattered<'_> {
     fn wrong_window(&self) -> Result<Option<String>, Failure> {
         let (p, seed) = (self.case.spec.length(), self.case.spec.seed);
         poison(self.pool, self.case.destination(), 8, self.cancel)?;
-        let made = |kept: &Buffer, window: &Range<usize>| {
-            let words = window.len() * self.case.length();
-            fill(kept, words, seed, window.start as u64 * p, self.pool, self.cancel)
+        let made = |kept: &mut Buffer, window: &Range<usize>| {
+            let (words, first) = (window.len() * self.case.length(), window.start as u64 * p);
+            self.pool.fill(kept, words, self.cancel, |k| word64(seed, first + k as u64))
         };
         let wrong = |_: &Buffer, window: &Range<usize>, i: usize| {
             let i = i as u64;

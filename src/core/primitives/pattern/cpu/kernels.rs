@@ -8,10 +8,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::device::cpu::Isa;
+use crate::device::cpu::memory::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::{Avx2, Avx512};
-use crate::device::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter, Simd};
+use crate::device::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter, Simd, inlined};
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 
 /// One launch: consecutive uses of a pattern. Pointers to patterns point to indices of the case's width.
@@ -96,28 +97,17 @@ macro_rules! step {
         impl<S: $bound<u64>, const MULTI: bool> Step<S> for $name<MULTI> {
             type State = ();
 
-            #[inline(always)]
-            unsafe fn start() {}
-
-            #[inline(always)]
-            unsafe fn all<I: Index>($u: &Uses, $c: &Cursor, $j: usize, at: S::At, _: &mut ()) {
-                unsafe {
+            inlined! {
+                fn start() {}
+                fn all<I: Index>($u: &Uses, $c: &Cursor, $j: usize, at: S::At, _: &mut ()) {
                     let $at = through::<S, I, MULTI>($u, at);
                     $all
                 }
-            }
-
-            #[inline(always)]
-            unsafe fn some<I: Index>($u: &Uses, $c: &Cursor, $j: usize, $n: usize, _: &mut ()) {
-                unsafe {
+                fn some<I: Index>($u: &Uses, $c: &Cursor, $j: usize, $n: usize, _: &mut ()) {
                     let $at = through::<S, I, MULTI>($u, S::at_some($u.pattern.cast::<I>().add($j), $n));
                     $some
                 }
-            }
-
-            #[inline(always)]
-            unsafe fn end(_: ()) -> u64 {
-                0
+                fn end(_: ()) -> u64 { 0 }
             }
         }
     };
@@ -150,27 +140,16 @@ struct ReadOnly<const MULTI: bool>;
 impl<S: Fold, const MULTI: bool> Step<S> for ReadOnly<MULTI> {
     type State = S::Data;
 
-    #[inline(always)]
-    unsafe fn start() -> S::Data {
-        unsafe { S::zero() }
-    }
-
-    #[inline(always)]
-    unsafe fn all<I: Index>(u: &Uses, c: &Cursor, _j: usize, at: S::At, s: &mut S::Data) {
-        unsafe { *s = S::fold(*s, S::gather(c.sparse, through::<S, I, MULTI>(u, at))) }
-    }
-
-    #[inline(always)]
-    unsafe fn some<I: Index>(u: &Uses, c: &Cursor, j: usize, n: usize, s: &mut S::Data) {
-        unsafe {
+    inlined! {
+        fn start() -> S::Data { S::zero() }
+        fn all<I: Index>(u: &Uses, c: &Cursor, _j: usize, at: S::At, s: &mut S::Data) {
+            *s = S::fold(*s, S::gather(c.sparse, through::<S, I, MULTI>(u, at)))
+        }
+        fn some<I: Index>(u: &Uses, c: &Cursor, j: usize, n: usize, s: &mut S::Data) {
             let at = through::<S, I, MULTI>(u, S::at_some(u.pattern.cast::<I>().add(j), n));
             *s = S::fold(*s, S::gather_some(c.sparse, at, n));
         }
-    }
-
-    #[inline(always)]
-    unsafe fn end(state: S::Data) -> u64 {
-        unsafe { S::total(state) }
+        fn end(state: S::Data) -> u64 { S::total(state) }
     }
 }
 
@@ -260,14 +239,7 @@ impl<S: Lanes<u64>, const P: usize> Fixed<S, P> {
 /// register, so it belongs to every instruction set; past the end of the array it has no effect.
 #[inline(always)]
 fn fetch(sparse: *mut u64, at: usize) {
-    let word = sparse.wrapping_add(at).wrapping_byte_add(AHEAD);
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch accesses nothing that a program could notice, at any address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(word.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = word;
+    prefetch(sparse.wrapping_add(at).wrapping_byte_add(AHEAD));
 }
 
 /// One use of a pattern of any length.
@@ -410,13 +382,7 @@ fn by_length<I: Index>(spec: &Spec, isa: Isa) -> Option<Timed> {
 }
 
 fn selected<I: Index, const P: usize, const FETCH: bool>(spec: &Spec, isa: Isa) -> Option<Timed> {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::select::<I, P, FETCH>(spec),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::select::<I, P, FETCH>(spec),
-        _ => scalar::select::<I, P, FETCH>(spec),
-    }
+    of_isa!(isa, select::<I, P, FETCH>(spec))
 }
 
 /// Whether prefetching pays: if each use advances by half a line or more, so that its lines are new, and its

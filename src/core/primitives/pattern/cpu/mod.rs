@@ -56,27 +56,12 @@ fn auto(spec: &Spec) -> Isa {
 /// just stored there, and wait. On a Zen 4 server this cost cached gathers of 27 to 64 entries a twentieth.
 const SKEW: usize = 2048;
 
-/// Writes `value` as the `at`th number from `start`; numbers have `bytes` bytes, 4 or 8.
-///
-/// # Safety
-/// The number lies in memory that nobody else uses.
-unsafe fn put(start: *mut u8, at: usize, bytes: u64, value: u64) {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        match bytes {
-            4 => start.cast::<u32>().add(at).write(value as u32),
-            _ => start.cast::<u64>().add(at).write(value),
-        }
-    }
-}
-
 /// Indices in the kernel's format, [`SKEW`] bytes into a buffer.
 fn narrow(indices: &[u64], bytes: u64) -> Result<Buffer, Failure> {
     let buffer = Buffer::new(SKEW + indices.len() * bytes as usize)?;
-    let start = buffer.ptr::<u8>().wrapping_add(SKEW);
-    for (at, &index) in indices.iter().enumerate() {
+    for (at, &index) in (SKEW / bytes as usize..).zip(indices) {
         // SAFETY: inside the buffer, which nobody else has.
-        unsafe { put(start, at, bytes, index) };
+        unsafe { buffer.put_number(bytes, at, index) };
     }
     Ok(buffer)
 }
@@ -84,30 +69,9 @@ fn narrow(indices: &[u64], bytes: u64) -> Result<Buffer, Failure> {
 /// The starts of uses in the kernels' format.
 fn array(starts: &Starts, spec: &Spec, pool: &Pool, cancel: &Cancel) -> Result<Buffer, Failure> {
     let (count, bytes) = (spec.count as usize, spec.base_bytes());
-    let buffer = Buffer::new(count * bytes as usize)?;
-    pool.for_blocks(count, cancel, |block| {
-        // SAFETY: blocks are disjoint, and only workers of this call touch the buffer.
-        block.for_each(|i| unsafe { put(buffer.ptr(), i, bytes, starts.at(i as u64)) });
-    })?;
+    let mut buffer = Buffer::new(count * bytes as usize)?;
+    pool.fill_words(&mut buffer, bytes, count, cancel, |i| starts.at(i as u64))?;
     Ok(buffer)
-}
-
-/// Writes words `first`, first + 1, … of a seed's stream to `buffer`, using all workers.
-fn fill(
-    buffer: &Buffer,
-    n: usize,
-    seed: u64,
-    first: u64,
-    pool: &Pool,
-    cancel: &Cancel,
-) -> Result<(), Failure> {
-    pool.for_blocks(n, cancel, |block| {
-        // SAFETY: blocks are disjoint, and only workers of this call touch the buffer.
-        let words = unsafe { buffer.write::<u64>(block.clone()) };
-        for (word, k) in words.iter_mut().zip(first + block.start as u64..) {
-            *word = word64(seed, k);
-        }
-    })
 }
 
 impl Patterns {
@@ -124,12 +88,13 @@ impl Patterns {
         self.target.as_ref().unwrap_or(&self.sparse)
     }
 
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+    fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         if self.spec.kernel.scatters() {
             poison(pool, self.destination(), 8, cancel)?;
         }
         if !self.spec.kernel.scatters() || self.spec.kernel == Kernel::Gs {
-            fill(&self.sparse, self.sparse.holds::<u64>(), self.spec.seed, 0, pool, cancel)?;
+            let (n, seed) = (self.sparse.holds::<u64>(), self.spec.seed);
+            pool.fill(&mut self.sparse, n, cancel, |k| word64(seed, k as u64))?;
         }
         self.fill_dense(pool, cancel)
     }
@@ -240,7 +205,7 @@ impl PoolJob for Patterns {
             let starts = if wrong { starts.in_sequence() } else { starts };
             array(&starts, &spec, &context.pool, context.cancel)
         };
-        let job = Patterns {
+        let mut job = Patterns {
             applied: if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() },
             sparse,
             target,
@@ -284,10 +249,11 @@ impl PoolJob for Patterns {
 
     fn output(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
         let (cancel, all) = (Cancel::default(), 0..self.count());
-        let kept = Buffer::new(self.count() * self.length() * 8)?;
+        let mut kept = Buffer::new(self.count() * self.length() * 8)?;
         if self.spec.kernel.scatters() {
             poison(pool, self.destination(), 8, &cancel)?;
-            fill(&kept, kept.holds::<u64>(), self.spec.seed, 0, pool, &cancel)?;
+            let n = kept.holds::<u64>();
+            pool.fill(&mut kept, n, &cancel, |k| word64(self.spec.seed, k as u64))?;
         } else {
             poison(pool, &kept, 8, &cancel)?;
         }

@@ -13,7 +13,7 @@ use crate::device::cuda::{DeviceBuffer, Gpu, GpuJob, LaunchPart, POISON32, args}
 use crate::inputs::mix::key64;
 use crate::primitives::Problem;
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::cuda::{array, launch_over, length};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
@@ -139,7 +139,7 @@ impl Patterns {
     fn kept(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (count, window, p) = (self.spec.count, kept_window(&self.spec), self.spec.length());
         let (side, key) = (self.pattern.side, key64(self.spec.seed));
-        let mut kept: DeviceBuffer<u64> = gpu.alloc(length(window * p)?)?;
+        let mut kept: DeviceBuffer<u64> = array(gpu, window * p)?;
         let finding = find(gpu, |report| {
             windows(count, window).try_for_each(|window| {
                 cancel.check()?;
@@ -160,7 +160,7 @@ impl Patterns {
                 cancel.check()?;
                 let mut launch = self.timed_launch(gpu, super::range(part));
                 launch.walk = launch.walk.at_most(LEFT_WORDS / launch.walk.at_most(1).left_words());
-                let left: DeviceBuffer<u64> = gpu.alloc(length(launch.walk.left_words())?)?;
+                let left: DeviceBuffer<u64> = array(gpu, launch.walk.left_words())?;
                 launch.start(gpu, timed, args![launch.walk, side, self.base(part)?, left])?;
                 self.check_left(gpu, &launch, &left, report)
             })

@@ -9,10 +9,10 @@ use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     self, Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
-    LaunchPlan, args, device_struct, plain_struct, poison,
+    LaunchPlan, args, device_struct, plain_struct, pointer_or_null, poison,
 };
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{Fill, length};
+use crate::primitives::cuda::{Fill, array, length, words32};
 use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::walk::{Dense, KEPT, Shape, Steps, Walk};
@@ -136,14 +136,6 @@ fn ends(spec: &Spec) -> (u64, u64) {
     spec.applied().iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)))
 }
 
-/// Indices as 4-byte words, little-endian.
-fn words(indices: &[u64], bytes: u64) -> Vec<u32> {
-    match bytes {
-        4 => indices.iter().map(|&k| k as u32).collect(),
-        _ => indices.iter().flat_map(|&k| [k as u32, (k >> 32) as u32]).collect(),
-    }
-}
-
 impl Pattern {
     /// Uploads p, or q and p, as indices of the case's width.
     fn new(
@@ -153,9 +145,9 @@ impl Pattern {
         delta: u64,
         starts: Option<&Array>,
     ) -> Result<Pattern, Failure> {
-        let upload = |indices: &&[u64]| gpu.upload(&words(indices, spec.index));
+        let upload = |indices: &&[u64]| gpu.upload(&words32(indices.iter().copied(), spec.index));
         let indices = patterns.iter().map(upload).collect::<Result<Vec<_>, _>>()?;
-        let [index, outer] = [0, 1].map(|k| indices.get(k).map_or(DevicePtr::null(), DeviceBuffer::pointer));
+        let [index, outer] = [0, 1].map(|k| pointer_or_null(indices.get(k)));
         let bytes = spec.index as u32;
         let side = Side { index, outer, delta, starts: DevicePtr::null(), bytes, start_bytes: 0 };
         Ok(Pattern { side: starts.map_or(side, |starts| starts.of(side)), _indices: indices })
@@ -211,7 +203,7 @@ impl GpuJob for Patterns {
         let starts = starts.collect::<Result<Vec<_>, _>>()?;
         let applied = |replace| Pattern::applied(gpu, &spec, starts.first(), replace);
         let replace = fault::replaced(&spec, setup.fault, largest);
-        let shared = spec.global().then(|| gpu.alloc(length(spec.dense_words())?)).transpose()?;
+        let shared = spec.global().then(|| array(gpu, spec.dense_words())).transpose()?;
         Ok(Patterns {
             shape,
             steps,
@@ -266,7 +258,7 @@ impl GpuJob for Patterns {
             self.scatter(gpu, all, self.spec.kernel != Kernel::Gs)?;
             self.sparse.range_to_host(0..length(self.spec.sparse_words())?)?
         } else {
-            let mut kept = gpu.alloc(length(self.spec.count * self.spec.length())?)?;
+            let mut kept = array(gpu, self.spec.count * self.spec.length())?;
             poison(gpu, &mut kept)?;
             self.keep(gpu, &kept, all)?;
             kept.to_host()?
@@ -283,7 +275,7 @@ impl GpuJob for Patterns {
 /// S: word64(seed, k) as word k for a gather, poison for a scatter.
 fn sparse(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<DeviceBuffer<u64>, Failure> {
     let words = spec.sparse_words();
-    let mut sparse = gpu.alloc(length(words + 1)?)?;
+    let mut sparse = array(gpu, words + 1)?;
     poison(gpu, &mut sparse)?;
     if !spec.kernel.scatters() {
         kernels.fill.words64(gpu, sparse.pointer(), spec.seed, words)?;
@@ -302,7 +294,7 @@ fn source(
         return Ok(None);
     }
     let pattern = Pattern::new(gpu, spec, &[&spec.gather], spec.delta_gather, starts)?;
-    let source: DeviceBuffer<u64> = gpu.alloc(length(spec.source_words())?)?;
+    let source: DeviceBuffer<u64> = array(gpu, spec.source_words())?;
     kernels.fill.words64(gpu, source.pointer(), spec.seed, spec.source_words())?;
     Ok(Some((pattern, source)))
 }
@@ -358,7 +350,7 @@ impl Patterns {
             (_, Method::ReadOnly) => launch.start(gpu, timed, args![launch.walk, side, base, self.partials]),
             _ => {
                 // Null if each block has a dense side of its own; it is then not written out.
-                let left = self.shared.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+                let left = pointer_or_null(self.shared.as_ref());
                 launch.start(gpu, timed, args![launch.walk, side, base, left])
             }
         }
@@ -415,11 +407,5 @@ mod tests {
     #[test]
     fn the_layout_is_the_kernels() {
         assert_eq!((size_of::<Side>(), std::mem::offset_of!(Side, bytes)), (40, 32));
-    }
-
-    #[test]
-    fn indices_as_words() {
-        assert_eq!(words(&[1, 2], 4), [1, 2]);
-        assert_eq!(words(&[1, (7 << 32) + 5], 8), [1, 0, 5, 7]);
     }
 }

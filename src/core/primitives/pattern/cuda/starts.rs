@@ -6,7 +6,7 @@ use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::{scale, word64};
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::cuda::{array, launch_over, length};
 use crate::primitives::pattern::{Spec, Starts};
 use crate::primitives::range::Range;
 
@@ -48,7 +48,7 @@ impl Array {
     ) -> Result<Array, Failure> {
         let none = || Failure::Failed("no permutation of 1".to_owned());
         let (bytes, count) = (spec.base_bytes() as u32, spec.count);
-        let starts = gpu.alloc(length(count * u64::from(bytes) / 4)?)?;
+        let starts = array(gpu, count * u64::from(bytes) / 4)?;
         let sums = gpu.upload(&function.sums)?;
         let form = Form {
             sums: sums.pointer(),

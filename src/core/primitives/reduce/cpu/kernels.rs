@@ -2,7 +2,8 @@
 
 use std::ptr::read_volatile;
 
-use crate::device::cpu::Isa;
+use crate::device::cpu::memory::prefetch_l2;
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::reduce::{Operator, Spec, Type, key32, key64};
 
 /// Reduces `n` terms to a word.
@@ -107,7 +108,6 @@ unsafe fn in_vectors<F: Fold, const PRODUCTS: bool>(
     y: *const F::Element,
     n: usize,
 ) -> F::Word {
-    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     /// Elements per block: enough whole vectors to hide latencies. With half as many the compiler emits
     /// shuffles.
     const LANES: usize = 64;
@@ -122,7 +122,7 @@ unsafe fn in_vectors<F: Fold, const PRODUCTS: bool>(
         let block = |array: *const F::Element| unsafe {
             let block = array.add(first).cast::<[F::Element; LANES]>();
             for line in (0..size_of_val(&*block)).step_by(64).filter(|_| far) {
-                _mm_prefetch::<_MM_HINT_T1>(block.cast::<i8>().wrapping_add(AHEAD + line));
+                prefetch_l2(block.cast::<i8>().wrapping_add(AHEAD + line));
             }
             block.read_unaligned()
         };
@@ -156,11 +156,5 @@ instances!(avx2, in_vectors, "avx2");
 instances!(avx512, in_vectors, "avx512f,avx512dq,avx512vl");
 
 fn instance<F: Fold, const PRODUCTS: bool>(isa: Isa) -> Timed {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::of::<F, PRODUCTS>,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::of::<F, PRODUCTS>,
-        _ => scalar::of::<F, PRODUCTS>,
-    }
+    of_isa!(isa, of::<F, PRODUCTS>)
 }

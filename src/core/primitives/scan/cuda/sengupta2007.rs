@@ -6,8 +6,9 @@ use super::{MODULE, family};
 use crate::case::Failure;
 use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, Module, Plain, args, device_struct,
+    pointer_or_null,
 };
-use crate::primitives::cuda::{address, array, grid, length};
+use crate::primitives::cuda::{array, grid, length};
 use crate::primitives::scan::segments::Heads;
 use crate::primitives::scan::spec::{BLOCK, Spec};
 use crate::primitives::scan::work::levels;
@@ -138,9 +139,9 @@ impl Sengupta2007 {
             output: launch.output,
             or_tree: self.or_tree.pointer(),
             heads,
-            sums: address(next.map(|next| &next.sums)),
-            ors: address(next.map(|next| &next.ors)),
-            firsts: address(next.map(|next| &next.firsts)),
+            sums: pointer_or_null(next.map(|next| &next.sums)),
+            ors: pointer_or_null(next.map(|next| &next.ors)),
+            firsts: pointer_or_null(next.map(|next| &next.firsts)),
             n,
             flip: launch.flip,
             elements: self.items as u32,

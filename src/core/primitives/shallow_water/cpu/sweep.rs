@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::device::cpu::Isa;
+use crate::device::cpu::{Isa, of_isa};
 
 /// Lines that are swept together: those of a line of the cache.
 pub const LANES: usize = 16;
@@ -32,17 +32,9 @@ pub type Kernel = unsafe fn(Water, lines: Range<usize>, scratch: *mut f32) -> bo
 
 /// The kernel for an instruction set that is present.
 pub fn kernel(isa: Isa, along_rows: bool) -> Kernel {
-    match (isa, along_rows) {
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, true) => avx2::sweep::<true>,
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, false) => avx2::sweep::<false>,
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, true) => avx512::sweep::<true>,
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, false) => avx512::sweep::<false>,
-        (_, true) => scalar::sweep::<true>,
-        (_, false) => scalar::sweep::<false>,
+    match along_rows {
+        true => of_isa!(isa, sweep::<true>),
+        false => of_isa!(isa, sweep::<false>),
     }
 }
 

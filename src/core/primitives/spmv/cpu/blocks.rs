@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::super::bands::{self, Band};
-use super::super::spec::{Spec, Type};
+use super::super::spec::Spec;
 use super::kernels::{Call, Timed};
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::{Buffer, Pool};
@@ -50,11 +50,8 @@ impl Blocks {
             Ok(Band::new(matrix, rows, columns, |to, place, value| {
                 // SAFETY: bands have positions of their own, which are inside the buffers.
                 unsafe {
-                    *places.ptr::<u32>().add(to) = place;
-                    match spec.ty {
-                        Type::F32 => *values.ptr::<f32>().add(to) = value as f32,
-                        Type::F64 => *values.ptr::<f64>().add(to) = value,
-                    }
+                    places.put_number(4, to, place.into());
+                    values.put_number(spec.element(), to, spec.bits(value));
                 }
             }))
         };

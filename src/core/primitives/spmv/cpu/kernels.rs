@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::ptr::read_volatile;
 
-use crate::device::cpu::Isa;
 use crate::device::cpu::memory::prefetch;
+use crate::device::cpu::{Isa, of_isa};
+use crate::primitives::real::{Real, for_type};
 use crate::primitives::spmv::spec::Type;
 
 /// The arrays of a product. z may be null.
@@ -67,28 +68,6 @@ pub struct Timed {
     pub add: unsafe fn(&Call, Range<usize>, u32, [usize; 2]),
 }
 
-/// f32 or f64.
-trait Number: Copy + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self> + Into<f64> {
-    const ZERO: Self;
-    fn of(number: f64) -> Self;
-}
-
-impl Number for f32 {
-    const ZERO: f32 = 0.0;
-    #[inline(always)]
-    fn of(number: f64) -> f32 {
-        number as f32
-    }
-}
-
-impl Number for f64 {
-    const ZERO: f64 = 0.0;
-    #[inline(always)]
-    fn of(number: f64) -> f64 {
-        number
-    }
-}
-
 /// Sums of products by an instruction set.
 trait Sums<T> {
     /// Entries of the longest row for which `rows` prefetches what is [`AHEAD`] of it, before it sums the row. For longer ones
@@ -106,7 +85,7 @@ trait Sums<T> {
 /// counting would cost as much as they do.
 struct Scalar;
 
-impl<T: Number> Sums<T> for Scalar {
+impl<T: Real> Sums<T> for Scalar {
     const SHORT: usize = 32;
 
     #[inline(always)]
@@ -117,7 +96,7 @@ impl<T: Number> Sums<T> for Scalar {
             read_volatile(values.add(at)) * read_volatile(x.add(column))
         };
         match n {
-            0 => T::ZERO,
+            0 => T::default(),
             1 => first::<T, 1>(product),
             2 => first::<T, 2>(product),
             3 => first::<T, 3>(product),
@@ -133,32 +112,32 @@ impl<T: Number> Sums<T> for Scalar {
 
 /// The sum of the first N products, at least one.
 #[inline(always)]
-fn first<T: Number, const N: usize>(product: impl Fn(usize) -> T) -> T {
+fn first<T: Real, const N: usize>(product: impl Fn(usize) -> T) -> T {
     (1..N).fold(product(0), |sum, at| sum + product(at))
 }
 
 /// Values that are products already, summed one by one.
 struct Products;
 
-impl<T: Number> Sums<T> for Products {
+impl<T: Real> Sums<T> for Products {
     const SHORT: usize = 0;
 
     #[inline(always)]
     unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
         // SAFETY: by the caller's promise.
-        (0..n).fold(T::ZERO, |sum, at| sum + unsafe { read_volatile(values.add(at)) })
+        (0..n).fold(T::default(), |sum, at| sum + unsafe { read_volatile(values.add(at)) })
     }
 }
 
 /// Products that a backward scan replaces with its sums, of which the first is the result.
 struct Scanned;
 
-impl<T: Number> Sums<T> for Scanned {
+impl<T: Real> Sums<T> for Scanned {
     const SHORT: usize = 0;
 
     #[inline(always)]
     unsafe fn sum(values: *const T, _columns: *const u32, _x: *const T, n: usize) -> T {
-        let mut sum = T::ZERO;
+        let mut sum = T::default();
         for at in (0..n).rev() {
             // SAFETY: by the caller's promise; products are in memory that may be written.
             unsafe {
@@ -254,7 +233,7 @@ gathered!(Avx512, f64, 8, _mm512_setzero_pd, _mm512_add_pd, |values, columns, mi
 /// The sum of a vector's lanes, a power of two: half of them at a time.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn total<T: Number, const N: usize>(mut lanes: [T; N]) -> T {
+fn total<T: Real, const N: usize>(mut lanes: [T; N]) -> T {
     let mut half = N / 2;
     while half > 0 {
         (0..half).for_each(|at| lanes[at] = lanes[at] + lanes[at + half]);
@@ -275,7 +254,7 @@ fn fetch_later<T>(values: *const T, columns: *const u32) {
 }
 
 #[inline(always)]
-unsafe fn rows<T: Number, S: Sums<T>>(call: &Call, rows: Range<usize>) {
+unsafe fn rows<T: Real, S: Sums<T>>(call: &Call, rows: Range<usize>) {
     let (values, x) = (call.values.cast::<T>(), call.x.cast::<T>());
     for row in rows {
         // SAFETY: by the caller's promise.
@@ -289,22 +268,22 @@ unsafe fn rows<T: Number, S: Sums<T>>(call: &Call, rows: Range<usize>) {
                 }
             }
             let sum = S::sum(values.add(begin), call.columns.add(begin), x, end - begin);
-            let z = if call.z.is_null() { T::ZERO } else { *call.z.cast::<T>().add(row) };
+            let z = if call.z.is_null() { T::default() } else { *call.z.cast::<T>().add(row) };
             *call.y.cast::<T>().add(row) = sum + z;
         }
     }
 }
 
 #[inline(always)]
-unsafe fn part<T: Number, S: Sums<T>>(call: &Call, entries: Range<usize>) -> f64 {
+unsafe fn part<T: Real, S: Sums<T>>(call: &Call, entries: Range<usize>) -> f64 {
     let (values, columns) = (call.values.cast::<T>(), call.columns);
     // SAFETY: by the caller's promise.
     unsafe {
-        S::sum(values.add(entries.start), columns.add(entries.start), call.x.cast(), entries.len()).into()
+        S::sum(values.add(entries.start), columns.add(entries.start), call.x.cast(), entries.len()).wide()
     }
 }
 
-unsafe fn products<T: Number>(call: &Call, entries: Range<usize>, columns: Range<usize>, products: *mut u8) {
+unsafe fn products<T: Real>(call: &Call, entries: Range<usize>, columns: Range<usize>, products: *mut u8) {
     let (values, x, products) = (call.values.cast::<T>(), call.x.cast::<T>(), products.cast::<T>());
     for at in entries {
         // SAFETY: by the caller's promise.
@@ -317,7 +296,7 @@ unsafe fn products<T: Number>(call: &Call, entries: Range<usize>, columns: Range
     }
 }
 
-unsafe fn put<T: Number>(call: &Call, row: usize, sum: f64, more: bool) {
+unsafe fn put<T: Real>(call: &Call, row: usize, sum: f64, more: bool) {
     // SAFETY: by the caller's promise.
     unsafe {
         let y = call.y.cast::<T>().add(row);
@@ -329,17 +308,17 @@ unsafe fn put<T: Number>(call: &Call, row: usize, sum: f64, more: bool) {
     }
 }
 
-unsafe fn begin<T: Number>(call: &Call, rows: Range<usize>) {
+unsafe fn begin<T: Real>(call: &Call, rows: Range<usize>) {
     for row in rows {
         // SAFETY: by the caller's promise.
         unsafe {
-            let z = if call.z.is_null() { T::ZERO } else { *call.z.cast::<T>().add(row) };
+            let z = if call.z.is_null() { T::default() } else { *call.z.cast::<T>().add(row) };
             *call.y.cast::<T>().add(row) = z;
         }
     }
 }
 
-unsafe fn add<T: Number>(call: &Call, entries: Range<usize>, bits: u32, [row, column]: [usize; 2]) {
+unsafe fn add<T: Real>(call: &Call, entries: Range<usize>, bits: u32, [row, column]: [usize; 2]) {
     let (places, values, mask) = (call.columns, call.values.cast::<T>(), (1u32 << bits) - 1);
     // SAFETY: by the caller's promise.
     let (x, y) = unsafe { (call.x.cast::<T>().add(column), call.y.cast::<T>().add(row)) };
@@ -357,11 +336,11 @@ unsafe fn add<T: Number>(call: &Call, entries: Range<usize>, bits: u32, [row, co
 macro_rules! instances {
     ($isa:ident, $sums:ident $(, $feature:literal)?) => {
         mod $isa {
-            use super::{Call, Number, Range, Sums};
+            use super::{Call, Range, Real, Sum, Sums};
 
             $(#[target_feature(enable = $feature)])?
             #[inline(never)]
-            pub unsafe fn rows<T: Number>(call: &Call, rows: Range<usize>)
+            unsafe fn rows<T: Real>(call: &Call, rows: Range<usize>)
             where
                 super::$sums: Sums<T>,
             {
@@ -371,12 +350,19 @@ macro_rules! instances {
 
             $(#[target_feature(enable = $feature)])?
             #[inline(never)]
-            pub unsafe fn part<T: Number>(call: &Call, entries: Range<usize>) -> f64
+            unsafe fn part<T: Real>(call: &Call, entries: Range<usize>) -> f64
             where
                 super::$sums: Sums<T>,
             {
                 // SAFETY: by the caller's promise.
                 unsafe { super::part::<T, super::$sums>(call, entries) }
+            }
+
+            pub fn sum<T: Real>() -> Sum
+            where
+                super::$sums: Sums<T>,
+            {
+                Sum { rows: rows::<T>, part: part::<T> }
             }
         }
     };
@@ -392,31 +378,15 @@ instances!(avx512, Avx512, "avx512f,avx512dq,avx512vl");
 
 /// The loops for values of a type and an instruction set that is present.
 pub fn timed(ty: Type, isa: Isa) -> Timed {
-    macro_rules! of {
-        ($isa:ident, $t:ty) => {
-            Timed {
-                gathered: Sum { rows: $isa::rows::<$t>, part: $isa::part::<$t> },
-                products: products::<$t>,
-                summed: Sum { rows: summed::rows::<$t>, part: summed::part::<$t> },
-                scanned: Sum { rows: scanned::rows::<$t>, part: scanned::part::<$t> },
-                put: put::<$t>,
-                begin: begin::<$t>,
-                add: add::<$t>,
-            }
-        };
-    }
-    match (isa, ty) {
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, Type::F32) => of!(avx2, f32),
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, Type::F64) => of!(avx2, f64),
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, Type::F32) => of!(avx512, f32),
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, Type::F64) => of!(avx512, f64),
-        (_, Type::F32) => of!(scalar, f32),
-        (_, Type::F64) => of!(scalar, f64),
-    }
+    for_type!(ty, T => Timed {
+        gathered: of_isa!(isa, sum::<T>()),
+        products: products::<T>,
+        summed: summed::sum::<T>(),
+        scanned: scanned::sum::<T>(),
+        put: put::<T>,
+        begin: begin::<T>,
+        add: add::<T>,
+    })
 }
 
 #[cfg(test)]

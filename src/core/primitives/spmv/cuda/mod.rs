@@ -11,10 +11,10 @@ use super::spec::{Method, Per, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
     Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, Module, OutputArray, args, device_struct,
+    LaunchPlan, Module, OutputArray, args, device_struct, pointer_or_null,
 };
 use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length, words32};
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 use sliced::Sliced;
@@ -100,13 +100,7 @@ fn scan_of(spec: &Spec) -> Variant {
 
 /// 32-bit words of numbers of a case's type.
 fn words(spec: &Spec, numbers: impl Iterator<Item = f64>) -> Vec<u32> {
-    match spec.element() {
-        4 => numbers.map(|number| spec.bits(number) as u32).collect(),
-        _ => numbers
-            .map(|number| spec.bits(number))
-            .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
-            .collect(),
-    }
+    words32(numbers.map(|number| spec.bits(number)), spec.element())
 }
 
 /// Uploads words; an array has at least one.
@@ -140,7 +134,7 @@ impl GpuJob for Product {
         setup.cancel.check()?;
         let passes = match spec.method {
             Method::He2007 { .. } | Method::Segscan => Some(Passes {
-                products: gpu.alloc(length(spec.shape.entries * spec.element() / 4)?)?,
+                products: array(gpu, spec.shape.entries * spec.element() / 4)?,
                 one: module.kernel(&named(&spec, "products"))?,
             }),
             _ => None,
@@ -166,7 +160,7 @@ impl GpuJob for Product {
             values: uploaded(gpu, words(&spec, made.values.into_iter()))?,
             x: numbers(shape.columns + 1, &|j| spec.x(j))?,
             z: (spec.beta == 1).then(|| numbers(shape.rows, &|i| spec.z(i))).transpose()?,
-            y: gpu.alloc(length(shape.rows * spec.element() / 4)?)?,
+            y: array(gpu, shape.rows * spec.element() / 4)?,
             passes,
             sums,
             certify: module.kernel(&named(&spec, "certify"))?,
@@ -220,7 +214,7 @@ impl GpuJob for Product {
 impl Segscan {
     fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Segscan, Failure> {
         Ok(Segscan {
-            heads: gpu.alloc(length(spec.shape.entries.div_ceil(32))?)?,
+            heads: array(gpu, spec.shape.entries.div_ceil(32))?,
             scan: OnePass::new(gpu, scan_of(spec), spec.shape.entries)?,
             set: module.kernel(&named(spec, "heads"))?,
             first: module.kernel(&named(spec, "first"))?,
@@ -258,6 +252,6 @@ impl Product {
     }
 
     fn z(&self) -> DevicePtr<u32> {
-        self.z.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer)
+        pointer_or_null(self.z.as_ref())
     }
 }

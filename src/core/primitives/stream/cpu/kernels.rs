@@ -10,7 +10,8 @@ use std::ptr::{read_volatile, write_volatile};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-use crate::device::cpu::Isa;
+use crate::device::cpu::simd::inlined;
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::stream::spec::{Kernel, Method, Q, WRITTEN};
 
 /// One launch: `n` elements of the destination and of up to two sources.
@@ -44,103 +45,41 @@ trait Lanes: Copy {
 impl Lanes for f64 {
     const N: usize = 1;
 
-    #[inline(always)]
-    unsafe fn splat(value: f64) -> f64 {
-        value
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const f64) -> f64 {
-        unsafe { read_volatile(from) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f64) {
-        unsafe { write_volatile(to, self) }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    unsafe fn stream(self, to: *mut f64) {
-        unsafe { _mm_stream_si64(to.cast(), self.to_bits() as i64) }
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    #[inline(always)]
-    unsafe fn stream(self, to: *mut f64) {
-        unsafe { self.store(to) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(self, other: f64) -> f64 {
-        self + other
-    }
-
-    #[inline(always)]
-    unsafe fn mul(self, other: f64) -> f64 {
-        self * other
+    inlined! {
+        fn splat(value: f64) -> f64 { value }
+        fn load(from: *const f64) -> f64 { read_volatile(from) }
+        fn store(self, to: *mut f64) { write_volatile(to, self) }
+        #[cfg(target_arch = "x86_64")]
+        fn stream(self, to: *mut f64) { _mm_stream_si64(to.cast(), self.to_bits() as i64) }
+        #[cfg(not(target_arch = "x86_64"))]
+        fn stream(self, to: *mut f64) { self.store(to) }
+        fn add(self, other: f64) -> f64 { self + other }
+        fn mul(self, other: f64) -> f64 { self * other }
     }
 }
 
 macro_rules! lanes {
-    ($v:ty, $n:literal, $splat:ident, $load:ident, $store:ident, $stream:ident, $add:ident, $mul:ident) => {
+    ($($v:ty: $n:literal, $splat:ident $load:ident $store:ident $stream:ident $add:ident $mul:ident;)+) => { $(
         #[cfg(target_arch = "x86_64")]
         impl Lanes for $v {
             const N: usize = $n;
 
-            #[inline(always)]
-            unsafe fn splat(value: f64) -> $v {
-                unsafe { $splat(value) }
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const f64) -> $v {
-                unsafe { $load(from) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut f64) {
-                unsafe { $store(to, self) }
-            }
-
-            #[inline(always)]
-            unsafe fn stream(self, to: *mut f64) {
-                unsafe { $stream(to, self) }
-            }
-
-            #[inline(always)]
-            unsafe fn add(self, other: $v) -> $v {
-                unsafe { $add(self, other) }
-            }
-
-            #[inline(always)]
-            unsafe fn mul(self, other: $v) -> $v {
-                unsafe { $mul(self, other) }
+            inlined! {
+                fn splat(value: f64) -> $v { $splat(value) }
+                fn load(from: *const f64) -> $v { $load(from) }
+                fn store(self, to: *mut f64) { $store(to, self) }
+                fn stream(self, to: *mut f64) { $stream(to, self) }
+                fn add(self, other: $v) -> $v { $add(self, other) }
+                fn mul(self, other: $v) -> $v { $mul(self, other) }
             }
         }
-    };
+    )+ };
 }
 
-lanes!(
-    __m256d,
-    4,
-    _mm256_set1_pd,
-    _mm256_loadu_pd,
-    _mm256_storeu_pd,
-    _mm256_stream_pd,
-    _mm256_add_pd,
-    _mm256_mul_pd
-);
-lanes!(
-    __m512d,
-    8,
-    _mm512_set1_pd,
-    _mm512_loadu_pd,
-    _mm512_storeu_pd,
-    _mm512_stream_pd,
-    _mm512_add_pd,
-    _mm512_mul_pd
-);
+lanes! {
+    __m256d: 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd _mm256_add_pd _mm256_mul_pd;
+    __m512d: 8, _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_stream_pd _mm512_add_pd _mm512_mul_pd;
+}
 
 /// The value that a kernel stores at element `i`.
 trait Formula {
@@ -151,9 +90,8 @@ macro_rules! formula {
     ($name:ident, |$s:ident, $i:ident| $value:expr) => {
         struct $name;
         impl Formula for $name {
-            #[inline(always)]
-            unsafe fn value<V: Lanes>($s: &Span, $i: usize) -> V {
-                unsafe { $value }
+            inlined! {
+                fn value<V: Lanes>($s: &Span, $i: usize) -> V { $value }
             }
         }
     };
@@ -231,9 +169,10 @@ unsafe fn sum<V: Lanes>(s: &Span) -> f64 {
 
 macro_rules! named {
     ($isa:ident, $v:ty $(, $feature:literal)?) => {
-        named!(@mod $isa, $v, [$($feature)?], write Write, copy Copied, scale Scale, add Add, triad Triad);
+        named!(@mod $isa, $v, [$($feature)?],
+            Write write Write, Copy copy Copied, Scale scale Scale, Add add Add, Triad triad Triad);
     };
-    (@mod $isa:ident, $v:ty, $features:tt, $($name:ident $formula:ident),*) => {
+    (@mod $isa:ident, $v:ty, $features:tt, $($kernel:ident $name:ident $formula:ident),*) => {
         /// The kernels of one instruction set.
         pub mod $isa {
             use super::*;
@@ -244,16 +183,10 @@ macro_rules! named {
             pub(super) fn select(kernel: Kernel, method: Method) -> Timed {
                 match (kernel, method) {
                     (Kernel::Read, _) => read,
-                    (Kernel::Write, Method::Direct) => write::<false>,
-                    (Kernel::Write, Method::Streaming) => write::<true>,
-                    (Kernel::Copy, Method::Direct) => copy::<false>,
-                    (Kernel::Copy, Method::Streaming) => copy::<true>,
-                    (Kernel::Scale, Method::Direct) => scale::<false>,
-                    (Kernel::Scale, Method::Streaming) => scale::<true>,
-                    (Kernel::Add, Method::Direct) => add::<false>,
-                    (Kernel::Add, Method::Streaming) => add::<true>,
-                    (Kernel::Triad, Method::Direct) => triad::<false>,
-                    (Kernel::Triad, Method::Streaming) => triad::<true>,
+                    $(
+                        (Kernel::$kernel, Method::Direct) => $name::<false>,
+                        (Kernel::$kernel, Method::Streaming) => $name::<true>,
+                    )*
                 }
             }
         }
@@ -275,11 +208,5 @@ named!(avx512, __m512d, "avx512f");
 
 /// The timed kernel of an instruction set that is present.
 pub fn timed(kernel: Kernel, method: Method, isa: Isa) -> Timed {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::select(kernel, method),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::select(kernel, method),
-        _ => scalar::select(kernel, method),
-    }
+    of_isa!(isa, select(kernel, method))
 }

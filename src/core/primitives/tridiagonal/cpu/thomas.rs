@@ -2,7 +2,8 @@
 //! vectorizes for each instruction set.
 
 use super::Batch;
-use crate::device::cpu::Isa;
+use crate::device::cpu::memory::prefetch;
+use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::real::Real;
 
 /// Most bytes of c' and d' of the systems that are solved together, which shall stay in the second-level cache.
@@ -41,13 +42,7 @@ pub type Kernel<T> = unsafe fn(Batch<T>, systems: usize, scratch: *mut T);
 
 /// The kernel for an instruction set that is present.
 pub fn kernel<T: Real>(isa: Isa) -> Kernel<T> {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::solve::<T>,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::solve::<T>,
-        _ => scalar::solve::<T>,
-    }
+    of_isa!(isa, solve::<T>)
 }
 
 macro_rules! instances {
@@ -272,16 +267,4 @@ unsafe fn store<T: Real, const L: usize>(to: *mut T, line: [T; L]) {
     }
     // SAFETY: as above.
     unsafe { to.cast::<[T; L]>().write_unaligned(line) }
-}
-
-#[inline(always)]
-fn prefetch<T>(at: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect on what is read or written.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }
