@@ -8,8 +8,8 @@
 //
 // For random splitters, a table of cells over the domain narrows the search to one comparison, except where a
 // cell has several splitters; each block builds its own table.
-#include "../common/ballot.cuh"
 #include "../common/fill.cuh"
+#include "../common/warp.cuh"
 
 #define BLOCK 256u
 #define WARPS (BLOCK / 32u)

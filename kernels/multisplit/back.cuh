@@ -6,7 +6,7 @@
 // That moves 12 bytes a key; keeping each key's place through the split would move 16, in random order.
 #pragma once
 
-#include "labels.cuh"
+#include "fused.cuh"
 
 // Fused::keys are the keys as before the split, values the results in the order of the buckets, values_out the
 // results in the order of the keys.

@@ -3,15 +3,11 @@
 //
 //   inputs and certificate              certify.cuh
 //   the paper's methods                 paper.cuh
-//   a single pass over counted keys     counts.cuh, sums.cuh, fused.cuh
-//   the same in rounds, over digits     labels.cuh
+//   a single pass over counted keys     counts.cuh, fused.cuh
 //   the same on labels                  reduced_bit.cuh
-#include "bucket_offsets.cuh"
 #include "certify.cuh"
-#include "counts.cuh"
-#include "labels.cuh"
 #include "paper.cuh"
-#include "sums.cuh"
+#include "counts.cuh"
 #include "reduced_bit.cuh"
 
 #define COUNTS(by)                                                                                      \

@@ -1,5 +1,5 @@
 // The passes of multisplit.cu with bulk copies, which need compute capability 9.0.
-#include "labels.cuh"
+#include "fused.cuh"
 
 PASSES(bulk, field, 0)
 PASSES(bulk, field, 4)

@@ -12,7 +12,7 @@
 // words of shared memory per warp (§6.3), since a shuffle reads only one register.
 #pragma once
 
-#include "../common/ballot.cuh"
+#include "../common/warp.cuh"
 #include "inputs.cuh"
 
 // Windows that a warp has in flight together: the maximum per tile.

@@ -2,7 +2,8 @@
 // out the arcs of their vertices, and their threads relax them in turn, whoever's they are.
 #pragma once
 
-#include "../common/ballot.cuh"
+#include "../common/certify.cuh"
+#include "../common/warp.cuh"
 
 #define THREADS 512
 #define ITEMS 4          // arcs that a thread has in flight
