@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds kernels/ptx/*.ptx from kernels/*.cu with a pinned nvcc. See kernels/README.md.
+# Builds kernels/ptx/*.ptx from kernels/*/*.cu with a pinned nvcc. See kernels/README.md.
 set -euo pipefail
 export LC_ALL=C
 
@@ -7,7 +7,7 @@ usage() {
     cat <<'USAGE'
 Usage: kernels/build.sh [MODE] [NAME...]
 
-Builds the PTX of every kernels/*.cu, or of the named ones (`stream` for stream.cu).
+Builds the PTX of every kernels/*/*.cu, or of the named ones (`stream` for stream/stream.cu).
 
   (no mode)     write kernels/ptx/NAME.ptx and its stamp; delete PTX without a source
   --stamps      compare the stamps, of the peers too; needs no compiler
@@ -31,6 +31,12 @@ disassembler=(nvidia-cuda-cuobjdump==13.2.51 nvidia-cuda-nvdisasm==13.2.51)
 real_arch=${ARCH:-sm_90}
 flags=(-std=c++17 -O3)
 
+# The source of a module, whichever folder it lies in; nothing if there is none.
+source_of() {
+    local found=("$here"/*/"$1.cu")
+    [[ ! -e ${found[0]} ]] || echo "${found[0]#"$here/"}"
+}
+
 # The architecture asked for, or the oldest one that a source is for.
 real_arch_of() {
     local oldest
@@ -41,13 +47,13 @@ real_arch_of() {
 # What the compiler makes of a kernel may still be more than the assembler can place in registers; then
 # the driver refuses the kernel.
 build_one() {
-    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(virtual_arch_of "$1")" -ptx "$1.cu" -o "$out/$1.ptx") &&
+    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(virtual_arch_of "$1")" -ptx "$(source_of "$1")" -o "$out/$1.ptx") &&
         "$toolkit/bin/ptxas" -arch="$(real_arch_of "$1")" -o /dev/null "$out/$1.ptx"
 }
 
 resources_one() {
-    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(real_arch_of "$1")" -cubin -Xptxas -v "$1.cu" -o "$out/$1.cubin") \
-        >"$out/$1.log" 2>&1 || { cat "$out/$1.log" >&2; return 1; }
+    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(real_arch_of "$1")" -cubin -Xptxas -v "$(source_of "$1")" \
+        -o "$out/$1.cubin") >"$out/$1.log" 2>&1 || { cat "$out/$1.log" >&2; return 1; }
 }
 
 build() {
@@ -69,7 +75,7 @@ check() {
     local stale=0
     for name in "${names[@]}"; do
         "$python" "$here/stamps.py" text "$out/$name.ptx" | cmp -s - "$here/ptx/$name.ptx" && continue
-        echo "build.sh: kernels/ptx/$name.ptx is not what kernels/$name.cu gives: run kernels/build.sh" >&2
+        echo "build.sh: kernels/ptx/$name.ptx is not what kernels/$(source_of "$name") gives: run kernels/build.sh" >&2
         stale=1
     done
     return $stale
@@ -108,12 +114,12 @@ esac
 names=()
 for name in "$@"; do
     name=$(basename "$name" .cu)
-    [[ -f $here/$name.cu ]] || die "there is no kernels/$name.cu"
+    [[ -n $(source_of "$name") ]] || die "there is no kernels/*/$name.cu"
     names+=("$name")
 done
 if ((${#names[@]} == 0)); then
-    for file in "$here"/*.cu; do [[ -e $file ]] && names+=("$(basename "$file" .cu)"); done
-    ((${#names[@]})) || die "there are no kernels/*.cu"
+    for file in "$here"/*/*.cu; do [[ -e $file ]] && names+=("$(basename "$file" .cu)"); done
+    ((${#names[@]})) || die "there are no kernels/*/*.cu"
 fi
 install_nvcc
 "$mode"

@@ -55,7 +55,7 @@ def stamp(files):
 
 
 def kernels():
-    return {path.stem for path in KERNELS.glob("*.cu")}
+    return {path.stem for path in KERNELS.glob("*/*.cu")}
 
 
 def orphans():
@@ -64,7 +64,7 @@ def orphans():
 
 
 def of_kernel(name):
-    return stamp([KERNELS / "build.sh", KERNELS / f"{name}.cu", KERNELS / f"ptx/{name}.ptx"])
+    return stamp([KERNELS / "build.sh", *KERNELS.glob(f"*/{name}.cu"), KERNELS / f"ptx/{name}.ptx"])
 
 
 def of_peers(kind):

@@ -18,7 +18,7 @@
 #include <cuda_runtime.h>
 
 #define LAB static __forceinline__ __host__ __device__
-#include "../../kernels/gate.cuh"
+#include "../../kernels/common/gate.cuh"
 
 // Thrown if a case cannot run here; the program continues.
 struct NotApplicable {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "counts.cuh"
-#include "../../kernels/sort_inputs.cuh"
+#include "../../kernels/sort/inputs.cuh"
 #include "zipf.cuh"
 
 // A case.

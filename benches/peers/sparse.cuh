@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "../../kernels/inputs.cuh"
+#include "../../kernels/common/inputs.cuh"
 
 // Rows or entries that are not worth a further thread.
 static const u64 SPARSE_SERIAL = 1 << 15;

@@ -4,7 +4,7 @@
 
 #include "counts.cuh"
 
-#include "../../kernels/multisplit_inputs.cuh"
+#include "../../kernels/multisplit/inputs.cuh"
 
 // A case: the source of its keys, and the bits of a key that hold the bucket.
 struct Splits {

@@ -112,16 +112,25 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files of `kernels/` with this extension.
-fn kernels(extension: &str) -> Vec<String> {
-    let files = fs::read_dir(root().join("kernels")).unwrap().map(|entry| entry.unwrap().path());
+/// The files with this extension in the folders of `kernels/`, by their paths from there.
+fn kernels(extension: &str) -> Vec<PathBuf> {
+    let root = root().join("kernels");
+    let inside = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = inside(&root).filter(|path| path.is_dir()).flat_map(|folder| inside(&folder));
     let files = files.filter(|path| path.extension().is_some_and(|found| found == extension));
-    files.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+    let mut files: Vec<PathBuf> = files.map(|path| path.strip_prefix(&root).unwrap().to_path_buf()).collect();
+    files.sort();
+    files
+}
+
+/// The name of the module that a source is.
+fn stem(source: &Path) -> &str {
+    source.file_stem().unwrap().to_str().unwrap()
 }
 
 /// Names of the modules.
 pub fn modules() -> Vec<String> {
-    kernels("cu").iter().filter_map(|file| file.strip_suffix(".cu")).map(str::to_owned).collect()
+    kernels("cu").iter().map(|source| stem(source).to_owned()).collect()
 }
 
 /// The driver with all kernels.
@@ -168,11 +177,16 @@ pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
     for header in kernels("cuh") {
         let text = translated(&header);
         common.push_str(&text);
-        fs::write(folder.join(&header), text).unwrap();
+        let copy = folder.join(&header);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::write(copy, text).unwrap();
     }
-    let mut sources: Vec<(&str, String)> = modules.iter().map(|module| (*module, source(module))).collect();
-    sources.push(("driver", driver));
-    let objects = sources.par_iter().map(|(name, text)| object(&folder, &common, name, text));
+    let mut sources = kernels("cu");
+    sources.retain(|source| modules.contains(&stem(source)));
+    let mut sources: Vec<(PathBuf, String)> =
+        sources.into_iter().map(|source| (source.clone(), adapted(&source))).collect();
+    sources.push(("driver".into(), driver));
+    let objects = sources.par_iter().map(|(source, text)| object(&folder, &common, source, text));
     let objects: Vec<PathBuf> = objects.collect();
     let library = folder.join("libcudakernels.so");
     run(Command::new("c++").arg("-shared").arg("-o").arg(&library).args(&objects));
@@ -205,18 +219,20 @@ fn version() -> Option<String> {
 }
 
 /// A module for the host's compiler, with a table of its kernels.
-fn source(module: &str) -> String {
-    let kernels: String = entries(&ptx(module)).iter().map(|name| format!("KERNEL({name})\n")).collect();
-    format!("#include \"device.h\"\n{}\n{kernels}", translated(&format!("{module}.cu")))
+fn adapted(source: &Path) -> String {
+    let table: String = entries(&ptx(stem(source))).iter().map(|name| format!("KERNEL({name})\n")).collect();
+    format!("#include \"device.h\"\n{}\n{table}", translated(source))
 }
 
 /// A source's object, named by all that went into it: one that an earlier run left is not made again, for the
-/// compiler takes half a minute for all of them.
-fn object(folder: &Path, common: &str, name: &str, text: &str) -> PathBuf {
+/// compiler takes half a minute for all of them. The text lies where the source lies in `kernels/`, beside its headers.
+fn object(folder: &Path, common: &str, source: &Path, text: &str) -> PathBuf {
+    let name = stem(source);
     let hash = blake3::Hasher::new().update(common.as_bytes()).update(text.as_bytes()).finalize().to_hex();
     let object = folder.join(format!("{name}-{}.o", &hash[..16]));
     if !object.exists() {
-        let source = folder.join(format!("{name}.cpp"));
+        let source = folder.join(source).with_extension("cpp");
+        fs::create_dir_all(source.parent().unwrap()).unwrap();
         fs::write(&source, text).unwrap();
         let unfinished = folder.join(format!("{name}-{}.unfinished", std::process::id()));
         let include = format!("-I{}", root().join("tests/gpu").display());
@@ -240,7 +256,7 @@ fn remove_others(folder: &Path, objects: &[PathBuf]) {
 
 /// A source adapted for the host's compiler: kernels get internal linkage, because several modules share kernel
 /// names, and the driver provides the dynamic shared memory.
-fn translated(file: &str) -> String {
+fn translated(file: &Path) -> String {
     let text = fs::read_to_string(root().join("kernels").join(file)).unwrap();
     text.replace("extern \"C\" __global__", "__global__").replace("extern __shared__", "extern")
 }

@@ -1,0 +1,285 @@
+// cg: the NAS benchmark CG (src/core/primitives/cg/mod.rs). One launch computes all solutions: a grid of as many blocks as are
+// resident at once, which meet at a barrier after each phase of a step.
+//
+// By rows, a warp multiplies a row, 32 entries at a time and several such groups in flight; entries pass the first-level
+// cache by, so that it keeps the gathered vector. In blocks of columns (src/core/primitives/spmv/slices.rs), a block of threads
+// keeps its part of the vector in shared memory, a lane multiplies a row of a slice, and the sums of a row over the blocks
+// of columns, its layers, are added where they are used. A dot product is summed by each block over its share of the rows, and then by
+// every block over the sums of all blocks in the same order: all have the same scalars without a second barrier, and
+// results are the same whenever the grid is.
+#include "../common/certify.cuh"
+#include "../common/grid_barrier.cuh"
+#include "../spmv/slices.cuh"
+
+// Entries of a row that a lane has in flight.
+#define ITEMS 8u
+#define BLOCK 1024u
+#define STEPS 25u
+
+// Dot products whose sums are kept apart, because one is read while the next is written.
+#define PQ 0u
+#define RR 1u
+#define RESIDUAL 2u
+#define XZ 3u
+#define ZZ 4u
+
+struct System {
+    const u32* starts;    // of rows, or of slices in groups
+    const void* columns;  // u32, or u16 within the block of columns
+    const void* values;
+    const u32* rows;      // of the lanes of slices
+    const u32* shares;    // the first slice of each block, and their number
+    void* x;     // of the first, third … solution
+    void* next;  // of the others
+    void* z;
+    void* r;
+    void* p;
+    void* q;
+    double* sums;    // of each dot product and each block
+    double* report;  // zeta, the norm of x - A z, and that of z, of each solution
+    u32* barrier;
+    u64 n;
+    u64 first, count;  // rows that are multiplied
+    u64 solutions;
+    u64 width;   // columns of a block
+    u64 layers;  // sums of a row
+    double shift;
+};
+
+static_assert(sizeof(System) == 168, "the layout of the host");
+
+LAB double quotient(double a, double b) { return b == 0.0 ? 0.0 : a / b; }
+
+// ---- sums ---------------------------------------------------------------------------------------
+
+// The sum over the block, in all its threads. Every thread must call this.
+LAB double block_sum(double mine) {
+    __shared__ double warps[BLOCK / 32u];
+    for (int step = 16; step > 0; step /= 2) mine += __shfl_xor_sync(0xFFFFFFFFu, mine, step);
+    __syncthreads();
+    if ((threadIdx.x & 31u) == 0) warps[threadIdx.x / 32u] = mine;
+    __syncthreads();
+    const u32 lane = threadIdx.x & 31u;
+    mine = lane < blockDim.x / 32u ? warps[lane] : 0.0;
+    for (int step = 16; step > 0; step /= 2) mine += __shfl_xor_sync(0xFFFFFFFFu, mine, step);
+    return mine;
+}
+
+// Leaves this block's part of a dot product for all.
+LAB void publish(const System& s, u32 dot, double mine) {
+    const double sum = block_sum(mine);
+    if (threadIdx.x == 0) s.sums[dot * gridDim.x + blockIdx.x] = sum;
+}
+
+// A dot product, once all blocks have met.
+LAB double total(const System& s, u32 dot) {
+    double mine = 0.0;
+    for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x) mine += __ldcg(&s.sums[dot * gridDim.x + b]);
+    return block_sum(mine);
+}
+
+// ---- products -----------------------------------------------------------------------------------
+
+LAB double value_at(const double* values, u64 at) {
+    const u64 bits = load_no_l1((const u64*)values + at);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+LAB float value_at(const float* values, u64 at) {
+    const u32 bits = load_no_l1((const u32*)values + at);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// The product of a row with a vector, in all lanes of the warp.
+template <typename T> LAB T row_product(const System& s, const T* vector, u64 row) {
+    const T* values = (const T*)s.values;
+    const u32* columns = (const u32*)s.columns;
+    const u32 end = s.starts[row + 1];
+    u32 at = s.starts[row] + (threadIdx.x & 31u);
+    T sums[2] = {T(0), T(0)};
+    // The lanes' positions differ, but a group is whole for all of them or for none.
+    for (; at - (threadIdx.x & 31u) + 32u * ITEMS <= end; at += 32u * ITEMS) {
+        u32 column[ITEMS];
+        T value[ITEMS];
+#pragma unroll
+        for (u32 k = 0; k < ITEMS; ++k) column[k] = load_no_l1(&columns[at + 32u * k]);
+#pragma unroll
+        for (u32 k = 0; k < ITEMS; ++k) value[k] = value_at(values, at + 32u * k);
+#pragma unroll
+        for (u32 k = 0; k < ITEMS; ++k) sums[k % 2u] += value[k] * vector[column[k]];
+    }
+    // What is left, likewise in flight together: entries beyond the row count for nothing.
+    if (at - (threadIdx.x & 31u) < end) {
+        u32 column[ITEMS];
+        T value[ITEMS];
+#pragma unroll
+        for (u32 k = 0; k < ITEMS; ++k) {
+            const bool mine = at + 32u * k < end;
+            column[k] = mine ? load_no_l1(&columns[at + 32u * k]) : 0u;
+            value[k] = mine ? value_at(values, at + 32u * k) : T(0);
+        }
+#pragma unroll
+        for (u32 k = 0; k < ITEMS; ++k) {
+            if (at + 32u * k < end) sums[k % 2u] += value[k] * vector[column[k]];
+        }
+    }
+    T sum = sums[0] + sums[1];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xFFFFFFFFu, sum, step);
+    return sum;
+}
+
+// Multiplies the rows, a warp for each. Returns the thread's part of the dot product with the vector.
+template <typename T> LAB double product_by_rows(const System& s, const T* vector) {
+    const u64 warps = thread_count() / 32u;
+    double dot = 0.0;
+    for (u64 i = thread_index() / 32u; i < s.count; i += warps) {
+        const u64 row = s.first + i;
+        const T sum = row_product<T>(s, vector, row);
+        if ((threadIdx.x & 31u) == 0) {
+            ((T*)s.q)[row] = sum;
+            dot += (double)vector[row] * (double)sum;
+        }
+    }
+    return dot;
+}
+
+// The same by slices: those of the block's share.
+template <typename T> LAB double product_by_slices(const System& s, const T* vector) {
+    const Slices slices = {s.starts, s.columns, s.values, s.rows};
+    double dot = 0.0;
+    const auto near = [&](u64 at) { return vector[at]; };
+    sum_slices<T>(slices, s.shares[blockIdx.x], s.shares[blockIdx.x + 1u], s.n, s.n, s.width, near,
+                  [&](u32 layer, u64 row, T sum) {
+                      if (row - s.first >= s.count) return;
+                      ((T*)s.q)[layer * s.n + row] = sum;
+                      dot += (double)vector[row] * (double)sum;
+                  });
+    return dot;
+}
+
+template <typename T, bool SLICES> LAB double product(const System& s, const T* vector) {
+    return SLICES ? product_by_slices<T>(s, vector) : product_by_rows<T>(s, vector);
+}
+
+// Row i of the last product.
+template <typename T, bool SLICES> LAB T sum_at(const System& s, u64 i) {
+    const T* q = (const T*)s.q;
+    if (!SLICES) return q[i];
+    T sum = T(0);
+#pragma unroll 4
+    for (u64 layer = 0; layer < s.layers; ++layer) sum += q[layer * s.n + i];
+    return sum;
+}
+
+// ---- a solution ---------------------------------------------------------------------------------
+
+// z = A^-1 x by steps of the conjugate gradients from z = 0.
+template <typename T, bool SLICES> LAB void conjugate_gradients(const System& s, GridBarrier& barrier, T* x, bool first) {
+    T *z = (T*)s.z, *r = (T*)s.r, *p = (T*)s.p;
+    double sum = 0.0;
+    for (u64 i = thread_index(); i < s.n; i += thread_count()) {
+        if (first) x[i] = T(1);
+        const T xi = x[i];
+        z[i] = T(0);
+        r[i] = xi;
+        p[i] = xi;
+        sum += (double)xi * (double)xi;
+    }
+    publish(s, RR, sum);
+    barrier.meet();
+    double rho = total(s, RR);
+    for (u32 step = 0; step < STEPS; ++step) {
+        publish(s, PQ, product<T, SLICES>(s, p));
+        barrier.meet();
+        const T alpha = T(quotient(rho, total(s, PQ)));
+        sum = 0.0;
+        for (u64 i = thread_index(); i < s.n; i += thread_count()) {
+            z[i] += alpha * p[i];
+            const T ri = r[i] - alpha * sum_at<T, SLICES>(s, i);
+            r[i] = ri;
+            sum += (double)ri * (double)ri;
+        }
+        publish(s, RR, sum);
+        barrier.meet();
+        const double before = rho;
+        rho = total(s, RR);
+        const T beta = T(quotient(rho, before));
+        for (u64 i = thread_index(); i < s.n; i += thread_count()) p[i] = r[i] + beta * p[i];
+        barrier.meet();
+    }
+}
+
+template <typename T, bool SLICES> LAB void solve(const System& s, GridBarrier& barrier, u64 solution) {
+    T *x = (T*)(solution % 2u == 0 ? s.x : s.next), *next = (T*)(solution % 2u == 0 ? s.next : s.x);
+    const T* z = (const T*)s.z;
+    conjugate_gradients<T, SLICES>(s, barrier, x, solution == 0);
+    product<T, SLICES>(s, z);
+    barrier.meet();
+    double sums[3] = {0.0, 0.0, 0.0};
+    for (u64 i = thread_index(); i < s.n; i += thread_count()) {
+        const double left = (double)x[i] - (double)sum_at<T, SLICES>(s, i);
+        sums[0] += left * left;
+        sums[1] += (double)x[i] * (double)z[i];
+        sums[2] += (double)z[i] * (double)z[i];
+    }
+#pragma unroll
+    for (u32 k = 0; k < 3u; ++k) publish(s, RESIDUAL + k, sums[k]);
+    barrier.meet();
+    const double norm = sqrt(total(s, ZZ)), scale = quotient(1.0, norm);
+    for (u64 i = thread_index(); i < s.n; i += thread_count()) next[i] = T((double)z[i] * scale);
+    // A block alone needs these.
+    if (blockIdx.x == 0) {
+        const double residual = sqrt(total(s, RESIDUAL)), zeta = s.shift + quotient(1.0, total(s, XZ));
+        if (threadIdx.x == 0) {
+            s.report[solution] = zeta;
+            s.report[s.solutions + solution] = residual;
+            s.report[2u * s.solutions + solution] = norm;
+        }
+    }
+    barrier.meet();
+}
+
+template <typename T, bool SLICES> LAB void cg(const System& s) {
+    GridBarrier barrier(s.barrier);
+    for (u64 solution = 0; solution < s.solutions; ++solution) solve<T, SLICES>(s, barrier, solution);
+}
+
+#define TIMED(name, T, SLICES) \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1) name(System s) { cg<T, SLICES>(s); }
+
+TIMED(cg_rows_f64, double, false)
+TIMED(cg_rows_f32, float, false)
+TIMED(cg_blocks_f64, double, true)
+TIMED(cg_blocks_f32, float, true)
+
+// ---- the certificate ----------------------------------------------------------------------------
+
+// Of each thread's share of the rows the five sums of `Sums` (src/core/primitives/cg/certificate.rs), in f64 and in the order
+// of the rows.
+template <typename T> LAB void certify(const System& s, double scale, double* words) {
+    const T *x = (const T*)s.x, *next = (const T*)s.next, *z = (const T*)s.z, *values = (const T*)s.values;
+    const u32* columns = (const u32*)s.columns;
+    double sums[5] = {0.0, 0.0, 0.0, 0.0, 0.0};
+    for (u64 i = thread_index(); i < s.n; i += thread_count()) {
+        const double xi = (double)x[i], zi = (double)z[i];
+        double left = xi, size = fabs(xi);
+        for (u32 at = s.starts[i]; at < s.starts[i + 1]; ++at) {
+            const double term = (double)values[at] * (double)z[columns[at]];
+            left -= term;
+            size += fabs(term);
+        }
+        const double off = (double)next[i] - zi * scale;
+        sums[0] += left * left;
+        sums[1] += size * size;
+        sums[2] += xi * zi;
+        sums[3] += zi * zi;
+        sums[4] += off * off;
+    }
+    for (u32 k = 0; k < 5u; ++k) words[thread_index() * 5u + k] = sums[k];
+}
+
+extern "C" __global__ void cg_certify_f64(System s, double scale, double* words) { certify<double>(s, scale, words); }
+extern "C" __global__ void cg_certify_f32(System s, double scale, double* words) { certify<float>(s, scale, words); }

@@ -1,0 +1,111 @@
+// The counts of a multisplit in a single pass over counted keys: the kernel that counts groups of tiles, and the sums over
+// groups, which run between it and the pass.
+#pragma once
+
+#include "fused.cuh"
+
+#define COUNT_THREADS 512u
+#define BATCH 4u  // vectors that each lane has in flight
+
+// Each lane counts in copy lane mod COPIES of a tile's counters: one copy per bank if buckets are few.
+template <int BITS> struct Copies {
+    static const u32 M = 1u << BITS, COPIES = BITS <= 4 ? 32u : 512u >> BITS;
+};
+
+// Counts `keys` keys from `first` on, with one warp. The loads do not keep their lines in the cache, so that
+// they do not displace the output of the pass.
+template <int BITS, typename B> LAB void count_part(const Fused& s, const B& bucket, u64 first, u32 keys, u32* counters) {
+    const u32 COPIES = Copies<BITS>::COPIES;
+    u32* own = counters + lane_of() % COPIES;
+    const u32* in = s.keys + first;
+    auto add = [&](u32 key) { atomicAdd(&at4(own, bucket(key) * COPIES), 1u); };
+    const u32 whole = ((u64)in & 15u) == 0 ? keys / (128u * BATCH) : 0u;
+    for (u32 round = 0; round < whole; ++round) {
+        uint4 v[BATCH];
+#pragma unroll
+        for (u32 j = 0; j < BATCH; ++j) v[j] = __ldcs((const uint4*)in + (round * BATCH + j) * 32u + lane_of());
+#pragma unroll
+        for (u32 j = 0; j < BATCH; ++j) {
+            add(v[j].x);
+            add(v[j].y);
+            add(v[j].z);
+            add(v[j].w);
+        }
+    }
+    for (u32 i = whole * 128u * BATCH + lane_of(); i < keys; i += 32u) add(in[i]);
+}
+
+// Counts of a group of tiles, two warps per tile: for each tile the counts of the group's tiles before it, and
+// the counts of the whole group.
+template <int BITS, typename B> LAB void count(const Fused& s) {
+    const u32 M = Copies<BITS>::M, COPIES = Copies<BITS>::COPIES;
+    __shared__ u32 counters[GROUP][M * COPIES];
+    for (u32 w = threadIdx.x; w < GROUP * M * COPIES; w += COUNT_THREADS) (&counters[0][0])[w] = 0;
+    __syncthreads();
+    const u32 part = threadIdx.x / 32u, half = s.tile / 2u;
+    const u64 first = ((u64)blockIdx.x * GROUP * 2u + part) * half;
+    const u32 keys = first >= s.n ? 0u : s.n - first < half ? (u32)(s.n - first) : half;
+    count_part<BITS, B>(s, B(s.f), first, keys, counters[part / 2u]);
+    __syncthreads();
+    for (u32 b = threadIdx.x; b < M; b += COUNT_THREADS) {
+        u32 sum = 0;
+        for (u32 k = 0; k < GROUP; ++k) {
+            const u32 tile = blockIdx.x * GROUP + k;
+            if (tile < s.tiles) s.in_group[(u64)tile * M + b] = sum;
+#pragma unroll
+            for (u32 c = 0; c < COPIES; ++c) sum += counters[k][b * COPIES + ((c + b) & (COPIES - 1u))];
+        }
+        s.groups[(u64)b * s.all + blockIdx.x] = sum;
+    }
+}
+
+#define COUNT(by, BITS)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(COUNT_THREADS) fused_count_##by##_##BITS(Fused s) {     \
+        count<BITS, NUMBER_##by>(s);                                                                      \
+    }
+
+// ---- sums over groups --------------------------------------------------------------------------
+
+#define SCAN_THREADS 256u
+#define SCAN_ITEMS 8u
+
+// Returns the sum of the values of all earlier threads in the block; `sum` receives the block's total.
+LAB u32 sum_block(u32 mine, u32* warps, u32& sum) {
+    const u32 warp = threadIdx.x / 32u, end = sum_lanes(mine);
+    if (lane_of() == 31u) warps[warp] = end;
+    __syncthreads();
+    u32 before = end - mine;
+    sum = 0;
+    for (u32 w = 0; w < SCAN_THREADS / 32u; ++w) {
+        before += w < warp ? warps[w] : 0u;
+        sum += warps[w];
+    }
+    __syncthreads();
+    return before;
+}
+
+// For bucket blockIdx.x, computes the keys before each group and the total. The first tiles belong to the
+// blocks of the pass by block number; tickets start behind those.
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS) fused_scan(Fused s) {
+    __shared__ u32 warps[SCAN_THREADS / 32u];
+    const u32* counts = s.groups + (u64)blockIdx.x * s.all;
+    u32 carry = 0;
+    for (u32 at = 0; at < s.all; at += SCAN_THREADS * SCAN_ITEMS) {
+        const u32 first = at + threadIdx.x * SCAN_ITEMS;
+        u32 v[SCAN_ITEMS], mine = 0, sum;
+#pragma unroll
+        for (u32 k = 0; k < SCAN_ITEMS; ++k) {
+            v[k] = first + k < s.all ? counts[first + k] : 0u;
+            mine += v[k];
+        }
+        u32 before = carry + sum_block(mine, warps, sum);
+#pragma unroll
+        for (u32 k = 0; k < SCAN_ITEMS; ++k) {
+            if (first + k < s.all) s.before[(u64)(first + k) * gridDim.x + blockIdx.x] = before;
+            before += v[k];
+        }
+        carry += sum;
+    }
+    if (threadIdx.x == 0) s.totals[blockIdx.x] = carry;
+    if (threadIdx.x == 0 && blockIdx.x == 0) *s.ticket = s.blocks;
+}

@@ -1,0 +1,199 @@
+// ashkiani2017's three multisplit methods, which differ in their subproblems and in the unit within which keys
+// are reordered (subproblems.cuh), and scan-based splits (§3.2). The scans between the kernels are those of
+// scan/scan.cu.
+#pragma once
+
+#include "reordering.cuh"
+
+// ---- dms ---------------------------------------------------------------------------------------
+
+// Moves the values of a batch of windows to the destinations of their keys.
+template <typename V> LAB void move_values(const Split& s, const Reach& part, const u32 (&to)[WINDOWS]) {
+    const V* in = (const V*)s.values + part.first;
+    V value[WINDOWS];
+#pragma unroll
+    for (u32 w = 0; w < WINDOWS; ++w) {
+        if (part.at(w) < part.keys) value[w] = in[part.at(w)];
+    }
+#pragma unroll
+    for (u32 w = 0; w < WINDOWS; ++w) {
+        if (part.at(w) < part.keys) ((V*)s.values_out)[to[w]] = value[w];
+    }
+}
+
+// The post-scan of Algorithm 1.
+template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
+    const BucketFunction f = placed(given);
+    const u32 warp = threadIdx.x / 32u, subproblem = blockIdx.x * (blockDim.x / 32u) + warp;
+    if (subproblem >= s.subproblems) return;
+    u32* const next = (u32*)dense + warp * Ballot<BITS>::NUMBERS;
+    u32 mine = 0;
+#pragma unroll
+    for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) {
+        const u32 b = r * 32u + lane_of(), base = b < f.buckets ? s.counts[(u64)b * s.subproblems + subproblem] : 0u;
+        if (BITS > 5) next[b] = base;
+        else mine = base;
+    }
+    __syncwarp();
+    const u64 size = keys_of_warp(s), first = subproblem * size, last = end_of(s, first + size);
+    for (u64 at = first; at < last; at += 32u * WINDOWS) {
+        const Reach part = reach_of(at, last, 32u * WINDOWS);
+        u32 key[WINDOWS], bucket[WINDOWS], to[WINDOWS];
+        load_keys(s, part, key);
+        buckets_of(f, key, bucket);
+#pragma unroll
+        for (u32 w = 0; w < WINDOWS; ++w) {
+            if (w * 32u >= part.keys) break;
+            const u32 valid = part.lanes(w);
+            const bool there = (valid >> lane_of() & 1u) != 0;
+            const Votes<BITS> votes = voted<BITS>(bucket[w], valid);
+            const u32 same = voters<BITS>(votes, bucket[w]);
+            if (BITS > 5) {
+                to[w] = take_shared(next, bucket[w], there, same);
+            } else {
+                u32 counts[Ballot<BITS>::WORDS];
+                tally<BITS>(votes, counts);
+                to[w] = __shfl_sync(EVERYONE, mine, (int)bucket[w]) + __popc(same & lanes_below());
+                mine += counts[0];
+            }
+            if (there) s.keys_out[to[w]] = key[w];
+        }
+        if (s.value == 4u) move_values<u32>(s, part, to);
+        else if (s.value == 8u) move_values<u64>(s, part, to);
+    }
+}
+
+// ---- the kernels of the three --------------------------------------------------------------------
+
+// Threads per block, and resident blocks per multiprocessor: 64 registers per thread.
+#define LOCALISED_THREADS 256
+#define LOCALISED_BLOCKS 4
+
+// offsets[b] = where bucket b begins; offsets[m] = n. Written by the first block.
+LAB void store_offsets(const Split& s, u32 m) {
+    if (blockIdx.x != 0) return;
+    for (u32 b = threadIdx.x; b <= m; b += blockDim.x) {
+        s.offsets[b] = b == m || s.n == 0 ? (u32)s.n : s.counts[(u64)b * s.subproblems];
+    }
+}
+
+#define PRESCAN(name, BITS, function)                                                               \
+    extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS, LOCALISED_BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
+        function<BITS>(s, f);                                                                       \
+    }
+
+#define POSTSCAN(name, BITS)                                                                        \
+    extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS, LOCALISED_BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
+        store_offsets(s, f.buckets);                                                                \
+        name<BITS>(s, f);                                                                           \
+    }
+
+#define LOCALISED(BITS)                                                                             \
+    PRESCAN(prescan_warps, BITS, prescan_warps)                                                     \
+    PRESCAN(prescan_blocks, BITS, prescan_blocks)                                                   \
+    POSTSCAN(dms, BITS)                                                                             \
+    POSTSCAN(wms, BITS)                                                                             \
+    POSTSCAN(bms, BITS)
+
+LOCALISED(1)
+LOCALISED(2)
+LOCALISED(3)
+LOCALISED(4)
+LOCALISED(5)
+LOCALISED(6)
+LOCALISED(7)
+LOCALISED(8)
+
+// ---- bucket offsets in keys that are ordered by bucket -----------------------------------------
+
+// offsets[b] = the first position whose key has a bucket ≥ b, among n keys ordered by bucket. One warp per b ≤
+// m probes 32 positions at a time.
+LAB void seek_offset(const u32* keys, u64 n, u32* offsets, const BucketFunction& f) {
+    const u32 b = (u32)(((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32u);
+    if (b > f.buckets) return;
+    u64 low = 0, size = b == f.buckets ? 0 : n;  // the offset lies in [low, low + size]
+    if (b == f.buckets) low = n;
+    while (size > 0) {
+        const u64 step = (size + 31u) / 32u, at = low + (lane_of() + 1u) * step - 1u;
+        const bool below = at < low + size && bucket_of(f, keys[at]) < b;
+        const u32 steps = __popc(__ballot_sync(EVERYONE, below));
+        const u64 end = low + size;
+        low += steps * step;
+        size = low + step - 1u < end ? step - 1u : end - low;
+    }
+    if (lane_of() == 0) offsets[b] = (u32)low;
+}
+
+// ---- scan-split ----------------------------------------------------------------------------------
+
+// Keys per thread.
+#define EACH 4u
+
+// A split in two by one bit of the bucket number.
+struct Halves {
+    const u32* keys;
+    u32* keys_out;
+    const void* values;
+    void* values_out;
+    const u32* ones;  // number of ones before each key
+    u64 n;
+    u32 bit;
+    u32 value;  // bytes of a value, 0 without values
+};
+
+static_assert(sizeof(Halves) == 56, "the layout of the host");
+
+// The keys of a thread, loaded coalesced by the block, and the bit of each key.
+LAB u64 load_halves(const u32* keys, u64 n, const BucketFunction& f, u32 bit, u32 (&key)[EACH], u32 (&one)[EACH]) {
+    const u64 first = (u64)blockIdx.x * blockDim.x * EACH + threadIdx.x;
+#pragma unroll
+    for (u32 k = 0; k < EACH; ++k) key[k] = first + k * blockDim.x < n ? keys[first + k * blockDim.x] : 0u;
+    buckets_of(f, key, one);
+#pragma unroll
+    for (u32 k = 0; k < EACH; ++k) one[k] = one[k] >> bit & 1u;
+    return first;
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    scan_split_flags(const Halves s, u32* __restrict__ flags, const BucketFunction f) {
+    u32 key[EACH], one[EACH];
+    const u64 first = load_halves(s.keys, s.n, f, s.bit, key, one);
+#pragma unroll
+    for (u32 k = 0; k < EACH; ++k) {
+        if (first + k * blockDim.x < s.n) flags[first + k * blockDim.x] = one[k];
+    }
+}
+
+template <typename V> LAB void move_values(const Halves& s, u64 first, const u32 (&to)[EACH]) {
+    V value[EACH];
+#pragma unroll
+    for (u32 k = 0; k < EACH; ++k) {
+        if (first + k * blockDim.x < s.n) value[k] = ((const V*)s.values)[first + k * blockDim.x];
+    }
+#pragma unroll
+    for (u32 k = 0; k < EACH; ++k) {
+        if (first + k * blockDim.x < s.n) ((V*)s.values_out)[to[k]] = value[k];
+    }
+}
+
+// Zeros move to the left and ones to the right, each in their original order, by one scan (§3.2).
+extern "C" __global__ void __launch_bounds__(256) scan_split_move(const Halves s, const BucketFunction f) {
+    u32 key[EACH], one[EACH], to[EACH];
+    const u64 first = load_halves(s.keys, s.n, f, s.bit, key, one);
+    const u32 last = bucket_of(f, s.keys[s.n - 1]) >> s.bit & 1u, zeros = (u32)s.n - s.ones[s.n - 1] - last;
+#pragma unroll
+    for (u32 k = 0; k < EACH; ++k) {
+        const u64 i = first + k * blockDim.x;
+        if (i >= s.n) continue;
+        const u32 before = s.ones[i];
+        to[k] = one[k] != 0 ? zeros + before : (u32)i - before;
+        s.keys_out[to[k]] = key[k];
+    }
+    if (s.value == 4u) move_values<u32>(s, first, to);
+    else if (s.value == 8u) move_values<u64>(s, first, to);
+}
+
+extern "C" __global__ void
+    scan_split_offsets(const u32* __restrict__ keys, u64 n, u32* __restrict__ offsets, const BucketFunction f) {
+    seek_offset(keys, n, offsets, f);
+}

@@ -1,0 +1,52 @@
+// The kernels around the sort of a reduced-bit multisplit (ashkiani2017 §3.3): labels of the keys, which passes
+// of a multisplit sort (fused.cuh), and the final placement of keys and values.
+#pragma once
+
+#include "inputs.cuh"
+
+// The payload sorted with each label: the key, the key and its value, or the key's index.
+#define WITH_KEY 0u
+#define WITH_PAIR 1u
+#define WITH_NUMBER 2u
+
+extern "C" __global__ void rb_label(const u32* __restrict__ keys, const u32* __restrict__ values, u32 n, BucketFunction f,
+                                    u32 with, u32* __restrict__ labels, void* __restrict__ packed) {
+    const u32 step = gridDim.x * blockDim.x;
+    for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        const u32 key = __ldcs(keys + i);
+        __stcs(labels + i, bucket_of(f, key));
+        if (with == WITH_PAIR) __stcs((u64*)packed + i, (u64)key << 32 | __ldcs(values + i));
+        if (with == WITH_NUMBER) __stcs((u32*)packed + i, (u32)i);
+    }
+}
+
+extern "C" __global__ void rb_unpack(const u64* __restrict__ packed, u32 n, u32* __restrict__ keys, u32* __restrict__ values) {
+    const u32 step = gridDim.x * blockDim.x;
+    for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        const u64 pair = __ldcs(packed + i);
+        __stcs(keys + i, (u32)(pair >> 32));
+        __stcs(values + i, (u32)pair);
+    }
+}
+
+// Gathers keys, and values of `words` words, in the order of the sorted indices.
+extern "C" __global__ void rb_permute(const u32* __restrict__ numbers, u32 n, const u32* __restrict__ keys, const u32* __restrict__ values,
+                                      u32 words, u32* __restrict__ keys_out, u32* __restrict__ values_out) {
+    const u32 step = gridDim.x * blockDim.x;
+    for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        const u32 from = __ldcs(numbers + i);
+        __stcs(keys_out + i, __ldg(keys + from));
+        if (words == 1u) __stcs(values_out + i, __ldg(values + from));
+        else __stcs((u64*)values_out + i, __ldg((const u64*)values + from));
+    }
+}
+
+// Where each of m buckets begins among sorted labels: position i sets the offsets of all buckets after the
+// label before it, up to its own.
+extern "C" __global__ void rb_offsets(const u32* __restrict__ labels, u32 n, u32 m, u32* __restrict__ offsets) {
+    const u32 step = gridDim.x * blockDim.x;
+    for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i <= n; i += step) {
+        const u32 from = i == 0 ? 0u : labels[i - 1u] + 1u, to = i == n ? m : labels[i];
+        for (u32 b = from; b <= to; ++b) offsets[b] = (u32)i;
+    }
+}

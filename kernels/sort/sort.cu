@@ -1,0 +1,18 @@
+// sort, except for the passes with bulk copies, which need a newer architecture (sort_bulk.cu):
+//
+//   inputs and certificate          certify.cuh
+//   one pass over the keys a digit  onesweep.cuh
+//   what it does on chip alone      ranking.cuh
+#include "certify.cuh"
+#include "ranking.cuh"
+
+COUNT_DIGITS(whole, 32, 32) COUNT_DIGITS(whole, 64, 16)
+COUNT_DIGITS(some, 32, 32) COUNT_DIGITS(some, 64, 16)
+// Fewer tables, which take less time to clear and to sum, for fewer keys.
+COUNT_DIGITS(whole, 32, 2) COUNT_DIGITS(whole, 64, 2)
+COUNT_DIGITS(some, 32, 2) COUNT_DIGITS(some, 64, 2)
+
+DIGIT_PASSES(pass)
+
+RANKING(32, 0) RANKING(32, 4) RANKING(32, 8)
+RANKING(64, 0) RANKING(64, 4) RANKING(64, 8)

@@ -1,4 +1,0 @@
-// The passes of sort.cu with bulk copies, which need compute capability 9.0.
-#include "sort_onesweep.cuh"
-
-DIGIT_PASSES(bulk)
