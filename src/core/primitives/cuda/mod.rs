@@ -57,7 +57,7 @@ pub fn words32(numbers: impl IntoIterator<Item = u64>, bytes: u64) -> Vec<u32> {
     }
 }
 
-/// The kernels of `fill.cuh`, which several modules contain.
+/// The kernels of `kernels/common/fill.cuh`, which several modules contain.
 #[derive(Clone)]
 pub struct Fill {
     words64: Kernel,

@@ -1,5 +1,5 @@
 //! hash-search with the method `he2007` (§4.2): matches are counted, the counts summed, ids written, and records gathered
-//! by their ids, in a launch for each pass, which reads all ids (`kernels/hash_chained.cuh`). A key's entries are read
+//! by their ids, in a launch for each pass, which reads all ids (`kernels/hash_search/chained.cuh`). A key's entries are read
 //! twice, to count and to locate them.
 
 use super::inputs::{Keys, RecordsArg, records_arg};

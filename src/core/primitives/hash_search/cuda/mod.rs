@@ -1,4 +1,4 @@
-//! Hash tables on a GPU (`kernels/hash_search.cu`): building ([`build`]), what the methods of searches share, and their
+//! Hash tables on a GPU (`kernels/hash_search/hash_search.cu`): building ([`build`]), what the methods of searches share, and their
 //! method `direct`.
 
 pub mod build;

@@ -1,4 +1,4 @@
-//! The bitonic sorting network (`kernels/bitonic.cuh`; he2007 §4.1). Keys with values take the numbers of their places
+//! The bitonic sorting network (`kernels/sort/bitonic.cuh`; he2007 §4.1). Keys with values take the numbers of their places
 //! along, in the array between, and the values are gathered at the end. Each launch reads and writes all keys once.
 
 use super::{Arrays, Sorter};

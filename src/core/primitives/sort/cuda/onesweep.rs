@@ -1,4 +1,4 @@
-//! onesweep (`kernels/sort_onesweep.cuh`; Adinets and Merrill 2022): a histogram of all digits, for which keys are read
+//! onesweep (`kernels/sort/onesweep.cuh`; Adinets and Merrill 2022): a histogram of all digits, for which keys are read
 //! once, and a pass per digit, which reads and writes keys and values once.
 
 use super::{Arrays, MODULE, Sorter};

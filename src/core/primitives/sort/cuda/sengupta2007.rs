@@ -1,4 +1,4 @@
-//! The sorts of sengupta2007 by scans (`kernels/sort_sengupta2007.cu`): all keys split by a bit per launch (§5), or tiles
+//! The sorts of sengupta2007 by scans (`kernels/sort/sort_sengupta2007.cu`): all keys split by a bit per launch (§5), or tiles
 //! sorted in shared memory, by splits or by quicksort (§4.1), and merged, a round per launch. Each of these launches
 //! reads and writes all keys and values once.
 
