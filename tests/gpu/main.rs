@@ -447,7 +447,7 @@ fn starts_are_those_of_the_definition() {
     }
 }
 
-/// `Starts` of `kernels/visits.cuh`.
+/// `Starts` of `kernels/pattern/visits.cuh`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Form {

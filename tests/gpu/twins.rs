@@ -1,4 +1,4 @@
-//! The generators in `kernels/inputs.cuh` match those of `patterns`: compares the arrays that a case generates
+//! The generators in `kernels/common/inputs.cuh` match those of `patterns`: compares the arrays that a case generates
 //! on the device, word by word.
 
 use std::process::Command;

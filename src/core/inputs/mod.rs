@@ -1,5 +1,5 @@
 //! Index generators and data: all inputs are integer functions of (seed, i), bit-identical on every machine and
-//! in `kernels/inputs.cuh`. libm is never used.
+//! in `kernels/common/inputs.cuh`. libm is never used.
 
 pub mod applications;
 pub mod arrays;

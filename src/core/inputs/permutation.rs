@@ -1,7 +1,7 @@
 //! Pseudo-random permutations of [0, n) that are computed, not stored: a Feistel network with unbalanced
 //! halves, and cycle walking if n is not a power of two.
 //!
-//! The algorithm, which the CUDA implementation in `kernels/inputs.cuh` shares: let b be the least integer with
+//! The algorithm, which the CUDA implementation in `kernels/common/inputs.cuh` shares: let b be the least integer with
 //! 2^b ≥ n, `bits_left` = ⌊b/2⌋ and `bits_right` = b − `bits_left`. The keys are `keys[r]` = upper 32 bits of
 //! `word64(seed ^ 0x5045_524D_5554_4521, r)`. Arithmetic is 32-bit unsigned, except that the product has 64
 //! bits:

@@ -5,7 +5,7 @@
 //! ranks do; the others share geometric buckets with a uniform distribution inside, whose mass is (number of
 //! ranks) · (middle)^−s.
 //!
-//! Draw i, as in the CUDA implementation in `kernels/inputs.cuh` (`scale` is the upper half of a 128-bit
+//! Draw i, as in the CUDA implementation in `kernels/common/inputs.cuh` (`scale` is the upper half of a 128-bit
 //! product; `mix64` and `word64` are in [`mix`](super::mix)):
 //!
 //! ```text

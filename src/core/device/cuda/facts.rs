@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Module and name of the kernel used for timing, from `kernels/gate.cuh`.
+/// Module and name of the kernel used for timing, from `kernels/common/gate.cuh`.
 pub const GATE: (&str, &str) = ("gate", "gate");
 
 /// Why no GPU is usable.

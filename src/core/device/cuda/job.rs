@@ -8,7 +8,7 @@ use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value,
 use crate::device::held::held_by;
 use crate::device::{Prepared, Stored};
 
-/// Both 32-bit halves of the poison word (`certify.cuh`).
+/// Both 32-bit halves of the poison word (`kernels/common/certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;
 
 /// Poisons a whole buffer.

@@ -1,4 +1,4 @@
-//! cg on a GPU (`kernels/cg.cu`): one launch for all solutions, with as many blocks as are resident at once. The
+//! cg on a GPU (`kernels/cg/cg.cu`): one launch for all solutions, with as many blocks as are resident at once. The
 //! certificate multiplies A and the last z anew, a thread for each row.
 
 use super::certificate::{Sums, mistake};

@@ -1,4 +1,4 @@
-//! The primitives atop scan on a GPU (`kernels/compaction.cu`): the bits of tiles are summed, the look-back
+//! The primitives atop scan on a GPU (`kernels/compaction/compaction.cu`): the bits of tiles are summed, the look-back
 //! scan scans the sums, and a warp per tile places the elements. The certificates check each element of out,
 //! and of the array beside it, against the elements, flags and segments as functions of the seed.
 

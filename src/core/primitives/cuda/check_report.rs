@@ -1,5 +1,5 @@
 //! The report that a certificate on the device leaves for the host: eight words (`Finding` in
-//! `kernels/certify.cuh`).
+//! `kernels/common/certify.cuh`).
 
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, Gpu};

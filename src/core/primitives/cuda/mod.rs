@@ -44,7 +44,7 @@ pub fn launch_over(gpu: &Gpu, kernel: &Kernel, n: u64, args: &[Arg]) -> Result<(
     }
 }
 
-/// The kernels of `fill.cuh`, which several modules contain.
+/// The kernels of `kernels/common/fill.cuh`, which several modules contain.
 #[derive(Clone)]
 pub struct Fill {
     words64: Kernel,

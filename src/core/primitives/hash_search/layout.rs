@@ -1,4 +1,4 @@
-//! How a bucketed hash table lies in memory; the twin of `kernels/hash_table.cuh`. Pure.
+//! How a bucketed hash table lies in memory; the twin of `kernels/hash_search/table.cuh`. Pure.
 //!
 //! A bucket is a sector (32 bytes, 4 slots) or two (64 bytes, 8 slots), and a slot is a 64-bit word: the key in the
 //! lower half, the record's id in 31 bits above it, and a mark in the top bit. A record is in the bucket that its

@@ -1,5 +1,5 @@
 //! The records of a table and the keys that are searched for, as integer functions of (seed, i); the twins of the
-//! functions in `kernels/hash_inputs.cuh`.
+//! functions in `kernels/hash_search/inputs.cuh`.
 //!
 //! Record i has the id i and key number ⌊i / d⌋, where d is the number of records per key; key number k is
 //! `word32(seed, k)`, a bijection. Records have numbers below 2^31; the other half belongs to keys that no record

@@ -1,4 +1,4 @@
-//! histogram on a GPU (`kernels/histogram.cu`): counts in shared memory, or votes of warps; and the
+//! histogram on a GPU (`kernels/histogram/histogram.cu`): counts in shared memory, or votes of warps; and the
 //! certificate, which counts the integers from which the values are made and compares the counts bin by bin.
 
 use super::Spec;

@@ -1,5 +1,5 @@
 //! The values of a histogram as integer functions of (seed, i), the counterpart of `value_of` in
-//! `kernels/histogram.cu`.
+//! `kernels/histogram/histogram.cu`.
 //!
 //! With u = word64(seed, i), value i is k · 2^-14, where k < 2^24 is
 //!

@@ -1,4 +1,4 @@
-//! The bucket functions, counterparts of those in `kernels/multisplit_inputs.cuh`, and for each function the
+//! The bucket functions, counterparts of those in `kernels/multisplit/inputs.cuh`, and for each function the
 //! keys of a bucket.
 
 use super::prime::{self, is_prime};

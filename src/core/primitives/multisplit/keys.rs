@@ -1,5 +1,5 @@
 //! The keys and values of a case as integer functions of (seed, i), counterparts of the functions in
-//! `kernels/multisplit_inputs.cuh`.
+//! `kernels/multisplit/inputs.cuh`.
 //!
 //! With u = word64(seed, i), m buckets and one of them, hot = scale(word64(seed ^ HOT, 0), m),
 //! the bucket of key i is

@@ -1,5 +1,5 @@
-//! On-chip work of the blocks of ashkiani2017's three methods (`kernels/subproblems.cuh`,
-//! `kernels/reordering.cuh`). Windows are handled eight at a time, so the code for eight is executed even if a
+//! On-chip work of the blocks of ashkiani2017's three methods (`kernels/multisplit/subproblems.cuh`,
+//! `kernels/multisplit/reordering.cuh`). Windows are handled eight at a time, so the code for eight is executed even if a
 //! tile has fewer; work that is done only for existing windows is counted per window.
 
 use super::block_costs::{WINDOW, function, mean, scattered};

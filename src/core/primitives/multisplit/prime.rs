@@ -1,4 +1,4 @@
-//! Primes below 2^32, the counterpart of `is_prime` in `kernels/multisplit_inputs.cuh`.
+//! Primes below 2^32, the counterpart of `is_prime` in `kernels/multisplit/inputs.cuh`.
 
 use std::iter::successors;
 

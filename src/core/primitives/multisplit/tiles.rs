@@ -1,5 +1,5 @@
 //! How a split by up to 8 bits partitions the keys into tiles, each handled by one block
-//! (`kernels/multisplit_fused.cuh`). Pure.
+//! (`kernels/multisplit/fused.cuh`). Pure.
 
 use super::Spec;
 use super::labels::digits;

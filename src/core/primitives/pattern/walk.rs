@@ -32,7 +32,7 @@ pub const KEPT: Steps = Steps { items: 8, grid: Grid::Resident };
 /// Steps of the checking kernels.
 pub const SINGLE: Steps = Steps { items: 1, grid: Grid::Resident };
 
-/// `Walk` in `kernels/pattern.cu`.
+/// `Walk` in `kernels/pattern/walk.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Walk {

@@ -1,4 +1,4 @@
-//! random-access on a GPU (`kernels/random_access.cu`): one launch per execution, with one block per tile of
+//! random-access on a GPU (`kernels/random_access/random_access.cu`): one launch per execution, with one block per tile of
 //! accesses; a chain has a single thread.
 
 use super::Spec;

@@ -1,4 +1,4 @@
-//! reduce on a GPU (`kernels/reduce.cu`): one launch with as many blocks as are resident at once; the last
+//! reduce on a GPU (`kernels/reduce/reduce.cu`): one launch with as many blocks as are resident at once; the last
 //! block to finish combines the words of all. The certificate reduces the closed form of the terms.
 
 use super::Spec;

@@ -163,7 +163,7 @@ impl Spec {
         if self.seed.is_multiple_of(2) { self.elements.saturating_sub(1) } else { self.elements / 2 }
     }
 
-    /// The bits of element `i` of x, or of y; the twin of `element_of` in `kernels/reduce.cu`. With w =
+    /// The bits of element `i` of x, or of y; the twin of `element_of` in `kernels/reduce/reduce.cu`. With w =
     /// word64(seed, i), integers are w | 1, for a maximum multiples of 4; floats are ±[1/2, 1) with 23 bits of
     /// w. The planted element, and the one behind the last, which only a deliberate mistake reads, lie beyond
     /// all others.

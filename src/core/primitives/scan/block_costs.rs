@@ -5,8 +5,8 @@ use super::spec::{Method, Spec};
 use super::tree;
 use crate::case::block_cost::BlockCost;
 
-/// A one-pass tile (`kernels/scan_tile.cuh`): its bytes, its warps, and the resident blocks per multiprocessor
-/// (`TILE_BLOCKS` in `kernels/scan.cu`).
+/// A one-pass tile (`kernels/scan/tile.cuh`): its bytes, its warps, and the resident blocks per multiprocessor
+/// (`TILE_BLOCKS` in `kernels/scan/scan.cu`).
 const TILE: u64 = 7 << 12;
 const WARPS: f64 = 8.0;
 

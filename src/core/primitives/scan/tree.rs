@@ -1,5 +1,5 @@
 //! On-chip work of sengupta2007's blocks: a balanced tree in shared memory, swept up and down
-//! (`kernels/sengupta2007.cuh`). Every warp goes through every level, with a barrier and a division, though
+//! (`kernels/scan/sengupta2007.cuh`). Every warp goes through every level, with a barrier and a division, though
 //! most levels have nodes for only one warp.
 
 use super::spec::{BLOCK, Spec};

@@ -1,4 +1,5 @@
-//! shallow-water on a GPU (`kernels/shallow_water.cu`). The certificate computes the steps since the last clearing anew in f64.
+//! shallow-water on a GPU (`kernels/shallow_water/shallow_water.cu`). The certificate computes the steps since the last
+//! clearing anew in f64.
 
 use super::course::Course;
 use super::{Spec, Sweep, picture};

@@ -1,4 +1,4 @@
-//! The keys and values of a sort as integer functions of (seed, i); `kernels/sort_inputs.cuh` has their twins.
+//! The keys and values of a sort as integer functions of (seed, i); `kernels/sort/inputs.cuh` has their twins.
 //!
 //! With w = word64(seed, i), W the bits of a key, and K(x) the W highest bits of word64(seed, x), key i is
 //!

@@ -1,4 +1,4 @@
-//! How onesweep divides keys into tiles, and what its blocks do (`kernels/sort_onesweep.cuh`). Pure.
+//! How onesweep divides keys into tiles, and what its blocks do (`kernels/sort/onesweep.cuh`). Pure.
 
 use super::spec::{Distribution, Method, Tile};
 use super::{Spec, multisplits};

@@ -2,7 +2,7 @@
 
 use super::Spec;
 
-/// Keys of a tile on GPUs: `SORT_TILE` in the kernels (`kernels/sort_tile.cuh`), and its threads.
+/// Keys of a tile on GPUs: `SORT_TILE` in the kernels (`kernels/sort/tile.cuh`), and its threads.
 const BLOCK_TILE: u64 = 17 * THREADS as u64;
 pub const THREADS: u32 = 256;
 

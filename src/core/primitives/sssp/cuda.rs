@@ -1,4 +1,4 @@
-//! sssp on a GPU (`kernels/sssp.cu`): one launch of blocks that are all resident at once, which meet after each step.
+//! sssp on a GPU (`kernels/sssp/sssp.cu`): one launch of blocks that are all resident at once, which meet after each step.
 
 use std::sync::Arc;
 

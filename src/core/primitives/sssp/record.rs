@@ -3,7 +3,7 @@
 //!
 //! A step that is kept goes where one was that is kept no longer, so nothing is moved. Twice as many steps as before are in
 //! the record at half the resolution, and the second half of those that are kept then, in order, takes the places of the
-//! steps that were dropped, in order (`slot_of` in `kernels/sssp_step.cuh`).
+//! steps that were dropped, in order (`slot_of` in `kernels/sssp/step.cuh`).
 
 use crate::case::Snapshot;
 

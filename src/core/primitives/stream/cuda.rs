@@ -1,4 +1,4 @@
-//! stream on a GPU (`kernels/stream.cu`): vectors, one launch per execution. The certificate compares every
+//! stream on a GPU (`kernels/stream/stream.cu`): vectors, one launch per execution. The certificate compares every
 //! element of the destination with its closed form; for read it compares the sum with that of the integers,
 //! which f64 holds exactly.
 

@@ -1,4 +1,4 @@
-//! tridiagonal on a GPU (`kernels/tridiagonal.cu`).
+//! tridiagonal on a GPU (`kernels/tridiagonal/tridiagonal.cu`).
 
 use super::tiles::Levels;
 use super::{CYCLIC_ROWS, Layout, Method, PARALLEL_ROWS, Spec, work};

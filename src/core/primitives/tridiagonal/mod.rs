@@ -228,7 +228,7 @@ impl Spec {
         matches!(self.inputs, Inputs::ZeroPivot | Inputs::NotANumber).then_some(self.systems / 2)
     }
 
-    /// a, b, c and d of row `i` of system `s`; the twin of `elements_of` in `kernels/tridiagonal.cu`: uniform numbers in
+    /// a, b, c and d of row `i` of system `s`; the twin of `elements_of` in `kernels/tridiagonal/certify.cuh`: uniform numbers in
     /// (−1, 1) with 23 bits, of which sums are exact.
     pub fn elements(&self, s: u64, i: u64) -> [f64; 4] {
         let first = 4 * (s * self.rows + i);

@@ -141,7 +141,7 @@ impl Gpu {
         if bytes <= free { Ok(()) } else { Err(super::buffer::too_large(bytes, Some(free))) }
     }
 
-    /// The kernels of `kernels/NAME.cu`, each compiled by the driver when it is requested.
+    /// The kernels of `kernels/*/NAME.cu`, each compiled by the driver when it is requested.
     ///
     /// # Errors
     /// `Failed` if this build has no such module, `NotApplicable` if the driver or the device is too old for

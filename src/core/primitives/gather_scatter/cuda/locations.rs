@@ -10,7 +10,7 @@ use crate::primitives::gather_scatter::user_indices::checksum;
 use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
 
 device_struct! {
-    /// L as a function of i: `Locations` in `kernels/gather_scatter.cu`.
+    /// L as a function of i: `Locations` in `kernels/gather_scatter/gather_scatter.cu`.
     pub struct ClosedForm: 80 {
         kind: u32,
         unused: u32,

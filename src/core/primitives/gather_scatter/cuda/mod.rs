@@ -1,4 +1,4 @@
-//! gather and scatter on a GPU (`kernels/gather_scatter.cu`). Each pass is a launch, so it ends before the next
+//! gather and scatter on a GPU (`kernels/gather_scatter/gather_scatter.cu`). Each pass is a launch, so it ends before the next
 //! begins.
 //!
 //! The certificate checks that each L\[i\] equals its closed form, and that each tuple is moved as L requires.

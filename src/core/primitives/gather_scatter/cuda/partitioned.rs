@@ -1,4 +1,4 @@
-//! The method `partitioned` on a GPU (`kernels/partitioned.cuh`): its state besides the case's arrays, and one
+//! The method `partitioned` on a GPU (`kernels/gather_scatter/partitioned.cuh`): its state besides the case's arrays, and one
 //! execution ([`levels`](crate::primitives::gather_scatter::levels)). No step waits for the host, and
 //! everything is timed.
 

@@ -1,5 +1,5 @@
 //! hash-search with the method `he2007`: matches are counted, the counts summed, ids written, and records gathered
-//! by their ids, in a launch for each pass (`kernels/hash_chained.cuh`).
+//! by their ids, in a launch for each pass (`kernels/hash_search/chained.cuh`).
 
 use super::MODULE;
 use super::inputs::{Keys, RecordsArg, records_arg};

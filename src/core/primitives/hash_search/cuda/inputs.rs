@@ -1,4 +1,4 @@
-//! Tables, records and search keys on a GPU (`kernels/hash_table.cuh`, `kernels/hash_inputs.cuh`).
+//! Tables, records and search keys on a GPU (`kernels/hash_search/table.cuh`, `kernels/hash_search/inputs.cuh`).
 
 use super::MODULE;
 use crate::case::Failure;

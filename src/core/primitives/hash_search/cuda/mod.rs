@@ -1,4 +1,4 @@
-//! Hash tables on a GPU (`kernels/hash_search.cu`): searches ([`search`]) and building ([`build`]).
+//! Hash tables on a GPU (`kernels/hash_search/hash_search.cu`): searches ([`search`]) and building ([`build`]).
 
 pub mod build;
 mod direct;

@@ -1,6 +1,6 @@
 //! hash-search with the method `partitioned`: a multisplit of the keys by the high bits of their hashes, searches in
 //! that order, in which a part of the table stays in the second-level cache, and, if the order of the results is to
-//! be that of the keys, the same multisplit backwards (`kernels/multisplit_back.cuh`).
+//! be that of the keys, the same multisplit backwards (`kernels/multisplit/back.cuh`).
 
 use super::MODULE;
 use super::direct::Lookup;

@@ -1,4 +1,4 @@
-//! fused (`kernels/multisplit_fused.cuh`). A split by up to 8 bits is a count of each tile, sums over groups of
+//! fused (`kernels/multisplit/fused.cuh`). A split by up to 8 bits is a count of each tile, sums over groups of
 //! tiles, and a single pass over the keys. Above 256 buckets there are two splits by digits of the buckets'
 //! numbers, the lower digit first (ashkiani2017 §6.3), and a search for where buckets begin.
 
@@ -118,7 +118,7 @@ impl Passes {
         [COUNT, SUM, PASS].into_iter().try_for_each(|step| self.step(gpu, what, digit, step))
     }
 
-    /// Blocks that are resident of a kernel that takes back what a split has moved (`kernels/multisplit_back.cuh`).
+    /// Blocks that are resident of a kernel that takes back what a split has moved (`kernels/multisplit/back.cuh`).
     ///
     /// # Errors
     /// The errors of [`Gpu::max_blocks`].

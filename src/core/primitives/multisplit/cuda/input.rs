@@ -1,5 +1,5 @@
 //! Keys and values on the device, and the arguments from which kernels regenerate them and compute their
-//! buckets (`kernels/multisplit_inputs.cuh`).
+//! buckets (`kernels/multisplit/inputs.cuh`).
 
 use super::words;
 use crate::case::Failure;

@@ -1,4 +1,4 @@
-//! multisplit on a GPU: the parts that all methods share (`kernels/multisplit.cu`).
+//! multisplit on a GPU: the parts that all methods share (`kernels/multisplit/multisplit.cu`).
 
 pub mod certify;
 mod field_splits;

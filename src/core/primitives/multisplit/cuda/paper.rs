@@ -1,4 +1,4 @@
-//! The methods of ashkiani2017 other than sorts (`kernels/multisplit_paper.cuh`): scan-split, a stable split in
+//! The methods of ashkiani2017 other than sorts (`kernels/multisplit/paper.cuh`): scan-split, a stable split in
 //! two by each bit of the bucket's number, from the lowest on (§3.2); and dms, wms and bms, with a pre-scan,
 //! the scan of its counts and a post-scan (§5).
 
@@ -152,8 +152,8 @@ fn names(spec: &Spec, shape: &Subproblems) -> [String; 2] {
     [format!("prescan_{prescan}_{}", spec.bits()), format!("{postscan}_{}", spec.bits())]
 }
 
-/// Bytes of dynamic shared memory per block in the pre-scan and in the post-scan (`kernels/subproblems.cuh`,
-/// `kernels/reordering.cuh`).
+/// Bytes of dynamic shared memory per block in the pre-scan and in the post-scan (`kernels/multisplit/subproblems.cuh`,
+/// `kernels/multisplit/reordering.cuh`).
 fn shared(spec: &Spec, shape: &Subproblems) -> [u64; 2] {
     let (buckets, warps) = (1u64 << spec.bits(), shape.warps);
     let cells = 4 * (buckets * warps + buckets * warps / WINDOW + 1);

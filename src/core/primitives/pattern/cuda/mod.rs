@@ -1,4 +1,4 @@
-//! pattern on a GPU (`kernels/pattern.cu`): one launch per execution, with the dense side of each block in its
+//! pattern on a GPU (`kernels/pattern/pattern.cu`): one launch per execution, with the dense side of each block in its
 //! shared memory.
 
 mod certify;

@@ -1,4 +1,4 @@
-//! scan and segmented-scan on a GPU (`kernels/scan.cu`). The certificate recomputes each element of out by the
+//! scan and segmented-scan on a GPU (`kernels/scan/scan.cu`). The certificate recomputes each element of out by the
 //! recurrence of the definition, with the elements of in and the heads as functions of the seed.
 
 mod heads;

@@ -6,7 +6,7 @@ use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, device_struct};
 use crate::primitives::cuda::length;
 
-/// Threads of a block, as in `kernels/scan.cu`.
+/// Threads of a block, as in `kernels/scan/scan.cu`.
 const THREADS: u32 = 256;
 
 /// 16-byte vectors per thread.

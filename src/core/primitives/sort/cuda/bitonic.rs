@@ -1,4 +1,4 @@
-//! The bitonic sorting network (`kernels/bitonic.cuh`). Keys with values take the numbers of their places along, in the
+//! The bitonic sorting network (`kernels/sort/bitonic.cuh`). Keys with values take the numbers of their places along, in the
 //! array between, and the values are gathered at the end.
 
 use super::{Arrays, Sorter};

@@ -1,4 +1,4 @@
-//! The input and the certificate on the device (`kernels/sort_certify.cuh`).
+//! The input and the certificate on the device (`kernels/sort/certify.cuh`).
 
 use super::{MODULE, Pairs};
 use crate::case::Failure;

@@ -1,4 +1,4 @@
-//! The radix sort of he2007 §4.1 (`kernels/radix_he2007.cuh`): phases of a histogram, its prefix sum, locations and a
+//! The radix sort of he2007 §4.1 (`kernels/sort/radix_he2007.cuh`): phases of a histogram, its prefix sum, locations and a
 //! multi-pass scatter, and bitonic sorts of the parts in shared memory.
 
 use super::bitonic::{MODULE, shared};

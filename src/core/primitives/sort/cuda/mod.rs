@@ -1,4 +1,4 @@
-//! sort on a GPU (`kernels/sort.cu`, `kernels/sort_sengupta2007.cu`, `kernels/sort_he2007.cu`).
+//! sort on a GPU (`kernels/sort/sort.cu`, `kernels/sort/sort_sengupta2007.cu`, `kernels/sort/sort_he2007.cu`).
 
 mod bitonic;
 mod certify;

@@ -1,4 +1,4 @@
-//! onesweep (`kernels/sort_onesweep.cuh`): a histogram of all digits, and a pass per digit.
+//! onesweep (`kernels/sort/onesweep.cuh`): a histogram of all digits, and a pass per digit.
 
 use super::{Arrays, MODULE, Sorter};
 use crate::case::Failure;

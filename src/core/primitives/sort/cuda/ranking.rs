@@ -1,4 +1,4 @@
-//! The roof that ranking digits sets to onesweep (`kernels/sort_ranking.cuh`): the same work on chip, on tiles that
+//! The roof that ranking digits sets to onesweep (`kernels/sort/ranking.cuh`): the same work on chip, on tiles that
 //! stay in shared memory.
 
 use super::certify::Certificate;

@@ -1,4 +1,4 @@
-//! The sorts of sengupta2007 by scans (`kernels/sort_sengupta2007.cu`): all keys split by a bit per launch, or tiles sorted
+//! The sorts of sengupta2007 by scans (`kernels/sort/sort_sengupta2007.cu`): all keys split by a bit per launch, or tiles sorted
 //! in shared memory and merged, a round per launch.
 
 use super::{Arrays, Pair, Sorter};

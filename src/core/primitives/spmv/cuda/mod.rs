@@ -1,4 +1,4 @@
-//! spmv on a GPU (`kernels/spmv.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
+//! spmv on a GPU (`kernels/spmv/spmv.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
 //! which depends on the matrix alone. The certificate computes each row again from the arrays in memory.
 
 mod sliced;
