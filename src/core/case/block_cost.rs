@@ -46,8 +46,32 @@ pub struct BlockCost {
 }
 
 impl BlockCost {
+    /// Blocks that process so many tiles, `resident` of them on a multiprocessor at a time.
+    pub fn of(tiles: u64, resident: u64) -> BlockCost {
+        BlockCost { tiles, resident, ..BlockCost::default() }
+    }
+
+    /// The same with so many blocks, launched one after another.
+    pub fn blocks(self, blocks: u64) -> BlockCost {
+        BlockCost { blocks, ..self }
+    }
+
+    /// The same with so many dependent loads per tile.
+    pub fn loads(self, loads: f64) -> BlockCost {
+        BlockCost { loads, ..self }
+    }
+
+    /// The same with so many reads of other blocks' results per tile.
+    pub fn looks(self, looks: f64) -> BlockCost {
+        BlockCost { looks, ..self }
+    }
+
+    /// The same with so many dependent steps on chip per tile.
+    pub fn steps(self, steps: f64) -> BlockCost {
+        BlockCost { steps, ..self }
+    }
+
     /// Adds `times` times these instructions, integer instructions and wavefronts.
-    #[must_use]
     pub fn with(mut self, times: f64, [instructions, integers, wavefronts]: [f64; 3]) -> BlockCost {
         self.instructions += times * instructions;
         self.integers += times * integers;
@@ -87,9 +111,7 @@ mod tests {
 
     #[test]
     fn what_tiles_do_adds_up() {
-        let cost = BlockCost { tiles: 4, ..BlockCost::default() }
-            .with(4.0, [10.0, 5.0, 1.0])
-            .with(1.0, [2.0, 1.0, 0.0]);
+        let cost = BlockCost::of(4, 0).with(4.0, [10.0, 5.0, 1.0]).with(1.0, [2.0, 1.0, 0.0]);
         assert_eq!((cost.instructions, cost.integers, cost.wavefronts), (42.0, 21.0, 4.0));
     }
 }

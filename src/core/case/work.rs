@@ -46,6 +46,13 @@ pub enum Order {
     Visits { indices: IndexPattern, deltas: Vec<u64>, shuffled: bool },
 }
 
+impl Order {
+    /// One in `stride` elements, ascending, at random places; every element if `stride` is 1.
+    pub fn one_in(stride: u64) -> Order {
+        if stride > 1 { Order::Strided { stride, run: 1.0 } } else { Order::Sequential }
+    }
+}
+
 /// How many operations of an access may be in flight together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -78,11 +85,32 @@ pub struct Access {
 }
 
 impl Access {
-    /// `count` elements of `element` bytes, each accessed once in order.
-    pub fn sequential(array: &str, direction: Direction, element: u64, count: u64) -> Access {
+    /// `count` elements of `element` bytes, each read once in order, independently of the others.
+    pub fn reads(array: &str, element: u64, count: u64) -> Access {
+        let (array, direction) = (array.to_owned(), Direction::Read);
         let (order, concurrency) = (Order::Sequential, Concurrency::Independent);
         let footprint = element.saturating_mul(count);
-        Access { array: array.to_owned(), direction, element, count, footprint, order, concurrency }
+        Access { array, direction, element, count, footprint, order, concurrency }
+    }
+
+    /// Like [`Access::reads`], but written.
+    pub fn writes(array: &str, element: u64, count: u64) -> Access {
+        Access { direction: Direction::Write, ..Access::reads(array, element, count) }
+    }
+
+    /// The same accesses in another order.
+    pub fn ordered(self, order: Order) -> Access {
+        Access { order, ..self }
+    }
+
+    /// The same accesses to a region of `footprint` bytes.
+    pub fn within(self, footprint: u64) -> Access {
+        Access { footprint, ..self }
+    }
+
+    /// The same accesses, each of which belongs to an element of an index array.
+    pub fn indexed(self) -> Access {
+        Access { concurrency: Concurrency::Indexed, ..self }
     }
 
     /// Bytes requested by the access.
@@ -101,8 +129,24 @@ pub struct Pass {
 
 impl Pass {
     /// A pass performed once.
-    pub fn once(accesses: Vec<Access>) -> Pass {
-        Pass { times: 1, accesses }
+    pub fn once(accesses: impl IntoIterator<Item = Access>) -> Pass {
+        Pass { times: 1, accesses: accesses.into_iter().collect() }
+    }
+
+    /// The same pass with further accesses: several, or an optional one.
+    pub fn and(mut self, accesses: impl IntoIterator<Item = Access>) -> Pass {
+        self.accesses.extend(accesses);
+        self
+    }
+
+    /// The same pass `times` times as often.
+    pub fn times(self, times: u64) -> Pass {
+        Pass { times: times * self.times, ..self }
+    }
+
+    /// Bytes requested by all repetitions.
+    pub fn bytes(&self) -> u64 {
+        self.times * self.accesses.iter().map(Access::bytes).sum::<u64>()
     }
 }
 
@@ -124,22 +168,38 @@ pub struct Work {
 }
 
 impl Work {
+    /// `elements` elements processed by these passes. `bytes` are the effective and the system bytes and the footprint,
+    /// unless the latter two are set; there is no scratch memory.
+    pub fn of(elements: u64, bytes: u64, passes: impl IntoIterator<Item = Pass>) -> Work {
+        let [effective_bytes, system_bytes, footprint] = [bytes; 3];
+        let passes = passes.into_iter().collect();
+        Work { passes, elements, effective_bytes, system_bytes, footprint, scratch: 0 }
+    }
+
     /// A single pass whose accesses each traverse their own array once: all their bytes count.
-    pub fn once(elements: u64, accesses: Vec<Access>) -> Work {
-        let bytes = accesses.iter().map(Access::bytes).sum();
-        Work {
-            passes: vec![Pass::once(accesses)],
-            elements,
-            effective_bytes: bytes,
-            system_bytes: bytes,
-            footprint: bytes,
-            scratch: 0,
-        }
+    pub fn once(elements: u64, accesses: impl IntoIterator<Item = Access>) -> Work {
+        let pass = Pass::once(accesses);
+        Work::of(elements, pass.bytes(), [pass])
+    }
+
+    /// The same work with other system bytes.
+    pub fn system(self, system_bytes: u64) -> Work {
+        Work { system_bytes, ..self }
+    }
+
+    /// The same work whose timed arrays occupy `footprint` bytes.
+    pub fn footprint(self, footprint: u64) -> Work {
+        Work { footprint, ..self }
+    }
+
+    /// The same work that needs `scratch` bytes more for certification or generation.
+    pub fn scratch(self, scratch: u64) -> Work {
+        Work { scratch, ..self }
     }
 
     /// Bytes requested by the method over all passes.
     pub fn declared_bytes(&self) -> u64 {
-        self.passes.iter().map(|p| p.times * p.accesses.iter().map(Access::bytes).sum::<u64>()).sum()
+        self.passes.iter().map(Pass::bytes).sum()
     }
 
     /// Bytes of the inputs and of the results: of the arrays that are read before anything writes them, and of those
@@ -204,20 +264,28 @@ mod tests {
 
     #[test]
     fn inputs_are_read_first_and_results_are_written_last() {
-        let access = |array: &str, direction, count| Access::sequential(array, direction, 4, count);
-        let (read, write) = (Direction::Read, Direction::Write);
+        let reads = |array, count| Access::reads(array, 4, count);
+        let writes = |array, count| Access::writes(array, 4, count);
         let passes = [
-            vec![access("keys", read, 10), access("counts", write, 2)],
-            vec![access("counts", read, 2), access("keys", read, 10), access("out", write, 10)],
-            vec![
-                access("out", read, 10),
-                access("out", write, 12),
-                access("place", read, 3),
-                access("place", write, 3),
-            ],
+            Pass::once([reads("keys", 10), writes("counts", 2)]),
+            Pass::once([reads("counts", 2), reads("keys", 10), writes("out", 10)]),
+            Pass::once([reads("out", 10), writes("out", 12), reads("place", 3), writes("place", 3)]),
         ];
-        let passes = passes.into_iter().map(Pass::once).collect();
-        let work = Work { passes, ..Work::once(0, Vec::new()) };
+        let work = Work::of(0, 0, passes);
         assert_eq!(work.inputs_and_results(), [4 * (10 + 3), 4 * (12 + 3)]);
+    }
+
+    #[test]
+    fn a_pass_grows_and_repeats() {
+        let gathered = Access::reads("x", 8, 100).within(80).ordered(Order::Given).indexed();
+        let pass = Pass::once([gathered]).and(None).and([Access::writes("y", 4, 10)]).times(2).times(3);
+        assert_eq!((pass.times, pass.bytes()), (6, 6 * (800 + 40)));
+        let of =
+            |k: usize| (&pass.accesses[k].order, pass.accesses[k].concurrency, pass.accesses[k].footprint);
+        assert_eq!(of(0), (&Order::Given, Concurrency::Indexed, 80));
+        assert_eq!(of(1), (&Order::Sequential, Concurrency::Independent, 40));
+        assert_eq!([1, 2].map(Order::one_in), [Order::Sequential, Order::Strided { stride: 2, run: 1.0 }]);
+        let work = Work::of(10, 40, [pass]).system(50).scratch(60);
+        assert_eq!((work.effective_bytes, work.system_bytes, work.footprint, work.scratch), (40, 50, 40, 60));
     }
 }

@@ -1,64 +1,50 @@
 //! The memory accesses of the benchmark: the passes of a step, as often as there are steps.
 
 use super::{Method, STEPS, Spec};
-use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Pass, Work};
-
-fn read(array: &str, element: u64, count: u64) -> Access {
-    Access::sequential(array, Direction::Read, element, count)
-}
+use crate::case::work::{Access, Order, Pass, Work};
 
 /// The arrays of a product with A, without those that only its caller has. By rows the vector is gathered by the columns of
 /// the entries; in blocks it is read once, gathered on chip, and each row has several sums. Zeros at the ends of short rows
 /// of a slice, a few in a hundred, are not declared.
-fn product(spec: &Spec, vector: &str) -> Vec<Access> {
+fn product(spec: &Spec, vector: &str) -> Pass {
     let (entries, element, n) = (spec.entries(), spec.element(), spec.n());
     if spec.in_blocks() {
-        let matrix =
-            [read("A", element, entries), read("columns", 2, entries), read("rows", 4, n * spec.layers())];
-        let sums = Access::sequential("q", Direction::Write, element, n * spec.layers());
-        return matrix.into_iter().chain([read(vector, element, n), sums]).collect();
+        return Pass::once([
+            Access::reads("A", element, entries),
+            Access::reads("columns", 2, entries),
+            Access::reads("rows", 4, n * spec.layers()),
+            Access::reads(vector, element, n),
+            Access::writes("q", element, n * spec.layers()),
+        ]);
     }
-    let gathered = Access {
-        footprint: element * n,
-        order: Order::Random,
-        concurrency: Concurrency::Indexed,
-        ..read(vector, element, entries)
-    };
-    let sums = Access::sequential("q", Direction::Write, element, n);
-    vec![
-        read("A", element, entries),
-        read("columns", 4, entries),
-        read("row starts", 4, n + 1),
-        gathered,
-        sums,
-    ]
-}
-
-/// Vectors that are read, and those that are written.
-fn vectors(spec: &Spec, read: &[&str], written: &[&str]) -> Vec<Access> {
-    let of = |direction| move |array: &&str| Access::sequential(array, direction, spec.element(), spec.n());
-    read.iter().map(of(Direction::Read)).chain(written.iter().map(of(Direction::Write))).collect()
+    Pass::once([
+        Access::reads("A", element, entries),
+        Access::reads("columns", 4, entries),
+        Access::reads("row starts", 4, n + 1),
+        Access::reads(vector, element, entries).within(element * n).ordered(Order::Random).indexed(),
+        Access::writes("q", element, n),
+    ])
 }
 
 /// The passes of an execution; those with the matrix first.
 fn passes(spec: &Spec) -> Vec<Pass> {
-    let solutions = spec.solutions();
-    let steps = solutions * STEPS;
-    let pass = |times, accesses: [Vec<Access>; 2]| Pass { times, accesses: accesses.concat() };
-    let sums = || vec![read("q", spec.element(), spec.n() * spec.layers())];
+    let read = |array| Access::reads(array, spec.element(), spec.n());
+    let written = |array| Access::writes(array, spec.element(), spec.n());
+    let sums = Access::reads("q", spec.element(), spec.n() * spec.layers());
+    let (solutions, steps) = (spec.solutions(), spec.solutions() * STEPS);
     vec![
-        pass(steps, [product(spec, "p"), vectors(spec, &["p"], &[])]),
-        pass(solutions, [product(spec, "z"), Vec::new()]),
-        pass(steps, [sums(), vectors(spec, &["p", "z", "r"], &["z", "r"])]),
-        pass(steps, [vectors(spec, &["r", "p"], &["p"]), Vec::new()]),
-        pass(solutions, [sums(), vectors(spec, &["x", "z"], &[])]),
-        pass(solutions, [vectors(spec, &["x"], &["z", "r", "p"]), vectors(spec, &["z"], &["x"])]),
+        product(spec, "p").and([read("p")]).times(steps),
+        product(spec, "z").times(solutions),
+        Pass::once([sums.clone()]).and(["p", "z", "r"].map(read)).and(["z", "r"].map(written)).times(steps),
+        Pass::once([read("r"), read("p"), written("p")]).times(steps),
+        Pass::once([sums, read("x"), read("z")]).times(solutions),
+        Pass::once([read("x"), written("z"), written("r"), written("p"), read("z"), written("x")])
+            .times(solutions),
     ]
 }
 
 fn bytes(passes: &[Pass]) -> u64 {
-    passes.iter().map(|pass| pass.times * pass.accesses.iter().map(Access::bytes).sum::<u64>()).sum()
+    passes.iter().map(Pass::bytes).sum()
 }
 
 /// Bytes that the definition moves, whatever the method: with A in compressed rows, and each vector once for a product.
@@ -76,14 +62,8 @@ pub fn work(spec: &Spec) -> Work {
     let compressed = (element + 4) * entries + 4 * (n + 1);
     // Slices are made of compressed rows, which the certificate reads.
     let sliced = if spec.in_blocks() { (element + 2) * (entries + entries / 4) } else { 0 };
-    Work {
-        elements: spec.operations(),
-        effective_bytes: effective,
-        system_bytes: effective,
-        footprint: compressed + sliced + (5 + spec.layers()) * element * n,
-        scratch: 0,
-        passes,
-    }
+    let vectors = (5 + spec.layers()) * element * n;
+    Work::of(spec.operations(), effective, passes).footprint(compressed + sliced + vectors)
 }
 
 /// The part of the declared bytes that products with A read and write.

@@ -27,7 +27,6 @@
 //! compact and the splits, the value of each element of out reveals its i. In every segment the falses and then
 //! the trues must have rising i, which leaves no other order.
 
-mod block_costs;
 pub mod cpu;
 pub mod cuda;
 pub mod inputs;
@@ -77,7 +76,7 @@ impl Problem for Spec {
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        Ok(if self.backend.is_cuda() { block_costs::block_costs(self) } else { Vec::new() })
+        Ok(if self.backend.is_cuda() { work::block_costs(self) } else { Vec::new() })
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

@@ -1,10 +1,20 @@
-//! The memory traffic of the primitives atop scan, pass by pass.
+//! The memory traffic of the primitives atop scan, and the on-chip work of their warps, pass by pass.
 
 use super::spec::{Operation, Spec, TILE};
-use crate::case::Direction::{Read, Write};
-use crate::case::work::Order;
-use crate::case::{Access, Pass, Work};
-use crate::primitives::scan::segments::Lengths;
+use crate::case::block_cost::{BlockCost, WARPS};
+use crate::case::work::{Access, Order, Pass, Work};
+use crate::primitives::scan::{self, segments::Lengths};
+
+/// Instructions of a warp to place 128 elements, and integer instructions among them.
+const ENUMERATE: [f64; 2] = [110.0, 36.0];
+const COMPACT: [f64; 2] = [175.0, 50.0];
+const DISTRIBUTE: [f64; 2] = [170.0, 75.0];
+const SPLIT: [f64; 2] = [310.0, 150.0];
+/// Per tile: loading its bits and summing them over lanes.
+const SUM: [f64; 2] = [150.0, 80.0];
+
+/// Elements that a warp places at a time.
+const ROWS: f64 = 128.0;
 
 /// The work of a case.
 pub fn work(spec: &Spec) -> Work {
@@ -12,45 +22,43 @@ pub fn work(spec: &Spec) -> Work {
     let read = input(spec).map_or(0, |input| input.bytes());
     let written = spec.written() * spec.out_element() + spec.beside();
     let held = if spec.operation == Operation::Enumerate { 0 } else { spec.elements * spec.element };
-    Work {
-        passes: if spec.backend.is_cuda() { cuda(spec) } else { cpu(spec) },
-        elements: spec.elements,
-        effective_bytes: bits + read + written,
-        system_bytes: bits + read + written,
-        footprint: bits + held + spec.elements * spec.out_element() + spec.beside() + temporary(spec),
-        scratch: 0,
-    }
+    let out = spec.elements * spec.out_element() + spec.beside();
+    let mut passes = if spec.backend.is_cuda() { cuda(spec) } else { cpu(spec) };
+    // What has no elements in this case is not declared.
+    passes.iter_mut().for_each(|pass| pass.accesses.retain(|access| access.count > 0));
+    passes.retain(|pass| !pass.accesses.is_empty());
+    Work::of(spec.elements, bits + read + written, passes).footprint(bits + held + out + temporary(spec))
 }
 
 /// The elements of in that are read; distribute reads the first or last element of each segment.
 fn input(spec: &Spec) -> Option<Access> {
     let stride = spec.lengths().and_then(Lengths::block).unwrap_or(1);
-    let all = Access::sequential("in", Read, spec.element, spec.elements);
+    let all = Access::reads("in", spec.element, spec.elements);
     match spec.operation {
         Operation::Enumerate => None,
-        Operation::Distribute => Some(Access {
-            count: spec.segment_count(),
-            order: if stride > 1 { Order::Strided { stride, run: 1.0 } } else { Order::Sequential },
-            ..all
-        }),
+        Operation::Distribute => {
+            Some(Access { count: spec.segment_count(), order: Order::one_in(stride), ..all })
+        }
         _ => Some(all),
     }
 }
 
 /// A split writes two ascending streams per segment; everything else is written in order.
-fn output(spec: &Spec) -> impl Iterator<Item = Access> {
-    let out = Access::sequential("out", Write, spec.out_element(), spec.written());
+fn output(spec: &Spec) -> Access {
     let order = if spec.operation.splits() { Order::Partitions { partitions: 2 } } else { Order::Sequential };
-    let beside = spec.beside() / 4;
+    Access::writes("out", spec.out_element(), spec.written()).ordered(order)
+}
+
+/// What is written beside out.
+fn beside(spec: &Spec) -> Access {
     let name = if spec.operation == Operation::Compact { "pointers" } else { "new heads" };
-    let beside = (beside > 0).then(|| Access::sequential(name, Write, 4, beside));
-    [Access { order, ..out }].into_iter().chain(beside)
+    Access::writes(name, 4, spec.beside() / 4)
 }
 
 /// The first `elements` flags, and the segment heads, read `times` times.
 fn bits(spec: &Spec, elements: u64, times: u64) -> impl Iterator<Item = Access> {
     let words = elements.div_ceil(32);
-    let read = move |array| Access { count: times * words, ..Access::sequential(array, Read, 4, words) };
+    let read = move |array| Access::reads(array, 4, times * words).within(4 * words);
     let flags = spec.operation.flagged().then(|| read("flags"));
     flags.into_iter().chain(spec.segmented().then(|| read("heads")))
 }
@@ -60,12 +68,14 @@ fn bits(spec: &Spec, elements: u64, times: u64) -> impl Iterator<Item = Access> 
 /// elements of its part; a split counts the flags of a segment before it moves the elements.
 fn cpu(spec: &Spec) -> Vec<Pass> {
     let mean = spec.lengths().and_then(Lengths::block).map_or(spec.elements, |mean| mean.min(spec.elements));
-    let splits = u64::from(spec.operation.splits());
+    let splits = spec.operation.splits();
     let summed = if spec.operation == Operation::Compact { spec.elements } else { mean };
-    let moved = bits(spec, spec.elements, 1 + splits).chain(input(spec)).chain(output(spec));
-    // A split clears all new heads before it sets some.
-    let cleared = output(spec).skip(1).filter(|_| splits > 0);
-    pass(bits(spec, summed, 1 + splits).chain(cleared)).into_iter().chain(pass(moved)).collect()
+    let times = 1 + u64::from(splits);
+    vec![
+        // A split clears all new heads before it sets some.
+        Pass::once(bits(spec, summed, times)).and(splits.then(|| beside(spec))),
+        Pass::once(bits(spec, spec.elements, times)).and(input(spec)).and([output(spec), beside(spec)]),
+    ]
 }
 
 /// Whether the sums of tiles before, and behind, each tile are needed.
@@ -92,15 +102,17 @@ fn sums(spec: &Spec) -> u64 {
 /// On GPUs tiles are summed, the sums are scanned, and then elements go to their places.
 fn cuda(spec: &Spec) -> Vec<Pass> {
     let (n, sums) = (spec.elements, sums(spec));
-    let of_sums = |direction| [Access::sequential("sums", direction, 8, sums)];
-    let starts = |direction| [Access::sequential("starts", direction, 4, sums / 32)];
-    let summed = bits(spec, n, 1).chain(of_sums(Write)).chain(starts(Write));
-    let scanned = of_sums(Read).into_iter().chain(starts(Read)).chain(of_sums(Write));
-    let moved = of_sums(Read).into_iter().chain(bits(spec, n, 1)).chain(input(spec)).chain(output(spec));
+    let [read, written] = [Access::reads("sums", 8, sums), Access::writes("sums", 8, sums)];
     // New heads are set one by one, so all are cleared first.
-    let cleared = pass(output(spec).skip(1).filter(|_| spec.operation == Operation::SplitAndSegment));
-    let first = if sums > 0 { [pass(summed), pass(scanned)] } else { [None, None] };
-    [cleared].into_iter().chain(first).chain([pass(moved)]).flatten().collect()
+    let cleared = Pass::once((spec.operation == Operation::SplitAndSegment).then(|| beside(spec)));
+    let moved = Pass::once([read.clone()]).and(bits(spec, n, 1)).and(input(spec));
+    let moved = moved.and([output(spec), beside(spec)]);
+    if sums == 0 {
+        return vec![cleared, moved];
+    }
+    let summed = Pass::once(bits(spec, n, 1)).and([written.clone(), Access::writes("starts", 4, sums / 32)]);
+    let scanned = Pass::once([read, Access::reads("starts", 4, sums / 32), written]);
+    vec![cleared, summed, scanned, moved]
 }
 
 /// Bytes of the tiles' sums, before and after they are scanned, and of the bits where the scan restarts.
@@ -108,14 +120,47 @@ fn temporary(spec: &Spec) -> u64 {
     if spec.backend.is_cuda() { 16 * sums(spec) + sums(spec) / 8 } else { 0 }
 }
 
-fn pass(accesses: impl Iterator<Item = Access>) -> Option<Pass> {
-    let accesses: Vec<Access> = accesses.filter(|access| access.count > 0).collect();
-    (!accesses.is_empty()).then(|| Pass::once(accesses))
+/// Block costs for each pass of a case on a GPU.
+pub fn block_costs(spec: &Spec) -> Vec<BlockCost> {
+    let cleared =
+        (spec.operation == Operation::SplitAndSegment && spec.elements > 0).then(BlockCost::default);
+    let directions = sums_needed(spec).map(u64::from).iter().sum::<u64>();
+    let sums = if directions > 0 { vec![summed(spec), scanned(spec, directions)] } else { Vec::new() };
+    cleared.into_iter().chain(sums).chain([placed(spec)]).collect()
+}
+
+/// A block has 32 warps, each of which sums one tile independently.
+fn summed(spec: &Spec) -> BlockCost {
+    let all = tiles(spec.elements);
+    of_tiles(all, 1.0).blocks(all / 32).with(all as f64, [SUM[0], SUM[1], 0.0])
+}
+
+fn of_tiles(tiles: u64, loads: f64) -> BlockCost {
+    BlockCost::of(tiles, WARPS).loads(loads).steps(14.0)
+}
+
+fn scanned(spec: &Spec, directions: u64) -> BlockCost {
+    scan::block_costs::one_pass(scan::spec::Method::Lookback, true, directions * 8 * tiles(spec.elements), 8)
+}
+
+/// A warp places its tile's elements a few rows at a time, waiting for the loads of each row.
+fn placed(spec: &Spec) -> BlockCost {
+    let counts = match spec.operation {
+        Operation::Enumerate => ENUMERATE,
+        Operation::Compact => COMPACT,
+        Operation::Distribute => DISTRIBUTE,
+        Operation::Split | Operation::SplitAndSegment => SPLIT,
+    };
+    let tiles = spec.elements.div_ceil(TILE);
+    let rows = TILE as f64 / ROWS;
+    let loads = if spec.operation == Operation::Enumerate { 1.0 } else { 1.0 + rows };
+    let each = [SUM[0] + rows * counts[0], SUM[1] + rows * counts[1], 0.0];
+    of_tiles(tiles, loads).blocks(tiles.div_ceil(8)).with(tiles as f64, each)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
+    use super::super::tests::{ALL, spec};
     use super::*;
     use crate::case::Backend;
 
@@ -159,5 +204,26 @@ mod tests {
             [1252, 2 * 1252 + sums + 8, 2 * sums + 8, sums + 3 * 1252 + 80_000]
         );
         assert_eq!([0, 4096, 4096 * 31, 4096 * 32].map(tiles), [32, 32, 32, 64]);
+    }
+
+    #[test]
+    fn there_is_one_for_each_pass() {
+        for operation in ALL {
+            for mean in [0, 7] {
+                if (operation == Operation::SplitAndSegment) == (mean == 0) && operation.splits() {
+                    continue;
+                }
+                let spec = Spec { backend: Backend::Cuda, ..spec(operation, 10_000, mean, 1) };
+                assert_eq!(block_costs(&spec).len(), work(&spec).passes.len(), "{operation:?} {mean}");
+            }
+        }
+    }
+
+    /// 2^20 elements are 256 tiles of 32 rows of 128.
+    #[test]
+    fn warps_place_their_tiles() {
+        let all = block_costs(&Spec { backend: Backend::Cuda, ..spec(Operation::Enumerate, 1 << 20, 0, 1) });
+        let last = all.last().expect("a pass");
+        assert_eq!((last.tiles, last.blocks, last.instructions), (256, 32, 256.0 * (150.0 + 32.0 * 110.0)));
     }
 }

@@ -44,7 +44,7 @@ fn counting(spec: &Spec, levels: &Levels) -> BlockCost {
     // With counters of 64 KiB and more, a multiprocessor has no room for a second block.
     let resident = if levels.chunks.min(WINDOW) > WINDOW / 2 { 1 } else { 2 };
     let [instructions, integers] = COUNT[usize::from(spec.index == 8)];
-    let cost = BlockCost { tiles, resident, loads: 1.0, steps: 4.0, ..BlockCost::default() };
+    let cost = BlockCost::of(tiles, resident).loads(1.0).steps(4.0);
     // An atomic addition reads and writes its counter.
     cost.with(warps(spec), [instructions, integers, 2.0 * random()])
 }
@@ -52,7 +52,7 @@ fn counting(spec: &Spec, levels: &Levels) -> BlockCost {
 /// One block of 1024 threads, which carries a sum from one round to the next.
 fn summing(levels: &Levels) -> BlockCost {
     let rounds = levels.chunks.div_ceil(THREADS * SUMMED_AT_ONCE) as f64;
-    BlockCost { tiles: 1, loads: rounds, steps: 12.0 * rounds, ..BlockCost::default() }
+    BlockCost::of(1, 0).loads(rounds).steps(12.0 * rounds)
 }
 
 /// A tile: ranks by counters, room in the partitions (whose counters stay in L2), and pairs moved into and out
@@ -63,15 +63,9 @@ fn dividing(spec: &Spec) -> BlockCost {
     let [instructions, integers] = DIVIDE[usize::from(spec.index == 8)][size_class(spec.tuple)];
     // Counters, look-ups and pairs hit random banks; reads are in order, and neighbours mostly share a bin.
     let shared = 3.0 * random() + words * random() + words + 1.0;
-    let cost = BlockCost {
-        tiles: spec.moves().div_ceil(tile),
-        resident: 2,
-        loads: 1.0,
-        looks: 1.0,
-        // Six barriers, five shuffles, a sum over the warps' sums, counters and places.
-        steps: 11.0 + f64::from(DIVIDERS) / LANES as f64 + 8.0,
-        ..BlockCost::default()
-    };
+    // Six barriers, five shuffles, a sum over the warps' sums, counters and places.
+    let steps = 11.0 + f64::from(DIVIDERS) / LANES as f64 + 8.0;
+    let cost = BlockCost::of(spec.moves().div_ceil(tile), 2).loads(1.0).looks(1.0).steps(steps);
     cost.with(warps(spec), [instructions, integers, shared])
 }
 
@@ -79,14 +73,7 @@ fn dividing(spec: &Spec) -> BlockCost {
 fn placing(spec: &Spec, levels: &Levels) -> BlockCost {
     let words = spec.tuple as f64 / 4.0;
     let [instructions, integers] = PLACE[size_class(spec.tuple)];
-    let cost = BlockCost {
-        tiles: levels.chunks,
-        resident: 1,
-        loads: 1.0,
-        looks: 1.0,
-        steps: 10.0,
-        ..BlockCost::default()
-    };
+    let cost = BlockCost::of(levels.chunks, 1).loads(1.0).looks(1.0).steps(10.0);
     cost.with(warps(spec), [instructions, integers, words * random() + words])
 }
 

@@ -15,9 +15,8 @@
 
 use super::partitioned::Digit;
 use super::spec::Spec;
-use super::work::{confined, pairs, sorted_near, streams, written};
-use crate::case::work::Order;
-use crate::case::{Access, Direction, Pass};
+use super::work::{confined, pairs, placed, sorted_near, streams};
+use crate::case::work::{Access, Order, Pass};
 
 /// Maximum bits by which one pass divides: the counters and addresses of 2048 bins share a multiprocessor's
 /// memory with the pairs of a tile.
@@ -122,25 +121,23 @@ impl Levels {
         if spec.moves() == 0 {
             return Vec::new();
         }
-        let counted = |direction| Access::sequential("counts", direction, COUNTER, self.chunks);
-        let scanned = Access::sequential("L", Direction::Read, spec.index, spec.moves());
-        let sum = vec![counted(Direction::Read), counted(Direction::Write)];
+        let [read, written] = [Access::reads, Access::writes].map(|of| of("counts", COUNTER, self.chunks));
         let mut all = vec![
-            Pass::once(vec![counted(Direction::Write)]),
-            Pass { times: self.scans(), accesses: vec![scanned] },
-            Pass { times: self.levels.len() as u64, accesses: sum },
+            Pass::once([written.clone()]),
+            Pass::once([Access::reads("L", spec.index, spec.moves())]).times(self.scans()),
+            Pass::once([read, written]).times(self.levels.len() as u64),
         ];
         let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
-        let mut taken = pairs(spec, 0, Direction::Read, spec.index, Order::Sequential);
+        let mut taken = pairs(spec, 0, spec.index, Access::reads);
         for (k, level) in self.levels.iter().enumerate() {
             let order = sorted_near(streams(spec, level.digit), tile);
-            let left = pairs(spec, k + 1, Direction::Write, level.leaves, order);
-            all.push(Pass::once([taken, left].concat()));
-            taken = pairs(spec, k + 1, Direction::Read, level.leaves, Order::Sequential);
+            let left = pairs(spec, k + 1, level.leaves, Access::writes);
+            all.push(Pass::once(taken).and(left.map(|to| to.ordered(order.clone()))));
+            taken = pairs(spec, k + 1, level.leaves, Access::reads);
         }
         let in_order = self.shared && !spec.overwrites();
         let order = if in_order { Order::Sequential } else { confined(spec, self.chunks) };
-        all.push(Pass::once(taken.into_iter().chain([written(spec, order)]).collect()));
+        all.push(Pass::once(taken).and([placed(spec, order)]));
         all
     }
 }

@@ -10,29 +10,23 @@
 use super::levels::Levels;
 use super::partitioned::{Cut, Digit, group};
 use super::spec::{Kernel, Locations, Spec};
-use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Pass, Work};
+use crate::case::work::{Access, Order, Pass, Work};
 
 /// Maximum number of input chunks in which partitions are counted when L is generated.
 pub const COUNTING_CHUNKS: u64 = 256;
 
 /// The work of a case. On a GPU, partitioning has different passes ([`Levels`]).
 pub fn work(spec: &Spec) -> Work {
-    let data = spec.moves() * spec.tuple;
-    let locations = spec.moves() * spec.index;
+    let (data, locations) = (spec.moves() * spec.tuple, spec.moves() * spec.index);
     let (passes, workspace) = match (Levels::of(spec), &spec.cut) {
         (Some(levels), _) => (levels.passes(spec), levels.workspace(spec)),
         (None, Some(cut)) => (partitioned(spec, cut), workspace(spec, cut)),
         (None, None) => (passes(spec), 0),
     };
-    Work {
-        passes,
-        elements: spec.moves(),
-        effective_bytes: data,
-        system_bytes: 2 * data + locations,
-        footprint: (spec.input() + spec.output()) * spec.tuple + locations + workspace,
-        scratch: scratch(spec),
-    }
+    Work::of(spec.moves(), data, passes)
+        .system(2 * data + locations)
+        .footprint((spec.input() + spec.output()) * spec.tuple + locations + workspace)
+        .scratch(scratch(spec))
 }
 
 /// Bytes needed for generating and checking L. An L without a closed form is generated from counts of each
@@ -60,14 +54,16 @@ fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
     }
     let mut all = Vec::new();
     for (k, &digit) in cut.digits.iter().enumerate() {
-        let [locations, tuples] = pairs(spec, k, Direction::Read, spec.index, Order::Sequential).map(led);
-        let sorted = pairs(spec, k + 1, Direction::Write, spec.index, staged(spec, digit)).map(led);
-        all.push(Pass::once(vec![locations.clone()]));
-        all.push(Pass::once([locations, tuples].into_iter().chain(sorted).collect()));
+        let [locations, tuples] = pairs(spec, k, spec.index, Access::reads).map(Access::indexed);
+        let order = staged(spec, digit);
+        let sorted =
+            pairs(spec, k + 1, spec.index, Access::writes).map(|to| to.ordered(order.clone()).indexed());
+        all.push(Pass::once([locations.clone()]));
+        all.push(Pass::once([locations, tuples]).and(sorted));
     }
-    let passes = cut.digits.len();
-    let [locations, tuples] = pairs(spec, passes, Direction::Read, spec.index, Order::Sequential);
-    all.push(Pass::once(vec![locations, led(tuples), led(written(spec, confined(spec, cut.chunks)))]));
+    let [locations, tuples] = pairs(spec, cut.digits.len(), spec.index, Access::reads);
+    let placed = placed(spec, confined(spec, cut.chunks)).indexed();
+    all.push(Pass::once([locations, tuples.indexed(), placed]));
     all
 }
 
@@ -85,26 +81,22 @@ pub(super) fn sorted_near(order: Order, tile: u64) -> Order {
     }
 }
 
-/// L and R_in if `copies` is 0, else their copies after that many passes; locations have `bytes` bytes.
+/// L and R_in if `copies` is 0, else their copies after that many passes, read or written; locations have `bytes` bytes.
 pub(super) fn pairs(
     spec: &Spec,
     copies: usize,
-    direction: Direction,
     bytes: u64,
-    order: Order,
+    access: fn(&str, u64, u64) -> Access,
 ) -> [Access; 2] {
     let ticks = "'".repeat(copies);
     let tuples = if copies == 0 { "R_in".to_owned() } else { format!("R{ticks}") };
-    [(format!("L{ticks}"), bytes), (tuples, spec.tuple)].map(|(array, element)| Access {
-        order: order.clone(),
-        ..Access::sequential(&array, direction, element, spec.moves())
-    })
+    [(format!("L{ticks}"), bytes), (tuples, spec.tuple)]
+        .map(|(array, element)| access(&array, element, spec.moves()))
 }
 
 /// R_out, where each location may lead to any place.
-pub(super) fn written(spec: &Spec, order: Order) -> Access {
-    let all = Access::sequential("R_out", Direction::Write, spec.tuple, spec.moves());
-    Access { footprint: spec.tuples * spec.tuple, order, ..all }
+pub(super) fn placed(spec: &Spec, order: Order) -> Access {
+    Access::writes("R_out", spec.tuple, spec.moves()).within(spec.tuples * spec.tuple).ordered(order)
 }
 
 /// The write order of a pass that sorts by a digit: one stream per value that occurs.
@@ -136,36 +128,25 @@ fn passes(spec: &Spec) -> Vec<Pass> {
     let (segments, passes) = spec.method.segments_and_passes();
     let mut all = Vec::new();
     for (segment_count, segment) in parts(spec.moves(), segments) {
+        let scan = Pass::once([Access::reads("L", spec.index, segment)]).times(segment_count);
+        // With L[i] = i a segment's tuples are contiguous, and are moved once.
         if spec.locations == Locations::Sequential && passes > 1 {
-            all.extend(sequential(spec, segment_count, segment, passes));
+            all.extend([scan.clone().times(passes - 1), scan.and(sides(spec, segment))]);
             continue;
         }
         let mut scans = passes;
         for (chunk_count, moved) in parts(segment, passes) {
-            let accesses = scheme_pass(spec, segment, passes, moved);
-            all.push(Pass { times: segment_count * chunk_count, accesses });
+            all.push(scan.clone().and(chunk(spec, segment, passes, moved)).times(chunk_count));
             scans -= chunk_count;
         }
         // With more passes than tuples in a segment, some passes only scan L.
-        if scans > 0 {
-            all.push(Pass { times: segment_count * scans, accesses: vec![scan(spec, segment)] });
-        }
+        all.extend((scans > 0).then(|| scan.times(scans)));
     }
     all
 }
 
-/// With L[i] = i a segment's tuples are contiguous: over all passes L is scanned `passes` times, and the tuples
-/// are moved once.
-fn sequential(spec: &Spec, segments: u64, segment: u64, passes: u64) -> [Pass; 2] {
-    let [random, companion] = sides(spec, segment);
-    [
-        Pass { times: segments * (passes - 1), accesses: vec![scan(spec, segment)] },
-        Pass { times: segments, accesses: vec![scan(spec, segment), random, companion] },
-    ]
-}
-
-/// One pass that moves `moved` of a segment's tuples.
-fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access> {
+/// What one pass moves: `moved` of a segment's tuples.
+fn chunk(spec: &Spec, segment: u64, passes: u64, moved: u64) -> [Access; 2] {
     let order = match spec.locations {
         Locations::Random => Order::Random,
         Locations::Zipf { exponent } => Order::Zipf { exponent },
@@ -178,37 +159,28 @@ fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access
     let chunk = spec.tuples.div_ceil(passes);
     let places = if spec.locations == Locations::Sequential { segment } else { chunk };
     // One in `share` tuples of the part that the pass walks through is moved.
-    let beside = if share == 1 { Order::Sequential } else { Order::Strided { stride: share, run: 1.0 } };
     let walked = (moved * share).min(segment);
     let [random, companion] = sides(spec, moved);
-    vec![
-        scan(spec, segment),
-        Access { footprint: places * spec.tuple, order, ..random },
-        Access { footprint: walked * spec.tuple, order: beside, ..companion },
+    [
+        random.within(places * spec.tuple).ordered(order),
+        companion.within(walked * spec.tuple).ordered(Order::one_in(share)),
     ]
 }
 
 /// `count` tuples of the array accessed through L, and of the array accessed in order.
 fn sides(spec: &Spec, count: u64) -> [Access; 2] {
-    let sides = match spec.kernel {
-        Kernel::Gather => [("R_in", Direction::Read), ("R_out", Direction::Write)],
-        Kernel::Scatter => [("R_out", Direction::Write), ("R_in", Direction::Read)],
-    };
-    sides.map(|(array, direction)| led(Access::sequential(array, direction, spec.tuple, count)))
-}
-
-fn scan(spec: &Spec, segment: u64) -> Access {
-    Access::sequential("L", Direction::Read, spec.index, segment)
-}
-
-/// One side of the move: one tuple per location.
-fn led(access: Access) -> Access {
-    Access { concurrency: Concurrency::Indexed, ..access }
+    let input = Access::reads("R_in", spec.tuple, count).indexed();
+    let output = Access::writes("R_out", spec.tuple, count).indexed();
+    match spec.kernel {
+        Kernel::Gather => [input, output],
+        Kernel::Scatter => [output, input],
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Direction;
     use crate::primitives::gather_scatter::tests::spec;
     use proptest::prelude::*;
 

@@ -3,8 +3,8 @@
 use super::spec::{Build, BuildMethod, Method, Search};
 use crate::case::BlockCost;
 use crate::case::block_cost::LANES;
-use crate::primitives::multisplit::spec::Values;
-use crate::primitives::{Problem, multisplit};
+use crate::primitives::multisplit::block_costs::{back, looking};
+use crate::primitives::multisplit::{self, spec::Values};
 
 /// The load factor beyond which records that are put away from home often find their alternative full, too.
 const MOVES: f64 = 0.9;
@@ -36,18 +36,7 @@ pub fn split_of_records(spec: &Build) -> Option<multisplit::Spec> {
     parts.then(|| multisplit::Spec::of_field(spec.count, Values::Four, spec.bits() as u32, "fused").ok())?
 }
 
-/// The costs of the multisplit's passes, whose keys are hashed when they are counted and when they are moved.
-fn hashed(split: &multisplit::Spec) -> Result<Vec<BlockCost>, String> {
-    let mut costs = split.block_costs()?;
-    let warps = split.keys as f64 / LANES as f64;
-    for cost in costs.iter_mut().step_by(2) {
-        cost.instructions += warps * HASHED[0];
-        cost.integers += warps * HASHED[1];
-    }
-    Ok(costs)
-}
-
-/// Block costs for each pass of a search: those of its multisplits, or of the steps of he2007. Searches in buckets keep no
+/// Block costs for each pass of a search: those of its multisplits, which hash the keys, or of the steps of he2007. Searches in buckets keep no
 /// tiles.
 ///
 /// # Errors
@@ -60,11 +49,11 @@ pub fn of_search(spec: &Search) -> Result<Vec<BlockCost>, String> {
         return Ok(chained(spec));
     }
     let Some(split) = split(spec) else { return Ok(Vec::new()) };
-    let mut costs = hashed(&split)?;
+    let mut costs = looking(&split, HASHED)?;
     costs.push(BlockCost::default());
     if !spec.order_is_free() {
         let warps = split.keys as f64 / LANES as f64;
-        costs.push(multisplit::block_costs::back(&split).with(warps, [HASHED[0], HASHED[1], 0.0]));
+        costs.push(back(&split).with(warps, [HASHED[0], HASHED[1], 0.0]));
     }
     Ok(costs)
 }
@@ -74,17 +63,10 @@ pub fn of_search(spec: &Search) -> Result<Vec<BlockCost>, String> {
 /// of each. In a pass of the gather a block looks up the number of ids, a thread takes four in turn, and its warp waits
 /// for a record if one of the lanes has an id of the chunk.
 fn chained(spec: &Search) -> Vec<BlockCost> {
-    let looping = |count: u64, loads: f64, steps: f64| BlockCost {
-        tiles: count.div_ceil(BLOCK),
-        resident: RESIDENT,
-        loads,
-        steps,
-        ..BlockCost::default()
-    };
-    let probe = looping(spec.keys, 4.0, 3.0);
+    let looping = |count: u64| BlockCost::of(count.div_ceil(BLOCK), RESIDENT);
+    let probe = looping(spec.keys).loads(4.0).steps(3.0);
     let found = 1.0 - (1.0 - 1.0 / spec.passes() as f64).powi(LANES as i32);
-    let gather = looping(spec.most_matches().div_ceil(IDS), IDS as f64 * (1.0 + found), 0.0);
-    let gather = BlockCost { looks: 1.0, ..gather };
+    let gather = looping(spec.most_matches().div_ceil(IDS)).loads(IDS as f64 * (1.0 + found)).looks(1.0);
     let sums = BlockCost::default();
     vec![probe, sums, sums, sums, probe, gather]
 }
@@ -98,12 +80,13 @@ pub fn of_build(spec: &Build) -> Result<Vec<BlockCost>, String> {
         return Err("no model covers the records that give way in a nearly full table".to_owned());
     }
     let Some(split) = split_of_records(spec) else { return Ok(Vec::new()) };
-    Ok([vec![BlockCost::default()], hashed(&split)?, vec![BlockCost::default()]].concat())
+    Ok([vec![BlockCost::default()], looking(&split, HASHED)?, vec![BlockCost::default()]].concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::Problem;
     use crate::primitives::words::params;
 
     fn search(words: &str) -> Search {

@@ -2,8 +2,7 @@
 
 use super::block_costs;
 use super::spec::{Build, BuildMethod, Distribution, Method, Search};
-use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Pass, Work};
+use crate::case::work::{Access, Order, Pass, Work};
 use crate::primitives::{Problem, multisplit};
 
 /// Bytes of an entry: a key and an id.
@@ -60,27 +59,10 @@ fn order(spec: &Search) -> Order {
     }
 }
 
-fn table_access(direction: Direction, element: u64, count: u64, footprint: u64, order: Order) -> Access {
-    let concurrency = Concurrency::Independent;
-    Access { array: "table".to_owned(), direction, element, count, footprint, order, concurrency }
-}
-
-/// A pass over arrays of 4-byte elements: those that are read, then those that are written.
-fn over(n: u64, read: &[&str], written: &[&str]) -> Vec<Access> {
-    let access = |direction| move |array: &&str| Access::sequential(array, direction, 4, n);
-    read.iter().map(access(Direction::Read)).chain(written.iter().map(access(Direction::Write))).collect()
-}
-
-/// The partitions of `array` that a multisplit writes.
-fn staged(array: &str, element: u64, n: u64, bits: u64) -> Access {
-    let order = Order::Staged { partitions: 1 << bits, tile: SPLIT_TILE };
-    Access { order, ..Access::sequential(array, Direction::Write, element, n) }
-}
-
 /// The visits of searches to the buckets, in the order of the partitions or in any.
 fn looked(spec: &Search, order: Order) -> Access {
-    let (bytes, visited) = (spec.layout().bytes(), times(spec.keys, visits(spec)));
-    table_access(Direction::Read, spec.bucket_bytes(), visited, bytes, order)
+    let visited = times(spec.keys, visits(spec));
+    Access::reads("table", spec.bucket_bytes(), visited).within(spec.layout().bytes()).ordered(order)
 }
 
 /// The passes of a search, and the bytes of the arrays beside keys and table.
@@ -90,8 +72,9 @@ fn passes(spec: &Search) -> (Vec<Pass>, u64) {
         Method::Partitioned { .. } => (partitioned(spec), spec.beside_partitions()),
         Method::He2007 { .. } => (he2007(spec), 4 * n + 12 * spec.most_matches()),
         _ => {
-            let all = [over(n, &["keys"], &[]), vec![looked(spec, order(spec))], over(n, &[], &["out"])];
-            (vec![Pass::once(all.concat())], 4 * n)
+            let looked = looked(spec, order(spec));
+            let all = [Access::reads("keys", 4, n), looked, Access::writes("out", 4, n)];
+            (vec![Pass::once(all)], 4 * n)
         }
     }
 }
@@ -99,22 +82,31 @@ fn passes(spec: &Search) -> (Vec<Pass>, u64) {
 /// A count and a split of the keys, the searches, and the split backwards.
 fn partitioned(spec: &Search) -> Vec<Pass> {
     let (n, bits, free) = (spec.keys, spec.bits(), spec.order_is_free());
-    let (part, found) =
-        (looked(spec, Order::Chunks { chunks: 1 << bits }), if free { "out" } else { "found" });
-    let search = Pass::once([over(n, &["split keys"], &[]), vec![part], over(n, &[], &[found])].concat());
-    if let Some(split) = block_costs::split(spec) {
-        let back = (!free).then(|| Pass::once(multisplit::back(&split)));
-        return split.work().passes.into_iter().chain([search]).chain(back).collect();
-    }
-    let read: &[&str] = if free { &["keys", "numbers"] } else { &["keys"] };
-    let written: &[&str] = if free { &["split keys", "out numbers"] } else { &["split keys"] };
-    let written = written.iter().map(|array| staged(array, 4, n, bits));
-    let split = over(n, read, &[]).into_iter().chain(written).collect();
-    let mut passes = vec![Pass::once(over(n, &["keys"], &[])), Pass::once(split), search];
-    if !free {
-        passes.push(Pass::once(over(n, &["keys", "found"], &["out"])));
-    }
-    passes
+    let search = Pass::once([
+        Access::reads("split keys", 4, n),
+        looked(spec, Order::Chunks { chunks: 1 << bits }),
+        Access::writes(if free { "out" } else { "found" }, 4, n),
+    ]);
+    let (split, back) = match block_costs::split(spec) {
+        Some(split) => (split.work().passes, multisplit::back(&split)),
+        None => {
+            let values = free.then_some(["numbers", "out numbers"]);
+            let read = ["keys", "found"].map(|array| Access::reads(array, 4, n));
+            (split_on_cpus(n, bits, values), Pass::once(read).and([Access::writes("out", 4, n)]))
+        }
+    };
+    split.into_iter().chain([search]).chain((!free).then_some(back)).collect()
+}
+
+/// A count and a split of keys on CPUs, and of the values that go with them from one array to the other.
+fn split_on_cpus(n: u64, bits: u64, values: Option<[&str; 2]>) -> Vec<Pass> {
+    let order = Order::Staged { partitions: 1 << bits, tile: SPLIT_TILE };
+    let keys = Access::reads("keys", 4, n);
+    let [read, written] = [values.map(|[from, _]| from), values.map(|[_, to]| to)];
+    let written =
+        ["split keys"].into_iter().chain(written).map(|to| Access::writes(to, 4, n).ordered(order.clone()));
+    let moved = Pass::once([keys.clone()]).and(read.map(|from| Access::reads(from, 4, n))).and(written);
+    vec![Pass::once([keys]), moved]
 }
 
 /// Sectors that a search reads of the entries, which lie side by side: a run of m entries that begins anywhere in a
@@ -132,81 +124,61 @@ fn entries_of_a_search(spec: &Search) -> f64 {
 /// summed by tiles, whose sums are summed before they are added; a pass of the gather scans L and takes the ids of its
 /// chunk.
 fn he2007(spec: &Search) -> Vec<Pass> {
-    let (n, count, headers) = (spec.keys, spec.count, spec.headers());
-    let random = |array: &str, element, count, footprint| Access {
-        order: order(spec),
-        footprint,
-        ..Access::sequential(array, Direction::Read, element, count)
-    };
-    let entries = times(n, entries_of_a_search(spec));
-    let probe =
-        || vec![random("headers", 4, n, 4 * headers), random("entries", ENTRY, entries, ENTRY * count)];
+    let (n, count, passes) = (spec.keys, spec.count, spec.passes());
+    let keys = Access::reads("keys", 4, n);
+    let headers = Access::reads("headers", 4, n).within(4 * spec.headers()).ordered(order(spec));
+    let entries = Access::reads("entries", ENTRY, times(n, entries_of_a_search(spec)));
+    let entries = entries.within(ENTRY * count).ordered(order(spec));
+    let counts = Access::reads("counts", 4, n);
+    let [sums, summed] = [Access::reads, Access::writes].map(|of| of("sums", 8, n.div_ceil(SUM_TILE)));
     let matches = times(n * spec.copies, spec.hits);
-    let counting = [over(n, &["keys"], &["counts"]), probe()].concat();
-    let sums = |direction| Access::sequential("sums", direction, 8, n.div_ceil(SUM_TILE));
-    let of_tiles = [over(n, &["counts"], &[]), vec![sums(Direction::Write)]].concat();
-    let of_all = vec![sums(Direction::Read), sums(Direction::Write)];
-    let added = [over(n, &["counts"], &["offsets"]), vec![sums(Direction::Read)]].concat();
-    let locating = [over(n, &["keys", "offsets"], &[]), probe(), over(matches, &[], &["L"])].concat();
-    let passes = spec.passes();
     let gathered = matches.div_ceil(passes);
-    let taken = if passes == 1 { Order::Sequential } else { Order::Strided { stride: passes, run: 1.0 } };
-    let gather = vec![
-        Access::sequential("L", Direction::Read, 4, matches),
-        random("records", 8, gathered, (8 * count).div_ceil(passes)),
-        Access {
-            order: taken,
-            footprint: 8 * matches,
-            ..Access::sequential("out", Direction::Write, 8, gathered)
-        },
-    ];
-    let once = [counting, of_tiles, of_all, added, locating].map(Pass::once);
-    once.into_iter().chain([Pass { times: passes, accesses: gather }]).collect()
+    vec![
+        Pass::once([keys.clone(), Access::writes("counts", 4, n), headers.clone(), entries.clone()]),
+        Pass::once([counts.clone(), summed.clone()]),
+        Pass::once([sums.clone(), summed]),
+        Pass::once([counts, Access::writes("offsets", 4, n), sums]),
+        Pass::once([keys, Access::reads("offsets", 4, n), headers, entries, Access::writes("L", 4, matches)]),
+        Pass::once([
+            Access::reads("L", 4, matches),
+            Access::reads("records", 8, gathered).within((8 * count).div_ceil(passes)).ordered(order(spec)),
+            Access::writes("out", 8, gathered).within(8 * matches).ordered(Order::one_in(passes)),
+        ])
+        .times(passes),
+    ]
 }
 
 /// The accesses of a search.
 pub fn search(spec: &Search) -> Work {
     let (n, (passes, beside)) = (spec.keys, passes(spec));
-    let bytes = 8 * n + 8 * times(n, spec.hits);
     let table = match spec.method {
         Method::He2007 { .. } => 16 * spec.count + 4 * (spec.headers() + n),
         _ => spec.layout().bytes(),
     };
-    let footprint = table + 4 * n + beside;
     let scratch = if spec.order_is_free() { n.div_ceil(8) } else { 0 };
-    Work { passes, elements: n, effective_bytes: bytes, system_bytes: bytes, footprint, scratch }
+    Work::of(n, 8 * n + 8 * times(n, spec.hits), passes).footprint(table + 4 * n + beside).scratch(scratch)
 }
 
 /// The accesses of building: the table is emptied; each record reads its bucket and takes a slot, in the order of the
 /// partitions after a count and a split of the records.
 pub fn build(spec: &Build) -> Work {
     let (n, layout) = (spec.count, spec.layout());
-    let (slots, bytes) = (layout.all_slots(), layout.bytes());
-    let looked = times(n, 1.0 + away(layout.slots, spec.load));
     let parts = matches!(spec.method, BuildMethod::Partitioned { .. }).then(|| spec.bits());
-    let order = || parts.map_or(Order::Random, |bits| Order::Chunks { chunks: 1 << bits });
-    let mut passes = vec![Pass::once(vec![Access::sequential("table", Direction::Write, 8, slots)])];
-    if let Some(split) = block_costs::split_of_records(spec) {
-        passes.extend(split.work().passes);
-    } else if let Some(bits) = parts {
-        passes.push(Pass::once(over(n, &["keys"], &[])));
-        let written = ["split keys", "split ids"].map(|array| staged(array, 4, n, bits));
-        passes.push(Pass::once([over(n, &["keys", "ids"], &[]), written.to_vec()].concat()));
-    }
-    let put = vec![
-        table_access(Direction::Read, spec.bucket_bytes(), looked, bytes, order()),
-        table_access(Direction::Write, 8, n, bytes, order()),
-    ];
-    let placed: &[&str] = if parts.is_some() { &["split keys", "split ids"] } else { &["keys", "ids"] };
-    passes.push(Pass::once([over(n, placed, &[]), put].concat()));
-    Work {
-        passes,
-        elements: n,
-        effective_bytes: 16 * n,
-        system_bytes: 16 * n,
-        footprint: bytes + if parts.is_some() { 16 * n } else { 8 * n },
-        scratch: n.div_ceil(8),
-    }
+    let order = parts.map_or(Order::Random, |bits| Order::Chunks { chunks: 1 << bits });
+    let split = match (block_costs::split_of_records(spec), parts) {
+        (Some(split), _) => split.work().passes,
+        (None, Some(bits)) => split_on_cpus(n, bits, Some(["ids", "split ids"])),
+        (None, None) => Vec::new(),
+    };
+    let looked = times(n, 1.0 + away(layout.slots, spec.load));
+    let put = [Access::reads("table", spec.bucket_bytes(), looked), Access::writes("table", 8, n)];
+    let placed = if parts.is_some() { ["split keys", "split ids"] } else { ["keys", "ids"] };
+    let placed = Pass::once(placed.map(|array| Access::reads(array, 4, n)))
+        .and(put.map(|access| access.within(layout.bytes()).ordered(order.clone())));
+    let emptied = Pass::once([Access::writes("table", 8, layout.all_slots())]);
+    Work::of(n, 16 * n, [emptied].into_iter().chain(split).chain([placed]))
+        .footprint(layout.bytes() + if parts.is_some() { 16 * n } else { 8 * n })
+        .scratch(n.div_ceil(8))
 }
 
 #[cfg(test)]

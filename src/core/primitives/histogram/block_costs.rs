@@ -43,8 +43,7 @@ fn voted(spec: &Spec) -> BlockCost {
     let bits = spec.bins.next_power_of_two().ilog2() as usize;
     let [instructions, integers] = counts.map(|by_bits| by_bits[bits - 1]);
     let tiles = spec.elements.div_ceil(VOTED_IN_FLIGHT);
-    let cost =
-        BlockCost { blocks: spec.subproblems(), tiles, resident: WARPS, loads: 1.0, ..BlockCost::default() };
+    let cost = BlockCost::of(tiles, WARPS).blocks(spec.subproblems()).loads(1.0);
     // A search compares a splitter per bit; the lanes compare at most as many different ones as the step has.
     let searched = if spec.by == By::Even { 0.0 } else { 4.0 * bits as f64 };
     cost.with(tiles as f64, [instructions, integers, searched])
@@ -56,8 +55,7 @@ fn shared(spec: &Spec) -> BlockCost {
     let counts = if spec.by == By::Even { EVEN } else { RANGE };
     let [instructions, integers] = [0, 1].map(|k| counts[k] + looks * LOOK[k]);
     let tiles = spec.elements.div_ceil(IN_FLIGHT);
-    let cost =
-        BlockCost { tiles, resident: WARPS, loads: 1.0, steps: ends(spec, &layout), ..BlockCost::default() };
+    let cost = BlockCost::of(tiles, WARPS).loads(1.0).steps(ends(spec, &layout));
     cost.with(spec.elements as f64 / LANES as f64, [instructions, integers, wavefronts])
 }
 

@@ -23,7 +23,7 @@ pub mod values;
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem};
-use crate::case::{Access, BlockCost, Direction, Fault, Params, Pass, Refusal, Work};
+use crate::case::{Access, BlockCost, Fault, Params, Pass, Refusal, Work};
 use spec::{Ending, Method};
 
 impl Definition for Spec {
@@ -40,14 +40,9 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        Work {
-            passes: passes(self),
-            elements: self.elements,
-            effective_bytes: self.input(),
-            system_bytes: self.input(),
-            footprint: self.input() + self.output() + self.stored(),
-            scratch: self.output(),
-        }
+        Work::of(self.elements, self.input(), passes(self))
+            .footprint(self.input() + self.output() + self.stored())
+            .scratch(self.output())
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
@@ -68,22 +63,21 @@ impl Problem for Spec {
 /// The final counts of all methods are not counted as accesses: m is small compared with n. On GPUs a separate
 /// launch clears them if they are added to.
 fn passes(spec: &Spec) -> Vec<Pass> {
-    let values = Access::sequential("x", Direction::Read, 4, spec.elements);
-    let counts = Access::sequential("counts", Direction::Write, 8, spec.bins);
-    let of_subproblems = spec.bins * spec.subproblems();
+    let values = Access::reads("x", 4, spec.elements);
+    let counts = Access::writes("counts", 8, spec.bins);
+    let stored = spec.bins * spec.subproblems();
     let counted = match spec.method {
-        Method::Best => vec![values],
+        Method::Best => Pass::once([values]),
         Method::Ballot { ending: Ending::Atomics } => {
-            vec![values, Access { count: of_subproblems, ..counts.clone() }]
+            Pass::once([values, Access { count: stored, ..counts.clone() }])
         }
         Method::Ballot { ending: Ending::Reduction } => {
-            let stored = |direction| Access::sequential("h", direction, 4, of_subproblems);
-            let counted = vec![values, stored(Direction::Write)];
-            return vec![Pass::once(counted), Pass::once(vec![stored(Direction::Read)])];
+            let counted = Pass::once([values, Access::writes("h", 4, stored)]);
+            return vec![counted, Pass::once([Access::reads("h", 4, stored)])];
         }
     };
-    let cleared = spec.backend.is_cuda().then(|| Pass::once(vec![counts]));
-    cleared.into_iter().chain([Pass::once(counted)]).collect()
+    let cleared = spec.backend.is_cuda().then(|| Pass::once([counts]));
+    cleared.into_iter().chain([counted]).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::spec::{By, Method, Spec};
 use super::tiles::{self, GROUP, KernelVariant, Number, Shape};
 use crate::case::block_cost::{self, BlockCost, ByBits, LANES, WARPS, wavefronts};
 use crate::inputs::mix::word64;
+use crate::primitives::Problem;
 
 /// Keys that a warp processes at a time.
 pub const WINDOW: f64 = LANES as f64;
@@ -57,6 +58,18 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
         }
         Method::Fused => Ok(in_rounds(spec)),
     }
+}
+
+/// Block costs of a multisplit that takes further instructions, and integer instructions among them, to look at 32 keys:
+/// when they are counted and when they are moved, not in the pass between, which sums their counts.
+///
+/// # Errors
+/// Those of the multisplit.
+pub fn looking(spec: &Spec, [instructions, integers]: [f64; 2]) -> Result<Vec<BlockCost>, String> {
+    let mut costs = spec.block_costs()?;
+    let warps = spec.keys as f64 / WINDOW;
+    costs.iter_mut().step_by(2).for_each(|cost| *cost = cost.with(warps, [instructions, integers, 0.0]));
+    Ok(costs)
 }
 
 /// Instructions of a warp to find the bucket of each lane's key, and integer instructions among them.
@@ -107,7 +120,7 @@ fn in_rounds(spec: &Spec) -> Vec<BlockCost> {
     let places = split(spec, way, |bucket| bucket & ((1 << bits) - 1));
     let supers = split(spec, way, |bucket| bucket >> bits);
     let looks = (rounds::looks(spec.keys) / LANES as u64) as f64;
-    let search = BlockCost { tiles: spec.buckets, resident: WARPS, loads: looks, ..BlockCost::default() };
+    let search = BlockCost::of(spec.buckets, WARPS).loads(looks);
     [&places[..], &supers, &[search]].concat()
 }
 
@@ -127,13 +140,7 @@ fn counting(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, groups:
     let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
     let warps = 16;
     let rounds = (Shape::of(way.bits, way.value).tile() * GROUP / warps).div_ceil(512) as f64;
-    let cost = BlockCost {
-        blocks: groups,
-        tiles: groups * warps,
-        resident: WARPS,
-        loads: rounds,
-        ..BlockCost::default()
-    };
+    let cost = BlockCost::of(groups * warps, WARPS).blocks(groups).loads(rounds);
     let product = if way.number == Number::DeltaDigit { COUNTED_DIGIT } else { 0.0 };
     cost.with(spec.keys as f64 / WINDOW, [COUNTED[0] + product, COUNTED[1], added])
 }
@@ -141,7 +148,7 @@ fn counting(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, groups:
 /// A block per bucket sums 2048 groups at a time: eight per thread, then over lanes, then over warps.
 fn summing(way: KernelVariant, groups: u64) -> BlockCost {
     let rounds = groups.div_ceil(2048) as f64;
-    BlockCost { tiles: 1 << way.bits, loads: rounds, steps: 12.0 * rounds, ..BlockCost::default() }
+    BlockCost::of(1 << way.bits, 0).loads(rounds).steps(12.0 * rounds)
 }
 
 /// The pass with bulk copies, as from compute capability 9.0 on: ranks by counters, key after key; the places
@@ -162,17 +169,14 @@ fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u6
         _ => WITH_8,
     };
     let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1]);
-    let cost = BlockCost {
-        tiles,
-        // A tile's copies out overlap with the ranking of the next tile, whose keys are already being loaded:
-        // as if two blocks were resident.
-        resident: 2 * u64::from(shape.blocks),
-        loads: if way.value > 0 { 2.0 } else { 1.0 },
-        // A counter is read and written for each of a thread's keys; three barriers, two walks over the warps'
-        // counters several at a time, sums over lanes, keys in and out.
-        steps: 2.0 * items + warps / 2.0 + 16.0,
-        ..BlockCost::default()
-    };
+    // A tile's copies out overlap with the ranking of the next tile, whose keys are already being loaded:
+    // as if two blocks were resident.
+    let resident = 2 * u64::from(shape.blocks);
+    let loads = if way.value > 0 { 2.0 } else { 1.0 };
+    // A counter is read and written for each of a thread's keys; three barriers, two walks over the warps'
+    // counters several at a time, sums over lanes, keys in and out.
+    let steps = 2.0 * items + warps / 2.0 + 16.0;
+    let cost = BlockCost::of(tiles, resident).loads(loads).steps(steps);
     let product = if way.number == Number::DeltaDigit { MOVED_DIGIT } else { 0.0 };
     cost.with(spec.keys as f64 / WINDOW, [instructions + product, integers, shared])
 }
@@ -193,8 +197,7 @@ pub fn back(spec: &Spec) -> BlockCost {
 /// A loop over all keys, 32 per warp, with `loads` dependent loads.
 fn looping(spec: &Spec, loads: f64, [instructions, integers]: [f64; 2]) -> BlockCost {
     let tiles = spec.keys.div_ceil(LOOP);
-    let cost = BlockCost { tiles, resident: LOOPING, loads, ..BlockCost::default() };
-    cost.with(spec.keys as f64 / WINDOW, [instructions, integers, 0.0])
+    BlockCost::of(tiles, LOOPING).loads(loads).with(spec.keys as f64 / WINDOW, [instructions, integers, 0.0])
 }
 
 /// Labels, a split for each digit, the search for the first key of each label if there are several digits, and
@@ -223,7 +226,6 @@ mod tests {
     use super::super::tests::spec;
     use super::super::tiles::Number;
     use super::*;
-    use crate::primitives::Problem;
 
     #[test]
     fn there_is_one_for_each_pass() {

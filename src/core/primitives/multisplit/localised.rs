@@ -57,7 +57,7 @@ fn shared_by(spec: &Spec, shape: &Subproblems) -> BlockCost {
         Localisation::Block => (subproblems * shape.tiles, subproblems, THREADS / (32 * shape.warps)),
         _ => (subproblems * shape.tiles, subproblems.div_ceil(shape.warps), THREADS / 32),
     };
-    BlockCost { blocks, tiles, resident, ..BlockCost::default() }
+    BlockCost::of(tiles, resident).blocks(blocks)
 }
 
 /// Batches of eight windows that a warp takes in each tile.
@@ -70,8 +70,7 @@ fn prescan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let each = COUNT[spec.bits() as usize - 1] * spec.keys as f64 / WINDOW;
     let instructions =
         each + batches_of_all * (LOADS + 8.0 * function) + of_warps(spec, shape, CELLS_SUMMED, 1);
-    let cost =
-        BlockCost { loads: batches(shape), steps: 2.0 * shape.windows as f64, ..shared_by(spec, shape) };
+    let cost = shared_by(spec, shape).loads(batches(shape)).steps(2.0 * shape.windows as f64);
     cost.with(1.0, [instructions, INTEGERS * instructions, 0.0])
 }
 
@@ -105,12 +104,9 @@ fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let instructions = windows * window
         + batches_of_all(spec, shape) * of_batch
         + of_warps(spec, shape, CELLS_SCANNED, shape.tiles);
-    let cost = BlockCost {
-        // A warp loads its column of G and the keys; values follow.
-        loads: 1.0 + batches(shape) * if spec.value > 0 { 2.0 } else { 1.0 },
-        steps: steps(shape),
-        ..shared_by(spec, shape)
-    };
+    // A warp loads its column of G and the keys; values follow.
+    let loads = 1.0 + batches(shape) * if spec.value > 0 { 2.0 } else { 1.0 };
+    let cost = shared_by(spec, shape).loads(loads).steps(steps(shape));
     cost.with(1.0, [instructions, INTEGERS * instructions, windows * shared(spec, shape)])
 }
 

@@ -62,14 +62,8 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        Work {
-            passes: work::passes(self),
-            elements: self.keys,
-            effective_bytes: 2 * self.input(),
-            system_bytes: 2 * self.input(),
-            footprint: self.input() + self.output() + work::between(self),
-            scratch: 0,
-        }
+        Work::of(self.keys, 2 * self.input(), work::passes(self))
+            .footprint(self.input() + self.output() + work::between(self))
     }
 
     /// The method that `best` resolved to, and the further parameters of methods that choose some.

@@ -8,9 +8,7 @@ use super::rounds::{self, Rounds};
 use super::spec::{KEY, Method, Spec};
 use super::subproblems::{Localisation, Subproblems};
 use super::tiles::{self, KernelVariant, Shape};
-use crate::case::Direction::{Read, Write};
-use crate::case::work::Order;
-use crate::case::{Access, Direction, Pass};
+use crate::case::work::{Access, Order, Pass};
 
 /// Bytes of a cache line, which combined stores fill.
 const LINE: u64 = 64;
@@ -50,7 +48,7 @@ pub fn passes(spec: &Spec) -> Vec<Pass> {
         Method::RbSort => return sorted(spec),
         Method::Fused => return in_rounds(spec),
     };
-    vec![Pass::once(vec![read_keys(spec)]), Pass::once(moved(spec.keys, spec.value, ENDS, order))]
+    vec![Pass::once([read_keys(spec)]), moved(spec.keys, spec.value, ENDS, order)]
 }
 
 /// Pre-scan, scan and post-scan. The counts of a subproblem are a column of H and of G; the counts of
@@ -61,96 +59,93 @@ fn localised(spec: &Spec, shape: &Subproblems) -> Vec<Pass> {
         Localisation::Direct => column.clone(),
         _ => Order::Staged { partitions: spec.buckets, tile: shape.tile() },
     };
-    let counts = |array, direction| Access::sequential(array, direction, COUNT, shape.counts(spec));
-    let mut stored = moved(spec.keys, spec.value, ENDS, order);
-    stored.push(in_order(column.clone(), counts("G", Read)));
+    let counts = shape.counts(spec);
+    let column_of_g = Access::reads("G", COUNT, counts).ordered(column.clone());
     vec![
-        Pass::once(vec![read_keys(spec), in_order(column, counts("H", Write))]),
-        Pass::once(vec![counts("H", Read), counts("G", Write)]),
-        Pass::once(stored),
+        Pass::once([read_keys(spec), Access::writes("H", COUNT, counts).ordered(column)]),
+        Pass::once([Access::reads("H", COUNT, counts), Access::writes("G", COUNT, counts)]),
+        moved(spec.keys, spec.value, ENDS, order).and([column_of_g]),
     ]
 }
 
 /// A single pass over counted tiles; above 256 buckets two passes, and the search for the bucket offsets.
 fn in_rounds(spec: &Spec) -> Vec<Pass> {
     let round = |buckets, arrays| fused(spec.keys, tiles::way(spec), buckets, arrays);
-    let Some(rounds) = Rounds::of(spec) else { return round(spec.buckets, ENDS) };
+    let Some(rounds) = Rounds::of(spec) else { return round(spec.buckets, ENDS).into() };
     let ([places, supers], [keys, values, keys_out, values_out]) = (rounds.buckets(), ENDS);
-    let [first, second] = [
-        round(places, [keys, values, "keys_between", "values_between"]),
-        round(supers, ["keys_between", "values_between", keys_out, values_out]),
-    ];
-    let all = in_order(Order::Random, Access::sequential(keys_out, Read, KEY, spec.keys));
-    let looks = Access { count: spec.buckets * rounds::looks(spec.keys), ..all };
-    [first, second, vec![Pass::once(vec![looks])]].concat()
+    let first = round(places, [keys, values, "keys_between", "values_between"]);
+    let second = round(supers, ["keys_between", "values_between", keys_out, values_out]);
+    let looks = Access::reads(keys_out, KEY, spec.buckets * rounds::looks(spec.keys))
+        .within(KEY * spec.keys)
+        .ordered(Order::Random);
+    first.into_iter().chain(second).chain([Pass::once([looks])]).collect()
 }
 
 /// A count of each tile, the sums of their groups, and the pass that moves `n` keys and values between `arrays`
 /// with the kernels `way`.
-fn fused(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec<Pass> {
+fn fused(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> [Pass; 3] {
     let [tiles, groups] = way.counts(n);
-    let counts = |array, direction, count| Access::sequential(array, direction, COUNT, count);
-    // One array has the counts of a bucket side by side, the other those of a group.
-    let apart = |array| in_order(Order::Random, counts(array, Write, groups));
     let tile = Shape::of(way.bits, way.value).tile();
     let mut moved = moved(n, way.value, arrays, Order::Staged { partitions: buckets, tile });
-    moved.splice(2..2, [counts("tiles", Read, tiles), counts("before", Read, groups)]);
-    vec![
-        Pass::once(vec![
-            Access::sequential(arrays[0], Read, KEY, n),
-            counts("tiles", Write, tiles),
+    let counts = [Access::reads("tiles", COUNT, tiles), Access::reads("before", COUNT, groups)];
+    moved.accesses.splice(2..2, counts);
+    // One array has the counts of a bucket side by side, the other those of a group.
+    let apart = |array| Access::writes(array, COUNT, groups).ordered(Order::Random);
+    [
+        Pass::once([
+            Access::reads(arrays[0], KEY, n),
+            Access::writes("tiles", COUNT, tiles),
             apart("groups"),
         ]),
-        Pass::once(vec![counts("groups", Read, groups), apart("before")]),
-        Pass::once(moved),
+        Pass::once([Access::reads("groups", COUNT, groups), apart("before")]),
+        moved,
     ]
 }
 
 /// The accesses of a fused multisplit backwards, which takes what was found for each key in the order of the buckets back
 /// to the order of the keys: a tile reads its keys again and its counts, and a run of results per bucket.
-pub fn back(spec: &Spec) -> Vec<Access> {
+pub fn back(spec: &Spec) -> Pass {
     let way = tiles::way(spec);
     let ([tiles, groups], tile) = (way.counts(spec.keys), Shape::of(way.bits, way.value).tile());
     let runs = Order::Staged { partitions: spec.buckets, tile };
-    vec![
+    Pass::once([
         read_keys(spec),
-        Access::sequential("tiles", Read, COUNT, tiles),
-        Access::sequential("before", Read, COUNT, groups),
-        in_order(runs, Access::sequential("found", Read, COUNT, spec.keys)),
-        Access::sequential("out", Write, COUNT, spec.keys),
-    ]
+        Access::reads("tiles", COUNT, tiles),
+        Access::reads("before", COUNT, groups),
+        Access::reads("found", COUNT, spec.keys).ordered(runs),
+        Access::writes("out", COUNT, spec.keys),
+    ])
 }
 
 /// Labels with their loads, a split for each digit and, if pairs were packed or numbered, their unpacking.
 fn sorted(spec: &Spec) -> Vec<Pass> {
-    let load = Load::of(spec);
-    let all = |array, direction, element| Access::sequential(array, direction, element, spec.keys);
-    let loads = |direction| all("loads", direction, load.size());
-    let mut labelled = vec![read_keys(spec), all("labels", Write, KEY)];
-    match load {
-        Load::Key => {}
-        Load::Pair => labelled.extend([all("values_in", Read, spec.value), loads(Write)]),
-        Load::Number => labelled.push(loads(Write)),
-    }
-    let mut passes = vec![Pass::once(labelled)];
+    let (load, n) = (Load::of(spec), spec.keys);
+    let loads = Access::writes("loads", load.size(), n);
+    let labelled = Pass::once([read_keys(spec), Access::writes("labels", KEY, n)]);
+    let mut passes = vec![match load {
+        Load::Key => labelled,
+        Load::Pair => labelled.and([Access::reads("values_in", spec.value, n), loads]),
+        Load::Number => labelled.and([loads]),
+    }];
     let (count, bits) = labels::digits(spec.bits());
     let buckets = if count == 1 { spec.buckets } else { 1 << bits };
     for digit in 0..count {
         let from = if load == Load::Key && digit == 0 { "keys_in" } else { "loads" };
         let to = if load == Load::Key && digit + 1 == count { "keys_out" } else { "sorted" };
-        passes.extend(fused(spec.keys, labels::way(spec), buckets, ["labels", from, "labels_out", to]));
+        passes.extend(fused(n, labels::way(spec), buckets, ["labels", from, "labels_out", to]));
     }
     if count > 1 {
-        passes.push(Pass::once(vec![all("labels", Read, KEY)]));
+        passes.push(Pass::once([Access::reads("labels", KEY, n)]));
     }
-    let out = [all("keys_out", Write, KEY), all("values_out", Write, spec.value)];
-    let gathered = |array, element| in_order(gathered(spec.buckets), all(array, Read, element));
-    let from = match load {
+    let gathered = |array, element| Access::reads(array, element, n).ordered(gathered(spec.buckets));
+    let unpacked = Pass::once([Access::reads("loads", load.size(), n)]);
+    let unpacked = match load {
         Load::Key => return passes,
-        Load::Pair => Vec::new(),
-        Load::Number => vec![gathered("keys_in", KEY), gathered("values_in", spec.value)],
+        Load::Pair => unpacked,
+        Load::Number => unpacked.and([gathered("keys_in", KEY), gathered("values_in", spec.value)]),
     };
-    passes.push(Pass::once([vec![loads(Read)], from, out.to_vec()].concat()));
+    let out = [Access::writes("keys_out", KEY, n), Access::writes("values_out", spec.value, n)];
+    passes.push(unpacked.and(out));
     passes
 }
 
@@ -162,31 +157,25 @@ fn gathered(buckets: u64) -> Order {
 
 /// For each bit: flags, their scan, and a split in two.
 fn splits(spec: &Spec) -> Vec<Pass> {
-    let all = |array, direction| Access::sequential(array, direction, COUNT, spec.keys);
-    let mut halves = moved(spec.keys, spec.value, ENDS, Order::Partitions { partitions: 2 });
-    halves.push(all("ones", Read));
-    let passes =
-        [vec![read_keys(spec), all("flags", Write)], vec![all("flags", Read), all("ones", Write)], halves];
-    passes.map(|accesses| Pass { times: spec.bits().into(), accesses }).into()
+    let flags = Pass::once([read_keys(spec), Access::writes("flags", COUNT, spec.keys)]);
+    let scan = [Access::reads("flags", COUNT, spec.keys), Access::writes("ones", COUNT, spec.keys)];
+    let halves = moved(spec.keys, spec.value, ENDS, Order::Partitions { partitions: 2 })
+        .and([Access::reads("ones", COUNT, spec.keys)]);
+    [flags, Pass::once(scan), halves].map(|pass| pass.times(spec.bits().into())).into()
 }
 
 fn read_keys(spec: &Spec) -> Access {
-    Access::sequential(ENDS[0], Read, KEY, spec.keys)
+    Access::reads(ENDS[0], KEY, spec.keys)
 }
 
 /// `n` keys, and values of `value` bytes if there are any, read sequentially from the first two arrays and
 /// written in `order` to the other two.
-fn moved(n: u64, value: u64, [keys, values, keys_out, values_out]: [&str; 4], order: Order) -> Vec<Access> {
+fn moved(n: u64, value: u64, [keys, values, keys_out, values_out]: [&str; 4], order: Order) -> Pass {
     let both = |from, to, element| {
-        let all = |array, direction: Direction| Access::sequential(array, direction, element, n);
-        [all(from, Read), in_order(order.clone(), all(to, Write))]
+        [Access::reads(from, element, n), Access::writes(to, element, n).ordered(order.clone())]
     };
-    let (keys, values) = (both(keys, keys_out, KEY), both(values, values_out, value));
-    keys.into_iter().chain(values.into_iter().filter(|access| access.element > 0)).collect()
-}
-
-fn in_order(order: Order, access: Access) -> Access {
-    Access { order, ..access }
+    let values = (value > 0).then(|| both(values, values_out, value));
+    Pass::once(both(keys, keys_out, KEY)).and(values.into_iter().flatten())
 }
 
 #[cfg(test)]

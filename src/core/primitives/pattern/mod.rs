@@ -25,8 +25,8 @@ use std::collections::HashSet;
 
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::tuning::Tuning;
-use crate::case::work::Order;
-use crate::case::{Access, Direction, Fault, IndexPattern, Params, Pass, Refusal, Value, Walk, Work};
+use crate::case::work::{Access, Order, Pass, Work};
+use crate::case::{Fault, IndexPattern, Params, Refusal, Value, Walk};
 use crate::inputs::class::classify;
 use spec::{Given, Kernel, Method};
 
@@ -52,15 +52,11 @@ impl Problem for Spec {
     fn work(&self) -> Work {
         let bytes = self.bytes_each() * self.count;
         let words = self.sparse_words() + self.source_words() + self.dense_words();
-        Work {
-            passes: vec![Pass::once(accesses(self))],
-            elements: self.length() * self.count,
-            effective_bytes: bytes,
+        Work::of(self.length() * self.count, bytes, [Pass::once(accesses(self))])
             // Every store leaves the multiprocessor.
-            system_bytes: if self.global() { 2 * bytes } else { bytes },
-            footprint: 8 * words + self.index * indices(self) + self.bases_bytes(),
-            scratch: scratch(self),
-        }
+            .system(if self.global() { 2 * bytes } else { bytes })
+            .footprint(8 * words + self.index * indices(self) + self.bases_bytes())
+            .scratch(scratch(self))
     }
 
     fn blocks(&self) -> Option<u64> {
@@ -193,38 +189,27 @@ fn window(spec: &Spec, most: u64) -> u64 {
 }
 
 fn accesses(spec: &Spec) -> Vec<Access> {
-    let sparse = |array, direction, pattern: IndexPattern, starts: Starts, words| {
+    let uses = spec.length() * spec.count;
+    let sparse = |access: Access, indices: IndexPattern, starts: Starts, words: u64| {
         let order = match spec.based() {
-            false => Order::Pattern { indices: pattern, delta: starts.total },
-            true => Order::Visits { indices: pattern, deltas: starts.deltas(), shuffled: spec.shuffled },
+            false => Order::Pattern { indices, delta: starts.total },
+            true => Order::Visits { indices, deltas: starts.deltas(), shuffled: spec.shuffled },
         };
-        access(spec, array, direction, words, order)
+        access.within(8 * words).ordered(order)
     };
-    let written =
-        |array, direction| sparse(array, direction, spec.applied(), spec.starts(), spec.sparse_words());
-    let dense = |direction| access(spec, "D", direction, spec.dense_words(), Order::Sequential);
-    let mut accesses = match spec.kernel {
-        Kernel::Gather | Kernel::Multigather => vec![written("S", Direction::Read), dense(Direction::Write)],
-        Kernel::Scatter | Kernel::Multiscatter => {
-            vec![dense(Direction::Read), written("S", Direction::Write)]
-        }
-        Kernel::Gs => vec![
-            sparse("S_g", Direction::Read, spec.gather.clone(), spec.source_starts(), spec.source_words()),
-            written("S_s", Direction::Write),
-        ],
+    let applied = |access| sparse(access, spec.applied(), spec.starts(), spec.sparse_words());
+    let gathered = |access| sparse(access, spec.gather.clone(), spec.source_starts(), spec.source_words());
+    let dense = |access: Access| access.within(8 * spec.dense_words());
+    let [read, write] = [Access::reads, Access::writes].map(|of| move |array| of(array, 8, uses));
+    let [first, second] = match spec.kernel {
+        Kernel::Gather | Kernel::Multigather => [applied(read("S")), dense(write("D"))],
+        Kernel::Scatter | Kernel::Multiscatter => [dense(read("D")), applied(write("S"))],
+        Kernel::Gs => [gathered(read("S_g")), applied(write("S_s"))],
     };
-    accesses.truncate(if spec.method == Method::ReadOnly { 1 } else { 2 });
-    if spec.based() {
-        // The arrays of starts, one after another.
-        let (element, bytes) = (spec.base_bytes(), spec.bases_bytes());
-        accesses.push(Access::sequential("starts", Direction::Read, element, bytes / element));
-    }
-    accesses
-}
-
-fn access(spec: &Spec, array: &str, direction: Direction, words: u64, order: Order) -> Access {
-    let each = Access::sequential(array, direction, 8, spec.length() * spec.count);
-    Access { footprint: 8 * words, order, ..each }
+    let second = (spec.method != Method::ReadOnly).then_some(second);
+    // The arrays of starts, one after another.
+    let starts = || Access::reads("starts", spec.base_bytes(), spec.bases_bytes() / spec.base_bytes());
+    [first].into_iter().chain(second).chain(spec.based().then(starts)).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use super::spec::POISON;
 use super::*;
+use crate::case::Direction;
 use crate::inputs::mix::word64;
 
 fn text(v: &str) -> Value {

@@ -25,8 +25,8 @@ pub mod spec;
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem};
-use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Fault, Params, Pass, Refusal, Work};
+use crate::case::work::{Access, Concurrency, Order, Pass, Work};
+use crate::case::{Fault, Params, Refusal};
 use spec::{Kernel, Method};
 
 /// Chains of at least this many elements have a different sum if they begin elsewhere.
@@ -49,26 +49,16 @@ impl Definition for Spec {
 impl Problem for Spec {
     fn work(&self) -> Work {
         let bytes = self.element * self.accesses;
-        let access = Access {
-            array: "a".to_owned(),
-            direction: if self.kernel == Kernel::Read { Direction::Read } else { Direction::Write },
-            element: self.element,
-            count: self.accesses,
-            footprint: self.footprint,
-            order: Order::Random,
-            concurrency: match self.method {
-                Method::Direct => Concurrency::Independent,
-                Method::Chained => Concurrency::Chained,
-            },
+        let visits = match self.kernel {
+            Kernel::Read => Access::reads("a", self.element, self.accesses),
+            Kernel::Write => Access::writes("a", self.element, self.accesses),
         };
-        Work {
-            passes: vec![Pass::once(vec![access])],
-            elements: self.accesses,
-            effective_bytes: bytes,
-            system_bytes: bytes,
-            footprint: self.footprint,
-            scratch: 0,
-        }
+        let concurrency = match self.method {
+            Method::Direct => Concurrency::Independent,
+            Method::Chained => Concurrency::Chained,
+        };
+        let visits = Access { concurrency, ..visits.within(self.footprint).ordered(Order::Random) };
+        Work::of(self.accesses, bytes, [Pass::once([visits])]).footprint(self.footprint)
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -94,7 +84,7 @@ impl Problem for Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Value;
+    use crate::case::{Direction, Value};
 
     pub(super) fn params(kernel: &str, footprint: u64, accesses: u64, element: u64) -> Params {
         Params::default()

@@ -22,7 +22,7 @@ pub mod cuda;
 use super::oracle::check_length;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
-use crate::case::{Access, Direction, Fault, Params, Refusal, Work, reader};
+use crate::case::{Access, Fault, Params, Refusal, Work, reader};
 use crate::inputs::mix::word64;
 
 words! {
@@ -108,9 +108,9 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        let read = |array| Access::sequential(array, Direction::Read, self.element(), self.elements);
+        let read = |array: &&str| Access::reads(array, self.element(), self.elements);
         let arrays = if self.products() { &["x", "y"][..] } else { &["x"] };
-        Work::once(self.elements, arrays.iter().copied().map(read).collect())
+        Work::once(self.elements, arrays.iter().map(read))
     }
 
     /// Combines one term after another, as in the definition.

@@ -22,7 +22,6 @@ pub mod operator;
 pub(in crate::primitives) mod oracle;
 pub mod segments;
 pub mod spec;
-mod tree;
 mod work;
 
 pub use spec::Spec;

@@ -4,21 +4,13 @@
 
 use super::segments::{Heads, Lengths};
 use super::spec::{BLOCK, Method, Spec};
-use crate::case::Direction::{Read, Write};
-use crate::case::{Access, Direction, Pass, Work};
+use crate::case::work::{Access, Pass, Work};
 
 /// The work of a case.
 pub fn work(spec: &Spec) -> Work {
     let (entry, entries) = spec.head_entries();
     let bytes = 2 * spec.bytes() + entry * entries;
-    Work {
-        passes: passes(spec),
-        elements: spec.elements,
-        effective_bytes: bytes,
-        system_bytes: bytes,
-        footprint: bytes + temporary(spec),
-        scratch: 0,
-    }
+    Work::of(spec.elements, bytes, passes(spec)).footprint(bytes + temporary(spec))
 }
 
 /// Elements of each level of [`Method::Sengupta2007`]: the block sums of one level are the elements of the
@@ -38,18 +30,16 @@ pub fn temporary(spec: &Spec) -> u64 {
 }
 
 fn passes(spec: &Spec) -> Vec<Pass> {
-    let n = spec.elements;
-    let read = |count| data(spec, "in", Read, count);
-    let scan = || {
-        Pass::once([read(n)].into_iter().chain(heads(spec)).chain([data(spec, "out", Write, n)]).collect())
-    };
+    let (element, n) = (spec.element(), spec.elements);
+    let scan = Pass::once([Access::reads("in", element, n)]).and(heads(spec));
+    let scan = scan.and([Access::writes("out", element, n)]);
     let scans = match spec.method {
-        Method::TwoPass => vec![Pass::once(vec![read(reduced(spec))]), scan()],
+        Method::TwoPass => vec![Pass::once([Access::reads("in", element, reduced(spec))]), scan],
         Method::Sengupta2007 { elements_per_thread } => {
             let levels = levels(n, elements_per_thread);
             if spec.segmented() { segmented_levels(spec, &levels) } else { plain_levels(spec, &levels) }
         }
-        Method::Best | Method::Lookback | Method::Spine => vec![scan()],
+        Method::Best | Method::Lookback | Method::Spine => vec![scan],
     };
     before(spec).chain(scans).collect()
 }
@@ -64,10 +54,10 @@ pub fn before(spec: &Spec) -> impl Iterator<Item = Pass> {
 fn bits(spec: &Spec) -> Vec<Pass> {
     let by_paper = matches!(spec.method, Method::Sengupta2007 { .. });
     let (entry, entries) = Heads::Bits.entries(spec.elements, 0);
-    let bits = Access::sequential("bits", Write, entry, entries);
-    let made = Pass::once(heads(spec).into_iter().chain([bits.clone()]).collect());
+    let bits = Access::writes("bits", entry, entries);
+    let made = Pass::once(heads(spec)).and([bits.clone()]);
     match spec.heads() {
-        Some(Heads::Lengths | Heads::Pointers) => vec![Pass::once(vec![bits]), made],
+        Some(Heads::Lengths | Heads::Pointers) => vec![Pass::once([bits]), made],
         Some(Heads::Bytes | Heads::Striped) if !by_paper => vec![made],
         _ => Vec::new(),
     }
@@ -77,7 +67,7 @@ fn bits(spec: &Spec) -> Vec<Pass> {
 /// noted or read again.
 fn starts(spec: &Spec) -> Option<Pass> {
     let lengths = heads(spec).filter(|_| spec.heads == Heads::Lengths)?;
-    Some(Pass { times: 2, accesses: vec![lengths] })
+    Some(Pass::once([lengths]).times(2))
 }
 
 /// Elements read by the first of two passes: all of them, or in a segmented scan only those from the last head
@@ -94,15 +84,16 @@ fn reduced(spec: &Spec) -> u64 {
 /// The blocks of a level are scanned and leave their sums; once the sums are scanned, each is added to the
 /// elements of its block (sengupta2007 §2.1).
 fn plain_levels(spec: &Spec, levels: &[u64]) -> Vec<Pass> {
-    let data = |array, direction, count| data(spec, array, direction, count);
+    let read = |array, count| Access::reads(array, spec.element(), count);
+    let written = |array, count| Access::writes(array, spec.element(), count);
     let scanned = levels.iter().enumerate().map(|(k, &level)| {
         let [from, to] = arrays(k);
-        let sums = levels.get(k + 1).map(|&sums| data("sums", Write, sums));
-        Pass::once([data(from, Read, level), data(to, Write, level)].into_iter().chain(sums).collect())
+        let sums = levels.get(k + 1).map(|&sums| written("sums", sums));
+        Pass::once([read(from, level), written(to, level)]).and(sums)
     });
     let added = levels.windows(2).enumerate().rev().map(|(k, pair)| {
         let [_, to] = arrays(k);
-        Pass::once(vec![data("sums", Read, pair[1]), data(to, Read, pair[0]), data(to, Write, pair[0])])
+        Pass::once([read("sums", pair[1]), read(to, pair[0]), written(to, pair[0])])
     });
     scanned.chain(added).collect()
 }
@@ -110,22 +101,24 @@ fn plain_levels(spec: &Spec, levels: &[u64]) -> Vec<Pass> {
 /// Reduce stores the trees of partial sums and of flags; once the blocks' totals are scanned, down-sweep loads
 /// the trees again (sengupta2007 Algorithm 5). The last level is one block.
 fn segmented_levels(spec: &Spec, levels: &[u64]) -> Vec<Pass> {
-    let data = |array, direction, count| data(spec, array, direction, count);
-    let bytes = |array, direction, count| Access::sequential(array, direction, 1, count);
-    let flags = |k: usize| if k == 0 { heads(spec) } else { Some(bytes("sum flags", Read, levels[k])) };
-    let read = |k: usize| [data(arrays(k)[0], Read, levels[k])].into_iter().chain(flags(k));
-    let written = |k: usize| data(arrays(k)[1], Write, levels[k]);
+    let read = |array, count| Access::reads(array, spec.element(), count);
+    let written = |array, count| Access::writes(array, spec.element(), count);
+    let flags = |k: usize| if k == 0 { heads(spec) } else { Some(Access::reads("sum flags", 1, levels[k])) };
+    let loaded = |k: usize| Pass::once([read(arrays(k)[0], levels[k])]).and(flags(k));
     let last = levels.len() - 1;
     let reduced = (0..last).map(|k| {
-        let kept = [written(k), bytes("or tree", Write, levels[k])];
-        let sums = [data("sums", Write, levels[k + 1]), bytes("sum flags", Write, 2 * levels[k + 1])];
-        Pass::once(read(k).chain(kept).chain(sums).collect())
+        loaded(k).and([
+            written(arrays(k)[1], levels[k]),
+            Access::writes("or tree", 1, levels[k]),
+            written("sums", levels[k + 1]),
+            Access::writes("sum flags", 1, 2 * levels[k + 1]),
+        ])
     });
-    let whole = Pass::once(read(last).chain([written(last)]).collect());
+    let whole = loaded(last).and([written(arrays(last)[1], levels[last])]);
     let swept = (0..last).rev().map(|k| {
-        let kept = [data(arrays(k)[1], Read, levels[k]), bytes("or tree", Read, levels[k])];
-        let sums = data("sums", Read, levels[k + 1]);
-        Pass::once(kept.into_iter().chain(flags(k)).chain([sums, written(k)]).collect())
+        Pass::once([read(arrays(k)[1], levels[k]), Access::reads("or tree", 1, levels[k])])
+            .and(flags(k))
+            .and([read("sums", levels[k + 1]), written(arrays(k)[1], levels[k])])
     });
     reduced.chain([whole]).chain(swept).collect()
 }
@@ -137,11 +130,7 @@ fn arrays(level: usize) -> [&'static str; 2] {
 
 fn heads(spec: &Spec) -> Option<Access> {
     let (entry, entries) = spec.head_entries();
-    spec.segmented().then(|| Access::sequential("heads", Read, entry, entries))
-}
-
-fn data(spec: &Spec, array: &str, direction: Direction, count: u64) -> Access {
-    Access::sequential(array, direction, spec.element(), count)
+    spec.segmented().then(|| Access::reads("heads", entry, entries))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ use super::tridiagonal::block_costs::{TileKernel, of_tiles};
 use super::tridiagonal::tiles::{Levels, Tiles};
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters};
-use crate::case::{Access, BlockCost, Direction, Fault, Params, Pass, Refusal, Value, Work, reader};
+use crate::case::{Access, BlockCost, Fault, Params, Pass, Refusal, Value, Work, reader};
 
 /// Most cells along a side.
 const MOST: u64 = 1 << 16;
@@ -115,40 +115,29 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        use Direction::{Read, Write};
         let cells = self.cells();
-        let access = |direction| move |array: &str| Access::sequential(array, direction, 4, cells);
-        let state = |direction, arrays: [&str; 2]| arrays.map(access(direction));
+        let read = |array: &str| Access::reads(array, 4, cells);
+        let written = |array: &str| Access::writes(array, 4, cells);
         let sweep = |from: [&str; 2], to: [&str; 2], sweep: &Sweep, own: &[&str]| {
+            let moves = Pass::once(from.map(read)).and(to.map(written));
             let tiles = sweep.tiles.tiles * sweep.lines;
-            let moves = [state(Read, from), state(Write, to)].concat();
-            let moves = Pass { times: self.steps, accesses: moves };
             if sweep.tiles.tiles == 1 {
                 return vec![moves];
             }
-            let edges = Access::sequential("edges", Write, 28, tiles);
-            let first = own.iter().copied().map(access(Read)).chain([edges.clone()]).collect();
-            let solved =
-                vec![Access { direction: Read, ..edges }, Access::sequential("ends", Write, 4, tiles)];
-            let read = Access::sequential("ends", Read, 4, tiles);
-            let last = moves.accesses.into_iter().chain([read]).collect();
-            [first, solved, last].map(|accesses| Pass { times: self.steps, accesses }).into()
+            vec![
+                Pass::once(own.iter().copied().map(read)).and([Access::writes("edges", 28, tiles)]),
+                Pass::once([Access::reads("edges", 28, tiles), Access::writes("ends", 4, tiles)]),
+                moves.and([Access::reads("ends", 4, tiles)]),
+            ]
         };
         let [rows, columns] = self.sweeps();
-        let passes = [
-            sweep(["η", "w"], ["η*", "w*"], &rows, &["η", "w"]),
-            sweep(["η*", "w*"], ["η", "w"], &columns, &["η*"]),
-        ];
-        let bytes = 32 * cells * self.steps;
-        Work {
-            passes: passes.concat(),
-            elements: cells * self.steps,
-            effective_bytes: bytes,
-            system_bytes: bytes,
-            footprint: 16 * cells + 4 * self.scratch(),
+        let first = sweep(["η", "w"], ["η*", "w*"], &rows, &["η", "w"]);
+        let second = sweep(["η*", "w*"], ["η", "w"], &columns, &["η*"]);
+        let passes = first.into_iter().chain(second).map(|pass| pass.times(self.steps));
+        Work::of(cells * self.steps, 32 * cells * self.steps, passes)
+            .footprint(16 * cells + 4 * self.scratch())
             // The state at the last clearing, and that of the certificate with its systems in f64.
-            scratch: 40 * cells,
-        }
+            .scratch(40 * cells)
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
@@ -206,17 +195,11 @@ impl Sweep {
         }
         let (registers, instructions) = if along_rows { (96, [1030.0, 420.0]) } else { (48, [570.0, 240.0]) };
         let edges = of_tiles(&self.tiles, self.lines, TileKernel { registers, instructions, ..kernel });
-        let threads = 128;
-        let ends = BlockCost {
-            blocks: self.lines.div_ceil(threads),
-            tiles: self.lines.div_ceil(threads),
-            resident: 16,
-            // Of eight tiles at a time, then tile by tile.
-            loads: self.tiles.tiles.div_ceil(8) as f64,
-            looks: self.tiles.tiles as f64,
-            steps: 4.0 * self.tiles.tiles as f64,
-            ..BlockCost::default()
-        };
+        // Blocks of 128 threads, each with a line.
+        let (blocks, tiles) = (self.lines.div_ceil(128), self.tiles.tiles);
+        let ends = BlockCost::of(blocks, 16).blocks(blocks).looks(tiles as f64).steps(4.0 * tiles as f64);
+        // The ends of eight tiles at a time, then tile by tile.
+        let ends = ends.loads(tiles.div_ceil(8) as f64);
         vec![edges, ends, solved]
     }
 }

@@ -55,14 +55,7 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        Work {
-            passes: work::passes(self),
-            elements: self.keys,
-            effective_bytes: 2 * self.bytes(),
-            system_bytes: 2 * self.bytes(),
-            footprint: work::arrays(self) * self.bytes(),
-            scratch: 0,
-        }
+        Work::of(self.keys, 2 * self.bytes(), work::passes(self)).footprint(work::arrays(self) * self.bytes())
     }
 
     /// The method that `best` resolved to, the size of onesweep's tiles, and the bits of he2007's phases.

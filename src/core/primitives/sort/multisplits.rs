@@ -3,8 +3,8 @@
 
 use super::Spec;
 use super::spec::{Found, Splits};
-use crate::case::block_cost::{BlockCost, LANES};
-use crate::case::{Pass, Refusal};
+use crate::case::{BlockCost, Pass, Refusal};
+use crate::primitives::multisplit::block_costs::looking;
 use crate::primitives::{Problem, multisplit};
 
 /// Instructions, and integer instructions among them, that an integer division by an unknown divisor takes over a shift.
@@ -33,7 +33,7 @@ pub fn specs(spec: &Spec, radix: u64, by: Splits) -> Result<Vec<(multisplit::Spe
 pub fn passes(spec: &Spec, radix: u64, by: Splits) -> Vec<Pass> {
     let all = specs(spec, radix, by).unwrap_or_default();
     let of = |(split, times): (multisplit::Spec, u64)| {
-        split.work().passes.into_iter().map(move |pass| Pass { times: times * pass.times, ..pass })
+        split.work().passes.into_iter().map(move |pass| pass.times(times))
     };
     all.into_iter().flat_map(of).collect()
 }
@@ -43,18 +43,8 @@ pub fn passes(spec: &Spec, radix: u64, by: Splits) -> Vec<Pass> {
 /// # Errors
 /// Those of the multisplits.
 pub fn block_costs(spec: &Spec, radix: u64, by: Splits, found: Found) -> Result<Vec<BlockCost>, String> {
-    let mut all = Vec::new();
-    for (split, _) in specs(spec, radix, by).map_err(|refusal| refusal.to_string())? {
-        let mut costs = split.block_costs()?;
-        if found == Found::Division {
-            // Keys are looked at in the pre-scan and in the post-scan, not in the scan of their counts.
-            let keys = spec.keys as f64 / LANES as f64;
-            for cost in costs.iter_mut().step_by(2) {
-                cost.instructions += keys * DIVISION[0];
-                cost.integers += keys * DIVISION[1];
-            }
-        }
-        all.extend(costs);
-    }
-    Ok(all)
+    let splits = specs(spec, radix, by).map_err(|refusal| refusal.to_string())?;
+    let further = if found == Found::Division { DIVISION } else { [0.0; 2] };
+    let all: Result<Vec<_>, String> = splits.iter().map(|(split, _)| looking(split, further)).collect();
+    Ok(all?.concat())
 }

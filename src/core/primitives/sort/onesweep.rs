@@ -185,12 +185,7 @@ fn count_cost(spec: &Spec) -> BlockCost {
     let digits = f64::from(spec.digits(DIGIT_BITS).count());
     let each = [0, 1].map(|k| READ[k] + digits * COUNTED[k]);
     let vectors = 64 / spec.key_bytes();
-    let cost = BlockCost {
-        tiles: spec.keys.div_ceil(LANES as u64 * vectors),
-        resident: 32,
-        loads: 1.0,
-        ..BlockCost::default()
-    };
+    let cost = BlockCost::of(spec.keys.div_ceil(LANES as u64 * vectors), 32).loads(1.0);
     cost.with(spec.keys as f64 / LANES as f64, [each[0], each[1], 2.0 * digits])
 }
 
@@ -209,16 +204,12 @@ fn pass_cost(spec: &Spec) -> BlockCost {
     let counts = MOVED[spec.value() as usize / 4];
     let wide = if keys > 1.0 { WIDE } else { [0.0; 2] };
     let blocks = if shape.threads == 256 { 2 } else { 1 };
-    let cost = BlockCost {
-        tiles: shape.tiles(spec.keys),
-        // A tile's copies out overlap with the next tile, as if two blocks were resident; where two are, they stand for
-        // each other's next tile.
-        resident: blocks.max(2),
-        loads: if spec.value() > 0 { 2.0 } else { 1.0 },
-        looks: 5.0,
-        steps: 2.0 * items + warps / 2.0 + 20.0,
-        ..BlockCost::default()
-    };
+    // A tile's copies out overlap with the next tile, as if two blocks were resident; where two are, they stand for
+    // each other's next tile.
+    let resident = blocks.max(2);
+    let loads = if spec.value() > 0 { 2.0 } else { 1.0 };
+    let steps = 2.0 * items + warps / 2.0 + 20.0;
+    let cost = BlockCost::of(shape.tiles(spec.keys), resident).loads(loads).looks(5.0).steps(steps);
     cost.with(spec.keys as f64 / LANES as f64, [counts[0] + wide[0], counts[1] + wide[1], shared])
 }
 

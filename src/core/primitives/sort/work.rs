@@ -7,9 +7,8 @@ use super::he2007::Phases;
 use super::onesweep::{DESCRIPTOR, DIGIT_BITS, DIGITS, Shape};
 use super::spec::{Distribution, Method, Optimised, Scope};
 use super::{multisplits, tiles};
-use crate::case::Direction::{Read, Write};
-use crate::case::work::Order;
-use crate::case::{Access, Backend, Pass};
+use crate::case::Backend;
+use crate::case::work::{Access, Order, Pass};
 
 /// Keys that leave a group of combined writes together: whole lines.
 const GROUP: u64 = 16;
@@ -40,25 +39,25 @@ pub fn passes(spec: &Spec) -> Vec<Pass> {
         Method::He2007Msd { optimised, .. } => he2007_on_cpus(spec, optimised),
         Method::Bitonic => bitonic(spec),
         // The library sorts in place: what it reads again is in caches.
-        Method::Library => vec![Pass::once(moved(spec, Order::Sequential))],
+        Method::Library => vec![moved(spec, Order::Sequential)],
     }
 }
 
 /// Keys and values, read in sequence and written in `order`.
-fn moved(spec: &Spec, order: Order) -> Vec<Access> {
+fn moved(spec: &Spec, order: Order) -> Pass {
     let both = |from, to, element| {
-        let write = Access { order: order.clone(), ..Access::sequential(to, Write, element, spec.keys) };
-        [Access::sequential(from, Read, element, spec.keys), write]
+        [
+            Access::reads(from, element, spec.keys),
+            Access::writes(to, element, spec.keys).ordered(order.clone()),
+        ]
     };
-    let mut accesses = both("keys_in", "keys_out", spec.key_bytes()).to_vec();
-    if spec.value() > 0 {
-        accesses.extend(both("values_in", "values_out", spec.value()));
-    }
-    accesses
+    let values = (spec.value() > 0).then(|| both("values_in", "values_out", spec.value()));
+    Pass::once(both("keys_in", "keys_out", spec.key_bytes())).and(values.into_iter().flatten())
 }
 
-fn read_keys(spec: &Spec) -> Access {
-    Access::sequential("keys_in", Read, spec.key_bytes(), spec.keys)
+/// The keys, read in sequence.
+fn read_keys(spec: &Spec) -> Pass {
+    Pass::once([Access::reads("keys_in", spec.key_bytes(), spec.keys)])
 }
 
 /// The digits that differ between keys, of which there is at least one.
@@ -77,23 +76,22 @@ pub fn speed_of_light(spec: &Spec) -> u64 {
 /// the other way round.
 fn onesweep(spec: &Spec) -> Vec<Pass> {
     let shape = Shape::of(spec);
-    let descriptors = |direction| {
-        Access::sequential("descriptors", direction, DESCRIPTOR, 2 * DIGITS * shape.tiles(spec.keys))
-    };
-    let mut pass = moved(spec, Order::Staged { partitions: DIGITS, tile: shape.tile() });
-    pass.extend([descriptors(Write), descriptors(Read)]);
-    let times = varying(spec, spec.digits(DIGIT_BITS));
-    vec![Pass::once(vec![read_keys(spec)]), Pass { times, accesses: pass }]
+    let counts = 2 * DIGITS * shape.tiles(spec.keys);
+    let descriptors = [Access::writes, Access::reads].map(|of| of("descriptors", DESCRIPTOR, counts));
+    let split = moved(spec, Order::Staged { partitions: DIGITS, tile: shape.tile() }).and(descriptors);
+    vec![read_keys(spec), split.times(varying(spec, spec.digits(DIGIT_BITS)))]
 }
 
 /// A count of all digits, a split by the first, and a count and a split for each other.
 fn lsd(spec: &Spec, radix: u32) -> Vec<Pass> {
-    let (digits, split) = (spec.digits(radix), moved(spec, combined(1 << radix)));
-    let times = varying(spec, digits);
-    let again = Pass { times: times - 1, accesses: [vec![read_keys(spec)], split.clone()].concat() };
-    let mut passes = vec![Pass::once(vec![read_keys(spec)]), Pass::once(split)];
-    passes.extend((again.times > 0).then_some(again));
-    passes
+    let split = moved(spec, combined(1 << radix));
+    let again = read_keys(spec).and(split.accesses.clone()).times(varying(spec, spec.digits(radix)) - 1);
+    performed([read_keys(spec), split, again])
+}
+
+/// Those passes that are performed at all.
+fn performed(passes: impl IntoIterator<Item = Pass>) -> Vec<Pass> {
+    passes.into_iter().filter(|pass| pass.times > 0).collect()
 }
 
 fn combined(partitions: u64) -> Order {
@@ -103,19 +101,13 @@ fn combined(partitions: u64) -> Order {
 /// A count and a split by the highest digit; then every part is read, and written once it is sorted.
 fn msd(spec: &Spec) -> Vec<Pass> {
     let partitions = spec.high_digit().values() as u64;
-    vec![
-        Pass::once(vec![read_keys(spec)]),
-        Pass::once(moved(spec, combined(partitions))),
-        Pass::once(moved(spec, Order::Sequential)),
-    ]
+    vec![read_keys(spec), moved(spec, combined(partitions)), moved(spec, Order::Sequential)]
 }
 
 /// A multisplit per digit: keys are read and counted, and moved.
 fn splits_on_cpus(spec: &Spec, radix: u32) -> Vec<Pass> {
-    let digits = spec.digits(radix);
-    let order = combined(1 << radix);
-    let times = digits.count().into();
-    vec![Pass { times, accesses: vec![read_keys(spec)] }, Pass { times, accesses: moved(spec, order) }]
+    let times = spec.digits(radix).count().into();
+    vec![read_keys(spec).times(times), moved(spec, combined(1 << radix)).times(times)]
 }
 
 /// A split of all keys per bit. GPUs count the ones of all bits once, and a tile scans those of a bit from the sums of
@@ -125,17 +117,16 @@ fn bits(spec: &Spec) -> Vec<Pass> {
         return lsd(spec, 1);
     }
     let tile = tiles::tile(spec);
-    let sums = |direction| Access::sequential("sums", direction, tiles::DESCRIPTOR, spec.keys.div_ceil(tile));
-    let mut split = moved(spec, Order::Staged { partitions: 2, tile });
-    split.extend([sums(Write), sums(Read)]);
-    let times = spec.digits(1).count().into();
-    vec![Pass::once(vec![read_keys(spec)]), Pass { times, accesses: split }]
+    let tiles = spec.keys.div_ceil(tile);
+    let sums = [Access::writes, Access::reads].map(|of| of("sums", tiles::DESCRIPTOR, tiles));
+    let split = moved(spec, Order::Staged { partitions: 2, tile }).and(sums);
+    vec![read_keys(spec), split.times(spec.digits(1).count().into())]
 }
 
 /// Tiles are sorted on chip; then every round of the merge moves all keys.
 fn merged(spec: &Spec) -> Vec<Pass> {
-    let times = 1 + u64::from(tiles::rounds(spec.keys, tiles::tile(spec)));
-    vec![Pass { times, accesses: moved(spec, Order::Sequential) }]
+    let rounds = tiles::rounds(spec.keys, tiles::tile(spec));
+    vec![moved(spec, Order::Sequential).times(1 + u64::from(rounds))]
 }
 
 /// he2007's phases, and the sorts of the parts. A phase reads the keys for its counts and again for their locations;
@@ -143,15 +134,16 @@ fn merged(spec: &Spec) -> Vec<Pass> {
 /// the partitions.
 fn he2007_on_gpus(spec: &Spec, passes: u64) -> Vec<Pass> {
     let phases = Phases::of(spec);
-    let (times, partitions) = (phases.count.into(), 1 << phases.bits);
-    let locations = |direction| Access::sequential("locations", direction, 4, spec.keys);
+    let (times, partitions): (u64, u64) = (phases.count.into(), 1 << phases.bits);
     let chunk = Spec { keys: spec.keys.div_ceil(passes), ..*spec };
     let share = Order::Partitions { partitions: (partitions / passes).max(1) };
     vec![
-        Pass { times, accesses: vec![read_keys(spec)] },
-        Pass { times, accesses: vec![read_keys(spec), locations(Write)] },
-        Pass { times: times * passes, accesses: [vec![locations(Read)], moved(&chunk, share)].concat() },
-        Pass::once(moved(spec, Order::Sequential)),
+        read_keys(spec).times(times),
+        read_keys(spec).and([Access::writes("locations", 4, spec.keys)]).times(times),
+        Pass::once([Access::reads("locations", 4, spec.keys)])
+            .and(moved(&chunk, share).accesses)
+            .times(times * passes),
+        moved(spec, Order::Sequential),
     ]
 }
 
@@ -166,9 +158,9 @@ fn he2007_on_cpus(spec: &Spec, optimised: Optimised) -> Vec<Pass> {
     };
     let merges = u64::from(spec.backend != Backend::Scalar);
     vec![
-        Pass { times, accesses: vec![read_keys(spec)] },
-        Pass { times, accesses: moved(spec, order) },
-        Pass { times: 1 + merges, accesses: moved(spec, Order::Sequential) },
+        read_keys(spec).times(times),
+        moved(spec, order).times(times),
+        moved(spec, Order::Sequential).times(1 + merges),
     ]
 }
 
@@ -177,25 +169,19 @@ fn he2007_on_cpus(spec: &Spec, optimised: Optimised) -> Vec<Pass> {
 fn bitonic(spec: &Spec) -> Vec<Pass> {
     let most = if spec.backend.is_cuda() { LEVELS } else { 1 };
     let times = bitonic::launches(spec.keys, most).len() as u64;
-    let place = if spec.value() > 0 { 4 } else { 0 };
-    let both = |array, element| [Read, Write].map(|way| Access::sequential(array, way, element, spec.keys));
-    let [places, written] = both("places", place);
-    let first = vec![read_keys(spec), Access::sequential("keys_out", Write, spec.key_bytes(), spec.keys)];
-    let again = both("keys_out", spec.key_bytes()).to_vec();
-    let mut passes = if place == 0 {
-        vec![Pass::once(first), Pass { times: times.saturating_sub(1), accesses: again }]
-    } else {
-        let values = |array, way| Access::sequential(array, way, spec.value(), spec.keys);
-        let gathered = Access { order: Order::Random, ..values("values_in", Read) };
-        let with_places = [again, vec![places.clone(), written.clone()]].concat();
-        vec![
-            Pass::once([first, vec![written]].concat()),
-            Pass { times: times.saturating_sub(1), accesses: with_places },
-            Pass::once(vec![places, gathered, values("values_out", Write)]),
-        ]
-    };
-    passes.retain(|pass| pass.times > 0);
-    passes
+    let (key, value, n) = (spec.key_bytes(), spec.value(), spec.keys);
+    let first = read_keys(spec).and([Access::writes("keys_out", key, n)]);
+    let again = Pass::once([Access::reads("keys_out", key, n), Access::writes("keys_out", key, n)]);
+    if value == 0 {
+        return performed([first, again.times(times.saturating_sub(1))]);
+    }
+    let [places, placed] = [Access::reads, Access::writes].map(|of| of("places", 4, n));
+    let gathered = Access::reads("values_in", value, n).ordered(Order::Random);
+    performed([
+        first.and([placed.clone()]),
+        again.and([places.clone(), placed]).times(times.saturating_sub(1)),
+        Pass::once([places, gathered, Access::writes("values_out", value, n)]),
+    ])
 }
 
 #[cfg(test)]

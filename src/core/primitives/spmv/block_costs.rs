@@ -39,66 +39,42 @@ pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
 
 /// A warp loads row starts, entries, and x, each when it has what is before.
 fn by_threads(spec: &Spec, mean: u64) -> BlockCost {
-    let tiles = spec.shape.rows.div_ceil(BLOCK);
     let instructions = 100.0 + 10.0 * mean as f64;
-    let cost = BlockCost {
-        blocks: tiles,
-        tiles,
-        resident: WARPS / BLOCK_WARPS,
-        loads: 2.0,
-        looks: 1.0,
-        ..BlockCost::default()
-    };
-    cost.with((tiles * BLOCK_WARPS) as f64, [instructions, 0.4 * instructions, 0.0])
+    of_rows(spec.shape.rows.div_ceil(BLOCK), instructions)
 }
 
 /// The same by a warp for each row, however short it is.
 fn by_warps(spec: &Spec, mean: u64) -> BlockCost {
-    let tiles = spec.shape.rows.div_ceil(BLOCK_WARPS);
     let instructions = 90.0 + 60.0 * mean.div_ceil(4 * LANES as u64) as f64;
-    let cost = BlockCost {
-        blocks: tiles,
-        tiles,
-        resident: WARPS / BLOCK_WARPS,
-        loads: 2.0,
-        looks: 1.0,
-        ..BlockCost::default()
-    };
+    of_rows(spec.shape.rows.div_ceil(BLOCK_WARPS), instructions)
+}
+
+/// Blocks of rows, whose warps each execute so many instructions.
+fn of_rows(tiles: u64, instructions: f64) -> BlockCost {
+    let cost = BlockCost::of(tiles, WARPS / BLOCK_WARPS).blocks(tiles).loads(2.0).looks(1.0);
     cost.with((tiles * BLOCK_WARPS) as f64, [instructions, 0.4 * instructions, 0.0])
 }
 
 /// Entries and x are loaded, and products stored and read again.
 fn balanced(spec: &Spec) -> BlockCost {
     let tiles = (spec.shape.rows + spec.shape.entries).div_ceil(TILE);
-    let of_tile = if spec.element() == 4 { [4000.0, 1500.0, 570.0] } else { [4300.0, 1650.0, 1370.0] };
-    let resident = if spec.element() == 4 { 6 } else { 5 };
-    let cost = BlockCost {
-        blocks: tiles,
-        tiles,
-        resident,
-        loads: 2.0,
-        looks: 1.0,
-        steps: 12.0,
-        ..BlockCost::default()
-    };
-    cost.with(tiles as f64, of_tile)
+    match spec.element() {
+        4 => of_entries(tiles, 6, [4000.0, 1500.0, 570.0]),
+        _ => of_entries(tiles, 5, [4300.0, 1650.0, 1370.0]),
+    }
 }
 
 /// The same in two rounds of a thread's entries.
 fn sorted(spec: &Spec) -> BlockCost {
     let tiles = (spec.shape.rows + spec.shape.entries).div_ceil(SORTED_TILE);
-    let of_tile =
-        if spec.element() == 4 { [17_900.0, 6_200.0, 4_000.0] } else { [18_000.0, 6_400.0, 6_500.0] };
-    let resident = WARPS / LARGE_WARPS;
-    let cost = BlockCost {
-        blocks: tiles,
-        tiles,
-        resident,
-        loads: 2.0,
-        looks: 1.0,
-        steps: 12.0,
-        ..BlockCost::default()
-    };
+    let wide = [18_000.0, 6_400.0, 6_500.0];
+    let of_tile = if spec.element() == 4 { [17_900.0, 6_200.0, 4_000.0] } else { wide };
+    of_entries(tiles, WARPS / LARGE_WARPS, of_tile)
+}
+
+/// Blocks of entries: what each of them executes.
+fn of_entries(tiles: u64, resident: u64, of_tile: [f64; 3]) -> BlockCost {
+    let cost = BlockCost::of(tiles, resident).blocks(tiles).loads(2.0).looks(1.0).steps(12.0);
     cost.with(tiles as f64, of_tile)
 }
 
@@ -107,14 +83,8 @@ fn by_layers(spec: &Spec) -> BlockCost {
     let Method::Blocks { columns: Some(width) } = spec.method else { return BlockCost::default() };
     let slices = spec.shape.rows.div_ceil(LANES as u64) * spec.shape.columns.div_ceil(width);
     let entries = spec.shape.entries as f64 / LANES as f64;
-    let cost = BlockCost {
-        tiles: slices.div_ceil(LARGE_WARPS),
-        resident: 1,
-        loads: 2.0,
-        looks: 2.0,
-        ..BlockCost::default()
-    };
     let wavefronts = if spec.element() == 4 { 5.7 } else { 9.7 };
+    let cost = BlockCost::of(slices.div_ceil(LARGE_WARPS), 1).loads(2.0).looks(2.0);
     cost.with(entries, [12.9, 5.3, wavefronts]).with(slices as f64, [40.0, 15.0, 0.0])
 }
 

@@ -4,133 +4,133 @@ use std::collections::BTreeSet;
 
 use super::bands;
 use super::spec::{Matrix, Method, Spec};
-use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Pass, Work};
+use crate::case::work::{Access, Order, Pass, Work};
 
-/// One pass over the matrix, in which x is gathered; by `he2007` as many as there are chunks of x, then one over the
-/// products; by `segscan` one for the products, one for the heads of rows, one that scans, and one for the results; by `blocks` on GPUs
-/// one over the slices and one that adds the sums of each row, on processors one in which each band of rows reads x and adds
-/// to its part of y. Zeros at the ends of rows of a slice that are shorter than others are not declared.
+/// The work of a case.
 pub fn work(spec: &Spec) -> Work {
     let (shape, element) = (spec.shape, spec.element());
-    let read = |array, element, count| Access::sequential(array, Direction::Read, element, count);
-    let starts = read("starts", 4, shape.rows + 1);
-    let [columns, values] = [read("columns", 4, shape.entries), read("values", element, shape.entries)];
-    let z = (spec.beta == 1).then(|| read("z", element, shape.rows));
-    let y = Access::sequential("y", Direction::Write, element, shape.rows);
-    let of_matrix = starts.bytes() + columns.bytes() + values.bytes();
-    let (passes, products) = match spec.method {
+    let matrix = 4 * (shape.rows + 1) + (4 + element) * shape.entries;
+    let vectors = shape.rows * element * (1 + spec.beta);
+    let (passes, beside) = passes(spec);
+    // Blocks of columns have places of two bytes on GPUs.
+    let declared = passes.iter().map(Pass::bytes).sum();
+    let bytes = (matrix + element * shape.columns.min(shape.entries) + vectors).min(declared);
+    Work::of(shape.entries, bytes, passes).footprint(matrix + shape.columns * element + vectors + beside)
+}
+
+/// The passes, and the bytes of arrays beside the compressed rows and the vectors: one pass over the matrix, in which x
+/// is gathered; by `he2007` as many as there are chunks of x, then one over the products; by `segscan` one for the
+/// products, one for the heads of rows, one that scans, and one for the results; by `blocks` those of [`in_bands`] or
+/// [`in_layers`]. Zeros at the ends of rows of a slice that are shorter than others are not declared.
+fn passes(spec: &Spec) -> (Vec<Pass>, u64) {
+    let (rows, entries, element) = (spec.shape.rows, spec.shape.entries, spec.element());
+    let starts = Access::reads("starts", 4, rows + 1);
+    let [columns, values] = [Access::reads("columns", 4, entries), Access::reads("values", element, entries)];
+    match spec.method {
         Method::He2007 { passes: Some(passes) } => {
-            let sums = [Some(starts), Some(read("products", element, shape.entries)), z, Some(y)];
-            let sums = Pass::once(sums.into_iter().flatten().collect());
-            (vec![products(spec, passes, columns), sums], shape.entries * element)
+            let sums = Pass::once([starts, Access::reads("products", element, entries)]).and(results(spec));
+            (vec![products(spec, passes), sums], entries * element)
         }
         Method::Segscan => {
-            let count = shape.rows.min(shape.entries);
-            let flags = |direction| Access::sequential("heads", direction, 4, shape.entries.div_ceil(32));
-            let all = |direction| Access::sequential("products", direction, element, shape.entries);
-            let mut first = products(spec, 1, columns);
-            first.accesses.push(flags(Direction::Write));
+            let (firsts, words) = (rows.min(entries), entries.div_ceil(32));
+            let heads = Access::reads("heads", 4, words);
+            let cleared = Access::writes("heads", 4, words);
             // An atomic operation for each row that has entries.
-            let (order, concurrency) = (Order::Given, Concurrency::Indexed);
-            let set = Access { count, order, concurrency, ..flags(Direction::Write) };
-            let heads = Pass::once(vec![starts.clone(), set]);
-            let scan = vec![all(Direction::Read), flags(Direction::Read), all(Direction::Write)];
-            let firsts = Access { count, footprint: shape.entries * element, ..all(Direction::Read) };
-            let last = [Some(starts), Some(firsts), z, Some(y)].into_iter().flatten().collect();
-            let bytes = shape.entries * element + 4 * shape.entries.div_ceil(32);
-            (vec![first, heads, Pass::once(scan), Pass::once(last)], bytes)
+            let set = Access { count: firsts, ..cleared.clone() }.ordered(Order::Given).indexed();
+            let all = Access::reads("products", element, entries);
+            let last = Access { count: firsts, ..all.clone() };
+            let passes = vec![
+                products(spec, 1).and([cleared]),
+                Pass::once([starts.clone(), set]),
+                Pass::once([all, heads, Access::writes("products", element, entries)]),
+                Pass::once([starts, last]).and(results(spec)),
+            ];
+            (passes, entries * element + 4 * words)
         }
-        Method::Blocks { columns: Some(width) } if spec.backend.is_cpu() => {
-            // As many bands as one worker has; others have bands of their own, and read x as often.
-            let height = bands::most_rows(width).min(shape.rows).max(1);
-            let bands = shape.rows.div_ceil(height);
-            let count = shape.entries.min(shape.columns * bands);
-            let x = Access { count, ..read("x", element, shape.columns) };
-            let sums = |direction| Access {
-                footprint: height * element,
-                order: Order::Given,
-                concurrency: Concurrency::Indexed,
-                ..Access::sequential("y", direction, element, shape.entries)
-            };
-            let matrix = vec![values, read("places", 4, shape.entries), x];
-            let vectors = [z, Some(y)].into_iter().flatten();
-            let all =
-                matrix.into_iter().chain(vectors).chain([sums(Direction::Read), sums(Direction::Write)]);
-            // Beside the compressed rows; each block that has entries takes 8 bytes.
-            let blocks = shape.entries.min(shape.columns.div_ceil(width) * bands);
-            (vec![Pass::once(all.collect())], (element + 4) * shape.entries + 8 * blocks)
-        }
-        Method::Blocks { columns: Some(width) } => {
-            let layers = shape.columns.div_ceil(width);
-            let sums = |direction| Access::sequential("layers", direction, element, shape.rows * layers);
-            let matrix = vec![values, read("places", 2, shape.entries), read("rows", 4, shape.rows * layers)];
-            let x = read("x", element, shape.columns);
-            let products = Pass::once([matrix, vec![x, sums(Direction::Write)]].concat());
-            let added = [Some(sums(Direction::Read)), z, Some(y)].into_iter().flatten().collect();
-            // The slices, with zeros at the ends of short rows, beside the compressed rows that they are made of.
-            let slices = (element + 2) * (shape.entries + shape.entries / 4) + 8 * shape.rows * layers;
-            (vec![products, Pass::once(added)], slices + shape.rows * layers * element)
-        }
+        Method::Blocks { columns: Some(width) } if spec.backend.is_cpu() => in_bands(spec, width),
+        Method::Blocks { columns: Some(width) } => in_layers(spec, width),
         Method::Slices => {
             // Rows are filled up to whole groups of 16 bytes of values.
-            let group = 16 / element;
-            let most = shape.entries.div_ceil(shape.rows.max(1)).next_multiple_of(group) * shape.rows;
-            let filled = most.max(shape.entries);
-            let starts = read("starts", 4, shape.rows.div_ceil(LANES as u64) + 1);
-            let filled_in = [read("values", element, filled), read("columns", 4, filled)];
-            let matrix = filled_in.into_iter().chain([starts, read("rows", 4, shape.rows), gather(spec)]);
-            let pass = Pass::once(matrix.chain(z).chain([y]).collect());
-            (vec![pass], (element + 4) * (filled + filled / 4) + 4 * shape.rows)
+            let filled = (entries.div_ceil(rows.max(1)).next_multiple_of(16 / element) * rows).max(entries);
+            let matrix = [
+                Access::reads("values", element, filled),
+                Access::reads("columns", 4, filled),
+                Access::reads("starts", 4, rows.div_ceil(LANES as u64) + 1),
+                Access::reads("rows", 4, rows),
+                gather(spec),
+            ];
+            let pass = Pass::once(matrix).and(results(spec));
+            (vec![pass], (element + 4) * (filled + filled / 4) + 4 * rows)
         }
         Method::Sorted => {
-            let matrix = [starts, columns, values, read("places", 2, shape.entries), gather(spec)];
-            let pass = Pass::once(matrix.into_iter().chain(z).chain([y]).collect());
-            (vec![pass], (element + 6) * shape.entries)
+            let matrix = [starts, columns, values, Access::reads("places", 2, entries), gather(spec)];
+            (vec![Pass::once(matrix).and(results(spec))], (element + 6) * entries)
         }
-        _ => {
-            let all = [Some(starts), Some(columns), Some(values), Some(gather(spec)), z, Some(y)];
-            (vec![Pass::once(all.into_iter().flatten().collect())], 0)
-        }
-    };
-    let vectors = shape.rows * element * (1 + spec.beta);
-    let declared =
-        passes.iter().flat_map(|pass| pass.accesses.iter().map(|access| pass.times * access.bytes())).sum();
-    // Blocks of columns have places of two bytes on GPUs.
-    let bytes = (of_matrix + element * shape.columns.min(shape.entries) + vectors).min(declared);
-    Work {
-        passes,
-        elements: shape.entries,
-        effective_bytes: bytes,
-        system_bytes: bytes,
-        footprint: of_matrix + shape.columns * element + vectors + products,
-        scratch: 0,
+        _ => (vec![Pass::once([starts, columns, values, gather(spec)]).and(results(spec))], 0),
     }
+}
+
+/// The vectors of rows: z if there is one, and y.
+fn results(spec: &Spec) -> impl Iterator<Item = Access> {
+    let (element, rows) = (spec.element(), spec.shape.rows);
+    let z = (spec.beta == 1).then(|| Access::reads("z", element, rows));
+    z.into_iter().chain([Access::writes("y", element, rows)])
+}
+
+/// Blocks on processors: a pass in which each band of rows reads x and adds to its part of y.
+fn in_bands(spec: &Spec, width: u64) -> (Vec<Pass>, u64) {
+    let (shape, entries, element) = (spec.shape, spec.shape.entries, spec.element());
+    // As many bands as one worker has; others have bands of their own, and read x as often.
+    let height = bands::most_rows(width).min(shape.rows).max(1);
+    let bands = shape.rows.div_ceil(height);
+    let x = Access::reads("x", element, entries.min(shape.columns * bands)).within(element * shape.columns);
+    let matrix = [Access::reads("values", element, entries), Access::reads("places", 4, entries), x];
+    let sums = [Access::reads, Access::writes].map(|of| of("y", element, entries).within(height * element));
+    let sums = sums.map(|sums| sums.ordered(Order::Given).indexed());
+    // Beside the compressed rows; each block that has entries takes 8 bytes.
+    let blocks = entries.min(shape.columns.div_ceil(width) * bands);
+    (vec![Pass::once(matrix).and(results(spec)).and(sums)], (element + 4) * entries + 8 * blocks)
+}
+
+/// Blocks on GPUs: a pass over the slices, and one that adds the sums of each row.
+fn in_layers(spec: &Spec, width: u64) -> (Vec<Pass>, u64) {
+    let (entries, element) = (spec.shape.entries, spec.element());
+    let sums = spec.shape.rows * spec.shape.columns.div_ceil(width);
+    let products = Pass::once([
+        Access::reads("values", element, entries),
+        Access::reads("places", 2, entries),
+        Access::reads("rows", 4, sums),
+        Access::reads("x", element, spec.shape.columns),
+        Access::writes("layers", element, sums),
+    ]);
+    let added = Pass::once([Access::reads("layers", element, sums)]).and(results(spec));
+    // The slices, with zeros at the ends of short rows, beside the compressed rows that they are made of.
+    (vec![products, added], (element + 2) * (entries + entries / 4) + (8 + element) * sums)
 }
 
 /// The products of entries whose columns are in one chunk of x: all columns are read, and of the values a part. The columns
 /// of a row ascend, so that a chunk's entries are neighbours in it: of m random ones m/p in each of p passes, or
-/// m/p / (1 − (1 − 1/p)^m) if rows without any do not count. Of stencils and bands they are one stretch.
-fn products(spec: &Spec, passes: u64, columns: Access) -> Pass {
+/// m/p / (1 − (1 − 1/p)^m) if rows without any do not count. Those of stencils and bands are one stretch.
+fn products(spec: &Spec, passes: u64) -> Pass {
     let (element, entries) = (spec.element(), spec.shape.entries.div_ceil(passes));
     let whole = gather(spec);
     let (mean, part) = (spec.shape.entries as f64 / spec.shape.rows.max(1) as f64, 1.0 / passes as f64);
-    // Of a matrix without entries, too: 0/0 is no number, which a plan cannot keep.
+    // A matrix without entries must have one, too: 0/0 is no number, which a plan cannot keep.
     let run = (mean * part / (1.0 - (1.0 - part).powf(mean))).max(1.0);
     let order = Order::Strided { stride: passes, run };
     let scattered = passes > 1 && whole.order != Order::Sequential;
-    let of = |array, direction| {
-        let taken = Access::sequential(array, direction, element, entries);
-        let all = spec.shape.entries * element;
-        if scattered { Access { footprint: all, order: order.clone(), ..taken } } else { taken }
+    let taken = |access: Access| match scattered {
+        true => access.within(spec.shape.entries * element).ordered(order.clone()),
+        false => access,
     };
-    let x = Access {
-        count: whole.count.div_ceil(passes),
-        footprint: spec.shape.columns.div_ceil(passes) * element,
-        ..whole
-    };
-    let accesses = vec![columns, of("values", Direction::Read), x, of("products", Direction::Write)];
-    Pass { times: passes, accesses }
+    Pass::once([
+        Access::reads("columns", 4, spec.shape.entries),
+        taken(Access::reads("values", element, entries)),
+        Access { count: whole.count.div_ceil(passes), ..whole }
+            .within(spec.shape.columns.div_ceil(passes) * element),
+        taken(Access::writes("products", element, entries)),
+    ])
+    .times(passes)
 }
 
 /// Bytes that a multiprocessor asks for at a time: a warp's columns within them are one access.
@@ -185,20 +185,14 @@ fn gather(spec: &Spec) -> Access {
     let (shape, element) = (spec.shape, spec.element());
     match spec.matrix {
         Matrix::Laplace5 { .. } | Matrix::Laplace7 { .. } | Matrix::Banded { .. } => {
-            Access::sequential("x", Direction::Read, element, shape.columns)
+            Access::reads("x", element, shape.columns)
         }
         _ => {
             let (asked, part) = near(spec);
-            Access {
-                array: "x".to_owned(),
-                direction: Direction::Read,
-                element,
-                // All of x is asked for at least once.
-                count: ((shape.entries as f64 * asked) as u64).max(shape.columns.min(shape.entries)),
-                footprint: (((shape.columns * element) as f64 * part) as u64).max(element),
-                order: Order::Given,
-                concurrency: Concurrency::Indexed,
-            }
+            // All of x is asked for at least once.
+            let count = ((shape.entries as f64 * asked) as u64).max(shape.columns.min(shape.entries));
+            let footprint = (((shape.columns * element) as f64 * part) as u64).max(element);
+            Access::reads("x", element, count).within(footprint).ordered(Order::Given).indexed()
         }
     }
 }

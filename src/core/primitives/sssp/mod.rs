@@ -35,8 +35,8 @@ pub mod window;
 pub use spec::{Method, Spec};
 
 use super::{Definition, IndexLookup, Primitive, Problem};
-use crate::case::work::Order;
-use crate::case::{Access, BlockCost, Concurrency, Direction, Params, Pass, Refusal, Value, Work};
+use crate::case::work::{Access, Order, Pass, Work};
+use crate::case::{BlockCost, Params, Refusal, Value};
 use crate::inputs::sparse::Positions;
 
 impl Definition for Spec {
@@ -58,31 +58,15 @@ impl Problem for Spec {
     /// side; which vertex comes next is random.
     fn work(&self) -> Work {
         let (n, arcs) = (self.vertices, self.arcs);
-        let random = |array: &str, direction, element, count, footprint| Access {
-            array: array.to_owned(),
-            direction,
-            element,
-            count,
-            footprint,
-            order: Order::Random,
-            concurrency: Concurrency::Independent,
-        };
-        let cleared = vec![Access::sequential("d", Direction::Write, 4, n)];
-        let relaxed = vec![
-            random("starts", Direction::Read, 4, n, 4 * n),
-            Access::sequential("arcs", Direction::Read, 8, arcs),
-            random("d", Direction::Read, 4, arcs, 4 * n),
-            random("d", Direction::Write, 4, n, 4 * n),
-        ];
         let bytes = 8 * arcs + 8 * n;
-        Work {
-            passes: vec![Pass::once(cleared), Pass::once(relaxed)],
-            elements: arcs,
-            effective_bytes: bytes,
-            system_bytes: bytes,
-            footprint: bytes,
-            scratch: n.div_ceil(8),
-        }
+        let relaxed = Pass::once([
+            Access::reads("starts", 4, n).ordered(Order::Random),
+            Access::reads("arcs", 8, arcs),
+            Access::reads("d", 4, arcs).within(4 * n).ordered(Order::Random),
+            Access::writes("d", 4, n).ordered(Order::Random),
+        ]);
+        let cleared = Pass::once([Access::writes("d", 4, n)]);
+        Work::of(arcs, bytes, [cleared, relaxed]).scratch(n.div_ceil(8))
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {

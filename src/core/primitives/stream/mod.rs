@@ -14,7 +14,7 @@ pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem};
 use crate::case::tuning::Tuning;
-use crate::case::{Access, Direction, Params, Refusal, Work};
+use crate::case::{Access, Params, Refusal, Work};
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
@@ -36,12 +36,9 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        let access = |direction| {
-            move |array: spec::Array| Access::sequential(array.name(), direction, 8, self.elements)
-        };
-        let reads = self.kernel.sources().iter().copied().map(access(Direction::Read));
-        let writes = self.kernel.destination().map(access(Direction::Write));
-        Work::once(self.elements, reads.chain(writes).collect())
+        let read = self.kernel.sources().iter().map(|array| Access::reads(array.name(), 8, self.elements));
+        let written = self.kernel.destination().map(|array| Access::writes(array.name(), 8, self.elements));
+        Work::once(self.elements, read.chain(written))
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

@@ -36,15 +36,10 @@ pub fn of_tiles(tiles: &Tiles, systems: u64, kernel: TileKernel) -> BlockCost {
     let blocks = tiles.blocks(systems);
     let depth = f64::from(tiles.team.next_power_of_two().ilog2());
     let TileKernel { rows, words, exchanged, loads, registers, instructions } = kernel;
-    let cost = BlockCost {
-        blocks,
-        tiles: blocks,
-        // What a block has stored is on its way while the next one loads.
-        resident: (REGISTERS / (registers * LANES as u64 * warps)).max(1) + 1,
-        loads,
-        steps: OF_ROW * rows as f64 + OF_STEP * depth + OF_TILE,
-        ..BlockCost::default()
-    };
+    // What a block has stored is on its way while the next one loads.
+    let resident = (REGISTERS / (registers * LANES as u64 * warps)).max(1) + 1;
+    let steps = OF_ROW * rows as f64 + OF_STEP * depth + OF_TILE;
+    let cost = BlockCost::of(blocks, resident).blocks(blocks).loads(loads).steps(steps);
     let [instructions, integers] = instructions;
     let wavefronts = (2 * exchanged * rows * words) as f64 + 9.0 * depth * words as f64;
     cost.with((blocks * warps) as f64, [instructions + 25.0 * depth, integers + 8.0 * depth, wavefronts])
@@ -98,14 +93,6 @@ fn cyclic(spec: &Spec) -> BlockCost {
     let (n, words) = (spec.rows.max(1), spec.element() / 4);
     let warps = n.div_ceil(2).div_ceil(LANES as u64);
     let levels = f64::from(n.max(2).ilog2());
-    let cost = BlockCost {
-        blocks: spec.systems,
-        tiles: spec.systems,
-        resident: (WARPS / warps).min(32),
-        loads: 1.0,
-        steps: 17.0 * levels,
-        ..BlockCost::default()
-    };
     let of_level = |level: u32| {
         let by = 2u64 << level;
         let threads = (n / by).max(1);
@@ -116,7 +103,8 @@ fn cyclic(spec: &Spec) -> BlockCost {
     let of_block: f64 = (0..n.max(2).ilog2()).map(of_level).sum();
     // Every warp waits at every barrier.
     let instructions = warps as f64 * (60.0 + 70.0 * levels);
-    cost.with(spec.systems as f64, [instructions, 0.4 * instructions, of_block])
+    of_systems(spec, (WARPS / warps).min(32), 17.0 * levels)
+        .with(spec.systems as f64, [instructions, 0.4 * instructions, of_block])
 }
 
 /// Each step reads twelve words and writes four of every row.
@@ -124,32 +112,22 @@ fn parallel(spec: &Spec) -> BlockCost {
     let (n, words) = (spec.rows.max(1), spec.element() / 4);
     let warps = n.div_ceil(LANES as u64);
     let levels = f64::from(n.max(2).ilog2());
-    let cost = BlockCost {
-        blocks: spec.systems,
-        tiles: spec.systems,
-        resident: (WARPS / warps).clamp(1, 32),
-        loads: 1.0,
-        steps: 11.0 * levels,
-        ..BlockCost::default()
-    };
     let of_warp = [60.0 + 75.0 * levels, 30.0 + 25.0 * levels, 16.0 * levels * words as f64];
+    let cost = of_systems(spec, (WARPS / warps).clamp(1, 32), 11.0 * levels);
     cost.with((spec.systems * warps) as f64, of_warp)
+}
+
+/// A block for each system.
+fn of_systems(spec: &Spec, resident: u64, steps: f64) -> BlockCost {
+    BlockCost::of(spec.systems, resident).blocks(spec.systems).loads(1.0).steps(steps)
 }
 
 /// Threads load a row when they have stored the one before.
 fn thomas(spec: &Spec) -> Vec<BlockCost> {
-    let threads = 128;
+    let (threads, rows) = (128, spec.rows as f64);
     let blocks = spec.systems.div_ceil(threads);
-    let rows = spec.rows as f64;
-    let sweep = |steps: f64| BlockCost {
-        blocks,
-        tiles: blocks,
-        resident: WARPS / (threads / LANES as u64),
-        loads: rows,
-        steps: steps * rows,
-        ..BlockCost::default()
-    };
-    vec![sweep(3.0), sweep(1.0)]
+    let sweep = BlockCost::of(blocks, WARPS / (threads / LANES as u64)).blocks(blocks).loads(rows);
+    vec![sweep.steps(3.0 * rows), sweep.steps(rows)]
 }
 
 #[cfg(test)]

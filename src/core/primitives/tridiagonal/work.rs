@@ -2,89 +2,67 @@
 
 use super::tiles::Levels;
 use super::{CYCLIC_ROWS, Layout, Method, PARALLEL_ROWS, Spec};
-use crate::case::{Access, Direction, Pass, Work};
+use crate::case::work::{Access, Pass, Work};
 
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
-
-/// Accesses to arrays, each with as many elements.
-fn arrays(spec: &Spec, direction: Direction, names: &[&str], count: u64) -> Vec<Access> {
-    let of = |name: &&str| Access::sequential(name, direction, spec.element(), count);
-    names.iter().map(of).collect()
-}
-
-fn pass(accesses: [Vec<Access>; 2]) -> Pass {
-    Pass::once(accesses.concat())
-}
+const REDUCED: [&str; 4] = ["a'", "b'", "c'", "d'"];
 
 /// A pass over all systems where each is solved on chip, and otherwise the passes of the method across memory.
 fn passes(spec: &Spec) -> Vec<Pass> {
-    use Direction::{Read, Write};
     let (n, count) = (spec.rows, spec.count());
-    let arrays = |direction, names: &[&str], count| arrays(spec, direction, names, count);
-    let inputs = || arrays(Read, &INPUTS, count);
-    let on_chip = || pass([inputs(), arrays(Write, &["x"], count)]);
+    let read = |count| move |array| Access::reads(array, spec.element(), count);
+    let written = |count| move |array| Access::writes(array, spec.element(), count);
+    let inputs = Pass::once(INPUTS.map(read(count)));
+    let reduced = Pass::once(REDUCED.map(read(count)));
+    let x = Access::writes("x", spec.element(), count);
     match spec.method {
         Method::Thomas if spec.backend.is_cuda() => vec![
-            pass([inputs(), arrays(Write, &["c'", "x"], count)]),
-            pass([arrays(Read, &["c'", "x"], count), arrays(Write, &["x"], count)]),
+            inputs.and(["c'", "x"].map(written(count))),
+            Pass::once(["c'", "x"].map(read(count))).and([x]),
         ],
-        Method::CyclicReduction if spec.backend.is_cuda() && n > CYCLIC_ROWS => {
-            let mut levels = vec![n];
-            while let Some(rows) = levels.last().copied().filter(|rows| *rows > CYCLIC_ROWS) {
-                levels.push(rows / 2);
-            }
-            let all = |rows: u64| rows * spec.systems;
-            let down = levels.windows(2).map(|of| {
-                pass([
-                    arrays(Read, &INPUTS, all(of[0])),
-                    arrays(Write, &["a'", "b'", "c'", "d'"], all(of[1])),
-                ])
-            });
-            let last = all(levels[levels.len() - 1]);
-            let solved = pass([arrays(Read, &["a'", "b'", "c'", "d'"], last), arrays(Write, &["x'"], last)]);
-            let up = levels.windows(2).rev().map(|of| {
-                let read = [arrays(Read, &INPUTS, all(of[0])), arrays(Read, &["x'"], all(of[1]))].concat();
-                pass([read, arrays(Write, &["x"], all(of[0]))])
-            });
-            down.chain([solved]).chain(up).collect()
-        }
+        Method::CyclicReduction if spec.backend.is_cuda() && n > CYCLIC_ROWS => cyclic(spec),
         Method::ParallelCyclicReduction if n > PARALLEL_ROWS => {
-            let reduced = ["a'", "b'", "c'", "d'"];
             let steps = u64::from((n - 1).ilog2());
-            let first = pass([inputs(), arrays(Write, &reduced, count)]);
-            let further = pass([arrays(Read, &reduced, count), arrays(Write, &reduced, count)]);
-            let last = pass([arrays(Read, &reduced, count), arrays(Write, &["x"], count)]);
-            let further = (steps > 1).then_some(Pass { times: steps - 1, ..further });
-            [first].into_iter().chain(further).chain([last]).collect()
+            let further = reduced.clone().and(REDUCED.map(written(count)));
+            let further = (steps > 1).then(|| further.times(steps - 1));
+            let first = inputs.and(REDUCED.map(written(count)));
+            [first].into_iter().chain(further).chain([reduced.and([x])]).collect()
         }
-        Method::Partition { .. } => {
+        Method::Partition { .. } if Levels::of(spec).tiles() > 1 => {
             let tiles = Levels::of(spec).tiles() * spec.systems;
-            if tiles == spec.systems {
-                return vec![on_chip()];
-            }
             let edges = ["a'", "b'", "c'", "d'", "a\"", "c\"", "d\""];
             vec![
-                pass([inputs(), arrays(Write, &edges, tiles)]),
-                pass([arrays(Read, &edges, tiles), arrays(Write, &["ends"], tiles)]),
-                pass([[inputs(), arrays(Read, &["ends"], tiles)].concat(), arrays(Write, &["x"], count)]),
+                inputs.clone().and(edges.map(written(tiles))),
+                Pass::once(edges.map(read(tiles))).and([Access::writes("ends", spec.element(), tiles)]),
+                inputs.and([Access::reads("ends", spec.element(), tiles), x]),
             ]
         }
-        _ => vec![on_chip()],
+        _ => vec![inputs.and([x])],
     }
+}
+
+/// Down: each level reads its rows and leaves half of them; the last is solved, and up, each level finds the other half.
+fn cyclic(spec: &Spec) -> Vec<Pass> {
+    let read = |rows: u64| move |array| Access::reads(array, spec.element(), rows * spec.systems);
+    let written = |rows: u64| move |array| Access::writes(array, spec.element(), rows * spec.systems);
+    let smaller = |rows: &u64| (*rows > CYCLIC_ROWS).then(|| rows / 2);
+    let levels: Vec<u64> = std::iter::successors(Some(spec.rows), smaller).collect();
+    let last = levels[levels.len() - 1];
+    let mut passes = Vec::new();
+    for rows in levels.windows(2) {
+        passes.push(Pass::once(INPUTS.map(read(rows[0]))).and(REDUCED.map(written(rows[1]))));
+    }
+    passes.push(Pass::once(REDUCED.map(read(last))).and([written(last)("x'")]));
+    for rows in levels.windows(2).rev() {
+        passes.push(Pass::once(INPUTS.map(read(rows[0]))).and([read(rows[1])("x'"), written(rows[0])("x")]));
+    }
+    passes
 }
 
 /// The accesses of a case.
 pub fn work(spec: &Spec) -> Work {
     let bytes = 5 * spec.element() * spec.count();
-    let passes = passes(spec);
-    Work {
-        passes,
-        elements: spec.count(),
-        effective_bytes: bytes,
-        system_bytes: bytes,
-        footprint: bytes + scratch(spec),
-        scratch: 0,
-    }
+    Work::of(spec.count(), bytes, passes(spec)).footprint(bytes + scratch(spec))
 }
 
 /// Bytes beside the arrays of the definition, on GPUs.
