@@ -7,10 +7,10 @@ use crate::case::Failure;
 use crate::case::units::fmt_size;
 
 thread_local! {
-    /// Bytes of the arrays that this thread has allocated, less those that it has freed.
-    static BYTES: Cell<u64> = const { Cell::new(0) };
-    /// How many they may become.
-    static LIMIT: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// Bytes of the arrays that this thread has allocated, less those that it has freed, which may be another thread's.
+    static BYTES: Cell<i64> = const { Cell::new(0) };
+    /// The most that `BYTES` may become, if there is a limit.
+    static LIMIT: Cell<Option<i64>> = const { Cell::new(None) };
 }
 
 /// An array's part of the count, until it is dropped. Buffers have theirs; a job that keeps a vector adds one.
@@ -19,7 +19,7 @@ pub(crate) struct Held(u64);
 
 impl Held {
     pub fn new(bytes: u64) -> Held {
-        BYTES.set(BYTES.get().wrapping_add(bytes));
+        BYTES.set(BYTES.get().wrapping_add_unsigned(bytes));
         Held(bytes)
     }
 
@@ -28,10 +28,11 @@ impl Held {
     /// # Errors
     /// [`Failure::NotApplicable`] if the case's arrays exceed what was available before the first one.
     pub fn in_host_memory(bytes: u64) -> Result<Held, Failure> {
-        let (now, limit) = (BYTES.get(), LIMIT.get());
-        match now.checked_add(bytes) {
+        let now = BYTES.get();
+        let Some(limit) = LIMIT.get() else { return Ok(Held::new(bytes)) };
+        match now.checked_add_unsigned(bytes) {
             Some(all) if all <= limit => Ok(Held::new(bytes)),
-            _ => Err(too_large(bytes, limit - now)),
+            _ => Err(too_large(bytes, limit.saturating_sub(now).max(0) as u64)),
         }
     }
 }
@@ -43,7 +44,7 @@ pub(super) fn too_large(bytes: u64, free: u64) -> Failure {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        BYTES.set(BYTES.get().wrapping_sub(self.0));
+        BYTES.set(BYTES.get().wrapping_sub_unsigned(self.0));
     }
 }
 
@@ -51,10 +52,10 @@ impl Drop for Held {
 /// thread, and no more in host memory than is `available`.
 pub(super) fn held_by<T>(available: Option<u64>, prepare: impl FnOnce() -> T) -> (T, u64) {
     let before = BYTES.get();
-    LIMIT.set(available.map_or(u64::MAX, |available| before.saturating_add(available)));
+    LIMIT.set(available.map(|available| before.saturating_add_unsigned(available)));
     let prepared = prepare();
-    LIMIT.set(u64::MAX);
-    (prepared, BYTES.get().wrapping_sub(before))
+    LIMIT.set(None);
+    (prepared, BYTES.get().wrapping_sub(before) as u64)
 }
 
 #[cfg(test)]
@@ -81,5 +82,11 @@ mod tests {
         assert_eq!(both(40), Ok(()));
         assert_eq!(both(41), Err(Failure::NotApplicable("needs 41 B, 40 B free".to_owned())));
         assert!(both(u64::MAX).is_err());
+        // Arrays that another thread has allocated, and those that nobody checks.
+        drop(std::thread::spawn(|| Held::new(1000)).join());
+        assert_eq!(both(40), Ok(()));
+        let unchecked = || (Held::new(200), Held::in_host_memory(1).map(drop)).1;
+        let refused = Err(Failure::NotApplicable("needs 1 B, 0 B free".to_owned()));
+        assert_eq!(held_by(Some(100), unchecked).0, refused);
     }
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
 use crate::device::Prepared;
-use crate::device::cpu::{Context, PoolJob, memory, on_pool};
+use crate::device::cpu::{Context, PoolJob, on_pool};
 use crate::device::cuda::{ComputeCapability, Gpu, GpuJob, GpuSetup, KernelList, OneGpu, on_gpu};
 
 /// One row per definition, with its implementations on processors and on GPUs.
@@ -66,10 +66,8 @@ impl Implementation {
             primitives: C::Case::PRIMITIVES,
             on_pool: |case, context| {
                 let (case, resolved) = chosen::<C::Case>(case)?;
-                // Nothing is generated of a case that is too large; what it allocates beside these bytes is refused then.
                 let work = case.work();
-                memory::require(work.footprint.saturating_add(work.scratch))?;
-                on_pool::<C>(case, resolved, context)
+                on_pool::<C>(case, resolved, work.footprint.saturating_add(work.scratch), context)
             },
             on_gpu: |case, setup| {
                 if Gpus::of(&case.params).spanning && !G::SPANS {

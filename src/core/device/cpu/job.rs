@@ -152,16 +152,21 @@ struct OnPool<J> {
     cleared: bool,
 }
 
-/// Prepares a case on the pool; `resolved` holds the values already chosen for its open parameters.
+/// Prepares a case on the pool; `resolved` holds the values already chosen for its open parameters, and its arrays and
+/// its certificate take `declared` bytes: nothing is generated of a case that is too large. What it allocates beside them is
+/// refused then.
 ///
 /// # Errors
 /// As for [`PoolJob::prepare`].
 pub fn on_pool<J: PoolJob>(
     case: J::Case,
     resolved: Vec<(String, Value)>,
+    declared: u64,
     context: &Context,
 ) -> Result<Box<dyn Prepared>, Failure> {
-    let (prepared, memory) = held_by(memory::available(), || J::prepare(case, context));
+    let available = memory::available();
+    memory::fits(declared, available)?;
+    let (prepared, memory) = held_by(available, || J::prepare(case, context));
     let (job, isa) = prepared?;
     let of_backend = [
         ("backend.cpu.threads".to_owned(), Value::Int(context.pool.threads() as u64)),

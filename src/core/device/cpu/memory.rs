@@ -27,7 +27,12 @@ pub fn total() -> Option<u64> {
 /// # Errors
 /// [`Failure::NotApplicable`] with both figures.
 pub fn require(bytes: u64) -> Result<(), Failure> {
-    match available() {
+    fits(bytes, available())
+}
+
+/// Refuses a case that needs more memory than this, if it is known.
+pub(super) fn fits(bytes: u64, available: Option<u64>) -> Result<(), Failure> {
+    match available {
         Some(free) if bytes > free => Err(too_large(bytes, free)),
         _ => Ok(()),
     }
