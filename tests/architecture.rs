@@ -45,6 +45,16 @@ fn room(path: &[String]) -> Option<&str> {
     }
 }
 
+/// A module below `cpu` or `cuda` of a file, as a module of the primitive's folder of that name, where it could as well be:
+/// `primitives::sort::methods::lsd::cpu` is `primitives::sort::cpu::methods::lsd`.
+fn device_half(path: &[String]) -> Option<Module> {
+    let at = path.iter().position(|word| ["cpu", "cuda"].contains(&word.as_str()))?;
+    (path[0] == "primitives" && at > 2).then(|| {
+        let (before, after) = (&path[2..at], &path[at + 1..]);
+        [&path[..2], std::slice::from_ref(&path[at]), before, after].concat()
+    })
+}
+
 // ---- tables ----------------------------------------------------------------------------------------
 
 /// The tables of the architecture page.
@@ -150,6 +160,8 @@ struct Reader<'a> {
     handed_on: BTreeMap<Module, Module>,
     /// Files of the modules declared here without a body.
     further: Vec<(Module, Option<String>)>,
+    /// Modules with a body that are the half of a file for a device.
+    inline: Vec<Module>,
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
@@ -266,6 +278,21 @@ impl Reader<'_> {
     }
 }
 
+impl Reader<'_> {
+    /// Reads the items of a module, which has no other imports and children.
+    fn items(&mut self, items: &[Item]) {
+        let children = items.iter().filter_map(|item| match item {
+            Item::Mod(declared) => Some(declared.ident.to_string()),
+            _ => None,
+        });
+        (self.children, self.imported) = (children.collect(), HashMap::new());
+        // Imports are read first, because a path may precede the import that it relies on.
+        let is_import = |item: &&Item| matches!(item, Item::Use(_));
+        items.iter().filter(is_import).for_each(|item| self.visit_item(item));
+        items.iter().filter(|item| !is_import(item)).for_each(|item| self.visit_item(item));
+    }
+}
+
 impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         if is_test(attributes(item)) {
@@ -283,9 +310,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
                 self.further.push((module, path));
                 return;
             }
+            self.inline.extend(device_half(&module).map(|_| module.clone()));
             let outer = std::mem::replace(&mut self.module, module);
-            visit::visit_item(self, item);
-            self.module = outer;
+            let (children, imported) = (self.children.clone(), self.imported.clone());
+            self.items(declared.content.as_ref().map_or(&[], |(_, items)| items));
+            (self.module, self.children, self.imported) = (outer, children, imported);
             return;
         }
         visit::visit_item(self, item);
@@ -366,24 +395,12 @@ impl Source {
         theirs: &BTreeSet<String>,
     ) -> Vec<(Module, Option<String>)> {
         let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let children = tree.items.iter().filter_map(|item| match item {
-            Item::Mod(declared) => Some(declared.ident.to_string()),
-            _ => None,
-        });
-        let children = children.collect();
         self.modules.insert(module.clone());
-        let (imported, uses, handed_on, further) = Default::default();
-        let mut reader = Reader { file, module, children, imported, theirs, uses, handed_on, further };
-        // Imports are read first, because a path may precede the import that it relies on.
-        for item in tree.items.iter().filter(|item| !is_test(attributes(item))) {
-            if let Item::Use(used) = item {
-                reader.visit_item_use(used);
-            }
-        }
-        tree.items
-            .iter()
-            .filter(|item| !matches!(item, Item::Use(_)))
-            .for_each(|item| reader.visit_item(item));
+        let (children, imported, uses, handed_on, further, inline) = Default::default();
+        let mut reader =
+            Reader { file, module, children, imported, theirs, uses, handed_on, further, inline };
+        reader.items(&tree.items);
+        self.modules.extend(reader.inline);
         self.uses.extend(reader.uses);
         self.handed_on.extend(reader.handed_on);
         reader.further
@@ -414,10 +431,11 @@ impl Source {
         let mut arrows: BTreeMap<Module, BTreeMap<Module, String>> = BTreeMap::new();
         for used in &self.uses {
             let Name::Ours(name) = &used.name else { continue };
-            let home = self.home(name);
-            let shared = used.by.iter().zip(&home).take_while(|(a, b)| a == b).count();
-            if shared > 0 && shared < used.by.len().min(home.len()) {
-                let (from, to) = (used.by[..=shared].to_vec(), home[..=shared].to_vec());
+            let halved = |module: Module| device_half(&module).unwrap_or(module);
+            let (by, home) = (halved(used.by.clone()), halved(self.home(name)));
+            let shared = by.iter().zip(&home).take_while(|(a, b)| a == b).count();
+            if shared > 0 && shared < by.len().min(home.len()) {
+                let (from, to) = (by[..=shared].to_vec(), home[..=shared].to_vec());
                 arrows.entry(from).or_default().entry(to).or_insert_with(|| used.place.clone());
             }
         }
@@ -531,6 +549,7 @@ fn a_forbidden_use_is_found_however_it_is_written() {
         "use crate::{self as all}; fn f() { all::report::write_all(); }",
         "fn f() { println!(\"{}\", crate::report::NAME); }",
         "mod inner { use crate::report::series; }",
+        "mod inner { use crate::report; fn f() { report::write_all(); } }",
         "use scatterlab_core::report::series;",
         "fn f() { println!(\"{}\", scatterlab_core::report::NAME); }",
     ] {
@@ -594,6 +613,14 @@ fn a_circle_is_found_though_a_name_is_handed_on() {
     let found = circles([room, one, inner, ("room::two", "fn f(name: super::Name) {}")]);
     assert_eq!((found.len(), found[0].len()), (1, 2), "{found:?}");
     assert!(circles([room, one, inner, ("room::two", "fn f(name: crate::other::Name) {}")]).is_empty());
+    // The halves of a file for devices are beside the folders of their names.
+    let method = "pub mod cpu { use crate::primitives::p::cpu::Job; fn f() { super::work(); } }";
+    let job = ("primitives::p::cpu", "use super::methods::one::cpu::run; pub struct Job;");
+    let (primitive, half) = (("primitives::p", ""), |text| ("primitives::p::methods::one", text));
+    assert!(circles([primitive, half(method), job, ("primitives::p::cpu::loops", "")]).is_empty());
+    let pure = "use crate::primitives::p::cpu::Job;";
+    let job = ("primitives::p::cpu", "use super::methods::one::work; pub struct Job;");
+    assert_eq!(circles([primitive, half(pure), job, ("primitives::p::methods", "")]).len(), 1);
     // A circle of single files is allowed.
     assert!(circles([room, one, ("other", ""), ("room::two", "fn f(name: super::Name) {}")]).is_empty());
 }

@@ -40,6 +40,6 @@ pub mod tridiagonal;
 #[cfg(test)]
 mod words;
 
-pub use problem::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
+pub use problem::{Costs, Definition, Elsewhere, IndexLookup, Primitive, Problem, of_cpus, of_gpus};
 pub use registry::{find, positions, problem, registry, version, walks};
 pub use replicas::{bytes_per_device, check, method_candidates, ranking, work};

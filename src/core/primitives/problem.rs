@@ -6,7 +6,10 @@ use std::fmt;
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Described, Field};
 use crate::case::tuning::{Offered, Tuning};
-use crate::case::{BlockCost, Case, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Walk, Work};
+use crate::case::work::Pass;
+use crate::case::{
+    BlockCost, Case, Failure, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Walk, Work,
+};
 use crate::inputs::sparse::Positions;
 
 /// Looks up an index array of the user by its [`hash`](crate::inputs::arrays::hash).
@@ -116,6 +119,48 @@ pub trait Problem {
     fn positions(&self, _stored: IndexLookup) -> Result<Option<Positions>, String> {
         Ok(None)
     }
+}
+
+/// What a case costs by its method.
+pub struct Costs {
+    /// Its passes over memory, in order.
+    pub passes: Vec<Pass>,
+    /// Bytes of the arrays that the method has beside those of the primitive.
+    pub own_bytes: u64,
+    /// On-chip work of blocks in each pass on a GPU, or in none ([`Problem::block_costs`]).
+    pub blocks: Result<Vec<BlockCost>, String>,
+}
+
+impl Costs {
+    /// Passes without arrays of the method's own, which the accesses to memory describe.
+    pub fn of(passes: Vec<Pass>) -> Costs {
+        Costs { passes, own_bytes: 0, blocks: Ok(Vec::new()) }
+    }
+
+    /// Adds arrays of the method's own, of so many bytes.
+    pub fn beside(self, own_bytes: u64) -> Costs {
+        Costs { own_bytes, ..self }
+    }
+
+    /// Adds the work of blocks in each pass.
+    pub fn blocks(self, blocks: impl IntoIterator<Item = BlockCost>) -> Costs {
+        Costs { blocks: Ok(blocks.into_iter().collect()), ..self }
+    }
+
+    /// States what is unknown about the work of blocks.
+    pub fn unknown(self, why: &str) -> Costs {
+        Costs { blocks: Err(why.to_owned()), ..self }
+    }
+}
+
+/// The refusal of a method that only CPUs have.
+pub fn of_cpus() -> Failure {
+    Failure::NotApplicable("a method of CPUs".to_owned())
+}
+
+/// The refusal of a method that only GPUs have.
+pub fn of_gpus() -> Failure {
+    Failure::NotApplicable("a method of GPUs".to_owned())
 }
 
 /// The type of the cases of one primitive, or of several that share most of their definition.

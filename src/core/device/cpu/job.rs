@@ -140,6 +140,10 @@ pub trait PoolJob: Sync + Sized + 'static {
     }
 }
 
+/// A method of a primitive on the pool: a worker's share of one execution on the case's arrays, with the arrays that the
+/// method has beside them. All stores are complete on return.
+pub type PoolMethod<Arrays> = Box<dyn Fn(&Arrays, Worker) + Send + Sync>;
+
 /// A [`PoolJob`] and the pool that runs it.
 struct OnPool<J> {
     job: J,

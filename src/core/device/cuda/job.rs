@@ -306,6 +306,10 @@ pub trait GpuJob: Sized + Send + 'static {
     }
 }
 
+/// A method of a primitive on a GPU: queues one execution on the case's arrays, with the kernels that the method has loaded
+/// and the arrays that it has beside them. Returns the errors of the driver.
+pub type GpuMethod<Arrays> = Box<dyn FnMut(&Gpu, &Arrays) -> Result<(), Failure> + Send>;
+
 /// Poisons an output element again.
 fn take_back<J: GpuJob>(job: &mut J, gpu: &Gpu, at: u64) -> Result<(), Failure> {
     let none = || Failure::Failed("no element of the output can be taken back".to_owned());

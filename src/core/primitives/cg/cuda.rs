@@ -10,8 +10,8 @@ use crate::device::cuda::{
 };
 use crate::inputs::sparse::Csr;
 use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length, stride_grid, words32};
-use crate::primitives::spmv::cuda::SliceBuffers;
 use crate::primitives::spmv::slices::Slices;
+use crate::primitives::spmv::slices::cuda::SliceBuffers;
 
 const MODULE: &str = "cg";
 

@@ -3,4 +3,5 @@
 
 pub mod combine;
 pub mod pairs;
+pub mod prelude;
 pub mod tuple;

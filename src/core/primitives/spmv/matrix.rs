@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::spec::{Matrix, Spec, Type};
+use super::{Matrix, Spec, Type};
 use crate::case::Failure;
 use crate::inputs::sparse::{Csr, SparseError, small_integer};
 

@@ -14,25 +14,205 @@
 //! exact in any order. The certificate computes each row again in f64 from the arrays in memory and demands equality
 //! where sums are exact, and otherwise the bound γ·Σ|a||x| of a sum of rounded products.
 
-pub mod bands;
-mod block_costs;
 pub mod cpu;
 pub mod cuda;
 pub mod matrix;
+mod methods;
 mod oracle;
 pub mod slices;
-pub mod spec;
 pub mod tiles;
 mod work;
 
-pub use spec::Spec;
+pub use methods::Method;
 
 use std::sync::Arc;
 
-use super::{Definition, IndexLookup, Primitive, Problem};
-use crate::case::{BlockCost, Failure, Fault, Params, Refusal, Value, Work};
-use crate::inputs::sparse::Positions;
-use spec::Method;
+use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
+use crate::case::table::{choice, count, parameters, words};
+use crate::case::work::Pass;
+use crate::case::{BlockCost, Failure, Fault, Params, Refusal, Value, Work, reader};
+use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Positions, Shape, small_integer};
+
+words! {
+    /// The type of values and vectors.
+    pub enum Type {
+        F32 = "f32",
+        F64 = "f64",
+    }
+}
+
+words! {
+    /// The threads of a GPU that sum a row.
+    pub enum Per {
+        Thread = "thread",
+        Warp = "warp",
+        Block = "block",
+    }
+}
+
+choice! {
+    /// The matrix.
+    pub enum Matrix {
+        /// 5-point Laplacian on a square grid: 4 on the diagonal, −1 for each neighbour
+        Laplace5 = "laplace5" main "side" {
+            /// cells along each side
+            side: u64 [count(0, 1 << 16)],
+        },
+        /// 7-point Laplacian on a cubic grid: 6 on the diagonal, −1 for each neighbour
+        Laplace7 = "laplace7" main "side" {
+            /// cells along each side
+            side: u64 [count(0, 1625)],
+        },
+        /// as many entries in each row, in independent random columns
+        Random = "random" {
+            /// rows, and columns
+            rows: u64 [count(0, MAX_ROWS)],
+            /// entries in each row
+            entries: u64 [count(0, MAX_ENTRIES)] = "16",
+        },
+        /// all columns near the diagonal
+        Banded = "banded" {
+            /// rows, and columns
+            rows: u64 [count(0, MAX_ROWS)],
+            /// columns on each side of the diagonal
+            half: u64 [count(0, MAX_ROWS)] = "8",
+        },
+        /// R-MAT with probabilities 0.5, 0.1, 0.1, 0.3; duplicates stay
+        Rmat = "rmat" {
+            /// rows, as a power of two
+            scale: u64 [count(0, 31)],
+            /// entries for each row, on average
+            entries: u64 [count(0, MAX_ENTRIES)] = "16",
+        },
+        /// random, but half of the rows, the first and the last among them, have no entries
+        EmptyRows = "empty-rows" {
+            /// rows, and columns
+            rows: u64 [count(0, MAX_ROWS)],
+            /// entries in each of the other rows
+            entries: u64 [count(0, MAX_ENTRIES)] = "4",
+        },
+        /// random, but the middle row has every column
+        DenseRow = "dense-row" {
+            /// rows, and columns
+            rows: u64 [count(0, MAX_ROWS)],
+            /// entries in each of the other rows
+            entries: u64 [count(0, MAX_ENTRIES)] = "4",
+        },
+        /// a matrix in a file
+        File = "file" main "path" {
+            /// in Matrix Market's coordinate format, also as .gz; relative to the recipe's folder
+            path: Elsewhere,
+        },
+    }
+}
+
+parameters! {
+    /// A product, typed.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Spec {
+        /// the matrix
+        matrix: Matrix,
+        /// type of values and vectors
+        ty as "type": Type = "f32",
+        /// 0: y = A·x; 1: y = A·x + z
+        beta: u64 [count(0, 1)] = "0",
+        /// how it is computed
+        asked as "method": Method = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for; on GPUs with the threads of a row.
+        method: Method = Method::Balanced,
+        /// The size of the matrix.
+        shape: Shape = Shape { rows: 0, columns: 0, entries: 0 },
+        /// The hash of a matrix in a file.
+        hash: Option<String> = None,
+    }
+}
+
+impl Spec {
+    /// Reads a case.
+    ///
+    /// # Errors
+    /// A value that its row does not accept, a matrix too large, and a method that the backend does not have.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let mut spec = Spec::of_table(params, seed)?;
+        spec.shape = match spec.generator() {
+            Some(generator) => generator.shape(),
+            None => in_file(params)?.checked(),
+        }
+        .map_err(|error| Refusal::invalid("matrix", error.to_string()))?;
+        if spec.generator().is_none() {
+            let hash = params.text("matrix.file.hash").map(str::to_owned);
+            spec.hash = Some(hash.ok_or_else(|| Refusal::Missing { key: "matrix.file.hash".to_owned() })?);
+        }
+        if matches!(spec.asked, Method::Row { per: Some(_) }) && spec.backend.is_cpu() {
+            return Err(Refusal::NotApplicable("on processors, a thread sums each row".to_owned()));
+        }
+        if matches!(spec.asked, Method::Sorted | Method::Slices) && spec.backend.is_cpu() {
+            return Err(Refusal::NotApplicable(format!("{} is a method of GPUs", spec.asked.name())));
+        }
+        spec.method = methods::chosen(&spec);
+        Ok(spec)
+    }
+
+    /// True of methods that sum rows by vectors, if a row has as many entries on average as a vector of 512 bits has
+    /// lanes. Shorter rows are summed faster one by one.
+    pub fn fills_vectors(&self) -> bool {
+        let lanes = 64 / self.element();
+        matches!(self.method, Method::Row { .. } | Method::Balanced)
+            && self.shape.entries >= lanes * self.shape.rows
+    }
+
+    /// The passes over x: its columns in each.
+    pub fn chunks(&self) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
+        let passes = if let Method::He2007 { passes: Some(passes) } = self.method { passes } else { 1 };
+        let columns = u128::from(self.shape.columns);
+        (0..passes).map(move |pass| {
+            let place = |pass: u64| (columns * u128::from(pass) / u128::from(passes)) as u64;
+            place(pass)..place(pass + 1)
+        })
+    }
+
+    /// The generator of the matrix, unless it is in a file.
+    pub fn generator(&self) -> Option<Generator> {
+        Some(match self.matrix {
+            Matrix::Laplace5 { side } => Generator::Laplace5 { side },
+            Matrix::Laplace7 { side } => Generator::Laplace7 { side },
+            Matrix::Random { rows, entries } => Generator::Random { rows, entries },
+            Matrix::Banded { rows, half } => Generator::Banded { rows, half },
+            Matrix::Rmat { scale, entries } => Generator::Rmat { scale, entries },
+            Matrix::EmptyRows { rows, entries } => Generator::EmptyRows { rows, entries },
+            Matrix::DenseRow { rows, entries } => Generator::DenseRow { rows, entries },
+            Matrix::File { .. } => return None,
+        })
+    }
+
+    /// Bytes of a value and of an element of a vector.
+    pub fn element(&self) -> u64 {
+        if self.ty == Type::F32 { 4 } else { 8 }
+    }
+
+    /// The bits of a number in the case's type.
+    pub fn bits(&self, number: f64) -> u64 {
+        if self.ty == Type::F32 { u64::from((number as f32).to_bits()) } else { number.to_bits() }
+    }
+
+    /// Element `j` of x: a small integer.
+    pub fn x(&self, j: u64) -> f64 {
+        small_integer(self.seed.wrapping_add(2), j).into()
+    }
+
+    /// Element `i` of z: a small integer.
+    pub fn z(&self, i: u64) -> f64 {
+        small_integer(self.seed.wrapping_add(3), i).into()
+    }
+}
+
+/// The size of a matrix in a file, which the plan has added to the parameters.
+fn in_file(params: &Params) -> Result<Shape, Refusal> {
+    let number = |word: &str| reader::int(params, &format!("matrix.file.{word}"));
+    Ok(Shape { rows: number("rows")?, columns: number("columns")?, entries: number("entries")? })
+}
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
@@ -50,11 +230,18 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        work::work(self)
+        let (shape, element, costs) = (self.shape, self.element(), methods::costs(self));
+        let matrix = 4 * (shape.rows + 1) + (4 + element) * shape.entries;
+        let vectors = shape.rows * element * (1 + self.beta);
+        // Blocks of columns have places of two bytes on GPUs.
+        let declared = costs.passes.iter().map(Pass::bytes).sum();
+        let bytes = (matrix + element * shape.columns.min(shape.entries) + vectors).min(declared);
+        let footprint = matrix + shape.columns * element + vectors + costs.own_bytes;
+        Work::of(shape.entries, bytes, costs.passes).footprint(footprint)
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        if self.backend.is_cuda() { block_costs::block_costs(self) } else { Ok(Vec::new()) }
+        if self.backend.is_cuda() { methods::costs(self).blocks } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -199,5 +386,30 @@ mod tests {
             output[6] ^= 1;
             assert!(spec.check(&output).expect_err("wrong").starts_with("y[1] is "));
         }
+    }
+
+    fn costs(words: &str) -> Result<Vec<BlockCost>, String> {
+        spec(&format!("{words} backend=cuda")).block_costs()
+    }
+
+    #[test]
+    fn every_pass_of_work_has_its_cost_or_none_has() {
+        let random = "matrix=random matrix.random.rows=100000 matrix.random.entries=20";
+        for method in ["best", "row", "balanced", "sorted", "slices", "blocks", "segscan", "he2007"] {
+            let words = format!("{random} method={method}");
+            let passes = spec(&format!("{words} backend=cuda")).work();
+            let costs = costs(&words).expect("known").len();
+            assert!(costs == 0 || costs == passes.passes.len(), "{method}: {costs}");
+        }
+    }
+
+    #[test]
+    fn long_rows_of_threads_are_not_predicted() {
+        let of = |entries: u64| {
+            costs(&format!(
+                "matrix=random matrix.random.rows=1000 matrix.random.entries={entries} method=row method.row.per=thread"
+            ))
+        };
+        assert!(of(8).is_ok() && of(9).is_err());
     }
 }

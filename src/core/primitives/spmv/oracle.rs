@@ -1,7 +1,7 @@
 //! The sequential oracle: each row in f64, one entry after another.
 
 use super::matrix::generated;
-use super::spec::{Spec, Type};
+use super::{Spec, Type};
 use crate::primitives::oracle::check_length;
 
 /// Compares y with the definition.

@@ -108,6 +108,63 @@ impl Slices {
     }
 }
 
+/// A matrix in slices on a GPU.
+pub mod cuda {
+    use super::{NONE, Slices};
+    use crate::case::Failure;
+    use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, device_struct};
+
+    device_struct! {
+        /// `Slices` in the kernels.
+        pub struct Pointers: 32 {
+            starts: DevicePtr<u32>,
+            places: DevicePtr<u32>,
+            values: DevicePtr<u32>,
+            rows: DevicePtr<u32>,
+        }
+    }
+
+    /// A matrix in slices, and the first slice of each block of threads.
+    pub struct SliceBuffers {
+        pub starts: DeviceBuffer<u32>,
+        pub places: DeviceBuffer<u32>,
+        pub values: DeviceBuffer<u32>,
+        pub rows: DeviceBuffer<u32>,
+        pub shares: DeviceBuffer<u32>,
+    }
+
+    impl SliceBuffers {
+        /// Slices with these words of values and places, for so many blocks of threads.
+        pub fn new(
+            gpu: &Gpu,
+            slices: &Slices,
+            values: &[u32],
+            places: &[u32],
+            blocks: u32,
+        ) -> Result<SliceBuffers, Failure> {
+            // An array has at least a word.
+            let with = |words: &[u32], last| gpu.upload(&[words, &[last]].concat());
+            Ok(SliceBuffers {
+                starts: gpu.upload(&slices.starts)?,
+                places: with(places, 0)?,
+                values: with(values, 0)?,
+                rows: with(&slices.rows, NONE)?,
+                shares: gpu.upload(&slices.shares(blocks))?,
+            })
+        }
+
+        /// The arrays that kernels read.
+        pub fn pointers(&self) -> Pointers {
+            Pointers {
+                starts: self.starts.pointer(),
+                places: self.places.pointer(),
+                values: self.values.pointer(),
+                rows: self.rows.pointer(),
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,12 +4,19 @@
 
 use std::ops::Range;
 
-use crate::inputs::sparse::{Csr, in_ranges};
+use super::Spec;
+use crate::case::BlockCost;
 
-/// Rows and entries of a block of threads on GPUs (`TILE` in the kernels), and of one whose entries are sorted
-/// (`SORTED_TILE`).
+/// Rows and entries of a block of threads on GPUs (`TILE` in the kernels).
 pub const TILE: u64 = 2048;
-pub const SORTED_TILE: u64 = 8192;
+
+/// What blocks execute whose tiles have so many rows and entries: instructions of warps, of them those that access memory,
+/// and wavefronts of shared memory, for each tile, with so many blocks resident.
+pub fn tile_cost(spec: &Spec, tile: u64, resident: u64, of_tile: [f64; 3]) -> BlockCost {
+    let tiles = (spec.shape.rows + spec.shape.entries).div_ceil(tile);
+    let cost = BlockCost::of(tiles, resident).blocks(tiles).loads(2.0).looks(1.0).steps(12.0);
+    cost.with(tiles as f64, of_tile)
+}
 
 /// The number of rows that end before position `at` of the merged sequence. The end of row r is at place
 /// starts[r + 1] + r.
@@ -35,49 +42,6 @@ pub fn firsts(starts: &[u32], size: u64) -> Vec<u32> {
     let total = merged(starts);
     let tiles = total.div_ceil(size);
     (0..=tiles).map(|tile| rows_before(starts, (tile * size).min(total)) as u32).collect()
-}
-
-/// The entries of a matrix, those of each tile in the order of their columns, with their places in the tile.
-pub struct Sorted {
-    pub columns: Vec<u32>,
-    pub values: Vec<f64>,
-    pub places: Vec<u16>,
-}
-
-impl Sorted {
-    /// Sorts the entries of tiles of [`SORTED_TILE`] rows and entries, of which `firsts` are the first rows.
-    pub fn new(matrix: &Csr<f64>, firsts: &[u32]) -> Sorted {
-        let total = merged(&matrix.starts);
-        let begin = |tile: u64| ((tile * SORTED_TILE).min(total) - u64::from(firsts[tile as usize])) as usize;
-        let parts = in_ranges(firsts.len() as u64 - 1, |tiles| {
-            let (mut order, mut sorted) = (Vec::new(), Sorted::empty());
-            for tile in tiles {
-                let entries = begin(tile)..begin(tile + 1);
-                order.clear();
-                order.extend(
-                    (0u16..).zip(&matrix.indices[entries.clone()]).map(|(place, column)| (*column, place)),
-                );
-                order.sort_unstable();
-                sorted.columns.extend(order.iter().map(|entry| entry.0));
-                sorted
-                    .values
-                    .extend(order.iter().map(|entry| matrix.values[entries.start + entry.1 as usize]));
-                sorted.places.extend(order.iter().map(|entry| entry.1));
-            }
-            sorted
-        });
-        let mut all = Sorted::empty();
-        for part in parts {
-            all.columns.extend(part.columns);
-            all.values.extend(part.values);
-            all.places.extend(part.places);
-        }
-        all
-    }
-
-    fn empty() -> Sorted {
-        Sorted { columns: Vec::new(), values: Vec::new(), places: Vec::new() }
-    }
 }
 
 /// One of `count` equal shares of the merged sequence.
@@ -113,7 +77,6 @@ pub fn share(starts: &[u32], index: usize, count: usize) -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inputs::sparse::Nas;
     use proptest::prelude::*;
 
     proptest! {
@@ -139,27 +102,6 @@ mod tests {
             let joined = |pair: &[Share]| pair[0].rows.end == pair[1].rows.start && pair[0].entries.end == pair[1].entries.start;
             prop_assert!(shares.windows(2).all(joined));
         }
-    }
-
-    #[test]
-    fn sorted_tiles_hold_their_entries_with_their_places() {
-        let matrix = Nas::new(700, 5, 0.5).make();
-        let firsts = firsts(&matrix.starts, SORTED_TILE);
-        let sorted = Sorted::new(&matrix, &firsts);
-        let total = merged(&matrix.starts);
-        let mut again = matrix.clone();
-        let mut from = 0;
-        for (tile, first) in (1u64..).zip(&firsts[1..]) {
-            let end = ((tile * SORTED_TILE).min(total) - u64::from(*first)) as usize;
-            assert!(sorted.columns[from..end].is_sorted());
-            for at in from..end {
-                let to = from + sorted.places[at] as usize;
-                (again.indices[to], again.values[to]) = (sorted.columns[at], sorted.values[at]);
-            }
-            from = end;
-        }
-        assert!(firsts.len() > 2 && from == matrix.indices.len());
-        assert_eq!(again, matrix);
     }
 
     #[test]

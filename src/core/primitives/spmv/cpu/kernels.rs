@@ -7,7 +7,7 @@ use std::ptr::read_volatile;
 use crate::device::cpu::memory::prefetch;
 use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::real::{Real, for_type};
-use crate::primitives::spmv::spec::Type;
+use crate::primitives::spmv::Type;
 
 /// The arrays of a product. z may be null.
 #[derive(Clone, Copy)]

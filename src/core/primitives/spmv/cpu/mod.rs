@@ -1,21 +1,15 @@
 //! spmv on the CPU: each worker computes the rows that end in its share. The sum of the row that its share cuts is added
 //! when all are done.
 
-mod blocks;
 pub mod kernels;
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::spec::{Method, Spec};
 use super::tiles::{Share, share};
-use super::{matrix, oracle};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{
-    Buffer, CacheLineSlot, Context, Isa, OutputArray, Pool, PoolJob, Worker, memory, part, pieces,
-};
+use super::{Spec, matrix, methods, oracle};
+use crate::device::cpu::{CacheLineSlot, memory};
 use crate::inputs::sparse::Csr;
-use blocks::Blocks;
+use crate::primitives::cpu::prelude::*;
 use kernels::{Call, Sum, Timed};
 
 /// A case with its arrays. x has one element more, which is read only with a fault.
@@ -27,16 +21,64 @@ pub struct Product {
     x: Buffer,
     z: Option<Buffer>,
     y: Buffer,
-    /// The products of all entries, if they are made before they are summed.
-    products: Option<Buffer>,
-    /// The matrix once more, in blocks.
-    blocks: Option<Blocks>,
-    timed: Timed,
-    fault: Option<Fault>,
-    /// The share of each worker by rows and entries, unless workers have equal numbers of rows.
+    pub timed: Timed,
+    pub fault: Option<Fault>,
+    /// The share of each worker by rows and entries.
     shares: Vec<Share>,
     /// The bits of the sum that each worker has for a row of the next one.
     carries: Vec<CacheLineSlot>,
+    method: PoolMethod<Product>,
+}
+
+/// What a method is made from.
+pub struct Made<'a> {
+    pub spec: &'a Spec,
+    pub matrix: &'a Csr<f64>,
+    pub pool: &'a Pool,
+    pub cancel: &'a Cancel,
+    fault: Option<Fault>,
+}
+
+impl Made<'_> {
+    /// The share of each worker.
+    fn shares(&self) -> Vec<Share> {
+        let workers = self.pool.threads();
+        (0..workers).map(|index| share(&self.matrix.starts, index, workers)).collect()
+    }
+
+    /// The rows of which a worker has all entries, but for those that a deliberate mistake leaves out.
+    pub fn whole_rows(&self, worker: usize) -> [Range<usize>; 2] {
+        let starts = &self.matrix.starts;
+        let share = share(starts, worker, self.pool.threads());
+        stored(share.whole(starts), omitted(self.spec.shape.rows as usize, self.fault))
+    }
+}
+
+/// The products of all entries, made before they are summed.
+pub struct Products(Buffer);
+
+impl Products {
+    /// Room for them.
+    pub fn new(made: &Made) -> Result<Products, Failure> {
+        let (entries, element) = (made.matrix.values.len(), made.spec.element());
+        let mut products = Buffer::new(entries * element as usize)?;
+        made.pool.fill_words(&mut products, element, entries, made.cancel, |_| 0)?;
+        Ok(Products(products))
+    }
+
+    /// Makes a worker's part of them, one chunk of x after another, and waits for the others; they are the values of the
+    /// call that is returned.
+    pub fn make(&self, product: &Product, worker: Worker) -> Call {
+        let call = product.call();
+        let entries = part(product.spec.shape.entries as usize, worker.index, worker.count);
+        for chunk in product.spec.chunks() {
+            let columns = chunk.start as usize..chunk.end as usize;
+            // SAFETY: parts of workers are disjoint and inside the arrays.
+            unsafe { (product.timed.products)(&call, entries.clone(), columns, self.0.ptr()) };
+        }
+        worker.meet();
+        Call { values: self.0.ptr(), ..call }
+    }
 }
 
 impl PoolJob for Product {
@@ -47,9 +89,10 @@ impl PoolJob for Product {
         let isa = context.isa_or(|| if spec.fills_vectors() { Isa::widest() } else { Isa::Scalar })?;
         // The matrix is made elsewhere before it is copied.
         memory::require(2 * super::Problem::work(&spec).footprint + 8 * spec.shape.entries)?;
-        let made = matrix::matrix(&spec, context.stored)?;
+        let matrix = matrix::matrix(&spec, context.stored)?;
         context.cancel.check()?;
-        let (pool, element) = (&context.pool, spec.element());
+        let (pool, element, rows) = (&context.pool, spec.element(), spec.shape.rows as usize);
+        let made = Made { spec: &spec, matrix: &matrix, pool, cancel: context.cancel, fault: context.fault };
         let numbers = |n: usize, number: &(dyn Fn(usize) -> f64 + Sync)| {
             let mut buffer = Buffer::new(n * element as usize)?;
             pool.fill_words(&mut buffer, element, n, context.cancel, |i| spec.bits(number(i)))?;
@@ -60,68 +103,25 @@ impl PoolJob for Product {
             pool.fill(&mut buffer, words.len(), context.cancel, |i| words[i])?;
             Ok::<Buffer, Failure>(buffer)
         };
-        let (rows, threads) = (spec.shape.rows as usize, pool.threads());
-        let cut = !matches!(spec.method, Method::Row { .. });
-        let in_passes = matches!(spec.method, Method::He2007 { .. } | Method::Segscan);
-        let shares = shares(&made, if cut { threads } else { 0 });
-        let blocks = match spec.method {
-            Method::Blocks { columns: Some(columns) } => {
-                let whole = |share: &Share| stored(share.whole(&made.starts), omitted(rows, context.fault));
-                let of_workers: Vec<_> = shares.iter().map(whole).collect();
-                Some(Blocks::new(&spec, &made, columns, &of_workers, (pool, context.cancel))?)
-            }
-            _ => None,
-        };
         let job = Product {
-            starts: words(&made.starts)?,
-            columns: words(&made.indices)?,
-            values: numbers(made.values.len(), &|at| made.values[at])?,
+            method: methods::cpu::method(&made)?,
+            starts: words(&matrix.starts)?,
+            columns: words(&matrix.indices)?,
+            values: numbers(matrix.values.len(), &|at| matrix.values[at])?,
             x: numbers(spec.shape.columns as usize + 1, &|j| spec.x(j as u64))?,
             z: (spec.beta == 1).then(|| numbers(rows, &|i| spec.z(i as u64))).transpose()?,
             y: Buffer::new(rows * element as usize)?,
-            products: in_passes.then(|| numbers(made.values.len(), &|_| 0.0)).transpose()?,
-            blocks,
             timed: kernels::timed(spec.ty, isa),
             fault: context.fault,
-            shares,
-            carries: (0..threads).map(|_| CacheLineSlot::default()).collect(),
+            shares: made.shares(),
+            carries: (0..pool.threads()).map(|_| CacheLineSlot::default()).collect(),
             spec,
         };
         Ok((job, isa))
     }
 
     fn execute(&self, worker: Worker) {
-        let mut call = self.call();
-        if self.shares.is_empty() {
-            for rows in pieces(self.spec.shape.rows as usize, 64, worker, self.fault) {
-                // SAFETY: pieces of workers are disjoint and inside the arrays.
-                unsafe { (self.timed.gathered.rows)(&call, rows) };
-            }
-            return;
-        }
-        let mut sum = self.timed.gathered;
-        if let Some(products) = &self.products {
-            let entries = part(self.spec.shape.entries as usize, worker.index, worker.count);
-            for chunk in self.spec.chunks() {
-                let columns = chunk.start as usize..chunk.end as usize;
-                // SAFETY: parts of workers are disjoint and inside the arrays.
-                unsafe { (self.timed.products)(&call, entries.clone(), columns, products.ptr()) };
-            }
-            worker.meet();
-            call.values = products.ptr();
-            sum = if self.spec.method == Method::Segscan { self.timed.scanned } else { self.timed.summed };
-        }
-        // SAFETY: rows end in one share only, and nobody else stores them.
-        let carry = unsafe { self.share(&call, &sum, worker.index) };
-        if worker.count == 1 {
-            return;
-        }
-        self.carries[worker.index].0.store(carry.to_bits(), Ordering::Relaxed);
-        worker.meet();
-        if worker.index == 0 {
-            self.add_carries(&call);
-        }
-        worker.meet();
+        (self.method)(self, worker);
     }
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
@@ -129,7 +129,7 @@ impl PoolJob for Product {
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let rows = self.spec.shape.rows as usize;
+        let rows = self.rows();
         let first = |found: Option<usize>, row| found.or_else(|| self.is_wrong(row).then_some(row));
         let found = pool.fold(rows, cancel, None, first)?.into_iter().flatten().next();
         let mistake = found.map(|row| {
@@ -138,11 +138,6 @@ impl PoolJob for Product {
         });
         Ok(Verdict::of(mistake, rows as u64))
     }
-}
-
-/// The shares of so many workers.
-fn shares(made: &Csr<f64>, workers: usize) -> Vec<Share> {
-    (0..workers).map(|index| share(&made.starts, index, workers)).collect()
 }
 
 /// Rows, of so many, that a deliberate mistake leaves out.
@@ -162,7 +157,13 @@ fn stored(rows: Range<usize>, omitted: Range<usize>) -> [Range<usize>; 2] {
 }
 
 impl Product {
-    fn call(&self) -> Call {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.spec.shape.rows as usize
+    }
+
+    /// The arrays.
+    pub fn call(&self) -> Call {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element() as usize } else { 0 };
         Call {
             starts: self.starts.ptr(),
@@ -174,25 +175,41 @@ impl Product {
         }
     }
 
+    /// Computes the rows of a worker's share, and adds what it has of the row behind them when all are done. `whole`
+    /// computes those of which it has all entries, if `sum` does not.
+    pub fn in_shares(&self, worker: Worker, call: &Call, sum: &Sum, whole: Option<&dyn Fn()>) {
+        // SAFETY: rows end in one share only, and nobody else stores them.
+        let carry = unsafe { self.share(call, sum, worker.index, whole) };
+        if worker.count == 1 {
+            return;
+        }
+        self.carries[worker.index].0.store(carry.to_bits(), Ordering::Relaxed);
+        worker.meet();
+        if worker.index == 0 {
+            self.add_carries(call);
+        }
+        worker.meet();
+    }
+
     /// Computes the rows of a worker's share, and returns the sum of what it has of the row behind them.
     ///
     /// # Safety
     /// Nobody else uses the rows' elements of y.
-    unsafe fn share(&self, call: &Call, sum: &Sum, worker: usize) -> f64 {
+    unsafe fn share(&self, call: &Call, sum: &Sum, worker: usize, whole: Option<&dyn Fn()>) -> f64 {
         let (share, omitted) = (&self.shares[worker], self.omitted());
         let Share { rows, entries } = share.clone();
-        let whole = share.whole(self.starts());
+        let all = share.whole(self.starts());
         // SAFETY: by the caller's promise; the share lies inside the arrays.
         unsafe {
-            if whole.start > rows.start {
-                let first = (sum.part)(call, entries.start..self.start(whole.start));
+            if all.start > rows.start {
+                let first = (sum.part)(call, entries.start..self.start(all.start));
                 if !omitted.contains(&rows.start) {
                     (self.timed.put)(call, rows.start, first, false);
                 }
             }
-            match &self.blocks {
-                Some(blocks) => blocks.multiply(call, &self.timed, worker),
-                None => stored(whole, omitted).into_iter().for_each(|rows| (sum.rows)(call, rows)),
+            match whole {
+                Some(whole) => whole(),
+                None => stored(all, omitted).into_iter().for_each(|rows| (sum.rows)(call, rows)),
             }
             (sum.part)(call, self.start(rows.end).max(entries.start)..entries.end)
         }
@@ -222,7 +239,7 @@ impl Product {
     }
 
     fn omitted(&self) -> Range<usize> {
-        omitted(self.spec.shape.rows as usize, self.fault)
+        omitted(self.rows(), self.fault)
     }
 
     fn number(&self, array: &Buffer, at: usize) -> f64 {

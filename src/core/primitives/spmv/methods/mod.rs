@@ -1,0 +1,208 @@
+//! The methods of spmv, each in a file that states what it does, its passes over memory and its code for each device.
+
+mod balanced;
+mod blocks;
+mod he2007;
+mod row;
+mod segscan;
+mod slices;
+mod sorted;
+
+use super::slices as layout;
+use super::{Matrix, Per, Spec};
+use crate::case::table::{choice, count};
+use crate::primitives::Costs;
+
+/// Entries a row from which on a GPU's warps have enough of a row for all their lanes.
+const LONG_ROWS: u64 = 32;
+
+/// Bytes of x that the first-level cache of a multiprocessor keeps.
+const FIRST_LEVEL: u64 = 192 << 10;
+
+/// Bytes of x that the second-level cache of a processor keeps.
+const SECOND_LEVEL: u64 = 1 << 20;
+
+/// Rows and entries of a matrix in a file up to which a second launch, which balanced shares need, costs more than rows of
+/// different lengths.
+const SMALL: u64 = 1 << 18;
+
+/// Entries of a row in each block of columns that make up for reading its sums.
+const LAYER_ENTRIES: u64 = 4;
+
+/// Bytes of a chunk of x on GPUs and on processors, and the most passes, if `passes` is unset.
+const GPU_CHUNK: u64 = 8 << 20;
+const CPU_CHUNK: u64 = 1 << 20;
+const MOST_PASSES: u64 = 64;
+
+/// Mean entries a row up to which a GPU's thread sums a row of its own, if `per` is unset.
+const SHORT_ROWS: u64 = 8;
+
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// on processors blocks for random rows and R-MAT if x exceeds 1 MiB; on GPUs row by threads for stencils and narrow
+        /// bands; if x exceeds the first-level cache, sorted for R-MAT, blocks for long random rows and slices for shorter
+        /// ones; row by warps from 32 entries in each row on; row for small matrices in files; otherwise balanced
+        Best = "best",
+        /// each row by itself; on processors, threads have equal numbers of rows
+        Row = "row" main "per" {
+            /// on GPUs, the threads that sum a row; unset: thread for at most 8 entries a row on average, otherwise warp
+            per: Option<Per> = unset,
+        },
+        /// blocks or threads have equal shares of rows and entries together, cut within rows where necessary
+        Balanced = "balanced",
+        /// on GPUs: such shares with the entries of each in the order of their columns, which are gathered by fewer accesses
+        Sorted = "sorted",
+        /// on GPUs: slices of 32 rows (SELL-C-σ), sorted by length within 1024 rows; a lane for each row
+        Slices = "slices",
+        /// blocks of columns: on GPUs their part of x is in shared memory, where it is gathered, a lane for each row; on
+        /// processors they divide bands of at most 2^17 rows, whose entries are in the order of their columns and whose part of
+        /// y stays in the second-level cache
+        Blocks = "blocks" main "columns" {
+            /// columns of a block; unset: as many as 160 KiB of shared memory hold (on processors, 32768)
+            columns: Option<u64> [count(1, 1 << 16)] = unset,
+        },
+        /// products, a backward segmented scan of them, and the first of each row (sengupta2007 §4.2)
+        Segscan = "segscan",
+        /// products, gathered in passes over chunks of x, then sums of the products of each row (he2007 §4.3)
+        He2007 = "he2007" main "passes" {
+            /// passes, each over a chunk of x; unset: chunks of at most 8 MiB (on processors, 1 MiB), at most 64
+            passes: Option<u64> [count(1, 4096)] = unset,
+        },
+    }
+}
+
+/// The costs of a case by its method.
+pub fn costs(spec: &Spec) -> Costs {
+    match spec.method {
+        Method::Row { .. } => row::costs(spec),
+        Method::Best | Method::Balanced => balanced::costs(spec),
+        Method::Sorted => sorted::costs(spec),
+        Method::Slices => slices::costs(spec),
+        Method::Blocks { .. } => blocks::costs(spec),
+        Method::Segscan => segscan::costs(spec),
+        Method::He2007 { .. } => he2007::costs(spec),
+    }
+}
+
+/// What `best` stands for on GPUs.
+fn best_of_gpus(spec: &Spec) -> Method {
+    let mean = spec.shape.entries / spec.shape.rows.max(1);
+    let near =
+        matches!(spec.matrix, Matrix::Laplace5 { .. } | Matrix::Laplace7 { .. } | Matrix::Banded { .. });
+    let even = !matches!(spec.matrix, Matrix::Rmat { .. } | Matrix::DenseRow { .. } | Matrix::File { .. });
+    let far = !near && spec.shape.columns * spec.element() > FIRST_LEVEL;
+    let layers = layout::blocks(spec.shape.columns, spec.element());
+    let few = spec.shape.rows + spec.shape.entries <= SMALL;
+    let per = if mean <= SHORT_ROWS { Per::Thread } else { Per::Warp };
+    match () {
+        () if few && matches!(spec.matrix, Matrix::File { .. }) => Method::Row { per: Some(per) },
+        () if near && mean <= SHORT_ROWS => Method::Row { per: Some(Per::Thread) },
+        () if even && far && mean >= LAYER_ENTRIES * layers => Method::Blocks { columns: None },
+        () if even && far => Method::Slices,
+        () if matches!(spec.matrix, Matrix::Rmat { .. }) && far => Method::Sorted,
+        () if even && mean >= LONG_ROWS => Method::Row { per: Some(Per::Warp) },
+        () => Method::Balanced,
+    }
+}
+
+/// What `best` stands for on processors. Of a matrix in a file it is not known whether columns are near each other.
+fn best_of_processors(spec: &Spec) -> Method {
+    let spread = matches!(
+        spec.matrix,
+        Matrix::Random { .. } | Matrix::EmptyRows { .. } | Matrix::DenseRow { .. } | Matrix::Rmat { .. }
+    );
+    match spread && spec.shape.columns * spec.element() > SECOND_LEVEL {
+        true => Method::Blocks { columns: None },
+        false => Method::Balanced,
+    }
+}
+
+/// The method that is executed.
+pub fn chosen(spec: &Spec) -> Method {
+    let mean = spec.shape.entries / spec.shape.rows.max(1);
+    let asked = match spec.asked {
+        Method::Best if spec.backend.is_cuda() => best_of_gpus(spec),
+        Method::Best if spec.backend.is_cpu() => best_of_processors(spec),
+        Method::Best => Method::Balanced,
+        asked => asked,
+    };
+    match asked {
+        Method::Blocks { columns: None } => {
+            let columns = match spec.backend.is_cuda() {
+                true => layout::width(spec.shape.columns, spec.element()),
+                false => blocks::COLUMNS.min(spec.shape.columns).max(1),
+            };
+            Method::Blocks { columns: Some(columns) }
+        }
+        Method::Row { per: None } if spec.backend.is_cuda() => {
+            Method::Row { per: Some(if mean <= SHORT_ROWS { Per::Thread } else { Per::Warp }) }
+        }
+        Method::He2007 { passes: None } => {
+            let chunk = if spec.backend.is_cuda() { GPU_CHUNK } else { CPU_CHUNK };
+            let passes = (spec.shape.columns * spec.element()).div_ceil(chunk);
+            Method::He2007 { passes: Some(passes.clamp(1, MOST_PASSES)) }
+        }
+        asked => asked,
+    }
+}
+
+/// The methods on processors.
+pub mod cpu {
+    use super::{Method, balanced, blocks, he2007, row, segscan};
+    use crate::primitives::cpu::prelude::*;
+    use crate::primitives::of_gpus;
+    use crate::primitives::spmv::cpu::{Made, Product};
+
+    /// The method of a case.
+    ///
+    /// # Errors
+    /// Missing memory, a request to stop, and a method of GPUs.
+    pub fn method(made: &Made) -> Result<PoolMethod<Product>, Failure> {
+        match made.spec.method {
+            Method::Row { .. } => Ok(row::cpu::method()),
+            Method::Best | Method::Balanced => Ok(balanced::cpu::method()),
+            Method::Blocks { .. } => blocks::cpu::method(made),
+            Method::Segscan => segscan::cpu::method(made),
+            Method::He2007 { .. } => he2007::cpu::method(made),
+            Method::Sorted | Method::Slices => Err(of_gpus()),
+        }
+    }
+}
+
+/// The methods on GPUs.
+pub mod cuda {
+    use super::{Method, balanced, blocks, he2007, row, segscan, slices, sorted};
+    use crate::primitives::cuda::prelude::*;
+    use crate::primitives::spmv::Spec;
+    use crate::primitives::spmv::cuda::{Call, Made};
+
+    /// Calls a function of a case's method.
+    macro_rules! of_method {
+        ($spec:expr, $function:ident($argument:expr)) => {
+            match $spec.method {
+                Method::Row { .. } => row::cuda::$function($argument),
+                Method::Best | Method::Balanced => balanced::cuda::$function($argument),
+                Method::Sorted => sorted::cuda::$function($argument),
+                Method::Slices => slices::cuda::$function($argument),
+                Method::Blocks { .. } => blocks::cuda::$function($argument),
+                Method::Segscan => segscan::cuda::$function($argument),
+                Method::He2007 { .. } => he2007::cuda::$function($argument),
+            }
+        };
+    }
+
+    /// The kernels that an execution launches.
+    pub fn kernels(spec: &Spec) -> KernelList {
+        of_method!(spec, kernels(spec))
+    }
+
+    /// The method of a case.
+    ///
+    /// # Errors
+    /// Those of the driver, and missing memory.
+    pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
+        of_method!(made.spec, method(made))
+    }
+}
