@@ -15,7 +15,7 @@ use super::recipes::open_run;
 use super::{out, results};
 use crate::recipe::plan::Bars;
 use crate::report::html::Measured;
-use crate::report::pdf::Print;
+use crate::report::pdf::{self, Print};
 use crate::report::{write_all, write_page, write_pdfs};
 use crate::run::stored::Stored;
 
@@ -79,6 +79,9 @@ fn length(text: &str, accepted: RangeInclusive<f64>, words: &str) -> Result<f64,
 impl ReportArguments {
     /// The size of the PDFs, if some are wanted.
     fn print(&self) -> anyhow::Result<Option<Print>> {
+        if self.pdf {
+            pdf::available()?;
+        }
         let least = LEAST_WIDTH * self.font_size;
         if self.pdf && self.width < least {
             bail!(

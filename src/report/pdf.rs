@@ -1,19 +1,10 @@
-//! Charts as PDF in the size of a paper's column: text stays text, in a font that the file contains.
+//! Charts as PDF in the size of a paper's column, with the feature `pdf`: text stays text, in a font that the file
+//! contains.
 
-use anyhow::{Context, Result};
-use svg2pdf::usvg::{Options, Tree};
-use svg2pdf::{ConversionOptions, PageOptions};
+use anyhow::{Result, ensure};
 
-use super::series::ChartData;
-use super::svg::{self, PRINTED};
-
-/// Roboto Regular 2.138, Copyright 2011 Google Inc., Apache-2.0: its Latin, Greek and Cyrillic letters and its
-/// mathematical signs. Part of the program, because a machine that measures may have no fonts, and so that every
-/// machine writes the same file.
-const FONT: &[u8] = include_bytes!("pdf/Roboto-Regular.ttf");
-const FAMILY: &str = "Roboto";
-
-const POINTS_PER_INCH: f64 = 72.0;
+#[cfg(feature = "pdf")]
+pub use convert::render;
 
 /// Size of a printed chart, in points of 1/72 inch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,25 +15,68 @@ pub struct Print {
     pub font: f64,
 }
 
-/// A chart without its title and caption, which the text around it has. The same data give the same bytes.
+/// Nothing in a build with PDF.
 ///
 /// # Errors
-/// When the chart cannot be drawn or converted.
-pub fn render(data: &ChartData, print: Print) -> Result<Vec<u8>> {
-    let pixel = print.font / PRINTED;
-    let document = svg::printed(data, print.width / pixel)?;
-    let mut options = Options::default();
-    let fonts = options.fontdb_mut();
-    fonts.load_font_data(FONT.to_vec());
-    fonts.set_sans_serif_family(FAMILY);
-    let tree = Tree::from_str(&document, &options).context("cannot convert the chart to PDF")?;
-    let page = PageOptions { dpi: (POINTS_PER_INCH / pixel) as f32 };
-    svg2pdf::to_pdf(&tree, ConversionOptions::default(), page)
-        .map_err(|error| anyhow::anyhow!("cannot convert the chart to PDF: {error}"))
+/// How to get it, in a build without.
+pub fn available() -> Result<()> {
+    ensure!(
+        cfg!(feature = "pdf"),
+        "--pdf: this program was built without it; `cargo install --path . --features pdf` builds it in"
+    );
+    Ok(())
 }
 
-#[cfg(test)]
+/// Fails: this build has no PDF.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "pdf"))]
+pub fn render(_data: &super::series::ChartData, _print: Print) -> Result<Vec<u8>> {
+    available().map(|()| Vec::new())
+}
+
+#[cfg(feature = "pdf")]
+mod convert {
+    use anyhow::{Context, Result, anyhow};
+    use svg2pdf::usvg::{Options, Tree};
+    use svg2pdf::{ConversionOptions, PageOptions, to_pdf};
+
+    use super::Print;
+    use crate::report::series::ChartData;
+    use crate::report::svg::{self, PRINTED};
+
+    /// Roboto Regular 2.138, Copyright 2011 Google Inc., Apache-2.0: its Latin, Greek and Cyrillic letters and its
+    /// mathematical signs. Part of the program, because a machine that measures may have no fonts, and so that every
+    /// machine writes the same file.
+    pub const FONT: &[u8] = include_bytes!("pdf/Roboto-Regular.ttf");
+    pub const FAMILY: &str = "Roboto";
+
+    const POINTS_PER_INCH: f64 = 72.0;
+
+    /// A chart without its title and caption, which the text around it has. The same data give the same bytes.
+    ///
+    /// # Errors
+    /// When the chart cannot be drawn or converted.
+    pub fn render(data: &ChartData, print: Print) -> Result<Vec<u8>> {
+        let pixel = print.font / PRINTED;
+        let document = svg::printed(data, print.width / pixel)?;
+        let mut options = Options::default();
+        let fonts = options.fontdb_mut();
+        fonts.load_font_data(FONT.to_vec());
+        fonts.set_sans_serif_family(FAMILY);
+        let tree = Tree::from_str(&document, &options).context("cannot convert the chart to PDF")?;
+        let page = PageOptions { dpi: (POINTS_PER_INCH / pixel) as f32 };
+        to_pdf(&tree, ConversionOptions::default(), page)
+            .map_err(|error| anyhow!("cannot convert the chart to PDF: {error}"))
+    }
+}
+
+#[cfg(all(test, feature = "pdf"))]
 mod tests {
+    use svg2pdf::usvg::{Options, Tree};
+
+    use super::convert::{FAMILY, FONT};
     use super::*;
     use crate::report::series::series;
     use crate::report::series::tests::passes;

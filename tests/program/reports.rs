@@ -302,6 +302,19 @@ fn a_page_holds_all_of_a_run_and_runs_nothing() {
 }
 
 #[test]
+#[cfg(not(feature = "pdf"))]
+fn a_program_without_pdf_says_how_to_get_it() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    run(root.path(), &[]);
+    let before = derived(&root.path().join("out"));
+    let output = scatterlab(root.path(), &["report", "out", "--pdf"]);
+    assert!(!output.status.success());
+    assert!(text(&output.stderr).contains("--features pdf"), "{}", text(&output.stderr));
+    assert!(derived(&root.path().join("out")) == before, "nothing is written");
+}
+
+#[test]
+#[cfg(feature = "pdf")]
 fn charts_for_a_paper_have_its_width_and_words_for_a_caption() {
     let root = tempfile::tempdir().expect("temporary folder");
     run(root.path(), &[]);
