@@ -112,7 +112,7 @@ enum Command {
     Verify(VerifyArguments),
     /// Play a stored run as if it ran; nothing is measured or written
     Watch(WatchArguments),
-    /// Check what disturbs measurements here, and measure what the user interface costs
+    /// Check what disturbs measurements here
     Doctor(DoctorArguments),
     /// Show what an index array touches, before anything runs: reuse, strides, lines
     Locality(locality::LocalityArguments),
@@ -294,15 +294,6 @@ struct WatchArguments {
 
 #[derive(Debug, Args)]
 struct DoctorArguments {
-    /// Measure exactly N pairs of stretches with and without drawing
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pairs: Option<u32>,
-    /// Measure only a few pairs, in some twenty seconds
-    #[arg(long)]
-    quick: bool,
-    /// Draw the live picture of a case instead of a run's panels
-    #[arg(long)]
-    picture: bool,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,

@@ -1,11 +1,9 @@
-//! Checks for anything on this machine that disturbs measurements, with advice, and measures how much the user
-//! interface itself does.
+//! Checks for anything on this machine that disturbs measurements, with advice.
 //!
 //! A check is a row of [`CHECKS`]: its name, a description of what it examines, and a function from the
 //! [`Scene`] to a [`Finding`]. The output and the documentation follow that table.
 
 mod checks;
-pub mod effect;
 mod scene;
 
 pub use scene::Scene;

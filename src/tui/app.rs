@@ -197,12 +197,6 @@ impl App {
         self.perform(Effect::Start(0), now);
     }
 
-    /// Shows a line until the next key.
-    pub fn notify(&mut self, notice: &str) {
-        self.state.notice = Some(notice.to_owned());
-        self.pacer.touch();
-    }
-
     /// How long to sleep while nothing needs drawing: until the clock in the header changes, or until a
     /// wake-up.
     fn idle(&self, now: Duration) -> Duration {

@@ -14,7 +14,6 @@ use super::state::{Mode, Overlay, State};
 use super::theme::Theme;
 
 pub use action::Action;
-use lists::REHEARSING;
 pub use lists::{
     AGAIN, EDITING, ENDS, EXPERIMENTS, FOLLOW, GLOBAL, MOVE, PAGES, PANELS, SKIP, SUSPEND, WATCHING,
 };
@@ -74,7 +73,6 @@ pub fn in_force(state: &State) -> [&'static [Command]; 2] {
     match state.overlay {
         Some(Overlay::Export { .. }) => [runs::request::DIALOG, &[]],
         Some(Overlay::Help { .. }) => [panel::help::COMMANDS, &[]],
-        None if state.mode == Mode::Rehearsal => [&[], REHEARSING],
         None => [state.focus.commands(), around(state.focus, state.mode())],
     }
 }

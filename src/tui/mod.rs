@@ -28,7 +28,6 @@ mod pattern;
 mod plot;
 mod recipes;
 mod refusal;
-pub mod rehearsal;
 mod resume;
 mod runs;
 mod session;

@@ -122,7 +122,7 @@ fn home(ask: home::Request) -> &'static str {
 
 /// For a key without a meaning in this panel: the panels in which it has one.
 pub fn elsewhere(state: &State, key: KeyEvent) -> Option<String> {
-    if state.overlay.is_some() || state.mode == Mode::Rehearsal {
+    if state.overlay.is_some() {
         return None;
     }
     let own =

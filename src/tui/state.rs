@@ -27,8 +27,6 @@ pub enum Mode {
     Watch,
     /// The recorded events of a run's folder, read all at once.
     Stored,
-    /// Invented results without an engine, with which `doctor` measures how much drawing disturbs a measurement.
-    Rehearsal,
 }
 
 /// Whether the devices panel is shown.

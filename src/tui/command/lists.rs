@@ -90,14 +90,6 @@ pub const EDITING: &[Command] = &[
     SUSPEND,
 ];
 
-/// While a rehearsal runs, its only command is to stop. The rehearsal itself looks for the key.
-pub(super) const REHEARSING: &[Command] = &[Command {
-    bindings: &[(char('q'), Action::Quit), (key(KeyCode::Esc), Action::Quit)],
-    hinted: 2,
-    name: "stop",
-    help: "measure no more pairs",
-}];
-
 const RESUME: Command = Command {
     bindings: &[(char('r'), Action::Control(controls::Request::Resume))],
     hinted: 1,

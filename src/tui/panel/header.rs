@@ -148,7 +148,6 @@ fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Run | Mode::Stored => "RUN",
         Mode::Watch => "WATCH",
-        Mode::Rehearsal => "REHEARSAL",
     }
 }
 

@@ -105,7 +105,6 @@ scenes! {
     watching_ended: screens::watching_ended,
     watching_broken: screens::watching_broken,
     watching_help: screens::watching_help,
-    rehearsing: screens::rehearsing,
     cursor: charts::cursor,
     cursor_on_a_failure: charts::cursor_on_a_failure,
     zoomed: charts::zoomed,

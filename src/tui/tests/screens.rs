@@ -254,18 +254,6 @@ pub fn watching_help(theme: Theme) -> App {
     pressed(watching(theme), "?")
 }
 
-/// A rehearsal, with invented results.
-pub fn rehearsing(theme: Theme) -> App {
-    let runner = script::Scripted::default();
-    let mut app = app(&runner, theme);
-    app.state.mode = Mode::Rehearsal;
-    app.begin(Duration::ZERO);
-    let said = script::messages(&fixture::stream(), None).into_iter().take(20);
-    said.for_each(|message| runner.say(message));
-    app.receive(at(2));
-    seen(app, at(4))
-}
-
 /// One case has every kind of noise flag, another a wrong result.
 pub fn doubtful(theme: Theme) -> App {
     let (mut app, runner) = played(theme, 1, Some(2), 2);

@@ -69,7 +69,6 @@ words!(MODES, mode(Mode) {
     Mode::Run => "of an engine",
     Mode::Watch => "watched",
     Mode::Stored => "stored",
-    Mode::Rehearsal => "rehearsed",
 });
 
 words!(FIELDS, field(Option<Entering>) {
