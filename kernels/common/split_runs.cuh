@@ -5,7 +5,7 @@
 
 #include "warp.cuh"
 
-// Alignment of bulk copies in elements: with 4-byte elements, one sector of 32 bytes.
+// Alignment of bulk copies in elements: whole sectors, at least 32 bytes.
 #define RUN_ALIGN 8u
 
 // The runs of a tile, one for each of M buckets; a slot is an element's index in shared memory. A run's slots and

@@ -1,6 +1,6 @@
 // ashkiani2017's multisplit methods dms, wms and bms, which differ in their subproblems and in the unit within which
-// keys are reordered (subproblems.cuh), and scan-based splits (§3.2). scan/scan.cu runs the scans between these
-// kernels.
+// keys are reordered (subproblems.cuh), and scan-based splits (§3.2). The scans between these kernels are those of
+// scan/scan.cu.
 #pragma once
 
 #include "reordering.cuh"

@@ -1,7 +1,7 @@
 // MSD radix sort of he2007 §4.1 (src/core/primitives/sort/he2007.rs). For each phase, one digit from the highest bits
 // on, over the tiles of all parts that do not fit in shared memory:
 //   count     each thread counts its keys of each digit in counters of one byte
-//   (scan)    of a part's counts, by digit and then by tile
+//   (scan)    exclusive scan of a part's counts, by digit and then by tile
 //   locate    location of a key = its part's start of the digit + such keys of earlier tiles and threads + its rank;
 //             the first tile of a part lists the parts that the part splits into
 //   scatter   in passes: each moves the keys whose locations lie in its chunk of the output

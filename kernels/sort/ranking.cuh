@@ -2,7 +2,7 @@
 // memory, with the same functions and shapes.
 //
 //   a block reads its tile once
-//   for each turn, one digit, from the lowest on and again:
+//   for each turn, on the next digit, from the lowest to the highest and again:
 //     count, rank, place the warps, reorder keys and values, as in a pass
 //   the tile is written once
 //

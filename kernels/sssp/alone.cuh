@@ -164,7 +164,7 @@ struct WarpSearch {
             const u32 weight = (u32)(arc[b] >> 32);
             target[b] = (u32)arc[b];
             through[b] = (u32)(entry[b] >> 32) + weight;
-            // Waits for the rows that the last round fetched; this round reads some of them, later ones the others.
+            // Waits for the rows that the last round fetched: this round or a later one reads them.
             if (b == 0) wait_for(fetched[0] & fetched[1] & fetched[2] & fetched[3], s.ell);
             counts[b] = has[b] && target[b] < s.vertices && through[b] >= weight;
             const u32 at = counts[b] ? target[b] : 0u;

@@ -40,9 +40,9 @@ struct Search {
     u32* in_piles;      // [vertex]: a bit per bucket whose pile holds it
     State* state;
     u32* record;        // sizes of the frontier, by slot_of
-    u64* ell;           // fusion: first arcs of each vertex, in 1 << ell_bits slots (fill_ell)
+    u64* ell;           // fusion: first arcs of each vertex, in 1 << ell_bits slots (fill_ell); or null
     u32* relaxed;       // fusion: [vertex]: least distance at which its many arcs were relaxed; or null
-    u32 vertices;       // arcs to other numbers do not count
+    u32 vertices;       // number of vertices; arcs to others do not count
     u32 room;
     u32 source;
     u32 delta;

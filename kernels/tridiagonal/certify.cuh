@@ -56,7 +56,7 @@ template <typename T> LAB void fill(const Contents& of, T* a, T* b, T* c, T* d) 
 
 LAB bool is_number(double v) { return v - v == 0.0; }
 
-// d − a·x − b·x − c·x| of a row, in f64, and the sum of the sizes of its terms.
+// A row's residual |d − a·x[i−1] − b·x[i] − c·x[i+1]| in f64, and the sum of the sizes of its terms.
 struct Residual {
     double off, size;
 };
