@@ -1,12 +1,12 @@
-// cg: the NAS benchmark CG (src/core/primitives/cg/mod.rs). One launch computes all solutions: a grid of as many blocks as are
-// resident at once, which meet at a barrier after each phase of a step.
+// cg: the NAS benchmark CG (src/core/primitives/cg/mod.rs). One launch computes all solutions: its grid has as many
+// blocks as are resident at once, which meet at a barrier after each phase of a step.
 //
-// By rows, a warp multiplies a row, 32 entries at a time and several such groups in flight; entries pass the first-level
-// cache by, so that it keeps the gathered vector. In blocks of columns (src/core/primitives/spmv/slices.rs), a block of threads
-// keeps its part of the vector in shared memory, a lane multiplies a row of a slice, and the sums of a row over the blocks
-// of columns, its layers, are added where they are used. A dot product is summed by each block over its share of the rows, and then by
-// every block over the sums of all blocks in the same order: all have the same scalars without a second barrier, and
-// results are the same whenever the grid is.
+// Products by rows: a warp multiplies a row, 32 entries at a time and ITEMS such groups in flight; entries bypass L1,
+// so that it keeps the gathered vector. Products in blocks of columns (src/core/primitives/spmv/slices.rs): a thread
+// block keeps its part of the vector in shared memory, a lane multiplies a row of a slice, and the sums of a row over
+// the blocks of columns, its layers, are added where they are used. Dot products: each block sums its share of the
+// rows, then, after a barrier, every block sums all blocks' sums in the same order: all have the same scalars without
+// a second barrier, and equal grids give equal results.
 #include "../common/certify.cuh"
 #include "../common/grid_barrier.cuh"
 #include "../spmv/slices.cuh"
@@ -16,7 +16,7 @@
 #define BLOCK 1024u
 #define STEPS 25u
 
-// Dot products whose sums are kept apart, because one is read while the next is written.
+// Dot products. Each has its own part of System::sums, because one is read while the next is written.
 #define PQ 0u
 #define RR 1u
 #define RESIDUAL 2u
@@ -24,25 +24,25 @@
 #define ZZ 4u
 
 struct System {
-    const u32* starts;    // of rows, or of slices in groups
-    const void* columns;  // u32, or u16 within the block of columns
+    const u32* starts;    // [row]: its first entry; or [slice]: its first group
+    const void* columns;  // u32; or u16, within the block of columns
     const void* values;
-    const u32* rows;      // of the lanes of slices
-    const u32* shares;    // the first slice of each block, and their number
-    void* x;     // of the first, third … solution
-    void* next;  // of the others
+    const u32* rows;      // [slice][lane]: the lane's row
+    const u32* shares;    // [thread block]: its first slice; then the number of slices
+    void* x;     // x of solutions 0, 2, …
+    void* next;  // x of solutions 1, 3, …
     void* z;
     void* r;
     void* p;
     void* q;
-    double* sums;    // of each dot product and each block
-    double* report;  // zeta, the norm of x - A z, and that of z, of each solution
+    double* sums;    // [dot product][thread block]
+    double* report;  // [solution]: zeta; then |x - A z|; then |z|
     u32* barrier;
     u64 n;
-    u64 first, count;  // rows that are multiplied
+    u64 first, count;  // rows to multiply
     u64 solutions;
-    u64 width;   // columns of a block
-    u64 layers;  // sums of a row
+    u64 width;   // columns per block of columns
+    u64 layers;  // blocks of columns, i.e. sums per row
     double shift;
 };
 
@@ -52,7 +52,7 @@ LAB double quotient(double a, double b) { return b == 0.0 ? 0.0 : a / b; }
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-// The sum over the block, in all its threads. Every thread must call this.
+// The sum over the block, valid in all threads. All threads must call this.
 LAB double block_sum(double mine) {
     __shared__ double warps[BLOCK / 32u];
     for (int step = 16; step > 0; step /= 2) mine += __shfl_xor_sync(0xFFFFFFFFu, mine, step);
@@ -65,13 +65,13 @@ LAB double block_sum(double mine) {
     return mine;
 }
 
-// Leaves this block's part of a dot product for all.
+// Stores this block's part of a dot product.
 LAB void publish(const System& s, u32 dot, double mine) {
     const double sum = block_sum(mine);
     if (threadIdx.x == 0) s.sums[dot * gridDim.x + blockIdx.x] = sum;
 }
 
-// A dot product, once all blocks have met.
+// A dot product from the parts of all blocks, which have met at a barrier since they stored them.
 LAB double total(const System& s, u32 dot) {
     double mine = 0.0;
     for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x) mine += __ldcg(&s.sums[dot * gridDim.x + b]);
@@ -93,14 +93,14 @@ LAB float value_at(const float* values, u64 at) {
     return value;
 }
 
-// The product of a row with a vector, in all lanes of the warp.
+// The product of a row with a vector, valid in all lanes of the warp.
 template <typename T> LAB T row_product(const System& s, const T* vector, u64 row) {
     const T* values = (const T*)s.values;
     const u32* columns = (const u32*)s.columns;
     const u32 end = s.starts[row + 1];
     u32 at = s.starts[row] + (threadIdx.x & 31u);
     T sums[2] = {T(0), T(0)};
-    // The lanes' positions differ, but a group is whole for all of them or for none.
+    // Positions differ among lanes, but a group is whole for all of them or for none.
     for (; at - (threadIdx.x & 31u) + 32u * ITEMS <= end; at += 32u * ITEMS) {
         u32 column[ITEMS];
         T value[ITEMS];
@@ -111,7 +111,7 @@ template <typename T> LAB T row_product(const System& s, const T* vector, u64 ro
 #pragma unroll
         for (u32 k = 0; k < ITEMS; ++k) sums[k % 2u] += value[k] * vector[column[k]];
     }
-    // What is left, likewise in flight together: entries beyond the row count for nothing.
+    // The rest, likewise in flight together; entries past the row's end are left out.
     if (at - (threadIdx.x & 31u) < end) {
         u32 column[ITEMS];
         T value[ITEMS];
@@ -131,7 +131,7 @@ template <typename T> LAB T row_product(const System& s, const T* vector, u64 ro
     return sum;
 }
 
-// Multiplies the rows, a warp for each. Returns the thread's part of the dot product with the vector.
+// Multiplies the rows, one warp per row. Returns the thread's part of the dot product with the vector.
 template <typename T> LAB double product_by_rows(const System& s, const T* vector) {
     const u64 warps = thread_count() / 32u;
     double dot = 0.0;
@@ -146,7 +146,7 @@ template <typename T> LAB double product_by_rows(const System& s, const T* vecto
     return dot;
 }
 
-// The same by slices: those of the block's share.
+// The same, by the slices of the block's share.
 template <typename T> LAB double product_by_slices(const System& s, const T* vector) {
     const Slices slices = {s.starts, s.columns, s.values, s.rows};
     double dot = 0.0;
@@ -164,7 +164,7 @@ template <typename T, bool SLICES> LAB double product(const System& s, const T* 
     return SLICES ? product_by_slices<T>(s, vector) : product_by_rows<T>(s, vector);
 }
 
-// Row i of the last product.
+// Element i of the last product: the sum of its layers.
 template <typename T, bool SLICES> LAB T sum_at(const System& s, u64 i) {
     const T* q = (const T*)s.q;
     if (!SLICES) return q[i];
@@ -176,7 +176,7 @@ template <typename T, bool SLICES> LAB T sum_at(const System& s, u64 i) {
 
 // ---- a solution ---------------------------------------------------------------------------------
 
-// z = A^-1 x by steps of the conjugate gradients from z = 0.
+// z = A^-1 x by STEPS steps of conjugate gradients from z = 0.
 template <typename T, bool SLICES> LAB void conjugate_gradients(const System& s, GridBarrier& barrier, T* x, bool first) {
     T *z = (T*)s.z, *r = (T*)s.r, *p = (T*)s.p;
     double sum = 0.0;
@@ -230,7 +230,7 @@ template <typename T, bool SLICES> LAB void solve(const System& s, GridBarrier& 
     barrier.meet();
     const double norm = sqrt(total(s, ZZ)), scale = quotient(1.0, norm);
     for (u64 i = thread_index(); i < s.n; i += thread_count()) next[i] = T((double)z[i] * scale);
-    // A block alone needs these.
+    // Only the report needs these.
     if (blockIdx.x == 0) {
         const double residual = sqrt(total(s, RESIDUAL)), zeta = s.shift + quotient(1.0, total(s, XZ));
         if (threadIdx.x == 0) {
@@ -257,8 +257,8 @@ TIMED(cg_blocks_f32, float, true)
 
 // ---- the certificate ----------------------------------------------------------------------------
 
-// Of each thread's share of the rows the five sums of `Sums` (src/core/primitives/cg/certificate.rs), in f64 and in the order
-// of the rows.
+// words[thread] = the five sums of `Sums` (src/core/primitives/cg/certificate.rs) over the thread's rows, in f64 and
+// in the order of the rows.
 template <typename T> LAB void certify(const System& s, double scale, double* words) {
     const T *x = (const T*)s.x, *next = (const T*)s.next, *z = (const T*)s.z, *values = (const T*)s.values;
     const u32* columns = (const u32*)s.columns;

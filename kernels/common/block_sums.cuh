@@ -1,9 +1,10 @@
-// Exclusive sums by a single block.
+// Exclusive scan of 64-bit words by a single block, in place: each thread sums 4 items, warps scan by shuffles, and
+// the 32 warp sums are added serially. Arrays longer than 4096 items take several rounds with a carry.
 #pragma once
 
 #include "inputs.cuh"
 
-// data[k] = sum of data[0..k), in place, by one block of 1024 threads.
+// data[k] = data[0] + … + data[k-1], by one block of 1024 threads.
 LAB void sum_in_place(u64* data, u64 n) {
     __shared__ u64 warps[32];
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
@@ -16,7 +17,7 @@ LAB void sum_in_place(u64* data, u64 n) {
             item[k] = first + k < n ? data[first + k] : 0;
             sum += item[k];
         }
-        u64 before = sum;  // inclusive over the warp's threads, then exclusive
+        u64 before = sum;  // the warp's inclusive scan of the threads' sums; exclusive after -= sum
         for (u32 step = 1; step < 32u; step *= 2) {
             const u64 other = __shfl_up_sync(0xFFFFFFFFu, before, step);
             if (lane >= step) before += other;
@@ -36,6 +37,6 @@ LAB void sum_in_place(u64* data, u64 n) {
             running += item[k];
         }
         carry += total;
-        __syncthreads();  // warps[] is about to be overwritten
+        __syncthreads();  // the next round overwrites warps[]
     }
 }

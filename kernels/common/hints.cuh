@@ -46,9 +46,9 @@ LAB uint4 load_no_l1(const uint4* at) {
 }
 LAB Tuple32 load_no_l1(const Tuple32* at) { return {load_no_l1(&at->low), load_no_l1(&at->high)}; }
 
-// Loads that make the L2 cache fetch 128 bytes, for words whose neighbours will soon be read. The first may hit in the
-// first-level cache, and leaves its sector there; the second bypasses that, so it sees what other blocks have written. Whoever
-// reads what the same launch writes must do with an older word.
+// Loads whose miss makes L2 fetch 128 bytes, for words whose neighbors will soon be read. The first may hit in L1, and
+// leaves its sector in L1. The second (.cg) bypasses L1, so it sees what other blocks have written. If the same launch
+// writes the words, the reader must tolerate an old value.
 LAB u32 load_l2_128b(const u32* at) {
     u32 v;
     asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(v) : "l"(at));
@@ -60,9 +60,9 @@ LAB u32 load_cg_l2_128b(const u32* at) {
     return v;
 }
 
-// Waits for a word that was loaded only to bring its sector into the first-level cache, where prefetch.global.L1 of an H100
-// brings nothing; otherwise the assembler drops the load. The use is a prefetch of an address if the word is 0: predicated,
-// so that it needs no branch.
+// Keeps a load alive whose only purpose is to bring a sector into L1: on an H100 prefetch.global.L1 brings nothing,
+// and the assembler drops a load without a use. The use is an L2 prefetch predicated on word == 0, so it needs no
+// branch.
 LAB void wait_for(u32 word, const void* at) {
     asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, %0, 0;\n\t@p prefetch.global.L2 [%1];\n\t}" ::"r"(word), "l"(at));
 }

@@ -10,7 +10,7 @@
 #define LAB static inline
 #endif
 
-// For members of a struct, and for functions whose storage class is given separately.
+// LAB without `static`: for members of a struct, and for functions whose storage class is given separately.
 #if defined(__CUDACC__)
 #define LAB_MEMBER __forceinline__ __device__
 #else
@@ -121,14 +121,15 @@ LAB u64 permutation_unround(const Permutation& p, u64 j) {
     return ((u64)left << p.bits_right) | right;
 }
 
-// Requires i < p.n; otherwise the walk may not end.
+// i → a permutation of [0, n), by cycle walking: rounds repeat until the result is below n. Requires i < p.n;
+// otherwise the walk may not end.
 LAB u64 permutation_apply(const Permutation& p, u64 i) {
     do i = permutation_round(p, i);
     while (i >= p.n);
     return i;
 }
 
-// Requires j < p.n; otherwise the walk may not end.
+// The inverse of permutation_apply. Requires j < p.n.
 LAB u64 permutation_invert(const Permutation& p, u64 j) {
     do j = permutation_unround(p, j);
     while (j >= p.n);

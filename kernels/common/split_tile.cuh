@@ -1,14 +1,11 @@
-// A tile of keys, and values if there are any, that a block splits by a number below 2^BITS: its warps rank the
-// keys by voting on the bits of the number, and reorder the tile in shared memory, from where it leaves in one
-// run per number (split_runs.cuh).
+// Splits a tile of keys (and values) into buckets 0 … 2^BITS - 1, stably. Warps rank their keys with one ballot per
+// bit of the bucket number; the block turns the warps' counts into positions, reorders the tile in shared memory, and
+// stores one run per bucket (split_runs.cuh). Used by sort/onesweep.cuh and multisplit.
 //
-// Kernels are templates over the function B that maps a key to its number. B(key) is four times the number,
-// i.e. the byte offset of its counter; numbers are below M, a power of two, and the highest ones may not occur.
-// A cheap function (B::CHEAP) is evaluated again and again; any other is evaluated once per tile, and its
-// results are kept. Positions behind the last key take the highest number, or that of B::behind(s) for cheap
-// functions.
-//
-// The launch `s` has the arrays `keys` and `values` and the number `n` of keys.
+// The function object B maps a key to 4 · bucket, the byte offset of the bucket's counter. A cheap B (B::CHEAP) is
+// evaluated again wherever it is needed; any other once per tile, and its results are kept. Positions past the last
+// key take the last bucket, or for a cheap B the bucket of B::behind(s). The launch parameters `s` have `keys`,
+// `values`, n.
 #pragma once
 
 #include "split_runs.cuh"
@@ -19,8 +16,8 @@ extern __shared__ ulonglong2 dense[];
 LAB u32& at4(u32* counters, u32 bucket4) { return *(u32*)((char*)counters + bucket4); }
 
 #if defined(__CUDACC__)
-// The lanes whose bucket has the same value of this bit. (Inline assembly: four instructions where the compiler
-// emits seven.)
+// The lanes whose bucket agrees with this lane's in this bit. Inline assembly takes four instructions; the compiler
+// emits seven.
 LAB u32 alike(u32 bucket4, u32 bit) {
     u32 votes;
     asm("{\n\t.reg .pred p;\n\t.reg .b32 t;\n\tand.b32 t, %1, %2;\n\tsetp.ne.u32 p, t, 0;\n\t"
@@ -35,7 +32,7 @@ LAB u32 alike(u32 bucket4, u32 bit) {
 }
 #endif
 
-// The lanes with the same bucket.
+// The lanes with the same bucket as this lane.
 template <int BITS> LAB u32 peers(u32 bucket4) {
     u32 all = EVERYONE;
 #pragma unroll
@@ -43,10 +40,10 @@ template <int BITS> LAB u32 peers(u32 bucket4) {
     return all;
 }
 
-// A number below 2^16 for each of a thread's keys, two per register if registers are scarce.
+// A 16-bit number for each of a thread's keys, two per register if PACKED.
 template <int ITEMS, bool PACKED> struct Numbers {
     u32 w[PACKED ? (ITEMS + 1) / 2 : ITEMS];
-    // The first write must be in the order of the items.
+    // Call in order of i: the even item's write overwrites both halves.
     LAB_MEMBER void put(int i, u32 v) {
         if (!PACKED) w[i] = v;
         else if (i % 2 == 0) w[i / 2] = v;
@@ -62,12 +59,13 @@ template <int ITEMS, bool PACKED> struct Numbers {
 template <int VALUE> struct ValueOf { typedef u32 V; };
 template <> struct ValueOf<8> { typedef u64 V; };
 
-// Keys of type K in tiles of shape S: threads per block, keys per thread.
+// S gives the tile's shape: threads per block, keys per thread. B, BITS: see above. VALUE: bytes of a value, 0
+// without.
 template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> struct SplitTile {
     typedef typename ValueOf<VALUE>::V V;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
     static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M, BULK ? S::ALIGN : 1u, BULK ? S::STEP : 1u>::slots(T);
-    // Counters loaded at a time when the counters of all warps are summed: with more of them, 48 keys leave no
+    // Unrolling of the loops over the warps' counters, i.e. counters loaded at a time: with more, 48 keys leave no
     // registers.
     static const int WALKED = VALUE > 0 ? 8 : 4;
     static const bool CHEAP = B::CHEAP, PACKED = CHEAP && VALUE > 0;
@@ -77,19 +75,19 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
     static_assert(SLOTS < 1 << 16, "two slots in a word");
     static_assert(M <= THREADS, "a thread for each bucket");
 
-    // Shared memory. Each run has the same alignment as in the output, so some slots are empty.
+    // Shared memory. Runs are aligned as in the output (split_runs.cuh), so some slots stay empty.
     struct Room {
         alignas(16) V values[VALUE > 0 ? SLOTS : 2];
         alignas(16) K keys[SLOTS];
-        u32 counters[WARPS][COUNTERS];  // per warp: its keys of a bucket so far, then their first position in the tile
+        u32 counters[WARPS][COUNTERS];  // [warp][bucket]: its keys so far, later its first slot
         Tile runs;
         u32 sums[8];
-        u32 next;                       // the next tile
+        u32 next;                       // the next tile of this block
     };
 
     // State of each thread.
     K key[ITEMS];
-    Numbers<ITEMS, PACKED> number;  // rank within warp and bucket, with the label unless B is cheap; then the position
+    Numbers<ITEMS, PACKED> number;  // rank in warp and bucket (| label << 16 unless CHEAP), later the slot
 
     LAB_MEMBER static u32 first_item() { return threadIdx.x / 32u * (32u * ITEMS) + lane_of(); }
 
@@ -105,8 +103,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         }
     }
 
-    // The bucket assigned to positions behind the last key: the last bucket that occurs, so that they end up at
-    // the end of the tile.
+    // The bucket of positions past the last key: the last one that occurs, so that they end up at the end of the tile.
     template <typename F> LAB_MEMBER static u32 bucket_behind(const F& s, const B& bucket) { return CHEAP ? bucket(B::behind(s)) / 4u : M - 1u; }
 
     template <typename F> LAB_MEMBER u32 label(const F& s, const B& bucket, u32 tile, int i) const {
@@ -114,7 +111,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         return 4u * (M - 1);
     }
 
-    // With two buckets, a warp counts its ones in a register.
+    // Ranks for two buckets: the warp's ones so far are counted in a register, and zeros follow from them.
     template <typename F> LAB_MEMBER void rank_two(const F& s, const B& bucket, u32 tile, u32* counters) {
         const u32 below = (1u << lane_of()) - 1u;
         u32 ones = 0;
@@ -128,8 +125,8 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         if (lane_of() < 2u) counters[lane_of()] = lane_of() == 0 ? ITEMS * 32 - ones : ones;
     }
 
-    // A key's rank is its bucket's counter plus the number of lower lanes with the same bucket. The last of
-    // these lanes updates the counter for the next keys.
+    // Rank of a key = its bucket's counter + the lower lanes with the same bucket. The highest of these lanes updates
+    // the counter for the next row of keys.
     template <typename F> LAB_MEMBER void rank_many(const F& s, const B& bucket, u32 tile, u32* counters) {
         const u32 below = (1u << lane_of()) - 1u, above = ~below << 1;
 #pragma unroll
@@ -146,9 +143,9 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         }
     }
 
-    // Turns the counters of all warps into positions in the tile, one thread per bucket. `start` is the output
-    // position of the tile's keys of that bucket, and `behind` the number of them that are not real keys. All
-    // threads must call this.
+    // Turns the warps' counters into first slots: an exclusive scan over buckets, then over warps, by one thread per
+    // bucket. `start` is the output position of the tile's first key of the bucket, `behind` how many of its positions
+    // are past the last key. All threads must call this.
     LAB_MEMBER static void place_warps(Room& r, u32 start, u32 behind) {
         const u32 b = threadIdx.x;
         const bool there = b < (u32)M;
@@ -167,7 +164,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         }
         if (!there) return;
         u32 at = r.runs.note(b, end - slots, start, total - behind);
-        // (Keeping all counts in registers would spill the keys, which stay in registers meanwhile.)
+        // The counters are read twice: kept in registers, they would spill the keys.
 #pragma unroll WALKED
         for (int w = 0; w < WARPS; ++w) {
             const u32 count = r.counters[w][b];
@@ -176,7 +173,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         }
     }
 
-    // Moves the keys to their positions in shared memory.
+    // Moves the keys to their slots.
     LAB_MEMBER void reorder(Room& r, const B& bucket) {
         u32* counters = r.counters[threadIdx.x / 32u];
 #pragma unroll
@@ -187,7 +184,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         }
     }
 
-    // The values follow once the keys have left their registers.
+    // Moves the values, which are loaded only now that the keys' registers are free.
     template <typename F> LAB_MEMBER void reorder_values(const F& s, Room& r, u32 tile) const {
         const u32 at = tile * T + first_item();
         const V* values = (const V*)s.values + at;

@@ -1,4 +1,4 @@
-// The lanes of a warp, and a multisplit among them.
+// Helpers for the lanes of a warp: inclusive scan, and the warp-level multisplit of ashkiani2017 (§5.4 to §5.7).
 #pragma once
 
 #include "inputs.cuh"
@@ -7,10 +7,10 @@
 
 LAB u32 lane_of() { return threadIdx.x & 31u; }
 
-// The lanes below this one.
+// Mask of the lanes below this one.
 LAB u32 lanes_below() { return (1u << lane_of()) - 1u; }
 
-// The sum over the lanes up to this one. All lanes must call this.
+// The warp's inclusive scan by addition. All lanes must call this.
 LAB u32 sum_lanes(u32 v) {
 #pragma unroll
     for (u32 by = 1; by < 32u; by *= 2) {
@@ -21,23 +21,22 @@ LAB u32 sum_lanes(u32 v) {
 }
 
 // ---- multisplit in a warp ----------------------------------------------------------------------
-// The lanes find which of them hold each bucket number below 2^BITS by voting on every bit (ashkiani2017 §5.4). This takes
-// BITS ballots, however many buckets there are.
+// One ballot per bit of the bucket number tells every lane which lanes hold which number below 2^BITS (ashkiani2017
+// §5.4): BITS ballots, however many buckets there are.
 
-// Registers per lane that hold one word for each number: number lane + 32·r is held in word r (ashkiani2017
-// §5.7).
+// Layout of one word per number, spread over a warp: number lane + 32·r is word r of a lane (ashkiani2017 §5.7).
 template <u32 BITS> struct Ballot {
     static const u32 NUMBERS = 1u << BITS;
     static const u32 WORDS = BITS > 5 ? 1u << (BITS - 5) : 1u;
 };
 
-// The valid lanes, and for each bit of the number the lanes in which it is 1.
+// The ballots: the valid lanes, and for each bit the lanes whose number has it set.
 template <u32 BITS> struct Votes {
     u32 valid;
     u32 ones[BITS];
 };
 
-// All lanes of the warp must call this; `valid` is the mask of lanes whose numbers count.
+// Takes the ballots; only lanes in the mask `valid` count. All lanes of the warp must call this.
 template <u32 BITS> LAB Votes<BITS> voted(u32 number, u32 valid) {
     Votes<BITS> votes;
     votes.valid = valid;
@@ -46,8 +45,8 @@ template <u32 BITS> LAB Votes<BITS> voted(u32 number, u32 valid) {
     return votes;
 }
 
-// The lanes whose number is `wanted`: Algorithm 3 if `wanted` is the lane's own number. (Erratum of the paper
-// applied: the algorithm must test the bits of the number.)
+// Mask of the valid lanes whose number is `wanted`: Algorithm 3 if `wanted` is the lane's own number (with an erratum
+// applied: the algorithm must test the bits of the number).
 template <u32 BITS> LAB u32 voters(const Votes<BITS>& votes, u32 wanted) {
     u32 those = votes.valid;
 #pragma unroll
@@ -55,8 +54,8 @@ template <u32 BITS> LAB u32 voters(const Votes<BITS>& votes, u32 wanted) {
     return those;
 }
 
-// counts[r] = the number of lanes whose number is lane + 32·r (Algorithm 2; §5.5.1 for more than 32 buckets).
-// The mask of the five low bits is the same for all words of a lane, so it is computed once.
+// counts[r] = number of lanes whose number is lane + 32·r (Algorithm 2; §5.5.1 for more than 32 buckets). The mask of
+// the five low bits is the same for all words of a lane, so it is computed once.
 template <u32 BITS> LAB void tally(const Votes<BITS>& votes, u32 (&counts)[Ballot<BITS>::WORDS]) {
     u32 low = votes.valid;
 #pragma unroll

@@ -1,11 +1,12 @@
-// enumerate, compact, distribute, split and split-and-segment (sengupta2007 §2.3). An element's destination
-// follows from the flags of its segment, or from the heads alone.
+// enumerate, compact, distribute, split and split-and-segment (sengupta2007 §2.3). A tile is one warp's; flags and
+// heads are bits.
 //
-// First, one warp per tile reduces the tile's bits to two sums: the head of its last segment with the trues
-// since then, and the end of its first segment with the trues before it. `segmented_lookback_add_u64` of
-// scan/scan.cu scans the sums of all tiles. Then one warp per tile goes over the tile again: given the sums before
-// and behind the tile and the tile's bits, each lane computes the destination of its element. No warp waits for
-// another.
+//   compaction_sums   reduces each tile to two sums: the head of its last segment with the trues since this head, and
+//                     the end of its first segment with the trues before this end
+//   (scan)            segmented_lookback_add_u64 of scan/scan.cu scans the sums of all tiles
+//   place             from the sums before and behind a tile and its bits, each lane computes its element's destination
+//
+// A destination follows from the flags of the element's segment, or from the heads alone. No warp waits for another.
 #include "../scan/inputs.cuh"
 #include "../scan/look_back.cuh"
 
@@ -13,15 +14,15 @@
 #define TILE (32u * 32u * WORDS)  // elements per tile
 
 struct Bits {
-    const u32* flags;  // bit i % 32 of word i / 32: whether i is true; padded to whole tiles; null: all are false
-    const u32* heads;  // whether i begins a segment; null: only the first element does
-    u64* sums;         // the sums of the tiles, scanned in place
-    u32* starts;       // bit of each sum: whether it starts a new segment
+    const u32* flags;  // bit i % 32 of word i / 32: element i is true; padded to whole tiles; null: all are false
+    const u32* heads;  // such bits: element i begins a segment; null: only the first element does
+    u64* sums;         // [tile], per direction: its sum, scanned in place
+    u32* starts;       // a bit per sum: the scan starts a new segment at it
     u32 n;
     u32 tiles;         // sums per direction: all tiles, and padding tiles without elements
-    u32 before;        // whether the sums before each tile are needed,
-    u32 behind;        // and those behind it, stored from the last tile backwards
-    u32 together;      // count the segments, and the trues of all segments together
+    u32 before;        // nonzero if the sums before each tile are needed
+    u32 behind;        // nonzero if those behind it are needed, stored from the last tile backward
+    u32 together;      // nonzero: count heads, and the trues of all segments together
     u32 unused;
 };
 
@@ -29,14 +30,15 @@ static_assert(sizeof(Bits) == 56, "the layout of the host");
 
 // ---- sums ------------------------------------------------------------------------------------
 
-// A sum has an element number in the upper half and a count of trues in the lower. The sum before a position
-// has the number of its segment's head; the sum behind it has the number of the next head, or n if there is
-// none. The trues are counted between the position and that head. With `together`, the upper half counts heads.
+// A sum packs an element number (upper half) and a count of trues (lower half):
+//   before a position: the head of its segment, and the trues from this head to the position
+//   behind a position: the next head, or n if there is none, and the trues from the position to it
+// With `together`, a sum before a position counts all heads and all trues before it.
 LAB u64 sum_of(u32 at, u32 trues) { return (u64)at << 32 | trues; }
 LAB u32 at_of(u64 sum) { return (u32)(sum >> 32); }
 LAB u32 trues_of(u64 sum) { return (u32)sum; }
 
-// Advances the sum `before` past the word that begins at element `at`.
+// The sum past a word of elements at, at + 1, …, given the sum before it.
 LAB u64 past(u64 before, u32 flags, u32 heads, u32 at, bool together) {
     if (together) return before + sum_of((u32)__popc(heads), (u32)__popc(flags));
     if (heads == 0) return before + (u32)__popc(flags);
@@ -44,7 +46,7 @@ LAB u64 past(u64 before, u32 flags, u32 heads, u32 at, bool together) {
     return sum_of(at + last, (u32)__popc(flags >> last));
 }
 
-// Extends the sum `behind` backwards over the word that begins at element `at`.
+// The sum from a word on, given the sum behind it.
 LAB u64 ahead(u64 behind, u32 flags, u32 heads, u32 at) {
     if (heads == 0) return behind + (u32)__popc(flags);
     const u32 first = (u32)__ffs((int)heads) - 1u;
@@ -82,8 +84,8 @@ struct Words {
 
 LAB u64 of_mirrored_lane(u64 v) { return __shfl_sync(EVERYONE, v, (int)(31u - (threadIdx.x & 31u))); }
 
-// Computes the sums before and behind a lane's words (`left`, `right`) from those before and behind the tile.
-// `before` and `behind` are replaced by the sums that the tile passes on in each direction.
+// On entry, `before` and `behind` are the sums before and behind the tile; on return, the sums that the tile passes on
+// in each direction. left, right = the sums before and behind the lane's words.
 LAB void sums_of_lanes(const Words& words, u32 at, bool together, u64& before, u64& behind, u64& left, u64& right) {
     const u32 lane = threadIdx.x & 31u;
     const u32 row = together ? 0u : __ballot_sync(EVERYONE, words.any_head() != 0);
@@ -98,12 +100,12 @@ LAB void sums_of_lanes(const Words& words, u32 at, bool together, u64& before, u
     behind = row == 0 ? behind + total : total;
 }
 
-// The position of a tile's sum, per direction; the sums behind are stored from the last tile backwards.
+// Index of a tile's sum, per direction; sums behind are stored from the last tile backward.
 LAB u32 place_before(u32 tile) { return tile; }
 LAB u32 place_behind(const Bits& b, u32 tile) { return (b.before != 0 ? b.tiles : 0u) + b.tiles - 1u - tile; }
 
-// Reduces all tiles, one warp per tile and 32 tiles per block, so that each block writes whole words of
-// `starts`. The last tile, which may be a padding tile, is the first one of the backward direction.
+// Reduces all tiles: one warp per tile and 32 tiles per block, so that each block writes whole words of `starts`. The
+// last tile, which may be a padding tile, is the first of the backward direction.
 extern "C" __global__ void __launch_bounds__(1024) compaction_sums(const Bits b) {
     __shared__ u32 headed;
     const u32 warp = threadIdx.x / 32u, lane = threadIdx.x & 31u, tile = blockIdx.x * 32u + warp;
@@ -122,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(1024) compaction_sums(const Bits b)
     __syncthreads();
     if (threadIdx.x != 0) return;
     if (b.before != 0) b.starts[blockIdx.x] = headed;
-    // The last tile starts the backward direction.
+    // The last tile starts the scan of the backward direction.
     const u32 last = blockIdx.x + 1u == gridDim.x ? 1u : 0u;
     if (b.behind != 0) b.starts[place_behind(b, tile) / 32u] = __brev(headed) | last;
 }
@@ -140,14 +142,14 @@ struct Place {
     LAB_MEMBER bool flag() const { return (flags >> lane & 1u) != 0; }
     LAB_MEMBER bool head() const { return (heads >> lane & 1u) != 0; }
     LAB_MEMBER u32 trues_in_row() const { return (u32)__popc(flags & (upto() >> 1)); }
-    // The sum before the element within its segment.
+    // The sum before the element.
     LAB_MEMBER u64 before() const {
         const u32 mine = heads & upto();
         if (mine == 0) return left + trues_in_row();
         const u32 first = 31u - (u32)__clz((int)mine);
         return sum_of(i - lane + first, (u32)__popc((flags & (upto() >> 1)) >> first));
     }
-    // The sum from the element to the next head.
+    // The sum from the element on.
     LAB_MEMBER u64 behind() const {
         const u32 next = heads & ~upto(), rest = flags & ~(upto() >> 1);
         if (next == 0) return right + (u32)__popc(rest);
@@ -156,10 +158,10 @@ struct Place {
     }
 };
 
-#define PLACING 256  // threads per block that places elements, one warp per tile
+#define PLACING 256  // threads per block of the placing kernels; one warp per tile
 
-// Calls `put` for each element of a tile, WORDS rows at a time. `get` is called first for all WORDS rows, so
-// that their loads are in flight together.
+// Calls `put` for each element of a tile, WORDS rows at a time. `get` comes first for all WORDS rows, so that their
+// loads are in flight together.
 template <bool BEFORE, bool BEHIND, typename Get, typename Put> LAB void place(const Bits& b, Get get, Put put) {
     const u32 tile = blockIdx.x * (PLACING / 32u) + threadIdx.x / 32u, lane = threadIdx.x & 31u;
     if ((u64)tile * TILE >= b.n) return;
@@ -197,7 +199,7 @@ template <bool BEFORE, bool BEHIND, typename Get, typename Put> LAB void place(c
     }
 }
 
-// `out` is not read again and is written in whole lines, so it need not stay in the cache.
+// `out` is written in whole lines and not read again, so it need not stay in the cache (__stcs).
 extern "C" __global__ void __launch_bounds__(PLACING) compaction_enumerate(const Bits b, u32* out) {
     place<true, false>(b, [](const Place*) {}, [&](const Place& p, u32) { __stcs(out + p.i, trues_of(p.before())); });
 }
@@ -207,7 +209,7 @@ template <typename T> LAB void load_rows(const Bits& b, const T* in, const Place
     for (u32 k = 0; k < WORDS; ++k) x[k] = rows[k].i < b.n ? __ldg(in + rows[k].i) : T(0);
 }
 
-// `number` receives the number of kept elements; segment j of `in` begins at out[pointers[j]].
+// *number = the number of kept elements; pointers[j] = where segment j begins in `out`.
 template <typename T> LAB void compact(const Bits& b, const T* in, T* out, u32* pointers, u64* number) {
     T x[WORDS];
     place<true, false>(b, [&](const Place* rows) { load_rows(b, in, rows, x); }, [&](const Place& p, u32 k) {
@@ -230,8 +232,8 @@ template <typename T, bool BACKWARD> LAB void distribute(const Bits& b, const T*
     }, [&](const Place& p, u32 k) { __stcs(out + p.i, x[k]); });
 }
 
-// Falses go to i − t(i), trues to e − u(i) (src/core/primitives/compaction). The first element of each kind begins a
-// new segment.
+// A false goes to i − t(i), t = trues before it in its segment; a true to e − u(i), e = the segment's end, u = trues
+// from it on (src/core/primitives/compaction). The first element of each kind begins a new segment.
 template <typename T> LAB void split(const Bits& b, const T* in, T* out, u32* new_heads) {
     T x[WORDS];
     place<true, true>(b, [&](const Place* rows) { load_rows(b, in, rows, x); }, [&](const Place& p, u32 k) {
@@ -290,7 +292,7 @@ LAB u64 index_of(const Given& g, u64 value) {
 }
 LAB bool flag_of(const Given& g, u64 i) { return permutation_apply(g.order, i) < g.trues; }
 
-// The first element of i's segment.
+// The first element of i's segment; `end` = past its last.
 LAB u64 segment_of(const Segments& s, u64 i, u64& end) {
     u64 j = i / s.mean;
     if (pointer(s, j) > i) --j;
@@ -305,7 +307,7 @@ extern "C" __global__ void compaction_fill(void* in, const Given g, u64 n) {
     }
 }
 
-// Words of the flags, or of the heads, of elements below n; the bits beyond are clear.
+// Words of the flags, or of the heads; bits of elements from n on are clear.
 extern "C" __global__ void compaction_fill_bits(u32* bits, const Given g, u32 heads, u64 n, u64 words) {
     for (u64 w = thread_index(); w < words; w += thread_count()) {
         u32 word = 0;
@@ -325,7 +327,8 @@ struct Claim {
     u64 what;  // 0 if the claim holds
 };
 
-// Checks out[k] against its predecessor: within a segment, the falses come first and ascend, then the trues.
+// Checks out[k] against out[k - 1]: within a segment, falses come first, and indices ascend among falses and among
+// trues.
 LAB Claim ordered(const Given& g, const void* out, u64 k, u64 start, u64 end) {
     const u64 found = out_at(g, out, k), i = index_of(g, found);
     const bool flag = i < g.order.n && flag_of(g, i);
@@ -364,7 +367,7 @@ extern "C" __global__ void compaction_certify(const void* out, const Given g, Fi
     add_count(&finding->checked, checked);
 }
 
-// Checks the segment pointers of a compaction: a segment begins after all kept elements of earlier segments.
+// Checks the segment pointers of a compaction: segment j begins after all kept elements of earlier segments.
 extern "C" __global__ void compaction_certify_pointers(const u32* pointers, const void* out, const Given g, u64 count,
                                                      Finding* finding) {
     for (u64 j = thread_index(); j < count; j += thread_count()) {
@@ -375,7 +378,7 @@ extern "C" __global__ void compaction_certify_pointers(const u32* pointers, cons
     }
 }
 
-// Checks the words of the new heads: a segment begins at each old head and at the first true of each segment.
+// Checks the new heads: each old head, and the first true of each segment.
 extern "C" __global__ void compaction_certify_heads(const u32* heads, const void* out, const Given g, u64 words,
                                                   Finding* finding) {
     for (u64 w = thread_index(); w < words; w += thread_count()) {

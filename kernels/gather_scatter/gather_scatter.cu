@@ -1,6 +1,6 @@
-// gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.1), with their inputs and
-// certificates. Multi-pass and segmented methods take several launches, each of which handles a range of i and
-// the locations in one chunk (he2007 §3.4). The kernels of partitioned scatters are in partitioned.cuh.
+// gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.1), with their inputs and certificates. A
+// multi-pass or segmented method takes several launches, each for a range of i and the locations in one chunk (he2007
+// §3.4). The kernels of partitioned scatters are in partitioned.cuh.
 #include "../common/block_sums.cuh"
 #include "../common/fill.cuh"
 #include "../common/hints.cuh"
@@ -8,7 +8,7 @@
 
 // ---- the timed kernels ----------------------------------------------------------------
 
-// Whether a location lies in [low, low + span). Both ends fit in an I.
+// True if `at` lies in [low, low + span). Both ends fit in an I.
 template <typename I> LAB bool inside(I at, I low, u64 span) { return (u64)(I)(at - low) < span; }
 
 template <typename T, typename I, bool SCATTER, int ORDERED, int AT_RANDOM>
@@ -20,11 +20,11 @@ LAB void move_one(T* __restrict__ out, const T* __restrict__ in, u64 i, I at) {
     }
 }
 
-// A span that includes every location; such a launch has one thread per tuple.
+// A span that includes every location. Such a launch of move_each has one thread per tuple.
 #define EVERYTHING (~0ull)
 
-// One tuple in flight per thread. Any further work of a thread is visible when all data are in L2: on an H200,
-// the loop and the comparison cost 2 % at 2^20 tuples.
+// One tuple in flight per thread. If span == EVERYTHING, without loop and comparison: with all data in L2, on an H200,
+// these cost 2 % at 2^20 tuples.
 template <typename T, typename I, bool SCATTER, int ORDERED, int AT_RANDOM>
 LAB void move_each(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
                    u64 count, I low, u64 span) {
@@ -39,8 +39,8 @@ LAB void move_each(T* __restrict__ out, const T* __restrict__ in, const I* __res
     }
 }
 
-// A block handles tiles of blockDim.x · ITEMS tuples, each thread ITEMS of them at once. `tiles` of them, fewer
-// than 2^31, are full and hold `tiled` tuples; the host passes both, because dividing by blockDim.x is slow.
+// Tiles of blockDim.x · ITEMS tuples per block, ITEMS of them in flight per thread. `tiles` (< 2^31) full tiles hold
+// `tiled` tuples; the host passes both, because dividing by blockDim.x is slow.
 template <typename T, typename I, bool SCATTER, u32 ITEMS, int ORDERED, int AT_RANDOM>
 LAB void move_tiles(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
                     u32 tiles, u64 tiled, u64 count, I low, u64 span) {
@@ -72,9 +72,9 @@ LAB void move_tiles(T* __restrict__ out, const T* __restrict__ in, const I* __re
     }
 }
 
-// Handles the i in [0, count) with location[i] - low < span. Gather reads `in` at the location and writes `out`
-// at i, scatter the other way round. Offsets have 64 bits; arrays need no alignment beyond a tuple's own
-// (32-byte tuples: 16 bytes).
+// For each i in [0, count) with location[i] - low < span:
+//   gather: out[i] = in[location[i]]      scatter: out[location[i]] = in[i]
+// Offsets have 64 bits; arrays need no alignment beyond a tuple's own (32-byte tuples: 16 bytes).
 template <typename T, typename I, bool SCATTER, u32 ITEMS, int HINT>
 LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
                      u32 tiles, u64 tiled, u64 count, I low, u64 span) {
@@ -87,7 +87,7 @@ LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __r
     }
 }
 
-// gather_tBYTES_iBYTES_nITEMS and scatter_…, with _cs for the streaming hint and _no_l1.
+// gather_tBYTES_iBYTES_nITEMS and scatter_…; suffix _cs: streaming hint; _no_l1: no allocation in L1.
 #define MOVE(name, T, I, SCATTER, ITEMS, HINT)                                                \
     extern "C" __global__ void IN_FLIGHT(ITEMS)                                               \
         name(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,   \
@@ -95,7 +95,7 @@ LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __r
         move_tuples<T, I, SCATTER, ITEMS, HINT>(out, in, location, tiles, tiled, count, (I)low, span); \
     }
 
-// Hinted kernels have one tuple in flight per thread.
+// Kernels with hints have one tuple in flight per thread.
 #define ITEMS(z, T, i, I, n)                                      \
     MOVE(gather_t##z##_i##i##_n##n, T, I, false, n, NO_HINT)      \
     MOVE(scatter_t##z##_i##i##_n##n, T, I, true, n, NO_HINT)
@@ -120,7 +120,7 @@ TUPLES(8, u64)
 
 // ---- inputs ---------------------------------------------------------------------------
 
-// out[i] = word32(seed, i): the 4-byte tuples.
+// The 4-byte tuples: out[i] = word32(seed, i).
 extern "C" __global__ void fill_words32(u32* __restrict__ out, u64 key, u64 n) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = word32(key, (u32)i);
 }
@@ -130,7 +130,7 @@ extern "C" __global__ void fill_words32(u32* __restrict__ out, u64 key, u64 n) {
 #define ZIPF 2u
 #define PARTITIONS 3u  // no closed form
 
-// L as a function of i.
+// L as a function of i: identity, permutation, or Zipf draws.
 struct Locations {
     u32 kind;
     u32 unused;
@@ -141,7 +141,7 @@ struct Locations {
     Permutation spread;  // maps i to a random location, and Zipf ranks to locations
 };
 
-// Only for kinds with a closed form.
+// L[i], for the kinds with a closed form.
 LAB u64 location_of(const Locations& l, u64 i) {
     if (l.kind == RANDOM) return permutation_apply(l.spread, i);
     if (l.kind == ZIPF) return zipf_draw(l.key, l.cumulative, l.start, l.guide, l.spread, i);
@@ -160,11 +160,11 @@ extern "C" __global__ void fill_locations_i8(u64* __restrict__ out, Locations l,
     fill_locations(out, l, n);
 }
 
-// Random partitions by a stable count: the input is cut into `chunks` of `length` tuples (the last may be
-// shorter), counts[q * chunks + c] is the number of chunk c's tuples in partition q, and the exclusive sum of
-// that array gives the destinations.
+// Random partitions by a stable count: the input is cut into `chunks` of `length` tuples (the last may be shorter);
+// counts[q · chunks + c] = the tuples of chunk c in partition q; the exclusive scan of this array gives the
+// destinations.
 
-// One block per chunk. `counts` must be 0 initially.
+// Counts the chunks, one block per chunk. `counts` must be 0 before.
 extern "C" __global__ void partition_count(u64* counts, u64 key, u64 partitions, u64 chunks,
                                            u64 length, u64 n) {
     for (u64 c = blockIdx.x; c < chunks; c += gridDim.x) {
@@ -175,10 +175,10 @@ extern "C" __global__ void partition_count(u64* counts, u64 key, u64 partitions,
     }
 }
 
-// data[k] = sum of data[0..k), in place, by one block of 1024 threads.
+// data[k] = data[0] + … + data[k - 1], by one block of 1024 threads.
 extern "C" __global__ void __launch_bounds__(1024) exclusive_sum(u64* data, u64 n) { sum_in_place(data, n); }
 
-// starts[q] = where partition q begins, from the summed counts; starts[partitions] = n.
+// starts[q] = where partition q begins, from the scanned counts; starts[partitions] = n.
 extern "C" __global__ void partition_starts(u64* __restrict__ starts, const u64* __restrict__ counts,
                                             u64 partitions, u64 chunks, u64 n) {
     for (u64 q = thread_index(); q <= partitions; q += thread_count()) {
@@ -186,8 +186,8 @@ extern "C" __global__ void partition_starts(u64* __restrict__ starts, const u64*
     }
 }
 
-// L[i] = the next place of i's partition. One warp per chunk takes 32 tuples at a time in input order, which
-// makes the ranks stable. Advances `next`, the summed counts.
+// L[i] = the next place of i's partition. One warp per chunk takes 32 tuples at a time in input order, which keeps
+// places stable. Advances `next`, the scanned counts.
 template <typename I>
 LAB void partition_place(I* location, u64* next, u64 key, u64 partitions, u64 chunks, u64 length, u64 n) {
     const u64 c = thread_index() / 32u;
@@ -225,23 +225,23 @@ extern "C" __global__ void partition_place_i8(u64* location, u64* next, u64 key,
 
 // ---- certificates ---------------------------------------------------------------------
 
-// The definition that a gather or a scatter is checked against.
+// The definition that the output of a gather or a scatter is checked against.
 struct Claim {
     const void* out;     // R_out, n tuples
     u64 key;             // key of the tuples' words
     u64 n;
     u32 tuple;           // bytes
     u32 scatter;         // 0 for a gather
-    const u64* starts;   // random partitions: where each partition begins, then n
+    const u64* starts;   // random partitions: [partitions] starts, then n
     u64 partitions;
     u64 partition_key;
-    u32* bitmap;         // random partitions: a bit for each location, 0 before; or null
+    u32* bitmap;         // random partitions: a bit per location, 0 before; or null
     Locations locations;
 };
 
 static_assert(sizeof(Locations) == 80 && sizeof(Claim) == 144, "the layouts of the host");
 
-// Whether L[i] equals its closed form or, for random partitions, lies inside i's partition.
+// Checks that L[i] equals its closed form or, for random partitions, lies inside i's partition.
 LAB bool location_holds(const Claim& c, u64 i, u64 at, Finding* finding) {
     if (c.locations.kind == PARTITIONS) {
         const u64 q = partition_of(c.partition_key, i, c.partitions);
@@ -294,9 +294,9 @@ extern "C" __global__ void certify_move_i8(const u64* __restrict__ location, Cla
     certify_move(location, c, finding);
 }
 
-// Checks a user-provided L: locations below `tuples`, in any order, with repeats. The checksum of L, summed
-// into finding->sum, must match that of the array (given::checksum). A gather's tuples are checked as well; a
-// scatter's destinations are marked in the bitmap.
+// Checks a user-provided L: locations below `tuples`, in any order, with repeats. finding->sum = a checksum of L,
+// which must match that of the given array (given::checksum). Checks a gather's tuples too; marks a scatter's
+// destinations in the bitmap.
 template <typename I>
 LAB void certify_given(const I* __restrict__ location, const Claim& c, u64 tuples, Finding* finding) {
     u32 checked = 0;
@@ -304,7 +304,7 @@ LAB void certify_given(const I* __restrict__ location, const Claim& c, u64 tuple
     for (u64 i = thread_index(); i < c.n; i += thread_count()) {
         const u64 at = location[i];
         sum += mix64(at ^ mix64(i));
-        if (at >= tuples) continue;  // the checksum will differ
+        if (at >= tuples) continue;  // the checksum will differ from the host's
         if (c.scatter) {
             mark(c.bitmap, at);
         } else {
@@ -316,8 +316,7 @@ LAB void certify_given(const I* __restrict__ location, const Claim& c, u64 tuple
     add_sum(&finding->sum, sum);
 }
 
-// Whether word w of tuple `at` of R_out belongs to a tuple that goes there. The word's value identifies its
-// tuple.
+// True if word w of tuple `at` of R_out belongs to a tuple i with location[i] == at. The word's value identifies i.
 template <typename I>
 LAB bool landed(const I* __restrict__ location, const Claim& c, u64 at, u32 w, u64 found) {
     if (c.tuple == 4u) {
@@ -329,8 +328,8 @@ LAB bool landed(const I* __restrict__ location, const Claim& c, u64 at, u32 w, u
     return word % words == w && word / words < c.n && location[word / words] == at;
 }
 
-// After certify_given: each word of a marked destination is that of one of its tuples, and all other words are
-// untouched.
+// After certify_given: each word of a marked destination belongs to one of the tuples that go to it, and all other
+// words still hold poison.
 template <typename I>
 LAB void certify_landed(const I* __restrict__ location, const Claim& c, u64 tuples, Finding* finding) {
     const u32 words = c.tuple == 4u ? 1u : c.tuple / 8u;

@@ -1,10 +1,12 @@
-// A scatter R_out[L[i]] = R_in[i] that first partitions the pairs (L[i], R_in[i]) by the high bits of L, so
-// that the tuples of a partition go to one chunk of R_out, which fits in shared memory. One scan of L counts
-// all chunks; then each pass divides every partition of the previous pass, highest bits first; the last kernel
-// assembles each chunk.
+// Scatter R_out[L[i]] = R_in[i] that first partitions the pairs (L[i], R_in[i]) by the high bits of L, so that the
+// tuples of a partition go to one chunk of R_out, which fits in shared memory:
 //
-// Pairs of one partition may change their order within a tile and among tiles: if several tuples go to one
-// place, any of them may win (he2007 §3.1 scatters to distinct places).
+//   count   one read of L counts the tuples of all chunks
+//   pass    divides every partition of the previous pass, by the highest bits first
+//   place   assembles each chunk in shared memory and writes it
+//
+// Pairs of a partition may change their order within a tile and among tiles: if several tuples go to one place, any of
+// them may win (he2007 §3.1 scatters to distinct places).
 #pragma once
 
 #include "../common/block_sums.cuh"
@@ -38,9 +40,8 @@ LAB void count_vector(u32* count, uint4 v, u32 shift, u64 low, u32 window, u64) 
     count_one(count, (u64)v.w << 32 | v.z, shift, low, window);
 }
 
-// Adds to counts[b] the number of locations, among n, with `location >> shift` = b. A block counts `window`
-// values of b in shared memory, up to 2^32 - 1 of each; the blocks of a window are adjacent in the grid and
-// share the locations.
+// counts[b] += the number of locations with location >> shift == b, among n. A block counts `window` values of b in
+// shared memory, up to 2^32 - 1 of each; the blocks of a window are adjacent in the grid and share the locations.
 template <typename I>
 LAB void count_chunks(u64* counts, const I* __restrict__ location, u32 shift, u32 window, u32 blocks,
                       u64 bins, u64 n) {
@@ -79,10 +80,10 @@ LAB void count_chunks(u64* counts, const I* __restrict__ location, u32 shift, u3
 COUNT(partitioned_count_i4, u32)
 COUNT(partitioned_count_i8, u64)
 
-// next[b] = sum of next[0..b), in place, by one block of 1024 threads: where each chunk's pairs begin.
+// next[b] = next[0] + … + next[b - 1], in place, by one block of 1024 threads: where each chunk's pairs begin.
 extern "C" __global__ void __launch_bounds__(1024) partitioned_sum(u64* next, u64 n) { sum_in_place(next, n); }
 
-// coarse[b] = fine[b << bits] for b < n: where the partitions of an earlier pass begin.
+// coarse[b] = fine[b << bits]: where the partitions of an earlier pass begin.
 extern "C" __global__ void partitioned_coarsen(u64* __restrict__ coarse, const u64* __restrict__ fine, u32 bits,
                                                u64 n) {
     for (u64 b = thread_index(); b < n; b += thread_count()) coarse[b] = fine[b << bits];
@@ -90,14 +91,14 @@ extern "C" __global__ void partitioned_coarsen(u64* __restrict__ coarse, const u
 
 // ---- a pass ---------------------------------------------------------------------------
 
-// The part of a tile that lies in one partition of the previous pass.
+// The pairs [low, high) of a tile that belong to one partition (`segment`) of the previous pass.
 struct Part {
     u64 low, high;
     u32 tile, segment;
 };
 
-// The input of a pass: n pairs in `segments` partitions; partition s ends at ends[s] (null if there is only
-// one). Tiles of `tile` pairs are the largest that a block can hold, or slightly smaller to balance the blocks.
+// The input of a pass: n pairs in `segments` partitions; partition s ends at ends[s] (null if there is only one).
+// Tiles have `tile` pairs: as many as a block can hold, or slightly fewer to balance the blocks.
 struct Divided {
     const u64* ends;
     u64 segments;
@@ -112,7 +113,7 @@ LAB void cut_part(const Divided& all, Part* part) {
     part->high = all.segments == 1 ? end : lesser(all.ends[part->segment], end);
 }
 
-// The first part of part->tile, which may lie behind all pairs.
+// The first part of part->tile; part->low ≥ n if the tile lies past all pairs.
 LAB void first_part(const Divided& all, Part* part) {
     part->low = part->tile * all.tile;
     u64 low = 0, high = all.segments - 1;
@@ -126,7 +127,7 @@ LAB void first_part(const Divided& all, Part* part) {
     cut_part(all, part);
 }
 
-// The part that follows: in the same tile, or in the block's next one.
+// The next part, of the same tile or of the block's next tile.
 LAB void next_part(const Divided& all, Part* part) {
     if (part->high == lesser((part->tile + 1ull) * all.tile, all.n)) {
         part->tile += gridDim.x;
@@ -140,8 +141,8 @@ LAB void next_part(const Divided& all, Part* part) {
     } while (part->high == part->low);
 }
 
-// The sum of `mine` over all earlier threads of THREADS; contains one barrier. All threads must pass another
-// barrier before the next call.
+// Exclusive scan over THREADS threads; contains one barrier. All threads must pass another barrier before the next
+// call.
 template <u32 THREADS> LAB u32 sum_before(u32 mine, u32* warps) {
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
     u32 sum = mine;
@@ -158,12 +159,11 @@ template <u32 THREADS> LAB u32 sum_before(u32 mine, u32* warps) {
     return sum;
 }
 
-// Divides partitions by `(location >> shift) & (bins - 1)`; `bins` is a power of two, at most MOST. next[s *
-// bins + b], where the pairs of bin b of partition s begin, advances to where they end. Blocks of THREADS
-// threads take tiles of up to THREADS * ITEMS pairs and handle each tile partition by partition: counters in
-// shared memory give the rank of each pair in its bin, `next` gives the room in the output, and the pairs,
-// sorted in shared memory, are written bin by bin. Loads of the next part are in flight meanwhile. To is the
-// type of the remaining location: u16 or I.
+// Divides partitions by the bin (location >> shift) & (bins - 1); `bins` is a power of two, at most MOST. next[s ·
+// bins + b], where the pairs of bin b of partition s begin, advances to where they end. Blocks of THREADS threads take
+// tiles of up to THREADS · ITEMS pairs, and each tile partition by partition: counters in shared memory rank the pairs
+// in their bins, `next` reserves room in the output, and the pairs, sorted in shared memory, are written bin by bin
+// while the loads of the next part are in flight. To is the type of the locations that are written: u16 or I.
 template <typename T, typename I, typename To, u32 THREADS, u32 ITEMS, u32 MOST>
 LAB void divide(T* __restrict__ out, To* __restrict__ out_location, const T* __restrict__ in,
                 const I* __restrict__ location, u64* __restrict__ next, const Divided& all, u32 shift,
@@ -172,8 +172,8 @@ LAB void divide(T* __restrict__ out, To* __restrict__ out_location, const T* __r
     const u32 TILE = THREADS * ITEMS, EACH = (MOST + THREADS - 1) / THREADS;
     T* tuples = (T*)dense;
     I* places = (I*)(tuples + TILE);
-    I* target = places + TILE;           // per bin: output position minus place in the tile
-    u32* begin = (u32*)(target + bins);  // counts, then the start of each bin in the tile
+    I* target = places + TILE;           // [bin]: output position - place in the tile
+    u32* begin = (u32*)(target + bins);  // [bin]: count, then its start in the tile
     const u32 tid = threadIdx.x, mask = bins - 1;
     Part part{0, 0, blockIdx.x, 0};
     I at[ITEMS];
@@ -195,7 +195,7 @@ LAB void divide(T* __restrict__ out, To* __restrict__ out_location, const T* __r
         u64* room = next + (u64)part.segment * bins;
         for (u32 b = tid; b < bins; b += THREADS) begin[b] = 0;
         __syncthreads();
-        u32 rank[(ITEMS + 1) / 2];  // two ranks per word
+        u32 rank[(ITEMS + 1) / 2];  // two 16-bit ranks per word
 #pragma unroll
         for (u32 k = 0; k < ITEMS; ++k) {
             const u32 mine = tid + k * THREADS < count ? atomicAdd(&begin[(u32)(at[k] >> shift) & mask], 1u) : 0;
@@ -242,13 +242,13 @@ LAB void divide(T* __restrict__ out, To* __restrict__ out_location, const T* __r
             out_location[to] = (To)place;
             out[to] = tuples[j];
         }
-        __syncthreads();  // all of shared memory is about to be overwritten
+        __syncthreads();  // the next part overwrites shared memory
     }
 }
 
-// partitioned_pass_tBYTES_iBYTES_nITEMS writes whole locations, partitioned_last_… only their lowest 16 bits.
-// One block of 768 threads has a multiprocessor to itself: 80 registers per thread hold its pairs; spilling
-// some of them costs a third of the pass (H200).
+// partitioned_pass_tBYTES_iBYTES_nITEMS writes whole locations, partitioned_last_… only their lowest 16 bits. One
+// block of 768 threads has a multiprocessor to itself: 80 registers per thread hold its pairs; spilling some of them
+// costs a third of the pass (H200).
 #define DIVIDE(name, T, I, To, ITEMS)                                                              \
     extern "C" __global__ void __launch_bounds__(768, 1)                                           \
         name(T* __restrict__ out, To* __restrict__ out_location, const T* __restrict__ in,         \
@@ -272,11 +272,10 @@ PASSES(32, Tuple32, 8, u64, 5)
 
 // ---- the chunks -----------------------------------------------------------------------
 
-// Assembles the chunks of 2^bits places, `places` in all, and writes the places to which a tuple goes. Chunk
-// c's pairs end at ends[c] and begin where those of c - 1 end. If all locations are `distinct`, a chunk with as
-// many pairs as places is written whole. Otherwise a bit per place records whether a tuple was put there, and
-// the first of several tuples wins. A block of THREADS threads takes one chunk at a time; the first pairs of
-// the next chunk are loaded while it is written.
+// Assembles the chunks of 2^bits places, `places` in all, and writes the places that receive a tuple. Chunk c has the
+// pairs [ends[c - 1], ends[c]). If all locations are `distinct`, a chunk with as many pairs as places is written
+// whole. Else a bit per place records that a tuple was put in it, and the first of several tuples wins. A block takes
+// one chunk at a time; the first pairs of the next chunk are loaded while the chunk is written.
 template <typename T, u32 THREADS, u32 ITEMS>
 LAB void put_together(T* __restrict__ out, const T* __restrict__ in, const u16* __restrict__ location,
                       const u64* __restrict__ ends, u32 bits, u64 chunks, u64 places, u32 distinct) {
@@ -333,7 +332,7 @@ LAB void put_together(T* __restrict__ out, const T* __restrict__ in, const u16* 
         for (u32 p = tid; p < here; p += THREADS) {
             if (whole || (written[p / 32u] >> p % 32u & 1u) != 0) to[p] = tuples[p];
         }
-        __syncthreads();  // all of shared memory is about to be overwritten
+        __syncthreads();  // the next chunk overwrites shared memory
     }
 }
 
@@ -350,7 +349,7 @@ PLACE(8, u64, 8)
 PLACE(16, uint4, 4)
 PLACE(32, Tuple32, 2)
 
-// For chunks that do not fit in shared memory: one pair after the other, so that the places written at a time
+// For chunks that do not fit in shared memory: scatters the pairs in their order, so that the places written at a time
 // lie in a chunk or two, which L2 holds.
 #define SPREAD(z, T, i, I)                                                                         \
     extern "C" __global__ void __launch_bounds__(1024)                                             \

@@ -1,13 +1,13 @@
-// The hash search of he2007 §4.2: the entries of a bucket lie side by side in an array, and headers hold where each
-// bucket begins. A search counts the matches of each key, sums the counts, writes the matching ids to L, and
-// gathers their records by L, in several passes if asked to.
+// Hash search of he2007 §4.2: the entries of a bucket are adjacent in an array, and headers hold where each bucket
+// begins. A search counts the matches of each key, scans the counts, writes the matching ids to L, and gathers their
+// records by L, in several passes if asked to.
 #pragma once
 
 #include "../common/block_sums.cuh"
 #include "../common/hints.cuh"
 #include "inputs.cuh"
 
-// A table; same layout as on the host. Header h has the entries from starts[h] to starts[h + 1].
+// A table; same layout as on the host. Header h has entries [starts[h], starts[h + 1]).
 struct Chained {
     const u32* starts;
     const u64* entries;  // key and id, as in a slot of a bucketed table
@@ -20,13 +20,14 @@ LAB u32 header_of(u32 key, u32 headers) { return scale32(mix32(key), headers); }
 
 // ---- the table ---------------------------------------------------------------------------
 
-// Adds to starts[h + 1] the entries of header h.
+// starts[h + 1] += the number of entries of header h.
 extern "C" __global__ void hash_chain_count(u32* starts, u32 headers, Records r, u64 n) {
     for (u64 id = thread_index(); id < n; id += thread_count())
         atomicAdd(&starts[header_of((u32)record_at(r, id), headers) + 1u], 1u);
 }
 
-// Stores the entries of header h from starts[h + 1] on, which moves to their end, where the next header begins.
+// Stores the entries. starts[h + 1] is where header h begins on entry; each entry of h advances it, so that it ends as
+// the start of header h + 1.
 extern "C" __global__ void hash_chain_place(u32* starts, u64* entries, u32 headers, Records r, u64 n) {
     for (u64 id = thread_index(); id < n; id += thread_count()) {
         const u64 record = record_at(r, id);
@@ -34,12 +35,12 @@ extern "C" __global__ void hash_chain_place(u32* starts, u64* entries, u32 heade
     }
 }
 
-// ---- sums of counts ------------------------------------------------------------------------
+// ---- scan of counts ------------------------------------------------------------------------
 
 #define SUM_BLOCK 512u
 #define SUM_ITEMS 8u  // consecutive counts per thread
 
-// The sum of the values of the block's earlier threads; `all` receives that of all threads.
+// Exclusive scan over the block's threads; `all` = the sum of all.
 LAB u32 sum_of_earlier(u32 mine, u32& all) {
     __shared__ u32 warps[SUM_BLOCK / 32u];
     const u32 warp = threadIdx.x / 32u, end = sum_lanes(mine);
@@ -54,7 +55,7 @@ LAB u32 sum_of_earlier(u32 mine, u32& all) {
     return before;
 }
 
-// This thread's counts of the block's tile, and their sum.
+// Loads the thread's counts of the block's tile; returns their sum.
 LAB u32 load_counts(const u32* counts, u64 n, u32 (&item)[SUM_ITEMS]) {
     const u64 first = ((u64)blockIdx.x * SUM_BLOCK + threadIdx.x) * SUM_ITEMS;
     u32 sum = 0;
@@ -66,17 +67,17 @@ LAB u32 load_counts(const u32* counts, u64 n, u32 (&item)[SUM_ITEMS]) {
     return sum;
 }
 
-// sums[t] = the sum of tile t of n counts.
+// sums[t] = sum of tile t of the n counts.
 extern "C" __global__ void __launch_bounds__(SUM_BLOCK) hash_tile_sums(const u32* __restrict__ counts, u64* sums, u64 n) {
     u32 item[SUM_ITEMS], all;
     sum_of_earlier(load_counts(counts, n, item), all);
     if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-// sums[t] = the sum of all tiles before t.
+// Exclusive scan: sums[t] = sum of all tiles before t.
 extern "C" __global__ void __launch_bounds__(1024) hash_sum_tiles(u64* sums, u64 tiles) { sum_in_place(sums, tiles); }
 
-// counts[i] = the sum of all counts before i.
+// Exclusive scan: counts[i] = sum of all counts before i.
 extern "C" __global__ void __launch_bounds__(SUM_BLOCK) hash_offsets(u32* counts, const u64* __restrict__ sums, u64 n) {
     const u64 first = ((u64)blockIdx.x * SUM_BLOCK + threadIdx.x) * SUM_ITEMS;
     u32 item[SUM_ITEMS], all;
@@ -93,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(SUM_BLOCK) hash_offsets(u32* counts
 
 #define MATCH_BLOCK 256u
 
-// Steps 1 and 2: counts[q] = the matches of key q; counts[n] = 0.
+// Steps 1 and 2: counts[q] = matches of key q; counts[n] = 0.
 extern "C" __global__ void __launch_bounds__(MATCH_BLOCK)
     hash_match_count(Chained t, const u32* __restrict__ keys, u32* __restrict__ counts, u64 n) {
     const u64 q = thread_index();
@@ -106,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(MATCH_BLOCK)
     counts[q] = matches;
 }
 
-// Step 3: the ids of the matches of key q, from ids[offsets[q]] on.
+// Step 3: the ids of key q's matches go to ids[offsets[q]], ids[offsets[q] + 1], …
 extern "C" __global__ void __launch_bounds__(MATCH_BLOCK)
     hash_match_ids(Chained t, const u32* __restrict__ keys, const u32* __restrict__ offsets, u32* __restrict__ ids, u64 n) {
     const u64 q = thread_index();
@@ -119,8 +120,7 @@ extern "C" __global__ void __launch_bounds__(MATCH_BLOCK)
     }
 }
 
-// Step 4: out[k] = records[ids[k]] for the ids from `low` on that are in a chunk of `span` records. `total` holds the
-// number of ids.
+// Step 4, for one chunk: out[k] = records[ids[k]] for all ids in [low, low + span). *total = the number of ids.
 extern "C" __global__ void __launch_bounds__(MATCH_BLOCK)
     hash_gather(u64* __restrict__ out, const u64* __restrict__ records, const u32* __restrict__ ids,
                 const u32* __restrict__ total, u32 low, u32 span) {
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(MATCH_BLOCK)
 
 // ---- the certificate ---------------------------------------------------------------------------
 
-// Checks that key q has as many matches as records have its key, and that they are these records, each once.
+// Checks that key q matches as many records as have its key, and that its matches are these records, each once.
 extern "C" __global__ void hash_certify_matches(const u32* __restrict__ offsets, const u64* __restrict__ out, Searches s,
                                                 u64 most, u64 n, Finding* finding) {
     u32 checked = 0;

@@ -1,9 +1,10 @@
 // hash-search and hash-build (he2007 §4.2):
 //
-//   the bucketed table                     table.cuh
-//   inputs and certificates                inputs.cuh
-//   the search of he2007                   chained.cuh
-//   results back in the order of the keys  multisplit/back.cuh
+//   bucketed table                          table.cuh
+//   its kernels                             this file
+//   inputs and certificates                 inputs.cuh
+//   search of he2007                        chained.cuh
+//   results back in the order of the keys   multisplit/back.cuh
 #include "../multisplit/back.cuh"
 #include "chained.cuh"
 #include "inputs.cuh"
@@ -13,7 +14,7 @@
 
 #define BUILD_BLOCK 256u
 
-// Empties n slots, two at a time, and sets the reach behind them; n is even.
+// Empties n slots, two at a time (n is even), and sets the reach word past them to 2.
 extern "C" __global__ void hash_empty(ulonglong2* __restrict__ slots, u64 word, u64 n) {
     if (thread_index() == 0) *(u64*)(slots + n / 2u) = 2u;
     for (u64 k = thread_index(); k < n / 2u; k += thread_count()) {
@@ -41,18 +42,19 @@ INSERT(8)
 #define SEARCH_BLOCK 256u
 #define SEARCH_WARPS (SEARCH_BLOCK / 32u)
 
-// The searches of a warp: some keys per lane, whose homes are loaded together. Keys that are not at home, but whose
-// mark says that they may be elsewhere, are gathered, so that the lanes share the further visits.
+// The searches of a warp: ITEMS keys per lane, whose home buckets are loaded together. Keys that are not at home, but
+// whose mark says that they may be elsewhere, are compacted in shared memory, so that the lanes share the further
+// visits.
 template <u32 SLOTS> struct Search {
     static const u32 ITEMS = SLOTS == 8u ? 2u : 4u, TILE = 32u * ITEMS;
 
     struct Room {
-        u32 keys[TILE];     // of the searches that go on
+        u32 keys[TILE];     // [e]: searches that go on
         u32 items[TILE];
         u32 results[TILE];
     };
 
-    // A search that visits its second bucket, and the ones behind it.
+    // Continues a search from its second bucket on; returns the id or MISS.
     LAB_MEMBER static u32 go_on(const Table& t, u32 key, u32 reach) {
         const HashPlace p = place_of_key(t, key, SLOTS);
         Found found = {MISS, true};

@@ -1,11 +1,11 @@
-// The records of a hash table, the keys that are searched for, and the certificates: twins of
-// src/core/primitives/hash_search/records.rs.
+// Records of a hash table and search keys as functions of an index, twins of
+// src/core/primitives/hash_search/records.rs, and the certificates.
 #pragma once
 
 #include "../common/certify.cuh"
 #include "table.cuh"
 
-#define ABSENT 0x80000000u  // the first number of a key that no record has
+#define ABSENT 0x80000000u  // numbers from here on are keys that no record has
 
 // The records; same layout as on the host.
 struct Records {
@@ -20,7 +20,7 @@ struct Searches {
     u64 key;   // key of the draws' seed
     u64 hits;  // 2^32 times the share of hits
     u64 zipf;  // key of the Zipf draws' seed
-    const u64* cumulative;  // null: uniform
+    const u64* cumulative;  // Zipf's table; null: uniform
     const u64* start;
     const u32* guide;
     Permutation spread;
@@ -49,7 +49,7 @@ extern "C" __global__ void hash_fill_records(u64* __restrict__ out, Records r, u
     for (u64 id = thread_index(); id < n; id += thread_count()) out[id] = record_at(r, id);
 }
 
-// The keys and the ids of the records apart.
+// The keys and ids of the records in separate arrays.
 extern "C" __global__ void hash_fill_pairs(u32* __restrict__ keys, u32* __restrict__ ids, Records r, u64 n) {
     for (u64 id = thread_index(); id < n; id += thread_count()) {
         keys[id] = (u32)record_at(r, id);
@@ -62,15 +62,15 @@ extern "C" __global__ void hash_fill_numbers(u32* __restrict__ out, u64 n) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = (u32)i;
 }
 
-// Whether a search with the number has found what it should; `expected` receives the first right id.
+// True if `found` is right for a search for key `number`; *expected = the first right id.
 LAB bool is_found(const Records& r, u32 number, u32 found, u64* expected) {
     *expected = number < ABSENT ? (u64)number * r.copies : MISS;
     if (number >= ABSENT) return found == MISS;
     return found < r.count && found / r.copies == number;
 }
 
-// Checks that each search has found a record with its key, or none where there is none. Search `index[j]`, or j
-// without an index, has left its result in out[j].
+// Checks that each search has found a record with its key, or MISS if no record has it. out[j] is the result of search
+// index[j], or of search j without an index.
 extern "C" __global__ void hash_certify_search(const u32* __restrict__ out, const u32* __restrict__ index, Searches s,
                                                u32* bitmap, u64 n, Finding* finding) {
     u32 checked = 0;
@@ -88,7 +88,7 @@ extern "C" __global__ void hash_certify_search(const u32* __restrict__ out, cons
     add_count(&finding->checked, checked);
 }
 
-// Whether a search for a key visits a bucket.
+// True if a search for the key visits the bucket.
 LAB bool leads_to(const Table& t, u32 key, u32 bucket, u32 slots) {
     const HashPlace p = place_of_key(t, key, slots);
     const u32 reach = reach_of(t, slots);
@@ -100,8 +100,8 @@ LAB bool leads_to(const Table& t, u32 key, u32 bucket, u32 slots) {
     return false;
 }
 
-// Checks that each slot is empty or holds a record that is nowhere else, with its key, where a search finds it.
-// Counts the records in `touched`.
+// Checks that each slot is empty or holds an intact record, which no other slot holds, in a bucket that a search for
+// its key visits. finding->touched = the number of records.
 extern "C" __global__ void hash_certify_table(Table t, Records r, u32 slots, u32* bitmap, u64 n, Finding* finding) {
     u32 checked = 0, touched = 0;
     for (u64 at = thread_index(); at < n; at += thread_count()) {

@@ -1,14 +1,16 @@
-// A bucketed hash table in device memory: the twin of src/core/primitives/hash_search/layout.rs, which describes it.
+// Bucketed hash table in device memory, twin of src/core/primitives/hash_search/layout.rs, which describes it. A slot
+// is mark (1 bit) | id (31 bits) | key (32 bits); a bucket is 4 or 8 slots. A record lies in its home bucket, its
+// alternative, or the first bucket with room after the alternative; marks tell a search whether to go on.
 #pragma once
 
 #include "../common/inputs.cuh"
 #include "../common/warp.cuh"
 
 #define NO_ID 0x7FFFFFFFu       // the id of an empty slot
-#define MARK (1ull << 63)       // the mark of a slot
+#define MARK (1ull << 63)       // the mark bit of a slot
 #define MISS 0xFFFFFFFFu        // the result of a search without a match
 #define HASH_AGAIN 0x9E3779B9u
-#define MOST_MOVES 500u         // records that an insertion moves
+#define MOST_MOVES 500u         // records that an insertion moves at most
 
 // A table; same layout as on the host.
 struct Table {
@@ -19,7 +21,8 @@ struct Table {
 
 static_assert(sizeof(Table) == 24, "the layout of the host");
 
-// The buckets in which a key may be: first of the region; home and alternative, from there; the slot of its mark.
+// Where a key may be: base = first bucket of its region; home, other = home and alternative bucket, counted from base;
+// mark = the slot with its mark.
 struct HashPlace {
     u32 base, home, other, mark;
 };
@@ -40,17 +43,18 @@ LAB HashPlace place_of_key(const Table& t, u32 key, u32 slots) {
     return p;
 }
 
-// The bucket that a search visits after `step` others.
+// The bucket that a search visits after `step` others: home, alternative, then the buckets after the alternative in
+// turn.
 LAB u32 visit_of_key(const Table& t, const HashPlace& p, u32 step) {
     if (step == 0) return p.base + p.home;
     const u64 on = (u64)p.other + step - 1u;
     return p.base + (u32)(on >= t.per_region ? on - t.per_region : on);
 }
 
-// The buckets of a region from the alternative on, and the home before them.
+// All buckets of a region from the alternative on, and the home before them.
 LAB u32 most_visits(const Table& t) { return t.per_region + 1u; }
 
-// Behind the slots: the most buckets that a search visits.
+// The word past the slots: the most buckets that a search visits.
 LAB u64* reach_word(const Table& t, u32 slots) { return t.slots + (u64)t.per_region * t.regions * slots; }
 
 LAB u32 reach_of(const Table& t, u32 slots) {
@@ -60,9 +64,9 @@ LAB u32 reach_of(const Table& t, u32 slots) {
 
 // ---- insertion -------------------------------------------------------------------------
 
-// Puts a record into an empty slot of a bucket, if there is one. A mark that is set meanwhile stays. The loads go through
-// the first-level cache, so that the two halves of a sector are asked for once; what they return may be out of date, but
-// slots only ever become full, and the exchange compares with what is there.
+// Puts a record into an empty slot of a bucket; false if it is full. A mark that is set meanwhile stays. The loads go
+// through L1, so that the two halves of a sector are requested once. They may return old words: slots only ever become
+// full, and the CAS compares with the current word.
 template <u32 SLOTS> LAB bool put_record(const Table& t, u32 bucket, u64 record) {
     u64* slots = t.slots + (u64)bucket * SLOTS;
     u32 empty = 0, marks = 0;
@@ -84,7 +88,7 @@ template <u32 SLOTS> LAB bool put_record(const Table& t, u32 bucket, u64 record)
     return false;
 }
 
-// Puts a record in place of another one, which is returned.
+// Replaces the record in a slot, keeping the mark; returns the old record.
 LAB u64 replace_record(u64* slot, u64 record) {
     u64 seen = __ldcg(slot);
     while (true) {
@@ -94,13 +98,13 @@ LAB u64 replace_record(u64* slot, u64 record) {
     }
 }
 
-// Sets a key's mark in a bucket, so that a search goes on from there.
+// Sets a key's mark in a bucket, so that searches for it go on past this bucket.
 LAB void set_mark(const Table& t, u32 bucket, const HashPlace& p, u32 slots) {
     u64* slot = t.slots + (u64)bucket * slots + p.mark;
     if ((__ldcg(slot) & MARK) == 0) atomicOr(slot, MARK);
 }
 
-// Whether a bucket has an empty slot.
+// True if a bucket has an empty slot.
 template <u32 SLOTS> LAB bool has_room(const Table& t, u32 bucket) {
     const ulonglong2* slots = (const ulonglong2*)(t.slots + (u64)bucket * SLOTS);
     bool room = false;
@@ -112,8 +116,8 @@ template <u32 SLOTS> LAB bool has_room(const Table& t, u32 bucket) {
     return room;
 }
 
-// The slot of the record of a full bucket that gives way: one whose other bucket has room, or else one that is not at
-// home, or else the one that `turn` selects.
+// Selects the record of a full bucket that gives way: one whose other bucket has room, else one that is not at home,
+// else the one that `turn` selects. Returns its slot.
 template <u32 SLOTS> LAB u32 victim_of(const Table& t, u32 bucket, u32 turn) {
     u32 away = turn % SLOTS;
     bool none = true;
@@ -128,7 +132,8 @@ template <u32 SLOTS> LAB u32 victim_of(const Table& t, u32 bucket, u32 turn) {
     return away;
 }
 
-// Puts a record whose home is full elsewhere: into its alternative, or in place of a record there, which moves on.
+// Inserts a record whose home is full: into its alternative, or in place of a record in it, which then moves on. After
+// MOST_MOVES moves, into the first bucket with room that its search visits.
 template <u32 SLOTS> LAB void insert_away(const Table& t, u64 record, HashPlace p) {
     u32 step = 1;
     for (u32 moves = 0; moves < MOST_MOVES; ++moves) {
@@ -138,7 +143,7 @@ template <u32 SLOTS> LAB void insert_away(const Table& t, u64 record, HashPlace 
         const u32 victim = victim_of<SLOTS>(t, bucket, p.mark + moves);
         record = replace_record(t.slots + (u64)bucket * SLOTS + victim, record);
         p = place_of_key(t, (u32)record, SLOTS);
-        // To its alternative from its home, and to its home from anywhere else.
+        // The replaced record goes to its alternative if this is its home, else to its home.
         step = p.base + p.home == bucket ? 1u : 0u;
     }
     for (step = 0; step < most_visits(t); ++step) {
@@ -149,7 +154,7 @@ template <u32 SLOTS> LAB void insert_away(const Table& t, u64 record, HashPlace 
         }
         set_mark(t, bucket, p, SLOTS);
     }
-    // There is no room: the record is missing from the table, which a certificate shows.
+    // No room: the record is missing from the table, which the certificate shows.
 }
 
 template <u32 SLOTS> LAB void insert_record(const Table& t, u64 record) {
@@ -159,15 +164,15 @@ template <u32 SLOTS> LAB void insert_record(const Table& t, u64 record) {
 
 // ---- search ----------------------------------------------------------------------------
 
-// The result of looking into a bucket: the id, or MISS, and whether the search goes on.
+// The result of a look into a bucket: the id or MISS; `on` if the search goes on.
 struct Found {
     u32 id;
     bool on;
 };
 
-// The slots of a bucket, which a lane loads by itself. Neighbouring lanes could share a bucket, and each load would
-// touch half as many sectors; but it is instructions that bind in a table in the cache, and shared buckets take five
-// times as many. The second half of a sector comes from the first-level cache.
+// The slots of a bucket, loaded by one lane. If neighboring lanes shared a bucket, each load would touch half as many
+// sectors; but a table in the cache is bound by instructions, of which shared buckets take five times as many. The
+// second half of a sector comes from L1.
 template <u32 SLOTS> struct Bucket {
     uint4 two[SLOTS / 2u];
 
@@ -177,7 +182,7 @@ template <u32 SLOTS> struct Bucket {
         for (u32 k = 0; k < SLOTS / 2u; ++k) two[k] = __ldg(slots + k);
     }
 
-    // Looks for `key`; `mark` is the slot of the mark that says whether the search goes on.
+    // Looks for `key`; `mark` is the slot whose mark says whether the search goes on.
     LAB_MEMBER Found look(u32 key, u32 mark) const {
         u32 id = MISS, marked = 0;
 #pragma unroll

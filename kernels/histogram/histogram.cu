@@ -1,27 +1,27 @@
 // histogram: the number of values in each bin (ashkiani2017 §7.3). Values are f32 in [0, 1024).
 //
-// Our method counts in shared memory with atomics; at its end, each block adds its m counts to the global ones.
-// The copies of a count lie side by side, so that lanes with the same bin access different banks. On an H200
-// this read 2^28 values at 4.3 to 4.5 TB/s with 2 to 4096 even bins, uniform and skewed, and was no slower than
-// counts in registers with 2 bins. A 16-bit count per lane and bin, without atomics, was slower from 64 bins
-// on.
+// histogram_shared counts by atomics in shared memory; at the end each block adds its m counts to the global ones. The
+// copies of a count lie side by side, so that lanes with the same bin access different banks. On an H200 this read
+// 2^28 values at 4.3 to 4.5 TB/s with 2 to 4096 even bins, uniform and skewed, and was no slower than counts in
+// registers with 2 bins. A 16-bit count per lane and bin, without atomics, was slower from 64 bins on. Random
+// splitters: a table over the domain, which each block builds, narrows the search to one comparison, except in cells
+// with several splitters.
 //
-// For random splitters, a table of cells over the domain narrows the search to one comparison, except where a
-// cell has several splitters; each block builds its own table.
+// histogram_ballot counts as in the paper, by ballots (common/warp.cuh).
 #include "../common/fill.cuh"
 #include "../common/warp.cuh"
 
 #define BLOCK 256u
 #define WARPS (BLOCK / 32u)
 
-// Vectors that each thread has in flight.
+// 16-byte vectors that each thread has in flight.
 #define ITEMS 4u
 
 extern __shared__ u64 dense[];
 
 // ---- the timed kernels: values -------------------------------------------------------------
 
-// Values before the first aligned vector.
+// Number of values before the first aligned vector.
 LAB u64 head_of(const float* x, u64 n) {
     const u64 head = (16u - ((u64)x & 15u)) % 16u / 4u;
     return head < n ? head : n;
@@ -53,14 +53,14 @@ template <typename F> LAB void each_value(const float* __restrict__ x, u64 n, F 
 // Layout of a block's shared memory: the counts, the table's cells, the bounds.
 struct Layout {
     u32 bins;
-    u32 copies;  // log2 of the copies of the counts
+    u32 copies;  // log2 of the copies of each count
     u32 cells;   // cells of the table, a power of two; 0 for even bins
-    u32 spread;  // log2 of the copies of the table
+    u32 spread;  // log2 of the copies of each cell
 };
 
 static_assert(sizeof(Layout) == 16, "the layout of the host");
 
-// Rounding the product toward zero leaves the integer part of the exact product unchanged.
+// Rounding toward zero: the integer part is that of the exact product.
 LAB u32 floor_of(float x, float scale) { return (u32)__fmul_rz(x, scale); }
 
 struct Even {
@@ -70,13 +70,13 @@ struct Even {
     LAB_MEMBER u32 bin(float x) const { return floor_of(x, scale); }
 };
 
-// A cell of the domain.
+// A cell of the table: an interval of the domain.
 struct alignas(8) Cell {
     float next;  // the least bound in or above the cell, infinite if there is none
-    u32 below;   // the number of bounds below the cell, and the flag SEVERAL
+    u32 below;   // number of bounds below the cell | SEVERAL
 };
 
-#define SEVERAL 0x80000000u  // the cell has several bounds
+#define SEVERAL 0x80000000u  // the cell contains several bounds
 
 struct Range {
     const float* bounds;
@@ -84,7 +84,8 @@ struct Range {
     float scale;
     u32 spread;
 
-    // All threads of the block must call this; it ends with a barrier.
+    // Copies the bounds and builds the table in `room`. All threads of the block must call this; it ends with a
+    // barrier.
     LAB_MEMBER void build(const float* __restrict__ given, const Layout& l, void* room) {
         Cell* table = (Cell*)room;
         float* all = (float*)(table + ((u64)l.cells << l.spread));
@@ -123,7 +124,7 @@ struct Range {
     }
 };
 
-// Sums the copies of each bin; each thread starts at a different bank.
+// Adds the block's counts to the global ones. The sum over a bin's copies begins at a different bank in each thread.
 LAB void add_copies(const u32* mine, const Layout& l, u64* counts) {
     const u32 copies = 1u << l.copies;
     for (u32 b = threadIdx.x; b < l.bins; b += blockDim.x) {
@@ -133,7 +134,7 @@ LAB void add_copies(const u32* mine, const Layout& l, u64* counts) {
     }
 }
 
-// Each lane counts in copy lane mod 2^copies of a bin.
+// Each lane counts in copy lane % 2^copies of a bin.
 template <typename B>
 LAB void count_shared(const float* __restrict__ x, u64 n, const float* __restrict__ bounds, const Layout& l, u64* counts) {
     u32* mine = (u32*)dense;
@@ -163,18 +164,18 @@ SHARED(range, Range)
 // Windows of 32 values that each warp has in flight.
 #define WINDOWS 4u
 
-// The part that each block counts, and where its counts go (ashkiani2017 §7.3).
+// The subproblem that each block counts, and where its counts go (ashkiani2017 §7.3).
 struct Subproblems {
     u64 size;    // values of each subproblem but the last
-    u64 column;  // column of the first subproblem's counts among all stored counts
-    u64 all;     // subproblems whose counts are stored, bin by bin; 0: counts are added to the result instead
+    u64 column;  // column of subproblem 0's counts among all stored counts
+    u64 all;     // columns of stored counts, [bin][subproblem]; 0: add to the result instead
     u32 bins;
     u32 unused;
 };
 
 static_assert(sizeof(Subproblems) == 32, "the layout of the host");
 
-// The number of bounds ≤ x; there are fewer than 2^BITS bounds.
+// The number of bounds ≤ x, of fewer than 2^BITS bounds.
 template <u32 BITS> LAB u32 search(const float* bounds, float x) {
     u32 b = 0;
 #pragma unroll
@@ -243,7 +244,7 @@ BALLOTS(6)
 BALLOTS(7)
 BALLOTS(8)
 
-// counts[b] = the sum of the `all` subproblems' stored counts of bin b; one block per bin.
+// counts[b] = sum of bin b's stored counts over all subproblems; one block per bin.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     histogram_reduce(const u32* __restrict__ stored, u64 all, u64* __restrict__ counts) {
     __shared__ u64 total;
@@ -287,13 +288,13 @@ LAB u32 value_of(const Values& v, u64 i) {
     return v.kind == SKEWED && (u & 15u) != 0 ? v.hot + (u32)(u >> 52) : (u32)(u >> 40);
 }
 
-// x[i] for i < n; x[n] = behind is read only by a deliberate mistake.
+// Values [0, n). Element n lies past the array; only a deliberate mistake reads it. `behind`: x[n].
 extern "C" __global__ void histogram_fill(float* __restrict__ x, Values v, u64 n, float behind) {
     for (u64 i = thread_index(); i < n; i += thread_count()) x[i] = (float)value_of(v, i) / 16384.0f;
     if (thread_index() == 0) x[n] = behind;
 }
 
-// The definition in integers, with bounds in units of 2^-14; even bins need no bounds.
+// The bin of value k by the definition, in integers: bounds are in units of 2^-14; even bins need none.
 LAB u32 bin_of(u32 k, const u32* __restrict__ bounds, bool range, u32 m) {
     if (!range) return (u32)((u64)k * m >> 24);
     u32 low = 0, high = m - 1;
@@ -305,7 +306,7 @@ LAB u32 bin_of(u32 k, const u32* __restrict__ bounds, bool range, u32 m) {
     return low;
 }
 
-// Counts the values again, from the integers that they were made from.
+// Recounts the values from the integers that they were made from.
 extern "C" __global__ void histogram_recount(Values v, u64 n, const u32* __restrict__ bounds,
                                              u32 range, u32 m, u64* expected, Finding* finding) {
     __shared__ u32 counts[4096];
@@ -324,7 +325,7 @@ extern "C" __global__ void histogram_recount(Values v, u64 n, const u32* __restr
     add_count(&finding->checked, checked);
 }
 
-// Compares the counts with `expected`, and adds them up in finding->sum.
+// Compares the counts with `expected`; finding->sum = their total.
 extern "C" __global__ void histogram_certify(const u64* __restrict__ counts, const u64* __restrict__ expected, u32 m, Finding* finding) {
     u64 sum = 0;
     for (u32 b = (u32)thread_index(); b < m; b += (u32)thread_count()) {

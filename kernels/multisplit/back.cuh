@@ -1,14 +1,14 @@
-// A multisplit backwards: what was computed for each key in the order of the buckets returns to the order of the
-// keys before the split (fused.cuh).
+// The inverse of a multisplit: results computed in bucket order return to the order that the keys had before the split
+// (fused.cuh).
 //
-// The counts that the split has left say where the runs of each tile are. A block loads the keys of a tile and ranks
-// them again, reads the tile's runs into shared memory, and each thread takes the results of its keys from there.
-// That moves 12 bytes a key; keeping each key's place through the split would move 16, in random order.
+// The counts that the split has left locate the runs of each tile. A block loads a tile's keys and ranks them again,
+// reads the tile's runs of results into shared memory, and each thread picks the results of its keys. That moves 12
+// bytes per key; keeping each key's place through the split would move 16, in random order.
 #pragma once
 
 #include "fused.cuh"
 
-// Fused::keys are the keys as before the split, values the results in the order of the buckets, values_out the
+// Fused::keys are the keys before the split, Fused::values the results in bucket order, and Fused::values_out the
 // results in the order of the keys.
 template <int BITS, typename B> struct Back {
     typedef Pass<BITS, 0, B, false> P;
@@ -22,7 +22,7 @@ template <int BITS, typename B> struct Back {
         }
     }
 
-    // Reads the runs of a tile, a warp for each.
+    // Reads the tile's runs of results, one warp per run.
     LAB_MEMBER static void load_runs(const u32* results, typename P::Room& r) {
         for (u32 b = threadIdx.x / 32u; b < (u32)P::M; b += P::WARPS) {
             const u32 outer = r.runs.outer[b], from = r.runs.to[b];
@@ -59,7 +59,7 @@ template <int BITS, typename B> struct Back {
             load_runs((const u32*)s.values, r);
             __syncthreads();
             store(mine, s, r, tile);
-            __syncthreads();  // the runs are about to be overwritten
+            __syncthreads();  // the next tile overwrites the runs
         }
     }
 };

@@ -1,8 +1,8 @@
-// The inputs of a multisplit and its certificate, which is the same for all timed methods.
+// Fills the inputs of a multisplit and certifies its output; the same for all timed methods.
 //
-// The certificate restates the definition: warps count the buckets of their parts of the keys, exclusive sums
-// over buckets and, within a bucket, over warps give the positions of each warp's keys of each bucket, and
-// every key and value is checked there. Keys and values are generated again from their indices.
+// The certificate restates the definition: each warp counts the buckets in its part of the keys, exclusive sums over
+// (bucket, warp) give the position of each warp's first key of each bucket, and every key and value is compared at its
+// position. Keys and values are recomputed from their indices.
 #pragma once
 
 #include "../common/certify.cuh"
@@ -19,7 +19,7 @@ LAB void store_value(u32* __restrict__ values, u32 words, u64 at, const KeySourc
     if (words == 2u) ((u64*)values)[at] = value64_at(s, at);
 }
 
-// Key and value i for i < n, followed by one key and value that only a deliberate mistake reads.
+// Keys and values [0, n]. Element n lies past the arrays; only a deliberate mistake reads it. `behind`: key n.
 extern "C" __global__ void multisplit_fill(u32* __restrict__ keys, u32* __restrict__ values, u32 words, KeySource s,
                                            u64 n, u32 behind) {
     for (u64 i = thread_index(); i <= n; i += thread_count()) {
@@ -28,7 +28,7 @@ extern "C" __global__ void multisplit_fill(u32* __restrict__ keys, u32* __restri
     }
 }
 
-// Division of the keys: warp w has the `size` keys from w · size on; `size` is a multiple of 32.
+// Warp w has keys [w · size, (w + 1) · size) below n; `size` is a multiple of 32.
 struct Parts {
     u64 n;
     u64 size;
@@ -37,7 +37,7 @@ struct Parts {
 
 LAB u64 part_end(const Parts& p, u64 warp) { return (warp + 1u) * p.size < p.n ? (warp + 1u) * p.size : p.n; }
 
-// counts[b · warps + w] += the number of keys of bucket b in warp w's part.
+// counts[b · warps + w] += keys of bucket b in warp w's part.
 extern "C" __global__ void multisplit_count(KeySource s, BucketFunction f, Parts p, u32* counts) {
     const u64 w = warp_number();
     if (w >= p.warps) return;
@@ -46,7 +46,7 @@ extern "C" __global__ void multisplit_count(KeySource s, BucketFunction f, Parts
     }
 }
 
-// Exclusive sums in place, by one block.
+// Exclusive scan in place, by one block.
 extern "C" __global__ void __launch_bounds__(1024) multisplit_sum(u32* data, u64 n) {
     __shared__ u32 warps[32];
     const u32 lane = lane_of(), warp = threadIdx.x / 32u;
@@ -67,11 +67,11 @@ extern "C" __global__ void __launch_bounds__(1024) multisplit_sum(u32* data, u64
             carry += warps[v];
         }
         if (at < n) data[at] = before + sum - item;
-        __syncthreads();  // warps[] is about to be overwritten
+        __syncthreads();  // the next round overwrites warps[]
     }
 }
 
-// Compares the offsets with the positions of the first warp's keys of each bucket.
+// Checks the bucket offsets: offsets[b] = position of warp 0's first key of bucket b; offsets[m] = n.
 extern "C" __global__ void multisplit_offsets(const u32* __restrict__ starts, Parts p, u32 buckets,
                                               const u32* __restrict__ offsets, Finding* finding) {
     for (u64 b = thread_index(); b <= buckets; b += thread_count()) {
@@ -87,8 +87,8 @@ LAB void check_value(const u32* __restrict__ values, u32 words, u64 at, const Ke
     if (found != expected) mistake(finding, i, WRONG_PAIR, at, expected, found);
 }
 
-// Checks each key and its value at the position that the definition requires. `next` holds the position of the
-// next key of each bucket and warp.
+// Checks each key and its value at the position that the definition requires. next[b · warps + w]: position of warp
+// w's next key of bucket b.
 extern "C" __global__ void multisplit_certify(KeySource s, BucketFunction f, Parts p, u32* next,
                                               const u32* __restrict__ keys, const u32* __restrict__ values, u32 words,
                                               Finding* finding) {

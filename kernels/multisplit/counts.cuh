@@ -1,19 +1,19 @@
-// The counts of a multisplit in a single pass over counted keys: the kernel that counts groups of tiles, and the sums over
-// groups, which run between it and the pass.
+// Counts for the multisplit in a single pass (fused.cuh), two kernels that run before it: fused_count counts the
+// buckets of each tile and of each group of tiles, fused_scan sums over groups.
 #pragma once
 
 #include "fused.cuh"
 
 #define COUNT_THREADS 512u
-#define BATCH 4u  // vectors that each lane has in flight
+#define BATCH 4u  // 16-byte vectors that each lane has in flight
 
-// Each lane counts in copy lane mod COPIES of a tile's counters: one copy per bank if buckets are few.
+// Each lane counts in copy lane % COPIES of a tile's counters: one copy per bank if buckets are few.
 template <int BITS> struct Copies {
     static const u32 M = 1u << BITS, COPIES = BITS <= 4 ? 32u : 512u >> BITS;
 };
 
-// Counts `keys` keys from `first` on, with one warp. The loads do not keep their lines in the cache, so that
-// they do not displace the output of the pass.
+// One warp counts keys [first, first + keys). Its loads are evict-first, so that they do not displace the pass's
+// output from the cache.
 template <int BITS, typename B> LAB void count_part(const Fused& s, const B& bucket, u64 first, u32 keys, u32* counters) {
     const u32 COPIES = Copies<BITS>::COPIES;
     u32* own = counters + lane_of() % COPIES;
@@ -35,7 +35,7 @@ template <int BITS, typename B> LAB void count_part(const Fused& s, const B& buc
     for (u32 i = whole * 128u * BATCH + lane_of(); i < keys; i += 32u) add(in[i]);
 }
 
-// Counts of a group of tiles, two warps per tile: for each tile the counts of the group's tiles before it, and
+// One block counts a group of tiles, two warps per tile: in_group = exclusive scan over the group's tiles, groups =
 // the counts of the whole group.
 template <int BITS, typename B> LAB void count(const Fused& s) {
     const u32 M = Copies<BITS>::M, COPIES = Copies<BITS>::COPIES;
@@ -69,7 +69,7 @@ template <int BITS, typename B> LAB void count(const Fused& s) {
 #define SCAN_THREADS 256u
 #define SCAN_ITEMS 8u
 
-// Returns the sum of the values of all earlier threads in the block; `sum` receives the block's total.
+// Returns the block's exclusive scan; `sum` is the block's total.
 LAB u32 sum_block(u32 mine, u32* warps, u32& sum) {
     const u32 warp = threadIdx.x / 32u, end = sum_lanes(mine);
     if (lane_of() == 31u) warps[warp] = end;
@@ -84,8 +84,8 @@ LAB u32 sum_block(u32 mine, u32* warps, u32& sum) {
     return before;
 }
 
-// For bucket blockIdx.x, computes the keys before each group and the total. The first tiles belong to the
-// blocks of the pass by block number; tickets start behind those.
+// Block b: `before` = exclusive scan of bucket b's counts over groups, totals[b] = their sum. Tickets start past the
+// first tiles, which the pass's blocks take by block number.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS) fused_scan(Fused s) {
     __shared__ u32 warps[SCAN_THREADS / 32u];
     const u32* counts = s.groups + (u64)blockIdx.x * s.all;

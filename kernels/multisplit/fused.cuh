@@ -1,19 +1,17 @@
-// A multisplit in a single pass over keys whose counts are known (multisplit.cu).
+// Multisplit in a single pass over keys whose counts are known (counts.cuh). A block ranks the keys of a tile with one
+// ballot per bit of the bucket, reorders the tile in shared memory, and writes one run per bucket
+// (common/split_tile.cuh). A run's start in the output follows from the counts of earlier tiles, so no tile waits for
+// another.
 //
-// A tile is the unit that a block reorders at once. Its warps rank their keys by voting on the bits of the
-// bucket, with a counter per bucket and warp. The counters, summed over buckets and warps, give each key's
-// position in the tile, and from there the tile is written in runs, one per bucket (common/split_runs.cuh). The
-// start of a run follows from the counts of earlier tiles, which an earlier pass over the keys has left, so no
-// tile waits for another. Blocks draw tiles by ticket: neighbouring tiles are written at the same time, and the
-// sectors that their runs share are merged in the cache. Tickets start with the last tile, most of which the
-// counting pass has left in the cache. While bulk copies write the runs, a block loads the next tile and ranks
-// its keys.
+// Blocks draw tiles by ticket: neighboring tiles are written at the same time, and the sectors that their runs share
+// are merged in the cache. Tickets start with the last tile, most of which the counting pass has left in the cache.
+// While bulk copies write a tile's runs, the block loads the next tile and ranks its keys.
 #pragma once
 
 #include "../common/split_tile.cuh"
 #include "inputs.cuh"
 
-// Tiles per group; one block sums the counts of a group.
+// Tiles per group, which one block of fused_count counts.
 #define GROUP 8u
 
 struct Fused {
@@ -22,23 +20,23 @@ struct Fused {
     u32* keys_out;
     void* values_out;
     u32* offsets;    // m + 1 offsets, or null
-    u32* in_group;   // [tile][M]: keys in the group's tiles before this one
+    u32* in_group;   // [tile][M]: keys in earlier tiles of its group
     u32* groups;     // [M][group]: keys in the group
-    u32* before;     // [group][M]: keys in the groups before this one
-    u32* totals;     // [M]
+    u32* before;     // [group][M]: keys in earlier groups
+    u32* totals;     // [M]: keys
     u32* ticket;     // the next tile to draw
     BucketFunction f;
-    u32 n, tile;     // keys in all, and keys per tile
-    u32 tiles, all;  // tiles, and groups of tiles
+    u32 n, tile;     // keys in all; keys per tile
+    u32 tiles, all;  // number of tiles; number of groups
     u32 blocks;      // blocks of the pass
-    u32 behind;      // for digits: a key with the highest number
+    u32 behind;      // digits: a key with the highest digit, for positions past the last key
 };
 
 static_assert(sizeof(Fused) == 136, "the layout of the host");
 
-// Threads per block, keys per thread, blocks per multiprocessor (src/core/primitives/multisplit/tiles.rs). More
-// buckets need larger tiles: memory takes almost twice as long for runs of a few sectors as for long ones. A
-// few threads with many keys each need fewer counters and have more loads in flight.
+// Threads per block, keys per thread, blocks per multiprocessor, as in src/core/primitives/multisplit/tiles.rs. More
+// buckets need larger tiles: memory takes almost twice as long for runs of a few sectors as for long ones. A few
+// threads with many keys each need fewer counters and have more loads in flight.
 template <int BITS, int VALUE> struct Shape {
     static const bool LARGE = BITS >= (VALUE == 4 ? 7 : 6);
     static const int THREADS = LARGE && VALUE > 0 ? 512 : 256;
@@ -55,7 +53,8 @@ struct Pass : SplitTile<u32, BITS, VALUE, B, BULK, Shape<BITS, VALUE>> {
     typedef typename Base::Store Store;
     static const int M = Base::M, T = Base::T;
 
-    // The output position at which bucket threadIdx.x begins.
+    // The output position where bucket threadIdx.x begins: an exclusive scan of the totals. Block 0 also stores the
+    // offsets.
     LAB_MEMBER static u32 bucket_start(const Fused& s, Room& r) {
         const u32 b = threadIdx.x, total = b < (u32)M ? s.totals[b] : 0u;
         u32 end = sum_lanes(total);
@@ -105,7 +104,7 @@ struct Pass : SplitTile<u32, BITS, VALUE, B, BULK, Shape<BITS, VALUE>> {
 
 // ---- the number by which a pass splits: the bucket of a key, or a digit of the bucket's number -
 
-// A field of the key.
+// The bucket is a field of the key's bits.
 struct Field {
     static const bool CHEAP = true;
     u32 turn, mask;
@@ -117,7 +116,7 @@ struct Field {
 // Not inlined: the code is long and would be repeated for each of a thread's keys.
 static __noinline__ __device__ u32 label_of(const BucketFunction& f, u32 key) { return bucket_of(f, key); }
 
-// Any function of the key.
+// Any bucket function.
 struct Any {
     static const bool CHEAP = false;
     const BucketFunction& f;
@@ -126,7 +125,7 @@ struct Any {
     LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
 };
 
-// ⌊h(u) · m / 2^32⌋, as bucket_hash without a call.
+// ⌊h(u) · m / 2^32⌋: bucket_hash, inlined.
 struct Hash {
     static const bool CHEAP = false;
     u32 buckets;

@@ -16,7 +16,7 @@ LAB u32 power_mod(u32 base, u32 exponent, u32 modulus) {
     return (u32)product;
 }
 
-// Whether an odd n > 2 is prime or a strong pseudoprime to `base`, which must not be a multiple of n.
+// True if odd n > 2 is prime, or a strong pseudoprime to `base`, which must not be a multiple of n.
 LAB bool passes_base(u32 n, u32 base) {
     u32 odd = n - 1u, twos = 0;
     for (; (odd & 1u) == 0; odd >>= 1) ++twos;
@@ -67,7 +67,7 @@ LAB u32 bucket_identity(const BucketFunction& f, u32 key) { return key >> f.shif
 // A digit by the integer division of the paper's delta-buckets (ashkiani2017 §7.1).
 LAB u32 bucket_quotient(const BucketFunction& f, u32 key) { return key / (u32)f.reciprocal & f.mask; }
 
-// The number of splitters ≤ key, among `count` ascending splitters.
+// The number of splitters ≤ key: a binary search in `count` ascending splitters.
 LAB u32 splitters_below(const u32* splitters, u32 count, u32 key) {
     u32 low = 0;
     while (count > 0) {
@@ -121,8 +121,8 @@ struct KeySource {
     u32 draw;
     u32 image;
     u32 buckets;  // m
-    u32 hot;      // the bucket that is drawn more often
-    u32 shift;    // of the field
+    u32 hot;      // bucket of all keys (one-bucket), or of those not drawn uniformly (alpha-uniform)
+    u32 shift;    // image field: its position and mask
     u32 mask;
 };
 
@@ -152,7 +152,7 @@ LAB u32 binomial_draw(const KeySource& s, u64 i) {
     return sum;
 }
 
-// The bucket of key i, given its word u.
+// The bucket of key i; u is key i's word.
 LAB u32 drawn_bucket(const KeySource& s, u64 i, u64 u) {
     switch (s.draw) {
         case DRAW_UNIFORM: return (u32)scale(u, s.buckets);
@@ -166,7 +166,7 @@ LAB u32 drawn_bucket(const KeySource& s, u64 i, u64 u) {
     }
 }
 
-// The key in `bucket` that a random word selects.
+// A key of the bucket, selected by a random word.
 LAB u32 key_in(const KeySource& s, u32 bucket, u64 word) {
     if (s.image == IMAGE_FIELD) return ((u32)(word >> 32) & ~(s.mask << s.shift)) | bucket << s.shift;
     if (s.image == IMAGE_PRIME) {

@@ -4,7 +4,7 @@
 //   inputs and certificate              certify.cuh
 //   the paper's methods                 paper.cuh
 //   a single pass over counted keys     counts.cuh, fused.cuh
-//   the same on labels                  reduced_bit.cuh
+//   reduced-bit: such passes on labels  reduced_bit.cuh
 #include "certify.cuh"
 #include "paper.cuh"
 #include "counts.cuh"

@@ -1,4 +1,4 @@
-// The passes of multisplit.cu with bulk copies, which need compute capability 9.0.
+// The passes of multisplit.cu with bulk copies (fused.cuh), which need compute capability 9.0.
 #include "fused.cuh"
 
 PASSES(bulk, field, 0)

@@ -1,5 +1,5 @@
-// ashkiani2017's three multisplit methods, which differ in their subproblems and in the unit within which keys
-// are reordered (subproblems.cuh), and scan-based splits (§3.2). The scans between the kernels are those of
+// ashkiani2017's multisplit methods dms, wms and bms, which differ in their subproblems and in the unit within which
+// keys are reordered (subproblems.cuh), and scan-based splits (§3.2). The scans between these kernels are those of
 // scan/scan.cu.
 #pragma once
 
@@ -21,7 +21,8 @@ template <typename V> LAB void move_values(const Split& s, const Reach& part, co
     }
 }
 
-// The post-scan of Algorithm 1.
+// dms: the post-scan of Algorithm 1, one subproblem per warp. A key's destination = the warp's base of its bucket +
+// keys of earlier windows + lower lanes with the same bucket.
 template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     const u32 warp = threadIdx.x / 32u, subproblem = blockIdx.x * (blockDim.x / 32u) + warp;
@@ -69,7 +70,7 @@ template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
 #define LOCALISED_THREADS 256
 #define LOCALISED_BLOCKS 4
 
-// offsets[b] = where bucket b begins; offsets[m] = n. Written by the first block.
+// offsets[b] = start of bucket b; offsets[m] = n. Written by block 0.
 LAB void store_offsets(const Split& s, u32 m) {
     if (blockIdx.x != 0) return;
     for (u32 b = threadIdx.x; b <= m; b += blockDim.x) {
@@ -106,8 +107,8 @@ LOCALISED(8)
 
 // ---- bucket offsets in keys that are ordered by bucket -----------------------------------------
 
-// offsets[b] = the first position whose key has a bucket ≥ b, among n keys ordered by bucket. One warp per b ≤
-// m probes 32 positions at a time.
+// offsets[b] = first position whose key has a bucket ≥ b, among n keys in bucket order. One warp per b ≤ m; a 32-ary
+// search.
 LAB void seek_offset(const u32* keys, u64 n, u32* offsets, const BucketFunction& f) {
     const u32 b = (u32)(((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32u);
     if (b > f.buckets) return;
@@ -135,7 +136,7 @@ struct Halves {
     u32* keys_out;
     const void* values;
     void* values_out;
-    const u32* ones;  // number of ones before each key
+    const u32* ones;  // [i]: ones before key i
     u64 n;
     u32 bit;
     u32 value;  // bytes of a value, 0 without values
@@ -143,7 +144,7 @@ struct Halves {
 
 static_assert(sizeof(Halves) == 56, "the layout of the host");
 
-// The keys of a thread, loaded coalesced by the block, and the bit of each key.
+// Loads the thread's keys, coalesced over the block, and the bit of each key's bucket; returns the first key's index.
 LAB u64 load_halves(const u32* keys, u64 n, const BucketFunction& f, u32 bit, u32 (&key)[EACH], u32 (&one)[EACH]) {
     const u64 first = (u64)blockIdx.x * blockDim.x * EACH + threadIdx.x;
 #pragma unroll
@@ -176,7 +177,7 @@ template <typename V> LAB void move_values(const Halves& s, u64 first, const u32
     }
 }
 
-// Zeros move to the left and ones to the right, each in their original order, by one scan (§3.2).
+// Stable split by one scan (§3.2): a zero goes to i - ones before it, a one to zeros + ones before it.
 extern "C" __global__ void __launch_bounds__(256) scan_split_move(const Halves s, const BucketFunction f) {
     u32 key[EACH], one[EACH], to[EACH];
     const u64 first = load_halves(s.keys, s.n, f, s.bit, key, one);

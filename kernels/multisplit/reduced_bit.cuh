@@ -1,10 +1,10 @@
-// The kernels around the sort of a reduced-bit multisplit (ashkiani2017 §3.3): labels of the keys, which passes
-// of a multisplit sort (fused.cuh), and the final placement of keys and values.
+// The kernels around the sort of a reduced-bit multisplit (ashkiani2017 §3.3): rb_label writes each key's bucket as
+// its label, passes of fused.cuh sort the labels with a payload, then rb_unpack or rb_permute places keys and values.
 #pragma once
 
 #include "inputs.cuh"
 
-// The payload sorted with each label: the key, the key and its value, or the key's index.
+// The payload of a label: the key, the key and its value packed in 64 bits, or the key's index.
 #define WITH_KEY 0u
 #define WITH_PAIR 1u
 #define WITH_NUMBER 2u
@@ -41,8 +41,7 @@ extern "C" __global__ void rb_permute(const u32* __restrict__ numbers, u32 n, co
     }
 }
 
-// Where each of m buckets begins among sorted labels: position i sets the offsets of all buckets after the
-// label before it, up to its own.
+// offsets[b] = first i with labels[i] ≥ b, for sorted labels: position i sets every b in (labels[i - 1], labels[i]].
 extern "C" __global__ void rb_offsets(const u32* __restrict__ labels, u32 n, u32 m, u32* __restrict__ offsets) {
     const u32 step = gridDim.x * blockDim.x;
     for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i <= n; i += step) {

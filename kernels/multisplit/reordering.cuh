@@ -1,20 +1,20 @@
-// The post-scan of wms and bms: a tile's keys are reordered by bucket in shared memory (ashkiani2017 §5.6), so
-// that the keys of a bucket are written contiguously.
+// The post-scans of wms and bms: a tile's keys are reordered by bucket in shared memory (ashkiani2017 §5.6), so that
+// the keys of a bucket are written contiguously. wms reorders a warp's tile, bms a block's.
 #pragma once
 
 #include "subproblems.cuh"
 
 // ---- a tile --------------------------------------------------------------------------------------
 
-// Per-bucket state of a lane, for up to 32 buckets: the number of its keys in each window, one byte per window,
-// so that one shuffle of a word covers four windows (§6, "Parameters").
+// Lane b: the keys of bucket b < 32 in each window, one byte per window, so that one shuffle of a word covers four
+// windows (§6, "Parameters").
 struct Packed {
     u32 word[WINDOWS / 4u];
 
     LAB_MEMBER void put(u32 w, u32 count) { word[w / 4u] |= count << (w % 4u * 8u); }
 
-    // Replaces each window's count by the sum of the counts before it; returns the total. At most 224 keys
-    // precede the last window.
+    // Exclusive scan over the windows, in place; returns the total. At most 224 keys precede the last window, which
+    // fits a byte.
     LAB_MEMBER u32 sum() {
         u32 before = 0;
 #pragma unroll
@@ -26,8 +26,8 @@ struct Packed {
         return before;
     }
 
-    // Adds `by` to every window's value. Overflow of a byte is possible only in windows behind the bucket's
-    // last key, as long as there are at most 256 places, and disturbs only such windows.
+    // Adds `by` to every window's byte. With at most 256 places a byte overflows only after the bucket's last key, and
+    // the carry disturbs only later windows.
     LAB_MEMBER void raise(u32 by) {
 #pragma unroll
         for (u32 k = 0; k < WINDOWS / 4u; ++k) word[k] += by * 0x01010101u;
@@ -38,10 +38,11 @@ struct Packed {
     }
 };
 
-// The buckets of a lane if each warp covers all buckets: WORDS adjacent ones, starting at this one.
+// The lane's first bucket if each warp covers all buckets; a lane has WORDS adjacent ones.
 template <u32 BITS> LAB u32 first_bucket() { return lane_of() * Ballot<BITS>::WORDS; }
 
-// Where each bucket begins in a tile, given the number of keys in each bucket.
+// For the lane's buckets: `count` = their keys in the tile, `start` = the exclusive scan over buckets, i.e. where they
+// begin in the tile.
 template <u32 BITS>
 LAB void starts_of(const u32* counts, u32 (&count)[Ballot<BITS>::WORDS], u32 (&start)[Ballot<BITS>::WORDS]) {
     u32 sum = 0;
@@ -57,7 +58,7 @@ LAB void starts_of(const u32* counts, u32 (&count)[Ballot<BITS>::WORDS], u32 (&s
     for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) start[r] += before;
 }
 
-// Where the next key of each of the lane's buckets goes: a column of G.
+// next = where the next key of each of the lane's buckets goes: column `subproblem` of G.
 template <u32 BITS> LAB void load_next(const Split& s, u32 m, u32 subproblem, u32 (&next)[Ballot<BITS>::WORDS]) {
 #pragma unroll
     for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) {
@@ -66,8 +67,7 @@ template <u32 BITS> LAB void load_next(const Split& s, u32 m, u32 subproblem, u3
     }
 }
 
-// moved[b] = destination minus place in the tile, for the keys of bucket b. Then advances `next` past the
-// tile's keys.
+// moved[b] = destination - place in the tile, for the keys of bucket b. Then advances `next` past the tile's keys.
 template <u32 BITS>
 LAB void store_moved(u32* moved, u32 (&next)[Ballot<BITS>::WORDS], const u32 (&count)[Ballot<BITS>::WORDS],
                      const u32 (&start)[Ballot<BITS>::WORDS]) {
@@ -79,8 +79,8 @@ LAB void store_moved(u32* moved, u32 (&next)[Ballot<BITS>::WORDS], const u32 (&c
     }
 }
 
-// Writes the keys of a tile in bucket order: `j` and `stride` are the first place of this thread and the
-// distance to its next one, among `count` places.
+// Writes a tile's keys in bucket order: the thread writes places j, j + stride, … below `count`; `to` receives their
+// destinations.
 template <u32 BITS>
 LAB void store_keys(const Split& s, const BucketFunction& f, const u32* keys, const u32* moved, u32 j, u32 stride, u32 count,
                     u32 (&to)[WINDOWS]) {
@@ -96,7 +96,7 @@ LAB void store_keys(const Split& s, const BucketFunction& f, const u32* keys, co
     }
 }
 
-// Moves the values to their places in the tile.
+// Moves the values to the places of their keys in the tile.
 template <typename V> LAB void gather_values(const Split& s, const Reach& part, V* values, const u32 (&place)[WINDOWS]) {
     V value[WINDOWS];
     const V* in = (const V*)s.values + part.first;
@@ -124,7 +124,7 @@ LAB void store_values(const Split& s, const V* values, u32 j, u32 stride, u32 co
 struct Room {
     u64* values;
     u32* keys;
-    u32* counts;  // per bucket
+    u32* counts;  // [bucket]: keys, later starts
     u32* moved;
 };
 
@@ -143,7 +143,7 @@ LAB Room room_at(void* at, u32 keys, u32 value, u32 buckets) {
 // Buckets for which a warp reserves words in shared memory: at least 4, for alignment.
 template <u32 BITS> LAB u32 words_for() { return Ballot<BITS>::NUMBERS < 4u ? 4u : Ballot<BITS>::NUMBERS; }
 
-// The places of a warp's keys in its tile (§5.6.1); also sets room.moved.
+// place = places of the warp's keys in its tile (§5.6.1). Also sets room.moved.
 template <u32 BITS>
 LAB void place_in_warp(const Split& s, const Reach& part, const u32 (&bucket)[WINDOWS], const Room& room,
                        u32 (&next)[Ballot<BITS>::WORDS], u32 (&place)[WINDOWS]) {
@@ -190,7 +190,7 @@ LAB void place_in_warp(const Split& s, const Reach& part, const u32 (&bucket)[WI
     __syncwarp();
 }
 
-// Moves the warp's values after its keys.
+// Moves the values of a warp's tile to the destinations of their keys, through shared memory.
 template <typename V>
 LAB void follow_in_warp(const Split& s, const Reach& part, V* values, const u32 (&place)[WINDOWS], const u32 (&to)[WINDOWS]) {
     gather_values(s, part, values, place);
@@ -227,7 +227,7 @@ template <u32 BITS> LAB void wms(const Split& s, const BucketFunction& given) {
 
 // ---- bms -----------------------------------------------------------------------------------------
 
-// Scans the counts of each bucket's warps (§5.5.4), and leaves the totals in room.counts.
+// Scans each bucket's counts over the block's warps (§5.5.4), and leaves the buckets' totals in room.counts.
 template <u32 BITS> LAB void scan_cells(u32* cells, const Room& room) {
     const u32 warps = blockDim.x / 32u;
     each_cell<BITS>(warps, [&](u32 at, bool there) {
@@ -242,7 +242,7 @@ template <u32 BITS> LAB void scan_cells(u32* cells, const Room& room) {
     });
 }
 
-// The places of a warp's keys in the block's tile (§5.6.2); the first warp also sets room.moved.
+// place = places of the warp's keys in the block's tile (§5.6.2). The first warp also sets room.moved.
 template <u32 BITS>
 LAB void place_in_block(const Split& s, const Reach& part, const u32 (&bucket)[WINDOWS], u32* cells, const Room& room,
                         u32 (&next)[Ballot<BITS>::WORDS], u32 (&place)[WINDOWS]) {

@@ -1,21 +1,20 @@
-// Multisplit as in ashkiani2017: a pre-scan counts the buckets of each subproblem, a scan covers the counts of
-// all subproblems, and a post-scan computes the destination of each key and moves it (§4.6, Algorithm 1). The
-// three methods differ in what a subproblem is, and in the unit within which keys are reordered before they are
-// moved (§5.3, Table 1):
+// Multisplit as in ashkiani2017: a pre-scan counts the buckets of each subproblem, a scan covers all counts, and a
+// post-scan computes the destination of each key and moves it (§4.6, Algorithm 1). The methods differ in the
+// subproblem, and in the unit within which keys are reordered before they are moved (§5.3, Table 1):
 //
 //   dms  a warp's windows of 32 keys; nothing is reordered
 //   wms  a warp's tiles of some windows; a tile is reordered by the warp
 //   bms  a block's tiles, some windows of each of its warps; a tile is reordered by the block
 //
-// Buckets are numbers below 2^BITS. With up to 32 buckets, lane b is in charge of bucket b, and lanes query
-// each other by shuffles. With more, ⌈m / 32⌉ registers count in the pre-scan (§5.7), and the post-scan uses m
-// words of shared memory per warp (§6.3), since a shuffle reads only one register.
+// Buckets are numbers below 2^BITS. Up to 32 buckets: lane b counts bucket b, and lanes query each other by shuffles.
+// More: ⌈m / 32⌉ registers count in the pre-scan (§5.7), and the post-scan uses m words of shared memory per warp
+// (§6.3), since a shuffle reads only one register.
 #pragma once
 
 #include "../common/warp.cuh"
 #include "inputs.cuh"
 
-// Windows that a warp has in flight together: the maximum per tile.
+// Windows that a warp has in flight, the maximum per tile.
 #define WINDOWS 8u
 
 extern __shared__ ulonglong2 dense[];
@@ -25,18 +24,18 @@ struct Split {
     u32* keys_out;
     const void* values;
     void* values_out;
-    u32* counts;      // H in the pre-scan, G in the post-scan: the entry of bucket b in subproblem l is at b·L + l
+    u32* counts;      // [bucket][subproblem]: H in the pre-scan, G in the post-scan
     u32* offsets;     // m + 1 offsets
     u64 n;            // below 2^32
     u32 subproblems;  // L
-    u32 windows;      // per warp and tile; with dms per subproblem
+    u32 windows;      // per warp and tile; dms: per subproblem
     u32 tiles;        // per subproblem
     u32 value;        // bytes of a value, 0 without values
 };
 
 static_assert(sizeof(Split) == 72, "the layout of the host");
 
-// The lanes of a window that have a key, given the number of keys from the window's first one on.
+// Mask of a window's lanes that have a key; `keys` counts from the window's first key on.
 LAB u32 lanes_of(u32 keys) { return keys >= 32u ? EVERYONE : (1u << keys) - 1u; }
 
 // A warp's part of a tile: its first key and its number of keys.
@@ -53,7 +52,7 @@ LAB Reach reach_of(u64 first, u64 last, u32 most) {
     return {first, rest < most ? (u32)rest : most};
 }
 
-// Missing keys are loaded as 0.
+// Loads the lane's keys; missing ones are 0.
 LAB void load_keys(const Split& s, const Reach& part, u32 (&key)[WINDOWS]) {
     const u32* in = s.keys + part.first;
 #pragma unroll
@@ -62,10 +61,10 @@ LAB void load_keys(const Split& s, const Reach& part, u32 (&key)[WINDOWS]) {
 
 // ---- buckets -----------------------------------------------------------------------------------
 
-// Splitters below 2^BITS are searched in shared memory.
+// Up to 2^PLACED_BITS - 1 splitters are searched in shared memory.
 #define PLACED_BITS 8u
 
-// A copy of the function with its splitters in shared memory. All threads of the block must call this.
+// Copies a range function's splitters to shared memory. All threads of the block must call this.
 LAB BucketFunction placed(const BucketFunction& given) {
     __shared__ u32 splitters[1u << PLACED_BITS];
     BucketFunction f = given;
@@ -90,7 +89,8 @@ template <u32 N> LAB void buckets_of(const BucketFunction& f, const u32 (&key)[N
     else if (f.by == BY_HASH) each_bucket(key, bucket, [&](u32 u) { return bucket_hash(f, u); });
     else if (f.by == BY_RANGE) each_bucket(key, bucket, [&](u32 u) { return bucket_range(f, u); });
     else {
-        // A loop, because its body is long; indexing forces the keys into memory, which does not matter here.
+        // A rolled loop, because is_prime is long; indexing forces the keys into local memory, which does not matter
+        // beside it.
         u32 keys[N], buckets[N];
 #pragma unroll
         for (u32 k = 0; k < N; ++k) keys[k] = key[k];
@@ -103,7 +103,7 @@ template <u32 N> LAB void buckets_of(const BucketFunction& f, const u32 (&key)[N
 
 // ---- counts ------------------------------------------------------------------------------------
 
-// Adds the warp's keys [first, last) to mine[r], the count of bucket lane + 32·r.
+// Adds the warp's keys [first, last) to the counts: mine[r] is that of bucket lane + 32·r.
 template <u32 BITS>
 LAB void count_windows(const Split& s, const BucketFunction& f, u64 first, u64 last, u32 (&mine)[Ballot<BITS>::WORDS]) {
     for (u64 at = first; at < last; at += 32u * WINDOWS) {
@@ -127,7 +127,7 @@ LAB u64 keys_of_warp(const Split& s) { return (u64)s.tiles * s.windows * 32u; }
 
 LAB u64 end_of(const Split& s, u64 end) { return end < s.n ? end : s.n; }
 
-// One warp per subproblem, which is one column of H.
+// Pre-scan of dms and wms: one warp per subproblem, i.e. column of H.
 template <u32 BITS> LAB void prescan_warps(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     const u32 subproblem = blockIdx.x * (blockDim.x / 32u) + threadIdx.x / 32u;
@@ -144,23 +144,23 @@ template <u32 BITS> LAB void prescan_warps(const Split& s, const BucketFunction&
 
 // ---- the counts of a block's warps ---------------------------------------------------------------
 
-// The counts lie in shared memory bucket by bucket, and by warp within a bucket (§5.5.3), with a gap after
-// every 32, so that lanes with one bucket each access different banks.
+// Layout of counts in shared memory: [bucket][warp] (§5.5.3), with a gap after every 32, so that lanes that each read
+// their own bucket access different banks.
 LAB u32 spaced(u32 at) { return at + at / 32u; }
 
-// The position of the count of `bucket` in warp w of `warps`, a power of two.
+// Index of the count of `bucket` in warp w of `warps`, a power of two.
 LAB u32 cell(u32 bucket, u32 warps, u32 w) { return spaced(bucket * warps + w); }
 
-// Words that the cells of 2^BITS buckets occupy.
+// Words that these counts occupy.
 template <u32 BITS> LAB u32 cells_of(u32 warps) { return spaced(Ballot<BITS>::NUMBERS * warps) + 1u; }
 
-// Calls `each` with the number of each cell, 32 cells per warp at a time. All lanes take part.
+// Calls each(cell, exists) for all cells, 32 at a time per warp. All lanes take part.
 template <u32 BITS, typename F> LAB void each_cell(u32 warps, F each) {
     const u32 all = Ballot<BITS>::NUMBERS * warps;
     for (u32 at = threadIdx.x & ~31u; at < all; at += warps * 32u) each(at + lane_of(), at + lane_of() < all);
 }
 
-// One block per subproblem (§5.5.3): the counts of its warps are summed by shuffles.
+// Pre-scan of bms: one block per subproblem (§5.5.3); shuffles sum its warps' counts.
 template <u32 BITS> LAB void prescan_blocks(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     u32* const cells = (u32*)dense;
@@ -184,8 +184,8 @@ template <u32 BITS> LAB void prescan_blocks(const Split& s, const BucketFunction
 
 // ---- places above 32 buckets ------------------------------------------------------------------------
 
-// The place of the lane's key, where `next[at]`, in shared memory, is the place of its bucket's next key.
-// `same` are the lanes with the same bucket; the last of them advances `next[at]`.
+// The place of the lane's key, given next[at], the place of its bucket's next key, in shared memory. `same`: mask of
+// the lanes with this bucket, the highest of which advances next[at].
 LAB u32 take_shared(u32* next, u32 at, bool valid, u32 same) {
     const u32 before = valid ? next[at] : 0u;
     __syncwarp();

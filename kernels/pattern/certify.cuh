@@ -1,7 +1,7 @@
 // pattern: the certificate kernels. They handle one iteration at a time, except pattern_mark_left.
 #pragma once
 
-#define KEPT_ITEMS 8u  // of the walks of pattern_gather_keep and pattern_scatter_keep
+#define KEPT_ITEMS 8u  // items of the walks of pattern_gather_keep and pattern_scatter_keep
 
 // A gather that keeps every word: kept[(i − first)·P + j].
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -60,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     add_count(&finding->checked, checked);
 }
 
-// Checks what the timed gather's blocks left in D: each written word is S[p[j] + δ·i] for the j and the i mod
-// wrap of its place. The walk is that of pattern_gather, or one with D as its only block; finding->touched
-// counts the words.
+// Checks what the timed gather's blocks left in D: each written word is S[p[j] + δ·i], for the j and the i mod wrap
+// that its place stands for. The walk is that of pattern_gather, or one with D as its only block. finding->touched =
+// the number of words.
 extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const u64* __restrict__ left,
                                               u64 n, Finding* finding) {
     const u64 words = (u64)w.slots * w.wrap;
@@ -90,10 +90,10 @@ extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const 
     add_count(&finding->touched, touched);
 }
 
-// Checks D if uses start anywhere: marks each word of D that a block stores to in `touched`, and in
-// `explained` if the word holds what one of the block's iterations stores there. Bit k of the bitmaps,
-// initially 0, stands for left[k]; pattern_check_region compares them. The walk is that of the gather.
-// `shared`: all blocks share one D.
+// Checks D if uses start at positions read from an array: marks each word of D that a block stores to in `touched`,
+// and in `explained` if the word holds what one of the block's iterations stores. Bit k of the bitmaps, initially 0,
+// stands for left[k]; pattern_check_region compares them. The walk is that of the gather. `shared`: all blocks share
+// one D.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_mark_left(Walk w, Side side, u64 key, const u64* __restrict__ left, u32* touched,
                       u32* explained, u32 shared) {
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-// Adds all words of a gather to finding->sum.
+// finding->sum = the sum of all words of a gather.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_expected_fold(Walk w, Side side, u64 key, Finding* finding) {
     const Place at = place_of(w);
@@ -128,14 +128,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     add_count(&finding->checked, checked);
 }
 
-// The source of the words that a scatter's certificate expects.
+// Where the words come from that a scatter's certificate expects.
 #define FROM_DENSE 0u     // pattern_scatter: word64(seed, j + P·(i mod wrap))
 #define FROM_COMPUTED 1u  // pattern_scatter_keep: word64(seed, i·P + j)
 #define FROM_SPARSE 2u    // pattern_gs: word64(seed, p_g[j] + δ_g·i)
 
-// For each (i, j), marks the word of the destination that it must write in `touched`, and in `explained` if the
-// word holds what (i, j) stores. A word may have several writers; it is right if it holds what any of them
-// stores. Bit k of the bitmaps, initially 0, stands for word begin + k. `source_side` is gs's p_g.
+// For each (i, j), marks the word that it must write in `touched`, and in `explained` if the word holds what (i, j)
+// stores. A word may have several writers; it is right if it holds what any of them stores. Bit k of the bitmaps,
+// initially 0, stands for word begin + k. `source_side` is gs's p_g.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_mark(Walk w, Side side, Side source_side, u32 kind, u64 key,
                  const u64* __restrict__ destination, u64 begin, u32* touched, u32* explained,
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 // Checks `words` words from word `begin` on: a touched word must be explained, any other must hold poison.
-// finding->touched counts the touched words.
+// finding->touched = the number of touched words.
 extern "C" __global__ void pattern_check_region(const u64* __restrict__ destination, u64 begin, u64 words,
                                                 const u32* __restrict__ touched,
                                                 const u32* __restrict__ explained, Finding* finding) {

@@ -1,14 +1,13 @@
-// pattern: Spatter's kernels on 8-byte words (lavin2020 §3.1). S is the sparse array, D the dense one, p the
-// pattern of P entries; i runs over the count, j over the entries:
+// pattern: Spatter's kernels on 8-byte words (lavin2020 §3.1). S is the sparse array, D the dense one, p the pattern
+// of P entries; i runs over the count, j over the entries:
 //
 //   gather   D[j + P·(i mod wrap)] = S[p[j] + δ·i]      scatter  the reverse
 //   gs       S_s[p_s[j] + δ_s·i] = S_g[p_g[j] + δ_g·i]
 //
-// multigather and multiscatter have p[q[j]] for p[j].
-//
-// D is private to each block, in shared memory, unless all blocks share one in global memory; accesses to D are
-// volatile, so that each of them happens. Certificates use a second instantiation, because D would be
-// overwritten: it keeps every word (gather) or takes a distinct word for each (i, j) (scatter).
+// multigather and multiscatter have p[q[j]] for p[j]. D is private to each block, in shared memory, unless all blocks
+// share one in global memory; accesses to D are volatile, so that each of them happens. Certificates use a second
+// instantiation, because timed kernels overwrite D: it keeps every word (gather), or takes a distinct word for each
+// (i, j) (scatter).
 #include "../common/fill.cuh"
 #include "walk.cuh"
 #include "visits.cuh"
@@ -23,9 +22,9 @@ template <bool WRAPS> LAB Dense<WRAPS> dense_of(const Walk& w, const Place& at) 
 }
 
 // ---- what the timed kernels do ----------------------------------------------------------------
-// VISITS or VARIANT: uses do not start at δ·i, or stores are atomic.
+// VISITS, _visits: uses start at positions read from an array instead of δ·i. _variant: that, or atomic stores.
 
-// Calls `move` with the source that the thread reads.
+// Calls move(source) with the array that the thread reads.
 template <bool VISITS, typename Move>
 LAB void taking(const u64* __restrict__ source, const Side& side, const Walk& w, const Place& at, Move move) {
     if constexpr (VISITS) {
@@ -36,8 +35,8 @@ LAB void taking(const u64* __restrict__ source, const Side& side, const Walk& w,
     }
 }
 
-// gather, multigather. `left` is null when timed; a certificate receives there the final contents of each
-// block's D, with poison in words that were never written.
+// gather, multigather. `left`: null when timed; in a certificate the final contents of each block's D, with poison in
+// words that were never written.
 template <u32 ITEMS, bool VISITS>
 LAB void gather(const Walk& w, const Side& side, const u64* __restrict__ source, u64* left) {
     const u32 words = w.slots * w.wrap;
@@ -70,8 +69,8 @@ template <bool WRAPS> LAB Shared<WRAPS> shared_of(u64* into, const Walk& w, cons
     return d;
 }
 
-// gather, multigather with one D in global memory for all blocks, as in the definition: the last store to a
-// word remains. The stores are volatile for the same reason as above.
+// gather, multigather with one D in global memory for all blocks, as in the definition: the last store to a word
+// remains. The stores are volatile, too.
 template <u32 ITEMS, bool VISITS>
 LAB void gather_global(const Walk& w, const Side& side, const u64* __restrict__ source, u64* into) {
     const Place at = place_of(w);
@@ -87,8 +86,8 @@ LAB void gather_global(const Walk& w, const Side& side, const u64* __restrict__ 
     });
 }
 
-// Partial sums shared by the blocks of a gather without a destination. With a block per tile there are hundreds
-// of millions of adds per second, which would serialize on a single address.
+// Number of partial sums of a gather without a destination. One block per tile makes hundreds of millions of adds per
+// second, which would serialize on a single address.
 #define PARTIALS 1024u
 
 // Adds the sum of the block's words to one of the partial sums. All threads of the block must call this.
@@ -102,8 +101,8 @@ LAB void add_block_sum(u64* partials, u64 mine) {
     atomicAdd(&partials[blockIdx.x % PARTIALS], mine);
 }
 
-// gather, multigather without a destination, as in Spatter's CUDA kernel. The sum of all words is added to the
-// partial sums taken together.
+// gather, multigather without a destination, as in Spatter's CUDA kernel. Adds the sum of all words to the partial
+// sums.
 template <u32 ITEMS, bool VISITS>
 LAB void read_only(const Walk& w, const Side& side, const u64* __restrict__ source, u64* partials) {
     const Place at = place_of(w);
@@ -114,11 +113,11 @@ LAB void read_only(const Walk& w, const Side& side, const u64* __restrict__ sour
     add_block_sum(partials, to.sum);
 }
 
-// D[k] = word64(seed, k).
+// Fills the block's D: D[k] = word64(seed, k).
 LAB void fill_dense(const Walk& w, u64 key) {
     const u64 first_column = (u64)(blockIdx.x % w.tiles) * w.columns;
     for (u32 s = threadIdx.x; s < w.slots * w.wrap; s += blockDim.x) {
-        const u32 turn = w.wrap == 1u ? 0u : s / w.slots;  // no division where a block is short
+        const u32 turn = w.wrap == 1u ? 0u : s / w.slots;  // no division for short blocks
         dense[s] = word64(key, first_column + (s - turn * w.slots) + w.length * turn);
     }
     __syncthreads();
@@ -164,7 +163,7 @@ LAB void gs(const Walk& w, const Side& from_side, const Side& to_side, const u64
     move_words<ITEMS>(w, at, from, to);
 }
 
-// Either both sides have arrays of starts with entries of one size, or neither has one.
+// Either both sides have arrays of starts, with entries of one size, or neither has one.
 template <u32 ITEMS>
 LAB void gs_variant(const Walk& w, const Side& from_side, const Side& to_side, const u64* __restrict__ source,
                     u64* __restrict__ destination, u32 atomic) {
@@ -186,7 +185,7 @@ LAB void gs_variant(const Walk& w, const Side& from_side, const Side& to_side, c
 }
 
 // ---- the timed kernels, by the iterations that a thread has in flight ---------------------------
-// pattern_NAME_uN is launched with walks of N items. For _visits and _variant, see above.
+// pattern_NAME_uN is launched with walks of N items; _visits and _variant: see above.
 
 #define IN_BLOCKS extern "C" __global__ void __launch_bounds__(BLOCK)
 #define SOURCE const u64* __restrict__ source

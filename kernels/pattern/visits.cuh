@@ -1,9 +1,9 @@
-// pattern: how a thread accesses its words if uses do not start at δ·i, or if stores are atomic.
+// pattern: arrays whose uses start at positions read from an array instead of δ·i, or whose stores are atomic.
 #pragma once
 
 #include "walk.cuh"
 
-// Where visit i starts; for untimed kernels.
+// Where use i starts; for untimed kernels.
 LAB u64 start_of(const Side& side, u64 i) {
     return side.starts == nullptr ? side.delta * i : index_at(side.starts, side.start_bytes, i);
 }
@@ -13,11 +13,11 @@ LAB void store(u64* to, u64 value, u32 atomic) {
     else *to = value;
 }
 
-// A sparse array whose uses start at positions read from an array. P is u64* or const u64* __restrict__, S the
-// type of a start. S is a template parameter because, without a branch on it, all loads of a tile are in flight
-// together; __ldg lets the loads of starts pass the stores.
+// A sparse array whose uses start at starts[i]. P is u64* or const u64* __restrict__, S the type of a start: as a
+// template parameter, so that without a branch on it all loads of a tile are in flight together. __ldg lets the loads
+// of starts pass the stores.
 template <typename P, typename S> struct Visited {
-    P word;  // the word of a use that starts at 0
+    P word;  // the thread's word of a use that starts at 0
     const S* starts;
     u32 atomic;
     LAB_MEMBER u64 take(u32, u64 i, u32) const { return word[__ldg(starts + i)]; }
@@ -34,7 +34,7 @@ LAB Visited<P, S> visited(P words, const Side& side, const Place& at, u32 atomic
     return v;
 }
 
-// Calls `move` with the array, instantiated for the size of its starts.
+// Calls move(array), instantiated for the size of the starts.
 template <typename P, typename Move>
 LAB void visiting(P words, const Side& side, const Place& at, u32 atomic, Move move) {
     if (side.start_bytes == 4u) {
@@ -59,7 +59,7 @@ LAB Exchanged exchanged(u64* words, const Side& side, const Walk& w, const Place
     return e;
 }
 
-// Any of these arrays, decided word by word; for untimed kernels.
+// Any sparse array, with the case decided word by word; for untimed kernels.
 template <typename P> struct Anywhere {
     P word;
     Side side;
@@ -77,13 +77,13 @@ template <typename P> LAB Anywhere<P> anywhere(P words, const Side& side, const 
     return a;
 }
 
-// Where the uses of a case start, as a function of i.
+// Closed form of the starts: use k starts at total · ⌊k / length⌋ + sums[k mod length].
 struct Starts {
-    const u64* sums;    // sums of the first 0, 1, ... deltas
+    const u64* sums;    // prefix sums: of the first 0, 1, … deltas
     u64 length;         // number of sums
-    u64 total;          // the sum of all deltas
+    u64 total;          // sum of all deltas
     Permutation order;  // order of the uses
-    u32 shuffled;       // whether they are visited in that order
+    u32 shuffled;       // nonzero if uses are visited in that order
     u32 unused;
 };
 

@@ -1,14 +1,14 @@
 // pattern: how blocks and threads divide the iterations, and how a thread moves its words.
 //
-// A thread serves one entry j in every `rows`-th iteration, so its index stays in a register and the loop needs
-// no division. Long patterns are cut into tiles of columns, one tile per block.
+// A thread serves one entry j in every `rows`-th iteration, so its index stays in a register and the loop needs no
+// division. Long patterns are cut into tiles of columns, one tile per block.
 #pragma once
 
 #include "../common/inputs.cuh"
 
 #define BLOCK 256u
 
-// The division of the (i, j) among blocks and threads.
+// How the (i, j) are divided among blocks and threads.
 struct Walk {
     u64 length;        // P
     u64 first, last;   // iterations [first, last)
@@ -18,16 +18,16 @@ struct Walk {
     u32 workers;       // blocks that share a tile
     u32 wrap;
     u32 slots;         // words of D for one i mod wrap
-    u32 private_rows;  // each row has words of D of its own
+    u32 private_rows;  // nonzero if each row has words of D of its own
     u32 items;         // iterations that a thread has in flight
 };
 
-// One sparse array's pattern.
+// The pattern of one sparse array.
 struct Side {
     const void* index;  // p, or q where `outer` is p
     const void* outer;  // null without a second pattern
     u64 delta;
-    const void* starts;  // where each visit starts, null where that is δ·i
+    const void* starts;  // [i]: where use i starts; null if at δ·i
     u32 bytes;           // of an index, 4 or 8
     u32 start_bytes;     // of a start, 4 or 8
 };
@@ -45,7 +45,7 @@ LAB u64 entry(const Side& side, u64 j) {
 
 // A thread's starting position.
 struct Place {
-    bool active;  // whether it has an entry
+    bool active;  // it has an entry
     u64 j;
     u64 i;     // its first iteration, which may be past the last
     u32 slot;  // its word of D where i mod wrap is 0
@@ -62,14 +62,14 @@ LAB Place place_of(const Walk& w) {
     return p;
 }
 
-// Advances i mod wrap without a division in the loop.
+// Advances turn = i mod wrap without a division; by < wrap.
 LAB u32 turned(u32 turn, u32 by, u32 wrap) {
     turn += by;
     return turn >= wrap ? turn - wrap : turn;
 }
 
-// ---- sources and destinations of a move: word `u` of the thread's tile of iterations,
-// ---- which belongs to iteration i; `turn` is i mod wrap --------------------------------------
+// ---- sources and destinations of a move: `u` is the word's number in the thread's tile of iterations,
+// ---- i its iteration, `turn` = i mod wrap ---------------------------------------------------------
 
 // A sparse array. P is u64* or const u64* __restrict__.
 template <typename P> struct Sparse {
@@ -113,8 +113,7 @@ struct Computed {
     LAB_MEMBER void advance() {}
 };
 
-// A register to which every word is added; nothing is stored. It is a sum because equal words would cancel in
-// an exclusive or.
+// Adds every word to a register; nothing is stored. A sum, because equal words would cancel in an exclusive or.
 struct Folded {
     u64 sum;
     LAB_MEMBER void put(u32, u64, u32, u64 value) { sum += value; }
@@ -129,8 +128,8 @@ template <typename P> LAB Sparse<P> sparse(P words, const Side& side, const Walk
     return s;
 }
 
-// Moves the words of all iterations of an active thread: ITEMS of them (= w.items) are taken before the first
-// is put. Only the last tile of iterations needs conditions.
+// Moves the words of all iterations of an active thread: ITEMS of them (= w.items) are taken before the first is put.
+// Only the last tile of iterations needs conditions.
 template <u32 ITEMS, typename From, typename To>
 LAB void move_words(const Walk& w, Place at, From& from, To& to) {
     const u64 rows = w.rows, jump = rows * ITEMS * w.workers;

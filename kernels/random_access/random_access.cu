@@ -1,10 +1,11 @@
-// random-access: elements of one array read or written in random order. Nothing else is loaded or stored, so
-// this is an upper bound for gathers and scatters.
+// random-access: elements of one array read or written in random order: access i goes to place_of(order, i), a
+// bijection of [0, m), m a power of two. Nothing else is loaded or stored, so this is an upper bound for gathers and
+// scatters.
 #include "../common/fill.cuh"
 
 #define BLOCK 256u
 
-// The order of the visits (src/core/inputs/scramble.rs).
+// The order of the visits (twin of src/core/inputs/scramble.rs).
 struct Scramble {
     u64 key;
     u64 mask;
@@ -23,7 +24,7 @@ LAB u64 place_of(const Scramble& s, u64 x) {
     return x ^ (x >> s.shift);
 }
 
-// Visits in sequence: a deliberately wrong order, with which a certificate must not hold.
+// Visits in sequence: a deliberately wrong order, which a certificate must reject.
 struct InSequence : Scramble {};
 
 LAB u64 place_of(const InSequence& s, u64 x) { return x & s.mask; }
@@ -48,14 +49,14 @@ LAB void set_visit(u32& to, u64 i) { to = (u32)i; }
 LAB void set_visit(u64& to, u64 i) { to = i; }
 LAB void set_visit(Pair& to, u64 i) { to = Pair{2 * i, 2 * i + 1}; }
 
-// Accesses that each thread has in flight. A block handles one tile of BLOCK·UNROLL accesses.
+// Accesses that each thread has in flight. A block handles one tile of BLOCK · UNROLL accesses.
 #define UNROLL 8u
 
-// Partial sums shared by the blocks. One atomic add per block, spread over this many places and without a
-// fence, costs nothing on top of the reads. The host adds them up.
+// Number of partial sums, which the host adds up. One atomic add per block, spread over these addresses and without a
+// fence, costs nothing on top of the reads.
 #define PARTIALS 1024u
 
-// Reads accesses [first, first + count).
+// Sums the words of accesses [first, first + count).
 template <typename T, typename ORDER>
 LAB void read_all(const T* __restrict__ array, ORDER order, u64 first, u64 count, u64* partials) {
     __shared__ u64 block;
@@ -78,8 +79,8 @@ LAB void read_all(const T* __restrict__ array, ORDER order, u64 first, u64 count
     if (threadIdx.x == 0) atomicAdd(&partials[blockIdx.x % PARTIALS], block);
 }
 
-// Writes to each element the number of the visit, which says in which order the elements are visited. The number
-// is what the place is computed from, so it costs nothing.
+// Writes to each element the number i of its visit, which shows the order of the visits. The place is computed from i,
+// so that i costs nothing.
 template <typename T, typename ORDER>
 LAB void write_all(T* __restrict__ array, ORDER order, u64 first, u64 count) {
     const u64 at = (u64)blockIdx.x * (BLOCK * UNROLL) + threadIdx.x;
@@ -92,7 +93,7 @@ LAB void write_all(T* __restrict__ array, ORDER order, u64 first, u64 count) {
     }
 }
 
-// A pointer chase by one thread: each element holds the place of the next access.
+// Pointer chase by one thread: each element holds the place of the next access.
 template <typename T>
 LAB void chase_all(const T* __restrict__ array, Scramble order, u64 first, u64 count, u64* partials) {
     if (thread_index() != 0) return;
@@ -142,27 +143,27 @@ IN_SEQUENCE(16, Pair)
 // The definition that an array is checked against: visits [first, first + accesses).
 struct Claim {
     u64 key;       // key of the words that are read
-    u64 elements;  // of the order; to sum up, a power of two of them, from visit `first` on
+    u64 elements;  // of the order; for a sum, a power of two of them, from visit `first` on
     u64 accesses;
     u64 first;
     u32 element;  // bytes
-    u32 chained;  // whether elements hold the places of a chain
+    u32 chained;  // nonzero if elements hold the places of a chain
     Scramble order;
 };
 
 static_assert(sizeof(Claim) == 64, "the layout of the host");
 
-// The number of visits to the xth element from visit `first` on.
+// How often the element of visit first + x is visited.
 LAB u64 visits(const Claim& c, u64 x) {
     return c.accesses / c.elements + ((c.accesses & (c.elements - 1)) > x ? 1u : 0u);
 }
 
-// out[i] = word32(seed, i): 4-byte elements.
+// The 4-byte elements: out[i] = word32(seed, i).
 extern "C" __global__ void random_fill_4(u32* __restrict__ out, u64 key, u64 n) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = word32(key, (u32)i);
 }
 
-// Element h(x) holds h(x + 1), in n elements of the array and its guard.
+// Element h(x) holds h(x + 1), for the n elements of the array with its guard.
 extern "C" __global__ void random_fill_chain(void* __restrict__ out, Scramble order, u32 element, u64 n) {
     for (u64 j = thread_index(); j < n; j += thread_count()) {
         const u64 next = place_of(order, visit_of(order, j) + 1);
@@ -181,7 +182,7 @@ LAB u64 sum_of(const Claim& c, u64 j, u64 next) {
     return sum;
 }
 
-// Adds the expected sum of all reads to finding->sum: element by element, each times its number of visits.
+// finding->sum = the expected sum of all reads: each element times its number of visits.
 extern "C" __global__ void random_expected_sum(Claim c, Finding* finding) {
     u64 sum = 0;
     u32 checked = 0;
@@ -195,7 +196,7 @@ extern "C" __global__ void random_expected_sum(Claim c, Finding* finding) {
     add_count(&finding->checked, checked);
 }
 
-// Adds to each of the partial sums what the blocks of random_read, with the same grid, are to add there.
+// expected[k] = what the blocks of random_read, with the same grid, add to partials[k].
 extern "C" __global__ void __launch_bounds__(BLOCK) random_expected_partials(Claim c, u64* expected) {
     u64 sum = 0;
     for (u32 u = 0; u < UNROLL; ++u) {
@@ -206,9 +207,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) random_expected_partials(Cla
     add_sum(&expected[blockIdx.x % PARTIALS], sum);
 }
 
-// True for a word, of an element of `bytes` bytes, that the visits at position x of the order write: their
-// number i, one of x, x + m, … with `mask` = m - 1. Several of them may be under way at the same time. Only an
-// array of 4-byte elements has visits whose number is the poison.
+// True if `found` is a word that visits at position x of the order write to an element of `bytes` bytes: their number
+// i, one of x, x + m, … with m = mask + 1. Several of them may be under way at once, so any may remain. Only an array
+// of 4-byte elements has visits whose number is the poison.
 LAB bool is_written(u32 bytes, u64 found, u64 x, u64 w, u64 mask, u64 most) {
     if (bytes == 4u) return (found != (u64)(u32)POISON || most > found) && (((found ^ x) & mask & 0xFFFFFFFFull) == 0);
     if (found == POISON) return false;

@@ -2,10 +2,10 @@
 // (src/core/primitives/reduce/mod.rs). Terms are combined as words: integers as they are, floats to be summed as
 // doubles, floats to be compared as integer keys with the same order.
 //
-// The grid has as many blocks as are resident at once. Each thread loops over tiles with ITEMS vectors of 16
-// bytes in flight; each block combines its threads' words into one. The block that draws the last ticket
-// combines the words of all blocks in a fixed order, so that results are reproducible. Converting a float to
-// double takes a quarter of the time that memory takes to deliver it.
+// The grid has as many blocks as are resident at once. Each thread loops over tiles with ITEMS vectors of 16 bytes in
+// flight, and each block reduces its threads' words to one. The block that draws the last ticket reduces the words of
+// all blocks in a fixed order, so that results are reproducible. Converting a float to double takes a quarter of the
+// time that memory takes to deliver it.
 #include "../common/certify.cuh"
 #include "../common/hints.cuh"
 
@@ -13,7 +13,7 @@
 #define MIN 1
 #define MAX 2
 
-// Vectors of 16 bytes that each thread has in flight, of one array or of both together.
+// 16-byte vectors that each thread has in flight, of one array or of both together.
 #define ITEMS 8u
 
 template <typename To, typename From> LAB To bits_of(From from) {
@@ -44,7 +44,7 @@ template <typename W> struct Joined<SUM, W> {
     LAB_MEMBER static W of(W a, W b) { return a + b; }
 };
 
-// The words of a type; this is the case of integers.
+// Fold: the word type W, its identity, and the words of terms. General case: integers.
 template <int OP, typename T> struct Fold {
     typedef T W;
     LAB_MEMBER static W none() { return OP == MIN ? ~W(0) : W(0); }
@@ -85,14 +85,14 @@ template <typename T> struct alignas(16) Vector {
     T of[16 / sizeof(T)];
 };
 
-// Without a cache hint: evict-first loads leave other, stale lines in L2, and on an H200 the first ten or so
-// executions after the arrays were written took up to 8 % longer.
+// No cache hint: evict-first loads leave other, stale lines in L2, and on an H200 the first ten or so executions after
+// the arrays were written took up to 8 % longer.
 template <typename T> LAB Vector<T> vector_at(const T* at, u64 vector) {
     return bits_of<Vector<T>>(((const uint4*)at)[vector]);
 }
 
-// The word of the thread's share of terms [0, n): `tiles` tiles as vectors, which hold `tiled` elements, and
-// the rest one by one.
+// The word of the thread's share of the terms: tiles [0, tiles) by vectors, `tiled` elements in all, and [tiled, n)
+// one by one.
 template <int OP, bool PRODUCTS, typename T>
 LAB typename Fold<OP, T>::W thread_word(const T* __restrict__ x, const T* __restrict__ y, u64 tiles, u64 tiled, u64 n) {
     typedef Fold<OP, T> F;
@@ -121,7 +121,7 @@ LAB typename Fold<OP, T>::W thread_word(const T* __restrict__ x, const T* __rest
     return word;
 }
 
-// The combined word of the block; valid in its first thread.
+// Reduces the block's words; the result is valid in thread 0.
 template <int OP, typename W> LAB W block_word(W mine, W none) {
     __shared__ W warps[32];
     for (int step = 16; step > 0; step /= 2) mine = Joined<OP, W>::of(mine, __shfl_down_sync(0xFFFFFFFFu, mine, step));
@@ -134,7 +134,7 @@ template <int OP, typename W> LAB W block_word(W mine, W none) {
     return mine;
 }
 
-// `further`: also combines with the result that an earlier launch left in `all`.
+// `further`: also combine with the result that an earlier launch left in *all.
 template <int OP, bool PRODUCTS, typename T>
 LAB void reduce(const T* x, const T* y, u64 tiles, u64 tiled, u64 n, u32 further, u64* parts, u32* ticket, u64* all) {
     typedef typename Fold<OP, T>::W W;
@@ -192,7 +192,7 @@ OF_OPERATOR(max, MAX)
 #define ZEROS 1u
 #define WITH_NAN 2u
 
-// x and y as functions of i; `keys` are those of their seeds.
+// Closed form of x and y; keys[0] and keys[1] are the keys of their seeds.
 struct Terms {
     u64 keys[2], n, planted;
     u32 op, type, contents, products;
@@ -200,7 +200,7 @@ struct Terms {
 
 static_assert(sizeof(Terms) == 48, "the layout of the host");
 
-// The bits of element i of x, or of y if `second`: see `Spec::bits`.
+// Bits of element i of x, or of y if `second`: twin of `Spec::bits` (src/core/primitives/reduce/mod.rs).
 LAB u64 element_of(const Terms& t, u32 second, u64 i) {
     const u64 w = word64(t.keys[second], i), all_ones = t.type == U32 ? 0xFFFFFFFFull : ~0ull;
     const u64 beyond = i == t.n ? 2u : i == t.planted ? 1u : 0u;
@@ -221,7 +221,7 @@ LAB u64 element_of(const Terms& t, u32 second, u64 i) {
     return t.type < F32 ? integer : t.type == F32 ? (u64)bits_of<u32>((float)number) : bits_of<u64>(number);
 }
 
-// Elements [0, n]; the last one lies behind the array.
+// Elements [0, n]. Element n lies past the array; only a deliberate mistake reads it.
 extern "C" __global__ void reduce_fill(u32* out, Terms t, u32 second) {
     for (u64 i = thread_index(); i <= t.n; i += thread_count()) {
         const u64 bits = element_of(t, second, i);
@@ -253,7 +253,7 @@ template <int OP> LAB u64 expected(const Terms& t) {
     return expected_of<OP, double>(t);
 }
 
-// The expected word of each thread's share of the terms, computed from their closed form.
+// words[t] = the word of thread t's share of the terms, from their closed form.
 extern "C" __global__ void reduce_expected(u64* words, Terms t) {
     words[thread_index()] = t.op == SUM ? expected<SUM>(t) : t.op == MIN ? expected<MIN>(t) : expected<MAX>(t);
 }

@@ -1,5 +1,5 @@
-// The elements and segments of the scans as functions of (seed, i), bit-for-bit twins of
-// src/core/primitives/scan/{inputs,segments}.rs, and the operators applied to two elements.
+// Elements and segments of the scans as functions of (seed, i), bit-for-bit twins of
+// src/core/primitives/scan/{inputs,segments}.rs, and the operators on elements whose type is known only at run time.
 #pragma once
 
 #include "operators.cuh"
@@ -10,7 +10,7 @@
 #define F32 3u
 #define F64 4u
 
-// An element by its bits: both words of a pair; otherwise the second word is 0.
+// The bits of an element; b is 0 unless the element is an affine pair.
 struct Element {
     u64 a, b;
 };
@@ -20,9 +20,9 @@ LAB bool operator==(Element x, Element y) { return x.a == y.a && x.b == y.b; }
 struct Inputs {
     u64 key;
     u64 n;
-    u32 op, type;    // codes above
+    u32 op, type;    // codes as above and in operators.cuh
     u32 backward;
-    u32 length;      // bits of the largest rank with its jitter
+    u32 length;      // bit length of the greatest rank + jitter
 };
 
 static_assert(sizeof(Inputs) == 32, "the layout of the host");
@@ -47,7 +47,7 @@ LAB u64 summand(const Inputs& in, u64 i) {
 
 LAB u64 rank(const Inputs& in, u64 i) { return in.backward != 0 ? in.n - 1 - i : i; }
 
-// Bits of the values of which minima and maxima are taken.
+// Bits of the values that min and max scans draw, by type: exact in the type.
 LAB u32 width(u32 type) { return type == F32 ? 24u : type == F64 ? 53u : type == U64 ? 64u : 32u; }
 
 LAB u64 rising(const Inputs& in, u64 i) {
@@ -84,10 +84,10 @@ LAB Element input(const Inputs& in, u64 i) {
 #define GEOMETRIC 2u
 
 struct Segments {
-    u64 key;     // key of the seed with a tag
+    u64 key;     // key64 of the seed with a tag
     u64 n;
     u64 mean;
-    u32 lengths;  // a code above
+    u32 lengths;  // one of the codes above
     u32 unused;
 };
 
@@ -104,7 +104,8 @@ LAB bool is_head(const Segments& s, u64 i) {
     return i == 0 || word64(s.key, i) <= ~0ull / s.mean;
 }
 
-// The first element of segment j, or n after the last one. Not for geometric lengths.
+// The first element of segment j, or n past the last segment. Not for geometric lengths, whose heads are drawn element
+// by element.
 LAB u64 pointer(const Segments& s, u64 j) {
     if (j * s.mean >= s.n) return s.n;
     return s.lengths == CONSTANT ? j * s.mean : random_head(s, j);

@@ -1,18 +1,17 @@
-// Scans by decoupled look-back (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled
-// Look-back, 2016).
+// Scan by decoupled look-back (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016).
 //
-// A block publishes its tile's own sum, then looks back over the sums published by earlier tiles, nearest
-// first, until it finds a tile that has published the sum of everything up to its end. It then publishes the
-// inclusive sum of its own tile. A segmented tile that contains a head knows its inclusive sum without any
-// earlier tile, so the look-back ends there.
+// A block publishes the sum of its tile, then looks back over the sums of earlier tiles, nearest first and 32 at a
+// time, until it meets a tile that has published its inclusive sum (of everything up to its end). Then it publishes
+// its own inclusive sum. In a segmented scan, a tile with a head publishes its inclusive sum at once: nothing before
+// the head counts, so look-backs of later tiles stop at it.
 #pragma once
 
 #include "tile.cuh"
 
-// State of a descriptor: 2 · epoch if it holds the sum of its tile alone; 2 · epoch + 1 if it holds the sum of
-// everything up to its tile's end, or from the last head up to there.
+// State of a descriptor: 2 · epoch with the sum of its tile alone; 2 · epoch + 1 with the inclusive sum, which counts
+// from the last head if there is one.
 struct LookBack {
-    // The sum of all tiles before this one, or of the tiles since the last head.
+    // The sum of all tiles before this one, back to the last head.
     template <class O> static LAB_MEMBER typename O::T look(O op, const Scan& s, u32 tile) {
         typedef typename O::T T;
         const u32 lane = threadIdx.x & 31u;
@@ -22,7 +21,7 @@ struct LookBack {
             T seen;
             u32 ends, missing;
             do {
-                // Lanes before the first tile see the identity, marked as an inclusive sum.
+                // Lanes before tile 0 see the identity, marked as an inclusive sum.
                 seen = op.identity();
                 u32 state = 2 * s.epoch + 1;
                 if (mine >= 0) state = Descriptor<T, sizeof(T)>::get(s.descriptors, (u32)mine, seen);
@@ -40,8 +39,7 @@ struct LookBack {
         }
     }
 
-    // Publishes the sum of this tile, and returns the sum of everything before it. All lanes of a warp must
-    // call this.
+    // Publishes this tile's sum; returns the sum before the tile. All lanes of a warp must call this.
     template <class O> static LAB_MEMBER typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
         typedef typename O::T T;
         const bool first = (threadIdx.x & 31u) == 0, known = tile == 0 || headed;

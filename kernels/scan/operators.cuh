@@ -1,15 +1,15 @@
-// The operators of scans: associative, with an identity. In op(x, y), x comes first, because composition does
-// not commute.
+// Operators of the scans: associative, with an identity. In op(x, y), x precedes y in scan order: composition of
+// affine maps does not commute.
 #pragma once
 
 #include "../common/certify.cuh"
 
-// x -> a·x + b, modulo 2^32 or 2^64.
+// The map v → a·v + b, modulo 2^32 or 2^64.
 template <typename W> struct Affine {
     W a, b;
 };
 
-// The least and the greatest value of a type, including infinities.
+// Least and greatest value of a type; ∓infinity for floats.
 template <typename T> struct Limits;
 template <> struct Limits<u32> {
     static LAB_MEMBER u32 low() { return 0u; }
@@ -34,8 +34,8 @@ template <> struct Limits<double> {
 
 // ---- known when the kernel is compiled ---------------------------------------------------
 
-// FLIPPED: elements are XORed with a mask when they are loaded and stored, which turns minimum into maximum,
-// and into or, and u32 into i32.
+// FLIPPED: elements are XORed with a mask as they are loaded and stored. A mask turns min into max, and into or, and
+// u32 into i32, so that these need no kernels of their own.
 template <typename T_> struct Add {
     typedef T_ T;
     static const bool FLIPPED = false;
@@ -75,7 +75,7 @@ template <typename W> struct Compose {
 
 template <typename T> LAB T bitwise_and(T x, T y) { return x & y; }
 template <typename T> LAB T bitwise_or(T x, T y) { return x | y; }
-LAB float bitwise_and(float x, float) { return x; }  // not defined for floats
+LAB float bitwise_and(float x, float) { return x; }  // floats have no bitwise operators; only lets Any compile
 LAB float bitwise_or(float x, float) { return x; }
 LAB double bitwise_and(double x, double) { return x; }
 LAB double bitwise_or(double x, double) { return x; }

@@ -1,11 +1,11 @@
-// scan and segmented-scan (sengupta2007 §2.1, §2.2): their inputs, their three methods for every
-// operator and type, and their certificate.
+// The kernels of scan and segmented-scan: by look-back, with a spine, and as in sengupta2007 (§2.1, §2.2), each for
+// every operator and type, forward and backward; the conversion of head flags to bits; the inputs; the certificate.
 #include "look_back.cuh"
 #include "inputs.cuh"
 #include "sengupta2007.cuh"
 #include "spine.cuh"
 
-// The operators by type. All other operators are these on XORed elements (operators.cuh).
+// The operators by type. Max, or, and i32 are these on XORed elements (operators.cuh).
 #define FAMILIES(KERNELS)                \
     KERNELS(add_u32, Add<u32>)           \
     KERNELS(add_u64, Add<u64>)           \
@@ -22,8 +22,7 @@
 
 // ---- one pass ----------------------------------------------------------------------------
 
-// Threads per block, vectors per thread, and resident blocks per multiprocessor, as many as the registers
-// allow.
+// Threads per block, vectors per thread, and resident blocks per multiprocessor (as many as the registers allow).
 #define TILE_THREADS 256
 #define TILE_VECTORS 7
 #define TILE_BLOCKS(O) (sizeof(O::T) > 8 ? 4 : 6)
@@ -46,7 +45,7 @@ FAMILIES(ONE_PASS)
 // Packs four bytes that are 0 or 1 into four bits.
 LAB u32 nibble(u32 bytes) { return bytes * 0x01020408u >> 24 & 15u; }
 
-// One word of the bits from 32 bytes. Every bit has a byte, except in the last word.
+// bits: word w from bytes [32 w, 32 w + 32), by thread w; the last word may have fewer bytes.
 extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned char* __restrict__ bytes, u64 n) {
     const u64 word = thread_index();
     if (word * 32u >= n) return;
@@ -62,7 +61,8 @@ extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned
     bits[word] = mine;
 }
 
-// One warp per chunk of 128 flags; all words of a chunk exist. `words` is the number of words of bits.
+// One warp per chunk of 128 striped flags (see flag_at); chunks are stored whole. `words` is the number of words of
+// bits.
 extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* __restrict__ stripes, u64 words) {
     const u64 chunk = thread_index() / 32u;
     const u32 lane = threadIdx.x & 31u;
@@ -77,7 +77,7 @@ extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* _
     if (lane < 4u && chunk * 4u + lane < words) bits[chunk * 4u + lane] = word;
 }
 
-// Sets the bits of `count` heads; all bits must be 0 initially.
+// Sets bit pointers[j] for each of `count` segments; all bits must be 0 before.
 extern "C" __global__ void heads_of_pointers(u32* bits, const u32* __restrict__ pointers, u64 count, u64 n) {
     const u64 j = thread_index();
     if (j >= count) return;
@@ -119,7 +119,7 @@ extern "C" __global__ void scan_fill(void* out, const Inputs in) {
 #define LENGTHS 3u
 #define POINTERS 4u
 
-// The entries that describe the segments: words of bits, bytes, words of stripes, lengths, pointers.
+// The description of the segments, by form: words of bits, bytes, striped words, lengths, or pointers.
 extern "C" __global__ void scan_fill_heads(void* out, u32 form, const Segments s, u64 entries) {
     for (u64 e = thread_index(); e < entries; e += thread_count()) {
         u32 word = 0;
@@ -141,8 +141,8 @@ extern "C" __global__ void scan_fill_heads(void* out, u32 form, const Segments s
     }
 }
 
-// Checks out[0..n) by the recurrence of the definition: out[i] is the previous output combined with the
-// previous element (exclusive) or with its own (inclusive).
+// Checks out[0..n) by the definition's recurrence, within a segment:
+//   exclusive: out[i] = out[previous] ⊕ x[previous]      inclusive: out[i] = out[previous] ⊕ x[i]
 extern "C" __global__ void scan_certify(const void* out, const Inputs in, const Segments s, u32 inclusive, Finding* finding) {
     const u64 poison = wide(in.type) ? POISON : POISON & 0xFFFFFFFFull;
     u32 checked = 0;

@@ -1,10 +1,10 @@
-// Scan and segmented scan as in sengupta2007: a block of 128 threads sweeps a balanced tree in shared memory up
-// and down (Algorithms 1 to 4); arrays larger than a block take several levels of such blocks, with one or two
-// launches per level (§2.1, Algorithm 5).
+// Scan and segmented scan as in sengupta2007: a block of 128 threads runs the upsweep and downsweep of a balanced tree
+// in shared memory (Algorithms 1 to 4). Longer arrays take levels of such blocks, with one or two launches per level
+// (§2.1, Algorithm 5).
 //
-// Everything is in scan order: a backward scan reads and writes memory in reverse (§2.1), and shifts the flags
-// by one (§2.2.2). Where the paper adds the right child to the left, the left operand comes first here, because
-// not all operators commute.
+// All indices are in scan order: a backward scan reads and writes memory in reverse (§2.1), and shifts the flags by
+// one (§2.2.2). The paper adds the right child to the left; here the left operand comes first, since not all operators
+// commute.
 #pragma once
 
 #include "operators.cuh"
@@ -13,14 +13,14 @@
 
 extern __shared__ u64 dense[];
 
-// Leaves in shared memory have a gap after every 32, to avoid bank conflicts (the paper leaves such details to
-// its reference [HSO07]).
+// Index of a leaf in shared memory: a gap after every 32 leaves avoids bank conflicts (the paper leaves such details
+// to its reference [HSO07]).
 LAB u32 padded(u32 leaf) { return leaf + leaf / 32u; }
 
-// The memory position of element j in scan order.
+// The position in memory of element j in scan order.
 LAB u64 placed(u64 j, u64 n, u32 backward) { return backward != 0 ? n - 1 - j : j; }
 
-// Applies the operator's XOR mask to elements read from `in` and written to `out`: see operators.cuh.
+// Applies the operator's XOR mask (operators.cuh): to elements read from `in`, and to those written to `out`.
 template <class O> LAB typename O::T turned(typename O::T x, u64 flip) { return O::FLIPPED ? flipped(x, flip) : x; }
 
 // ---- scan ----------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ template <class O> LAB void up_sweep(O op, typename O::T* x, u32 leaves) {
     __syncthreads();
 }
 
-// Algorithm 2, from its second line on: on entry the last leaf holds the sum before all leaves.
+// Algorithm 2 from its second line on: the caller has set the last leaf to the identity.
 template <class O> LAB void down_sweep(O op, typename O::T* x, u32 leaves) {
 #pragma unroll 1
     for (u32 d = leaves / 2; d > 0; d /= 2) {
@@ -55,9 +55,9 @@ template <class O> LAB void down_sweep(O op, typename O::T* x, u32 leaves) {
     __syncthreads();
 }
 
-// Scans each block's elements separately, and leaves their sum for the next level. A leaf is a group of GROUP
-// elements, which its thread scans alone: with 2 elements per thread each element is a leaf ('scan' in Fig. 5),
-// with 8 a thread has two leaves of 4 ('fast').
+// Scans each block's elements on their own, and stores the block's sum for the next level. A leaf is a group of GROUP
+// elements, which one thread scans. 2 elements per thread: each is a leaf ('scan' in Fig. 5). 8 per thread: two leaves
+// of 4 ('fast').
 template <class O, u32 GROUP>
 LAB void scan_block(O op, const typename O::T* in, typename O::T* out, typename O::T* sums, u64 n, u32 backward,
                     u32 inclusive, u64 flip) {
@@ -98,7 +98,7 @@ LAB void scan_block(O op, const typename O::T* in, typename O::T* out, typename 
     }
 }
 
-// Adds the sum before each block to all of the block's elements (§2.1).
+// Uniform addition (§2.1): prepends the sum before each block to all of the block's elements.
 template <class O>
 LAB void add_uniformly(O op, typename O::T* out, const typename O::T* before, u64 n, u32 elements, u32 backward, u64 flip) {
     const typename O::T sum = before[blockIdx.x];
@@ -117,7 +117,7 @@ LAB void add_uniformly(O op, typename O::T* out, const typename O::T* before, u6
 #define BYTES 1u
 #define STRIPED 2u
 
-// Head flags and their layout (§2.2.2).
+// Head flags in one of the layouts above (§2.2.2).
 struct Flags {
     const void* at;
     u32 form;
@@ -126,28 +126,28 @@ struct Flags {
 
 LAB bool flag_at(const Flags& f, u64 i) {
     if (f.form == BITS) return ((const u32*)f.at)[i / 32] >> (i % 32) & 1u;
-    // 32 words of four flags each; the flags of a word are 32 elements apart.
+    // STRIPED: chunks of 32 words with four flags each; the flags of a word are 32 elements apart.
     const u64 at = f.form == BYTES ? i : i / 128 * 128 + i % 32 * 4 + i % 128 / 32;
     return ((const unsigned char*)f.at)[at] != 0;
 }
 
-// Whether element j in scan order begins a segment.
+// True if a segment begins at element j in scan order.
 LAB bool begins(const Flags& f, u64 j, u64 n, u32 backward) {
     if (j >= n) return false;
     return j == 0 || flag_at(f, backward != 0 ? n - j : j);
 }
 
-// One level of a segmented scan. `in` is read; `out` holds the tree of partial sums and then the result. Above
-// the first level, both are the sums of the level below.
+// One level of a segmented scan. `in` is read; `out` holds the tree of partial sums, then the result. Above the first
+// level, both are the block sums of the level below.
 struct Level {
     const void* in;
     void* out;
-    unsigned char* or_tree;      // of the level; above the first level, initially the ORs of the level below
-    const unsigned char* flags;  // f above the first level, where it differs from the heads; else null
-    Flags heads;                 // f_i of Algorithm 4: which elements begin a segment
-    void* sums;                  // per block: its sum since its last head, later the sum before the block;
-    unsigned char* ors;          // whether it contains a head,
-    unsigned char* firsts;       // and whether its first element is one
+    unsigned char* or_tree;      // [element]: OR tree; above the first level, initially the ORs of the level below
+    const unsigned char* flags;  // [element]: OR tree's leaves above the first level; null where they are the heads
+    Flags heads;                 // f_i of Algorithm 4: where segments begin
+    void* sums;                  // [block]: sum since its last head; later the sum before the block
+    unsigned char* ors;          // [block]: 1 if it contains a head
+    unsigned char* firsts;       // [block]: 1 if its first element is a head
     u64 n;
     u64 flip;                    // XOR mask of the elements of `in` and of the result; 0 above the first level
     u32 elements;                // per thread
@@ -157,12 +157,12 @@ struct Level {
 
 static_assert(sizeof(Flags) == 16 && sizeof(Level) == 104, "the layout of the host");
 
-// A block's shared memory: the trees of sums and of ORs, and the heads.
+// A block's shared memory: the trees of sums (x) and of ORs (f), and the heads.
 template <typename T> struct Trees {
     T* x;
     unsigned char *f, *heads;
     u32 leaves;
-    u64 base;  // the element of the first leaf
+    u64 base;  // element of leaf 0, in scan order
 };
 
 template <typename T> LAB Trees<T> trees(const Level& level) {
@@ -186,7 +186,7 @@ template <class O> LAB typename O::T leaf(const Level& level, u64 at) {
     return turned<O>(((const typename O::T*)level.in)[at], level.flip);
 }
 
-// Loads the leaves from the level's elements and flags.
+// Loads the leaves: elements, and flags.
 template <class O> LAB void load_leaves(O op, const Level& level, const Trees<typename O::T>& t) {
 #pragma unroll 1
     for (u32 k = threadIdx.x; k < t.leaves; k += TREE_THREADS) {
@@ -212,7 +212,7 @@ template <class O> LAB void segmented_up_sweep(O op, const Trees<typename O::T>&
     __syncthreads();
 }
 
-// Algorithm 4, with `before` as the sum before all leaves (lines 5 and 6 of Algorithm 5).
+// Algorithm 4; `before` is the sum before all leaves (lines 5 and 6 of Algorithm 5).
 template <class O> LAB void segmented_down_sweep(O op, const Trees<typename O::T>& t, typename O::T before) {
     typedef typename O::T T;
     if (threadIdx.x == 0) t.x[padded(t.leaves - 1)] = before;
@@ -241,7 +241,7 @@ template <class O> LAB void store_leaves(O op, const Level& level, const Trees<t
     }
 }
 
-// Lines 1 and 2 of Algorithm 5.
+// Lines 1 and 2 of Algorithm 5: upsweep in each block; stores its trees, and its sums for the next level.
 template <class O> LAB void segmented_reduce(O op, const Level& level) {
     typedef typename O::T T;
     const Trees<T> t = trees<T>(level);
@@ -260,8 +260,8 @@ template <class O> LAB void segmented_reduce(O op, const Level& level) {
     }
 }
 
-// Lines 4 to 6 of Algorithm 5; `sums` holds the scanned sums of line 3. The trees were not saved beyond the
-// last element, but those nodes affect only sums to the right of all elements.
+// Lines 4 to 6 of Algorithm 5: downsweep in each block, from the scanned `sums` of line 3. Tree nodes past the last
+// element were not saved; they affect only sums to the right of all elements.
 template <class O> LAB void segmented_sweep_down(O op, const Level& level) {
     typedef typename O::T T;
     const Trees<T> t = trees<T>(level);
@@ -278,7 +278,7 @@ template <class O> LAB void segmented_sweep_down(O op, const Level& level) {
     store_leaves(op, level, t);
 }
 
-// A level that has only one block: line 3 of Algorithm 5, at the end of the recursion.
+// Both sweeps in a level of one block: line 3 of Algorithm 5, where the recursion ends.
 template <class O> LAB void segmented_block(O op, const Level& level) {
     typedef typename O::T T;
     const Trees<T> t = trees<T>(level);

@@ -1,22 +1,20 @@
-// Scans with a spine: one dedicated block scans the tiles' sums.
+// Scan with a spine: one dedicated block scans the sums of all tiles.
 //
-// The block of a tile publishes the tile's sum and then polls a single descriptor until the spine has written
-// the sum of everything before the tile there. With look-back, by contrast, every block repeatedly reads the
-// sums that earlier blocks have published, and tiles wait for each other in a chain.
+// The block of a tile publishes the tile's sum, then polls one descriptor until the spine has written the sum before
+// the tile into it. With look-back, by contrast, every block repeatedly reads the sums that earlier blocks have
+// published, and tiles wait for each other in a chain.
 //
-// The spine draws the first ticket, and serves each tile as soon as all earlier tiles have published their
-// sums, which they do without waiting. A launch therefore terminates if at least two blocks are resident at
-// once.
+// The spine draws the first ticket. It serves a tile as soon as all earlier tiles have published their sums, which
+// they do without waiting; so a launch terminates if at least two blocks are resident at once.
 #pragma once
 
 #include "tile.cuh"
 
 #define PATIENCE 20u  // nanoseconds between two polls
 
-// States of descriptors: for a tile's sum 2 · epoch, plus 1 if the tile contains a head; for the sum before a
-// tile 2 · epoch.
+// State of a tile's sum: 2 · epoch, plus 1 if the tile contains a head. State of the sum before a tile: 2 · epoch.
 struct Spine {
-    // Publishes the sum of this tile to the spine; returns the sum before the tile in the first lane of a warp.
+    // Publishes this tile's sum to the spine; returns the sum before the tile, valid in the warp's first lane.
     template <class O> static LAB_MEMBER typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
         typedef typename O::T T;
         T sum = op.identity();
@@ -28,9 +26,9 @@ struct Spine {
     }
 };
 
-// Serves up to 32 tiles from `first` on, up to the first whose sum is missing; returns how many. `sum` and
-// `state` are those of the lane's tile. `carry` is the sum before these tiles on entry, and the sum up to their
-// end on return.
+// Serves tiles first, first + 1, … from one row of 32 descriptors, up to the first whose sum is missing; returns how
+// many. `sum` and `state` belong to the lane's tile. `carry` is the sum before these tiles on entry, after them on
+// return.
 template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 first, typename O::T sum, u32 state, typename O::T& carry) {
     typedef typename O::T T;
     const u32 lane = threadIdx.x & 31u;
@@ -45,7 +43,7 @@ template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 fi
     return count;
 }
 
-// Serves all tiles with one warp; the sum of the last tile is not needed.
+// Serves all tiles with one warp. Nobody needs the sum of the last tile.
 template <class O, bool SEGMENTED> LAB void serve(O op, const Scan& s) {
     typedef typename O::T T;
     const int ROWS = sizeof(T) > 4 ? 4 : 8;  // rows of 32 tiles that are polled together

@@ -1,11 +1,11 @@
-// One tile of a scan or segmented scan in a single pass over memory. How a tile obtains the sum of everything
-// before it depends on the method: look_back.cuh, spine.cuh.
+// One tile of a scan or segmented scan in a single pass over memory. The method decides how a tile gets the sum of all
+// tiles before it: by look-back (look_back.cuh) or from a spine (spine.cuh).
 //
-// A warp loads and stores its vectors coalesced, and transposes them in shared memory so that each lane has
-// consecutive vectors: a lane then sums its own elements alone, and one scan over lanes covers all of them.
+// A warp loads and stores its vectors coalesced, and transposes them in shared memory so that each lane owns
+// consecutive elements: a lane sums its elements serially, and one scan over lanes covers the warp.
 //
-// Within a tile everything is in scan order: a backward scan numbers the tiles, the warps of a tile, the
-// vectors of a warp and the elements of a vector from the end of the array.
+// All indices within a tile are in scan order: a backward scan numbers tiles, warps, vectors, and the elements of a
+// vector from the end of the array.
 #pragma once
 
 #include "../common/warp.cuh"
@@ -14,27 +14,27 @@
 struct Scan {
     const void* in;
     void* out;
-    const u32* heads;       // bit i % 32 of word i / 32: whether i begins a segment; null without segments
-    void* descriptors;      // per tile; a spine adds, behind them, the sums before each tile
+    const u32* heads;       // bit i % 32 of word i / 32: a segment begins at i; null without segments
+    void* descriptors;      // [tile]; a spine appends [tile]: the sums before each tile
     u32* ticket;
     u64 n;
-    u64 flip;               // mask XORed with the elements if the operator is FLIPPED
+    u64 flip;               // mask XORed with the elements if O::FLIPPED
     u32 tiles;
-    u32 epoch;              // of this launch: part of the descriptors' states, so that they need not be cleared
+    u32 epoch;              // of this launch: part of each state, so that descriptors need no clearing
     u32 first_ticket;       // the first ticket that this launch draws
     u32 backward, inclusive;
-    u32 aligned;            // whether `in` and `out` are aligned to a vector
+    u32 aligned;            // in and out are 16-byte aligned
 };
 
 static_assert(sizeof(Scan) == 80, "the layout of the host");
 
 // ---- descriptors -------------------------------------------------------------------------
 
-// Once a descriptor holds a value, its state is 2 · epoch or 2 · epoch + 1.
+// A descriptor holds a value once its state is 2 · epoch or 2 · epoch + 1.
 //
-// State and value share one word of 64 or 128 bits, which is stored and loaded whole: whoever sees the state
-// sees the value, without a fence. A value of 128 bits is split over two such words; if they are seen with
-// different states, they are read again.
+// State and value share one word of 64 or 128 bits, which is stored and loaded whole: a reader that sees the state
+// sees the value, without a fence. A value of 128 bits is split over two such words; if their states differ, the
+// reader polls again.
 #if defined(__CUDACC__)
 LAB void publish(u64* at, u64 word) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
@@ -110,8 +110,8 @@ template <typename W> LAB Affine<W> lane_below(Affine<W> v, u32 by) { return {la
 template <typename W> LAB Affine<W> lane_above(Affine<W> v, u32 by) { return {lane_above(v.a, by), lane_above(v.b, by)}; }
 template <typename W> LAB Affine<W> of_lane(Affine<W> v, u32 lane) { return {of_lane(v.a, lane), of_lane(v.b, lane)}; }
 
-// The inclusive scan over the lanes of a warp; `heads` are the lanes whose value contains a head, at any point
-// in it.
+// Segmented inclusive scan over the lanes of a warp. Bit l of `heads`: the value of lane l contains a head, so nothing
+// before lane l counts from lane l on.
 template <class O> LAB typename O::T sum_lanes(O op, typename O::T v, u32 heads) {
     const u32 lane = threadIdx.x & 31u;
     const u32 up_to_here = heads & (EVERYONE >> (31u - lane));
@@ -124,7 +124,7 @@ template <class O> LAB typename O::T sum_lanes(O op, typename O::T v, u32 heads)
     return v;
 }
 
-// The exclusive scan; `total` receives the value that an additional lane would get.
+// The exclusive scan; `total` = the scan's value past lane 31.
 template <class O> LAB typename O::T scan_lanes(O op, typename O::T v, u32 heads, typename O::T& total) {
     v = sum_lanes(op, v, heads);
     total = of_lane(v, 31u);
@@ -153,12 +153,12 @@ template <typename T> LAB void flip(Vector<T>& x, u64 mask) {
     for (int k = 0; k < (int)(16 / sizeof(T)); ++k) x.v[k] = flipped(x.v[k], mask);
 }
 
-// The location of a warp's vectors in memory.
+// Where a warp's vectors lie in memory.
 struct Chunk {
     u64 base;   // the warp's first element in memory
     u32 last;   // the warp's last vector
     bool backward;
-    bool whole;  // whether all elements are moved as vectors
+    bool whole;  // all elements exist and are moved as vectors
     LAB_MEMBER u32 vector(u32 r) const {
         const u32 q = r * 32u + (threadIdx.x & 31u);
         return backward ? last - q : q;
@@ -204,8 +204,8 @@ template <class O> LAB void store(const Scan& s, const Chunk& chunk, u32 r, Vect
     }
 }
 
-// The word of heads that a lane holds for its warp: in memory order, and shifted by one for a backward scan,
-// where an element begins a segment if the next one in memory is a head.
+// Loads the warp's head bits, one word per lane, in memory order. A backward scan shifts them by one, since its
+// segments begin at the element before a head.
 template <int WORDS> LAB u32 load_heads(const Scan& s, const Chunk& chunk) {
     static_assert(WORDS < 32, "one lane more than words");
     const u32 lane = threadIdx.x & 31u;
@@ -214,7 +214,7 @@ template <int WORDS> LAB u32 load_heads(const Scan& s, const Chunk& chunk) {
     return chunk.backward ? __funnelshift_r(word, lane_above(word, 1u), 1u) : word;
 }
 
-// Bit k: whether element k of the lane's COUNT elements begins a segment.
+// Bit k: a segment begins at element k of the lane's COUNT elements, in scan order.
 template <int COUNT> LAB u32 heads_of(const Chunk& chunk, u32 words) {
     static_assert(COUNT <= 32, "a bit for each");
     const u32 lane = threadIdx.x & 31u, at = (chunk.backward ? 31u - lane : lane) * COUNT;
@@ -225,14 +225,14 @@ template <int COUNT> LAB u32 heads_of(const Chunk& chunk, u32 words) {
 
 template <typename T, int WARPS, int VECTORS> struct Tile {
     Vector<T> vectors[WARPS][32 * VECTORS];
-    T totals[WARPS];    // per warp: the sum up to its end, from its last head on
-    T before[WARPS];    // per warp: the sum before it in the tile
+    T totals[WARPS];    // [warp]: its sum, from its last head on
+    T before[WARPS];    // [warp]: the sum before it in the tile
     T tiles;            // the sum before the tile
-    u32 headed[WARPS];  // per warp: whether it contains a head
-    u32 open[WARPS];    // per warp: whether no earlier warp contains one
+    u32 headed[WARPS];  // [warp]: nonzero if it contains a head
+    u32 open[WARPS];    // [warp]: nonzero if no earlier warp of the tile contains a head
 };
 
-// Draws a tile for the block. Tickets are consecutive, so a tile waits only for tiles that are already running.
+// Draws a tile for the block. Tickets are consecutive, so a tile waits only for tiles that already run.
 LAB u32 draw_ticket(const Scan& s) {
     __shared__ u32 taken;
     if (threadIdx.x == 0) taken = atomicAdd(s.ticket, 1u) - s.first_ticket;
@@ -240,8 +240,8 @@ LAB u32 draw_ticket(const Scan& s) {
     return taken;
 }
 
-// The first warp scans the warps' sums, and obtains the sum of earlier tiles. Tiles::before publishes this
-// tile's sum to later tiles, and returns the sum before this tile in the first lane.
+// The first warp scans the warps' sums, and obtains the sum of earlier tiles. Tiles::before publishes this tile's sum
+// to later tiles; it returns the sum before this tile, valid in lane 0.
 template <class O, class Tiles, bool SEGMENTED, int WARPS, int VECTORS>
 LAB void scan_warps(O op, const Scan& s, u32 tile, Tile<typename O::T, WARPS, VECTORS>& shared) {
     typedef typename O::T T;
@@ -279,7 +279,7 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
     for (int r = 0; r < VECTORS; ++r) turned[r * 32 + lane] = x[r];
     __syncwarp();
 
-    // Up-sweep: the sum of the lane's elements, and of the warp's.
+    // Upsweep: the sums of the lane's elements and of the warp's.
     const u32 heads = SEGMENTED ? heads_of<VECTORS * N>(chunk, words) : 0u;
     T sum = op.identity();
 #pragma unroll
@@ -300,12 +300,12 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
         shared.headed[warp] = row;
     }
 
-    // The scan over the warps of the tile, and over the tiles.
+    // Scan over the warps of the tile, and over tiles.
     __syncthreads();
     if (warp == 0) scan_warps<O, Tiles, SEGMENTED, WARPS, VECTORS>(op, s, tile, shared);
     __syncthreads();
 
-    // Down-sweep: into the elements.
+    // Downsweep into the elements.
     sum = before;
     if (!SEGMENTED || open) {
         sum = op(shared.before[warp], sum);

@@ -1,23 +1,25 @@
-// shallow-water: waves by Kass and Miller's implicit scheme, direction by direction (src/core/primitives/shallow_water/mod.rs). η is the
-// height above rest and w its change by a step. A sweep along the rows, then one along the columns, each
+// shallow-water: waves by Kass and Miller's implicit scheme, direction by direction
+// (src/core/primitives/shallow_water/mod.rs). η is the height above rest, w its change by a step. A sweep along the
+// rows, then one along the columns, each
 //
-//   solves     y[i] − F[i + ½] + F[i − ½] = η[i] + w[i] (rows) or η[i] (columns),   F[i + ½] = k·(d + (η[i] + η[i + 1])/2)·(y[i + 1] − y[i])
+//   solves     y[i] − F[i + ½] + F[i − ½] = η[i] + w[i] (rows) or η[i] (columns)
+//              F[i + ½] = k·(d + (η[i] + η[i + 1])/2)·(y[i + 1] − y[i])
 //   and adds   δ = F[i + ½] − F[i − ½]:   w += δ,   η += w (rows) or δ (columns)
 //
-// A face has one flow, of the same bits for the cells on both sides, so that no water is lost but by the rounding of the sums.
+// Both cells at a face compute its flow F with the same bits, so that water is lost only by the rounding of the sums.
 #include "../common/certify.cuh"
 #include "../tridiagonal/rows.cuh"
 
 extern __shared__ ulonglong2 dense[];
 
-// The state before and after a sweep, row by row. Each array has an element more, which only a deliberate mistake reads.
+// The state before and after a sweep, row by row. Arrays have one more element, which only a deliberate mistake reads.
 struct Water {
     const float *eta, *w;
     float *eta_to, *w_to;
     u64 columns, rows;
     float half;  // k/2
     float rest;  // k·d
-    u32* dry;    // set if the water is gone somewhere
+    u32* dry;    // set to 1 if a cell has no water left
 };
 
 static_assert(sizeof(Water) == 64, "the layout of the host");
@@ -36,21 +38,21 @@ template <bool ALONG_ROWS> LAB Line line_of(const Water& of, u64 k) {
 // k times the depth between two cells.
 LAB float conductance(const Water& of, float eta, float next) { return __fmaf_rn(of.half, eta + next, of.rest); }
 
-// Neither product is fused with the sum that it becomes a term of.
+// Rounded on its own: never fused with the sums that the flow enters.
 LAB float flow(float conductance, float y, float next) { return __fmul_rn(conductance, next - y); }
 
-// The division of lines among blocks and threads: `lines` of a block, `team` threads and `tiles` tiles of each.
+// Lines per block; of a line: threads per tile (`team`), and tiles.
 struct Tiles {
     u32 team, tiles, lines;
 };
 
 struct Share {
     Team team;
-    u64 line, first;  // the first cell of the thread
+    u64 line, first;  // its line, and its first cell on the line
     u32 tile;
 };
 
-// Along rows, threads of a line are neighbours; along columns, threads with equal cells of neighbouring lines are.
+// Along rows, adjacent threads share a line; along columns, they have the same cells of adjacent lines.
 template <u32 R, bool ALONG_ROWS> LAB Share share_of(Tiles of) {
     const u32 tile = blockIdx.x % of.tiles;
     const u64 begin = (u64)tile * of.team * R, group = (u64)(blockIdx.x / of.tiles) * of.lines;
@@ -62,12 +64,12 @@ template <u32 R, bool ALONG_ROWS> LAB Share share_of(Tiles of) {
     return {{at, of.team, threadIdx.x, of.lines, of.team == 1u}, group + threadIdx.x % of.lines, begin + at * R, tile};
 }
 
-// The cells of a thread; beyond the line there is nothing, and nothing flows there.
+// The cells of a thread. Cells past the line are 0, and nothing flows to them.
 template <u32 R> struct Cells {
     float eta[R], w[R];
-    float before, behind;  // η of the cells on both sides
+    float before, behind;  // η of the cells next to them
 
-    // k times the depth on the left of cell i, and on its right.
+    // k times the depth at the left face of cell i, and at its right face; 0 at the ends of the line.
     LAB_MEMBER float left(const Water& of, u64 first, u64 count, u32 i) const {
         return first + i == 0 || first + i >= count ? 0.0f : conductance(of, i == 0 ? before : eta[i - 1], eta[i]);
     }
@@ -76,14 +78,14 @@ template <u32 R> struct Cells {
     }
 };
 
-// The moves of a warp's cells along rows.
+// Moves a warp's cells along rows between memory and registers, as coalesced vectors, through shared memory.
 template <u32 R> struct Moves {
     typedef Vector<float> Four;
     Exchange<float, R> exchange;
 
     LAB_MEMBER Moves() : exchange(dense) {}
 
-    // The place in memory of vector `k` of the lane, and whether all of it is there.
+    // at = the place in memory of the lane's vector k; true if the vector exists.
     LAB_MEMBER static bool spot(const Water& of, Tiles tiles, const Share& share, u32 k, u64& at) {
         const u32 cell = (k * 32u + (threadIdx.x & 31u)) * 4u, thread = (threadIdx.x & ~31u) + cell / R;
         const u64 line = share.line - threadIdx.x / tiles.team + thread / tiles.team;
@@ -154,7 +156,7 @@ LAB void load_cells(Cells<R>& cells, const Water& of, Tiles tiles, const Share& 
     cells.behind = there && share.first + R < line.count ? of.eta[line.at(share.first + R)] : 0.0f;
 }
 
-// The rows of the system, whose right sides are η + w along rows and η along columns.
+// The rows of the system; right sides are η + w along rows, η along columns.
 template <u32 R, bool ALONG_ROWS>
 LAB void rows_of(Rows<float, R>& rows, const Cells<R>& cells, const Water& of, u64 first, u64 count) {
 #pragma unroll
@@ -166,7 +168,8 @@ LAB void rows_of(Rows<float, R>& rows, const Cells<R>& cells, const Water& of, u
     }
 }
 
-// The ends of lines with several tiles, as launches leave them tile by tile: seven numbers of each (`leave`), then y of its last cell.
+// Ends of the tiles of long lines: eight arrays of `count` numbers, seven of them from `leave`, the last from
+// shallow_water_ends: y of each tile's last cell.
 struct Ends {
     const float* edges;
     u64 lines, count;
@@ -175,7 +178,7 @@ struct Ends {
 
     LAB_MEMBER float last(u64 k) const { return edges[7u * count + k]; }
 
-    // y of the first cell of a tile, by the last of the tile before and its own, as both tiles compute it.
+    // y of a tile's first cell from the last y of the tile before and of its own, computed alike in both tiles.
     LAB_MEMBER float first(u64 k) const {
         const float d = edges[6u * count + k], a = edges[4u * count + k], c = edges[5u * count + k];
         return __fmaf_rn(-a, last(k - lines), __fmaf_rn(-c, last(k), d));
@@ -207,7 +210,7 @@ template <u32 R, bool ALONG_ROWS> LAB void sweep(const Water& of, Tiles tiles, c
         }
     }
     solve(rows, team, shared);
-    // y of the cells on both sides.
+    // y of the cells next to the thread's own.
     shared[team.slot] = rows.d[R - 1];
     shared[blockDim.x + team.slot] = rows.d[0];
     team.meet();
@@ -231,7 +234,7 @@ template <u32 R, bool ALONG_ROWS> LAB void sweep(const Water& of, Tiles tiles, c
         from_left = to_right;
         cells.w[i] += change;
         cells.eta[i] += ALONG_ROWS ? cells.w[i] : change;
-        // Also if the height is not a number.
+        // Negated, to be true also if the height is not a number.
         dry |= !(1.0f + cells.eta[i] > 0.0f);
     }
     if (dry) *of.dry = 1u;
@@ -263,7 +266,7 @@ template <u32 R, bool ALONG_ROWS> LAB void edges(const Water& of, Tiles tiles, f
     if (share.line < lines) leave(tile, share.team, out + share.tile * lines + share.line, lines * tiles.tiles);
 }
 
-// Blocks have 512 threads at most, and as many registers as BLOCKS of them leave.
+// At most 512 threads per block, with registers for BLOCKS resident blocks.
 #define SWEEP(name, ALONG_ROWS, R, BLOCKS)                                                                                  \
     extern "C" __global__ void __launch_bounds__(512, BLOCKS)                                                               \
         shallow_water_##name##_##R(Water of, Tiles tiles, const float* edges) {                                             \
@@ -282,8 +285,8 @@ SWEEP(columns, false, 16, 1)
 EDGES(rows, true, 16)
 EDGES(columns, false, 8)
 
-// y of the last cell of each tile, a thread for each line: elimination of the rows that the edges make, c' and d' in their place.
-// Some are loaded at a time, so that loads do not wait for stores.
+// y of the last cell of each tile, one thread per line: Gaussian elimination of the tiles' rows (`joined`); c' goes to
+// array 2 of `edges`, d' and then y to array 7. SOME tiles are loaded at a time, so that loads do not wait for stores.
 extern "C" __global__ void shallow_water_ends(float* edges, u32 tiles, u64 lines) {
     const u32 SOME = 8u;
     const u64 line = thread_index(), count = lines * tiles;
@@ -315,12 +318,12 @@ extern "C" __global__ void shallow_water_ends(float* edges, u32 tiles, u64 lines
     }
 }
 
-// ---- the reference: the same step in f64, a thread for each line -------------------------------------------------------
+// ---- the reference: the same step in f64, one thread per line -------------------------------------------
 
 struct Reference {
     double *eta, *w, *upper, *y;
     u64 columns, rows;
-    double k;  // of depths in units of the depth at rest
+    double k;  // conductance for depths in units of the depth at rest
 };
 
 static_assert(sizeof(Reference) == 56, "the layout of the host");
@@ -332,7 +335,7 @@ extern "C" __global__ void shallow_water_widen(const float* eta, const float* w,
     }
 }
 
-// Lines are visited by neighbouring threads, in whichever direction.
+// One sweep. In either direction, adjacent threads have adjacent lines.
 extern "C" __global__ void shallow_water_reference(Reference of, u32 along_rows) {
     const u64 k = thread_index();
     if (k >= (along_rows ? of.rows : of.columns)) return;
@@ -369,7 +372,7 @@ extern "C" __global__ void shallow_water_reference(Reference of, u32 along_rows)
     }
 }
 
-// η and w differ by at most `bound`, and are numbers; the largest difference.
+// Checks that η and w are numbers, and within `bound` of the reference; *most = the largest difference.
 extern "C" __global__ void shallow_water_certify(const float* eta, const float* w, Reference of, double bound, u64* most,
                                                  Finding* finding) {
     u32 checked = 0;
@@ -388,16 +391,16 @@ extern "C" __global__ void shallow_water_certify(const float* eta, const float* 
     atomicMax(most, (u64)__double_as_longlong(largest));
 }
 
-// The sums of η over the cells of each thread, in f64.
+// sums[t] = the sum of η over the cells of thread t, in f64.
 extern "C" __global__ void shallow_water_mass(const float* eta, u64 cells, double* sums) {
     double sum = 0.0;
     for (u64 i = thread_index(); i < cells; i += thread_count()) sum += (double)eta[i];
     sums[thread_index()] = sum;
 }
 
-// ---- pictures -------------------------------------------------------------------------------------------------------------
+// ---- pictures --------------------------------------------------------------------------------------------
 
-// The mean height of each of `across` times `down` parts of the plane.
+// out[k] = the mean height of part k of the plane, of across · down parts.
 extern "C" __global__ void shallow_water_picture(const float* eta, u64 columns, u64 rows, u32 across, u32 down, float* out) {
     const u64 k = thread_index();
     if (k >= (u64)across * down) return;
@@ -411,7 +414,7 @@ extern "C" __global__ void shallow_water_picture(const float* eta, u64 columns, 
     out[k] = (float)(sum / (double)((right - left) * (bottom - top)));
 }
 
-// A drop of the height `size` at a place, of a radius in cells: (1 − r²)² of it.
+// Adds a drop at (x, y): η += size · (1 − r²)² where r < 1, r = distance / radius, in cells.
 extern "C" __global__ void shallow_water_drop(float* eta, u64 columns, u64 rows, double x, double y, double radius, double size) {
     for (u64 i = thread_index(); i < columns * rows; i += thread_count()) {
         const double dx = ((double)(i % columns) + 0.5 - x) / radius, dy = ((double)(i / columns) + 0.5 - y) / radius;

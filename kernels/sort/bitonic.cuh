@@ -1,23 +1,26 @@
-// The bitonic sorting network (src/core/primitives/sort/bitonic.rs): in shared memory, for tiles and for parts that fit, and
-// over all keys. A level of span k compares keys at half a span's distance or, where a stage begins, each key of the
-// left half with its mirror image in the right one. The smaller key always comes first, so keys behind the end would
-// stay there: comparisons with them are left out.
+// Bitonic sorting network (src/core/primitives/sort/bitonic.rs): tiles, and parts that fit, in shared memory; longer
+// spans in global memory. Stage by stage, with spans 2, 4, 8, …:
 //
-// Keys that have values take the numbers of their places along. Of equal keys, the one from the lower place is smaller.
+//   first level of a stage of span k   compares key i with its mirror image i ^ (k - 1)
+//   later levels, of spans k/2, …, 2   compare keys half a span apart
+//
+// The smaller key always goes to the lower index, so positions past the end, as if greatest, would keep their place:
+// comparisons with them are left out. With values, each key carries its place, the index of its value; among equal
+// keys the lower place is smaller.
 #pragma once
 
 #include "../common/certify.cuh"
 #include "../common/warp.cuh"
 
 #define NETWORK_TILE 4096u    // keys that a block sorts in shared memory
-#define NETWORK_THREADS 256u  // at most
+#define NETWORK_THREADS 256u  // per block, at most
 #define NETWORK_ITEMS (NETWORK_TILE / NETWORK_THREADS)
 
 extern __shared__ ulonglong2 dense[];
 
 struct NoPlace {};
 
-// Keys in the order of a field of their bits, and of their places.
+// Orders keys by bits [begin, begin + bits), then by place.
 template <typename K> struct FieldOrder {
     K mask;
     u32 begin;
@@ -34,7 +37,7 @@ template <typename T> LAB void swap(T& a, T& b) {
     b = other;
 }
 
-// An array of places, or none.
+// The array of places, or nothing without values.
 template <bool PAIRED> struct Places {
     typedef u32 P;
     u32* at;
@@ -52,7 +55,7 @@ LAB void exchange_places(const Places<false>&, u32, u32) {}
 
 // ---- in shared memory ------------------------------------------------------------------------------
 
-// Keys, and their places behind them.
+// In shared memory: NETWORK_TILE keys, then their places.
 template <typename K, bool PAIRED> struct Network {
     FieldOrder<K> order;
     K* keys;
@@ -73,13 +76,15 @@ template <typename K, bool PAIRED> struct Network {
         }
     }
 
-    // Waits for a level that the next one follows. Up to 64 adjacent keys are one warp's in both.
+    // Barrier between two levels. In spans up to 64 a warp compares only keys of its own 64, so it waits for itself
+    // alone.
     LAB_MEMBER static void settle(u32 span, u32 next) {
         if (span > 64u || next > 64u) __syncthreads();
         else __syncwarp();
     }
 
-    // The levels of spans up to this one that end a stage.
+    // Runs the levels span, span / 2, …, 2, which end a stage; only the first may be mirrored. `after`: span of the
+    // level that follows.
     LAB_MEMBER void finish(u32 span, bool mirrored, u32 after) const {
         for (; span > 1u; span /= 2u, mirrored = false) {
             level(span, mirrored);
@@ -87,7 +92,7 @@ template <typename K, bool PAIRED> struct Network {
         }
     }
 
-    // All threads must call this, and wait before it and after it.
+    // Sorts the keys. All threads must call this, with a barrier before and after.
     LAB_MEMBER void sort() const {
         for (u32 stage = 2; stage / 2u < n; stage *= 2u) finish(stage, true, 2u * stage);
     }
@@ -100,7 +105,7 @@ struct Bitonic {
     void* keys;
     u32* places;
     u32 n;
-    u32 begin, bits;  // the field that is sorted by
+    u32 begin, bits;  // the field to sort by
     u32 span;
     u32 mirrored;
     u32 unused;
@@ -108,7 +113,7 @@ struct Bitonic {
 
 static_assert(sizeof(Bitonic) == 48, "the layout of the host");
 
-// A tile: sorted from the input, or the rest of a stage that has begun.
+// One tile in shared memory. BEGIN: sorts it from the input. Else: the levels of a stage whose spans fit in a tile.
 template <typename K, bool PAIRED, bool BEGIN> LAB void network_tile(const Bitonic& s) {
     const u32 first = blockIdx.x * NETWORK_TILE, left = s.n - first;
     const Network<K, PAIRED> network(FieldOrder<K>(s.begin, s.bits), left < NETWORK_TILE ? left : NETWORK_TILE);
@@ -127,7 +132,8 @@ template <typename K, bool PAIRED, bool BEGIN> LAB void network_tile(const Biton
     }
 }
 
-// LEVELS levels from s.span on, of which a thread computes those among 2^LEVELS keys in registers.
+// LEVELS levels, from span s.span down: a thread holds the 2^LEVELS keys that these levels compare with each other in
+// registers.
 template <typename K, bool PAIRED, u32 LEVELS> LAB void network_levels(const Bitonic& s) {
     const u32 E = 1u << LEVELS, each = s.span >> LEVELS, group = blockIdx.x * blockDim.x + threadIdx.x;
     const u32 first = group / each * s.span + group % each;
@@ -168,7 +174,7 @@ template <typename K, bool PAIRED, u32 LEVELS> LAB void network_levels(const Bit
     }
 }
 
-// The values of the places.
+// Moves the values once their keys are sorted: out[i] = in[places[i]].
 template <typename V> LAB void network_values(V* out, const V* in, const u32* places, u32 n) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = in[places[i]];
 }

@@ -1,15 +1,17 @@
-// The inputs of a sort, and its certificate, which is the same for all methods.
+// Fills the inputs of a sort and certifies its output; the same for all methods.
 //
-// Keys must be in order. Without values, two sums over hashes of the keys, which do not depend on their order, must
-// be those of the input. A value is a bijection of its place in the input: decoded, it must lead to the key beside
-// it, to no place twice, and among keys whose fields are equal to rising places. Where tiles are sorted each for itself,
-// all this holds within a tile.
+//   order    field(key[i - 1]) ≤ field(key[i])
+//   keys     without values: two sums over hashes of the keys, which ignore their order, equal those of the input
+//   values   a value is a bijection of its place p in the input: input key p equals the key beside it, no p occurs
+//            twice, and among equal fields p rises (stability)
+//
+// If tiles are sorted separately, all this holds within each tile.
 #pragma once
 
 #include "../common/certify.cuh"
 #include "inputs.cuh"
 
-// Keys and values of `key_words` and `value_words` 32-bit words.
+// The output: keys of `key_words` and values of `value_words` 32-bit words, 0 without values.
 struct Sorted {
     const u32* keys;
     const u32* values;
@@ -17,7 +19,7 @@ struct Sorted {
     u64 tile;  // keys that are sorted together; n if all are
     u32 key_words;
     u32 value_words;
-    u32 begin;  // the field that is sorted by
+    u32 begin;  // the field to sort by
     u32 bits;
 };
 
@@ -30,7 +32,7 @@ LAB void store_word(u32* words, u32 size, u64 i, u64 word) {
     if (size == 2u) ((u64*)words)[i] = word;
 }
 
-// Keys and values, followed by one of each that only a deliberate mistake reads.
+// Keys and values [0, n]. Element n lies past the arrays; only a deliberate mistake reads it.
 extern "C" __global__ void sort_fill(u32* keys, u32 key_words, u32* values, u32 value_words, SortKeys s) {
     for (u64 i = thread_index(); i <= s.n; i += thread_count()) {
         store_word(keys, key_words, i, sort_key(s, i));
@@ -40,13 +42,13 @@ extern "C" __global__ void sort_fill(u32* keys, u32 key_words, u32* values, u32 
 
 LAB u64 field_of(const Sorted& s, u64 key) { return key >> s.begin & ~0ull >> (64u - s.bits); }
 
-// The place in the input from which element i has come.
+// The place in the input that element i came from, decoded from its value.
 LAB u64 origin_of(const Sorted& s, const SortKeys& keys, u64 i) {
     const u64 value = word_at(s.values, s.value_words, i);
     return s.value_words == 1u ? index_of_word32(keys.values, (u32)value) : index_of_word64(keys.values, value);
 }
 
-// Compares neighbours.
+// Checks order and stability of neighbors.
 extern "C" __global__ void sort_order(Sorted s, SortKeys keys, Finding* finding) {
     u32 checked = 0;
     for (u64 i = thread_index(); i < s.n; i += thread_count(), ++checked) {
@@ -61,7 +63,7 @@ extern "C" __global__ void sort_order(Sorted s, SortKeys keys, Finding* finding)
     add_count(&finding->checked, checked);
 }
 
-// Sums of hashes of the keys, minus those of the input's keys.
+// Two sums of hashes of the keys, minus those of the input's keys: both 0 for a permutation.
 extern "C" __global__ void sort_sums(Sorted s, SortKeys keys, Finding* finding) {
     u64 sums[2] = {0, 0};
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {
@@ -74,7 +76,7 @@ extern "C" __global__ void sort_sums(Sorted s, SortKeys keys, Finding* finding) 
     add_sum(&finding->touched, sums[1]);
 }
 
-// Follows every value to its place in the input; `touched` has a bit for each place.
+// Checks that every value leads back to its key; `touched` has a bit for each place of the input.
 extern "C" __global__ void sort_origins(Sorted s, SortKeys keys, u32* touched, Finding* finding) {
     u32 distinct = 0;
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {

@@ -15,15 +15,15 @@ struct SortKeys {
     u64 key;                // key of the seed
     u64 values;             // key of the values' seed
     u64 n;
-    u64 step;               // sorted, reversed: the difference of neighbours
-    u64 distinct;           // few
+    u64 step;               // sorted, reversed: difference of neighbors
+    u64 distinct;           // few: number of distinct keys
     u64 draws;              // Zipf: key of the draws' seed
-    const u64* cumulative;  // Zipf's table
+    const u64* cumulative;  // Zipf: its table
     const u64* start;
     const u32* guide;
     Permutation spread;
     u32 draw;
-    u32 drop;               // bits by which a key is narrower than 64
+    u32 drop;               // 64 minus the bits of a key
 };
 
 static_assert(sizeof(SortKeys) == 120, "the layout of the host");
@@ -46,6 +46,6 @@ LAB u64 sort_key(const SortKeys& s, u64 i) {
     return ~(s.n > 0 ? sort_key_inside(s, 0) : 0ull) & (~0ull >> s.drop);
 }
 
-// Value i, in 4 or 8 bytes: a bijection of i, so that a certificate finds i again.
+// Value i, in 4 or 8 bytes: a bijection of i, which the certificate inverts.
 LAB u32 sort_value32(const SortKeys& s, u64 i) { return word32(s.values, (u32)i); }
 LAB u64 sort_value64(const SortKeys& s, u64 i) { return word64(s.values, i); }

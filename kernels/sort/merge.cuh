@@ -1,11 +1,13 @@
-// A round of a parallel merge: every two neighbouring sorted runs become one, stably. The paper merges bitonically; here a
-// block finds by merge path (Odeh, Green, Mwassi, Shmueli, Birk: Merge Path, 2012) which keys of the two runs make up its
-// tile of the output, so that all blocks do the same work and each key moves once a round.
+// One round of a parallel merge sort: every two neighboring sorted runs become one, stably. The paper (sengupta2007)
+// merges bitonically. Here each block finds by merge path (Odeh, Green, Mwassi, Shmueli, Birk: Merge Path, 2012) which
+// keys of the two runs make up its tile of the output, so that all blocks do equal work and each key moves once a
+// round.
 #pragma once
 
 #include "tile.cuh"
 
-// Two sorted runs in which `take` of the first so many keys come from a.
+// Two sorted runs a and b. take(m) = how many of the first m keys of their merge come from a: a binary search on
+// diagonal m of the merge path.
 template <typename K> struct TwoRuns {
     const K* a;
     const K* b;
@@ -15,7 +17,7 @@ template <typename K> struct TwoRuns {
     LAB_MEMBER u32 least(u32 so_many) const { return so_many > b_count ? so_many - b_count : 0u; }
     LAB_MEMBER u32 most(u32 so_many) const { return so_many < a_count ? so_many : a_count; }
 
-    // Whether key i of a is among the first so many: among equal keys, those of a come first.
+    // True if a[i] is among the first so_many keys of the merge. Of equal keys, those of a come first.
     LAB_MEMBER bool among(u32 so_many, u32 i) const { return (a[i] & mask) <= (b[so_many - 1u - i] & mask); }
 
     LAB_MEMBER u32 take(u32 so_many) const {
@@ -28,7 +30,7 @@ template <typename K> struct TwoRuns {
         return low;
     }
 
-    // The same by all lanes of a warp: 32 probes at a time, as those of global memory take long.
+    // take() by all lanes of a warp: 32 probes per round, because a probe of global memory takes long.
     LAB_MEMBER u32 take_by_warp(u32 so_many) const {
         u32 low = least(so_many), high = most(so_many);
         while (low < high) {
@@ -49,7 +51,7 @@ template <typename K, int VALUE> struct MergeTile : SortTile<K, VALUE> {
 
     LAB_MEMBER static u32 least(u32 a, u32 b) { return a < b ? a : b; }
 
-    // Merges SORT_ITEMS keys of the tile from the thread's place on; the first run has the keys before `a_count`.
+    // Merges the thread's SORT_ITEMS keys of the tile, where run a is keys [0, a_count) and run b [a_count, count).
     LAB_MEMBER void merge(const Room& r, u32 a_count, u32 count, u64 mask) {
         const u32 first = least(threadIdx.x * SORT_ITEMS, count);
         const TwoRuns<K> runs = {r.keys, r.keys + a_count, a_count, count - a_count, mask};
@@ -68,7 +70,7 @@ template <typename K, int VALUE> struct MergeTile : SortTile<K, VALUE> {
 
     LAB_MEMBER static void run(const ScanSort& s) {
         __shared__ Room room;
-        __shared__ u32 taken[2];  // of the first run, before the tile and up to its end
+        __shared__ u32 taken[2];  // keys of run a before the tile, and before its end
         const u32 tile = blockIdx.x * SORT_TILE, start = tile - tile % (2u * s.width);
         const u32 middle = least(start + s.width, s.n), end = least(start + 2u * s.width, s.n);
         const u32 before = tile - start, count = least(SORT_TILE, end - least(tile, end));

@@ -1,17 +1,15 @@
-// A radix sort that reads and writes the keys once for each digit of 8 bits (Adinets, Merrill: Onesweep, 2022).
+// LSD radix sort that reads and writes the keys once per digit of 8 bits (Adinets, Merrill: Onesweep, 2022).
 //
 //   histograms   one read of the keys counts all digits
 //   for each digit, the lowest first:
-//     a block draws a tile, ranks its keys (common/split_tile.cuh), and publishes how many it has of each digit;
-//     other blocks, the spine, turn these counts into places, tile after tile;
+//     a block draws a tile, ranks its keys (common/split_tile.cuh), and publishes its count of each digit;
+//     other blocks, the spine, turn these counts into output places, tile after tile;
 //     the tile is written in runs, one per digit
 //
-// A spine serves a tile as soon as all tiles before it have published, which they do without waiting. If each tile
-// looked back over the tiles before it instead, the hundreds that are at work would read each other's counts.
-//
-// A digit that is the same in all keys is skipped: its blocks return at once. With c digits left, the keys go
-// from the input to the output and the array between in turn, so that the last digit writes the output. If all
-// keys are equal in all digits, the lowest digit copies them.
+// The spine serves a tile as soon as all earlier tiles have published, which they do without waiting; with look-back,
+// the hundreds of tiles at work would read each other's counts. A digit that all keys share is skipped: its blocks
+// return at once. With c digits left, passes write the output and the array between in turn, so that the last one
+// writes the output. If all digits are shared, the lowest copies the keys.
 #pragma once
 
 #include "../common/split_tile.cuh"
@@ -27,14 +25,14 @@ struct Onesweep {
     void* keys_between;
     void* values_between;
     u32* counts;       // [digit][DIGITS]: keys with each value of each digit
-    u32* cleared;      // the same of the next execution, to be cleared
-    u32* even;         // [tile][DIGITS]: descriptors of the digits in turn
+    u32* cleared;      // counts of the next execution, which this one clears
+    u32* even;         // [tile][DIGITS]: descriptors; passes use even and odd in turn
     u32* odd;
     u32* tickets;      // per digit: the next tile to draw
     u32 n;
     u32 tile_count;
     u32 begin, end;    // the bits that keys are sorted by
-    u32 digits, digit; // in all, and the one of this launch
+    u32 digits, digit; // number of digits; digit of this launch
 };
 
 static_assert(sizeof(Onesweep) == 112, "the layout of the host");
@@ -45,7 +43,7 @@ LAB u32 bits_of(const Onesweep& s, u32 d) {
     return left < DIGIT_BITS ? left : DIGIT_BITS;
 }
 
-// Four times a digit of the key. A 32-bit key is turned until the digit is at bit 2.
+// 4 · digit of a key. A 32-bit key is rotated so that the digit begins at bit 2.
 template <typename K> struct Digit;
 
 template <> struct Digit<u32> {
@@ -69,8 +67,8 @@ template <> struct Digit<u64> {
 #define HISTOGRAM_THREADS 1024u
 #define HISTOGRAM_BATCH 4u  // vectors that each lane has in flight
 
-// Counts all digits of all keys, and clears what this execution's passes and the next execution's histograms add to.
-// Each lane counts in one of COPIES tables, so that few lanes meet in a bank.
+// Histograms of all digits of all keys. Also clears `even` and `tickets` for this execution's passes, and `cleared`
+// for the next execution. Each lane counts in one of COPIES tables, so that few lanes meet in a bank.
 template <typename K, u32 COPIES, bool WHOLE> LAB void count_digits(const Onesweep& s) {
     u32* const counts = (u32*)dense;  // [digit][DIGITS][COPIES]
     const u32 used = s.digits * DIGITS, VECTOR = 16u / sizeof(K), CHUNK = 32u * HISTOGRAM_BATCH * VECTOR;
@@ -107,7 +105,7 @@ template <typename K, u32 COPIES, bool WHOLE> LAB void count_digits(const Oneswe
     }
 }
 
-// `whole` counts the digits of whole keys, `some` those of a field.
+// `whole` counts all digits of the key, `some` those of a field.
 #define WHOLE_whole true
 #define WHOLE_some false
 #define COUNT_DIGITS(digits, KEY, COPIES)                                                                     \
@@ -117,13 +115,13 @@ template <typename K, u32 COPIES, bool WHOLE> LAB void count_digits(const Oneswe
 
 // ---- descriptors ---------------------------------------------------------------------------------
 
-// A descriptor of a tile and digit first has the number of the tile's keys of the digit, and then the place of
-// the first of them. The two highest bits say which. (A place of 2^30 reads as 0, but no key goes there.)
+// A descriptor of a tile and digit first holds the tile's count of the digit (OF_TILE), then the output place of its
+// first such key (PLACED). A place of 2^30 would read as 0, but no key goes there: n ≤ 2^30.
 #define OF_TILE (1u << 30)
 #define PLACED (2u << 30)
 #define COUNT_OF 0x3FFFFFFFu
 
-#define SERVED 32u    // tiles that the spine polls together
+#define SERVED 32u    // tiles that the spine polls at once
 #define PATIENCE 20u  // nanoseconds between two polls
 
 #if defined(__CUDACC__)
@@ -138,14 +136,14 @@ LAB void publish(u32* at, u32 word) { *at = word; }
 LAB u32 published(const u32* at) { return *at; }
 #endif
 
-// The place of a tile's first key of a digit, once the spine has written it.
+// Waits for the spine; returns the output place of a tile's first key of a digit.
 LAB u32 placed(const u32* descriptor) {
     u32 word;
     while ((word = published(descriptor)) < PLACED) __nanosleep(PATIENCE);
     return word & COUNT_OF;
 }
 
-// The least word of a warp.
+// Minimum over the lanes of a warp.
 LAB u32 least_of_lanes(u32 word) {
 #pragma unroll
     for (u32 by = 16; by > 0; by /= 2) {
@@ -155,8 +153,8 @@ LAB u32 least_of_lanes(u32 word) {
     return word;
 }
 
-// The spine: a thread turns the counts of digit b into places, tile after tile; `place` is that of the digit's
-// first key.
+// A thread of the spine: the exclusive scan of digit b's counts over all tiles, from `place`, where the digit's first
+// key goes.
 LAB void serve(const Onesweep& s, u32* descriptors, u32 b, u32 place) {
     for (u32 first = 0; first < s.tile_count;) {
         u32* const row = descriptors + (u64)first * DIGITS + b;
@@ -179,20 +177,20 @@ LAB void serve(const Onesweep& s, u32* descriptors, u32 b, u32 place) {
 
 // ---- a pass ----------------------------------------------------------------------------------------
 
-// Sizes of tiles. Fewer keys are sorted in smaller tiles, so that most multiprocessors have one.
+// Sizes of tiles. Fewer keys take smaller tiles, so that most multiprocessors have one.
 #define SMALL 0
 #define MEDIUM 1
 #define LARGE 2
 
-// Threads per block, keys per thread, blocks per multiprocessor (src/core/primitives/sort/onesweep.rs).
+// Threads per block, keys per thread, blocks per multiprocessor, as in src/core/primitives/sort/onesweep.rs.
 template <int KEY, int VALUE, int SIZE> struct SortShape {
     static const int PAIR = KEY + VALUE;
     static const int THREADS = PAIR == 4 ? 256 : 512;
     static const int MOST = PAIR == 4 ? 48 : PAIR == 8 ? (KEY == 4 ? 32 : 24) : PAIR == 12 ? (KEY == 4 ? 24 : 20) : 17;
     static const int ITEMS = SIZE == SMALL ? (PAIR == 4 ? 8 : 4) : SIZE == MEDIUM ? 16 : MOST;
     static const int BLOCKS = PAIR == 4 ? 2 : 1;
-    static const int SPINES = 2;  // blocks that are spines, each for some of the digits
-    // Bulk copies of whole sectors, from addresses that are multiples of 16 bytes.
+    static const int SPINES = 2;  // blocks of the spine, each for DIGITS / SPINES digits
+    // Bulk copies move whole sectors, between addresses that are multiples of 16 bytes.
     static const bool WIDE = KEY == 8;
     static const u32 ALIGN = WIDE ? 4 : 8, STEP = WIDE ? 2 : 4;
 };
@@ -207,7 +205,8 @@ LAB u32 or_block(u32 word) {
     return all;
 }
 
-// The place of a digit among those that are not skipped, and their number. All threads must call this.
+// This launch's digit: its index among the digits that are not skipped, and their number. All threads must call
+// turn_of.
 struct Turn {
     u32 place, count;
     bool skipped;
@@ -215,7 +214,7 @@ struct Turn {
 
 template <int MOST> LAB Turn turn_of(const Onesweep& s) {
     Turn turn = {0, 0, true};
-    u32 same = 0;  // bit d: all keys have digit d in common
+    u32 same = 0;  // bit d: all keys share digit d
 #pragma unroll
     for (u32 d = 0; d < (u32)MOST; ++d) same |= (d < s.digits && threadIdx.x < DIGITS && s.counts[d * DIGITS + threadIdx.x] == s.n ? 1u : 0u) << d;
     same = or_block(same);
@@ -237,10 +236,10 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
     static const u32 T = Base::T, SPINES = SortShape<sizeof(K), VALUE, SIZE>::SPINES;
 
     struct Room : Base::Room {
-        u32 keys_of[DIGITS];  // of the next tile
+        u32 keys_of[DIGITS];  // [digit]: keys of the next tile
     };
 
-    // The arrays of a pass.
+    // The arrays that a pass reads and writes.
     struct Ends {
         const void* keys;
         const void* values;
@@ -250,7 +249,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
     };
 
     LAB_MEMBER static Ends ends_of(const Onesweep& s, const Turn& turn) {
-        const bool out = (turn.count - turn.place) % 2u != 0;  // whether this pass writes the output
+        const bool out = (turn.count - turn.place) % 2u != 0;  // true if this pass writes the output
         Ends ends = {s.keys_in, s.values_in, (K*)(out ? s.keys_out : s.keys_between), (V*)(out ? s.values_out : s.values_between), s.n};
         if (turn.place > 0) {
             ends.keys = out ? s.keys_between : s.keys_out;
@@ -259,7 +258,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
         return ends;
     }
 
-    // The first place of digit threadIdx.x in the output.
+    // The output place where digit threadIdx.x begins: the exclusive scan of its counts over digits.
     LAB_MEMBER static u32 digit_start(const Onesweep& s, Room& r) {
         const u32 b = threadIdx.x, total = b < DIGITS ? s.counts[s.digit * DIGITS + b] : 0u;
         u32 end = sum_lanes(total);
@@ -270,7 +269,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
         return end - total;
     }
 
-    // Counts the digits of the tile, before its keys are ranked, so that the spine works meanwhile.
+    // Counts the tile's digits before its keys are ranked, so that the spine works meanwhile.
     LAB_MEMBER void count(Room& r, const Digit<K>& digit) const {
 #pragma unroll
         for (int i = 0; i < Base::ITEMS; ++i) atomicAdd(&at4(r.keys_of, digit(this->key[i])), 1u);
@@ -295,7 +294,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
         if (b / (DIGITS / SPINES) == drawn) serve(s, descriptors, b, start);
     }
 
-    // Splits the tile, and whichever the block draws after it.
+    // Splits `tile`, then every tile that the block draws.
     LAB_MEMBER static void split(const Onesweep& s, const Ends& ends, u32 tile, u32* descriptors, u32* cleared) {
         Room& r = *(Room*)dense;
         const Digit<K> digit(s, s.digit);
@@ -320,7 +319,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
                 cleared[(u64)tile * DIGITS + b] = 0;
                 to = placed(descriptors + (u64)tile * DIGITS + b);
             }
-            // Drawn as late as possible: until it is published, all tiles after it wait.
+            // Drawn as late as possible: until the drawn tile is published, all later tiles wait.
             if (b == 0) next = atomicAdd(&s.tickets[s.digit], 1u) - SPINES;
             Base::place_warps(r, to, behind);
             if (b == 0) r.next = next;
@@ -330,7 +329,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
             if (drawn < s.tile_count) mine.load(ends, drawn);
             if (VALUE > 0) mine.reorder_values(ends, r, tile);
             tile = drawn;
-            mine.count(r, digit);  // of no tile at the end, which does no harm
+            mine.count(r, digit);  // past the last tile these are old keys, which does no harm
             leaving.written();
             __syncthreads();
             announce(s, r, descriptors, tile);
@@ -353,7 +352,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
         sort_##store##_##size##_u##KEY##_##VALUE(Onesweep s) {                                                  \
         DigitPass<u##KEY, VALUE, BULK_##store, SIZE_##size>::run(s);                                            \
     }
-// Runs of pairs with wide keys take less time by threads.
+// Pairs with 64-bit keys are stored faster by threads than by bulk copies.
 #define WIDE_PAIRS_pass(size) DIGIT_PASS(pass, size, 64, 4) DIGIT_PASS(pass, size, 64, 8)
 #define WIDE_PAIRS_bulk(size)
 #define DIGIT_PASSES_OF(store, size)                                                                            \

@@ -1,14 +1,13 @@
-// A tile sorted by quicksort in segmented scans (sengupta2007 §4.1). A pass goes over all segments at once:
+// A tile sorted by quicksort in segmented scans (sengupta2007 §4.1). A pass works on all segments at once:
 //
-//   distribute          the first key of each segment, its pivot, to all of its keys
-//   compare             > the pivot in even passes, ≥ it in odd ones: with one comparison alone, a segment whose pivot is
-//                       its greatest or its least key would stay as it is
-//   split and segment   falses first, then trues; the first true of a segment begins another
+//   distribute          the first key of each segment, its pivot, to all its keys
+//   compare             key > pivot in even passes, key ≥ pivot in odd ones: with one comparison alone, a segment whose
+//                       pivot is its greatest or its least key would never change
+//   split and segment   falses first, then trues; the first true of a segment heads a new one
 //
-// until the tile is in order. A split is stable and never parts equal keys in any other way, so the sort is stable.
-//
-// The scans are over bits: a row of 32 elements has a word of heads and a word of flags, and a warp walks its rows.
-// Adversarial keys take as many passes as the tile has keys; after `passes` passes the tile is sorted by its bits.
+// until the tile is in order. Splits are stable, and keys equal to each other compare alike, so the sort is stable.
+// Scans are over bits: 32 elements are a row, with a word of heads and a word of flags, and a warp walks its rows.
+// Adversarial keys take as many passes as the tile has keys, so after `passes` passes the tile is sorted by its bits.
 #pragma once
 
 #include "tile.cuh"
@@ -19,12 +18,12 @@ LAB u32 highest_bit(u32 word) { return 31u - (u32)__clz((int)word); }
 LAB u32 lowest_bit(u32 word) { return (u32)__ffs((int)word) - 1u; }
 LAB u32 bits_below(u32 bit) { return (1u << bit) - 1u; }
 
-// The trues since the last head, behind a row: of those before the row, and of the row.
+// Number of trues since the last head, at the end of a row: `trues` is this number at its start.
 LAB u32 trues_past(u32 trues, u32 flags, u32 heads) {
     return (u32)__popc(heads == 0 ? flags : flags >> highest_bit(heads)) + (heads == 0 ? trues : 0u);
 }
 
-// The trues up to the next head, before a row: of those behind the row, and of the row.
+// Number of trues up to the next head, from the start of a row on: `trues` is this number at its end.
 LAB u32 trues_ahead(u32 trues, u32 flags, u32 heads) {
     return (u32)__popc(heads == 0 ? flags : flags & bits_below(lowest_bit(heads))) + (heads == 0 ? trues : 0u);
 }
@@ -34,17 +33,17 @@ template <typename K, int VALUE> struct QuickTile : SortTile<K, VALUE> {
 
     struct Room : Base::Room {
         u32 heads[SORT_ROWS];
-        // Per warp: its first head and its last one, the trues before the first and from the last on; of all its trues if
-        // it has no head, and then the last one is 0 and the first one SORT_TILE.
+        // Per warp: the places of its first and last head (SORT_TILE and 0 if none), the trues before its first head
+        // (ahead), and those from its last head on (past); both are all its trues if it has no head.
         u32 first[SORT_WARPS], last[SORT_WARPS], ahead[SORT_WARPS], past[SORT_WARPS];
-        u32 disorder[2];  // of this pass and of the next
+        u32 disorder[2];  // [pass % 2]: 1 if the tile is out of order
     };
 
     u32 heads[SORT_ITEMS], flags[SORT_ITEMS];
 
     LAB_MEMBER static u32 row_of(u32 i) { return (warp_of() * SORT_ITEMS + i) * 32u; }
 
-    // Takes the keys and heads; returns whether the tile is out of order.
+    // Loads keys and heads; returns true if the tile is out of order.
     LAB_MEMBER bool begin(const ScanSort& s, Room& r, u32 pass) {
         this->take(r);
         bool falls = false;
@@ -69,7 +68,7 @@ template <typename K, int VALUE> struct QuickTile : SortTile<K, VALUE> {
         return r.disorder[pass % 2u] != 0;
     }
 
-    // Compares every key with its pivot, and counts the trues at the ends of the warp.
+    // Compares every key with its pivot, and counts the warp's trues before its first head and from its last head on.
     LAB_MEMBER void compare(const ScanSort& s, Room& r, bool greater) {
         const u32 upto = EVERYONE >> (31u - lane_of());
         u32 open = 0, ahead = 0, past = 0;
@@ -92,7 +91,8 @@ template <typename K, int VALUE> struct QuickTile : SortTile<K, VALUE> {
         __syncthreads();
     }
 
-    // Moves a false by the trues before it in its segment, and a true to the segment's end less the trues from it on.
+    // Places within a segment: a false goes to its place - the trues before it, a true to the end - the trues from it
+    // on.
     LAB_MEMBER void split_and_segment(Room& r) {
         const u32 lane = lane_of(), below = lanes_below(), upto = EVERYONE >> (31u - lane);
         u32 past = 0, ahead = 0, end = SORT_TILE, firsts = 0, to[SORT_ITEMS];
@@ -128,7 +128,7 @@ template <typename K, int VALUE> struct QuickTile : SortTile<K, VALUE> {
         __syncthreads();
     }
 
-    // Whether the tile is in order after the passes.
+    // Runs the passes; returns true if they put the tile in order.
     LAB_MEMBER bool sort_by_pivots(const ScanSort& s, Room& r) {
         for (u32 i = threadIdx.x; i < SORT_ROWS; i += SORT_THREADS) r.heads[i] = i == 0 ? 1u : 0u;
         if (threadIdx.x == 0) r.disorder[0] = 0;

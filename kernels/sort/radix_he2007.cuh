@@ -1,32 +1,29 @@
-// The radix sort of he2007 §4.1 (src/core/primitives/sort/he2007.rs), which begins with the highest bits.
-//
-//   for each phase, all tiles of all parts that do not fit in shared memory:
-//     count     each thread counts its keys of each digit in counters of one byte
-//     (scan)    the counts of a part, by digit and then by tile, are summed up
-//     locate    each key's location: its part's and digit's first, the keys of tiles and threads before it, and its rank;
-//               the first tile of a part lists the parts that this one is split into
-//     scatter   in passes, each of which moves the keys whose locations lie in its chunk of the output
-//   leaves: each part that fits is sorted in shared memory
-//
-// The numbers of the partitions (the paper's pidArray) stay in shared memory. Phases alternate between the array between
-// and the output, so that the last one that any key may need writes the output; there a part has no bits left to be
-// sorted by. A phase without parts, which all are once they fit, ends at once.
+// MSD radix sort of he2007 §4.1 (src/core/primitives/sort/he2007.rs). For each phase, one digit from the highest bits
+// on, over the tiles of all parts that do not fit in shared memory:
+//   count     each thread counts its keys of each digit in counters of one byte
+//   (scan)    exclusive scan of a part's counts, by digit and then by tile
+//   locate    location of a key = its part's start of the digit + such keys of earlier tiles and threads + its rank;
+//             the first tile of a part lists the parts that the part splits into
+//   scatter   in passes: each moves the keys whose locations lie in its chunk of the output
+// Then leaves: each part that fits is sorted in shared memory (bitonic.cuh). Partition numbers (the paper's pidArray)
+// stay in shared memory. Phases write the array between and the output in turn, so that the last phase that a key may
+// need writes the output; it leaves no bits to sort by. Once all parts fit, a phase finds no tiles and ends at once.
 #pragma once
 
 #include "bitonic.cuh"
 
-#define SHARE 16u            // keys of a thread
-#define RANKS (SHARE + 2u)   // a thread's row of ranks, and of digits: rows begin in different banks
+#define SHARE 16u            // keys per thread
+#define RANKS (SHARE + 2u)   // row of ranks per thread; padded, so that rows begin in different banks
 #define DIGITS_ROW (SHARE + 4u)
 
 typedef unsigned char u8;
 
-// A part of more keys than fit, and the number of tiles of the parts listed before it.
+// A part that does not fit in shared memory; `tile` is the number of tiles of the parts listed before it.
 struct Part {
     u32 first, end, tile;
 };
 
-// A part that fits; where the highest bit is set, in the output.
+// A part that fits; keys | IN_OUTPUT if it lies in the output rather than in the array between.
 struct Leaf {
     u32 first, keys;
 };
@@ -39,35 +36,35 @@ struct Phase {
     void* keys_out;
     void* values_out;
     u32* locations;
-    u32* counts;      // of each part: [digit][tile]
-    const u32* sums;  // of the counts before
+    u32* counts;      // per part: [digit][tile]
+    const u32* sums;  // exclusive scan of counts
     const Part* parts;
     Part* next;
-    u64* listed;      // [phase]: parts · 2^32 + their tiles; [0]: leaves
+    u64* listed;      // [phase]: parts << 32 | their tiles; [0]: leaves
     Leaf* leaves;
     u32 n;
     u32 phase;
     u32 shift, bits;  // the digit
-    u32 rest;         // whether bits are left behind it
-    u32 in_output;    // whether this phase writes the output
-    u32 low, span;    // scatter: the pass's chunk
+    u32 rest;         // nonzero if lower bits are left after this digit
+    u32 in_output;    // nonzero if this phase writes the output
+    u32 low, span;    // scatter: the pass's chunk of locations
 };
 
 static_assert(sizeof(Part) == 12 && sizeof(Leaf) == 8 && sizeof(Phase) == 120, "the layouts of the host");
 
 // ---- tiles -------------------------------------------------------------------------------------------
 
-// A tile of a part.
+// A tile, and the part that it belongs to.
 struct PartTile {
     Part part;
-    u32 first, keys;     // the tile's
-    u32 ordinal, tiles;  // in its part
-    u32 counts;          // of its part, in the array of all
+    u32 first, keys;     // of the tile
+    u32 ordinal, tiles;  // its index among the part's tiles; their number
+    u32 counts;          // the part's first index in Phase::counts
 
     LAB_MEMBER u32 count(u32 digit) const { return counts + digit * tiles + ordinal; }
 };
 
-// The part of a tile. All lanes of a warp must call this.
+// The part that a tile belongs to: a 32-ary search by a warp, all lanes of which must call this.
 LAB Part part_of(const Part* parts, u32 count, u32 tile) {
     while (count > 1u) {
         const u32 step = (count + 31u) / 32u, at = lane_of() * step;
@@ -79,7 +76,7 @@ LAB Part part_of(const Part* parts, u32 count, u32 tile) {
     return parts[0];
 }
 
-// Whether the phase has such a tile, which it then returns. All threads must call this.
+// Describes the tile in t; false if the phase has fewer tiles. All threads must call this.
 LAB bool tile_of(const Phase& s, u32 tile, PartTile& t) {
     const u32 TILE = blockDim.x * SHARE;
     u32 parts = 1, tiles = (s.n + TILE - 1u) / TILE;
@@ -100,17 +97,17 @@ LAB bool tile_of(const Phase& s, u32 tile, PartTile& t) {
 
 // ---- counters ----------------------------------------------------------------------------------------
 
-// A block's arrays in shared memory, for `parts` values of a digit.
+// A block's arrays in shared memory, for digits 0 … parts - 1.
 struct PhaseRoom {
-    u32* places;   // [digit]: the location of the tile's first key
-    u16* before;   // [digit][lane]: keys of the threads before those of a lane
-    u16* ranks;    // of each key, in rows
-    u8* digits;    // the same
+    u32* places;   // [digit]: location of the tile's first such key
+    u16* before;   // [digit][lane]: such keys of the threads before the lane's share of threads
+    u16* ranks;    // [thread][RANKS]: rank of each key within tile and digit
+    u8* digits;    // [thread][DIGITS_ROW]: digit of each key
     u8* counters;  // [digit][thread]
 
     LAB_MEMBER explicit PhaseRoom(u32 parts) {
         places = (u32*)dense;
-        counters = (u8*)(places + parts);  // before the others, for it is cleared in words
+        counters = (u8*)(places + parts);  // first, for alignment: it is cleared in words
         before = (u16*)(counters + parts * blockDim.x);
         ranks = before + parts * 32u;
         digits = (u8*)(ranks + blockDim.x * RANKS);
@@ -121,7 +118,7 @@ struct PhaseRoom {
     LAB_MEMBER u8& counter(u32 digit, u32 thread) const { return counters[digit * blockDim.x + thread]; }
 };
 
-// Each thread counts SHARE adjacent keys of the tile.
+// Reads the tile's digits, and counts them: each thread those of its SHARE adjacent keys.
 template <typename K> LAB void count_shares(const Phase& s, const PartTile& t, const PhaseRoom& r) {
     const K* const keys = (const K*)s.keys_in + t.first;
     for (u32 i = threadIdx.x; i < (blockDim.x << s.bits) / 4u; i += blockDim.x) ((u32*)r.counters)[i] = 0;
@@ -131,8 +128,8 @@ template <typename K> LAB void count_shares(const Phase& s, const PartTile& t, c
     __syncthreads();
 }
 
-// The sum of a lane's share of a digit's counters, each of which is replaced by the sum of those before it. With at
-// most 8 threads of 16 keys each, sums fit in their bytes.
+// Exclusive scan, in place, of the lane's share of a digit's counters; returns their sum. A share is at most 8 threads
+// of 16 keys, so sums fit in a byte.
 LAB u32 sum_counters(const PhaseRoom& r, u32 digit) {
     const u32 threads = blockDim.x / 32u;
     u32 sum = 0;
@@ -144,7 +141,7 @@ LAB u32 sum_counters(const PhaseRoom& r, u32 digit) {
     return sum;
 }
 
-// Counts the tiles of a phase. The first phase clears the counts of what its successors list.
+// Counts the digits of a phase's tiles. Phase 0 also clears `listed`, to which later kernels add.
 template <typename K> LAB void count_tiles(const Phase& s) {
     const PhaseRoom r(1u << s.bits);
     PartTile t;
@@ -163,10 +160,10 @@ template <typename K> LAB void count_tiles(const Phase& s) {
 
 // ---- locations ---------------------------------------------------------------------------------------
 
-// Lists a part of the next phase.
+// Lists a part for the next phase, or as a leaf.
 LAB void list_part(const Phase& s, u32 first, u32 end) {
     const u32 keys = end - first, TILE = blockDim.x * SHARE;
-    // What has no bits left is in the output already, and so may be a single key.
+    // A part without bits left is in the output already, and so is a single key if this phase writes the output.
     if (keys == 0 || s.rest == 0 || (keys == 1u && s.in_output != 0)) return;
     if (keys <= NETWORK_TILE) {
         s.leaves[atomicAdd(&s.listed[0], 1ull)] = {first, keys | (s.in_output != 0 ? IN_OUTPUT : 0u)};
@@ -186,7 +183,7 @@ template <typename K> LAB void locate_tiles(const Phase& s) {
             const u32 keys = sum_counters(r, digit);
             r.before[digit * 32u + lane_of()] = (u16)(sum_lanes(keys) - keys);
         }
-        // The sums go on from part to part; this one's begin with its own first.
+        // The scan runs on from part to part: subtract its value at this part's first count.
         for (u32 digit = threadIdx.x; digit < parts; digit += blockDim.x)
             r.places[digit] = t.part.first + s.sums[t.count(digit)] - s.sums[t.counts];
         __syncthreads();
@@ -209,7 +206,7 @@ template <typename K> LAB void locate_tiles(const Phase& s) {
 template <int VALUE> struct ValueOf { typedef u32 V; };
 template <> struct ValueOf<8> { typedef u64 V; };
 
-// A pass: the keys whose locations lie in its chunk.
+// One pass: moves the keys whose locations lie in [low, low + span).
 template <typename K, int VALUE> LAB void scatter_tiles(const Phase& s) {
     typedef typename ValueOf<VALUE>::V V;
     PartTile t;
@@ -222,7 +219,7 @@ template <typename K, int VALUE> LAB void scatter_tiles(const Phase& s) {
 #pragma unroll
         for (u32 u = 0; u < SHARE; ++u) {
             const u32 j = u * blockDim.x + threadIdx.x;
-            // Of no chunk: its distance from `low` is at least the span.
+            // Past the end: no location of the chunk, since ~0 ≥ span.
             at[u] = j < t.keys ? s.locations[t.first + j] - s.low : ~0u;
         }
 #pragma unroll
@@ -249,12 +246,12 @@ struct Leaves {
     void* values_out;
     const u64* listed;
     const Leaf* leaves;
-    u32 begin, bits;  // the field that is sorted by
+    u32 begin, bits;  // the field to sort by
 };
 
 static_assert(sizeof(Leaves) == 56, "the layout of the host");
 
-// Sorts a part; its values are read before any of them is written, because they may be where they go.
+// Sorts a part. All values are read before the first is written: in the output, they are permuted in place.
 template <typename K, int VALUE> LAB void sort_leaf(const Leaves& s, const Leaf& leaf) {
     typedef typename ValueOf<VALUE>::V V;
     const bool there = (leaf.keys & IN_OUTPUT) != 0;

@@ -1,15 +1,14 @@
-// The part of onesweep's pass that is done on chip, again and again on a tile that stays in shared memory: the roof
-// that ranking digits sets to onesweep.cuh, whose functions and shapes these are.
+// The roof that ranking sets to onesweep.cuh: the on-chip part of its pass, repeated on a tile that stays in shared
+// memory, with the same functions and shapes.
 //
 //   a block reads its tile once
-//   for each turn, by the digits in turn, the lowest first:
+//   for each turn, on the next digit, from the lowest to the highest and again:
 //     count, rank, place the warps, reorder keys and values, as in a pass
 //   the tile is written once
 //
-// A turn takes its keys from shared memory, where a pass loads them from global memory and stores them to it. It draws
-// no tile, publishes nothing and waits for no spine. After each round of all digits the tile is in order, which the
-// certificate of a sort checks tile by tile. Runs lie next to each other, without slots for aligned copies. Values take
-// one barrier more than in a pass, because they move within one array.
+// A turn takes its keys from shared memory, draws no tile, publishes nothing and waits for no spine. After each round
+// of all digits the tile is in order, which the certificate of a sort checks tile by tile. Runs adjoin, without slots
+// for aligned copies. Values take one barrier more than in a pass, because they move within one array.
 #pragma once
 
 #include "onesweep.cuh"
@@ -26,7 +25,7 @@ template <typename K, int VALUE> struct RankedTile : DigitPass<K, VALUE, false, 
         for (int i = 0; i < ITEMS; ++i) to[i * 32] = from[i * 32];
     }
 
-    // Moves the values to the positions of their keys. All threads must call this.
+    // Moves the values to the slots of their keys. All threads must call this.
     LAB_MEMBER void follow(V* values, u32 at) const {
         V value[ITEMS];
 #pragma unroll
@@ -36,8 +35,8 @@ template <typename K, int VALUE> struct RankedTile : DigitPass<K, VALUE, false, 
         for (int i = 0; i < ITEMS; ++i) values[this->number[i]] = value[i];
     }
 
-    // Sorts the block's tile turn by turn. Digits that are counted otherwise than ranked in the last turn are added to
-    // `tickets`.
+    // Sorts the block's tile turn by turn. Adds to `tickets` the number of digits whose count and ranks disagree in
+    // the last turn.
     LAB_MEMBER static void run(const Onesweep& s, u32 turns) {
         Room& r = *(Room*)dense;
         const u32 b = threadIdx.x, at = Pass::first_item(), first = blockIdx.x * Pass::T + at;
@@ -70,7 +69,7 @@ template <typename K, int VALUE> struct RankedTile : DigitPass<K, VALUE, false, 
         copy((K*)s.keys_out + first, r.keys + at);
         if (VALUE > 0) copy((V*)s.values_out + first, r.values + at);
         if (b >= DIGITS) return;
-        // A run's place in the output is what was counted, and its slots what was ranked.
+        // place_warps took the count as the run's start, to + slot; the run's length is what was ranked.
         const u32 slot = r.runs.outer[b] & 0xFFFFu, ranked = (r.runs.outer[b] >> 16) - slot;
         if (r.runs.to[b] + slot != ranked) atomicAdd(s.tickets, 1u);
     }

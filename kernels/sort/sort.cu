@@ -1,14 +1,14 @@
 // sort, except for the passes with bulk copies, which need a newer architecture (sort_bulk.cu):
 //
-//   inputs and certificate          certify.cuh
-//   one pass over the keys a digit  onesweep.cuh
-//   what it does on chip alone      ranking.cuh
+//   inputs and certificate        certify.cuh
+//   radix sort, a pass per digit  onesweep.cuh
+//   roof: its ranking alone       ranking.cuh
 #include "certify.cuh"
 #include "ranking.cuh"
 
 COUNT_DIGITS(whole, 32, 32) COUNT_DIGITS(whole, 64, 16)
 COUNT_DIGITS(some, 32, 32) COUNT_DIGITS(some, 64, 16)
-// Fewer tables, which take less time to clear and to sum, for fewer keys.
+// For fewer keys: fewer copies of the tables take less time to clear and to sum.
 COUNT_DIGITS(whole, 32, 2) COUNT_DIGITS(whole, 64, 2)
 COUNT_DIGITS(some, 32, 2) COUNT_DIGITS(some, 64, 2)
 

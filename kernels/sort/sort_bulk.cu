@@ -1,4 +1,4 @@
-// The passes of sort.cu with bulk copies, which need compute capability 9.0.
+// The digit passes of sort.cu with bulk copies (onesweep.cuh), which need compute capability 9.0.
 #include "onesweep.cuh"
 
 DIGIT_PASSES(bulk)

@@ -1,5 +1,5 @@
-// The sorts of he2007 §4.1: a bitonic sort of all keys (bitonic.cuh), and the radix sort (radix_he2007.cuh), whose parts
-// are sorted by the same network. Inputs and certificates are those of sort.cu.
+// The sorts of he2007 §4.1: bitonic sort of all keys (bitonic.cuh), and MSD radix sort (radix_he2007.cuh), whose
+// leaves use the same network. Inputs and certificate are compiled with sort.cu.
 #include "bitonic.cuh"
 #include "radix_he2007.cuh"
 

@@ -1,10 +1,10 @@
-// The tiles of sorts by scans (sengupta2007 §4.1 and §5): a block holds a tile of keys in shared memory, and splits it
-// by one bit after another, a stable split each (§2.3.3).
+// Tiles of the sorts by scans (sengupta2007 §4.1 and §5): a block holds a tile of keys in shared memory, and splits it
+// stably by one bit after another (§2.3.3).
 //
 //   a tile alone    sort_by_bits: all bits of the field in one launch; merge.cuh merges the tiles
-//   all keys        pass: one bit a launch; a look-back scan of the tiles' falses gives the places of all keys
+//   all keys        pass: one bit per launch; a look-back scan of the tiles' falses gives the places of all keys
 //
-// Every element carries its first place in the tile, and values are read from there at the end, so that they move once.
+// A key carries its original place in the tile, by which its value is fetched at the end: values move once.
 #pragma once
 
 #include "../scan/look_back.cuh"
@@ -21,16 +21,16 @@ struct ScanSort {
     const void* values_in;
     void* keys_out;
     void* values_out;
-    u32* ones;          // [SORT_BITS]: keys in which a bit of the field is set
-    u32* cleared;       // the same of the next execution, to be cleared
-    void* descriptors;  // per tile, of the scan of its falses
-    u32* tickets;       // [SORT_BITS]: the next tile to draw
-    u64 mask;           // the field that keys are sorted by
+    u32* ones;          // [bit]: keys in which this bit of the field is set
+    u32* cleared;       // `ones` of the next execution, which this one clears
+    void* descriptors;  // [tile]: of the look-back scan of falses
+    u32* tickets;       // [bit]: the next tile to draw
+    u64 mask;           // the field to sort by
     u32 n;
-    u32 begin, end;     // its bits
-    u32 bit;            // the one of this launch
+    u32 begin, end;     // the field's bits [begin, end)
+    u32 bit;            // bit of this launch
     u32 width;          // merges: keys of a sorted run, a multiple of SORT_TILE
-    u32 passes;         // quicksort: at most
+    u32 passes;         // quicksort: the most passes
 };
 
 static_assert(sizeof(ScanSort) == 96, "the layout of the host");
@@ -40,7 +40,7 @@ template <> struct SortValue<8> { typedef u64 V; };
 
 LAB u32 warp_of() { return threadIdx.x / 32u; }
 
-// The place of the thread's key i in its tile: a row of 32 keys is a warp's.
+// The place in the tile of the thread's key i: the warp's row i of 32 keys, one per lane.
 LAB u32 place_of(u32 i) { return (warp_of() * SORT_ITEMS + i) * 32u + lane_of(); }
 
 template <typename K, int VALUE> struct SortTile {
@@ -48,14 +48,14 @@ template <typename K, int VALUE> struct SortTile {
 
     struct Room {
         K keys[SORT_TILE];
-        unsigned short from[VALUE > 0 ? SORT_TILE : 1u];  // the first place of each key
+        unsigned short from[VALUE > 0 ? SORT_TILE : 1u];  // [place]: the key's original place
         u32 falses[SORT_WARPS];
     };
 
     K key[SORT_ITEMS];
     unsigned short from[VALUE > 0 ? SORT_ITEMS : 1u];
 
-    // Positions behind the last key get the greatest key. Splits are stable, so they stay behind all others.
+    // Positions past the last key get the greatest key; splits are stable, so they stay last.
     LAB_MEMBER void load(const ScanSort& s, u32 tile) {
         const u32 base = tile * SORT_TILE;
 #pragma unroll
@@ -79,7 +79,7 @@ template <typename K, int VALUE> struct SortTile {
         if (VALUE > 0) r.from[at] = from[i];
     }
 
-    // Writes the thread's key i, of this tile of the input.
+    // Writes key i to place `to` of the output, with its value from tile `tile` of the input.
     LAB_MEMBER void store(const ScanSort& s, u32 tile, u32 i, u32 to) const {
         ((K*)s.keys_out)[to] = key[i];
         if (VALUE > 0) ((V*)s.values_out)[to] = __ldg((const V*)s.values_in + tile * SORT_TILE + from[i]);
@@ -93,8 +93,8 @@ template <typename K, int VALUE> struct SortTile {
         }
     }
 
-    // Splits the tile by a bit (§2.3.3): an element that is false goes to f, the number of falses before it, any other to
-    // t = id − f + NF. Returns NF, the number of falses. All threads must call this.
+    // Splits the tile by a bit (§2.3.3): a false goes to f = the falses before it, a true to t = id − f + NF. Returns
+    // NF, the number of falses. All threads must call this.
     LAB_MEMBER u32 split(Room& r, u32 bit) {
         u32 before[SORT_ITEMS], falses = 0;
 #pragma unroll
@@ -135,8 +135,8 @@ template <typename K, int VALUE> struct SortTile {
         mine.store_tile(s, blockIdx.x);
     }
 
-    // Splits all keys by the bit of this launch: NF is known from a count of all bits, and f from the falses of the tile
-    // and of the tiles before it.
+    // Splits all keys by this launch's bit. NF is known from count_ones; f = falses of earlier tiles (look-back) +
+    // earlier in the tile.
     LAB_MEMBER static void pass(const ScanSort& s) {
         __shared__ Room room;
         __shared__ u32 falses_before;
@@ -163,8 +163,8 @@ template <typename K, int VALUE> struct SortTile {
     }
 };
 
-// Counts the ones of every bit of all keys, of which lane b of a warp counts bits b and b + 32; and clears what this
-// execution's passes and the next execution's count need to be clear.
+// ones[bit] = keys in which the bit is set, by one ballot per bit: lane b of a warp adds up bits b and b + 32. Also
+// clears tickets and descriptors for this execution's passes, and `cleared` for the next execution.
 template <typename K> LAB void count_ones(const ScanSort& s) {
     const u32 WORDS = sizeof(K) / 4u, step = gridDim.x * SORT_THREADS, first = blockIdx.x * SORT_THREADS + threadIdx.x;
     const u32 tiles = s.n / SORT_TILE + 1u;

@@ -1,12 +1,12 @@
-// Sparse matrices in compressed rows, and sums over their rows (src/core/primitives/spmv/mod.rs). What solvers share:
+// Sparse matrices in compressed rows, and sums over their rows (src/core/primitives/spmv/mod.rs):
 //
 //   Csr<T>            the arrays of a matrix
 //   entries_sum       a lane's share of the products of some entries
-//   lanes_sum         the sum over a group of lanes, in each of them
-//   row_sum<T, G>     the sum of a row by a group of G lanes of a warp, in each of them
+//   lanes_sum         the sum over a group of lanes, valid in each of them
+//   row_sum<T, G>     the sum of a row by a group of G lanes of a warp, valid in each of them
 //
-// Values and columns that lanes read side by side take no place in L1, which x needs. A thread that has a row of its own
-// reads parts of sectors that its neighbours need, too, so they do.
+// Values and columns that adjacent lanes read are used once, and take no place in L1, which x needs. A thread with a
+// row of its own reads parts of sectors that its neighbors need too, so these go through L1.
 #pragma once
 
 #include "../common/certify.cuh"
@@ -14,7 +14,7 @@
 
 #define ALL_LANES 0xFFFFFFFFu
 
-// Entries starts[i] to starts[i + 1] belong to row i.
+// Row i has entries [starts[i], starts[i + 1]).
 template <typename T> struct Csr {
     const u32* __restrict__ starts;
     const u32* __restrict__ columns;
@@ -40,11 +40,11 @@ template <bool SIDE_BY_SIDE, typename T> LAB T entry(const T* at) {
     return __ldg(at);
 }
 
-// The products of entries from, from + step … below end, of which IN_FLIGHT_ROW are gathered together.
+// The sum of the products of entries from, from + step, … below `end`, with IN_FLIGHT_ROW gathers in flight.
 #define IN_FLIGHT_ROW 4u
 template <typename T, bool SIDE_BY_SIDE = true> LAB T entries_sum(const Csr<T>& a, const T* __restrict__ x, u32 from, u32 end, u32 step) {
     T sum = 0;
-    // 64 bits, because the last step may end beyond 2^32.
+    // 64 bits: the last step may end past 2^32.
     for (u64 at = from; at < end; at += (u64)IN_FLIGHT_ROW * step) {
         u32 columns[IN_FLIGHT_ROW];
         T values[IN_FLIGHT_ROW];
@@ -62,14 +62,14 @@ template <typename T, bool SIDE_BY_SIDE = true> LAB T entries_sum(const Csr<T>& 
     return sum;
 }
 
-// The sum over groups of `lanes` lanes, a power of two. All lanes of the warp must call this.
+// The sum over groups of `lanes` lanes, a power of two, valid in each lane. All lanes of the warp must call this.
 template <typename T> LAB T lanes_sum(T mine, u32 lanes) {
     for (u32 step = lanes / 2u; step > 0; step /= 2u) mine += __shfl_xor_sync(ALL_LANES, mine, (int)step);
     return mine;
 }
 
-// The sum of a row by LANES lanes next to each other, of which this one is number `lane`. All lanes of the warp must call
-// this; those of a group without a row pass an empty one.
+// The sum of row [begin, end) by LANES adjacent lanes; this one is number `lane`. All lanes of the warp must call
+// this; groups without a row pass an empty one.
 template <typename T, u32 LANES>
 LAB T row_sum(const Csr<T>& a, const T* __restrict__ x, u32 begin, u32 end, u32 lane) {
     return lanes_sum(begin < end ? entries_sum<T, LANES != 1u>(a, x, begin + lane, end, LANES) : T(0), LANES);

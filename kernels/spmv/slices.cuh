@@ -1,5 +1,6 @@
-// Sums over the rows of a matrix in blocks of columns, each in slices of 32 rows (src/core/primitives/spmv/slices.rs). A block of
-// threads keeps the part of the vector that a block of columns needs in shared memory; a lane has a row of a slice.
+// Sums over the rows of a matrix in blocks of columns, each in slices of 32 rows (src/core/primitives/spmv/slices.rs).
+// A thread block keeps the part of the vector that a block of columns needs in shared memory; a lane has a row of a
+// slice.
 #pragma once
 
 #include "../common/hints.cuh"
@@ -7,17 +8,17 @@
 // Groups of a slice that a lane has in flight.
 #define GROUPS 4u
 
-// The part of a vector that a block of threads gathers from.
+// The part of the vector that a thread block gathers from.
 extern __shared__ uint4 dense[];
 
 struct Slices {
-    const u32* starts;   // the first group of each slice, and the number of groups
+    const u32* starts;   // [slice]: its first group; then the number of groups
     const void* places;  // u16: the column within the block of columns; u32 if there is one block
     const void* values;
-    const u32* rows;     // of the lanes of slices
+    const u32* rows;     // [slice][lane]: the lane's row
 };
 
-// What a lane loads at a time.
+// The word type of BYTES bytes: a lane's places of a group.
 template <u32 BYTES> struct Load;
 template <> struct Load<4> {
     typedef u32 Word;
@@ -29,7 +30,7 @@ template <> struct Load<16> {
     typedef uint4 Word;
 };
 
-// The sum of the lane's row of a slice. A group has 16 bytes of values, and as many places of type P.
+// The sum of the lane's row of a slice. Of a group, a lane has 16 bytes of values, and as many places of type P.
 template <typename T, typename P> LAB T slice_sum(const Slices& s, const T* __restrict__ vector, u32 slice) {
     const u32 SIZE = 16u / sizeof(T);
     typedef typename Load<SIZE * sizeof(P)>::Word Places;
@@ -58,9 +59,8 @@ template <typename T, typename P> LAB T slice_sum(const Slices& s, const T* __re
     return sum;
 }
 
-// The sums of slices `begin` to `end` of a matrix of so many rows and columns, `width` columns in a block: element at of
-// the vector is vector(at), and each(layer, row, sum) gets the sum of a row over block `layer`. All threads of the block
-// must call this.
+// Calls each(layer, row, sum) with the sum of each row of slices [begin, end); `layer` is the slice's block of `width`
+// columns, and vector(at) element `at` of the vector. All threads of the block must call this.
 template <typename T, typename Vector, typename Each>
 LAB void sum_slices(const Slices& s, u32 begin, u32 end, u64 rows, u64 columns, u64 width, Vector vector, Each each) {
     T* near = (T*)dense;

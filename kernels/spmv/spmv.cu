@@ -1,5 +1,12 @@
-// spmv: y = A·x, or y = A·x + z, of a sparse matrix in compressed rows (src/core/primitives/spmv/mod.rs). Only rows below
-// `rows` are computed, which is less than the matrix has only for a deliberate mistake. z may be missing.
+// spmv: y = A·x, or y = A·x + z if z is not null, of a sparse matrix in compressed rows
+// (src/core/primitives/spmv/mod.rs).
+//
+//   thread, warp, block   a row for each (rows.cuh)
+//   balanced, sorted      equal shares of rows and entries (tile.cuh), with entries in the order of rows or of columns
+//   blocks, slices        slices of rows, with or without blocks of columns (slices.cuh)
+//   products              in passes over chunks of x; then `sums` by tiles, or a segmented scan (`heads`, `first`)
+//
+// Rows from `rows` on are not computed; there are such rows only for a deliberate mistake.
 #include "slices.cuh"
 #include "tile.cuh"
 
@@ -9,7 +16,7 @@ template <typename T, u32 LANES>
 LAB void by_rows(Csr<T> a, const T* __restrict__ x, const T* __restrict__ z, T* y, u32 rows) {
     const u32 lane = threadIdx.x % LANES, groups = blockDim.x / LANES;
     const u64 all = (u64)gridDim.x * groups;
-    // All lanes of a warp make as many rounds.
+    // All lanes of a warp make the same number of rounds.
     for (u64 first = (u64)blockIdx.x * groups; first < rows; first += all) {
         const u64 row = first + threadIdx.x / LANES;
         const u32 begin = row < rows ? a.starts[row] : 0u, end = row < rows ? a.starts[row + 1] : 0u;
@@ -37,8 +44,8 @@ template <typename T> LAB void by_blocks(Csr<T> a, const T* __restrict__ x, cons
 
 #define ITEMS (TILE / THREADS)
 
-// The place of a product in shared memory: one place in 128 bytes stays empty, so that rows of 8, 16 … entries, which
-// threads next to each other sum, begin in different banks.
+// The place of a product in shared memory: one place after every 128 bytes stays empty, so that rows of 8, 16, …
+// entries, which adjacent threads sum, begin in different banks.
 template <typename T> LAB u32 place(u32 at) { return at + at / (u32)(128u / sizeof(T)); }
 
 template <typename T> struct Products {
@@ -51,7 +58,7 @@ template <typename T> struct Products {
     }
 };
 
-// Without GATHERED, the values are products already.
+// GATHERED: multiplies the values by x. Else they are products already.
 template <typename T, bool GATHERED>
 LAB void balanced(const u32* __restrict__ firsts, Csr<T> a, u64 total, const T* __restrict__ x, const T* __restrict__ z,
                   T* y, T* carries, u32 rows) {
@@ -80,15 +87,15 @@ LAB void balanced(const u32* __restrict__ firsts, Csr<T> a, u64 total, const T* 
     sum_rows(tile, a.starts + tile.row0, Products<T>{products}, z, y, &carries[blockIdx.x], rows);
 }
 
-// ---- the same with the entries of a tile in the order of their columns -----------------------
+// ---- such shares, with the entries of a tile in the order of their columns --------------------
 
-// Rows and entries of a block together, its threads, and the entries that a thread has in flight.
+// Rows + entries per tile, threads per block, and entries that a thread has in flight.
 #define SORTED_TILE 8192u
 #define SORTED_THREADS 1024u
 #define SORTED_ITEMS 4u
 
-// A warp gathers columns that are near each other, so that it takes fewer sectors; each product goes to the place that its
-// entry has in its row.
+// A warp gathers columns near each other, so that it takes fewer sectors; each product goes to its entry's place in
+// row order.
 template <typename T>
 LAB void sorted(const u32* __restrict__ firsts, Csr<T> a, const u16* __restrict__ places, u64 total, const T* __restrict__ x,
                 const T* __restrict__ z, T* y, T* carries, u32 rows) {
@@ -118,8 +125,8 @@ LAB void sorted(const u32* __restrict__ firsts, Csr<T> a, const u16* __restrict_
     sum_rows(tile, a.starts + tile.row0, Products<T>{products}, z, y, &carries[blockIdx.x], rows);
 }
 
-// Adds what tiles have left for rows that end in later ones. Sums over 32 tiles go to y at once; only a row that spans
-// more has its parts added in no particular order.
+// Adds the carries of tiles to the rows that end in later tiles. A warp sums the carries of 32 tiles row by row first;
+// only a row that spans more tiles has its parts added in no particular order.
 template <typename T> LAB void carry(const u32* __restrict__ firsts, const T* __restrict__ carries, u32 tiles, u32 rows, T* y) {
     const u32 tile = (u32)thread_index(), lane = threadIdx.x % 32u;
     const u32 row = tile < tiles ? firsts[tile + 1] : ~0u;
@@ -135,7 +142,7 @@ template <typename T> LAB void carry(const u32* __restrict__ firsts, const T* __
 
 // ---- blocks of columns whose part of x is in shared memory -----------------------------------
 
-// The sums of a share of the slices, of each row as many as there are blocks of columns. A block of threads has one share.
+// layers[layer · n + row] = the row's sum over one block of columns. Each thread block has a share of the slices.
 template <typename T>
 LAB void in_blocks(const Slices& s, const u32* __restrict__ shares, const T* __restrict__ x, T* layers, u32 n, u32 columns,
                    u32 width, u32 rows) {
@@ -167,11 +174,11 @@ template <typename T> LAB void by_slices(const Slices& s, const T* __restrict__ 
 
 // ---- products in passes over chunks of x (he2007 §4.3) --------------------------------------
 
-// Entries of a thread at a time.
+// Entries that each thread has in flight.
 #define IN_PASS 4u
 
-// The products of the entries whose columns are in [low, low + width). If there are heads, a bit for each entry, they are
-// cleared.
+// products[at] = value · x[column] for the entries with columns in [low, low + width). Clears `heads`, a bit per
+// entry, if not null.
 template <typename T>
 LAB void one_pass(Csr<T> a, const T* __restrict__ x, T* products, u32* heads, u32 entries, u32 low, u32 width) {
     for (u64 first = thread_index(); first < entries; first += IN_PASS * thread_count()) {
@@ -192,8 +199,8 @@ LAB void one_pass(Csr<T> a, const T* __restrict__ x, T* products, u32* heads, u3
 
 // ---- sums by a segmented scan (sengupta2007 §4.2) --------------------------------------------
 
-// The heads of the segments. A row without entries has none: it would share that of the row behind it, or have one
-// behind the last entry.
+// Sets the head of each segment, i.e. of each row with entries. A row without entries has none: it would share the
+// next row's head, or have one past the last entry.
 template <typename T> LAB void set_heads(Csr<T> a, u32* heads, u32 rows) {
     for (u64 row = thread_index(); row < rows; row += thread_count()) {
         const u32 start = a.starts[row];
@@ -201,7 +208,7 @@ template <typename T> LAB void set_heads(Csr<T> a, u32* heads, u32 rows) {
     }
 }
 
-// Each row's sum, which a backward scan has left at its first entry.
+// y[row] = the row's sum, which a backward scan has left at its first entry.
 template <typename T> LAB void from_heads(Csr<T> a, const T* __restrict__ z, T* y, u32 rows) {
     for (u64 row = thread_index(); row < rows; row += thread_count()) {
         const u32 start = a.starts[row];
@@ -211,7 +218,7 @@ template <typename T> LAB void from_heads(Csr<T> a, const T* __restrict__ z, T* 
 
 // ---- the certificate -----------------------------------------------------------------------
 
-// Each row of the matrix again, in f64: y must be exact if all numbers are integers whose sums the type represents, and
+// Recomputes each row in f64: y must be exact if all numbers are integers whose sums the type represents, and
 // otherwise within the bound of a sum of rounded products in any order, γ·Σ|a||x| (Higham 2002, §3.1).
 template <typename T>
 LAB void certify(Csr<T> a, const T* __restrict__ x, const T* __restrict__ z, const T* y, u64 rows, u32 exact, u64* report) {
@@ -233,7 +240,7 @@ LAB void certify(Csr<T> a, const T* __restrict__ x, const T* __restrict__ z, con
             sum += (double)z[row];
             size += z[row] < 0 ? -(double)z[row] : (double)z[row];
         }
-        // Twice, for the f64 that is compared with has errors, too.
+        // Twice the bound: the f64 that y is compared with has errors, too.
         const double terms = (double)(a.starts[row + 1] - a.starts[row]) + 2.0;
         const bool whole = exact != 0 && size * unit <= 1.0;
         const double bound = whole ? 0.0 : 2.0 * terms * unit * size, apart = (double)y[row] - sum;

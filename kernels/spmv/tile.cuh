@@ -1,16 +1,16 @@
-// Sums over the rows of a tile, whose entries a block has in shared memory (src/core/primitives/spmv/tiles.rs). The ends of
-// rows and the entries, merged in order, are cut into tiles (Merrill and Garland: Merge-based parallel sparse
-// matrix-vector multiplication, SC 2016): tile t holds the ends of rows firsts[t] to firsts[t + 1], and the sum of the
+// Sums over the rows of a tile, whose entries a block has in shared memory (src/core/primitives/spmv/tiles.rs). The
+// ends of rows and the entries, merged in order, are cut into tiles (Merrill and Garland: Merge-based parallel sparse
+// matrix-vector multiplication, SC 2016). Tile t has the ends of rows [firsts[t], firsts[t + 1]); the sum of its
 // entries of a row that ends in a later tile goes to carries[t].
 #pragma once
 
 #include "rows.cuh"
 
-// Rows and entries of a block together, and its threads, in most kernels.
+// Rows + entries per tile, and threads per block, in most kernels.
 #define TILE 2048u
 #define THREADS 256u
 
-// A row with more entries for each of its lanes than this is summed by a whole warp.
+// A row with more than LONG entries per lane is summed by a whole warp.
 #define LONG 32u
 
 template <typename T> LAB void put(T* y, const T* __restrict__ z, u64 row, T sum) {
@@ -19,10 +19,10 @@ template <typename T> LAB void put(T* y, const T* __restrict__ z, u64 row, T sum
 
 // The extent of a tile.
 struct Tile {
-    u32 row0;    // the first row that ends in it
-    u32 mine;    // the rows of which it has entries; the last of them ends in a later tile
-    u32 entry0;  // its first entry
-    u32 count;   // entries
+    u32 row0;    // first row that ends in it
+    u32 mine;    // rows with entries in it; the last of them ends in a later tile
+    u32 entry0;  // first entry
+    u32 count;   // number of entries
 
     LAB_MEMBER Tile(const u32* __restrict__ firsts, u32 tile, u64 total, u32 size = TILE) {
         const u64 from = (u64)tile * size, to = from + size < total ? from + size : total;
@@ -34,8 +34,8 @@ struct Tile {
     }
 };
 
-// Writes the sums of a tile's rows. `starts` are those of its own rows; entries.sum(begin, end, step) adds entries of
-// the tile. Lanes next to each other share a row if there are more threads than rows.
+// Writes the sums of a tile's rows. `starts` begins at its first row; entries.sum(begin, end, step) adds entries of
+// the tile. Adjacent lanes share a row if there are more threads than rows.
 template <typename T, typename Entries>
 LAB void sum_rows(const Tile& tile, const u32* __restrict__ starts, const Entries& entries, const T* __restrict__ z, T* y,
                   T* carry, u32 rows) {

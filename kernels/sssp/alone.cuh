@@ -1,27 +1,24 @@
-// A step of sssp whose warps go on alone (method fusion).
+// Method fusion of sssp: a step in which each warp goes on alone for some rounds before the grid meets.
 //
-// Each warp takes its share of the frontier into a ring in shared memory. In a round it relaxes the arcs of a few vertices
-// of the ring; what it finds near goes into the ring, what is far into a list. After some rounds, or when its ring is empty,
-// it hands over what is left.
+// A warp takes its share of the frontier into a ring in shared memory. In a round it relaxes the arcs of a few
+// vertices of the ring; near targets go into the ring, far ones into a list. After some rounds, or when the ring is
+// empty, it hands over what is left. Latency counts, since rounds depend on each other: a round waits for memory once,
+// unless a row is long. The first arcs of each vertex are copied into an ELLPACK array of 2^ell_bits slots per vertex,
+// which need no look at where the row begins: a round fetches a target's arcs into L1, for the next round, while it
+// reads the target's distance. It also reads whether the vertices that it relaxes have come nearer.
 //
-// Steps follow each other, and so do rounds, so their latency counts. A round waits once for memory, unless a row is long.
-// The first arcs of each vertex are copied into an ELLPACK array, 2^ell_bits slots for each, where a warp finds them without
-// looking where the vertex's row begins; so it can fetch a target's arcs into the first-level cache while it reads the
-// target's distance, and the next round finds them there. Beside that it looks whether the vertices that it relaxes have come
-// nearer since.
-//
-// It does not wait until distances are lowered: of two warps that lower one at the same time both go on, and what the one
-// with the longer way leaves is dropped at its turn. Where both ways are equally long, some arcs are relaxed twice; of a
-// vertex with many arcs, only those in its slots are (row_of).
+// Nobody waits for atomicMin: if two warps lower a distance at once, both go on, and the longer way's entry is dropped
+// at its turn. If both ways are equally long, some arcs are relaxed twice, but of a vertex with many arcs only those
+// in its slots (row_of).
 #pragma once
 
 #include "../common/hints.cuh"
 #include "step.cuh"
 
 #define RING 128u   // vertices of a warp's ring; a power of two
-#define FAR 64u     // vertices of its list, to which lanes may add before it is emptied
+#define FAR 64u     // vertices of a warp's list, emptied when fewer than 32 places are left
 
-// Fills a vertex's unused slots; and stands in the last slot of a vertex with more arcs than slots.
+// NO_ARC fills a vertex's unused slots. MORE_ARCS is the last slot of a vertex with more arcs than slots.
 #define NO_ARC ((u64)NEVER << 32 | NEVER)
 #define MORE_ARCS ((u64)NEVER << 32 | (NEVER - 1u))
 
@@ -42,18 +39,18 @@ LAB void fill_ell(const Search& s) {
     }
 }
 
-// Vertices that a warp has found.
+// The vertices that a warp has found.
 struct Own {
-    u64 ring[RING];  // entries, as of the frontier
+    u64 ring[RING];  // entries, like those of the frontier
     u64 far[FAR];
 };
 
-// The warps of a block, and what they hand over.
+// The warps of a block, and how many vertices they hand over.
 struct Alone {
     Own warps[THREADS / 32];
-    u32 near[THREADS / 32], far[THREADS / 32];  // how many each hands over, and those of the warps before it
-    u32 near_begin, far_begin;                  // where the block's begin
-    u32 least;                                  // of the far distances
+    u32 near[THREADS / 32], far[THREADS / 32];  // [warp]: number, then exclusive scan
+    u32 near_begin, far_begin;                  // where the block's vertices begin
+    u32 least;                                  // least of the far distances
 };
 
 // The search of one warp.
@@ -62,17 +59,17 @@ struct WarpSearch {
     const Window& w;
     const Near& to;
     Own& own;
-    u32 head, tail;  // of the ring, counted on
+    u32 head, tail;  // positions in the ring, modulo RING
     u32 far;
     u32 least;
     u32 relaxed;
-    u32 fetched[4];  // words of arcs that the last round has fetched
+    u32 fetched[4];  // words of arcs that the last round has fetched into L1
 
     LAB_MEMBER u32 pile() const { return w.last(s) + w.turn; }
 
     LAB_MEMBER u32 waiting() const { return tail - head; }
 
-    // Drops what already lies in the pile of the farthest.
+    // Drops the far vertices that the last pile holds already, and updates `least`.
     LAB_MEMBER void settle() {
         __syncwarp();
         u32 kept = 0;
@@ -94,13 +91,13 @@ struct WarpSearch {
         far = kept;
     }
 
-    // Writes the list to a place of the pile.
+    // Writes the list to the last pile, from place `begin` on.
     LAB_MEMBER void write_far(u32 begin) {
         u32* const there = s.piles + (u64)(pile() - 1) * s.room + begin;
         for (u32 i = lane_of(); i < far; i += 32) there[i] = (u32)own.far[i];
     }
 
-    // Empties the list.
+    // Empties the list into the last pile.
     LAB_MEMBER void flush_far() {
         settle();
         u32 begin = 0;
@@ -110,7 +107,8 @@ struct WarpSearch {
         __syncwarp();
     }
 
-    // Adds vertices to the ring, which has room, or to the list, which is emptied before it is full. All lanes must call this.
+    // Adds vertices to the ring, which must have room, or to the list, which is emptied in time. All lanes must call
+    // this.
     LAB_MEMBER void add(bool to_ring, bool to_list, u64 entry) {
         const u32 near_ones = __ballot_sync(EVERYONE, to_ring), far_ones = __ballot_sync(EVERYONE, to_list);
         const u32 in_ring = tail + __popc(near_ones & lanes_below()), in_list = far + __popc(far_ones & lanes_below());
@@ -121,8 +119,8 @@ struct WarpSearch {
         if (far > FAR - 32u) flush_far();
     }
 
-    // Relaxes the arcs of an entry's vertex behind those in its slots. False, and the entry goes to the next frontier, if there
-    // are many or the ring has no room for all that they may lead to.
+    // Relaxes the arcs of an entry's vertex past those in its slots. If they are many, or the ring has no room for all
+    // their targets, puts the entry into the next frontier instead and returns false.
     LAB_MEMBER bool relax_rest(u64 entry) {
         const u32 vertex = (u32)entry, distance = (u32)(entry >> 32), limit = w.limit(s);
         const u32 begin = __ldg(&s.starts[vertex]), degree = __ldg(&s.starts[vertex + 1]) - begin;
@@ -133,7 +131,7 @@ struct WarpSearch {
         for (u32 first = (1u << s.ell_bits) - 1u; first < degree; first += 32) {
             const u32 k = first + lane_of();
             const u64 arc = k < degree ? __ldg(&s.arcs[begin + k]) : NO_ARC;
-            // A sum beyond 32 bits is no distance.
+            // A sum of 2^32 or more is no distance.
             const u32 target = (u32)arc, through = distance + (u32)(arc >> 32);
             const bool counts = target < s.vertices && through >= distance;
             const bool nearer = counts && through < __ldcg(&s.distances[target]), near = through < limit;
@@ -144,8 +142,8 @@ struct WarpSearch {
         return true;
     }
 
-    // Relaxes the arcs of the first vertices of the ring; each lane has BATCH of them in flight. False if the next step is to
-    // relax some of them.
+    // Relaxes the arcs of the first vertices of the ring, with BATCH arcs per lane in flight. Returns false if some
+    // are left to the next step.
     template <u32 BATCH> LAB_MEMBER bool round() {
         const u32 limit = w.limit(s), together = (32u * BATCH) >> s.ell_bits;
         const u32 taken = waiting() < together ? waiting() : together, slot = lane_of() & ((1u << s.ell_bits) - 1u);
@@ -162,16 +160,16 @@ struct WarpSearch {
         head += taken;
 #pragma unroll
         for (u32 b = 0; b < BATCH; ++b) {
-            // A sum beyond 32 bits is no distance.
+            // A sum of 2^32 or more is no distance.
             const u32 weight = (u32)(arc[b] >> 32);
             target[b] = (u32)arc[b];
             through[b] = (u32)(entry[b] >> 32) + weight;
-            // Rows that the last round has fetched are among these, or will soon be.
+            // Waits for the rows that the last round fetched: this round or a later one reads them.
             if (b == 0) wait_for(fetched[0] & fetched[1] & fetched[2] & fetched[3], s.ell);
             counts[b] = has[b] && target[b] < s.vertices && through[b] >= weight;
             const u32 at = counts[b] ? target[b] : 0u;
             seen[b] = load_cg_l2_128b(&s.distances[at]);
-            // A sector of memory holds four arcs; the first two sectors are fetched.
+            // A sector holds four arcs; the first two sectors are fetched.
             const u32* const slots = (const u32*)(s.ell + ((u64)at << s.ell_bits));
             if (counts[b] && through[b] < limit) fetched[2 * b] = load_l2_128b(slots);
             if (counts[b] && through[b] < limit && s.ell_bits > 2) fetched[2 * b + 1] = load_l2_128b(slots + 8);
@@ -181,7 +179,7 @@ struct WarpSearch {
         __syncwarp();
 #pragma unroll
         for (u32 b = 0; b < BATCH; ++b) {
-            // A vertex that has come nearer has another entry.
+            // A vertex that has come nearer since has another entry.
             counts[b] = counts[b] && now[b] >= (u32)(entry[b] >> 32);
             const bool nearer = counts[b] && through[b] < seen[b], near = through[b] < limit;
             if (nearer) atomicMin(&s.distances[target[b]], through[b]);
@@ -203,7 +201,7 @@ struct WarpSearch {
     }
 };
 
-// Sums up what the warps before each one hand over. Returns the sum of all.
+// Exclusive scan of the warps' counts, in place; returns the sum of all.
 LAB u32 sum_before(u32* counts) {
     u32 sum = 0;
     for (u32 k = 0; k < blockDim.x / 32; ++k) {
@@ -214,7 +212,7 @@ LAB u32 sum_before(u32* counts) {
     return sum;
 }
 
-// Appends to the next frontier and to the pile what the warps of the block have left.
+// Appends what the block's warps have left to the next frontier and to the last pile.
 LAB void hand_over(Alone& alone, WarpSearch& warp) {
     const u32 number = threadIdx.x / 32, waiting = warp.waiting();
     warp.settle();
@@ -236,15 +234,16 @@ LAB void hand_over(Alone& alone, WarpSearch& warp) {
     warp.write_far(alone.far_begin + alone.far[number]);
 }
 
-// True if there is no more than a vertex for each thread.
+// True if there is at most one vertex per thread.
 LAB bool is_narrow(u32 count) { return count <= gridDim.x * blockDim.x; }
 
-// Relaxes the block's share of a narrow frontier, and what its warps find near. A share with a vertex of many arcs is for all
-// threads of the block, and they do not go on. Returns the number of arcs, to each thread its own.
+// Relaxes the block's share of a narrow frontier, and what its warps find near. If a vertex of the share has many
+// arcs, all threads of the block relax the share together, and do not go on. The results of all threads add up to the
+// number of arcs.
 template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& rows, const u64* frontier, u32 count, const Near& to) {
     __shared__ Alone alone;
     const u32 share = (count + gridDim.x - 1) / gridDim.x, first = blockIdx.x * share;
-    // Neighbours in the frontier go to different warps.
+    // Neighbors in the frontier go to different warps.
     const u32 i = threadIdx.x / 32 + lane_of() * (blockDim.x / 32);
     const bool has = i < share && first + i < count;
     const u64 entry = has ? __ldcg(&frontier[first + i]) : 0ull;
@@ -260,7 +259,7 @@ template <int WAY> LAB u64 relax_alone(const Search& s, const Window& w, Rows& r
     __syncwarp();
     bool goes_on = true;
     for (u32 k = 0; k < s.rounds && goes_on && warp.waiting() > 0; ++k) {
-        // Others should have a share of what is more, and a round of two batches adds up to 64.
+        // With more vertices waiting, other warps should get a share; and a round of two batches adds up to 64.
         if (warp.waiting() > RING - 64u) break;
         goes_on = warp.waiting() <= 32u >> s.ell_bits ? warp.round<1>() : warp.round<2>();
     }

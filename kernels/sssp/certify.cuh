@@ -1,5 +1,5 @@
-// The certificate of sssp (src/core/primitives/sssp/mod.rs proves it): no arc can lower a distance, and every vertex with a
-// distance is supported, by a tight arc of a weight above 0 or from a supported vertex by one of weight 0.
+// The certificate of sssp (proved in src/core/primitives/sssp/mod.rs): no arc can lower a distance, and every vertex
+// with a distance is supported, by a tight arc of a weight above 0, or by one of weight 0 from a supported vertex.
 #pragma once
 
 #include "../common/certify.cuh"
@@ -16,13 +16,13 @@ struct Paths {
     u32 source;
 };
 
-// Calls f(vertex, first arc, end) in all lanes of a warp for each vertex.
+// Calls f(vertex, first arc, end) for each vertex, in all lanes of a warp.
 template <class F> LAB void for_vertices(const Paths& p, F f) {
     for (u64 v = thread_index() / 32; v < p.vertices; v += thread_count() / 32) f((u32)v, p.starts[v], p.starts[v + 1]);
 }
 
-// The source is at 0, and no arc can lower a distance; marks the vertices that tight arcs of a weight above 0 support. Sums
-// up the graph, too, of which a kernel might have changed something.
+// Checks that the source is at 0 and that no arc can lower a distance; marks the vertices that tight arcs of a weight
+// above 0 support. finding->sum = a checksum of the graph, which a kernel might have changed.
 LAB void relaxes(const Paths& p, u32* supported, Finding* finding) {
     u32 checked = 0;
     u64 sum = 0;
@@ -50,7 +50,7 @@ LAB void relaxes(const Paths& p, u32* supported, Finding* finding) {
     add_sum(&finding->sum, sum);
 }
 
-// A vertex that u supports by an arc of weight 0 and that is not marked; UNREACHED if there is none.
+// A vertex that u supports by an arc of weight 0 and that is not marked yet; UNREACHED if there is none.
 LAB u32 supported_by(const Paths& p, const u32* supported, u32 u) {
     for (u64 at = p.starts[u]; at < p.starts[u + 1]; ++at) {
         const u32 v = (u32)p.arcs[at];
@@ -61,7 +61,8 @@ LAB u32 supported_by(const Paths& p, const u32* supported, u32 u) {
     return UNREACHED;
 }
 
-// Marks what marked vertices support by arcs of weight 0, and from there a path of such arcs. Sets *any if there was any.
+// Marks vertices that marked ones support by arcs of weight 0, and follows such arcs from each along a path. Sets *any
+// if it marked one.
 LAB void supports(const Paths& p, u32* supported, u32* any) {
     for_vertices(p, [&](u32 u, u32 begin, u32 end) {
         const u32 distance = p.distances[u];
@@ -76,7 +77,7 @@ LAB void supports(const Paths& p, u32* supported, u32* any) {
     });
 }
 
-// Every vertex with a distance is marked.
+// Checks that every vertex with a distance is marked.
 LAB void reached(const Paths& p, const u32* supported, Finding* finding) {
     u32 count = 0;
     for (u64 v = thread_index(); v < p.vertices; v += thread_count()) {

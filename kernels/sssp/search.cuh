@@ -1,10 +1,11 @@
-// The loop of sssp: steps, and between them the piles behind the frontier.
+// The loop of sssp: steps while the frontier has vertices; when it is empty, the next pile is distributed into it.
 #pragma once
 
 #include "../common/grid_barrier.cuh"
 #include "alone.cuh"
 
-// Distributes what a bucket's pile held: whatever is settled by now is dropped. `low` is the least distance of the bucket.
+// Distributes a bucket's pile: vertices nearer than `low`, the bucket's least distance, are settled and dropped; the
+// others go to the next frontier or to another pile.
 template <int WAY> LAB void distribute(const Search& s, const Window& w, u32 from, u32 count, u32 low, const Near& to) {
     const u32* pile = s.piles + (u64)(from - 1) * s.room;
     const u32 limit = w.limit(s);
@@ -28,7 +29,7 @@ template <int WAY> LAB void distribute(const Search& s, const Window& w, u32 fro
     }
 }
 
-// Goes on to the next pile that holds anything; false if there is none.
+// Moves the window to the next pile that is not empty, and distributes it; false if there is none.
 template <int WAY> LAB bool go_on(const Search& s, Window& w, GridBarrier& barrier, const Near& to) {
     State* const state = s.state;
     u32 pile = w.bucket + 1;
@@ -37,7 +38,7 @@ template <int WAY> LAB bool go_on(const Search& s, Window& w, GridBarrier& barri
     if (far) pile = w.last(s) + w.turn;
     const u32 count = w.last(s) == 0 ? 0u : __ldcg(&state->piled[pile]), least = __ldcg(&state->least[w.turn]);
     if (count == 0) return false;
-    barrier.meet();  // all have read it
+    barrier.meet();  // all blocks have read the counters
     if (thread_index() == 0) {
         state->piled[pile] = 0;
         if (far) state->least[w.turn] = NEVER;

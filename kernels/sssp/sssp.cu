@@ -1,9 +1,9 @@
-// sssp: distances from one vertex of a graph. One launch of blocks that are all resident at once holds the whole loop:
-// each step relaxes the arcs of the frontier, and a barrier of the grid ends it. src/core/primitives/sssp/mod.rs says what the
-// methods defer.
+// sssp: distances from one vertex of a graph. One launch, whose blocks are all resident at once, runs the whole loop:
+// each step relaxes the arcs of the frontier, and ends with a barrier of the grid. src/core/primitives/sssp/mod.rs
+// says what the methods defer.
 //
-// An entry of the frontier is a vertex with the distance that it has fallen to, and counts only until it falls further. What
-// waits in piles carries no distance, and has a bit for each pile in which it stands.
+// An entry of the frontier is a vertex with the distance that it has fallen to, and counts only until it falls
+// further. A vertex in a pile carries no distance; it has a bit for each pile that holds it.
 #include "search.cuh"
 #include "certify.cuh"
 
@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_bucketing(Search s
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_multisplit(Search s) { search<BY_BLOCKS, false>(s); }
 
-// Near-far, whose warps go on alone before all meet.
+// near-far, with warps that go on alone (alone.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS, 1) sssp_fusion(Search s) { search<BY_WARPS, true>(s); }
 
 extern "C" __global__ void sssp_relaxes(Paths p, u32* supported, Finding* finding) { relaxes(p, supported, finding); }

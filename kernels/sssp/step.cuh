@@ -1,5 +1,6 @@
-// A step of sssp: the window of distances (src/core/primitives/sssp/window.rs), the frontier, and the piles behind it. Blocks lay
-// out the arcs of their vertices, and their threads relax them in turn, whoever's they are.
+// A step of sssp: the window of distances (src/core/primitives/sssp/window.rs), the frontier, and the piles of
+// deferred vertices. A block lays out the arcs of its vertices one vertex after another, and its threads take arcs in
+// turn, no matter to which vertex they belong.
 #pragma once
 
 #include "../common/certify.cuh"
@@ -8,53 +9,53 @@
 #define THREADS 512
 #define ITEMS 4          // arcs that a thread has in flight
 #define NEVER 0xFFFFFFFFu
-#define PILES 64         // more than there are
+#define PILES 64         // upper bound; buckets and piles are numbers of PILE_BITS bits
 #define PILE_BITS 6
-#define HEAVY 64u        // vertices with more arcs are for a block
-#define RECORD 4096u     // steps of which the size of the frontier is kept; a power of two
+#define HEAVY 64u        // a vertex with more arcs is for a whole block
+#define RECORD 4096u     // steps whose frontier size is kept; a power of two
 
-// Ways of appending vertices to piles: each by an atomic operation of its own, by one of its warp for all of the only
-// pile, or by one of its block for each pile, after a multisplit of the block's vertices.
+// Ways to append vertices to piles: with one atomic operation per vertex; per warp, if there is only one pile; or per
+// block and pile, after a multisplit of the block's vertices.
 #define ONE_BY_ONE 0
 #define BY_WARPS 1
 #define BY_BLOCKS 2
 
-// Counters that the blocks share; zero at the beginning.
+// Counters that the blocks share; zero before the launch.
 struct State {
-    u64 relaxed;       // arcs, at the end
+    u64 relaxed;       // number of relaxed arcs, stored at the end
     u32 steps;
-    u32 barrier[2];    // of GridBarrier
-    u32 counts[3];     // lengths of the frontiers of this step, the next, and the one after it
-    u32 least[2];      // no distance in the last pile is below it; for each of the two that are the last in turn
-    u32 piled[PILES];  // lengths of the piles
+    u32 barrier[2];    // words of GridBarrier
+    u32 counts[3];     // [phase % 3]: lengths of the frontiers
+    u32 least[2];      // [turn]: no distance in this last pile is below it
+    u32 piled[PILES];  // [pile]: its length
 };
 
 struct Search {
     const u32* starts;
-    const u64* arcs;    // target, and weight in the upper half
+    const u64* arcs;    // weight << 32 | target
     u32* distances;
-    u64* even;          // the frontiers of steps with even and odd numbers: vertex, and distance in the upper half
+    u64* even;          // frontiers of even and odd phases: distance << 32 | vertex
     u64* odd;
-    u32* piles;         // `buckets` of them, of a length of `room` each; the last two hold what is farthest, in turn
-    u32* in_piles;      // a bit for each bucket
+    u32* piles;         // [pile - 1][room]; the last two piles hold the farthest vertices in turn
+    u32* in_piles;      // [vertex]: a bit per bucket whose pile holds it
     State* state;
-    u32* record;        // sizes of the frontier (slot_of)
-    u64* ell;           // the first arcs of each vertex, in 1 << ell_bits slots (fill_ell), if warps go on alone; or null
-    u32* relaxed;       // the distance from which blocks have relaxed a vertex with many arcs, if warps go on alone; or null
-    u32 vertices;       // those that count
+    u32* record;        // sizes of the frontier, by slot_of
+    u64* ell;           // fusion: first arcs of each vertex, in 1 << ell_bits slots (fill_ell); or null
+    u32* relaxed;       // fusion: [vertex]: least distance at which its many arcs were relaxed; or null
+    u32 vertices;       // number of vertices; arcs to others do not count
     u32 room;
     u32 source;
     u32 delta;
     u32 buckets;
     u32 ell_bits;
-    u32 rounds;         // in which a warp goes on alone
+    u32 rounds;         // fusion: rounds of a step
     u32 unused;
 };
 
-// The distances that are relaxed at present, and those of the buckets behind.
+// Bucket b has the distances base + delta · [b, b + 1), the last one also all greater ones. `bucket` is being relaxed.
 struct Window {
     u32 base, bucket;
-    u32 turn;  // which of two piles is the last
+    u32 turn;  // which of two piles is the last bucket's
 
     LAB_MEMBER u32 end_of(const Search& s, u32 bucket) const {
         const u64 end = base + (u64)s.delta * (bucket + 1);
@@ -69,7 +70,7 @@ struct Window {
     LAB_MEMBER u32 pile_of(const Search& s, u32 bucket) const { return bucket == last(s) ? bucket + turn : bucket; }
 };
 
-// The place in the record of the size of a step's frontier; RECORD if it has none (src/core/primitives/sssp/record.rs).
+// Index in the record of the frontier's size in a step; RECORD if it is not kept (src/core/primitives/sssp/record.rs).
 LAB u32 slot_of(u32 step) {
     u32 level = 0;
     while (step >> level >= RECORD) ++level;
@@ -81,7 +82,8 @@ LAB u32 slot_of(u32 step) {
     return step;
 }
 
-// The place of each lane that has something in a list of this length, which grows by as many. All lanes must call this.
+// Reserves a place in a list for each lane that `has` something, with one atomic operation per warp. Returns the
+// place. All lanes must call this.
 LAB u32 placed_by_warp(u32* length, bool has) {
     const u32 those = __ballot_sync(EVERYONE, has);
     if (those == 0) return 0;
@@ -91,7 +93,7 @@ LAB u32 placed_by_warp(u32* length, bool has) {
     return __shfl_sync(EVERYONE, begin, (int)first) + __popc(those & lanes_below());
 }
 
-// The next frontier, which grows by what is near.
+// The next frontier, to which near vertices are appended.
 struct Near {
     u64* next;
     u32* length;
@@ -103,14 +105,15 @@ struct Near {
     }
 };
 
-// Vertices of a thread that go to the next frontier or to piles. NONE for those that go nowhere.
+// Vertices that a thread has found: for the next frontier, for piles, or for none of them (NONE).
 #define NONE 0xFFFFFFFFu
 template <int N> struct Found {
     u32 vertex[N], distance[N];
-    u32 pile[N];  // 0 for the frontier
+    u32 pile[N];  // 0: the frontier
 };
 
-// The places of vertices in their piles, of which the block's warps rank those of each pile by voting.
+// Finds each vertex's slot in its pile. Warps rank vertices of the same pile with ballots, and one atomic operation
+// per pile reserves the block's slots.
 template <int N> LAB void place_by_block(const Search& s, const Found<N>& found, u32 (&place)[N]) {
     __shared__ u32 lengths[PILES];
     if (threadIdx.x < PILES) lengths[threadIdx.x] = 0;
@@ -137,7 +140,7 @@ template <int N> LAB void place_by_block(const Search& s, const Found<N>& found,
     __syncthreads();
 }
 
-// Appends what a thread has found. All threads of the block must call this.
+// Appends what the threads have found. All threads of the block must call this.
 template <int WAY, int N> LAB void append(const Search& s, const Window& w, const Found<N>& found, const Near& to) {
     const u32 last = w.last(s) + w.turn;
     u32 place[N];
@@ -163,7 +166,7 @@ template <int WAY, int N> LAB void append(const Search& s, const Window& w, cons
     if (lane_of() == 0 && least < __ldcg(&s.state->least[w.turn])) atomicMin(&s.state->least[w.turn], least);
 }
 
-// The sum over the block's threads up to this one, and over all.
+// Inclusive scan over the block's threads; `total` = the sum over all.
 LAB u32 sum_block(u32 v, u32& total) {
     __shared__ u32 sums[THREADS / 32];
     const u32 upto = sum_lanes(v), warp = threadIdx.x / 32;
@@ -178,7 +181,7 @@ LAB u32 sum_block(u32 v, u32& total) {
     return before + upto;
 }
 
-// The first of `held` sums that is above i.
+// The first k < held with sums[k] > i; sums ascend.
 LAB u32 first_above(const u32* sums, u32 held, u64 i) {
     u32 low = 0, high = held - 1;
     while (low < high) {
@@ -189,20 +192,20 @@ LAB u32 first_above(const u32* sums, u32 held, u64 i) {
     return low;
 }
 
-// The arcs of as many vertices as a block has threads, one behind another.
+// The arcs of one vertex per thread, laid out one vertex after another.
 struct Rows {
-    u32 ends[THREADS];     // sums of the numbers of arcs
-    u32 shifts[THREADS];   // from a number in this order to the place of the arc
-    u32 reached[THREADS];  // the distances of the vertices
+    u32 ends[THREADS];     // [thread]: inclusive scan of the degrees
+    u32 shifts[THREADS];   // [thread]: index in `arcs` - number in this order
+    u32 reached[THREADS];  // [thread]: the vertex's distance
 };
 
-// The arcs of a vertex, which lie side by side.
+// The arcs of a vertex: [begin, begin + degree).
 struct Row {
     u32 begin, degree;
 };
 
-// The row of an entry's vertex; empty if its distance has fallen since, or another entry says the same of a vertex with many
-// arcs, and came first.
+// The row of an entry's vertex. Empty if the vertex has come nearer since; also if it has many arcs and another entry
+// with the same or a lower distance came first (fusion).
 LAB Row row_of(const Search& s, u64 entry) {
     const u32 vertex = (u32)entry, distance = (u32)(entry >> 32);
     const u32 begin = __ldg(&s.starts[vertex]), degree = __ldg(&s.starts[vertex + 1]) - begin;
@@ -211,7 +214,7 @@ LAB Row row_of(const Search& s, u64 entry) {
     return {begin, counts ? degree : 0u};
 }
 
-// Lays out the rows of the block's threads. Returns the number of their arcs.
+// Lays out the rows of the block's threads; returns the number of arcs.
 LAB u32 lay_out(Rows& rows, const Row& row, u32 distance) {
     u32 total;
     const u32 end = sum_block(row.degree, total);
@@ -222,7 +225,7 @@ LAB u32 lay_out(Rows& rows, const Row& row, u32 distance) {
     return total;
 }
 
-// Relaxes arcs that were laid out, those of the first `held` threads. The block's threads take them in turn, whoever's they are.
+// Relaxes the arcs that the first `held` threads have laid out. The block's threads take them in turn.
 template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const Rows& rows, u32 held, u32 total, const Near& to) {
     const u32 limit = w.limit(s);
     for (u64 from = 0; from < total; from += (u64)blockDim.x * ITEMS) {
@@ -241,7 +244,7 @@ template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const R
         }
 #pragma unroll
         for (int k = 0; k < ITEMS; ++k) {
-            // A sum beyond 32 bits is no distance.
+            // A sum of 2^32 or more is no distance.
             const u32 weight = (u32)(arc[k] >> 32), through = found.distance[k] + weight;
             found.vertex[k] = (u32)arc[k];
             found.distance[k] = through < weight ? NEVER : through;
@@ -258,7 +261,7 @@ template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const R
             const u32 bucket = w.bucket_of(s, through), bit = 1u << bucket;
             const bool new_there = (atomicOr(&s.in_piles[vertex], bit) & bit) == 0;
             found.pile[k] = new_there ? w.pile_of(s, bucket) : NONE;
-            // One that is there already may have come closer to the least.
+            // A vertex that the last pile holds already may have come nearer than its least.
             if (!new_there && bucket == w.last(s) && through < __ldcg(&s.state->least[w.turn])) {
                 atomicMin(&s.state->least[w.turn], through);
             }
@@ -267,7 +270,7 @@ template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const R
     }
 }
 
-// Relaxes the arcs of the block's share of the frontier. Returns how many, to its first thread.
+// Relaxes the arcs of the block's share of the frontier. Thread 0 returns their number, the others 0.
 template <int WAY> LAB u64 relax(const Search& s, const Window& w, Rows& rows, const u64* frontier, u32 count, const Near& to) {
     const u32 share = (u32)(((u64)count + gridDim.x - 1) / gridDim.x), per = share < blockDim.x ? share : blockDim.x;
     u64 relaxed = 0;

@@ -1,12 +1,12 @@
-// stream: read, write, copy, scale, add and triad of f64 arrays (lavin2020 §4.1 takes
-// the ceilings of its charts from such kernels).
+// stream: read, write, copy, scale, add and triad of f64 arrays (lavin2020 §4.1 takes the ceilings of its charts from
+// such kernels).
 //
-// A block handles tiles of blockDim.x · ITEMS vectors, each thread ITEMS of them at once. With one block per
-// tile, blocks start in address order, so that the blocks in flight lie close together and memory finds its
-// rows open. On an H200 a grid of as many blocks as are resident at once reached 4.62 TB/s reading, 4.45
-// writing and 4.01 copying, one block per tile 4.69, 4.70 and 4.29. Kernels that write are fastest with the
-// smallest tile. The host passes the number of full tiles and of the elements in them: a division by blockDim.x
-// costs more than everything else in a short block.
+// A block handles tiles of blockDim.x · ITEMS vectors, with ITEMS in flight per thread. With one block per tile,
+// blocks start in address order, so that the blocks in flight lie close together and memory finds its rows open. On an
+// H200 a grid of as many blocks as are resident at once reached 4.62 TB/s reading, 4.45 writing and 4.01 copying, one
+// block per tile 4.69, 4.70 and 4.29. Kernels that write are fastest with the smallest tile. The host passes the
+// number of full tiles and of their elements: a division by blockDim.x costs more than everything else in a short
+// block.
 #include "../common/certify.cuh"
 #include "../common/hints.cuh"
 
@@ -28,14 +28,13 @@ template <int OP> LAB double2 combine(double2 x, double2 y, double q) {
     return make_double2(combine<OP>(x.x, y.x, q), combine<OP>(x.y, y.y, q));
 }
 
-// The thread's first vector of a tile. There are fewer than 2^31 tiles, so 32 bits suffice even after adding a
-// grid.
+// The thread's first vector of a tile. There are fewer than 2^31 tiles, so tile + gridDim.x fits in 32 bits.
 template <u32 ITEMS> LAB u64 vector_of(u32 tile) {
     return (u64)tile * (blockDim.x * ITEMS) + threadIdx.x;
 }
 
-// dst[i] = combine(x[i], y[i]) for i in [0, n): `tiles` tiles, `tiled` elements in all, as vectors, for which
-// all arrays must be aligned; the rest element by element. Arrays that OP does not read may be null.
+// dst[i] = combine(x[i], y[i], q) for i in [0, n): `tiles` tiles by vectors, `tiled` elements in all, for which all
+// arrays must be aligned; the rest element by element. Arrays that OP does not read may be null.
 template <int OP, typename V, u32 ITEMS, int HINT>
 LAB void map(double* __restrict__ dst, const double* __restrict__ x, const double* __restrict__ y,
              u32 tiles, u64 tiled, u64 n, double q) {
@@ -77,13 +76,13 @@ LAB double thread_sum(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n)
     return sum;
 }
 
-// Partial sums shared by the blocks of a read, so that many adds do not serialize on one address. The host adds
-// them up: on an H200, a fence and a ticket per block, by which the last block would know to add them up, cost
-// 12 % of the bandwidth, and a separate launch a few microseconds.
+// Number of partial sums, so that the adds of many blocks do not serialize on one address. The host adds them up: on
+// an H200, a fence and a ticket per block, by which the last block would know to add them up, cost 12 % of the
+// bandwidth, and a separate launch a few microseconds.
 #define PARTIALS 1024u
 
-// Adds the sum of x[0..n) to `partials`. Values are integers and sums are below 2^53, so they are exact in any
-// order and in either type.
+// Adds the sum of x[0..n) to `partials`. Values are integers and sums are below 2^53, so they are exact in any order,
+// in f64 and in u64.
 template <typename V, u32 ITEMS, int HINT>
 LAB void read(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials) {
     __shared__ u64 warps[32];
@@ -135,13 +134,13 @@ WIDTHS(8)
 
 // ---- inputs and certificates --------------------------------------------------------
 
-// out[i] = element i of this seed's stream, an integer below 2^bits: of what is only added up, as many bits as
-// the sum leaves.
+// out[i] = element i of this seed's stream, an integer below 2^bits. If elements are only summed, `bits` is as large
+// as exact sums allow.
 extern "C" __global__ void stream_fill(double* __restrict__ out, u64 key, u64 n, u32 bits) {
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = (double)(word64(key, i) >> (64u - bits));
 }
 
-// Adds the sum of elements 0..n, as an integer, to finding->sum, and n to ->checked.
+// Adds the sum of elements [0, n), as an integer, to finding->sum, and n to ->checked.
 extern "C" __global__ void stream_expected_sum(u64 key, u64 n, u32 bits, Finding* finding) {
     u64 sum = 0;
     u32 checked = 0;

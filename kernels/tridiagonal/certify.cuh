@@ -1,4 +1,5 @@
-// The systems of tridiagonal, and the certificate of their solutions (src/core/primitives/tridiagonal/mod.rs).
+// The systems of tridiagonal, and the certificate of their solutions (src/core/primitives/tridiagonal/mod.rs):
+// residuals, relative to the size of the system's rows.
 #pragma once
 
 #include "../common/certify.cuh"
@@ -8,7 +9,7 @@
 #define ZERO_PIVOT 2u
 #define NOT_A_NUMBER 3u
 
-// The contents of the arrays; the key of the seed.
+// The contents of the arrays; `key` is the key of the seed.
 struct Contents {
     u64 key, rows, systems;
     u32 kind, interleaved;
@@ -20,7 +21,7 @@ struct Elements {
     double a, b, c, d;
 };
 
-// Row i of system s: see `Spec::elements`.
+// Row i of system s: twin of `Spec::elements`.
 LAB Elements elements_of(const Contents& of, u64 s, u64 i) {
     const u64 e = 4u * (s * of.rows + i);
     double u[4];
@@ -41,7 +42,7 @@ LAB Elements elements_of(const Contents& of, u64 s, u64 i) {
 LAB u64 system_at(const Contents& of, u64 k) { return of.interleaved ? k % of.systems : k / of.rows; }
 LAB u64 row_at(const Contents& of, u64 k) { return of.interleaved ? k / of.systems : k % of.rows; }
 
-// Elements [0, rows·systems], each in its place; the last one lies behind the arrays.
+// Elements [0, rows · systems], in the layout of the arrays. The last one lies past them.
 template <typename T> LAB void fill(const Contents& of, T* a, T* b, T* c, T* d) {
     const u64 count = of.rows * of.systems;
     for (u64 k = thread_index(); k <= count; k += thread_count()) {
@@ -55,7 +56,7 @@ template <typename T> LAB void fill(const Contents& of, T* a, T* b, T* c, T* d) 
 
 LAB bool is_number(double v) { return v - v == 0.0; }
 
-// The residual of a row in f64, and the sum of the sizes of its terms.
+// A row's residual |d − a·x[i−1] − b·x[i] − c·x[i+1]| in f64, and the sum of the sizes of its terms.
 struct Residual {
     double off, size;
 };
@@ -69,8 +70,8 @@ LAB Residual residual_at(const Contents& of, const T* a, const T* b, const T* c,
     return {fabs((double)d[k] - left - middle - right), fabs(left) + fabs(middle) + fabs(right) + fabs((double)d[k])};
 }
 
-// The size of each system: the largest of its rows, of those whose size is a number. The bits of numbers from 0 on have
-// their order. Few rows exceed what is there: to read first saves most atomic operations.
+// sizes[s] = the largest size of a row of system s, of the sizes that are numbers. Nonnegative numbers compare like
+// their bits. Reading first saves most atomic operations, since few rows exceed the maximum so far.
 template <typename T>
 LAB void measure(const Contents& of, const T* a, const T* b, const T* c, const T* d, const T* x, u64* sizes) {
     const u64 count = of.rows * of.systems;
@@ -82,8 +83,9 @@ LAB void measure(const Contents& of, const T* a, const T* b, const T* c, const T
     }
 }
 
-// The residual of each row relative to the size of its system: at most `bound`. `most` is the largest one. In the system
-// that has no solution by elimination, mistakes are counted (sum), and values that say so (touched).
+// Checks each row's residual: at most `bound` times the size of its system. *most = the largest ratio. In the system
+// that elimination cannot solve, wrong rows are counted in `sum` instead, and values of x that are not numbers in
+// `touched`.
 template <typename T>
 LAB void certify(const Contents& of, const T* a, const T* b, const T* c, const T* d, const T* x, const double* sizes,
                  double bound, u64* most, Finding* finding) {
@@ -95,7 +97,7 @@ LAB void certify(const Contents& of, const T* a, const T* b, const T* c, const T
         const u64 i = row_at(of, k), s = system_at(of, k);
         const Residual row = residual_at(of, a, b, c, d, x, k);
         const double size = sizes[s];
-        // An infinity and what is no number exceed every bound.
+        // Infinities and NaN exceed every bound.
         const bool right_enough = row.off <= bound * size;
         if (right_enough && size > 0.0 && row.off / size > largest) largest = row.off / size;
         ++checked;

@@ -1,13 +1,13 @@
-// Tridiagonal rows a·x[i−1] + b·x[i] + c·x[i+1] = d, solved by a team of threads that each hold R rows in registers:
+// Tridiagonal rows a·x[i−1] + b·x[i] + c·x[i+1] = d, solved by a team of threads with R rows each in registers:
 //
-//   eliminate   x[i] = d' − a'·left − c'·x[i+1] for all rows of a thread but its last, where `left` is the last x of the thread
-//               before it; and x of its first row by `left` and its own last x alone
-//   last_row    the last row then has last x's of three neighbouring threads as its only unknowns
-//   reduce_last parallel cyclic reduction of these rows: each step halves how far their unknowns depend on each other
-//   substitute  x of all rows, from the last x of the thread and of the one before it
+//   eliminate    x[i] = d' − a'·left − c'·x[i+1] for a thread's rows but the last, where `left` is the last x of the
+//                thread before it; and its first x as a function of `left` and its own last x
+//   last_row     then the last row has the last x of three adjacent threads as its only unknowns
+//   reduce_last  parallel cyclic reduction of these rows: each step doubles the distance between the unknowns of a row
+//   substitute   x of all rows, from the last x of the thread and of the one before it
 //
-// (After sengupta2007 §4.3 and Zhang, Cohen, Owens: Fast tridiagonal solvers on the GPU, PPoPP 2010.) No pivots are searched:
-// a pivot of 0 leaves infinities and NaN.
+// (After sengupta2007 §4.3 and Zhang, Cohen, Owens: Fast tridiagonal solvers on the GPU, PPoPP 2010.) There is no
+// pivoting: a pivot of 0 leaves infinities and NaN.
 #pragma once
 
 #include "../common/inputs.cuh"
@@ -15,10 +15,10 @@
 LAB float reciprocal(float v) { return __fdividef(1.0f, v); }
 LAB double reciprocal(double v) { return 1.0 / v; }
 
-// A thread's place among those that solve a system, or a tile of it, together; `at` ascends with the rows.
+// A thread's place in the team that solves a system, or a tile of one; `at` ascends with the rows.
 struct Team {
     u32 at, count;
-    u32 slot, step;  // the thread's words in shared memory, and how far those of the next thread are
+    u32 slot, step;  // the thread's word in shared memory; distance to the next thread's
     bool one_warp;
 
     LAB_MEMBER void meet() const {
@@ -27,20 +27,21 @@ struct Team {
     }
 };
 
-// Words of shared memory for each thread of a block: two times the three numbers of a row. Each lies in an array of as many
-// words as the block has threads, so that warps of different teams never meet in one.
+// Words of shared memory per thread: twice the three numbers of a row. Each number has an array of blockDim.x words,
+// so that teams never share a word.
 #define TEAM_WORDS 6u
 
 template <typename T, u32 R> struct Rows {
     T a[R], b[R], c[R], d[R];
 };
 
-// x[i] = d − a·left − c·right.
+// A row as x[i] = d − a·left − c·right.
 template <typename T> struct Reduced {
     T a, c, d;
 };
 
-// Leaves a', c' and d' in all rows but the last; returns the first row by the last x on both sides.
+// Leaves a', c' and d' in all rows but the last. Returns the first row: x[0] from the last x of the thread before and
+// its own last x.
 template <typename T, u32 R> LAB Reduced<T> eliminate(Rows<T, R>& of) {
     T r = reciprocal(of.b[0]);
     of.a[0] *= r;
@@ -63,8 +64,8 @@ template <typename T, u32 R> LAB Reduced<T> eliminate(Rows<T, R>& of) {
     return first;
 }
 
-// The last row of a thread by the last x of three threads, from the first row of the next thread. If there is none, its
-// unknown on the right stays the x behind it.
+// Rewrites the last row: its unknowns become the last x of three threads, by the first row of the next thread. In the
+// team's last thread, the right unknown stays the x after the row.
 template <typename T, u32 R> LAB void last_row(Rows<T, R>& of, Reduced<T> first, const Team& team, T* shared) {
     const u32 i = R - 1, size = blockDim.x;
     T* const words = shared + team.slot;
@@ -84,8 +85,8 @@ template <typename T, u32 R> LAB void last_row(Rows<T, R>& of, Reduced<T> first,
     team.meet();
 }
 
-// Parallel cyclic reduction of the rows x + a·x[−1] + c·x[+1] = d of the first `members` threads. Unknowns outside of them
-// stay: afterwards x = d − a·(x before the first one) − c·(x behind the last one).
+// Parallel cyclic reduction of the rows x + a·x[−1] + c·x[+1] = d of the team's first `members` threads. Unknowns
+// outside of them remain: afterwards x = d − a·(x before the first) − c·(x after the last).
 template <typename T> LAB void reduce_last(Reduced<T>& row, const Team& team, u32 members, T* shared) {
     T* words = shared;
     for (u32 by = 1; by < members; by *= 2) {
@@ -113,13 +114,13 @@ template <typename T> LAB void reduce_last(Reduced<T>& row, const Team& team, u3
             const T r = reciprocal(pivot);
             row = {a * r, c * r, row.d * r};
         }
-        // The next step writes the other half, so that one barrier a step is enough.
+        // The next step writes the other half, so that one barrier per step is enough.
         words = words == shared ? shared + 3u * size : shared;
     }
     team.meet();
 }
 
-// The last x of the thread before this one, 0 for the first.
+// The last x of the thread before this one; 0 in the first.
 template <typename T> LAB T from_left(T last, const Team& team, T* shared) {
     shared[team.slot] = last;
     team.meet();
@@ -128,14 +129,14 @@ template <typename T> LAB T from_left(T last, const Team& team, T* shared) {
     return left;
 }
 
-// Puts x of all rows in the place of d.
+// Replaces d by x in all rows.
 template <typename T, u32 R> LAB void substitute(Rows<T, R>& of, T left, T last) {
     of.d[R - 1] = last;
 #pragma unroll
     for (u32 i = R - 1; i-- > 0;) of.d[i] -= of.a[i] * left + of.c[i] * of.d[i + 1];
 }
 
-// Solves the rows of a team that have no unknowns outside of it; x is in the place of d.
+// Solves the rows of a team without unknowns outside of it: replaces d by x.
 template <typename T, u32 R> LAB void solve(Rows<T, R>& of, const Team& team, T* shared) {
     last_row(of, eliminate(of), team, shared);
     const T r = reciprocal(of.b[R - 1]);
@@ -144,14 +145,14 @@ template <typename T, u32 R> LAB void solve(Rows<T, R>& of, const Team& team, T*
     substitute(of, from_left(row.d, team, shared), row.d);
 }
 
-// The edges of a tile of a longer system: its last row, a·(last x of the tile before) + b·x + c·(first x of the next tile) = d,
-// and its first row by the last x of the tile before and its own.
+// The edges of a tile of a longer system: its last row, a·(last x of the tile before) + b·x + c·(first x of the next
+// tile) = d, and its first x as a function of the last x of the tile before and its own last x.
 template <typename T> struct Edges {
     T a, b, c, d;
     Reduced<T> first;
 };
 
-// The edges of the rows of a team: the last row is valid in its last thread, the first row in its first.
+// The edges of a team's rows. The last row is valid in the team's last thread, the first row in its first.
 template <typename T, u32 R> LAB Edges<T> edges_of(Rows<T, R>& of, const Team& team, T* shared) {
     const u32 i = R - 1, inner = team.count - 1u, size = blockDim.x;
     Reduced<T> first = eliminate(of);
@@ -166,7 +167,7 @@ template <typename T, u32 R> LAB Edges<T> edges_of(Rows<T, R>& of, const Team& t
     team.meet();
     Edges<T> edges = {of.a[i], of.b[i], of.c[i], of.d[i], first};
     if (inner > 0) {
-        // x of the thread before the last one, in the last thread, and of the first one, in the first.
+        // Eliminates x of the thread before from the last thread's row, and the own last x from the first thread's.
         const T* const before = words - team.step;
         if (team.at == inner) {
             edges.b -= edges.a * before[size];
@@ -179,7 +180,7 @@ template <typename T, u32 R> LAB Edges<T> edges_of(Rows<T, R>& of, const Team& t
     return edges;
 }
 
-// Leaves the edges of a tile at a place of seven arrays of `count` elements.
+// Stores the edges of a tile in seven arrays of `count` elements.
 template <typename T> LAB void leave(const Edges<T>& tile, const Team& team, T* to, u64 count) {
     if (team.at + 1u == team.count) {
         to[0] = tile.a;
@@ -194,7 +195,7 @@ template <typename T> LAB void leave(const Edges<T>& tile, const Team& team, T* 
     }
 }
 
-// The row of the tile at a place, by the last x of three tiles; the next tile is `far` places on.
+// The last row of the tile at `at`, with the last x of three tiles as unknowns; the next tile is `far` elements on.
 template <typename T> LAB Edges<T> joined(const T* at, u64 far, u64 count) {
     const T* const next = at + far;
     const T c = at[2u * count];
@@ -205,8 +206,8 @@ template <typename T> struct alignas(16) Vector {
     T of[16 / sizeof(T)];
 };
 
-// A warp moves its rows as vectors of neighbours, and exchanges them by shared memory. Row e of the warp, in the order of
-// threads, is element e of its part; vectors are put where neither side has bank conflicts.
+// Transposes a warp's rows in shared memory, between coalesced vectors (moved) and R adjacent rows per thread (owned).
+// The XOR in place() avoids bank conflicts on both sides.
 template <typename T, u32 R> struct Exchange {
     static const u32 V = 16u / sizeof(T), EACH = R / V;
     Vector<T>* words;
@@ -215,7 +216,7 @@ template <typename T, u32 R> struct Exchange {
 
     LAB_MEMBER static u32 place(u32 v) { return v ^ ((v >> 3) & 7u & (EACH * 2u - 1u)); }
 
-    // Vector `k` of this lane when it is moved, and when it is computed with.
+    // The lane's vector k, when it is moved and when it is computed with.
     LAB_MEMBER Vector<T>& moved(u32 k) { return words[place(k * 32u + (threadIdx.x & 31u))]; }
     LAB_MEMBER Vector<T>& owned(u32 k) { return words[place((threadIdx.x & 31u) * EACH + k)]; }
 };

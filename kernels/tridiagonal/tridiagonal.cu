@@ -1,11 +1,11 @@
 // tridiagonal: batches of tridiagonal systems (src/core/primitives/tridiagonal/mod.rs), by
 //
-//   partition   threads with 8 or 16 rows each, then parallel cyclic reduction of one row of each (rows.cuh). Of a system
-//               longer than a tile, one launch leaves the edges of all tiles, whose rows are a system of their own; a second
-//               launch solves the tiles from its solution
-//   cyclic      cyclic reduction: half of the rows remain after each step, in shared memory or across launches
-//   parallel    parallel cyclic reduction, the same
-//   thomas      Gaussian elimination without pivots, a system for each thread
+//   partition   threads with 8 or 16 rows each, then parallel cyclic reduction of one row per thread (rows.cuh). If a
+//               system is longer than a tile, one launch stores the edges of all tiles, whose rows form a smaller
+//               system; a later launch solves the tiles from its solution
+//   cyclic      cyclic reduction: each step halves the rows, in shared memory or across launches
+//   parallel    parallel cyclic reduction, in shared memory or across launches
+//   thomas      Gaussian elimination without pivoting, one system per thread
 #include "rows.cuh"
 #include "certify.cuh"
 
@@ -17,7 +17,7 @@ template <typename T> struct Batch {
 
     LAB_MEMBER u64 at(u64 s, u64 i) const { return i * row + s * system; }
 
-    // The same of a batch with half of the rows.
+    // at() in a batch with half as many rows, in the same layout.
     LAB_MEMBER u64 at_half(u64 s, u64 i) const { return i * row + s * (row == 1 ? rows / 2 : 1); }
 };
 
@@ -27,22 +27,22 @@ extern __shared__ ulonglong2 dense[];
 
 // ---- partition: rows into registers, x out of them -----------------------------------------
 
-// A tile of the systems, as a launch divides them among blocks and threads.
+// How a launch divides the systems among blocks and threads.
 struct Tiles {
-    u32 team;   // threads of a system
-    u32 tiles;  // of a system
-    u32 group;  // systems of a block
+    u32 team;   // threads per tile
+    u32 tiles;  // tiles per system
+    u32 group;  // systems per block
 };
 
-// The rows of a thread.
+// The rows of a thread: R of them from `first` on.
 struct Share {
     Team team;
-    u64 system, first;  // the first row of the thread, of the system
-    u64 begin;          // of the tile
+    u64 system, first;  // its system, and its first row in it
+    u64 begin;          // first row of the tile
     u32 tile;
 };
 
-// Consecutive rows in consecutive places: threads of a system are neighbours.
+// Rows of a system are adjacent in memory, and so are the threads of a system.
 template <u32 R> LAB Share strided_share(Tiles of) {
     const u32 group = threadIdx.x / of.team, at = threadIdx.x % of.team;
     const u64 begin = (u64)(blockIdx.x % of.tiles) * of.team * R;
@@ -53,7 +53,7 @@ template <u32 R> LAB Share strided_share(Tiles of) {
             blockIdx.x % of.tiles};
 }
 
-// Consecutive systems in consecutive places: neighbouring threads have equal rows of neighbouring systems.
+// Equal rows of adjacent systems are adjacent in memory, and so are their threads.
 template <u32 R> LAB Share interleaved_share(Tiles of) {
     const u32 at = threadIdx.x / of.group;
     const u64 begin = (u64)(blockIdx.x % of.tiles) * of.team * R;
@@ -64,7 +64,7 @@ template <u32 R> LAB Share interleaved_share(Tiles of) {
             blockIdx.x % of.tiles};
 }
 
-// The place in memory of vector `k` of a lane, and how many of its elements there are.
+// Where the lane's vector k lies in memory, and how many of its elements exist.
 template <typename T, u32 R> struct Moves {
     u64 at;
     u32 count;
@@ -170,8 +170,8 @@ template <typename T, u32 R> LAB void store_interleaved(const T (&x)[R], const B
     }
 }
 
-// Loads the rows of the thread. The first row of a system has nothing on its left, and the last one nothing on its right,
-// whatever the arrays say there.
+// Loads the rows of the thread. The first row of a system has no left neighbor and the last no right one, whatever the
+// arrays hold.
 template <typename T, u32 R, bool INTERLEAVED> LAB Share load(Rows<T, R>& rows, const Batch<T>& of, Tiles tiles) {
     const Share share = INTERLEAVED ? interleaved_share<R>(tiles) : strided_share<R>(tiles);
     if (INTERLEAVED) load_interleaved<T, R>(rows, of, share);
@@ -184,7 +184,7 @@ template <typename T, u32 R, bool INTERLEAVED> LAB Share load(Rows<T, R>& rows, 
     return share;
 }
 
-// `ends`: of systems of several tiles, x of the last row of each tile, systems one after another.
+// `ends`: null, or if systems have several tiles, [system][tile]: x of the tile's last row.
 template <typename T, u32 R, bool INTERLEAVED> LAB void partition(const Batch<T>& of, Tiles tiles, const T* ends) {
     SHARED(T);
     Rows<T, R> rows;
@@ -206,8 +206,7 @@ template <typename T, u32 R, bool INTERLEAVED> LAB void partition(const Batch<T>
     else store_strided<T, R>(rows.d, of, tiles, share);
 }
 
-// Seven arrays of `systems` times `tiles` elements: the last row of each tile and its first row by the last x of the tile before
-// and its own.
+// Stores the edges of all tiles: seven arrays of systems · tiles elements (`leave`).
 template <typename T, u32 R, bool INTERLEAVED> LAB void edges(const Batch<T>& of, Tiles tiles, T* out) {
     SHARED(T);
     Rows<T, R> rows;
@@ -217,7 +216,7 @@ template <typename T, u32 R, bool INTERLEAVED> LAB void edges(const Batch<T>& of
     leave(tile, share.team, out + share.system * tiles.tiles + share.tile, of.systems * tiles.tiles);
 }
 
-// The rows of the tiles, by the last x of each, in the place of the last rows.
+// Replaces the tiles' last rows by rows whose unknowns are the last x of three tiles (`joined`).
 template <typename T> LAB void join(T* edges, u64 tiles, u64 count) {
     for (u64 k = thread_index(); k < count; k += thread_count()) {
         T* const of = edges + k;
@@ -231,7 +230,7 @@ template <typename T> LAB void join(T* edges, u64 tiles, u64 count) {
 
 // ---- cyclic reduction ------------------------------------------------------------------------
 
-// Of a system in shared memory, a block for each: arrays of n elements, n ≤ 2·blockDim.
+// One system per block, in shared memory: four arrays of n elements, n ≤ 2·blockDim.x.
 template <typename T> LAB void cyclic_shared(const Batch<T>& of) {
     SHARED(T);
     const u32 n = (u32)of.rows;
@@ -244,7 +243,7 @@ template <typename T> LAB void cyclic_shared(const Batch<T>& of) {
         d[i] = of.d[at];
     }
     u32 by = 1;
-    for (; 2u * by <= n; by *= 2) {  // rows 2·by − 1, 4·by − 1 … lose their neighbours at a distance of `by`
+    for (; 2u * by <= n; by *= 2) {  // eliminates neighbors at distance `by` from rows 2·by − 1, 4·by − 1, …
         __syncthreads();
         const u32 i = 2u * by * (threadIdx.x + 1u) - 1u;
         if (i < n) {
@@ -263,7 +262,7 @@ template <typename T> LAB void cyclic_shared(const Batch<T>& of) {
             }
         }
     }
-    for (; by > 0; by /= 2) {  // x of rows by − 1, 3·by − 1 … from those that are solved, in the place of d
+    for (; by > 0; by /= 2) {  // x of rows by − 1, 3·by − 1, … from the solved ones; x replaces d
         __syncthreads();
         const u32 i = by * (2u * threadIdx.x + 1u) - 1u;
         if (i < n) {
@@ -277,7 +276,7 @@ template <typename T> LAB void cyclic_shared(const Batch<T>& of) {
     for (u32 i = threadIdx.x; i < n; i += blockDim.x) of.x[of.at(blockIdx.x, i)] = d[i];
 }
 
-// The place of an element of [0, rows·systems) in the order of memory.
+// System and row of element k of [0, rows · systems), in memory order.
 template <typename T> struct Spot {
     u64 s, i;
 
@@ -292,7 +291,8 @@ template <typename T> struct Spot {
     }
 };
 
-// Odd rows without their neighbours, as the rows of a smaller batch: four arrays of `size` elements, in the same layout.
+// Eliminates the even rows from the odd ones, which form a batch of half as many rows: four arrays of `size` elements,
+// in the same layout.
 template <typename T> LAB void halve(const Batch<T>& of, T* out, u64 size) {
     const u64 half = of.rows / 2, count = half * of.systems;
     for (u64 k = thread_index(); k < count; k += thread_count()) {
@@ -314,7 +314,7 @@ template <typename T> LAB void halve(const Batch<T>& of, T* out, u64 size) {
     }
 }
 
-// x of all rows from that of the odd rows.
+// x of all rows, from x of the odd rows.
 template <typename T> LAB void unhalve(const Batch<T>& of, const T* odd) {
     const u64 count = of.rows * of.systems;
     for (u64 k = thread_index(); k < count; k += thread_count()) {
@@ -334,7 +334,8 @@ template <typename T> LAB void unhalve(const Batch<T>& of, const T* odd) {
 
 // ---- parallel cyclic reduction ----------------------------------------------------------------
 
-// One step for row i: its neighbours at a distance of `by` are eliminated. Arrays of shared or of global memory.
+// One step for the row at `at`: eliminates its neighbors at a distance of `far`. For arrays in shared or global
+// memory.
 template <typename T> struct Four {
     T a, b, c, d;
 };
@@ -359,7 +360,7 @@ template <typename T> LAB Four<T> step(const T* a, const T* b, const T* c, const
     return to;
 }
 
-// A block for each system, a thread for each row: two sets of arrays of n elements.
+// One system per block, one row per thread: two sets of four arrays of n elements, which steps read and write in turn.
 template <typename T> LAB void parallel_shared(const Batch<T>& of) {
     SHARED(T);
     const u32 n = (u32)of.rows, i = threadIdx.x;
@@ -387,7 +388,7 @@ template <typename T> LAB void parallel_shared(const Batch<T>& of) {
     if (i < n) of.x[at] = from[3u * n + i] * reciprocal(from[n + i]);
 }
 
-// A step across memory, into four arrays of `size` elements; without them x.
+// One step in global memory, into four arrays of `size` elements; the last step, without `out`, computes x.
 template <typename T> LAB void parallel_step(const Batch<T>& of, u64 by, T* out, u64 size) {
     const u64 count = of.rows * of.systems;
     for (u64 k = thread_index(); k < count; k += thread_count()) {
@@ -410,7 +411,7 @@ template <typename T> LAB void parallel_step(const Batch<T>& of, u64 by, T* out,
 
 // ---- Thomas ------------------------------------------------------------------------------------
 
-// `upper`: c' of all rows.
+// One system per thread; upper = c' of all rows.
 template <typename T> LAB void thomas(const Batch<T>& of, T* upper) {
     const u64 s = thread_index();
     if (s >= of.systems) return;

@@ -1,12 +1,12 @@
-//! Mutual exclusion of timing and background work within the process: background work does not start while
-//! anything is timed, and timing starts only once the background work in progress is done.
+//! Mutual exclusion of timing and background work within the process: no background work starts while anything is
+//! timed, and timing starts only once the background work in progress is done.
 //!
-//! There is a single gate for the whole process, because everything on the host shares its CPUs and memory:
-//! compiling a kernel disturbs a CPU case as much as a GPU case.
+//! There is one gate for the whole process, because everything on the host shares its CPUs and memory: compiling a
+//! kernel disturbs a CPU case as much as a GPU case.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Number of threads that are timing or waiting to, and number of background tasks in progress.
+/// Threads that are timing or waiting to, and background tasks in progress.
 struct Activity {
     timing: usize,
     working: usize,
@@ -59,7 +59,7 @@ fn now() -> MutexGuard<'static, Activity> {
     ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits while the condition holds.
+/// Waits while `held` is true of the activity.
 fn until(
     activity: MutexGuard<'static, Activity>,
     held: impl Fn(&Activity) -> bool,
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Two threads that time, each with a nested guard, and two background threads.
+    /// Two threads that time, each with a nested guard, beside two background threads.
     #[test]
     fn nothing_goes_on_beside_what_is_timed() {
         let (timed, worked) = (&AtomicUsize::new(0), &AtomicUsize::new(0));

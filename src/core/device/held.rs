@@ -1,5 +1,5 @@
-//! The memory that a case holds: the bytes of the arrays that its preparation allocates and does not free. Allocating them is
-//! the only list of them that there is.
+//! Counts the memory that a case holds: the bytes of the arrays that its preparation allocates and does not free.
+//! Every allocation counts itself; there is no other list of a case's arrays.
 
 use std::cell::Cell;
 
@@ -7,13 +7,14 @@ use crate::case::Failure;
 use crate::case::units::fmt_size;
 
 thread_local! {
-    /// Bytes of the arrays that this thread has allocated, less those that it has freed, which may be another thread's.
+    /// Bytes of the arrays that this thread has allocated, less those that it has freed, which another thread may have
+    /// allocated.
     static BYTES: Cell<i64> = const { Cell::new(0) };
     /// The most that `BYTES` may become, if there is a limit.
     static LIMIT: Cell<Option<i64>> = const { Cell::new(None) };
 }
 
-/// An array's part of the count, until it is dropped. Buffers have theirs; a job that keeps a vector adds one.
+/// The share of one array in the count, until it is dropped. Buffers contain one; a job that keeps a vector adds one.
 #[derive(Debug)]
 pub(crate) struct Held(u64);
 
@@ -23,7 +24,8 @@ impl Held {
         Held(bytes)
     }
 
-    /// The same for an array in host memory, which is not taken before its first use.
+    /// Counts an array in host memory, whose pages are taken only at their first use, so that the limit is checked
+    /// instead.
     ///
     /// # Errors
     /// [`Failure::NotApplicable`] if the case's arrays exceed what was available before the first one.
@@ -48,8 +50,8 @@ impl Drop for Held {
     }
 }
 
-/// What `prepare` returns, and the bytes of the arrays that it has allocated and not freed. It must do both on the calling
-/// thread, and no more in host memory than is `available`.
+/// Runs `prepare`; returns its result, and the bytes of the arrays that it has allocated and not freed. It must
+/// allocate and free on the calling thread, and may take at most `available` bytes of host memory.
 pub(super) fn held_by<T>(available: Option<u64>, prepare: impl FnOnce() -> T) -> (T, u64) {
     let before = BYTES.get();
     LIMIT.set(available.map(|available| before.saturating_add_unsigned(available)));
@@ -82,7 +84,8 @@ mod tests {
         assert_eq!(both(40), Ok(()));
         assert_eq!(both(41), Err(Failure::NotApplicable("needs 41 B, 40 B free".to_owned())));
         assert!(both(u64::MAX).is_err());
-        // Arrays that another thread has allocated, and those that nobody checks.
+        // An array that another thread has allocated and this one frees; then one that nobody checks against the
+        // limit.
         drop(std::thread::spawn(|| Held::new(1000)).join());
         assert_eq!(both(40), Ok(()));
         let unchecked = || (Held::new(200), Held::in_host_memory(1).map(drop)).1;

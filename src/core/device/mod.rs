@@ -22,15 +22,15 @@ pub trait Prepared {
     /// (or between events), so waking up a pool or a launch queue is not included.
     fn sample(&mut self, batch: u32) -> Result<f64, Failure>;
 
-    /// Poisons the outputs and resets what executions accumulate. What the samples taken from now on leave is
-    /// their own, for [`judge`](Prepared::judge).
+    /// Poisons the outputs and resets what executions accumulate, so that [`judge`](Prepared::judge) sees only what
+    /// the samples from now on leave.
     fn clear(&mut self, cancel: &Cancel) -> Result<(), Failure>;
 
     /// Judges on the device what the samples since [`clear`](Prepared::clear) have left.
     fn judge(&mut self, cancel: &Cancel) -> Result<Verdict, Failure>;
 
-    /// Poisons the outputs, executes the primitive once and certifies the result on the device, without a host
-    /// copy of the data. Besides, it executes what proves more than an output can show.
+    /// Poisons the outputs, executes the primitive once and certifies the result on the device, without a host copy of
+    /// the data. Also makes the executions that prove what an output cannot show.
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure>;
 
     /// Bytes allocated on the device.
@@ -42,7 +42,7 @@ pub trait Prepared {
     }
 
     /// Times the transfer of the inputs to the device and of the results back, whose bytes the case declares; `None`
-    /// where there is none to be timed: on processors, for peers, and on several GPUs.
+    /// if there is no transfer to time: on processors, for peers, and on several GPUs.
     fn transfer(&mut self, _declared: [u64; 2], _memory: HostMemory) -> Result<Option<Transfer>, Failure> {
         Ok(None)
     }
@@ -54,9 +54,9 @@ pub trait Prepared {
         Ok(None)
     }
 
-    /// Disturbs what is computed at a place of the picture, `(x, y)` in [0, 1)², as a stone that falls into water does:
-    /// `false` if the case has nothing to disturb. Called as [`snapshot`](Prepared::snapshot) is. What the case judges
-    /// must take it into account.
+    /// Disturbs what is computed at place `(x, y)` of the picture, in [0, 1)², like a stone that falls into water;
+    /// `false` if the case has nothing to disturb. Called like [`snapshot`](Prepared::snapshot). What the case judges
+    /// must take the disturbance into account.
     fn disturb(&mut self, _at: (f64, f64)) -> Result<bool, Failure> {
         Ok(false)
     }

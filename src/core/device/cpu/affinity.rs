@@ -1,7 +1,7 @@
 //! CPU affinity: the CPUs available to this process, and pinning of threads.
 
-/// CPUs on which this process may run, ascending: the inherited affinity mask, or all reported CPUs on systems
-/// without one.
+/// CPUs on which this process may run, ascending: the inherited affinity mask, or all reported CPUs on systems without
+/// affinity.
 pub fn allowed() -> Vec<usize> {
     let cpus = mask();
     if !cpus.is_empty() {
@@ -29,13 +29,13 @@ fn mask() -> Vec<usize> {
     Vec::new()
 }
 
-/// Pins the calling thread to one CPU; returns whether that succeeded.
+/// Pins the calling thread to one CPU; true if that succeeded.
 pub fn pin(cpu: usize) -> bool {
     restrict(&[cpu])
 }
 
-/// Restricts the calling thread, and the threads that it starts later, to these CPUs; returns whether that
-/// succeeded. Always true on systems without affinity.
+/// Restricts the calling thread, and the threads that it starts later, to these CPUs; true if that succeeded, and
+/// always on systems without affinity.
 #[cfg(target_os = "linux")]
 pub fn restrict(cpus: &[usize]) -> bool {
     let last = cpus.iter().max().copied().unwrap_or(0);

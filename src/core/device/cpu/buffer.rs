@@ -1,5 +1,5 @@
-//! Memory for arrays: mapped directly, aligned, in huge pages if the system grants them, and first touched by
-//! the worker that will use each part.
+//! Memory for arrays: mapped directly, aligned, in huge pages if the system grants them, and first touched by the
+//! worker that will use each part.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,13 +34,14 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Maps `bytes` of memory, aligned to 4 KiB. Long arrays begin at different places of their huge pages.
+    /// Maps `bytes` of memory, aligned to 4 KiB. Arrays of at least a huge page begin at different offsets in their
+    /// huge pages.
     ///
     /// # Errors
     /// [`Failure::Failed`] when the system does not map it.
     pub fn new(bytes: usize) -> Result<Buffer, Failure> {
         let held = Held::in_host_memory(bytes as u64)?;
-        // The last huge page, too, lies inside the mapping.
+        // Also the array's last huge page must lie inside the mapping.
         let slack = if bytes >= HUGE { 3 * HUGE } else { 0 };
         let failed = || Failure::Failed(format!("cannot map {bytes} bytes of memory"));
         let mapped = bytes.checked_add(GUARD + slack).ok_or_else(failed)?;
@@ -116,7 +117,7 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts_mut(self.ptr::<T>().add(range.start), range.len()) }
     }
 
-    /// The number at a place, of numbers of `bytes` bytes, 4 or 8.
+    /// Number `at` of the buffer, seen as numbers of `bytes` bytes, 4 or 8.
     ///
     /// # Safety
     /// As for [`read`](Buffer::read).
@@ -131,7 +132,7 @@ impl Buffer {
         }
     }
 
-    /// Writes a number to a place, of numbers of `bytes` bytes, 4 or 8.
+    /// Writes number `at` of the buffer, seen as numbers of `bytes` bytes, 4 or 8.
     ///
     /// # Safety
     /// As for [`write`](Buffer::write).
@@ -156,15 +157,16 @@ impl Buffer {
     }
 }
 
-/// Bytes after which the addresses of loads and stores look alike to processors of Intel.
+/// Addresses of loads and stores that differ by a multiple of this many bytes look alike to Intel processors.
 const MEGA: usize = 1 << 20;
 
-/// Bytes from the start of a huge page to that of the next long array: whole pages, less than [`MEGA`].
+/// Offset of the next long array in its huge page: a multiple of a page, less than [`MEGA`].
 ///
-/// If all arrays began where a huge page does, then element i of one and element i of another would have addresses with
-/// the same low 20 bits. On processors of Intel a load of one then waits for an earlier store to the other (Islam et al.:
-/// SPOILER, USENIX Security 2019, §3): a product with a 5-point stencil, which stores `y[i - 1]` before it loads
-/// `x[i - 1]`, took 2.3 times as long. One array after another is therefore 17 pages further on, modulo 256.
+/// If all arrays began at the start of a huge page, element i of one array and element i of another would have
+/// addresses with the same low 20 bits. On Intel processors a load of one then waits for an earlier store to the other
+/// (Islam et al.: SPOILER, USENIX Security 2019, §3): a product with a 5-point stencil, which stores `y[i - 1]` before
+/// it loads `x[i - 1]`, took 2.3 times as long. Each array therefore begins 17 pages after the previous one's offset,
+/// modulo 256 pages.
 fn place() -> usize {
     static ARRAYS: AtomicUsize = AtomicUsize::new(0);
     ARRAYS.fetch_add(1, Ordering::Relaxed).wrapping_mul(17 * PAGE) % MEGA
@@ -199,7 +201,7 @@ mod tests {
         let buffers: Vec<Buffer> = (0..16).map(|_| Buffer::new(HUGE).expect("memory")).collect();
         let places: std::collections::BTreeSet<usize> =
             buffers.iter().map(|buffer| buffer.ptr::<u8>() as usize % MEGA).collect();
-        // Tests beside this one map arrays, too.
+        // Tests that run concurrently map arrays, too.
         assert!(places.len() > 8, "{places:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Data caches, as described by the system.
+//! Data caches, as the system describes them.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::files;
 pub struct Cache {
     /// Cache level, from 1, the closest to the CPU.
     pub level: u32,
-    /// Whether this is a data cache, with a separate cache for instructions.
+    /// True for a data cache beside a separate cache for instructions.
     pub data_only: bool,
     pub bytes: u64,
     /// CPUs that share the cache, ascending.
@@ -24,13 +24,13 @@ impl Cache {
     }
 }
 
-/// The caches of these CPUs, each once, closest first; empty if the system does not describe them. Source:
+/// The caches of these CPUs, closest first, shared ones only once; empty if the system does not describe them. Source:
 /// Linux's `Documentation/ABI/testing/sysfs-devices-system-cpu`. A virtual machine sees what its host exposes.
 pub fn of(cpus: &[usize]) -> Vec<Cache> {
     under(Path::new("/sys/devices/system/cpu"), cpus)
 }
 
-/// Like [`of`], for another directory with that layout.
+/// Like [`of`], for another directory with the layout of `/sys/devices/system/cpu`.
 pub fn under(root: &Path, cpus: &[usize]) -> Vec<Cache> {
     let folders = cpus.iter().map(|cpu| root.join(format!("cpu{cpu}/cache")));
     let mut caches: Vec<Cache> = folders

@@ -16,8 +16,8 @@ pub fn poison(pool: &Pool, buffer: &Buffer, size: usize, cancel: &Cancel) -> Res
     })
 }
 
-/// Applies `first` to every block of [0, n) until it finds a mistake. Returns the lowest one found by the first
-/// worker that found any.
+/// Applies `first` to the blocks of [0, n), on each worker in order until it finds a mistake. Returns the mistake of
+/// the first worker that found any: its lowest.
 pub fn find(
     pool: &Pool,
     n: usize,
@@ -36,7 +36,7 @@ pub fn find(
     Ok(found.into_iter().flatten().next())
 }
 
-/// A bit for each element of an array, set concurrently by all workers.
+/// One bit per element of an array, set concurrently by all workers.
 #[derive(Debug)]
 pub struct Bitmap(Buffer);
 
@@ -52,29 +52,29 @@ impl Bitmap {
         unsafe { &*self.0.ptr::<AtomicU64>().add(i / 64) }
     }
 
-    /// Sets bit `i`; returns whether it was set before.
+    /// Sets bit `i`; true if it was set before.
     pub fn set(&self, i: usize) -> bool {
         let bit = 1 << (i % 64);
         self.word(i).load(Ordering::Relaxed) & bit != 0
             || self.word(i).fetch_or(bit, Ordering::Relaxed) & bit != 0
     }
 
-    /// A setter for bits that often lie near each other: those of one word of memory are set at once.
+    /// A setter for bits that are often close to each other: it sets all bits of a word with one access.
     pub fn setter(&self) -> Setter<'_> {
         Setter { bits: self, word: 0, mask: 0 }
     }
 
-    /// Whether bit `i` is set.
+    /// True if bit `i` is set.
     pub fn get(&self, i: usize) -> bool {
         self.word(i).load(Ordering::Relaxed) >> (i % 64) & 1 == 1
     }
 }
 
-/// Sets bits of a [`Bitmap`]; dropping it sets the last ones.
+/// Sets bits of a [`Bitmap`]; the last ones are set when it is dropped.
 #[derive(Debug)]
 pub struct Setter<'b> {
     bits: &'b Bitmap,
-    /// Number of the word of memory that `mask` is for.
+    /// Index of the word that `mask` belongs to.
     word: usize,
     mask: u64,
 }

@@ -6,15 +6,14 @@ use super::caches::{self, Cache};
 use super::{Buffer, Pool, memory};
 use crate::case::Failure;
 
-/// Size of the other data, in multiples of the cache capacity: replacement is not exact LRU, so once is not
-/// enough.
+/// Bytes of the other data, in multiples of the cache capacity: replacement is not exact LRU, so once is not enough.
 const TIMES: u64 = 2;
 /// Stride of the accesses: one per cache line; 128-byte lines are accessed twice.
 const LINE: usize = 64;
 const PAGE: u64 = 4096;
 
-/// Assumed capacity of a CPU's private caches, and of the cache shared by all CPUs, if the system does not
-/// report them: more than most processors have.
+/// Assumed capacities if the system does not report them: of a CPU's private caches, and of the cache that all CPUs
+/// share. Larger than on most processors.
 const UNKNOWN_OWN: u64 = 4 << 20;
 const UNKNOWN_COMMON: u64 = 128 << 20;
 
@@ -48,13 +47,12 @@ impl Evictor {
         self.buffer.bytes() as u64
     }
 
-    /// Fills the caches of each worker's CPU with lines of its part; returns the total bytes of the lines
-    /// accessed.
+    /// Fills the caches of each worker's CPU with lines of its part; returns the total bytes of these lines.
     ///
-    /// There are two sweeps. The first one writes, because a written line is allocated in every cache, even in
-    /// one that bypasses streaming reads, and because pages that are only read would all map to the single zero
-    /// page. The second one reads, so that the caches end up with clean lines: a dirty line would be written
-    /// back at the expense of the sample that replaces it.
+    /// The first sweep writes, because a written line is allocated in every cache, even in one that bypasses streaming
+    /// reads, and because pages that are only read would all map to the single zero page. The second sweep reads, so
+    /// that the caches end up with clean lines: a dirty line would be written back at the expense of the sample that
+    /// replaces it.
     pub fn evict(&self, pool: &Pool) -> u64 {
         let touched = pool.run(|worker| {
             let lines = self.parts[worker.index].clone().step_by(LINE);
@@ -73,8 +71,8 @@ impl Evictor {
     }
 }
 
-/// Bytes for each of these CPUs: twice its share of every cache that it can see. A cache is shared equally by
-/// those of `cpus` that see it.
+/// Bytes for each of these CPUs: twice its share of every cache that it sees. The CPUs of `cpus` that see a cache
+/// share it equally.
 fn sizes(caches: &[Cache], cpus: &[usize]) -> Vec<u64> {
     let share = |cache: &Cache| {
         let sharing = cpus.iter().filter(|cpu| cache.cpus.contains(cpu)).count();

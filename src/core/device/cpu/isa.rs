@@ -31,7 +31,7 @@ impl Isa {
         Isa::ALL.into_iter().find(|isa| isa.name() == name)
     }
 
-    /// Whether this CPU supports the instruction set.
+    /// True if this CPU supports the instruction set.
     #[cfg(target_arch = "x86_64")]
     pub fn present(self) -> bool {
         match self {
@@ -47,7 +47,7 @@ impl Isa {
         }
     }
 
-    /// Whether this CPU supports the instruction set.
+    /// True if this CPU supports the instruction set.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn present(self) -> bool {
         self == Isa::Scalar
@@ -58,13 +58,12 @@ impl Isa {
         Isa::ALL.into_iter().rev().find(|isa| isa.present()).unwrap_or(Isa::Scalar)
     }
 
-    /// The choice of `isa: auto` for a kernel whose data path consists of gather instructions: the widest,
-    /// except on AMD CPUs, where it is scalar.
+    /// The choice of `isa: auto` for a kernel whose data path consists of gather instructions: the widest instruction
+    /// set, but scalar on AMD CPUs.
     ///
-    /// There, gathers and scatters are microcoded and keep few loads in flight: scalar loads and stores of
-    /// single words are faster unless the kernel prefetches. Measured on a Zen 5 server (EPYC, two virtual
-    /// CPUs, both threads; medians in GB/s on a machine shared with others, so only ratios within a row are
-    /// meaningful):
+    /// AMD CPUs microcode gathers and scatters, and keep few of their loads in flight: scalar loads and stores of
+    /// single words are faster unless the kernel prefetches. Measured on a Zen 5 server (EPYC, two virtual CPUs, both
+    /// threads; medians in GB/s on a machine shared with others, so only ratios within a row are meaningful):
     ///
     /// | | scalar | avx2 | avx512 |
     /// |---|---|---|---|
@@ -95,7 +94,7 @@ fn amd() -> bool {
     matches!(super::facts::vendor().as_str(), "AuthenticAMD" | "HygonGenuine")
 }
 
-/// An item of the module of an instruction set: of `scalar`, `avx2` or `avx512`, which the caller has.
+/// Selects an item by instruction set from the caller's modules `scalar`, `avx2` and `avx512`.
 macro_rules! of_isa {
     ($isa:expr, $($item:tt)+) => {
         match $isa {

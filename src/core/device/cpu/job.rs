@@ -18,7 +18,7 @@ pub struct Context<'a> {
     /// A fault to inject.
     pub fault: Option<Fault>,
     pub cancel: &'a Cancel,
-    /// Whether to record the number of threads and the instruction set: the backend `scalar` has no such
+    /// True to record the number of threads and the instruction set, which the backend `scalar` does not have as
     /// parameters.
     pub open: bool,
     /// Looks up an index array by its hash.
@@ -26,8 +26,7 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The instruction set to use: the one requested by the recipe, or else the one chosen by the primitive's
-    /// rule.
+    /// The instruction set to use: the recipe's, or else the one that the primitive's rule chooses.
     ///
     /// # Errors
     /// [`Failure::NotApplicable`] if this CPU lacks the requested one.
@@ -50,12 +49,12 @@ pub struct OutputArray<'a> {
 }
 
 impl<'a> OutputArray<'a> {
-    /// The whole array, of elements of so many bytes (a multiple of 4).
+    /// The whole array, with elements of `element` bytes (a multiple of 4).
     pub fn new(array: &'a Buffer, element: u64) -> OutputArray<'a> {
         OutputArray { array, element: element as usize, bytes: array.bytes() }
     }
 
-    /// Its first `count` elements; the others are poisoned only.
+    /// Only the first `count` elements belong to the output; the others are poisoned all the same.
     pub fn first(self, count: u64) -> OutputArray<'a> {
         OutputArray { bytes: self.element * count as usize, ..self }
     }
@@ -76,8 +75,8 @@ pub trait PoolJob: Sync + Sized + 'static {
     /// return.
     fn execute(&self, worker: Worker);
 
-    /// The arrays that an execution writes, in the order in which the oracle reads them. A case with other results
-    /// clears and returns them itself.
+    /// The arrays that an execution writes, in the order in which the oracle reads them. A case whose results are no
+    /// such arrays implements [`clear`](PoolJob::clear) and [`output`](PoolJob::output) itself.
     fn outputs(&self) -> Vec<OutputArray<'_>> {
         Vec::new()
     }
@@ -91,10 +90,11 @@ pub trait PoolJob: Sync + Sized + 'static {
         outputs.try_for_each(|output| poison(pool, output.array, output.element, cancel))
     }
 
-    /// Lets the next execution begin where the first one began, if each continues where the last one ended.
+    /// Makes the next execution begin where the first one began, for jobs whose executions continue where the last one
+    /// ended.
     fn rewind(&self) {}
 
-    /// Proves what an output cannot show, by executions of its own: the first mistake, if there is one.
+    /// Checks what an output cannot show, by executions of its own; returns the first mistake.
     ///
     /// # Errors
     /// When a stop is requested or the certificate lacks memory.
@@ -140,8 +140,8 @@ pub trait PoolJob: Sync + Sized + 'static {
     }
 }
 
-/// A method of a primitive on the pool: a worker's share of one execution on the case's arrays, with the arrays that the
-/// method has beside them. All stores are complete on return.
+/// A method of a primitive on the pool: a worker's share of one execution on the case's arrays, and on the method's
+/// own arrays, which the closure holds. All stores are complete on return.
 pub type PoolMethod<Arrays> = Box<dyn Fn(&Arrays, Worker) + Send + Sync>;
 
 /// A [`PoolJob`] and the pool that runs it.
@@ -152,13 +152,13 @@ struct OnPool<J> {
     memory: u64,
     resolved: Vec<(String, Value)>,
     fault: Option<Fault>,
-    /// Whether the outputs were poisoned at least once, for a sample that is judged.
+    /// True once the outputs have been poisoned for a sample that is judged.
     cleared: bool,
 }
 
-/// Prepares a case on the pool; `resolved` holds the values already chosen for its open parameters, and its arrays and
-/// its certificate take `declared` bytes: nothing is generated of a case that is too large. What it allocates beside them is
-/// refused then.
+/// Prepares a case on the pool. `resolved` holds the values already chosen for its open parameters. Its arrays and its
+/// certificate take `declared` bytes; if these exceed the available memory, the case is refused before anything is
+/// generated. Whatever it allocates besides is refused once memory is exhausted.
 ///
 /// # Errors
 /// As for [`PoolJob::prepare`].
@@ -183,7 +183,7 @@ pub fn on_pool<J: PoolJob>(
 }
 
 impl<J: PoolJob> OnPool<J> {
-    /// Executes once for the result.
+    /// Executes once, for the result.
     fn once(&self, cancel: &Cancel) -> Result<(), Failure> {
         self.job.rewind();
         self.job.clear(&self.pool, cancel)?;

@@ -30,7 +30,7 @@ pub fn require(bytes: u64) -> Result<(), Failure> {
     fits(bytes, available())
 }
 
-/// Refuses a case that needs more memory than this, if it is known.
+/// Refuses a case that needs more than the available memory, if that is known.
 pub(super) fn fits(bytes: u64, available: Option<u64>) -> Result<(), Failure> {
     match available {
         Some(free) if bytes > free => Err(too_large(bytes, free)),
@@ -38,11 +38,11 @@ pub(super) fn fits(bytes: u64, available: Option<u64>) -> Result<(), Failure> {
     }
 }
 
-/// Asks the system to move what is in memory already into huge pages. Nothing happens where it cannot.
+/// Asks the system to move elements that are in memory already into huge pages; has no effect if the system cannot.
 pub fn ask_for_huge_pages<T>(elements: &[T]) {
     #[cfg(target_os = "linux")]
     {
-        /// `MADV_COLLAPSE` of Linux 6.1, which does at once what `MADV_HUGEPAGE` leaves to a thread of the kernel.
+        /// `MADV_COLLAPSE` of Linux 6.1 does at once what `MADV_HUGEPAGE` leaves to a thread of the kernel.
         const COLLAPSE: libc::c_int = 25;
         let (first, end) = (elements.as_ptr().addr(), elements.as_ptr_range().end.addr());
         let (first, end) = (first.next_multiple_of(PAGE), end - end % PAGE);
@@ -58,19 +58,19 @@ pub fn ask_for_huge_pages<T>(elements: &[T]) {
     let _ = elements;
 }
 
-/// Fetches what is at an address into the first-level cache, if it is anything. No access.
+/// Prefetches the line at an address into the first-level cache. This is no access, so any address will do.
 #[inline(always)]
 pub fn prefetch<T>(at: *const T) {
     hint::<3, T>(at);
 }
 
-/// The same into the second-level cache, which can wait for more lines at a time.
+/// Prefetches into the second-level cache, which can wait for more lines at a time than the first.
 #[inline(always)]
 pub fn prefetch_l2<T>(at: *const T) {
     hint::<2, T>(at);
 }
 
-/// The same for a line that will be written.
+/// Prefetches a line that will be written.
 #[inline(always)]
 pub fn prefetch_to_write<T>(at: *const T) {
     hint::<7, T>(at);
@@ -99,8 +99,7 @@ fn meminfo(key: &str) -> Option<u64> {
 }
 
 /// Limit minus usage in this process's control group and its ancestors (version 2, and the memory controller of
-/// version 1). Inactive file pages are counted as usage there but are reclaimed on demand, so they are
-/// subtracted.
+/// version 1). Usage includes inactive file pages, which are reclaimed on demand and therefore subtracted.
 fn cgroup_room() -> Vec<u64> {
     let text = files::system("/proc/self/cgroup").unwrap_or_default();
     let rooms = text.lines().flat_map(|line| {

@@ -1,7 +1,7 @@
 //! The host's CPUs: a pool of threads pinned to CPUs, aligned buffers, and the SIMD instruction sets.
 //!
-//! The backends `scalar` and `cpu` both run here; `scalar` uses one thread without SIMD. The loops that are timed
-//! are with their primitives (`primitives/*/cpu`), which implement [`PoolJob`].
+//! Both backends, `scalar` and `cpu`, use this module; `scalar` has one thread without SIMD. The timed loops are with
+//! their primitives (`primitives/*/cpu`), which implement [`PoolJob`].
 
 pub mod affinity;
 mod buffer;

@@ -110,9 +110,8 @@ impl Pool {
         first.zip(last).map_or(0.0, |(first, last)| (last - first).as_secs_f64())
     }
 
-    /// Calls `work` with each block of [0, n), every worker on its own static part, and stops soon after a
-    /// request to `cancel`. The parts are those of the kernels, so memory is first touched by the thread that
-    /// will use it.
+    /// Calls `work` with each block of [0, n), every worker on its own static part, and stops soon after a request to
+    /// `cancel`. The parts are those of the kernels, so the thread that will use memory touches it first.
     pub fn for_blocks(
         &self,
         n: usize,
@@ -129,7 +128,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Folds [0, n): each worker folds the indices of its part in order.
+    /// Folds [0, n): each worker folds the indices of its part in order; returns the results of the workers.
     pub fn fold<T: Copy + Send + Sync>(
         &self,
         n: usize,
@@ -162,7 +161,7 @@ impl Pool {
         })
     }
 
-    /// Like [`fill`](Pool::fill), with elements of 4 bytes, to which the numbers are truncated, or of 8 bytes.
+    /// Like [`fill`](Pool::fill), with elements of 8 bytes, or of 4 bytes to which the numbers are truncated.
     pub fn fill_words(
         &self,
         buffer: &mut Buffer,
@@ -217,11 +216,11 @@ fn cut(n: usize, index: usize, count: usize, grain: usize) -> Range<usize> {
     at(index)..at(index + 1)
 }
 
-/// The elements of [0, n) processed by a worker, subject to `fault`: without one, its part and an empty range.
-/// `grain` is 64 for array elements and 1 for iterations of a pattern.
+/// The elements of [0, n) processed by a worker, subject to `fault`: without one, its part and an empty range. `grain`
+/// is 64 for array elements and 1 for iterations of a pattern.
 ///
-/// `OffByOne` has no effect here: it shifts a base address (see the primitives). `WrongChunk` gives the last
-/// worker its neighbour's part or, if only one worker has any elements, drops the second half of that part.
+/// `OffByOne` has no effect on the ranges: it shifts a base address (see the primitives). `WrongChunk` gives the last
+/// worker its neighbor's part or, if only one worker has any elements, drops the second half of that part.
 pub fn pieces(n: usize, grain: usize, worker: Worker, fault: Option<Fault>) -> [Range<usize>; 2] {
     let mine = cut(n, worker.index, worker.count, grain);
     let nothing = mine.end..mine.end;
@@ -242,7 +241,7 @@ fn wrong_part(n: usize, grain: usize, worker: Worker, mine: Range<usize>) -> Ran
     }
 }
 
-/// Spins before a waiting thread yields its CPU. Under steal time, the missing thread may be off its CPU for
+/// Spins before a waiting thread yields its CPU: under steal time, the thread that it waits for may be off its CPU for
 /// milliseconds.
 const SPINS: u32 = 1 << 14;
 

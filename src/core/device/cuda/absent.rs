@@ -1,5 +1,5 @@
-//! Substitute for the CUDA backend in builds without it: uninhabited types with the same names, so that the
-//! code above needs no conditional compilation.
+//! Substitute for the CUDA backend in builds without it: uninhabited types with the same names, so that the code that
+//! uses the backend needs no conditional compilation.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -56,7 +56,7 @@ pub struct Persisting(Infallible);
 pub struct Arg<'a>(PhantomData<&'a ()>);
 
 impl<'a> Arg<'a> {
-    /// Nothing takes it.
+    /// An argument that nothing takes.
     pub fn new<T: Plain>(_value: &'a T) -> Arg<'a> {
         Arg(PhantomData)
     }

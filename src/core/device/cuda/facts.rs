@@ -53,7 +53,7 @@ pub struct GpuFacts {
     pub driver_cuda: (u32, u32),
     /// Release of the driver, such as `580.65.06`, if the system reports it.
     pub driver_release: Option<String>,
-    /// Whether ECC is enabled, if the driver reports it.
+    /// True if ECC is enabled; `None` if the driver does not report it.
     pub ecc: Option<bool>,
     /// Maximum memory clock, kHz, if the driver reports it.
     pub memory_clock_khz: Option<u32>,
@@ -79,13 +79,13 @@ pub struct ManagedFacts {
     pub application_sm_clock: Option<u32>,
     /// Enforced power limit, mW.
     pub power_limit: Option<u32>,
-    /// Whether MIG is enabled. CUDA then sees one of the instances.
+    /// True if MIG is enabled. CUDA then sees one of the instances.
     pub mig: Option<bool>,
-    /// Name of that instance, such as `NVIDIA H200 MIG 1g.18gb`.
+    /// Name of the MIG instance that CUDA sees, such as `NVIDIA H200 MIG 1g.18gb`.
     pub instance: Option<String>,
     /// `GPU-` or `MIG-` followed by the UUID, as accepted by `CUDA_VISIBLE_DEVICES`.
     pub uuid: Option<String>,
-    /// Whether persistence mode is enabled.
+    /// True if persistence mode is enabled.
     pub persistence: Option<bool>,
     /// Version of the VBIOS.
     pub vbios: Option<String>,
@@ -98,7 +98,7 @@ pub struct ManagedFacts {
 /// Every bit pattern must be a valid value, and the layout must match the kernel's (`#[repr(C)]`); no
 /// references, no pointers to host memory.
 pub unsafe trait Plain: Copy + 'static {
-    /// All zeros: in a struct of arguments, what a launch has no use for.
+    /// All zeros, for arguments and fields that a launch does not use.
     fn zeroed() -> Self {
         // SAFETY: by the trait's promise every bit pattern is valid.
         unsafe { std::mem::zeroed() }

@@ -19,7 +19,7 @@ pub fn poison<T: Plain>(gpu: &Gpu, buffer: &mut DeviceBuffer<T>) -> Result<(), F
     gpu.memset32(buffer, POISON32)
 }
 
-/// The address of an array that a kernel may do without: null if there is none.
+/// The address of an optional array; null without one.
 pub fn pointer_or_null<T: Plain>(array: Option<&DeviceBuffer<T>>) -> DevicePtr<T> {
     array.map_or(DevicePtr::null(), DeviceBuffer::pointer)
 }
@@ -36,7 +36,7 @@ pub struct GpuSetup<'a> {
     pub stored: Stored<'a>,
 }
 
-/// Elements [first, first + count) processed by one launch, of arrays whose base is off by `shift` elements.
+/// Elements [first, first + count) processed by one launch, on arrays whose base is off by `shift` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchPart {
     pub first: u64,
@@ -58,7 +58,7 @@ impl LaunchPlan {
         LaunchPlan { parts: vec![LaunchPart { first: 0, count: n, shift: 0 }], skipped: None }
     }
 
-    /// For executions that can start at any element. A fault of elements omits at least one;
+    /// For executions that can start at any element. A fault that concerns elements omits at least one;
     /// [`Fault::OffByOne`] shifts an array instead.
     pub fn ranges(n: u64, fault: Option<Fault>) -> LaunchPlan {
         let part =
@@ -70,15 +70,15 @@ impl LaunchPlan {
             // The worker of the second half processes the first half.
             Some(Fault::WrongChunk) => vec![half, half],
             Some(Fault::SkippedStore) => vec![half, part(n / 2 + 1, n.saturating_sub(n / 2 + 1))],
-            // Faults of whole samples and rounds leave out no element.
+            // Other faults concern whole samples or rounds and leave out no element.
             Some(_) => vec![part(0, n)],
         };
         parts.retain(|part| part.count > 0);
         LaunchPlan { parts, skipped: None }
     }
 
-    /// For executions that must start at the first element. A fault omits the last element, or the worker of
-    /// the second half processes the first half.
+    /// For executions that must start at the first element. A fault omits the last element, makes the worker of the
+    /// second half process the first half, or has a store reverted.
     pub fn prefix(n: u64, fault: Option<Fault>) -> LaunchPlan {
         let counts = match fault {
             Some(Fault::MissingTail) => vec![n.saturating_sub(1)],
@@ -91,12 +91,12 @@ impl LaunchPlan {
     }
 }
 
-/// An array of any type in a GPU's memory, as what an execution writes.
+/// An array in a GPU's memory that an execution writes, of any element type.
 trait Written {
     fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure>;
-    /// Poisons element `at`, where elements have `bytes` bytes.
+    /// Poisons element `at`, counted in elements of `bytes` bytes.
     fn poison_element(&mut self, gpu: &Gpu, at: u64, bytes: u64) -> Result<(), Failure>;
-    /// The first bytes.
+    /// Copies the first `bytes` bytes to the host.
     fn read(&self, bytes: u64) -> Result<Vec<u8>, Failure>;
 }
 
@@ -124,22 +124,22 @@ pub struct OutputArray<'a> {
     element: u64,
     /// Bytes that belong to the output.
     bytes: u64,
-    /// Whether a fault that takes a store back does so here, though this is not the first array.
+    /// True if a fault that reverts a store does so in this array instead of the first.
     loses_stores: bool,
 }
 
 impl<'a> OutputArray<'a> {
-    /// The whole array, of elements of so many bytes, which may be several of its type.
+    /// The whole array, with elements of `element` bytes, each one or several values of type `T`.
     pub fn new<T: Plain>(array: &'a mut DeviceBuffer<T>, element: u64) -> OutputArray<'a> {
         OutputArray { bytes: array.bytes(), array, element, loses_stores: false }
     }
 
-    /// Its first `count` elements; the others are poisoned only.
+    /// Only the first `count` elements belong to the output; the others are poisoned all the same.
     pub fn first(self, count: u64) -> OutputArray<'a> {
         OutputArray { bytes: self.element * count, ..self }
     }
 
-    /// The array in which a fault takes a store back, instead of the first.
+    /// Makes a fault that reverts a store do so in this array instead of the first.
     pub fn losing_stores(self) -> OutputArray<'a> {
         OutputArray { loses_stores: true, ..self }
     }
@@ -150,17 +150,17 @@ pub trait GpuJob: Sized + Send + 'static {
     /// The typed case.
     type Case;
 
-    /// Whether the arrays may span several GPUs.
+    /// True if the arrays may span several GPUs.
     const SPANS: bool = false;
 
-    /// The kernels of a case on a GPU of this generation. Pure: they are compiled ahead of time, and profilers are told of
-    /// them without a GPU.
+    /// The kernels of a case on a GPU of this generation. Pure, because kernels are compiled ahead of time, and
+    /// profilers are told of them without a GPU.
     ///
     /// # Errors
     /// When the case does not exist on GPUs.
     fn kernels(case: &Self::Case, capability: ComputeCapability) -> Result<KernelList, Failure>;
 
-    /// Keys that a GPU ranks in a second, by one digit each, where nothing else of the case's method takes time
+    /// Keys per second that a GPU ranks by one digit if nothing else of the case's method takes time
     /// ([`Ranking`](crate::case::Ranking)).
     ///
     /// # Errors
@@ -179,9 +179,10 @@ pub trait GpuJob: Sized + Send + 'static {
     /// `NotApplicable` if this GPU does not support the case or lacks the memory; errors reported by the driver.
     fn prepare(case: Self::Case, setup: &GpuSetup) -> Result<Self, Failure>;
 
-    /// The arrays that an execution writes, in the order in which the oracle reads them; a fault that takes a store back
-    /// does so in the first, unless another is [`losing_stores`](OutputArray::losing_stores). A case with other results
-    /// clears and returns them itself; then only that one matters.
+    /// The arrays that an execution writes, in the order in which the oracle reads them. A fault that reverts a store
+    /// does so in the first, unless another is [`losing_stores`](OutputArray::losing_stores). A case with other
+    /// results implements [`clear`](GpuJob::clear) and [`output`](GpuJob::output) itself; then only the array in which
+    /// stores are reverted matters.
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
         Vec::new()
     }
@@ -216,8 +217,8 @@ pub trait GpuJob: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Waits for the last execution on the GPUs other than the first, which the first one's stream does not
-    /// order.
+    /// Waits for the last execution on the GPUs other than the first: the stream of the first GPU does not order their
+    /// work.
     ///
     /// # Errors
     /// Errors reported by the driver.
@@ -225,10 +226,11 @@ pub trait GpuJob: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Lets the next execution begin where the first one began, if each continues where the last one ended.
+    /// Makes the next execution begin where the first one began, for jobs whose executions continue where the last one
+    /// ended.
     fn rewind(&mut self) {}
 
-    /// Proves what an output cannot show, by executions of its own: the first mistake, if there is one.
+    /// Checks what an output cannot show, by executions of its own; returns the first mistake.
     ///
     /// # Errors
     /// Errors reported by the driver.
@@ -251,12 +253,12 @@ pub trait GpuJob: Sized + Send + 'static {
         Ok(read.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// Values chosen for open parameters on this GPU, and what the last execution has found out beside its output.
+    /// Values chosen for open parameters on this GPU, and what the last execution has found out besides its output.
     fn resolved(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
 
-    /// Bytes of the inputs and of the results in a transfer, of which the case declares these.
+    /// Bytes of inputs and of results that a transfer copies; the case declares `declared`.
     fn moved(&self, declared: [u64; 2]) -> [u64; 2] {
         declared
     }
@@ -306,11 +308,11 @@ pub trait GpuJob: Sized + Send + 'static {
     }
 }
 
-/// A method of a primitive on a GPU: queues one execution on the case's arrays, with the kernels that the method has loaded
-/// and the arrays that it has beside them. Returns the errors of the driver.
+/// A method of a primitive on a GPU: queues one execution on the case's arrays, and on the method's own kernels and
+/// arrays, which the closure holds. Returns the errors of the driver.
 pub type GpuMethod<Arrays> = Box<dyn FnMut(&Gpu, &Arrays) -> Result<(), Failure> + Send>;
 
-/// Poisons an output element again.
+/// Reverts a store: poisons the output element again.
 fn take_back<J: GpuJob>(job: &mut J, gpu: &Gpu, at: u64) -> Result<(), Failure> {
     let none = || Failure::Failed("no element of the output can be taken back".to_owned());
     let output = job.outputs().into_iter().min_by_key(|output| !output.loses_stores).ok_or_else(none)?;
@@ -329,12 +331,12 @@ struct OnGpu<J> {
     memory: u64,
     /// Values chosen for open parameters of the primitive.
     resolved: Vec<(String, Value)>,
-    /// Whether samples were taken.
+    /// True once samples have been taken.
     sampled: bool,
     fault: Option<Fault>,
-    /// Whether the outputs were poisoned at least once, for a sample that is judged.
+    /// True once the outputs have been poisoned for a sample that is judged.
     cleared: bool,
-    /// Whether the arrays span several GPUs.
+    /// True if the arrays span several GPUs.
     several: bool,
 }
 
@@ -357,7 +359,7 @@ pub fn on_gpu<J: GpuJob>(
 }
 
 impl<J: GpuJob> OnGpu<J> {
-    /// Executes once for the result.
+    /// Executes once, for the result.
     fn once(&mut self) -> Result<(), Failure> {
         self.job.rewind();
         self.job.clear(&self.gpu)?;
@@ -377,7 +379,7 @@ impl<J: GpuJob> Prepared for OnGpu<J> {
         self.job.time(&self.gpu, &self.plan, batch)
     }
 
-    /// Waits, so that no sample begins before the poison is there, on whichever GPU it runs.
+    /// Waits, so that no sample begins on any GPU before the poison is written.
     fn clear(&mut self, _cancel: &Cancel) -> Result<(), Failure> {
         self.cleared = true;
         self.job.clear(&self.gpu)?;
@@ -410,7 +412,7 @@ impl<J: GpuJob> Prepared for OnGpu<J> {
         self.resolved.iter().cloned().chain(self.job.resolved()).collect()
     }
 
-    /// Needs memory besides the case's; without it there is no transfer. Arrays that span several GPUs have none.
+    /// Needs memory besides the case's; returns `None` without it, and for arrays that span several GPUs.
     fn transfer(&mut self, declared: [u64; 2], memory: HostMemory) -> Result<Option<Transfer>, Failure> {
         if self.several {
             return Ok(None);

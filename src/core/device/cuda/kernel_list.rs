@@ -1,14 +1,14 @@
-//! The kernels of a case, in one list: compiling ahead of time and the filters of profilers follow from it.
+//! The kernels of a case, in one list, from which compilation ahead of time and the filters of profilers follow.
 
-/// A kernel, as its module and its name in the PTX.
+/// Module of a kernel, and its name in the PTX.
 pub type KernelName = (&'static str, String);
 
-/// The kernels of a case on a GPU, each with the number of its launches in an execution: 0 for those that make inputs or
+/// The kernels of a case on a GPU, each with the number of its launches per execution: 0 for those that make inputs or
 /// certify.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelList(Vec<(KernelName, u64)>);
 
-/// What a profiler is told to look at: the launches of one execution.
+/// The launches of one execution, as a profiler is told to find them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
     /// The name of the only kernel, or a regular expression that matches all of them (`regex:^(a|b)$`).
@@ -27,13 +27,13 @@ impl KernelList {
         self
     }
 
-    /// Adds a kernel that an execution launches so many times.
+    /// Adds a kernel with its number of launches per execution.
     pub fn timed(mut self, module: &'static str, name: impl Into<String>, launches: u64) -> KernelList {
         self.add((module, name.into()), launches);
         self
     }
 
-    /// Adds kernels with their launches.
+    /// Adds kernels with their numbers of launches per execution.
     pub fn timed_all(
         self,
         module: &'static str,
@@ -42,13 +42,13 @@ impl KernelList {
         kernels.into_iter().fold(self, |list, (name, launches)| list.timed(module, name, launches))
     }
 
-    /// Adds the kernels of a list, launched `times` as often.
+    /// Adds the kernels of another list, each with `times` as many launches.
     pub fn and(mut self, other: KernelList, times: u64) -> KernelList {
         other.0.into_iter().for_each(|(kernel, launches)| self.add(kernel, launches * times));
         self
     }
 
-    /// A kernel is listed once, with all its launches.
+    /// Adds launches to a kernel's entry, so that a kernel is listed once.
     fn add(&mut self, kernel: KernelName, launches: u64) {
         match self.0.iter_mut().find(|(known, _)| *known == kernel) {
             Some((_, all)) => *all += launches,
@@ -61,14 +61,15 @@ impl KernelList {
         self.0.into_iter().map(|(kernel, _)| kernel)
     }
 
-    /// The kernels that an execution launches, and how often.
+    /// The kernels that an execution launches, with their numbers of launches.
     pub fn launches(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter(|(_, launches)| *launches > 0).map(|((_, name), launches)| (&**name, *launches))
     }
 }
 
 impl Launched {
-    /// The launches of an execution that has these kernels on one generation of GPUs or another, as many on each.
+    /// The launches of an execution. Its kernels may differ between generations of GPUs, of which each has a list, but
+    /// not their number of launches.
     pub fn of(lists: &[KernelList]) -> Launched {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in lists.iter().flat_map(KernelList::launches) {

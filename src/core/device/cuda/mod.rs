@@ -1,10 +1,10 @@
 //! The CUDA backend: NVIDIA GPUs behind a small, safe interface.
 //!
-//! Primitives implement [`GpuJob`] with [`Gpu`], [`DeviceBuffer`], [`Module`] (loaded kernel code), [`Kernel`]
-//! and [`Arg`]; only this folder refers to the crate `cust`, which binds the CUDA driver. A binary with the
-//! feature `cuda` also starts on machines without a GPU: the driver is loaded by [`Gpu::open`], and
-//! [`Unavailable`] gives the reason if anything is missing. Without the feature, or on other systems than Linux,
-//! the same names stand for types without values, and [`Gpu::open`] always fails.
+//! Primitives implement [`GpuJob`] with [`Gpu`], [`DeviceBuffer`], [`Module`] (loaded kernel code), [`Kernel`] and
+//! [`Arg`]; only this folder refers to the crate `cust`, which binds the CUDA driver. A binary with the feature `cuda`
+//! also starts on machines without a GPU: [`Gpu::open`] loads the driver, and [`Unavailable`] gives the reason if
+//! anything is missing. Without the feature, or on other systems than Linux, the same names stand for types without
+//! values, and [`Gpu::open`] always fails.
 //!
 //! Work is queued on one CUDA stream per [`Gpu`] and runs in order; [`Gpu::synchronize`], [`Gpu::timed`] and
 //! copies to the host wait for it. Errors of a kernel are reported by the next call that waits.

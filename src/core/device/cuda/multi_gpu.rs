@@ -10,12 +10,12 @@ use crate::device::cuda::Gpu;
 pub struct Several(Vec<(Gpu, OneGpu)>);
 
 impl Several {
-    /// At least one GPU is required.
+    /// Joins the parts of a case; at least one is required.
     pub fn new(parts: Vec<(Gpu, OneGpu)>) -> Several {
         Several(parts)
     }
 
-    /// The verdicts of the GPUs, one after another, as one.
+    /// Judges the GPUs one after another; returns their common verdict.
     fn one_by_one(
         &mut self,
         mut verdict: impl FnMut(&mut OneGpu) -> Result<Verdict, Failure>,
@@ -62,7 +62,7 @@ impl Prepared for Several {
         first.into_iter().chain([count]).collect()
     }
 
-    /// That of the first GPU: all of them compute the same.
+    /// The picture of the first GPU: all of them compute the same.
     fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
         self.0.first_mut().map_or(Ok(None), |(_, part)| part.snapshot())
     }

@@ -1,8 +1,8 @@
 //! Concurrent execution on several GPUs, and its duration.
 //!
-//! GPUs share no clock. Each one is timed by its own pair of events, as a single GPU is; the host clock only
-//! provides the offsets between their starts. A thread per GPU waits at a common start line with its GPU idle,
-//! so the offsets are about a microsecond, and launches on one GPU do not wait for those on another.
+//! GPUs share no clock. Each GPU is timed by its own pair of events, like a single GPU; the host clock only provides
+//! the offsets between their starts. A thread per GPU waits at a common start line with its GPU idle, so the offsets
+//! are about a microsecond, and launches on one GPU do not wait for those on another.
 
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::thread;
@@ -19,8 +19,8 @@ struct Run {
     seconds: f64,
 }
 
-/// Seconds from the first start to the last end. Each part is a GPU and its work, which returns its own
-/// seconds.
+/// Runs the parts concurrently, each a GPU and its work, which returns its own seconds. Returns the seconds from the
+/// first start to the last end.
 ///
 /// # Errors
 /// The error of the first part that failed, or of a thread that could not be started.
@@ -58,8 +58,8 @@ fn lasted(runs: &[Run]) -> f64 {
 struct Line(AtomicIsize);
 
 impl Line {
-    /// Gets ready, waits for all other threads, and runs `work`. A thread that fails to get ready does not
-    /// block the others.
+    /// Runs `ready`, waits for all other threads, and runs `work`. A thread that fails to get ready does not block the
+    /// others.
     fn run(
         &self,
         ready: impl FnOnce() -> Result<(), Failure>,

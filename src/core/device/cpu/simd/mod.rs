@@ -1,9 +1,9 @@
-//! The data path of the kernels, implemented for each instruction set: loads of indices, gathers, scatters, and
-//! moves of as many words.
+//! The data path of the kernels, implemented for each instruction set: loads of indices, gathers and scatters of
+//! words, and loads and stores of as many consecutive words.
 //!
-//! Everything here is inlined into named kernels that enable the instruction set; calls from elsewhere are
-//! undefined behaviour if the CPU lacks it. `_some` variants process the first `n` lanes, n < [`Simd::LANES`],
-//! and access no other memory.
+//! All of it is inlined into named kernels that enable the instruction set; calls from elsewhere are undefined
+//! behavior if the CPU lacks it. `_some` variants process the first `n` lanes, n < [`Simd::LANES`], and access no
+//! other memory.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,8 +17,8 @@ pub use avx2::Avx2;
 pub use avx512::Avx512;
 pub use scalar::Scalar;
 
-/// Functions of a trait of vectors, as `fn name(…) { … }`: unsafe, as their trait says, and inlined into the loop that calls
-/// them, whose instruction set is enabled.
+/// Defines functions of a vector trait, as `fn name(…) { … }`: unsafe, as the trait demands, and inlined into the
+/// calling loop, which enables the instruction set.
 macro_rules! inlined {
     ($(
         $(#[$meta:meta])*

@@ -1,10 +1,10 @@
 //! Compilation of kernels ahead of their use.
 //!
-//! The driver takes about a tenth of a second per kernel, on one host CPU, and a case needs about ten kernels.
-//! The kernels of upcoming cases are compiled by separate threads while the current case generates its inputs
-//! or is certified, but never while anything is [timed](alone::timing). A case waits only for the kernels that
-//! it requests: it compiles them itself, unless one of these threads is already doing so. Errors are ignored
-//! here, because the case that needs the kernel will report them.
+//! The driver takes about a tenth of a second per kernel, on one host CPU, and a case needs about ten kernels. While
+//! the current case generates its inputs or is certified, separate threads compile the kernels of upcoming cases, but
+//! never while anything is [timed](alone::timing). A case waits only for the kernels that it requests: it compiles
+//! them itself, unless one of these threads is already doing so. These threads ignore errors, because the case that
+//! needs the kernel will report them.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use super::gpu::Gpu;
 use crate::device::alone;
 
-/// Most threads. Each takes a CPU from the generation of inputs.
+/// Maximum number of threads: each takes a CPU from the generation of inputs.
 const MOST: usize = 4;
 
 /// Compiler threads. They end when no kernels are left, or when this is dropped, which waits for the kernels in

@@ -38,8 +38,8 @@ impl<T: Plain> Drop for DeviceBuffer<T> {
         if self.span.is_some() {
             return;
         }
-        // Queued kernels may still use the memory. Errors are reported by another call that waits; here there
-        // is no one to report them to.
+        // Queued kernels may still use the memory. Errors are reported by another call that waits; a drop has no one
+        // to report them to.
         let _ = self.gpu.synchronize();
         // SAFETY: allocated by `alloc` with the same context, freed once.
         let _ = unsafe { cuda_free(DevicePointer::<u8>::from_raw(self.address.0)) };
@@ -68,7 +68,7 @@ impl<T: Plain> DeviceBuffer<T> {
         self.len
     }
 
-    /// Whether the buffer has no elements.
+    /// True if the buffer has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -122,7 +122,7 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(host)
     }
 
-    /// Copies the first bytes to the host, after all queued work.
+    /// Copies the first `bytes` bytes to the host, after all queued work.
     pub fn bytes_to_host(&self, bytes: u64) -> Result<Vec<u8>, Failure> {
         let elements = self.range_to_host(0..(bytes as usize).div_ceil(size_of::<T>()))?;
         // SAFETY: `Plain` types are numbers or structs of them as a kernel has them, without padding.
@@ -131,9 +131,9 @@ impl<T: Plain> DeviceBuffer<T> {
         Ok(all[..bytes as usize].to_vec())
     }
 
-    /// Calls `each` to queue an operation for every piece of `range` that lies in the memory of one GPU, with
-    /// that GPU, the offset of the piece from the start of the range in bytes, and its length in bytes. Work
-    /// queued on other GPUs is completed first.
+    /// Calls `each` to queue an operation for every piece of `range` that lies in the memory of one GPU: with that
+    /// GPU, the piece's offset from the start of the range, and its length, both in bytes. Work queued on other GPUs
+    /// is completed first.
     fn piecewise(
         &self,
         range: &Range<usize>,
@@ -172,7 +172,7 @@ impl<T: Plain> DeviceBuffer<T> {
 }
 
 impl Gpu {
-    /// Allocates `len` uninitialised elements. `NotApplicable` if they exceed the free memory.
+    /// Allocates `len` uninitialized elements. `NotApplicable` if they exceed the free memory.
     pub fn alloc<T: Plain>(&self, len: usize) -> Result<DeviceBuffer<T>, Failure> {
         const { assert!(size_of::<T>() > 0) };
         self.inner.bind()?;
@@ -180,7 +180,7 @@ impl Gpu {
             return Err(too_large(u64::MAX, self.free_memory().ok()));
         };
         // The driver refuses empty allocations.
-        // SAFETY: freed when the buffer is dropped; `Plain` types may be read uninitialised.
+        // SAFETY: freed when the buffer is dropped; `Plain` types may be read uninitialized.
         match code(unsafe { cuda_malloc::<u8>(bytes.max(1)) }) {
             Ok(address) => Ok(DeviceBuffer {
                 address: DevicePtr(address.as_raw(), PhantomData),
@@ -231,7 +231,7 @@ impl Gpu {
                 sys::cuMemsetD32Async(to + at as u64, word, piece / 4, stream)
             })
         })?;
-        // Another GPU than the ones that filled the buffer may use it next.
+        // A GPU other than those that filled the buffer may use it next.
         if buffer.span.is_some() { buffer.synchronize() } else { Ok(()) }
     }
 

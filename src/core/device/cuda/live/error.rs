@@ -19,7 +19,7 @@ pub(super) const OUT_OF_MEMORY: u32 = 2;
 pub(super) struct Code(pub u32);
 
 impl Code {
-    /// The code behind an error that was just returned by a call through our shims.
+    /// The code of an error that was just returned by a call through our shims.
     fn of(error: CudaError) -> Code {
         match error {
             CudaError::UnknownError => Code(driver::last_code()),
@@ -28,7 +28,7 @@ impl Code {
         }
     }
 
-    /// The failure with this code in a call of `call`.
+    /// The failure of driver function `call` with this code.
     pub fn failure(self, call: &str) -> Failure {
         let text = format!("{call}: {} ({})", driver::name(self.0), self.0);
         if STICKY.contains(&self.0) { Failure::Lost(text) } else { Failure::Failed(text) }

@@ -1,8 +1,8 @@
 //! A gate that holds back the stream until all work to be timed is queued.
 //!
-//! A launch takes the host several microseconds, longer than many kernels run, and that time varies with the
-//! host's load. As in NVBench, a single-thread kernel is therefore queued first, which waits for a word in
-//! page-locked memory; the work behind it then runs without gaps.
+//! A launch takes the host several microseconds, longer than many kernels run, and that time varies with the host's
+//! load. As in NVBench, a single-thread kernel is therefore queued first, which waits for a word in page-locked
+//! memory; the work queued after it then runs without gaps.
 
 use std::sync::PoisonError;
 
@@ -14,13 +14,13 @@ use super::kernel::Arg;
 use crate::case::Failure;
 use crate::device::cuda::GATE;
 
-/// Nanoseconds after which the gate kernel gives up: enough for about a thousand launches. The driver's queue
-/// holds about a thousand, and whoever queues more waits for the device.
+/// Nanoseconds after which the gate kernel gives up: enough for about a thousand launches. The driver's queue holds
+/// about a thousand; a host that queues more waits for the device.
 const LIMIT: u64 = 5_000_000;
 
 impl Gpu {
-    /// Runs `work`, whose queued operations start only after `work` has returned, unless it takes longer than
-    /// the limit.
+    /// Runs `work`; the operations that it queues start only after it has returned, unless it takes longer than the
+    /// limit.
     pub(super) fn at_once<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let gate = self.module(GATE.0)?.kernel(GATE.1)?;
         let mut word = self.inner.gate.lock().unwrap_or_else(PoisonError::into_inner);

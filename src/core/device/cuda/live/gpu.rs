@@ -32,8 +32,8 @@ pub struct Gpu {
     pub(super) inner: Arc<Inner>,
 }
 
-/// State shared by the clones of a [`Gpu`], its buffers and its modules. Fields are dropped in declaration
-/// order, so the context comes last.
+/// State shared by the clones of a [`Gpu`], its buffers and its modules. Fields are dropped in declaration order, so
+/// the context comes last.
 pub(super) struct Inner {
     pub kernels: Kernels,
     pub stream: Stream,
@@ -166,9 +166,9 @@ impl Gpu {
     /// Seconds between two events on the stream, around the operations queued by `work`. Waits for all of them;
     /// operations queued earlier are completed first and not counted.
     ///
-    /// The device starts after everything is queued, so that the host's launch overhead is excluded. Only if
-    /// there are more launches than the driver's queue holds, about a thousand, does the host still queue the
-    /// last ones while the first ones run.
+    /// The device starts after everything is queued, so that the host's launch overhead is excluded. If there are more
+    /// launches than the driver's queue holds, about a thousand, the host still queues the last ones while the first
+    /// ones run.
     ///
     /// First waits until the driver has cleared previously freed memory, and until no kernel is being [compiled
     /// ahead](super::Ahead); compilation in turn waits for the end of the timing.

@@ -56,7 +56,7 @@ impl Compiled {
 #[derive(Default)]
 pub(super) struct Kernels(Mutex<HashMap<(&'static str, &'static str), Slot>>);
 
-/// The slot of a kernel. The thread that compiles it holds the lock, and others wait for it; a failed
+/// The slot of a kernel. The thread that compiles the kernel holds the lock, and others wait for it; a failed
 /// compilation is retried at the next request.
 type Slot = Arc<Mutex<Option<Arc<Compiled>>>>;
 
@@ -191,7 +191,7 @@ pub struct Arg<'a> {
 }
 
 impl<'a> Arg<'a> {
-    /// A value, which kernels take as it is.
+    /// A value, passed to the kernel as it is.
     pub fn new<T: Plain>(value: &'a T) -> Arg<'a> {
         Arg { value: ptr::from_ref(value).cast(), size: size_of::<T>(), _borrowed: PhantomData }
     }
@@ -237,7 +237,7 @@ impl Gpu {
         raw(result).map_err(|code| code.failure(&format!("cuLaunchKernel({})", kernel.name())))
     }
 
-    /// Blocks of this kernel that can be resident on the whole device.
+    /// Number of blocks of this kernel that can be resident on the whole device.
     pub fn max_blocks(&self, kernel: &Kernel, block: u32, shared_bytes: u32) -> Result<u32, Failure> {
         self.inner.bind()?;
         kernel.allow_shared(shared_bytes, &self.inner.facts)?;

@@ -74,8 +74,8 @@ impl Gpu {
         Limit::new(&self.inner, CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY, bytes as usize)
     }
 
-    /// Sets `bytes` of L2 aside for the stream's accesses to `array`, or to as much of it as a window can
-    /// cover. If that exceeds `bytes`, the device chooses a matching share of the accesses.
+    /// Sets `bytes` of L2 aside for the stream's accesses to `array`, or to as much of the array as a window can
+    /// cover. If that is more than `bytes`, the device chooses a matching share of the accesses.
     ///
     /// # Errors
     /// `NotApplicable` if the GPU cannot set L2 aside, or not this much.

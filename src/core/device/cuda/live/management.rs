@@ -1,5 +1,5 @@
-//! NVIDIA's management library (NVML): facts that the CUDA driver API does not provide. It is loaded at run
-//! time and optional.
+//! NVIDIA's management library (NVML): facts that the CUDA driver API does not provide. It is loaded at run time and
+//! may be missing.
 
 use std::time::Instant;
 
@@ -14,14 +14,14 @@ use crate::stats::noise::{GpuConditions, GpuCounters};
 pub(super) struct Management {
     nvml: Nvml,
     /// PCI bus id of the device. CUDA numbers devices in its own order and may hide some, so only the bus id
-    /// identifies a device to both libraries. Under MIG it is that of the whole GPU.
+    /// identifies a device to both libraries. Under MIG it is the id of the whole GPU.
     bus_id: String,
     /// `GPU-` or `MIG-` followed by the UUID, if the driver reports one.
     uuid: Option<String>,
 }
 
-/// Throttle reasons in words, except for idleness, which is not a slowdown, and application clocks, which are a
-/// fact of the device.
+/// Throttle reasons in words. Without idleness, which is no slowdown, and application clocks, which are a fact of the
+/// device.
 const REASONS: [(ThrottleReasons, &str); 6] = [
     (ThrottleReasons::SW_POWER_CAP, "power cap"),
     (ThrottleReasons::HW_SLOWDOWN, "hardware slowdown"),
@@ -31,7 +31,7 @@ const REASONS: [(ThrottleReasons, &str); 6] = [
     (ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN, "power brake"),
 ];
 
-/// Policies whose throttling time NVML counts, in the words used above where the meaning is the same.
+/// Policies whose throttling time NVML counts; in the words of [`REASONS`] where the meaning is the same.
 const POLICIES: [(PerformancePolicy, &str); 5] = [
     (PerformancePolicy::Power, "power cap"),
     (PerformancePolicy::Thermal, "thermal slowdown"),

@@ -1,8 +1,8 @@
-//! The PTX embedded in the binary: the crate `scatterlab-kernels` has the compressed text of each module, which is
+//! The PTX embedded in the binary. The crate `scatterlab-kernels` has the compressed text of each module, which is
 //! decompressed and split into its kernels at the first request.
 //!
-//! The driver compiles everything that it is given, at a tenth of a second per kernel. It is therefore given
-//! one kernel at a time: the requested one, with the parts of the module's text outside of kernels.
+//! The driver compiles everything that it is given, at a tenth of a second per kernel. It is therefore given one
+//! kernel at a time, with the module's text outside of kernels.
 
 use std::collections::HashMap;
 use std::io::Read;

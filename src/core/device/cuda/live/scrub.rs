@@ -1,19 +1,18 @@
 //! Waiting until the driver has cleared freed memory.
 //!
-//! The driver overwrites freed memory in the background before it is reused, which takes bandwidth from
-//! concurrent work: on an H200 (driver 580), a write that otherwise reaches 4.66 TB/s reached 4.23 TB/s for 2.7
-//! ms after each GiB freed (3, 11, 42, 80 and 175 ms for 1, 4, 16, 32 and 64 GiB), whether the memory was
-//! touched or not. Allocation has no such effect. Because scatterlab allocates anew in every round, its first
-//! samples would measure this.
+//! The driver overwrites freed memory in the background before it is reused, which takes bandwidth from concurrent
+//! work: on an H200 (driver 580), a write that otherwise reaches 4.66 TB/s reached 4.23 TB/s for 2.7 ms after each GiB
+//! freed (3, 11, 42, 80 and 175 ms for 1, 4, 16, 32 and 64 GiB), whether the memory was touched or not. Allocation has
+//! no such effect. scatterlab allocates its arrays in every round, so the first samples of a round would measure this.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Waiting time per GiB: 1.5 times the measured one.
+/// Waiting time per GiB: 1.5 times what was measured.
 const PER_GIB: Duration = Duration::from_millis(4);
 
-/// When all memory freed so far is clear.
+/// When all memory freed so far will be clear.
 #[derive(Default)]
 pub(super) struct Scrub {
     clear: Mutex<Option<Instant>>,
@@ -35,7 +34,7 @@ impl Scrub {
     }
 }
 
-/// Memory is cleared in the order in which it was freed.
+/// The time at which memory freed now will be clear: memory is cleared in the order in which it was freed.
 fn clear_at(before: Option<Instant>, now: Instant, bytes: u64) -> Instant {
     let takes = PER_GIB.mul_f64(bytes as f64 / f64::from(1 << 30));
     before.unwrap_or(now).max(now) + takes

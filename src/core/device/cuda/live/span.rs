@@ -14,7 +14,7 @@ use super::gpu::{Gpu, Inner};
 use crate::case::Failure;
 use crate::device::cuda::Plain;
 
-/// An address range and the memory mapped there, released on drop.
+/// An address range and the memory mapped to it, released on drop.
 pub(super) struct Span {
     address: u64,
     bytes: usize,
@@ -31,14 +31,14 @@ struct MappedPart {
 
 impl Drop for Span {
     fn drop(&mut self) {
-        // As for a buffer's own memory: wait for queued users; there is no one to report an error to.
+        // As for a buffer's own memory: waits for queued users; a drop has no one to report an error to.
         let _ = self.synchronize();
         for part in &self.parts {
             // SAFETY: mapped as this range once, and unmapped once.
             let _ = raw(unsafe { sys::cuMemUnmap(self.at(part.bytes.start), part.bytes.len()) });
             part.gpu.scrub.freed(part.bytes.len() as u64);
         }
-        // SAFETY: reserved with this size; nothing is mapped there any more.
+        // SAFETY: reserved with this size; nothing is mapped to it any more.
         let _ = raw(unsafe { sys::cuMemAddressFree(self.address, self.bytes) });
     }
 }
@@ -61,7 +61,7 @@ impl Span {
             return Err(too_large(bytes.len() as u64, Gpu { inner: gpu.clone() }.free_memory().ok()));
         }
         answered("cuMemCreate", created)?;
-        // SAFETY: the bytes are inside the reserved range, and nothing is mapped there yet.
+        // SAFETY: the bytes are inside the reserved range, and nothing is mapped to them yet.
         let mapped = raw(unsafe { sys::cuMemMap(self.at(bytes.start), bytes.len(), 0, memory, 0) });
         // SAFETY: created above; mapped memory stays allocated until it is unmapped.
         let released = raw(unsafe { sys::cuMemRelease(memory) });
@@ -99,10 +99,9 @@ impl Span {
 }
 
 impl Gpu {
-    /// Allocates `len` uninitialised elements in contiguous parts, one on this GPU and on each of `others` in
-    /// turn, of equal size up to the mapping granularity (2 MiB on an H200). All of these GPUs can read and
-    /// write the whole range. Copies and fills wait for all work queued on any of them, and are complete on
-    /// return.
+    /// Allocates `len` uninitialized elements in contiguous parts, one on this GPU and on each of `others` in turn, of
+    /// equal size up to the mapping granularity (2 MiB on an H200). All of these GPUs can read and write the whole
+    /// range. Copies and fills wait for all work queued on any of them, and are complete on return.
     ///
     /// # Errors
     /// `NotApplicable` if a part does not fit, if a GPU cannot access another's memory, or if a GPU or the
@@ -127,8 +126,7 @@ impl Gpu {
     }
 }
 
-/// Splits `bytes` bytes, in whole grains, into `count` contiguous parts, cut at the grains nearest to equal
-/// shares.
+/// Splits `bytes` bytes into `count` contiguous parts of whole grains, cut at the grains nearest to equal shares.
 fn parts(bytes: usize, grain: usize, count: usize) -> Vec<Range<usize>> {
     let grains = bytes.max(1).div_ceil(grain);
     let nearest = |k: usize| {

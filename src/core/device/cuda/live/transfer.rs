@@ -1,4 +1,4 @@
-//! Copies between the memories of host and device, as a program makes them that has its data on the host.
+//! Copies between host and device memory, as made by a program whose data are on the host.
 
 use std::ffi::c_void;
 use std::time::Instant;
@@ -13,14 +13,14 @@ use crate::case::{Failure, HostMemory};
 use crate::device::alone;
 use crate::stats;
 
-/// Longest copy: whatever the arrays' size, no more memory is needed besides them. A copy of this length takes
-/// milliseconds, the start of the next one microseconds.
+/// Bytes of the longest copy: a transfer needs no more memory than that besides the arrays, whatever their size. A
+/// copy of this length takes milliseconds, the start of the next one microseconds.
 const PIECE: u64 = 256 << 20;
 
-/// Timed copies, of which the median counts; one more comes first.
+/// Number of timed copies, of which the median counts; an untimed one precedes them.
 const TIMED: usize = 3;
 
-/// Memory of the host; it is written once, so that its pages are present.
+/// Memory of the host, written once so that its pages are present.
 enum Host {
     Pinned(LockedBuffer<u8>),
     Pageable(Vec<u8>),
@@ -50,8 +50,8 @@ enum Way {
 }
 
 impl Gpu {
-    /// Seconds to copy the first number of bytes from the host's memory to the device, and the second one back,
-    /// by the host's clock from the first call until the last byte has arrived; 0 for no bytes.
+    /// Seconds to copy `bytes[0]` bytes from the host's memory to the device, and `bytes[1]` bytes back, by the host's
+    /// clock from the first call until the last byte has arrived; 0 for no bytes.
     ///
     /// # Errors
     /// `NotApplicable` if the pieces do not fit into the device's memory; errors reported by the driver.
@@ -70,7 +70,7 @@ impl Gpu {
         Ok([median(Way::In, bytes[0])?, median(Way::Out, bytes[1])?])
     }
 
-    /// Copies piece by piece.
+    /// Copies `bytes` bytes piece by piece; returns the seconds.
     fn copy_over(
         &self,
         device: &DeviceBuffer<u8>,

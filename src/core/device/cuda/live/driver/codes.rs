@@ -7,7 +7,7 @@ pub(in super::super) const NO_DEVICE: u32 = 100;
 pub(in super::super) const SYMBOL_NOT_FOUND: u32 = 302;
 pub(super) const UNKNOWN: u32 = 999;
 
-/// The errors of CUDA 11.4, which are the variants of `cust_raw`'s enum.
+/// The errors of CUDA 11.4, i.e. the variants of `cust_raw`'s enum.
 const KNOWN_TO_CUST: &[(u32, &CStr)] = &[
     (1, c"CUDA_ERROR_INVALID_VALUE"),
     (2, c"CUDA_ERROR_OUT_OF_MEMORY"),
@@ -115,7 +115,7 @@ const NEWER: &[(u32, &CStr)] = &[
     (916, c"CUDA_ERROR_KEY_ROTATION"),
 ];
 
-/// Whether `cust`'s closed enum contains this code.
+/// True if `cust`'s closed enum contains this code.
 pub(super) fn known_to_cust(code: u32) -> bool {
     code == 0 || KNOWN_TO_CUST.iter().any(|&(known, _)| known == code)
 }

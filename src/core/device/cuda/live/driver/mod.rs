@@ -19,8 +19,8 @@ pub(super) use codes::{NO_DEVICE, SYMBOL_NOT_FOUND, name};
 /// Environment variable with the path of a substitute driver library, for tests.
 const OVERRIDE: &str = "SCATTERLAB_LIBCUDA";
 
-/// Where to look for the driver's library, in this order. The loader's own search path comes first; the other
-/// locations are used by containers and WSL.
+/// Where to look for the driver's library, in this order: first in the loader's own search path, then where containers
+/// and WSL put it.
 const CANDIDATES: [&str; 3] =
     ["libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"];
 
@@ -48,13 +48,13 @@ fn open() -> Result<Library, String> {
     }
 }
 
-/// Opens the first candidate that loads. The error is that of a library that exists but does not load, or else
-/// that the first one was not found.
+/// Opens the first candidate that loads. The error is that of a library that exists but does not load, or else says
+/// that the first candidate was not found.
 fn open_first(candidates: &[&str]) -> Result<Library, String> {
     let mut why = None;
     for &path in candidates {
-        // SAFETY: loading runs the library's initialisers; it is NVIDIA's driver, or the one requested by the
-        // user who set the variable.
+        // SAFETY: loading runs the library's initializers; it is NVIDIA's driver, or the library that the user
+        // requested by the variable.
         match unsafe { Library::new(path) } {
             Ok(library) => return Ok(library),
             Err(error) => why = why.or(broken(path, &error)),
