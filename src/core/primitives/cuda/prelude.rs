@@ -5,6 +5,6 @@ pub use super::{BLOCK, array, grid, launch_over, length};
 pub use crate::case::{Cancel, Failure, Fault, Verdict};
 pub use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuMethod, GpuSetup, Kernel, KernelList,
-    LaunchPart, LaunchPlan, Module, OutputArray,
+    LaunchPart, LaunchPlan, Module, OutputArray, Plain, poison,
 };
 pub(crate) use crate::device::cuda::{args, device_struct};
