@@ -124,7 +124,7 @@ pub struct OutputArray<'a> {
     element: u64,
     /// Bytes that belong to the output.
     bytes: u64,
-    /// Whether a fault that takes a store back does so here, though this is not the first array.
+    /// True of the array in which a fault takes a store back, if that is not the first one.
     loses_stores: bool,
 }
 

@@ -8,7 +8,7 @@ pub type KernelName = (&'static str, String);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelList(Vec<(KernelName, u64)>);
 
-/// What a profiler is told to look at: the launches of one execution.
+/// The launches of one execution, at which a profiler is told to look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
     /// The name of the only kernel, or a regular expression that matches all of them (`regex:^(a|b)$`).
