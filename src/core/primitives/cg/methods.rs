@@ -1,5 +1,5 @@
-//! The methods of cg, which multiply A: in compressed rows, on GPUs a warp for each; or, on GPUs, in blocks of columns whose part of
-//! the vector is in shared memory, where a lane for each row gathers it ([`slices`]).
+//! The methods of cg, which multiply A: in compressed rows, on GPUs a warp for each; or, on GPUs, in blocks of columns whose
+//! part of the vector is in shared memory, where a lane for each row gathers it ([`slices`]).
 
 use super::Spec;
 use crate::case::Refusal;

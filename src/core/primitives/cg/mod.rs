@@ -76,7 +76,7 @@ parameters! {
     }
 }
 
-/// What the benchmark's tables say of a class.
+/// The row of a class in the benchmark's tables.
 struct Row {
     rows: u32,
     nonzer: u32,
@@ -225,7 +225,7 @@ impl Spec {
         2 * solutions * u64::from(rows) * (3 + z + STEPS * (5 + z) + 3)
     }
 
-    /// What ζ must be.
+    /// The ζ that is required.
     pub fn zeta(&self) -> f64 {
         let reference = || oracle::solve::<f64>(self).zetas.last().copied().unwrap_or(0.0);
         self.row().zeta.unwrap_or_else(reference)

@@ -53,8 +53,8 @@ impl Pairs {
     }
 }
 
-/// Element `i` of an array of elements of 4 or 8 bytes, to which nobody writes meanwhile. Unlike [`Buffer::number`] it never reads
-/// behind the array.
+/// Element `i` of an array of elements of 4 or 8 bytes, to which nobody writes meanwhile. Unlike [`Buffer::number`] it never
+/// reads behind the array.
 pub fn word(array: &Buffer, bytes: u64, i: usize) -> u64 {
     assert!(i < array.bytes() / bytes as usize, "element {i} is in the array");
     // SAFETY: inside the array, and nobody writes.

@@ -1,4 +1,4 @@
-//! What most implementations on GPUs name: `use crate::primitives::cuda::prelude::*`.
+//! The names that most implementations on GPUs use: `use crate::primitives::cuda::prelude::*`.
 
 pub use super::check_report::find;
 pub use super::{BLOCK, array, grid, launch_over, length};

@@ -36,7 +36,7 @@ pub struct Reduce {
     parts: DeviceBuffer<u64>,
     ticket: DeviceBuffer<u32>,
     all: DeviceBuffer<u64>,
-    /// Whether a part of the present execution has been queued.
+    /// True once a part of the present execution has been queued.
     begun: bool,
 }
 

@@ -25,7 +25,7 @@ pub struct ShallowWater {
     state: [Buffer; 2],
     between: [Buffer; 2],
     cleared: [Buffer; 2],
-    /// Of each worker.
+    /// The arrays of each worker, for its lines.
     scratch: Vec<Buffer>,
     beginning: Vec<f32>,
     /// True once a worker has found a place without water.

@@ -40,7 +40,7 @@ pub struct Cg {
     r: Buffer,
     p: Buffer,
     q: Buffer,
-    /// Of each dot product the sum of each chunk.
+    /// The sum of each chunk of each dot product.
     chunks: Buffer,
     /// ζ, ‖x − A·z‖ and ‖z‖ of each solution.
     report: Buffer,

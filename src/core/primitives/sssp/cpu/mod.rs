@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Of a line every arc is relaxed once in each direction, from vertex to vertex.
+    /// In a line every arc is relaxed once in each direction, from vertex to vertex.
     #[test]
     fn steps_and_relaxed_arcs_are_counted() {
         let pool = Arc::new(Pool::new(None).expect("a pool"));
