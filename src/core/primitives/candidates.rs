@@ -1,4 +1,4 @@
-//! What the method `auto` is chosen among.
+//! The candidates among which the method `auto` is chosen.
 
 use crate::case::{Params, Value};
 

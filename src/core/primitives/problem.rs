@@ -29,7 +29,7 @@ pub trait Problem {
     /// Describes the first mistake.
     fn check(&self, output: &[u8]) -> Result<(), String>;
 
-    /// Whether the case's method is `auto`, so that it must be chosen before the case can run.
+    /// True if the case's method is `auto`, so that it must be chosen before the case can run.
     fn open(&self) -> bool {
         false
     }
@@ -55,34 +55,34 @@ pub trait Problem {
         Ok(Vec::new())
     }
 
-    /// What the case ranks on chip, if a kernel of its method can measure that alone. `None` for inputs of which a
+    /// The keys that the case ranks on chip, if a kernel of its method can measure that alone. `None` for inputs of which a
     /// rate measured with random keys says nothing.
     fn ranking(&self) -> Option<Ranking> {
         None
     }
 
-    /// Whether this injected fault makes the result wrong. It may not: if several elements are written to one
+    /// True if this injected fault makes the result wrong. It may not: if several elements are written to one
     /// place, any of them is right there, so that a missing write is hidden by the others.
     fn fault_is_detectable(&self, _fault: Fault) -> bool {
         true
     }
 
-    /// Whether this fault in the elements also shows in what timed executions leave, without a certificate of its own.
+    /// True if this fault in the elements also shows in the results of timed executions, without a certificate of its own.
     fn fault_shows_in_output(&self, fault: Fault) -> bool {
         self.fault_is_detectable(fault)
     }
 
-    /// Whether it shows if elements that are to be visited in random order are visited in sequence.
+    /// True if it shows that elements were visited in sequence which are to be visited in random order.
     fn order_is_detectable(&self) -> bool {
         false
     }
 
-    /// Whether a timed execution leaves anything that can be judged.
+    /// True if a timed execution leaves anything that can be judged.
     fn leaves_output(&self) -> bool {
         true
     }
 
-    /// Whether a certificate must find this fault.
+    /// True if a certificate must find this fault.
     fn shows(&self, fault: Fault) -> bool {
         match fault {
             Fault::SequentialOrder => self.order_is_detectable(),
@@ -121,7 +121,7 @@ pub trait Problem {
     }
 }
 
-/// What a case costs by its method.
+/// The costs of a case by its method.
 pub struct Costs {
     /// Its passes over memory, in order.
     pub passes: Vec<Pass>,
@@ -192,7 +192,7 @@ pub trait Definition: Problem + Sized + 'static {
     }
 }
 
-/// What a recipe says and a case has otherwise or not at all, as the path of a file.
+/// A parameter that a recipe states and a case has otherwise or not at all, as the path of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elsewhere;
 
@@ -352,7 +352,7 @@ impl Primitive {
         self.inline_index_limit
     }
 
-    /// Whether the primitive's cases access memory through indices.
+    /// True if the primitive's cases access memory through indices.
     pub fn has_walks(&self) -> bool {
         self.walks
     }
@@ -362,7 +362,7 @@ impl Primitive {
         self.flops_per_element
     }
 
-    /// Whether the primitive's cases have a sparse matrix.
+    /// True if the primitive's cases have a sparse matrix.
     pub fn has_matrix(&self) -> bool {
         self.matrix
     }

@@ -12,7 +12,7 @@ pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
     Some(times(alone, replicas(&case.params, resolved)))
 }
 
-/// What a case ranks on chip ([`super::Problem::ranking`]). `None` for peers, whose methods are their own, and for
+/// The keys that a case ranks on chip ([`super::Problem::ranking`]). `None` for peers, whose methods are their own, and for
 /// several GPUs, because one is measured.
 pub fn ranking(case: &Case) -> Option<Ranking> {
     if case.peer().is_some() || Gpus::of(&case.params).several() {

@@ -19,13 +19,15 @@
 mod certificate;
 pub mod cpu;
 pub mod cuda;
+mod methods;
 mod oracle;
 mod work;
 
-pub use super::real::Real;
-use super::spmv::slices;
+pub use methods::Method;
+
+use super::real::Real;
 use super::{Definition, IndexLookup, Primitive, Problem};
-use crate::case::table::{choice, count, parameters, words};
+use crate::case::table::{count, parameters, words};
 use crate::case::{Params, Refusal, Value, Work};
 use crate::inputs::sparse::{Csr, Nas, Positions};
 
@@ -34,9 +36,6 @@ pub const STEPS: u64 = 25;
 
 /// Most rows of class T: its reference is computed where it is needed.
 const MOST_ROWS: u64 = 4097;
-
-/// Bytes of a vector that the first-level cache of a multiprocessor keeps.
-const FIRST_LEVEL: u64 = 192 << 10;
 
 words! {
     /// The classes of the benchmark, and one for tests, of any small number of rows.
@@ -55,22 +54,6 @@ words! {
     pub enum Type {
         F64 = "f64",
         F32 = "f32",
-    }
-}
-
-choice! {
-    /// How A is multiplied.
-    #[derive(Eq)]
-    pub enum Method {
-        /// on GPUs blocks if a vector exceeds the first-level cache of a multiprocessor, otherwise rows
-        Best = "best",
-        /// compressed rows, on GPUs a warp for each
-        Rows = "rows",
-        /// on GPUs: blocks of columns whose part of the vector is in shared memory, where it is gathered; a lane for each row
-        Blocks = "blocks" {
-            /// columns of a block; unset: as many as 160 KiB of shared memory hold
-            columns: Option<u64> [count(1, 1 << 16)] = unset,
-        },
     }
 }
 
@@ -93,7 +76,7 @@ parameters! {
     }
 }
 
-/// What the benchmark's tables say of a class.
+/// The row of a class in the benchmark's tables.
 struct Row {
     rows: u32,
     nonzer: u32,
@@ -125,13 +108,7 @@ impl Definition for Spec {
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;
-        spec.method = match spec.asked {
-            Method::Best => spec.best(),
-            Method::Blocks { .. } if spec.backend.is_cpu() => {
-                return Err(Refusal::NotApplicable("blocks are a method of GPUs".to_owned()));
-            }
-            asked => asked,
-        };
+        spec.method = methods::chosen(&spec)?;
         match (spec.class, spec.rows) {
             (Class::T, None) => Err(Refusal::Missing { key: "rows".to_owned() }),
             (Class::T, _) | (_, None) => Ok(spec),
@@ -205,30 +182,6 @@ impl Spec {
         }
     }
 
-    /// What the method `best` stands for.
-    fn best(&self) -> Method {
-        let large = self.n() * self.element() > FIRST_LEVEL;
-        if self.backend.is_cuda() && large { Method::Blocks { columns: None } } else { Method::Rows }
-    }
-
-    /// Whether A is in blocks of columns.
-    pub fn in_blocks(&self) -> bool {
-        matches!(self.method, Method::Blocks { .. })
-    }
-
-    /// Columns of a block: of as few blocks as shared memory allows, all of about the same width.
-    pub fn columns(&self) -> u64 {
-        match self.method {
-            Method::Blocks { columns: Some(columns) } => columns,
-            _ => slices::width(self.n(), self.element()),
-        }
-    }
-
-    /// Parts that each row of a product is the sum of.
-    pub fn layers(&self) -> u64 {
-        if self.in_blocks() { self.n().div_ceil(self.columns()) } else { 1 }
-    }
-
     /// Rows and columns of A.
     pub fn n(&self) -> u64 {
         self.row().rows.into()
@@ -272,7 +225,7 @@ impl Spec {
         2 * solutions * u64::from(rows) * (3 + z + STEPS * (5 + z) + 3)
     }
 
-    /// What ζ must be.
+    /// The ζ that is required.
     pub fn zeta(&self) -> f64 {
         let reference = || oracle::solve::<f64>(self).zetas.last().copied().unwrap_or(0.0);
         self.row().zeta.unwrap_or_else(reference)

@@ -5,7 +5,7 @@ use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::inputs::sparse::Csr;
 use crate::primitives::oracle::{check_length, words64};
 
-/// What an execution leaves.
+/// The results of an execution.
 pub struct Solution<T> {
     pub zetas: Vec<f64>,
     pub residuals: Vec<f64>,

@@ -1,30 +1,8 @@
 //! The memory accesses of the benchmark: the passes of a step, as often as there are steps.
 
+use super::methods::product;
 use super::{Method, STEPS, Spec};
-use crate::case::work::{Access, Order, Pass, Work};
-
-/// The arrays of a product with A, without those that only its caller has. By rows the vector is gathered by the columns of
-/// the entries; in blocks it is read once, gathered on chip, and each row has several sums. Zeros at the ends of short rows
-/// of a slice, a few in a hundred, are not declared.
-fn product(spec: &Spec, vector: &str) -> Pass {
-    let (entries, element, n) = (spec.entries(), spec.element(), spec.n());
-    if spec.in_blocks() {
-        return Pass::once([
-            Access::reads("A", element, entries),
-            Access::reads("columns", 2, entries),
-            Access::reads("rows", 4, n * spec.layers()),
-            Access::reads(vector, element, n),
-            Access::writes("q", element, n * spec.layers()),
-        ]);
-    }
-    Pass::once([
-        Access::reads("A", element, entries),
-        Access::reads("columns", 4, entries),
-        Access::reads("row starts", 4, n + 1),
-        Access::reads(vector, element, entries).within(element * n).ordered(Order::Random).indexed(),
-        Access::writes("q", element, n),
-    ])
-}
+use crate::case::work::{Access, Pass, Work};
 
 /// The passes of an execution; those with the matrix first.
 fn passes(spec: &Spec) -> Vec<Pass> {

@@ -2,17 +2,13 @@
 //! scan scans the sums, and a warp per tile places the elements. The certificates check each element of out,
 //! and of the array beside it, against the elements, flags and segments as functions of the seed.
 
-use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, Module, OutputArray, Plain, args, device_struct, pointer_or_null,
-};
+use super::{Operation, Spec, TILE};
+use crate::device::cuda::pointer_or_null;
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::check_report::{CheckReport, find};
-use crate::primitives::cuda::{array, grid, launch_over, length};
+use crate::primitives::cuda::check_report::CheckReport;
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::scan::cuda as scan;
 use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::spec::Spec;
+use super::Spec;
 use crate::inputs::Permutation;
 use crate::inputs::mix::{index_of_word, word};
 use crate::primitives::scan::segments::Segments;
@@ -71,7 +71,7 @@ impl Inputs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::Operation;
+    use super::super::Operation;
     use super::super::tests::spec;
     use super::*;
     use proptest::prelude::*;

@@ -31,14 +31,235 @@ pub mod cpu;
 pub mod cuda;
 pub mod inputs;
 mod oracle;
-pub mod spec;
 mod work;
 
-pub use spec::{Operation, Spec};
+use Operation::{Compact, Distribute, Enumerate, Split, SplitAndSegment};
 
+use super::scan::segments::{Heads, Lengths, Segments};
+use super::scan::spec::Direction;
 use super::{Definition, Primitive, Problem};
-use crate::case::{BlockCost, Fault, Params, Refusal, Work};
-use spec::Operation::{Compact, Distribute, Enumerate, Split, SplitAndSegment};
+use crate::case::schema::{Kind, Param, ParamDefault, Variant};
+use crate::case::table::{Described, choice, count, float, parameters, select, sizes, variants, words};
+use crate::case::{BlockCost, Fault, Params, Refusal, Work, reader};
+use inputs::Inputs;
+
+/// Upper limit on the number of elements: their indices and counts have 4 bytes.
+const MAX_ELEMENTS: u64 = 1 << 31;
+
+/// Elements that a warp of a GPU sums, and later places.
+pub const TILE: u64 = 4096;
+
+words! {
+    /// Which of them (sengupta2007 §2.3).
+    pub enum Operation {
+        Enumerate = "enumerate",
+        Compact = "compact",
+        Distribute = "distribute",
+        Split = "split",
+        SplitAndSegment = "split-and-segment",
+    }
+}
+
+choice! {
+    /// The segments of a case.
+    #[derive(Eq)]
+    pub enum Segmentation {
+        /// no segments: all elements together
+        None = "none",
+        /// segments of the same length, but for the last
+        Constant = "constant" main "length" {
+            /// elements of a segment
+            length: u64 [count(1, MAX_ELEMENTS)],
+        },
+        /// a segment begins somewhere in each m elements: lengths from 1 to 2m − 1
+        Random = "random" main "mean" {
+            /// mean length m; there are ⌈elements/m⌉ segments
+            mean: u64 [count(1, MAX_ELEMENTS)],
+        },
+    }
+}
+
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// the bits of each tile or part are summed up and those sums scanned; then each tile goes on from what comes
+        /// before it, and behind it
+        TwoPass = "two-pass",
+    }
+}
+
+parameters! {
+    /// A case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// elements of in, each with a flag
+        elements: u64 [count(1, MAX_ELEMENTS)],
+        /// an element of in
+        element: u64 [sizes(&[4, 8])] = "4B",
+        /// the part of the flags that are true: ⌊elements · trues⌋ of them, anywhere
+        part as "trues": f64 [float(0.0, 1.0)] = "0.5",
+        /// forward: from the first element of the segment; backward: from its last
+        direction: Direction = "forward",
+        /// the lengths of the segments, told by a bit an element
+        segmentation as "segments": Segmentation = "none",
+        /// how it is computed
+        method: Method = "two-pass",
+    }
+    with {
+        /// The operation.
+        operation: Operation = Operation::Enumerate,
+        /// How many flags are true.
+        trues: u64 = 0,
+    }
+}
+
+impl Operation {
+    /// True if the operation reads the flags.
+    pub fn flagged(self) -> bool {
+        self != Operation::Distribute
+    }
+
+    /// True if the operation moves elements according to their flags.
+    pub fn moves(self) -> bool {
+        matches!(self, Operation::Compact | Operation::Split | Operation::SplitAndSegment)
+    }
+
+    /// True of the splits.
+    pub fn splits(self) -> bool {
+        matches!(self, Operation::Split | Operation::SplitAndSegment)
+    }
+}
+
+impl Spec {
+    /// The parameters of an operation.
+    pub const fn params(operation: Operation) -> &'static [Param] {
+        const ALL: &[Param] = Spec::TABLE;
+        const SEGMENTS: &[Variant] = &variants(Segmentation::KIND, ["constant", "random"]);
+        const MOVED: [Param; 5] = select(ALL, ["elements", "element", "trues", "segments", "method"]);
+        const NEEDED: Param =
+            Param { kind: Kind::Choice(SEGMENTS), default: ParamDefault::Required, ..MOVED[3] };
+        match operation {
+            Operation::Enumerate => const { &select(ALL, ["elements", "trues", "segments", "method"]) },
+            Operation::Compact => &MOVED,
+            Operation::Distribute => {
+                const { &select(ALL, ["elements", "element", "direction", "segments", "method"]) }
+            }
+            Operation::Split => const { &select(ALL, ["elements", "element", "trues", "method"]) },
+            Operation::SplitAndSegment => const { &[MOVED[0], MOVED[1], MOVED[2], NEEDED, MOVED[4]] },
+        }
+    }
+
+    /// Reads and checks the parameters of an operation.
+    pub fn from_params(operation: Operation, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let mut spec = Spec::of_table(params, seed)?;
+        match (operation, spec.segmented()) {
+            (Operation::Split, true) => {
+                return Err(Refusal::invalid("segments", "split takes no segments; use split-and-segment"));
+            }
+            (Operation::SplitAndSegment, false) => {
+                reader::word(params, "segments", &[("constant", ()), ("random", ())])?;
+            }
+            _ => {}
+        }
+        // In f64 the product of a 32-bit integer and a number is rounded once, identically on every machine.
+        (spec.operation, spec.trues) = (operation, (spec.elements as f64 * spec.part) as u64);
+        Ok(spec)
+    }
+
+    /// True if the direction is from the last element to the first.
+    pub fn backward(&self) -> bool {
+        self.direction == Direction::Backward
+    }
+
+    /// True if the elements are divided into segments.
+    pub fn segmented(&self) -> bool {
+        self.segmentation != Segmentation::None
+    }
+
+    /// The lengths of the segments; `None` if all elements form one segment.
+    pub fn lengths(&self) -> Option<Lengths> {
+        match self.segmentation {
+            Segmentation::None => None,
+            Segmentation::Constant { length } => Some(Lengths::Constant { length }),
+            Segmentation::Random { mean } => Some(Lengths::Random { mean }),
+        }
+    }
+
+    /// Where the segments begin; an unsegmented case has all elements as one segment.
+    pub fn segments(&self) -> Segments {
+        Segments::or_one(self.lengths(), self.elements, self.seed)
+    }
+
+    /// The number of segments; at least one if there are elements.
+    pub fn segment_count(&self) -> u64 {
+        self.segments().count().unwrap_or(0)
+    }
+
+    /// The elements of in, their flags and segments.
+    pub fn inputs(&self) -> Inputs {
+        Inputs::new(self)
+    }
+
+    /// Bytes of one bit per element, in words of 4 bytes.
+    pub fn bits(&self) -> u64 {
+        let (entry, entries) = Heads::Bits.entries(self.elements, 0);
+        entry * entries
+    }
+
+    /// Bytes per element of out.
+    pub fn out_element(&self) -> u64 {
+        if self.operation == Operation::Enumerate { 4 } else { self.element }
+    }
+
+    /// The number of elements of out.
+    pub fn written(&self) -> u64 {
+        if self.operation == Operation::Compact { self.trues } else { self.elements }
+    }
+
+    /// Bytes that a segmented case writes beside out: the start of each segment, 4 bytes each, or the heads of
+    /// the new segments, a bit per element.
+    pub fn beside(&self) -> u64 {
+        match self.operation {
+            Operation::Compact if self.segmented() => 4 * self.segment_count(),
+            Operation::SplitAndSegment => self.bits(),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of the whole output; compact also writes the number of elements of out, 8 bytes.
+    pub fn output(&self) -> u64 {
+        let number = if self.operation == Operation::Compact { 8 } else { 0 };
+        number + self.written() * self.out_element() + self.beside()
+    }
+
+    /// The number of elements handled, from the first on: with [`Fault::MissingTail`] all but the last one written;
+    /// with [`Fault::WrongChunk`], whose second half repeats the first, half of those written. The stores implement
+    /// the other faults.
+    pub fn handled(&self, fault: Option<Fault>) -> u64 {
+        match fault {
+            Some(Fault::MissingTail) => self.reaching(self.written().saturating_sub(1)),
+            Some(Fault::WrongChunk) => self.reaching(self.written() / 2),
+            _ => self.elements,
+        }
+    }
+
+    /// The element of out that [`Fault::SkippedStore`] leaves unwritten.
+    pub fn skipped(&self, fault: Option<Fault>) -> Option<u64> {
+        (fault == Some(Fault::SkippedStore) && self.written() > 0).then_some(self.written() / 2)
+    }
+
+    /// The number of elements, from the first on, that gives exactly `written` elements of out; fewer than all are
+    /// written.
+    fn reaching(&self, written: u64) -> u64 {
+        if self.operation != Operation::Compact {
+            return written;
+        }
+        let inputs = self.inputs();
+        let mut trues = (0..self.elements).filter(|&i| inputs.flag(i));
+        trues.nth(written as usize).unwrap_or(self.elements)
+    }
+}
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[
@@ -127,5 +348,58 @@ mod tests {
             fault_is_detectable(Operation::Compact, 0.2) && !fault_is_detectable(Operation::Compact, 0.1)
         );
         assert!(fault_is_detectable(Operation::Split, 0.0));
+    }
+
+    fn refusal(operation: Operation, params: &Params) -> String {
+        Spec::from_params(operation, params, 1).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_is_not_said() {
+        let spec = spec(Operation::Compact, 9, 0, 1);
+        assert_eq!((spec.element, spec.trues, spec.lengths(), spec.segment_count()), (4, 4, None, 1));
+        assert_eq!((spec.output(), spec.written()), (8 + 16, 4));
+        let bare = params(Operation::SplitAndSegment, 9, 0);
+        assert_eq!(refusal(Operation::SplitAndSegment, &bare), "segments: is missing");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let segmented = params(Operation::Split, 9, 3);
+        assert_eq!(
+            refusal(Operation::Split, &segmented),
+            "segments: split takes no segments; use split-and-segment"
+        );
+        let many = params(Operation::Enumerate, (1 << 31) + 1, 0);
+        assert_eq!(refusal(Operation::Enumerate, &many), "elements: 2147483649 is not from 0 to 2147483648");
+        let more = params(Operation::Enumerate, 9, 0).with("trues", Value::Float(1.5));
+        assert_eq!(refusal(Operation::Enumerate, &more), "trues: 1.5 is not from 0 to 1");
+    }
+
+    #[test]
+    fn outputs_have_their_sizes() {
+        let output = |operation| spec(operation, 100, 7, 1).output();
+        // 50 of 100 elements are true; 15 segments; 4 words of bits.
+        assert_eq!(
+            ALL.map(|o| if o == Operation::Split { 0 } else { output(o) }),
+            [400, 8 + 200 + 60, 400, 0, 400 + 16]
+        );
+    }
+
+    #[test]
+    fn a_fault_leaves_something_out() {
+        for operation in [Operation::Compact, Operation::Enumerate] {
+            let spec = spec(operation, 100, 0, 3);
+            let inputs = spec.inputs();
+            let written = |n: u64| match operation {
+                Operation::Compact => (0..n).filter(|&i| inputs.flag(i)).count() as u64,
+                _ => n,
+            };
+            let all = spec.written();
+            assert_eq!(written(spec.handled(None)), all);
+            assert_eq!(written(spec.handled(Some(Fault::MissingTail))), all - 1);
+            assert_eq!(written(spec.handled(Some(Fault::WrongChunk))), all / 2);
+            assert_eq!(spec.skipped(Some(Fault::SkippedStore)), Some(all / 2));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The sequential oracle of the primitives atop scan: their definitions, segment by segment.
 
-use super::spec::{Operation, Spec};
+use super::{Operation, Spec};
 use crate::primitives::oracle::check_length;
 use crate::primitives::scan::oracle::compare;
 use crate::primitives::scan::spec::Direction;

@@ -1,6 +1,6 @@
 //! The memory traffic of the primitives atop scan, and the on-chip work of their warps, pass by pass.
 
-use super::spec::{Operation, Spec, TILE};
+use super::{Operation, Spec, TILE};
 use crate::case::block_cost::{BlockCost, WARPS};
 use crate::case::work::{Access, Order, Pass, Work};
 use crate::primitives::scan::{self, segments::Lengths};
@@ -24,7 +24,7 @@ pub fn work(spec: &Spec) -> Work {
     let held = if spec.operation == Operation::Enumerate { 0 } else { spec.elements * spec.element };
     let out = spec.elements * spec.out_element() + spec.beside();
     let mut passes = if spec.backend.is_cuda() { cuda(spec) } else { cpu(spec) };
-    // What has no elements in this case is not declared.
+    // Arrays without elements in this case are not declared.
     passes.iter_mut().for_each(|pass| pass.accesses.retain(|access| access.count > 0));
     passes.retain(|pass| !pass.accesses.is_empty());
     Work::of(spec.elements, bits + read + written, passes).footprint(bits + held + out + temporary(spec))
@@ -49,7 +49,7 @@ fn output(spec: &Spec) -> Access {
     Access::writes("out", spec.out_element(), spec.written()).ordered(order)
 }
 
-/// What is written beside out.
+/// The array that is written beside out.
 fn beside(spec: &Spec) -> Access {
     let name = if spec.operation == Operation::Compact { "pointers" } else { "new heads" };
     Access::writes(name, 4, spec.beside() / 4)
@@ -78,7 +78,7 @@ fn cpu(spec: &Spec) -> Vec<Pass> {
     ]
 }
 
-/// Whether the sums of tiles before, and behind, each tile are needed.
+/// True for the sums of tiles before each tile, and of those behind it, if they are needed.
 pub fn sums_needed(spec: &Spec) -> [bool; 2] {
     match spec.operation {
         // For a single segment, the first and last element are known.

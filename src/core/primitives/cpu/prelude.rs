@@ -1,4 +1,4 @@
-//! What most implementations on CPUs name: `use crate::primitives::cpu::prelude::*`.
+//! The names that most implementations on CPUs use: `use crate::primitives::cpu::prelude::*`.
 
 pub use std::ops::Range;
 

@@ -46,7 +46,7 @@ impl Tiles {
         grid(n, self.size).min(self.most.max(1))
     }
 
-    /// Whether each block has at most one tile.
+    /// True if each block has at most one tile.
     pub fn one_each(&self, n: u64) -> bool {
         u64::from(self.blocks(n)) == n.div_ceil(self.size).max(1)
     }

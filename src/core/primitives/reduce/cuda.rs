@@ -2,13 +2,9 @@
 //! block to finish combines the words of all. The certificate reduces the closed form of the terms.
 
 use super::Spec;
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, args, device_struct, poison,
-};
 use crate::inputs::mix;
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length, stride_grid};
+use crate::primitives::cuda::prelude::*;
+use crate::primitives::cuda::stride_grid;
 
 const MODULE: &str = "reduce";
 const OTHERS: [&str; 2] = ["reduce_fill", "reduce_expected"];
@@ -40,7 +36,7 @@ pub struct Reduce {
     parts: DeviceBuffer<u64>,
     ticket: DeviceBuffer<u32>,
     all: DeviceBuffer<u64>,
-    /// Whether a part of the present execution has been queued.
+    /// True once a part of the present execution has been queued.
     begun: bool,
 }
 

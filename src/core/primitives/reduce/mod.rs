@@ -19,7 +19,7 @@
 pub mod cpu;
 pub mod cuda;
 
-use super::oracle::check_length;
+use super::oracle;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::{Access, Fault, Params, Refusal, Work, reader};
@@ -115,10 +115,10 @@ impl Problem for Spec {
 
     /// Combines one term after another, as in the definition.
     fn check(&self, output: &[u8]) -> Result<(), String> {
-        check_length(output, self.element())?;
-        let wide = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        oracle::check_length(output, self.element())?;
         let expected = self.joined((0..self.elements).map(|i| self.term(i)));
-        self.mistake(wide(output), expected).map_or(Ok(()), Err)
+        let found = oracle::words(output, self.element()).next().unwrap_or_default();
+        self.mistake(found, expected).map_or(Ok(()), Err)
     }
 
     /// A fault shows if it affects a term that decides the result: any term of a sum of numbers, otherwise the
@@ -142,17 +142,17 @@ impl Spec {
         if matches!(self.ty, Type::U64 | Type::F64) { 8 } else { 4 }
     }
 
-    /// Whether elements are floats.
+    /// True if elements are floats.
     pub fn is_float(&self) -> bool {
         matches!(self.ty, Type::F32 | Type::F64)
     }
 
-    /// Whether the products of two arrays are reduced.
+    /// True if the products of two arrays are reduced.
     pub fn products(&self) -> bool {
         self.of == Of::Products
     }
 
-    /// Whether words are sums in f64.
+    /// True if words are sums in f64.
     pub fn in_f64(&self) -> bool {
         self.is_float() && self.operator == Operator::Sum
     }

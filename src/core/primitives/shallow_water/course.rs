@@ -10,12 +10,12 @@ pub struct Course {
     pub step: u64,
     cleared_at: u64,
     drops: u64,
-    /// Whether a drop fell since the last clearing.
+    /// True once a drop has fallen since the last clearing.
     dropped: bool,
 }
 
 impl Course {
-    /// Whether the water is as it was at the beginning.
+    /// True while the water is as it was at the beginning.
     pub fn begins(&self) -> bool {
         self.step == 0 && self.drops == 0
     }

@@ -2,14 +2,15 @@
 
 mod sweep;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use super::course::Course;
 use super::oracle::Line;
 use super::{Spec, scene};
-use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, pieces};
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::case::{Snapshot, Value};
+use crate::device::cpu::check;
+use crate::primitives::cpu::prelude::*;
 use sweep::{Kernel, LANES, Water};
 
 /// Cells of the sums of the mean height.
@@ -24,10 +25,10 @@ pub struct ShallowWater {
     state: [Buffer; 2],
     between: [Buffer; 2],
     cleared: [Buffer; 2],
-    /// Of each worker.
+    /// The arrays of each worker, for its lines.
     scratch: Vec<Buffer>,
     beginning: Vec<f32>,
-    /// Whether a worker found a place without water.
+    /// True once a worker has found a place without water.
     dry: AtomicBool,
     course: Mutex<Course>,
     fault: Option<Fault>,

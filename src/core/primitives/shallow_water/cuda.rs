@@ -3,13 +3,9 @@
 
 use super::course::Course;
 use super::{Spec, Sweep, scene};
-use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
-use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, args, device_struct, poison,
-};
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length, stride_grid};
+use crate::case::{Snapshot, Value};
+use crate::primitives::cuda::prelude::*;
+use crate::primitives::cuda::stride_grid;
 use crate::primitives::tridiagonal::cuda::{TEAM_WORDS, TilesOf};
 
 const MODULE: &str = "shallow_water";
@@ -117,14 +113,14 @@ impl GpuJob for ShallowWater {
         let beginning: Vec<f32> = spec.heights().into_iter().chain([1.0]).collect();
         setup.cancel.check()?;
         let cells = length(spec.cells())? + 1;
-        let array = || gpu.alloc::<f32>(cells);
+        let room = || gpu.alloc::<f32>(cells);
         Ok(ShallowWater {
             sweeps,
             ends: module.kernel(ENDS)?,
             others: module.kernels(OTHERS)?,
             state: [gpu.upload(&beginning)?, gpu.upload(&vec![0.0; cells])?],
-            between: [array()?, array()?],
-            cleared: [array()?, array()?],
+            between: [room()?, room()?],
+            cleared: [room()?, room()?],
             scratch: gpu.alloc(length(spec.scratch())?.max(1))?,
             dry: gpu.upload(&[0])?,
             beginning,

@@ -245,7 +245,7 @@ impl Spec {
         self.sweeps().map(of).into_iter().max().unwrap_or(0)
     }
 
-    /// Whether anything moves: not all heights are the same. But for a drop, those of a column are.
+    /// True if anything moves: not all heights are the same. But for a drop, those of a column are.
     fn moves(&self) -> bool {
         match self.scene {
             _ if (self.amplitude as f32) < f32::MIN_POSITIVE || self.courant == 0.0 => false,
@@ -266,7 +266,7 @@ impl Spec {
         ROUNDING * self.amplitude * (16.0 + 8.0 * (steps as f64).sqrt())
     }
 
-    /// What is recorded of a state: how far it is from that of the certificate, and the change of the mean height since
+    /// The record of a state: how far it is from that of the certificate, and the change of the mean height since
     /// the beginning, in units of the depth.
     fn found(&self, error: f64, drift: f64) -> Vec<(String, Value)> {
         let all = [("height-error", error), ("mass-drift", drift)];

@@ -44,7 +44,7 @@ fn cos_pi(t: f64) -> f64 {
         return -cos_pi(1.0 - t);
     }
     let square = (std::f64::consts::PI * t) * (std::f64::consts::PI * t);
-    // Of the series the terms up to x^22, from the last one on.
+    // The terms of the series up to x^22, from the last one on.
     (1..=11).rev().fold(1.0, |sum, k| 1.0 - square / f64::from((2 * k - 1) * (2 * k)) * sum)
 }
 

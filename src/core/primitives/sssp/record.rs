@@ -29,23 +29,24 @@ pub fn slot(step: u64) -> Option<usize> {
     Some(at as usize)
 }
 
-/// What is kept of so many steps: how many steps two neighbours are apart, and the sizes of the frontier from the first
-/// step on.
-pub fn sizes(steps: u64, kept: impl Fn(usize) -> u64) -> (u64, Vec<u64>) {
+/// The record of so many steps: how many steps two neighbours are apart, and the sizes of the frontier from the first step
+/// on.
+fn sizes(steps: u64, kept: impl Fn(usize) -> u64) -> (u64, Vec<u64>) {
     let apart = 1 << level(steps.saturating_sub(1));
     let all = (0..steps).step_by(apart as usize);
     (apart, all.filter_map(slot).map(kept).collect())
 }
 
-/// The picture of a search: what `sizes` returns, as a curve. `None` of a search without steps.
-pub fn picture((apart, sizes): (u64, Vec<u64>)) -> Option<Snapshot> {
-    let curve = |values| Snapshot::Curve {
+/// The picture of a search of so many steps, of which each slot of the record keeps a size: a curve. `None` of a search
+/// without steps.
+pub fn picture(steps: u64, kept: impl Fn(usize) -> u64) -> Option<Snapshot> {
+    let (apart, sizes) = sizes(steps, kept);
+    (!sizes.is_empty()).then(|| Snapshot::Curve {
         x: "step".to_owned(),
         y: "vertices in the frontier".to_owned(),
         spacing: apart as f64,
-        values,
-    };
-    (!sizes.is_empty()).then(|| curve(sizes.into_iter().map(|size| size as f64).collect()))
+        values: sizes.into_iter().map(|size| size as f64).collect(),
+    })
 }
 
 #[cfg(test)]
@@ -54,11 +55,11 @@ mod tests {
 
     #[test]
     fn a_picture_has_the_sizes_by_step() {
-        let Some(Snapshot::Curve { spacing, values, .. }) = picture(sizes(8193, |slot| slot as u64)) else {
+        let Some(Snapshot::Curve { spacing, values, .. }) = picture(8193, |slot| slot as u64) else {
             panic!("no curve")
         };
         assert_eq!((spacing, values.len(), values[1]), (4.0, 2049, 4.0));
-        assert_eq!(picture(sizes(0, |_| 1)), None);
+        assert_eq!(picture(0, |_| 1), None);
     }
 
     /// After any number of steps the record holds the latest that was written for each place, and just those at equal

@@ -1,7 +1,7 @@
-//! What a method defers: distances from `base` on in buckets of Δ each, the last of which holds all that are farther.
+//! The distances that a method defers: from `base` on in buckets of Δ each, the last of which holds all that are farther.
 //!
 //! The vertices of the present bucket are relaxed until none is left. Then comes the next bucket; when only the last is
-//! left, the window moves to the least distance there, and what the last bucket holds is distributed anew. With two
+//! left, the window moves to the least distance there, and the vertices in the last bucket are distributed again. With two
 //! buckets this is near-far, with one Bellman-Ford.
 
 use crate::inputs::graph::UNREACHED;
@@ -31,7 +31,7 @@ impl Window {
 
     /// The bucket of a distance that is not below the base.
     pub fn bucket_of(&self, distance: u32) -> u32 {
-        // Of 32 bits, because this is divided for each vertex that waits; a distance is not below the base.
+        // A division of 32 bits, because each vertex that waits takes one; a distance is not below the base.
         ((distance - self.base as u32) / self.delta as u32).min(self.buckets - 1)
     }
 

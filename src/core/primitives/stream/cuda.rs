@@ -2,17 +2,13 @@
 //! element of the destination with its closed form; for read it compares the sum with that of the integers,
 //! which f64 holds exactly.
 
-use super::spec::{Array, Kernel, Q, Spec, WRITTEN};
 use super::tuned::Tuned;
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cuda::{
-    self, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
-    LaunchPlan, args, poison,
-};
+use super::{Array, Kernel, Q, Spec, WRITTEN};
+use crate::case::Value;
+use crate::device::cuda;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::check_report::find;
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::cuda::tiles::Tiles;
-use crate::primitives::cuda::{launch_over, length};
 
 const MODULE: &str = "stream";
 
@@ -62,11 +58,11 @@ impl GpuJob for Stream {
         let module = gpu.module(MODULE)?;
         let timed = module.kernel(&tuned.kernel_name(spec.kernel))?;
         let [fill, expected_sum, certify] = module.kernels(OTHERS)?;
-        let (n, room) = (spec.elements, length(spec.elements + 1)?);
-        let source = |array: &Array| {
-            let mut source = gpu.alloc(room)?;
+        let n = spec.elements;
+        let source = |of: &Array| {
+            let mut source = array(gpu, n + 1)?;
             poison(gpu, &mut source)?;
-            launch_over(gpu, &fill, n, args![source, key64(array.seed(spec.seed)), n, spec.bits()])?;
+            launch_over(gpu, &fill, n, args![source, key64(of.seed(spec.seed)), n, spec.bits()])?;
             Ok(source)
         };
         Ok(Stream {
@@ -75,7 +71,7 @@ impl GpuJob for Stream {
             expected_sum,
             certify,
             sources: spec.kernel.sources().iter().map(source).collect::<Result<_, Failure>>()?,
-            destination: spec.kernel.destination().map(|_| gpu.alloc(room)).transpose()?,
+            destination: spec.kernel.destination().map(|_| array(gpu, n + 1)).transpose()?,
             partials: gpu.upload(&vec![0; if spec.kernel == Kernel::Read { PARTIALS } else { 0 }])?,
             executed: 0,
             tuned,

@@ -7,14 +7,165 @@
 pub mod cpu;
 pub mod cuda;
 mod oracle;
-pub mod spec;
 mod tuned;
 
-pub use spec::Spec;
-
 use super::{Definition, Primitive, Problem};
-use crate::case::tuning::Tuning;
-use crate::case::{Access, Params, Refusal, Work};
+use crate::case::table::{choice, count, parameters, words};
+use crate::case::tuning::{Grid, Hint, Offered, Tuning};
+use crate::case::{Access, Params, Refusal, Work, reader};
+use crate::inputs::mix::word64;
+
+/// An f64 holds integers up to 2^53.
+const EXACT: u32 = 53;
+
+/// Bits of the values that arithmetic combines.
+const BITS: u32 = 20;
+
+/// Maximum number of elements whose sum is exact in any order.
+pub const MAX_SUMMED: u64 = 1 << (EXACT - BITS);
+
+/// The factor q of scale and triad.
+pub const Q: f64 = 3.0;
+
+/// The value that `write` stores.
+pub const WRITTEN: f64 = 7.0;
+
+/// The tunables for which the CUDA kernels are built.
+const OFFERED: Offered = Offered {
+    block: 1024,
+    items: &[1, 2, 4, 8],
+    grids: &[Grid::Tiles, Grid::Resident],
+    hints: &[Hint::None, Hint::Streaming],
+    vectors: &[8, 16],
+    fetch: &[32, 64, 128],
+    persist: false,
+};
+
+words! {
+    /// STREAM's kernels (McCalpin) and a read and a write alone.
+    pub enum Kernel {
+        /// `Σ a[i]`
+        Read = "read",
+        /// `a[i] = 7`
+        Write = "write",
+        /// `c[i] = a[i]`
+        Copy = "copy",
+        /// `b[i] = q·c[i]`
+        Scale = "scale",
+        /// `c[i] = a[i] + b[i]`
+        Add = "add",
+        /// `a[i] = b[i] + q·c[i]`
+        Triad = "triad",
+    }
+}
+
+choice! {
+    /// How results are stored.
+    #[derive(Eq)]
+    pub enum Method {
+        /// ordinary stores
+        Direct = "direct",
+        /// non-temporal stores, on CPUs
+        Streaming = "streaming",
+    }
+}
+
+parameters! {
+    /// A stream case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Spec {
+        /// read: sum of a; write: a = 7; copy: c = a; scale: b = 3c; add: c = a + b; triad: a = b + 3c
+        kernel: Kernel,
+        /// f64 elements of each array
+        elements: u64 [count(1, 1 << 45)],
+        /// how results are stored
+        method: Method = "direct",
+    }
+}
+
+/// One of the three arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Array {
+    A,
+    B,
+    C,
+}
+
+impl Kernel {
+    /// Arrays that the kernel reads, in the order of its formula.
+    pub fn sources(self) -> &'static [Array] {
+        match self {
+            Kernel::Read | Kernel::Copy => &[Array::A],
+            Kernel::Write => &[],
+            Kernel::Scale => &[Array::C],
+            Kernel::Add => &[Array::A, Array::B],
+            Kernel::Triad => &[Array::B, Array::C],
+        }
+    }
+
+    /// The array that the kernel writes.
+    pub fn destination(self) -> Option<Array> {
+        match self {
+            Kernel::Read => None,
+            Kernel::Write | Kernel::Triad => Some(Array::A),
+            Kernel::Scale => Some(Array::B),
+            Kernel::Copy | Kernel::Add => Some(Array::C),
+        }
+    }
+}
+
+impl Array {
+    /// The array's letter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Array::A => "a",
+            Array::B => "b",
+            Array::C => "c",
+        }
+    }
+
+    /// The seed of the array's elements: seed, seed + 1 and seed + 2.
+    #[inline(always)]
+    pub fn seed(self, seed: u64) -> u64 {
+        seed.wrapping_add(self as u64)
+    }
+}
+
+impl Spec {
+    /// Bits of the integers that are read. A sum says the more of what was read the wider its terms are: for `read`
+    /// as many bits as keep the sum exact in any order, 20 for 2^33 elements and 32 for 2^21.
+    #[inline(always)]
+    pub fn bits(&self) -> u32 {
+        match self.kernel {
+            Kernel::Read => EXACT - self.elements.max(2).next_power_of_two().ilog2().min(EXACT - BITS),
+            _ => BITS,
+        }
+    }
+
+    /// Element `i` of an array that is read.
+    #[inline(always)]
+    pub fn input(&self, array: Array, i: u64) -> f64 {
+        (word64(array.seed(self.seed), i) >> (64 - self.bits())) as f64
+    }
+
+    /// Element `i` of the destination; for `read`, element `i` of the sum. Exact.
+    #[inline(always)]
+    pub fn element(&self, i: u64) -> f64 {
+        let [a, b, c] = [Array::A, Array::B, Array::C].map(|array| move || self.input(array, i));
+        match self.kernel {
+            Kernel::Read | Kernel::Copy => a(),
+            Kernel::Write => WRITTEN,
+            Kernel::Scale => Q * c(),
+            Kernel::Add => a() + b(),
+            Kernel::Triad => b() + Q * c(),
+        }
+    }
+
+    /// Arrays that the case needs: those that it reads and the one that it writes.
+    pub fn arrays(&self) -> impl Iterator<Item = Array> {
+        self.kernel.sources().iter().copied().chain(self.kernel.destination())
+    }
+}
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
@@ -26,11 +177,21 @@ impl Definition for Spec {
     .with_version(|params| if params.text("kernel") == Some("read") { 2 } else { 1 })];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        Spec::from_params(params, seed)
+        let spec = Spec::of_table(params, seed)?;
+        reader::bytes("elements", &[spec.elements, 8])?;
+        if spec.kernel == Kernel::Read && spec.elements > MAX_SUMMED {
+            return Err(Refusal::invalid("elements", "beyond 2^33 elements a sum in f64 is not exact"));
+        }
+        let reason = match spec.method {
+            Method::Streaming if spec.backend.is_cuda() => "non-temporal stores are a method of CPUs",
+            Method::Streaming if spec.kernel == Kernel::Read => "read stores nothing",
+            _ => return Ok(spec),
+        };
+        Err(Refusal::NotApplicable(reason.to_owned()))
     }
 
     fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
-        Tuning::of(params)?.within(name, &spec::OFFERED).map(drop)
+        Tuning::of(params)?.within(name, &OFFERED).map(drop)
     }
 }
 
@@ -57,7 +218,8 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_stream() {
-        let bytes = |kernel: &str| Spec::from_params(&params(kernel, 100), 1).unwrap().work().effective_bytes;
+        let bytes =
+            |kernel: &str| Spec::read("stream", &params(kernel, 100), 1).unwrap().work().effective_bytes;
         let kernels = ["read", "write", "copy", "scale", "add", "triad"];
         assert_eq!(kernels.map(bytes), [800, 800, 1600, 1600, 2400, 2400]);
     }
@@ -66,7 +228,7 @@ mod tests {
     fn the_oracle_accepts_the_formula_and_nothing_else() {
         for kernel in ["write", "copy", "scale", "add", "triad"] {
             let p = params(kernel, 33);
-            let spec = Spec::from_params(&p, 5).unwrap();
+            let spec = Spec::read("stream", &p, 5).unwrap();
             let mut out: Vec<u8> = (0..33).flat_map(|i| spec.element(i).to_le_bytes()).collect();
             assert_eq!(spec.check(&out), Ok(()), "{kernel}");
             out[32 * 8] ^= 1;
@@ -78,9 +240,56 @@ mod tests {
     #[test]
     fn a_sum_is_exact() {
         let p = params("read", 1000);
-        let spec = Spec::from_params(&p, 5).unwrap();
+        let spec = Spec::read("stream", &p, 5).unwrap();
         let sum: f64 = (0..1000).rev().map(|i| spec.element(i)).sum();
         assert_eq!(spec.check(&sum.to_le_bytes()), Ok(()));
         assert!(spec.check(&(sum + 1.0).to_le_bytes()).is_err());
+    }
+
+    fn refusal(params: &Params) -> String {
+        Spec::read("stream", params, 1).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn kernels_and_arrays() {
+        let arrays = |kernel: &str| {
+            let spec = Spec::read("stream", &params(kernel, 4), 1).unwrap();
+            spec.arrays().map(Array::name).collect::<String>()
+        };
+        assert_eq!(
+            Kernel::NAMES.iter().map(|(name, _)| arrays(name)).collect::<Vec<_>>(),
+            ["a", "a", "ac", "cb", "abc", "bca"]
+        );
+    }
+
+    #[test]
+    fn what_does_not_exist_is_not_applicable() {
+        let streaming = |kernel| params(kernel, 4).with("method", Value::Text("streaming".into()));
+        assert!(Spec::read("stream", &streaming("copy"), 1).is_ok());
+        assert!(refusal(&streaming("read")).starts_with("n/a"));
+        let cuda = streaming("copy").with("backend", Value::Text("cuda".into()));
+        assert!(refusal(&cuda).starts_with("n/a"));
+    }
+
+    #[test]
+    fn sizes_are_limited() {
+        assert!(refusal(&params("copy", (1 << 45) + 1)).starts_with("elements"));
+        assert!(Spec::read("stream", &params("copy", MAX_SUMMED + 1), 1).is_ok());
+        assert!(refusal(&params("read", MAX_SUMMED + 1)).starts_with("elements"));
+    }
+
+    #[test]
+    fn inputs_are_integers_whose_sum_is_exact() {
+        let spec = |kernel: &str, n: u64| Spec::read("stream", &params(kernel, n), 3).expect("a case");
+        assert_eq!(
+            [1, 2, 3, 1 << 21, (1 << 21) + 1, 1 << 33].map(|n| spec("read", n).bits()),
+            [52, 52, 51, 32, 31, 20]
+        );
+        for (spec, bits) in [(spec("copy", 1000), 20), (spec("read", 1000), 43)] {
+            let values = || (0..1000).map(|i| spec.input(Array::A, i));
+            assert!(values().all(|v| (0.0..2f64.powi(bits)).contains(&v) && v.fract() == 0.0));
+            assert!(values().any(|v| v >= 2f64.powi(bits - 1)), "all bits are in use");
+            assert!(values().sum::<f64>() < 2f64.powi(53));
+        }
     }
 }

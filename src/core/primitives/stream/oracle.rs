@@ -1,6 +1,6 @@
 //! The sequential oracle of stream, straight from the kernels' formulas.
 
-use super::spec::{Array, Kernel, Q, Spec, WRITTEN};
+use super::{Array, Kernel, Q, Spec, WRITTEN};
 use crate::primitives::oracle::{check_length, compare_words64, words64};
 
 /// Compares an output with the definition: for read one f64, else the destination.

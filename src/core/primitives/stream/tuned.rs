@@ -1,6 +1,6 @@
 //! Selects the kernel of a case, and values for its open tunables. Pure.
 
-use super::spec::Kernel;
+use super::Kernel;
 use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 use crate::case::tuning::{Grid, Hint, Tuning};
 

@@ -5,12 +5,13 @@
 mod kernels;
 mod shares;
 
-use super::certificate::{Sums, mistake};
+use super::certificate::{Sums, mistake, total};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, memory};
+use crate::case::Value;
+use crate::device::cpu::memory;
 use crate::device::held::Held;
 use crate::inputs::sparse::Csr;
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::real::for_type;
 use kernels::{Kernels, Lanes, Rows};
 use shares::{CHUNK, Shares};
@@ -39,7 +40,7 @@ pub struct Cg {
     r: Buffer,
     p: Buffer,
     q: Buffer,
-    /// Of each dot product the sum of each chunk.
+    /// The sum of each chunk of each dot product.
     chunks: Buffer,
     /// ζ, ‖x − A·z‖ and ‖z‖ of each solution.
     report: Buffer,
@@ -69,7 +70,7 @@ impl PoolJob for Cg {
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let sums = for_type!(self.spec.ty, T => self.sums::<T>(pool, cancel));
-        Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), &sums?), self.spec.n()))
+        Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), sums?), self.spec.n()))
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -130,7 +131,7 @@ impl Cg {
         // SAFETY: the workers are done, and the arrays have these elements.
         let read = |of: &Buffer, at: usize| unsafe { of.ptr::<T>().add(at).read() }.wide();
         let scale = inverse(report.last().copied().unwrap_or(f64::NAN));
-        let shares = pool.fold(n, cancel, [0.0; Sums::COUNT], |mut sums, row| {
+        let shares = pool.fold(n, cancel, [0.0; 5], |mut sums, row| {
             let (xi, zi) = (read(x, row), read(&self.z, row));
             let (mut left, mut size) = (xi, xi.abs());
             for k in self.starts[row] as usize..self.starts[row + 1] as usize {
@@ -145,7 +146,7 @@ impl Cg {
             sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
             sums
         })?;
-        Ok(shares.into_iter().fold(Sums::default(), Sums::add))
+        Ok(total(shares))
     }
 
     /// A worker's part of the solutions.
@@ -157,7 +158,7 @@ impl Cg {
     }
 }
 
-/// What one worker does, phase by phase; all workers meet at the end of each.
+/// The work of one worker, phase by phase; all workers meet at the end of each.
 struct Part<'a, T> {
     job: &'a Cg,
     worker: Worker<'a>,
@@ -166,13 +167,9 @@ struct Part<'a, T> {
 
 impl<T: Lanes> Part<'_, T> {
     /// Handles the worker's rows, chunk by chunk.
-    fn phase(&self, work: impl Fn(usize, std::ops::Range<usize>)) {
+    fn phase(&self, work: impl Fn(usize, Range<usize>)) {
         self.job.shares.chunks(self.worker.index).for_each(|(chunk, rows)| work(chunk, rows));
         self.worker.meet();
-    }
-
-    fn at(&self, vector: &Buffer) -> *mut T {
-        vector.ptr()
     }
 
     fn keep(&self, dot: usize, chunk: usize, sum: f64) {
@@ -200,8 +197,8 @@ impl<T: Lanes> Part<'_, T> {
             columns: job.columns.ptr::<u32>().cast_const(),
             values: job.values.ptr::<T>().wrapping_add(job.shift).cast_const(),
         };
-        let [x, next] = [solution % 2, 1 - solution % 2].map(|k| self.at(&job.x[k]));
-        let [z, r, p, q] = [&job.z, &job.r, &job.p, &job.q].map(|vector| self.at(vector));
+        let [x, next] = [solution % 2, 1 - solution % 2].map(|k| job.x[k].ptr::<T>());
+        let [z, r, p, q] = [&job.z, &job.r, &job.p, &job.q].map(|vector| vector.ptr::<T>());
         // SAFETY: workers write their own rows alone, and read others' only of vectors that no one writes before they have
         // met again.
         self.phase(|chunk, rows| unsafe {

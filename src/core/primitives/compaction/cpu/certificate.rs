@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use super::Compaction;
-use crate::case::{Cancel, Failure};
-use crate::device::cpu::{POISON, Pool, check};
+use crate::device::cpu::{POISON, check};
 use crate::primitives::compaction::Operation;
 use crate::primitives::cpu::pairs::word;
+use crate::primitives::cpu::prelude::*;
 
 /// Describes the first mistake; `None` if there is none.
 pub fn first_mistake(case: &Compaction, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
@@ -123,7 +123,6 @@ fn new_head(case: &Compaction, k: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::cpu::{Isa, PoolJob};
     use crate::primitives::compaction::Spec;
     use crate::primitives::compaction::tests::spec;
 

@@ -77,7 +77,7 @@ mod avx512 {
     keep!(keep64, u64, u8, _mm512_maskz_loadu_epi64, _mm512_maskz_compress_epi64, _mm512_mask_storeu_epi64);
 }
 
-/// Whether kernels exist for an instruction set; only operations that move elements have AVX-512 kernels.
+/// True if kernels exist for an instruction set; only operations that move elements have AVX-512 kernels.
 pub fn has(isa: Isa, moves: bool) -> bool {
     isa == Isa::Scalar || moves && isa == Isa::Avx512
 }

@@ -8,14 +8,12 @@
 mod certificate;
 pub mod kernels;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::inputs::Inputs;
-use super::spec::{Operation, Spec};
-use super::work;
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, part};
+use super::{Operation, Spec, work};
+use crate::device::cpu::{CacheLineSlot, check};
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::scan::cpu::chain::{Chain, Total};
 use crate::primitives::scan::cpu::{heads, isa};
 use kernels::Element;

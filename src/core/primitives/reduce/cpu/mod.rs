@@ -3,12 +3,11 @@
 
 pub mod kernels;
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::Spec;
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, POISON, Pool, PoolJob, Worker, pieces};
+use crate::device::cpu::{CacheLineSlot, POISON};
+use crate::primitives::cpu::prelude::*;
 use kernels::Timed;
 
 /// A case with its arrays.

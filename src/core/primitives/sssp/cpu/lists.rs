@@ -25,7 +25,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Of `n` vertices, which may have many arcs each.
+    /// The owners of `n` vertices, which may have many arcs each.
     pub fn new(n: usize, connected: bool, workers: usize) -> Owners {
         let blocks = if connected { BLOCKS_OF_CONNECTED } else { BLOCKS };
         let shift = (n / (blocks * workers)).checked_ilog2().unwrap_or(0).max(LEAST);
@@ -47,7 +47,7 @@ impl Owners {
     }
 }
 
-/// What a worker has of its own vertices.
+/// The lists in which a worker keeps its own vertices.
 pub struct Kept {
     /// Those that wait, by bucket.
     pub buckets: Vec<Vec<Entry>>,
@@ -60,12 +60,12 @@ pub struct Kept {
 pub struct Own {
     /// Nobody else looks at it.
     kept: Mutex<Kept>,
-    /// What it has found for the vertices of each worker, in steps with even and odd numbers.
+    /// The entries that it has found for the vertices of each worker, in steps with even and odd numbers.
     sent: [RwLock<Vec<Vec<Entry>>>; 2],
 }
 
-/// What the workers of an execution share. Counters are used in one of three successive phases each and reset in the one
-/// before.
+/// The lists and counters that the workers of an execution share. Counters are used in one of three successive phases each
+/// and reset in the one before.
 pub struct Lists {
     pub own: Vec<Own>,
     pub owners: Owners,
@@ -76,17 +76,17 @@ pub struct Lists {
 }
 
 impl Own {
-    /// What the worker has of its own vertices.
+    /// The lists of the worker's own vertices.
     pub fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the worker sends.
+    /// The entries that the worker sends.
     pub fn sending(&self, parity: usize) -> RwLockWriteGuard<'_, Vec<Vec<Entry>>> {
         self.sent[parity].write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the worker has sent.
+    /// The entries that the worker has sent.
     pub fn sent(&self, parity: usize) -> RwLockReadGuard<'_, Vec<Vec<Entry>>> {
         self.sent[parity].read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,7 +112,7 @@ impl Lists {
 mod tests {
     use super::*;
 
-    /// Of all numbers of vertices, workers have about as many each, and no two the same cache line.
+    /// For all numbers of vertices, workers have about as many each, and no two the same cache line.
     #[test]
     fn vertices_are_shared_evenly() {
         let cases = [(1, 3), (100, 1), (1 << 20, 2), (1_000_003, 16)];

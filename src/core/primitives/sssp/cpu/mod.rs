@@ -9,16 +9,16 @@ mod certificate;
 mod lists;
 mod search;
 
-use std::ops::Range;
 use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Spec, graph, record};
-use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, POISON, Pool, PoolJob, Worker, memory, pieces};
+use crate::case::{Snapshot, Value};
+use crate::device::cpu::{POISON, memory};
 use crate::device::held::Held;
 use crate::inputs::graph::Graph;
+use crate::primitives::cpu::prelude::*;
 use lists::{Lists, Owners};
 
 /// A case with its arrays.
@@ -31,7 +31,7 @@ pub struct Paths {
     distances: Buffer,
     lists: Lists,
     fault: Option<Fault>,
-    /// What the workers do not leave out, with a fault.
+    /// With a fault, the vertices that the workers do not leave out.
     handled: Mutex<Vec<Range<usize>>>,
     /// Steps and relaxed arcs of the last execution.
     steps: AtomicU64,
@@ -47,7 +47,7 @@ impl PoolJob for Paths {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Paths, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        // What workers send to each other takes at most as much as the arcs.
+        // The entries that workers send to each other take at most as much as the arcs.
         let sent = if context.pool.threads() > 1 { 8 * spec.arcs } else { 0 };
         memory::require(8 * spec.arcs + 16 * spec.vertices + sent)?;
         let graph = graph::of(&spec, context.stored)?;
@@ -99,17 +99,12 @@ impl PoolJob for Paths {
     }
 
     fn snapshot(&mut self, _pool: &Pool) -> Result<Option<Snapshot>, Failure> {
-        Ok(record::picture(self.frontiers()))
+        let kept = |slot: usize| self.record[slot].load(Ordering::Relaxed);
+        Ok(record::picture(self.steps.load(Ordering::Relaxed), kept))
     }
 }
 
 impl Paths {
-    /// Sizes of the frontier by step of the last execution, and how many steps two of them are apart.
-    pub fn frontiers(&self) -> (u64, Vec<u64>) {
-        let kept = |slot: usize| self.record[slot].load(Ordering::Relaxed);
-        record::sizes(self.steps.load(Ordering::Relaxed), kept)
-    }
-
     /// `n` distances from a place on.
     fn view(&self, first: usize, n: usize) -> &[AtomicU32] {
         assert!(first + n <= self.distances.holds::<u32>(), "the distances are in the buffer");
@@ -180,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Of a line every arc is relaxed once in each direction, from vertex to vertex.
+    /// In a line every arc is relaxed once in each direction, from vertex to vertex.
     #[test]
     fn steps_and_relaxed_arcs_are_counted() {
         let pool = Arc::new(Pool::new(None).expect("a pool"));
@@ -195,11 +190,11 @@ mod tests {
             open: false,
             stored: &stored,
         };
-        let (job, _) = Paths::prepare(spec.expect("a case"), &context).expect("prepared");
+        let (mut job, _) = Paths::prepare(spec.expect("a case"), &context).expect("prepared");
         pool.run(|worker| job.execute(worker));
         let found = job.resolved();
         assert!(found.contains(&("steps".to_owned(), Value::Int(100))), "{found:?}");
         assert!(found.contains(&("inefficiency".to_owned(), Value::Float(1.0))), "{found:?}");
-        assert_eq!(job.frontiers(), (1, vec![1; 100]));
+        assert_eq!(job.snapshot(&pool), Ok(record::picture(100, |_| 1)));
     }
 }

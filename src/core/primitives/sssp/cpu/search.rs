@@ -303,7 +303,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether an entry's distance still is its vertex's.
+    /// True if an entry's distance still is its vertex's.
     fn stands(&self, &(vertex, distance): &Entry) -> bool {
         self.distances[vertex as usize].load(Relaxed) == distance
     }

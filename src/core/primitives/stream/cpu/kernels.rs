@@ -12,7 +12,7 @@ use std::arch::x86_64::*;
 
 use crate::device::cpu::simd::inlined;
 use crate::device::cpu::{Isa, of_isa};
-use crate::primitives::stream::spec::{Kernel, Method, Q, WRITTEN};
+use crate::primitives::stream::{Kernel, Method, Q, WRITTEN};
 
 /// One launch: `n` elements of the destination and of up to two sources.
 #[derive(Clone, Copy, Debug)]

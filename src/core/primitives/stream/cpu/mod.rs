@@ -2,13 +2,11 @@
 
 pub mod kernels;
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, check, fence, pieces};
-use crate::primitives::stream::Spec;
-use crate::primitives::stream::spec::{Array, Kernel, Method};
+use crate::device::cpu::{CacheLineSlot, check, fence};
+use crate::primitives::cpu::prelude::*;
+use crate::primitives::stream::{Array, Kernel, Method, Spec};
 use kernels::{Span, Timed};
 
 /// A stream case with its arrays.

@@ -1,0 +1,156 @@
+//! The methods of cg, which multiply A: in compressed rows, on GPUs a warp for each; or, on GPUs, in blocks of columns whose
+//! part of the vector is in shared memory, where a lane for each row gathers it ([`slices`]).
+
+use super::Spec;
+use crate::case::Refusal;
+use crate::case::table::{choice, count};
+use crate::case::work::{Access, Order, Pass};
+use crate::primitives::spmv::slices;
+
+/// Bytes of a vector that the first-level cache of a multiprocessor keeps.
+const FIRST_LEVEL: u64 = 192 << 10;
+
+choice! {
+    /// How A is multiplied.
+    #[derive(Eq)]
+    pub enum Method {
+        /// on GPUs blocks if a vector exceeds the first-level cache of a multiprocessor, otherwise rows
+        Best = "best",
+        /// compressed rows, on GPUs a warp for each
+        Rows = "rows",
+        /// on GPUs: blocks of columns whose part of the vector is in shared memory, where it is gathered; a lane for each row
+        Blocks = "blocks" {
+            /// columns of a block; unset: as many as 160 KiB of shared memory hold
+            columns: Option<u64> [count(1, 1 << 16)] = unset,
+        },
+    }
+}
+
+/// The method that is executed.
+///
+/// # Errors
+/// A method that the backend does not have.
+pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
+    let large = spec.n() * spec.element() > FIRST_LEVEL;
+    match spec.asked {
+        Method::Best if spec.backend.is_cuda() && large => Ok(Method::Blocks { columns: None }),
+        Method::Best => Ok(Method::Rows),
+        Method::Blocks { .. } if spec.backend.is_cpu() => {
+            Err(Refusal::NotApplicable("blocks are a method of GPUs".to_owned()))
+        }
+        asked => Ok(asked),
+    }
+}
+
+impl Spec {
+    /// True if A is in blocks of columns.
+    pub fn in_blocks(&self) -> bool {
+        matches!(self.method, Method::Blocks { .. })
+    }
+
+    /// Columns of a block: of as few blocks as shared memory allows, all of about the same width.
+    pub fn columns(&self) -> u64 {
+        match self.method {
+            Method::Blocks { columns: Some(columns) } => columns,
+            _ => slices::width(self.n(), self.element()),
+        }
+    }
+
+    /// Parts that each row of a product is the sum of.
+    pub fn layers(&self) -> u64 {
+        if self.in_blocks() { self.n().div_ceil(self.columns()) } else { 1 }
+    }
+}
+
+/// The arrays of a product with A, without those that only its caller has. By rows the vector is gathered by the columns of
+/// the entries; in blocks it is read once, gathered on chip, and each row has several sums. Zeros at the ends of short rows
+/// of a slice, a few in a hundred, are not declared.
+pub fn product(spec: &Spec, vector: &str) -> Pass {
+    let (entries, element, n) = (spec.entries(), spec.element(), spec.n());
+    if spec.in_blocks() {
+        return Pass::once([
+            Access::reads("A", element, entries),
+            Access::reads("columns", 2, entries),
+            Access::reads("rows", 4, n * spec.layers()),
+            Access::reads(vector, element, n),
+            Access::writes("q", element, n * spec.layers()),
+        ]);
+    }
+    Pass::once([
+        Access::reads("A", element, entries),
+        Access::reads("columns", 4, entries),
+        Access::reads("row starts", 4, n + 1),
+        Access::reads(vector, element, entries).within(element * n).ordered(Order::Random).indexed(),
+        Access::writes("q", element, n),
+    ])
+}
+
+/// The methods on GPUs: one launch for all solutions, with as many blocks as are resident at once.
+pub mod cuda {
+    use super::Spec;
+    use crate::inputs::sparse::Csr;
+    use crate::primitives::cg::cuda::{MODULE, System, value_words};
+    use crate::primitives::cuda::prelude::*;
+    use crate::primitives::spmv::slices::Slices;
+    use crate::primitives::spmv::slices::cuda::SliceBuffers;
+
+    /// Threads of a block, and the rows that it multiplies at a time.
+    const THREADS: u32 = 1024;
+    const ROWS: u64 = THREADS as u64 / 32;
+
+    /// Dot products of which each block leaves its part.
+    const DOTS: u64 = 5;
+
+    /// The kernel's name in the PTX.
+    fn name(spec: &Spec) -> String {
+        format!("cg_{}_{}", if spec.in_blocks() { "blocks" } else { "rows" }, spec.ty.name())
+    }
+
+    /// The kernels that an execution launches.
+    pub fn kernels(spec: &Spec) -> KernelList {
+        KernelList::default().timed(MODULE, name(spec), 1)
+    }
+
+    /// The method of a case. An execution is given the case with the matrix in compressed rows, and the shift of a deliberate
+    /// mistake.
+    ///
+    /// # Errors
+    /// Those of the driver, and missing memory.
+    pub fn method(
+        gpu: &Gpu,
+        module: &Module,
+        spec: &Spec,
+        matrix: &Csr<f64>,
+    ) -> Result<GpuMethod<(System, u64)>, Failure> {
+        let kernel = module.kernel(&name(spec))?;
+        let shared = if spec.in_blocks() { (spec.columns() * spec.element()) as u32 } else { 0 };
+        let most = gpu.max_blocks(&kernel, THREADS, shared)?;
+        let dots = |blocks: u32| array::<f64>(gpu, DOTS * u64::from(blocks));
+        if !spec.in_blocks() {
+            let blocks = grid(spec.n(), ROWS).min(most);
+            let sums = dots(blocks)?;
+            return Ok(Box::new(move |gpu, (call, _)| {
+                let system = System { sums: sums.pointer(), ..*call };
+                gpu.launch(&kernel, blocks, THREADS, shared, args![system])
+            }));
+        }
+        let slices = Slices::new(matrix, length(spec.columns())?, 16 / spec.element() as usize);
+        let blocks = grid(slices.count() as u64, ROWS).min(most);
+        let values = value_words(spec, &slices.values);
+        let (sliced, sums) =
+            (SliceBuffers::new(gpu, &slices, &values, &slices.halves(), blocks)?, dots(blocks)?);
+        Ok(Box::new(move |gpu, (call, shift)| {
+            let system = System {
+                starts: sliced.starts.pointer(),
+                columns: sliced.places.pointer(),
+                // Slices are read 16 bytes at a time.
+                values: sliced.values.pointer_at(length(4 * shift)?)?,
+                rows: sliced.rows.pointer(),
+                shares: sliced.shares.pointer(),
+                sums: sums.pointer(),
+                ..*call
+            };
+            gpu.launch(&kernel, blocks, THREADS, shared, args![system])
+        }))
+    }
+}

@@ -1,0 +1,227 @@
+//! The methods of sssp. All are delta-stepping with a window of buckets ([`Window`]), and differ in how many buckets there are
+//! and in who relaxes what is near: with `fusion` a warp of a GPU or a worker of a processor goes on alone with what it has found
+//! itself, otherwise all meet after each step. On GPUs each way to put vertices into buckets is a kernel of its own.
+
+use super::Spec;
+use super::window::Window;
+use crate::case::Refusal;
+use crate::case::table::{choice, count};
+
+/// Most buckets of a method: a GPU has a bit for each but the nearest.
+const MAX_BUCKETS: u64 = 32;
+
+/// Arcs per vertex from which on paths are short and frontiers large: buckets pay in ashkiani2017's Table 10, and a wide Δ
+/// does not.
+const CONNECTED: u64 = 8;
+
+/// Buckets of the best method of a GPU for such graphs.
+const BEST_BUCKETS: u64 = 32;
+
+/// Buckets of fusion on processors, an eighth of Δ each: so many that the last one is seldom distributed.
+const FUSED_BUCKETS: u32 = 128;
+const BUCKETS_OF_STEP: u32 = 8;
+
+/// Rounds that warps of a GPU go on alone unless a case says how many.
+const ROUNDS: u64 = 16;
+
+/// Δ is so many times the mean weight over the mean number of arcs per vertex: cuGraph's 32, and less for graphs with many
+/// arcs per vertex. Warps that go on alone spend most of their time at barriers: relaxing some arcs again costs less than
+/// another step.
+const WIDTH: u128 = 32;
+const WIDTH_OF_WARPS: u128 = 256;
+const WIDTH_OF_GPUS: u128 = 4;
+const WIDTH_OF_PROCESSORS: u128 = 2;
+
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// fusion; on GPUs multisplit with 32 buckets if there are at least eight arcs per vertex
+        Best = "best",
+        /// each step relaxes the arcs of all vertices whose distance fell in the step before
+        BellmanFord = "bellman-ford",
+        /// vertices within Δ are relaxed until none is left, all others wait in one pile (Davidson et al. 2014)
+        NearFar = "near-far",
+        /// vertices that wait are kept by distance, in buckets of Δ each, the last of which holds the rest; each is put
+        /// there by itself (Davidson et al. sort by bucket)
+        Bucketing = "bucketing" main "buckets" {
+            /// buckets, the nearest among them
+            buckets: u64 [count(2, MAX_BUCKETS)] = "10",
+        },
+        /// the same buckets, to which a block of a GPU distributes what it finds by a multisplit
+        Multisplit = "multisplit" main "buckets" {
+            /// buckets, the nearest among them
+            buckets: u64 [count(2, MAX_BUCKETS)] = "10",
+        },
+        /// near-far, where a warp or a worker goes on alone with what it finds near before all meet (bucket fusion, Zhang et al.
+        /// 2020); a worker orders what is near by eighths of Δ, and what waits by 128 buckets of that width
+        Fusion = "fusion" main "rounds" {
+            /// rounds that a warp of a GPU goes on alone; unset: 16. Workers of processors go on until they have nothing near
+            rounds: Option<u64> [count(1, 1 << 20)] = unset,
+        },
+    }
+}
+
+/// The method that is executed.
+///
+/// # Errors
+/// A method that the backend does not have.
+pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
+    let refused = |why: &str| Err(Refusal::NotApplicable(why.to_owned()));
+    match spec.asked {
+        Method::Multisplit { .. } if spec.backend.is_cpu() => {
+            refused("processors have no blocks that multisplit: use bucketing")
+        }
+        Method::Fusion { rounds: Some(_) } if spec.backend.is_cpu() => refused(
+            "workers of processors go on alone until they have nothing near: fusion has no rounds there",
+        ),
+        Method::Best if spec.backend.is_cuda() && spec.connected() => {
+            Ok(Method::Multisplit { buckets: BEST_BUCKETS })
+        }
+        Method::Best => Ok(Method::Fusion { rounds: None }),
+        asked => Ok(asked),
+    }
+}
+
+impl Spec {
+    /// True of graphs with many arcs per vertex.
+    pub fn connected(&self) -> bool {
+        self.arcs >= CONNECTED * self.vertices
+    }
+
+    /// True if a warp or a worker goes on alone with the vertices that it finds near.
+    pub fn is_fused(&self) -> bool {
+        matches!(self.method, Method::Fusion { .. })
+    }
+
+    /// Rounds that warps of a GPU go on alone; 0 if they do not.
+    pub fn rounds(&self) -> u32 {
+        match self.method {
+            Method::Fusion { rounds } if self.backend.is_cuda() => rounds.unwrap_or(ROUNDS) as u32,
+            _ => 0,
+        }
+    }
+
+    /// Buckets, the nearest among them; 1 if nothing is deferred.
+    pub fn buckets(&self) -> u32 {
+        match self.method {
+            Method::Fusion { .. } if self.backend.is_cpu() => FUSED_BUCKETS,
+            Method::Best | Method::NearFar | Method::Fusion { .. } => 2,
+            Method::BellmanFord => 1,
+            Method::Bucketing { buckets } | Method::Multisplit { buckets } => buckets as u32,
+        }
+    }
+
+    /// Buckets that a worker of a processor empties before all meet; together as wide as Δ, if that is not less than their
+    /// number.
+    pub fn buckets_of_step(&self, delta: u32) -> u32 {
+        if self.is_fused() { BUCKETS_OF_STEP.min(delta) } else { 1 }
+    }
+
+    /// The window of a processor at the beginning.
+    pub fn window(&self, delta: u32) -> Window {
+        Window::new(delta.div_ceil(self.buckets_of_step(delta)), self.buckets())
+    }
+
+    /// Δ by the mean weight over the mean number of arcs per vertex.
+    pub fn width(&self) -> u128 {
+        match (self.connected(), self.backend.is_cuda()) {
+            (false, true) if self.is_fused() => WIDTH_OF_WARPS,
+            (false, _) => WIDTH,
+            (true, true) => WIDTH_OF_GPUS,
+            (true, false) => WIDTH_OF_PROCESSORS,
+        }
+    }
+}
+
+/// The methods on GPUs.
+pub mod cuda {
+    use super::Method;
+    use crate::device::cuda::pointer_or_null;
+    use crate::inputs::graph::Graph;
+    use crate::primitives::cuda::prelude::*;
+    use crate::primitives::sssp::Spec;
+    use crate::primitives::sssp::cuda::{MODULE, Search};
+
+    /// Most threads of a block (`THREADS` in the kernels), and those of graphs of a few vertices, which meet sooner.
+    const THREADS: u32 = 512;
+    const FEW_THREADS: u32 = 128;
+    const FEW_VERTICES: u64 = 1 << 12;
+
+    /// Entries that each warp may leave to the next frontier beyond those of arcs: its ring (`RING` in the kernels), and the
+    /// vertices of a round.
+    const ALONE: u64 = 128 + 16;
+
+    /// One of so many rows may be longer than its slots: its arcs beyond them are waited for one after another.
+    const LONG_ROWS: u64 = 16;
+    const LANE_BITS: u32 = 5;
+
+    /// The kernel's name in the PTX.
+    fn name(spec: &Spec) -> &'static str {
+        match spec.method {
+            Method::Bucketing { .. } => "sssp_bucketing",
+            Method::Multisplit { .. } => "sssp_multisplit",
+            Method::Fusion { .. } => "sssp_fusion",
+            Method::Best | Method::NearFar | Method::BellmanFord => "sssp_near_far",
+        }
+    }
+
+    /// The exponent of a number of slots for a vertex's first arcs, a power of two from 4, which fill a sector of memory, to
+    /// one for each lane of a warp: as many as a vertex has arcs on average, or twice as many if too many rows would not fit.
+    fn ell_bits(spec: &Spec, graph: &Graph) -> u32 {
+        let mean = spec.arcs.div_ceil(spec.vertices.max(1));
+        let least = mean.clamp(4, 1 << LANE_BITS).next_power_of_two().ilog2();
+        let longer = graph.starts.windows(2).filter(|ends| ends[1] - ends[0] > 1 << least).count() as u64;
+        if longer > spec.vertices / LONG_ROWS { (least + 1).min(LANE_BITS) } else { least }
+    }
+
+    /// The kernels that an execution launches.
+    pub fn kernels(spec: &Spec) -> KernelList {
+        KernelList::default().timed(MODULE, name(spec), 1)
+    }
+
+    /// The method of a case.
+    ///
+    /// # Errors
+    /// Those of the driver, and missing memory.
+    pub fn method(
+        gpu: &Gpu,
+        module: &Module,
+        spec: &Spec,
+        graph: &Graph,
+    ) -> Result<GpuMethod<Search>, Failure> {
+        let (kernel, n, fused) = (module.kernel(name(spec))?, spec.vertices, spec.rounds() > 0);
+        let threads = if n < FEW_VERTICES { FEW_THREADS } else { THREADS };
+        let resident = gpu.max_blocks(&kernel, threads, 0)?;
+        // Warps that go on alone are seldom all busy; fewer meet sooner.
+        let most = if fused { resident.min(gpu.device().sms) } else { resident };
+        let blocks = most.min(grid(n, threads.into()));
+        // Each arc may add an entry to a frontier in a step, and each vertex that waited.
+        let room = spec.arcs.max(n) + 1;
+        let alone = if fused { u64::from(blocks * threads / 32) * ALONE } else { 0 };
+        let [even, odd]: [DeviceBuffer<u64>; 2] = [array(gpu, room + alone)?, array(gpu, room + alone)?];
+        let piles: DeviceBuffer<u32> = array(gpu, (n * u64::from(spec.buckets())).max(1))?;
+        let mut in_piles: DeviceBuffer<u32> = array(gpu, n + 1)?;
+        gpu.memset32(&mut in_piles, 0)?;
+        // The first arcs of each vertex, and from where blocks have relaxed vertices with many.
+        let ell_bits = if fused { ell_bits(spec, graph) } else { 0 };
+        let ell: Option<DeviceBuffer<u64>> = fused.then(|| array(gpu, (n << ell_bits).max(1))).transpose()?;
+        let relaxed: Option<DeviceBuffer<u32>> = fused.then(|| array(gpu, n + 1)).transpose()?;
+        let (buckets, rounds) = (spec.buckets(), spec.rounds());
+        Ok(Box::new(move |gpu, call| {
+            let search = Search {
+                even: even.pointer(),
+                odd: odd.pointer(),
+                piles: piles.pointer(),
+                in_piles: in_piles.pointer(),
+                ell: pointer_or_null(ell.as_ref()),
+                relaxed: pointer_or_null(relaxed.as_ref()),
+                ell_bits,
+                buckets,
+                rounds,
+                ..*call
+            };
+            gpu.launch(&kernel, blocks, threads, 0, args![search])
+        }))
+    }
+}
