@@ -4,8 +4,8 @@ use super::inputs::Inputs;
 use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, select, sizes, variants, words};
 use crate::case::{Fault, Params, Refusal, reader};
+use crate::primitives::scan::Direction;
 use crate::primitives::scan::segments::{Heads, Lengths, Segments};
-use crate::primitives::scan::spec::Direction;
 
 /// Upper limit on the number of elements: their indices and counts have 4 bytes.
 pub const MAX_ELEMENTS: u64 = 1 << 31;
