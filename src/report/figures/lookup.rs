@@ -7,9 +7,9 @@ use crate::case::tuning::Tuning;
 use crate::inputs::applications::{Application, Use};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::scan;
+use crate::primitives::scan::Kind;
 use crate::primitives::scan::operator::{Operator, Type};
 use crate::primitives::scan::segments::Heads;
-use crate::primitives::scan::spec::Kind;
 use crate::recipe::plan::Quantity;
 use crate::report::series::NoteKind;
 use crate::run::{Record, Status};
@@ -171,11 +171,11 @@ fn scanned(record: &Record) -> Option<Line> {
         && case.params.text(Cache::KEY) != Some("cold")
         && Tuning::of(&case.params) == Ok(Tuning::default());
     let line = match (spec.method, segmented, spec.backward()) {
-        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, false, false) => Line::Scan,
-        (scan::spec::Method::Sengupta2007 { elements_per_thread: 8 }, false, false) => Line::Fast,
-        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, false, true) => Line::Backward,
-        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, true, false) => Line::Segmented,
-        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, true, true) => Line::BackwardSegmented,
+        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, false, false) => Line::Scan,
+        (scan::Method::Sengupta2007 { elements_per_thread: 8 }, false, false) => Line::Fast,
+        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, false, true) => Line::Backward,
+        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, true, false) => Line::Segmented,
+        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, true, true) => Line::BackwardSegmented,
         _ => return None,
     };
     ordinary.then_some(line)

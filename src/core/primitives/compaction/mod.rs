@@ -35,8 +35,9 @@ mod work;
 
 use Operation::{Compact, Distribute, Enumerate, Split, SplitAndSegment};
 
+use super::scan::Direction;
 use super::scan::segments::{Heads, Lengths, Segments};
-use super::scan::spec::Direction;
+
 use super::{Definition, Primitive, Problem};
 use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, select, sizes, variants, words};

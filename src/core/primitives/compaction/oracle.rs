@@ -2,8 +2,8 @@
 
 use super::{Operation, Spec};
 use crate::primitives::oracle::check_length;
+use crate::primitives::scan::Direction;
 use crate::primitives::scan::oracle::compare;
-use crate::primitives::scan::spec::Direction;
 
 /// The segments, each from a head to the next. The first element is always a head.
 fn segments(heads: &[bool]) -> impl Iterator<Item = std::ops::Range<usize>> {

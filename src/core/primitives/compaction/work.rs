@@ -3,7 +3,7 @@
 use super::{Operation, Spec, TILE};
 use crate::case::block_cost::{BlockCost, WARPS};
 use crate::case::work::{Access, Order, Pass, Work};
-use crate::primitives::scan::{self, segments::Lengths};
+use crate::primitives::scan::{Method, methods::one_pass::block_cost, segments::Lengths};
 
 /// Instructions of a warp to place 128 elements, and integer instructions among them.
 const ENUMERATE: [f64; 2] = [110.0, 36.0];
@@ -140,7 +140,7 @@ fn of_tiles(tiles: u64, loads: f64) -> BlockCost {
 }
 
 fn scanned(spec: &Spec, directions: u64) -> BlockCost {
-    scan::block_costs::one_pass(scan::spec::Method::Lookback, true, directions * 8 * tiles(spec.elements), 8)
+    block_cost(Method::Lookback, true, directions * 8 * tiles(spec.elements), 8)
 }
 
 /// A warp places its tile's elements a few rows at a time, waiting for the loads of each row.

@@ -45,7 +45,7 @@ const INTEGERS: f64 = 0.65;
 pub fn block_costs(spec: &Spec, shape: &Subproblems) -> Result<Vec<BlockCost>, String> {
     let function = function(spec)?[0];
     let counted = spec.buckets * shape.count(spec.keys) * 4;
-    let sums = scan::block_costs::one_pass(scan::spec::Method::Spine, false, counted, 4);
+    let sums = scan::methods::one_pass::block_cost(scan::Method::Spine, false, counted, 4);
     Ok(vec![prescan(spec, shape, function), sums, postscan(spec, shape, function)])
 }
 

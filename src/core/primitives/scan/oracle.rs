@@ -1,26 +1,19 @@
 //! The sequential oracle of the scans: one loop over the definition.
 
-use super::operator::{Bits, Operator, Type, combine, identity};
-use super::spec::{Direction, Kind, Spec};
+use super::operator::{Bits, combine, identity};
+use super::{Kind, Spec};
 use crate::primitives::oracle::check_length;
 
-/// A scan of `input`; `heads` has one flag per element, set where a segment begins.
+/// The scan of a case; `heads` has one flag per element, set where a segment begins.
 ///
 /// A backward scan reverses input and flags, shifts the flags right by one (sengupta2007 §2.2.2: a flag stands
 /// between two elements), and reverses the result.
-pub fn scan(
-    operator: Operator,
-    ty: Type,
-    kind: Kind,
-    direction: Direction,
-    input: &[Bits],
-    heads: &[bool],
-) -> Vec<Bits> {
-    if direction == Direction::Forward {
-        return forward(operator, ty, kind, input, heads);
+fn scan(spec: &Spec, input: &[Bits], heads: &[bool]) -> Vec<Bits> {
+    if !spec.backward() {
+        return forward(spec, input, heads);
     }
     let input: Vec<Bits> = input.iter().rev().copied().collect();
-    let mut output = forward(operator, ty, kind, &input, &flipped(heads));
+    let mut output = forward(spec, &input, &flipped(heads));
     output.reverse();
     output
 }
@@ -33,12 +26,13 @@ fn flipped(heads: &[bool]) -> Vec<bool> {
     flipped
 }
 
-fn forward(operator: Operator, ty: Type, kind: Kind, input: &[Bits], heads: &[bool]) -> Vec<Bits> {
-    let mut total = identity(operator, ty);
+fn forward(spec: &Spec, input: &[Bits], heads: &[bool]) -> Vec<Bits> {
+    let none = identity(spec.operator, spec.ty);
+    let mut total = none;
     let step = |(&element, &head): (&Bits, &bool)| {
-        let before = if head { identity(operator, ty) } else { total };
-        total = combine(operator, ty, before, element);
-        if kind == Kind::Exclusive { before } else { total }
+        let before = if head { none } else { total };
+        total = combine(spec.operator, spec.ty, before, element);
+        if spec.kind == Kind::Exclusive { before } else { total }
     };
     input.iter().zip(heads).map(step).collect()
 }
@@ -49,7 +43,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let (inputs, segments) = (spec.inputs(), spec.segments());
     let input: Vec<Bits> = (0..spec.elements).map(|i| inputs.bits(i)).collect();
     let heads: Vec<bool> = (0..spec.elements).map(|i| segments.head(i)).collect();
-    let wanted = scan(spec.operator, spec.ty, spec.kind, spec.direction, &input, &heads);
+    let wanted = scan(spec, &input, &heads);
     let wanted = wanted.into_iter().map(|element| bytes(spec, element));
     compare("out", output, spec.element(), wanted)
 }
@@ -76,6 +70,8 @@ fn bytes(spec: &Spec, element: Bits) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::operator::{Operator, Type};
+    use super::super::{Direction, tests::spec};
     use super::*;
 
     fn of(words: &[u64]) -> Vec<Bits> {
@@ -84,10 +80,8 @@ mod tests {
 
     fn sums(kind: Kind, direction: Direction, input: &[u64], heads: &[u64]) -> Vec<u64> {
         let heads: Vec<bool> = (0..input.len() as u64).map(|i| heads.contains(&i)).collect();
-        scan(Operator::Add, Type::U32, kind, direction, &of(input), &heads)
-            .iter()
-            .map(|bits| bits[0])
-            .collect()
+        let spec = Spec { kind, direction, ..spec(false, 1, "best") };
+        scan(&spec, &of(input), &heads).iter().map(|bits| bits[0]).collect()
     }
 
     /// sengupta2007 §1.1 prints 14 where 3 + 1 + 7 + 0 + 4 = 15 belongs.
@@ -123,7 +117,9 @@ mod tests {
     fn compositions_keep_their_order() {
         let pairs = [[2, 1], [3, 0], [5, 7]];
         let run = |direction| {
-            scan(Operator::Affine, Type::U64, Kind::Inclusive, direction, &pairs, &[true, false, false])
+            let (operator, ty, kind) = (Operator::Affine, Type::U64, Kind::Inclusive);
+            let spec = Spec { operator, ty, kind, direction, ..spec(false, 1, "best") };
+            scan(&spec, &pairs, &[true, false, false])
         };
         assert_eq!(run(Direction::Forward), [[2, 1], [6, 3], [30, 22]]);
         assert_eq!(run(Direction::Backward), [[30, 43], [15, 21], [5, 7]]);

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use super::spec::MAX_ELEMENTS;
+use super::MAX_ELEMENTS;
 use crate::case::table::{choice, count, words};
 use crate::inputs::mix::{scale, word64};
 

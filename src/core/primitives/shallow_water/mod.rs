@@ -33,8 +33,7 @@ mod scene;
 
 use super::real::Real;
 use super::tridiagonal::Layout;
-use super::tridiagonal::block_costs::{TileKernel, of_tiles};
-use super::tridiagonal::tiles::{Levels, Tiles};
+use super::tridiagonal::tiles::{Levels, TileKernel, Tiles, of_tiles};
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters};
 use crate::case::{Access, BlockCost, Fault, Params, Pass, Refusal, Value, Work, reader};

@@ -20,35 +20,29 @@
 //! Prager, in which each row stands for itself, refuses right solutions: where x crosses 0, the terms of a row are small, but
 //! reductions leave errors in proportion to the rest of the system.
 //!
-//! The x of `laplace` grow with the rows: in f32 the bound exceeds every |d| from about 4000 rows on, and tells little of d there.
+//! The x of `laplace` grow with the rows: in f32 the bound exceeds every |d| from about 4000 rows on, and tells little of d.
 //! That of the other inputs does not grow.
 //!
 //! The record has the largest quotient of a residual and the size of its system in units of u as `growth`, because growing elements
 //! of an elimination show there. A system in which a pivot of 0 or a NaN was planted must either satisfy this, too, or hold a value
 //! that is not a number: `flagged` counts such values.
 
-pub mod block_costs;
 pub mod cpu;
 pub mod cuda;
+mod methods;
 mod oracle;
 pub mod tiles;
-mod work;
+
+pub use methods::Method;
 
 use super::real::Real;
 use super::{Definition, Primitive, Problem};
-use crate::case::table::{choice, count, parameters, words};
+use crate::case::table::{count, parameters, words};
 use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work, reader};
 use crate::inputs::mix::word64;
 
 /// Most rows of all systems together.
 const MOST: u64 = 1 << 34;
-
-/// Rows of all interleaved systems up to which more threads are worth more than loads in flight in each of them.
-const MANY: u64 = 1 << 20;
-
-/// Rows of a system up to which cyclic reduction and parallel cyclic reduction hold it in a block's shared memory.
-pub const CYCLIC_ROWS: u64 = 512;
-pub const PARALLEL_ROWS: u64 = 1024;
 
 words! {
     /// The type of the elements.
@@ -73,26 +67,6 @@ words! {
         Laplace = "laplace",
         ZeroPivot = "zero-pivot",
         NotANumber = "nan",
-    }
-}
-
-choice! {
-    /// How they are solved.
-    #[derive(Eq)]
-    pub enum Method {
-        /// on GPUs partition, on processors thomas
-        Best = "best",
-        /// half of the rows remain after each step (sengupta2007 §4.3); on GPUs up to 512 rows in shared memory, more across memory
-        CyclicReduction = "cyclic-reduction",
-        /// on GPUs: every row loses its neighbours in each step; up to 1024 rows in shared memory, more across memory
-        ParallelCyclicReduction = "parallel-cyclic-reduction",
-        /// on GPUs: each thread eliminates some rows in registers, then parallel cyclic reduction of one row of each thread
-        Partition = "partition" main "rows" {
-            /// rows of a thread: 8, or 16 of f32; unset: 16 of f32 in strided systems of more than 512 rows, and in interleaved ones of more than 1 Mi rows in all; otherwise 8
-            rows: Option<u64> [count(8, 16)] = unset,
-        },
-        /// elimination from the first row to the last and back, a system for each thread, or for each lane of a processor
-        Thomas = "thomas",
     }
 }
 
@@ -133,35 +107,35 @@ impl Definition for Spec {
             let all = format!("{} rows of all systems; accepted: at most {MOST}", spec.count());
             return Err(Refusal::invalid("systems", all));
         }
-        spec.method = spec.chosen()?;
+        spec.method = methods::chosen(&spec)?;
         Ok(spec)
     }
 }
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        work::work(self)
+        let (bytes, costs) = (5 * self.element() * self.count(), methods::costs(self));
+        Work::of(self.count(), bytes, costs.passes).footprint(bytes + costs.own_bytes)
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        if self.backend.is_cuda() { block_costs::block_costs(self) } else { Ok(Vec::new()) }
+        if self.backend.is_cuda() { methods::costs(self).blocks } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
     }
 
-    /// Of one system that has no solution by elimination, none is wrong.
+    /// If the only system has no solution by elimination, no output is wrong.
     fn fault_is_detectable(&self, _fault: Fault) -> bool {
         self.planted().is_none() || self.systems > 1
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        let best = ("method".to_owned(), Value::Text(self.method.name().to_owned()));
-        let best = (self.asked == Method::Best).then_some(best);
-        let open = matches!(self.asked, Method::Best | Method::Partition { rows: None });
-        let rows = match self.method {
-            Method::Partition { rows: Some(rows) } if open => {
+        let best = || ("method".to_owned(), Value::Text(self.method.name().to_owned()));
+        let best = (self.asked == Method::Best).then(best);
+        let rows = match (self.asked, self.method) {
+            (Method::Best | Method::Partition { rows: None }, Method::Partition { rows: Some(rows) }) => {
                 Some(("method.partition.rows".to_owned(), Value::Int(rows)))
             }
             _ => None,
@@ -171,35 +145,6 @@ impl Problem for Spec {
 }
 
 impl Spec {
-    /// The method that is executed.
-    fn chosen(&self) -> Result<Method, Refusal> {
-        let asked = match self.asked {
-            Method::Best if self.backend.is_cuda() => Method::Partition { rows: None },
-            Method::Best => Method::Thomas,
-            asked => asked,
-        };
-        let on_cpus = matches!(asked, Method::ParallelCyclicReduction | Method::Partition { .. });
-        if on_cpus && self.backend.is_cpu() {
-            return Err(Refusal::NotApplicable(format!("{} is a method of GPUs", asked.name())));
-        }
-        match asked {
-            Method::Partition { rows: None } => {
-                let long = match self.layout {
-                    Layout::Strided => self.rows > 512,
-                    Layout::Interleaved => self.count() > MANY,
-                };
-                Ok(Method::Partition { rows: Some(if self.ty == Type::F32 && long { 16 } else { 8 }) })
-            }
-            Method::Partition { rows: Some(rows) } if rows != 8 && rows != 16 => {
-                Err(Refusal::invalid("method.partition.rows", format!("{rows} is not 8 or 16")))
-            }
-            Method::Partition { rows: Some(16) } if self.ty == Type::F64 => {
-                Err(Refusal::NotApplicable("registers hold at most 8 rows of f64".to_owned()))
-            }
-            asked => Ok(asked),
-        }
-    }
-
     /// Rows of all systems.
     pub fn count(&self) -> u64 {
         self.rows.saturating_mul(self.systems)
@@ -254,6 +199,16 @@ impl Spec {
         self.elements(s, i)
     }
 
+    /// The residual of the row at a place, of these elements.
+    fn residual(&self, place: usize, [a, b, c, d]: [f64; 4], x: impl Fn(usize) -> f64) -> Residual {
+        let (far, (_, i)) = (self.strides()[0] as usize, self.at(place as u64));
+        let left = if i == 0 { 0.0 } else { x(place - far) };
+        let right = if i + 1 == self.rows { 0.0 } else { x(place + far) };
+        let terms = [a * left, b * x(place), c * right];
+        let size = terms.iter().map(|term| term.abs()).sum::<f64>() + d.abs();
+        Residual { off: (d - terms[0] - terms[1] - terms[2]).abs(), size }
+    }
+
     /// The largest backward error that is accepted.
     pub fn bound(&self) -> f64 {
         256.0 * self.unit()
@@ -264,7 +219,7 @@ impl Spec {
         if self.ty == Type::F32 { <f32 as Real>::EPSILON } else { <f64 as Real>::EPSILON }
     }
 
-    /// What is recorded of a certified solution: the largest backward error in units of rounding, and in a system with a
+    /// The record of a certified solution: the largest backward error in units of rounding, and in a system with a
     /// planted mistake how many values are no numbers.
     fn found(&self, error: f64, flagged: u64) -> Vec<(String, Value)> {
         let growth = ("growth".to_owned(), Value::Float(error / self.unit()));
@@ -288,13 +243,6 @@ struct Residual {
 }
 
 impl Residual {
-    /// Of a row with these elements. `x` are those of the row before, the row and the next one, 0 where there is none.
-    fn of([a, b, c, d]: [f64; 4], x: [f64; 3]) -> Residual {
-        let terms = [a * x[0], b * x[1], c * x[2]];
-        let size = terms.iter().map(|term| term.abs()).sum::<f64>() + d.abs();
-        Residual { off: (d - terms[0] - terms[1] - terms[2]).abs(), size }
-    }
-
     /// Relative to a size: that of the system, or of the row.
     fn relative_to(self, size: f64) -> f64 {
         if self.off == 0.0 { 0.0 } else { self.off / size }
@@ -357,5 +305,27 @@ mod tests {
         ];
         assert_eq!(rows("rows=513"), resolved);
         assert_eq!(rows("rows=512")[1].1, Value::Int(8));
+    }
+
+    #[test]
+    fn every_pass_of_work_has_its_cost() {
+        for method in ["partition", "cyclic-reduction", "parallel-cyclic-reduction"] {
+            for rows in [9, 512, 1000, 5000, 1 << 20] {
+                let spec = spec(&format!("rows={rows} systems=3 method={method} backend=cuda"));
+                let costs = spec.block_costs().expect("known");
+                assert_eq!(costs.len(), spec.work().passes.len(), "{method}, {rows} rows");
+                assert!(
+                    costs.iter().all(|cost| cost.tiles == 0 || cost.resident > 0),
+                    "{method}, {rows} rows"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn threads_that_walk_along_rows_are_not_predicted() {
+        let words = "rows=64 systems=999 method=thomas backend=cuda layout";
+        let of = |layout: &str| spec(&format!("{words}={layout}")).block_costs();
+        assert!(of("strided").is_err() && of("interleaved").is_ok_and(|costs| costs.len() == 2));
     }
 }

@@ -1,6 +1,8 @@
-//! How launches of the method `partition` divide systems among blocks and threads.
+//! How launches of the method `partition` divide systems among blocks and threads, and what their blocks cost: instructions and
+//! registers of the machine code (`kernels/build.sh --sass` and `--resources`, sm_90), and the chains of what waits for each other.
 
-use super::{Layout, Method, Spec};
+use super::Layout;
+use crate::case::block_cost::{BlockCost, LANES};
 
 /// Most threads of a block.
 const THREADS: u64 = 512;
@@ -10,7 +12,7 @@ const TILE_THREADS: u64 = 256;
 const GROUP_THREADS: u64 = 128;
 
 /// Interleaved systems of a block: those of a warp, or as few as still fill a sector.
-const LANES: [u64; 3] = [32, 16, 8];
+const GROUPS: [u64; 3] = [32, 16, 8];
 
 /// The division of systems with some number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +45,8 @@ impl Tiles {
                 Tiles { team, tiles: 1, group, threads: team * group }
             }
             Layout::Interleaved => {
-                let whole = LANES.into_iter().find(|lanes| threads * lanes <= THREADS);
-                let group = whole.unwrap_or(LANES[0]);
+                let whole = GROUPS.into_iter().find(|lanes| threads * lanes <= THREADS);
+                let group = whole.unwrap_or(GROUPS[0]);
                 let tiles = threads.div_ceil(THREADS / group);
                 let team = threads.div_ceil(tiles);
                 Tiles { team, tiles: threads.div_ceil(team), group, threads: group * team }
@@ -63,13 +65,7 @@ impl Tiles {
 pub struct Levels(pub Vec<Tiles>);
 
 impl Levels {
-    /// Of a case by the method `partition`.
-    pub fn of(spec: &Spec) -> Levels {
-        let per_thread = if let Method::Partition { rows: Some(rows) } = spec.method { rows } else { 8 };
-        Levels::over(spec.rows, per_thread, spec.layout)
-    }
-
-    /// Of systems with these rows. Edges of tiles are strided systems.
+    /// The levels of systems with these rows, so many of them in each thread. Edges of tiles are strided systems.
     pub fn over(rows: u64, per_thread: u64, layout: Layout) -> Levels {
         let mut levels = vec![Tiles::of(rows, per_thread, layout)];
         while let Some(last) = levels.last().copied().filter(|last| last.tiles > 1) {
@@ -92,6 +88,45 @@ impl Levels {
     pub fn launches(&self) -> u64 {
         self.0.iter().map(|level| if level.tiles > 1 { 3 } else { 1 }).sum()
     }
+}
+
+/// Registers of a multiprocessor.
+const REGISTERS: u64 = 1 << 16;
+
+/// Chained operations by reads of shared memory, each as long as one: the elimination of a row and its substitution, a step of
+/// parallel cyclic reduction, and the exchanges of a tile.
+const OF_ROW: f64 = 2.5;
+const OF_STEP: f64 = 4.0;
+const OF_TILE: f64 = 8.0;
+
+/// A kernel that solves tiles.
+#[derive(Clone, Copy, Debug)]
+pub struct TileKernel {
+    /// Rows of a thread, and words of 4 bytes of an element.
+    pub rows: u64,
+    pub words: u64,
+    /// Arrays that are exchanged by shared memory.
+    pub exchanged: u64,
+    /// Loads that wait for each other.
+    pub loads: f64,
+    pub registers: u64,
+    /// Instructions of a warp, and the integer and logic instructions among them.
+    pub instructions: [f64; 2],
+}
+
+/// The cost of solving the tiles of so many systems.
+pub fn of_tiles(tiles: &Tiles, systems: u64, kernel: TileKernel) -> BlockCost {
+    let warps = tiles.threads.div_ceil(LANES as u64);
+    let blocks = tiles.blocks(systems);
+    let depth = f64::from(tiles.team.next_power_of_two().ilog2());
+    let TileKernel { rows, words, exchanged, loads, registers, instructions } = kernel;
+    // The stores of a block are on their way while the next one loads.
+    let resident = (REGISTERS / (registers * LANES as u64 * warps)).max(1) + 1;
+    let steps = OF_ROW * rows as f64 + OF_STEP * depth + OF_TILE;
+    let cost = BlockCost::of(blocks, resident).blocks(blocks).loads(loads).steps(steps);
+    let [instructions, integers] = instructions;
+    let wavefronts = (2 * exchanged * rows * words) as f64 + 9.0 * depth * words as f64;
+    cost.with((blocks * warps) as f64, [instructions + 25.0 * depth, integers + 8.0 * depth, wavefronts])
 }
 
 #[cfg(test)]

@@ -22,12 +22,12 @@ pub use scalar::Scalar;
 macro_rules! inlined {
     ($(
         $(#[$meta:meta])*
-        fn $name:ident $(<$generic:ident: $bound:ident>)? ($($args:tt)*) $(-> $out:ty)? { $($body:tt)* }
+        fn $name:ident $(<$($generic:ident)+: $bound:ident>)? ($($args:tt)*) $(-> $out:ty)? { $($body:tt)* }
     )*) => { $(
         $(#[$meta])*
         #[inline(always)]
         #[allow(unused_unsafe, reason = "some of them do nothing unsafe")]
-        unsafe fn $name $(<$generic: $bound>)? ($($args)*) $(-> $out)? {
+        unsafe fn $name $(<$($generic)+: $bound>)? ($($args)*) $(-> $out)? {
             // SAFETY: by the caller's promise, which the trait demands.
             unsafe { $($body)* }
         }

@@ -11,9 +11,9 @@ use std::ops::Range;
 
 use super::lanes::{Element, Operation, Vector, VectorOperation};
 use crate::device::cpu::Isa;
+use crate::primitives::scan::Spec;
 use crate::primitives::scan::inputs::EXACT;
 use crate::primitives::scan::operator::{Bits, Operator, Type};
-use crate::primitives::scan::spec::Spec;
 
 /// The arrays of a scan. Element i lies i elements behind the pointers; its flag is bit i of `heads`.
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@
 use std::arch::x86_64::*;
 use std::ptr::{read_volatile, write_volatile};
 
+use crate::device::cpu::simd::inlined;
 use crate::primitives::scan::operator::Bits;
 
 /// An element in memory. Accesses are volatile, which keeps the compiler from vectorising them.
@@ -16,20 +17,13 @@ pub trait Element: Copy {
     fn of(bits: Bits) -> Self;
     fn bits(self) -> Bits;
 
-    /// # Safety
-    /// As for a read.
-    #[inline(always)]
-    unsafe fn load(from: *const Self) -> Self {
-        // SAFETY: by the caller's promise.
-        unsafe { read_volatile(from) }
-    }
-
-    /// # Safety
-    /// As for a write.
-    #[inline(always)]
-    unsafe fn store(self, to: *mut Self) {
-        // SAFETY: by the caller's promise.
-        unsafe { write_volatile(to, self) }
+    inlined! {
+        /// # Safety
+        /// As for a read.
+        fn load(from: *const Self) -> Self { read_volatile(from) }
+        /// # Safety
+        /// As for a write.
+        fn store(self, to: *mut Self) { write_volatile(to, self) }
     }
 
     /// A non-temporal store, where the processor has one.
@@ -144,34 +138,15 @@ mod x86 {
     /// Conversions between lanes, memory and bits.
     macro_rules! moves {
         ($splat32:ident, $splat64:ident, $load:ident, $store:ident, $stream:ident, $low:ident) => {
-            #[inline(always)]
-            unsafe fn splat(bits: u64, size: usize) -> Self {
-                unsafe { if size == 4 { $splat32(bits as i32) } else { $splat64(bits as i64) } }
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const u8) -> Self {
-                unsafe { $load(from.cast()) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut u8) {
-                unsafe { $store(to.cast(), self) }
-            }
-
-            #[inline(always)]
-            unsafe fn stream(self, to: *mut u8) {
-                unsafe { $stream(to.cast(), self) }
-            }
-
-            #[inline(always)]
-            unsafe fn ask_for(line: *const u8) {
-                unsafe { _mm_prefetch(line.cast(), _MM_HINT_T1) }
-            }
-
-            #[inline(always)]
-            unsafe fn word(self, size: usize) -> Bits {
-                unsafe {
+            inlined! {
+                fn splat(bits: u64, size: usize) -> Self {
+                    if size == 4 { $splat32(bits as i32) } else { $splat64(bits as i64) }
+                }
+                fn load(from: *const u8) -> Self { $load(from.cast()) }
+                fn store(self, to: *mut u8) { $store(to.cast(), self) }
+                fn stream(self, to: *mut u8) { $stream(to.cast(), self) }
+                fn ask_for(line: *const u8) { _mm_prefetch(line.cast(), _MM_HINT_T1) }
+                fn word(self, size: usize) -> Bits {
                     let word = _mm_cvtsi128_si64($low(self)) as u64;
                     [if size == 4 { word & u64::from(u32::MAX) } else { word }, 0]
                 }
@@ -188,9 +163,8 @@ mod x86 {
             _mm512_castsi512_si128
         }
 
-        #[inline(always)]
-        unsafe fn shifted<const BACKWARD: bool>(self, bytes: usize, fill: Self) -> Self {
-            unsafe {
+        inlined! {
+            fn shifted<const BACKWARD: bool>(self, bytes: usize, fill: Self) -> Self {
                 match (BACKWARD, bytes) {
                     (false, 4) => _mm512_alignr_epi32(self, fill, 15),
                     (false, 8) => _mm512_alignr_epi32(self, fill, 14),
@@ -202,11 +176,7 @@ mod x86 {
                     (true, _) => _mm512_alignr_epi32(fill, self, 8),
                 }
             }
-        }
-
-        #[inline(always)]
-        unsafe fn last<const BACKWARD: bool>(self, size: usize) -> Self {
-            unsafe {
+            fn last<const BACKWARD: bool>(self, size: usize) -> Self {
                 match (BACKWARD, size) {
                     (false, 4) => _mm512_permutexvar_epi32(_mm512_set1_epi32(15), self),
                     (false, _) => _mm512_permutexvar_epi64(_mm512_set1_epi64(7), self),
@@ -214,26 +184,14 @@ mod x86 {
                     (true, _) => _mm512_broadcastq_epi64(_mm512_castsi512_si128(self)),
                 }
             }
-        }
-
-        #[inline(always)]
-        unsafe fn heads(bits: u32, size: usize) -> __mmask16 {
-            if size == 4 { bits as u16 } else { bits as u16 & 0xFF }
-        }
-
-        #[inline(always)]
-        unsafe fn no_heads() -> __mmask16 {
-            0
-        }
-
-        #[inline(always)]
-        unsafe fn spread<const BACKWARD: bool>(lanes: __mmask16, distance: usize, _size: usize) -> __mmask16 {
-            if BACKWARD { lanes | lanes >> distance } else { lanes | lanes << distance }
-        }
-
-        #[inline(always)]
-        unsafe fn where_begun(self, other: Self, lanes: __mmask16, size: usize) -> Self {
-            unsafe {
+            fn heads(bits: u32, size: usize) -> __mmask16 {
+                if size == 4 { bits as u16 } else { bits as u16 & 0xFF }
+            }
+            fn no_heads() -> __mmask16 { 0 }
+            fn spread<const BACKWARD: bool>(lanes: __mmask16, distance: usize, _size: usize) -> __mmask16 {
+                if BACKWARD { lanes | lanes >> distance } else { lanes | lanes << distance }
+            }
+            fn where_begun(self, other: Self, lanes: __mmask16, size: usize) -> Self {
                 match size {
                     4 => _mm512_mask_blend_epi32(lanes, other, self),
                     _ => _mm512_mask_blend_epi64(lanes as u8, other, self),
@@ -252,9 +210,8 @@ mod x86 {
             _mm256_castsi256_si128
         }
 
-        #[inline(always)]
-        unsafe fn shifted<const BACKWARD: bool>(self, bytes: usize, fill: Self) -> Self {
-            unsafe {
+        inlined! {
+            fn shifted<const BACKWARD: bool>(self, bytes: usize, fill: Self) -> Self {
                 let turned = |a, b, c, d, e, f, g, h| {
                     _mm256_permutevar8x32_epi32(self, _mm256_setr_epi32(a, b, c, d, e, f, g, h))
                 };
@@ -267,11 +224,7 @@ mod x86 {
                     (true, _) => _mm256_blend_epi32(turned(4, 5, 6, 7, 7, 7, 7, 7), fill, 0b1111_0000),
                 }
             }
-        }
-
-        #[inline(always)]
-        unsafe fn last<const BACKWARD: bool>(self, size: usize) -> Self {
-            unsafe {
+            fn last<const BACKWARD: bool>(self, size: usize) -> Self {
                 match (BACKWARD, size) {
                     (false, 4) => _mm256_permutevar8x32_epi32(self, _mm256_set1_epi32(7)),
                     (false, _) => _mm256_permute4x64_epi64(self, 0b1111_1111),
@@ -279,11 +232,7 @@ mod x86 {
                     (true, _) => _mm256_broadcastq_epi64(_mm256_castsi256_si128(self)),
                 }
             }
-        }
-
-        #[inline(always)]
-        unsafe fn heads(bits: u32, size: usize) -> __m256i {
-            unsafe {
+            fn heads(bits: u32, size: usize) -> __m256i {
                 if size == 4 {
                     let each = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
                     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits as i32), each), each)
@@ -292,24 +241,14 @@ mod x86 {
                     _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(bits.into()), each), each)
                 }
             }
-        }
-
-        #[inline(always)]
-        unsafe fn no_heads() -> __m256i {
-            unsafe { _mm256_setzero_si256() }
-        }
-
-        #[inline(always)]
-        unsafe fn spread<const BACKWARD: bool>(lanes: __m256i, distance: usize, size: usize) -> __m256i {
-            unsafe {
+            fn no_heads() -> __m256i { _mm256_setzero_si256() }
+            fn spread<const BACKWARD: bool>(lanes: __m256i, distance: usize, size: usize) -> __m256i {
                 let behind = lanes.shifted::<BACKWARD>(distance * size, _mm256_setzero_si256());
                 _mm256_or_si256(lanes, behind)
             }
-        }
-
-        #[inline(always)]
-        unsafe fn where_begun(self, other: Self, lanes: __m256i, _size: usize) -> Self {
-            unsafe { _mm256_blendv_epi8(other, self, lanes) }
+            fn where_begun(self, other: Self, lanes: __m256i, _size: usize) -> Self {
+                _mm256_blendv_epi8(other, self, lanes)
+            }
         }
     }
 
@@ -344,18 +283,12 @@ macro_rules! operation {
 
         #[cfg(target_arch = "x86_64")]
         impl VectorOperation<__m512i> for $name {
-            #[inline(always)]
-            unsafe fn apply($p: __m512i, $q: __m512i) -> __m512i {
-                unsafe { $avx512 }
-            }
+            inlined! { fn apply($p: __m512i, $q: __m512i) -> __m512i { $avx512 } }
         }
 
         #[cfg(target_arch = "x86_64")]
         impl VectorOperation<__m256i> for $name {
-            #[inline(always)]
-            unsafe fn apply($p: __m256i, $q: __m256i) -> __m256i {
-                unsafe { $avx2 }
-            }
+            inlined! { fn apply($p: __m256i, $q: __m256i) -> __m256i { $avx2 } }
         }
     };
 }

@@ -1,11 +1,4 @@
-//! Scans on the CPU.
-//!
-//! - `lookback`: workers take tiles in turn. A worker reduces its tile, which brings the tile into its cache,
-//!   waits for the prefix of the tile before, passes its own prefix on, and scans the tile out of the cache.
-//!   Memory is read once and written once. A single worker already knows the prefix and does not reduce. While
-//!   a tile is written, the worker's next tile is prefetched.
-//! - `two-pass`: each worker reduces a part of the array, all meet, and each scans its part from the total of
-//!   the parts before. Memory is read twice and written once.
+//! Scans on the CPU, tile by tile.
 //!
 //! The total of a segmented range depends only on the elements from its last head on, so only those are
 //! reduced. Every representation of the segment heads becomes one bit per element, tile by tile, in the
@@ -17,13 +10,12 @@ pub mod kernels;
 mod lanes;
 
 use std::cell::UnsafeCell;
-use std::ops::Range;
 
 use super::operator::{Bits, combine, identity};
-use super::spec::{Kind, Method, Spec};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, caches, check, fence};
-use chain::{Chain, Total};
+use super::{Kind, Spec, methods};
+use crate::device::cpu::{caches, check, fence};
+use crate::primitives::cpu::prelude::*;
+use chain::Total;
 use kernels::{Arrays, Kernels};
 
 /// Upper limit on the bytes of a tile of in: a quarter of a small second-level cache.
@@ -35,16 +27,17 @@ const TILES: usize = 8;
 
 /// A scan with its arrays.
 pub struct Scan {
-    spec: Spec,
+    pub spec: Spec,
     n: usize,
     input: Buffer,
     output: Buffer,
     heads: Option<heads::Array>,
     kernels: Kernels,
     tile: usize,
-    streaming: bool,
+    /// True if the arrays exceed the caches.
+    pub streaming: bool,
     fault: Option<Fault>,
-    chain: Chain,
+    method: PoolMethod<Scan>,
     /// For each worker, the flags of a tile as bits.
     rooms: Vec<Room>,
 }
@@ -72,7 +65,7 @@ fn tile(n: usize, threads: usize, element: usize) -> usize {
     (n / (TILES * threads)).next_power_of_two().clamp(LEAST_TILE, TILE_BYTES / element)
 }
 
-/// Whether `bytes` exceeds the capacity of the largest cache.
+/// True if `bytes` exceeds the capacity of the largest cache.
 fn exceeds_caches(bytes: u64, pool: &Pool) -> bool {
     const UNKNOWN: u64 = 32 << 20;
     bytes > caches::of(pool.cpus()).iter().map(|cache| cache.bytes).max().unwrap_or(UNKNOWN)
@@ -95,18 +88,18 @@ impl Scan {
         if self.fault == Some(Fault::MissingTail) { self.n - self.n.min(1) } else { self.n }
     }
 
-    fn tiles(&self) -> usize {
+    pub fn tiles(&self) -> usize {
         self.handled().div_ceil(self.tile)
     }
 
     /// The elements of the tile at place `t` in the order of the scan.
-    fn tile_at(&self, t: usize) -> Range<usize> {
+    pub fn tile_at(&self, t: usize) -> Range<usize> {
         let k = if self.spec.backward() { self.tiles() - 1 - t } else { t };
         k * self.tile..((k + 1) * self.tile).min(self.handled())
     }
 
     /// The arrays for a range of one tile.
-    fn arrays(&self, range: &Range<usize>, worker: Worker) -> Arrays {
+    pub fn arrays(&self, range: &Range<usize>, worker: Worker) -> Arrays {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element() as usize } else { 0 };
         let bits = |heads: &heads::Array| {
             // SAFETY: each worker has its own.
@@ -123,20 +116,8 @@ impl Scan {
         }
     }
 
-    /// Bytes from the tile at place `t` to the next tile of the same worker, or 0 if there is none or the
-    /// arrays fit in the caches. The next tile is prefetched while this one is written.
-    fn ahead(&self, t: usize, worker: Worker) -> isize {
-        match t + worker.count {
-            next if self.streaming && next < self.tiles() => {
-                let [here, there] = [t, next].map(|t| self.tile_at(t).start as isize);
-                (there - here) * self.spec.element() as isize
-            }
-            _ => 0,
-        }
-    }
-
     /// The total of a range of one tile.
-    fn total(&self, arrays: &Arrays, range: Range<usize>) -> Total {
+    pub fn total(&self, arrays: &Arrays, range: Range<usize>) -> Total {
         let from = self.heads.as_ref().and_then(|_| self.last_begin(arrays, &range));
         let rest = match from {
             Some(head) if self.spec.backward() => range.start..head,
@@ -158,74 +139,36 @@ impl Scan {
     }
 
     /// The prefix behind a range.
-    fn behind(&self, prefix: Bits, total: Total) -> Bits {
+    pub fn behind(&self, prefix: Bits, total: Total) -> Bits {
         match total.begun {
             true => total.value,
-            false => combine(self.spec.operator, self.spec.ty, prefix, total.value),
+            false => self.combine(prefix, total.value),
         }
     }
 
-    fn identity(&self) -> Bits {
+    /// p ⊕ q.
+    pub fn combine(&self, p: Bits, q: Bits) -> Bits {
+        combine(self.spec.operator, self.spec.ty, p, q)
+    }
+
+    pub fn identity(&self) -> Bits {
         identity(self.spec.operator, self.spec.ty)
     }
 
     /// Scans consecutive tiles from their prefix.
-    fn scan_tiles(&self, tiles: Range<usize>, mut prefix: Bits, worker: Worker) {
+    pub fn scan_tiles(&self, tiles: Range<usize>, mut prefix: Bits, worker: Worker) {
         for t in tiles {
             let range = self.tile_at(t);
             let arrays = self.arrays(&range, worker);
             prefix = self.scan(&arrays, range, t, prefix, worker);
         }
     }
-
-    /// One pass over the tiles, with the other workers.
-    fn lookback(&self, worker: Worker) {
-        let tiles = self.tiles();
-        let first = self.chain.begin(worker);
-        for t in (worker.index..tiles).step_by(worker.count) {
-            let range = self.tile_at(t);
-            let arrays = Arrays { ahead: self.ahead(t, worker), ..self.arrays(&range, worker) };
-            let total = self.total(&arrays, range.clone());
-            let prefix = if t == 0 { self.identity() } else { self.chain.take(first + t) };
-            self.chain.pass_on(first + t + 1, self.behind(prefix, total));
-            self.scan(&arrays, range, t, prefix, worker);
-        }
-        self.chain.end(worker, tiles);
-        worker.meet();
-    }
-
-    /// Two passes over this worker's part, whose tiles are consecutive in the order of the scan.
-    fn two_pass(&self, worker: Worker) {
-        let at = |k: usize| self.tiles() * k / worker.count;
-        let mine = at(worker.index)..at(worker.index + 1);
-        self.chain.leave(worker, self.total_of(mine.clone(), worker));
-        worker.meet();
-        let prefix =
-            self.chain.before(worker).fold(self.identity(), |prefix, total| self.behind(prefix, total));
-        self.scan_tiles(mine, prefix, worker);
-        worker.meet();
-    }
-
-    /// The total of consecutive tiles; tiles before the last head are not read.
-    fn total_of(&self, tiles: Range<usize>, worker: Worker) -> Total {
-        let mut behind = Total { value: self.identity(), begun: false };
-        for t in tiles.rev() {
-            let range = self.tile_at(t);
-            let total = self.total(&self.arrays(&range, worker), range);
-            let value = combine(self.spec.operator, self.spec.ty, total.value, behind.value);
-            behind = Total { value, begun: total.begun };
-            if behind.begun {
-                break;
-            }
-        }
-        behind
-    }
 }
 
 /// Scans of tiles, with the mistakes that a certificate must find.
 impl Scan {
     /// Scans the tile at place `t` from its prefix and returns the prefix behind the tile.
-    fn scan(&self, arrays: &Arrays, range: Range<usize>, t: usize, prefix: Bits, worker: Worker) -> Bits {
+    pub fn scan(&self, arrays: &Arrays, range: Range<usize>, t: usize, prefix: Bits, worker: Worker) -> Bits {
         match self.fault {
             Some(Fault::SkippedStore) if range.contains(&(self.n / 2)) => {
                 self.skipping(arrays, range, prefix)
@@ -319,7 +262,7 @@ impl PoolJob for Scan {
             tile,
             streaming: context.fault.is_none() && exceeds_caches(2 * spec.bytes(), pool),
             fault: context.fault,
-            chain: Chain::new(pool.threads()),
+            method: methods::cpu::method(&spec, pool.threads())?,
             rooms: (0..pool.threads()).map(|_| Room(UnsafeCell::new(vec![0; heads::room(tile)]))).collect(),
         };
         job.fill(pool, context.cancel)?;
@@ -330,12 +273,7 @@ impl PoolJob for Scan {
         if let Some(heads) = &self.heads {
             heads.begin(worker);
         }
-        match self.spec.method {
-            Method::TwoPass => self.two_pass(worker),
-            // A single worker scans the tiles in order.
-            _ if worker.count == 1 => self.scan_tiles(0..self.tiles(), self.identity(), worker),
-            _ => self.lookback(worker),
-        }
+        (self.method)(self, worker);
         if self.streaming {
             fence();
         }

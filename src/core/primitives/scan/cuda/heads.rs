@@ -2,48 +2,32 @@
 //! is part of every execution, for a case may represent its segments in any form.
 
 use super::one_pass::{Launch, OnePass, Variant};
-use super::sengupta2007::Flags;
 use super::{MODULE, Segments};
-use crate::case::Failure;
-use crate::device::cuda::{Arg, DeviceBuffer, Gpu, Kernel, KernelList, args};
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over};
+use crate::device::cuda::Arg;
+use crate::primitives::cuda::prelude::*;
+use crate::primitives::scan::Spec;
+use crate::primitives::scan::methods::makes_bits;
 use crate::primitives::scan::segments::Heads as Form;
-use crate::primitives::scan::spec::{Method, Spec};
 
 const FILL: &str = "scan_fill_heads";
 
-/// The segments of a case as they are given, and the bits made from them.
+/// The heads of a case.
 pub struct Heads {
-    form: Form,
-    elements: u64,
-    entries: u64,
     given: DeviceBuffer<u32>,
-    made: Option<Made>,
+    /// Makes bits of the given heads, if kernels do not read those.
+    make: Option<GpuMethod<DevicePtr<u32>>>,
+    /// The heads that kernels read.
+    pub read: DevicePtr<u32>,
 }
 
-/// Bits that an execution makes.
-struct Made {
-    kernel: Kernel,
-    bits: DeviceBuffer<u32>,
-    /// The first elements of the segments, where their lengths are given.
-    starts: Option<(OnePass, DeviceBuffer<u32>)>,
-}
-
-/// The kernel that makes bits of a case's heads, if bits must be made: one-pass kernels read nothing else, and
-/// the paper's kernels read flags of any form.
+/// The kernel that makes bits of a case's heads, if an execution makes them.
 fn maker(spec: &Spec) -> Option<&'static str> {
-    let by_paper = matches!(spec.method, Method::Sengupta2007 { .. });
-    match spec.heads()? {
+    match spec.heads().filter(|_| makes_bits(spec))? {
         Form::Lengths | Form::Pointers => Some("heads_of_pointers"),
-        Form::Bytes if !by_paper => Some("heads_of_bytes"),
-        Form::Striped if !by_paper => Some("heads_of_stripes"),
-        Form::Bits | Form::Bytes | Form::Striped => None,
+        Form::Bytes => Some("heads_of_bytes"),
+        Form::Striped => Some("heads_of_stripes"),
+        Form::Bits => None,
     }
-}
-
-/// Words that hold one bit per element.
-fn words(spec: &Spec) -> u64 {
-    spec.elements.div_ceil(32)
 }
 
 /// The kernels that handle a case's heads.
@@ -58,55 +42,43 @@ impl Heads {
     /// Allocates and generates the heads of a case; `None` for an unsegmented scan.
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Option<Heads>, Failure> {
         let Some(form) = spec.heads() else { return Ok(None) };
-        let (entry, entries) = spec.head_entries();
+        let (module, n, (entry, entries)) = (gpu.module(MODULE)?, spec.elements, spec.head_entries());
         let given = array(gpu, (entry * entries).div_ceil(4))?;
-        let fill = gpu.module(MODULE)?.kernel(FILL)?;
         let segments = Segments::new(&spec.segments());
-        launch_over(gpu, &fill, entries, args![given, form as u32, segments, entries])?;
-        let made = maker(spec).map(|maker| Made::new(gpu, maker, spec)).transpose()?;
-        Ok(Some(Heads { form, elements: spec.elements, entries, given, made }))
+        launch_over(gpu, &module.kernel(FILL)?, entries, args![given, form as u32, segments, entries])?;
+        let Some(maker) = maker(spec).filter(|_| n > 0) else {
+            return Ok(Some(Heads { read: given.pointer(), given, make: None }));
+        };
+        let (kernel, words) = (module.kernel(maker)?, n.div_ceil(32));
+        let mut bits = array(gpu, words)?;
+        let read = bits.pointer();
+        // A segment begins at the sum of the lengths before it.
+        let starts =
+            || Ok::<_, Failure>((OnePass::new(gpu, Variant::COUNTS, entries)?, array(gpu, entries)?));
+        let mut starts = (form == Form::Lengths).then(starts).transpose()?;
+        let make: GpuMethod<DevicePtr<u32>> = Box::new(move |gpu, &given| {
+            let launch =
+                |threads, args: &[Arg]| gpu.launch(&kernel, grid(threads, BLOCK.into()), BLOCK, 0, args);
+            match form {
+                Form::Bits | Form::Bytes => launch(words, args![bits, given, n]),
+                Form::Striped => launch(words.div_ceil(4) * 32, args![bits, given, words]),
+                Form::Lengths | Form::Pointers => {
+                    gpu.memset32(&mut bits, 0)?;
+                    let mut pointers = given;
+                    if let Some((scan, starts)) = &mut starts {
+                        pointers = DeviceBuffer::pointer(starts);
+                        scan.execute(gpu, Launch::new(given, pointers, entries))?;
+                    }
+                    launch(entries, args![bits, pointers, entries, n])
+                }
+            }
+        });
+        Ok(Some(Heads { given, make: Some(make), read }))
     }
 
     /// Queues the kernels that make the bits, if bits must be made.
     pub fn execute(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        let (given, n, entries) = (self.given.pointer(), self.elements, self.entries);
-        let Some(Made { kernel, bits, starts }) = self.made.as_mut().filter(|_| n > 0) else { return Ok(()) };
-        let launch = |threads, args: &[Arg]| gpu.launch(kernel, grid(threads, BLOCK.into()), BLOCK, 0, args);
-        let words = bits.len() as u64;
-        match self.form {
-            Form::Bits | Form::Bytes => launch(words, args![bits, given, n]),
-            Form::Striped => launch(words.div_ceil(4) * 32, args![bits, given, words]),
-            Form::Lengths | Form::Pointers => {
-                gpu.memset32(bits, 0)?;
-                let mut pointers = given;
-                // A segment begins at the sum of the lengths before it.
-                if let Some((scan, starts)) = starts {
-                    pointers = starts.pointer();
-                    scan.execute(gpu, Launch::new(given, pointers, entries))?;
-                }
-                launch(entries, args![bits, pointers, entries, n])
-            }
-        }
-    }
-
-    /// The flags: bits that were made, or else the given flags.
-    pub fn flags(&self) -> Flags {
-        match &self.made {
-            Some(made) => Flags::new(made.bits.pointer(), Form::Bits),
-            None => Flags::new(self.given.pointer(), self.form),
-        }
-    }
-}
-
-impl Made {
-    fn new(gpu: &Gpu, maker: &str, spec: &Spec) -> Result<Made, Failure> {
-        let (_, entries) = spec.head_entries();
-        let starts =
-            || Ok::<_, Failure>((OnePass::new(gpu, Variant::COUNTS, entries)?, array(gpu, entries)?));
-        Ok(Made {
-            kernel: gpu.module(MODULE)?.kernel(maker)?,
-            bits: array(gpu, words(spec))?,
-            starts: (spec.heads == Form::Lengths).then(starts).transpose()?,
-        })
+        let given = self.given.pointer();
+        self.make.as_mut().map_or(Ok(()), |make| make(gpu, &given))
     }
 }

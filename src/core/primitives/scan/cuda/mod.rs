@@ -3,22 +3,14 @@
 
 mod heads;
 pub(in crate::primitives) mod one_pass;
-mod sengupta2007;
 
 use super::operator::{Operator, Type};
-use super::segments::{self, Heads as Form, Lengths};
-use super::spec::{Kind, Method, Spec};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, args, device_struct,
-};
+use super::segments::{self, Lengths};
+use super::{Kind, Spec, methods};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::cuda::prelude::*;
 use heads::Heads;
-use one_pass::{Launch, OnePass, Variant};
-use sengupta2007::{Flags, Sengupta2007};
+use one_pass::Launch;
 
 /// The module of every scan.
 pub const MODULE: &str = "scan";
@@ -76,65 +68,46 @@ impl Segments {
 /// implementations may touch.
 pub struct Scan {
     spec: Spec,
-    runner: Runner,
+    method: GpuMethod<Launch>,
     certify: Kernel,
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
     heads: Option<Heads>,
 }
 
-/// The implementation that computes the scan.
-enum Runner {
-    OnePass(OnePass),
-    Sengupta2007(Sengupta2007),
-}
-
 /// The kernel family of an operator and a type: the suffix of the kernel names, and the mask that elements are
 /// exclusive-ored with when they are loaded and stored. The mask turns maxima into minima, ors into ands, and
 /// signed into unsigned numbers in the same order.
-fn family(spec: &Spec) -> (&'static str, u64) {
+pub fn family(spec: &Spec) -> (&'static str, u64) {
     use Operator::{Add, Affine, And, Max, Min, Or};
-    match (spec.operator, spec.ty) {
-        (Add, Type::U32 | Type::I32) => ("add_u32", 0),
-        (Add, Type::U64) => ("add_u64", 0),
-        (Add, Type::F32) => ("add_f32", 0),
-        (Add, Type::F64) => ("add_f64", 0),
-        (Min, Type::U32) => ("min_u32", 0),
-        (Min, Type::I32) => ("min_u32", 0x8000_0000),
-        (Min, Type::U64) => ("min_u64", 0),
-        (Min, Type::F32) => ("min_f32", 0),
-        (Min, Type::F64) => ("min_f64", 0),
-        (Max, Type::U32) => ("min_u32", 0xFFFF_FFFF),
-        (Max, Type::I32) => ("min_u32", 0x7FFF_FFFF),
-        (Max, Type::U64) => ("min_u64", u64::MAX),
-        (Max, Type::F32) => ("min_f32", 0x8000_0000),
-        (Max, Type::F64) => ("min_f64", 1 << 63),
-        (And, Type::U64) => ("and_u64", 0),
-        (And, _) => ("and_u32", 0),
-        (Or, Type::U64) => ("and_u64", u64::MAX),
-        (Or, _) => ("and_u32", 0xFFFF_FFFF),
-        (Affine, Type::U64) => ("affine_u64", 0),
-        (Affine, _) => ("affine_u32", 0),
-    }
-}
-
-/// The one-pass kernel of a case.
-fn variant(spec: &Spec) -> Variant {
-    let (spine, segmented) = (spec.method == Method::Spine, spec.segmented());
-    Variant { spine, segmented, family: family(spec).0, element: spec.element() }
+    let [of_u32, of_u64, of_f32, of_f64] = match spec.operator {
+        Add => ["add_u32", "add_u64", "add_f32", "add_f64"],
+        Min | Max => ["min_u32", "min_u64", "min_f32", "min_f64"],
+        And | Or => ["and_u32", "and_u64", "and_u32", "and_u32"],
+        Affine => ["affine_u32", "affine_u64", "affine_u32", "affine_u32"],
+    };
+    let family = match spec.ty {
+        Type::U32 | Type::I32 => of_u32,
+        Type::U64 => of_u64,
+        Type::F32 => of_f32,
+        Type::F64 => of_f64,
+    };
+    let (all, sign) = (spec.ty.mask(), 1 << (spec.ty.bits() - 1));
+    let flip = match (spec.operator, spec.ty) {
+        (Min, Type::I32) | (Max, Type::F32 | Type::F64) => sign,
+        (Max, Type::I32) => all ^ sign,
+        (Max | Or, _) => all,
+        _ => 0,
+    };
+    (family, flip)
 }
 
 impl GpuJob for Scan {
     type Case = Spec;
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
-        let all = KernelList::default().untimed(MODULE, OTHERS).and(heads::kernels(spec), 1);
-        Ok(match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => {
-                all.and(sengupta2007::kernels(spec, elements_per_thread), 1)
-            }
-            _ => all.timed(MODULE, variant(spec).name(), 1),
-        })
+        let inputs = KernelList::default().untimed(MODULE, OTHERS).and(heads::kernels(spec), 1);
+        Ok(inputs.and(methods::cuda::kernels(spec)?, 1))
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -148,15 +121,14 @@ impl GpuJob for Scan {
         let input = gpu.alloc(room)?;
         let [fill, certify] = module.kernels(OTHERS)?;
         launch_over(gpu, &fill, spec.elements, args![input, Inputs::new(&spec)])?;
-        let heads = Heads::new(gpu, &spec)?;
-        let runner = match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => {
-                Runner::Sengupta2007(Sengupta2007::new(gpu, &module, &spec, elements_per_thread)?)
-            }
-            _ => Runner::OnePass(OnePass::new(gpu, variant(&spec), spec.elements)?),
-        };
-        let output = gpu.alloc(room)?;
-        Ok(Scan { spec, runner, certify, input, output, heads })
+        Ok(Scan {
+            heads: Heads::new(gpu, &spec)?,
+            method: methods::cuda::method(gpu, &spec)?,
+            output: gpu.alloc(room)?,
+            certify,
+            input,
+            spec,
+        })
     }
 
     /// Makes the bits that a scan reads, if they are not given.
@@ -166,21 +138,16 @@ impl GpuJob for Scan {
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let shift = part.shift * self.spec.element();
-        let none = Flags::new(DevicePtr::null(), Form::Bits);
-        let flags = self.heads.as_ref().map_or(none, Heads::flags);
         let output = self.output.pointer_at(length(shift / 4)?)?;
         let launch = Launch {
-            heads: flags.at,
+            heads: self.heads.as_ref().map_or(DevicePtr::null(), |heads| heads.read),
             flip: family(&self.spec).1,
             backward: self.spec.backward().into(),
             inclusive: (self.spec.kind == Kind::Inclusive).into(),
             aligned: shift.is_multiple_of(16).into(),
             ..Launch::new(self.input.pointer(), output, part.count)
         };
-        match &mut self.runner {
-            Runner::OnePass(runner) => runner.execute(gpu, launch),
-            Runner::Sengupta2007(runner) => runner.execute(gpu, &launch, flags),
-        }
+        (self.method)(gpu, &launch)
     }
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {

@@ -2,9 +2,8 @@
 //! its blocks communicate.
 
 use super::MODULE;
-use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain, args, device_struct};
-use crate::primitives::cuda::array;
+use crate::device::cuda::Plain;
+use crate::primitives::cuda::prelude::*;
 
 /// Threads of a block, as in `kernels/scan/scan.cu`.
 const THREADS: u32 = 256;

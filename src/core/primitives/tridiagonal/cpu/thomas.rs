@@ -1,7 +1,7 @@
 //! Elimination from the first row to the last and back, for systems side by side in lanes: one generic body, which the compiler
 //! vectorizes for each instruction set.
 
-use super::Batch;
+use super::{Batch, Kernel};
 use crate::device::cpu::memory::prefetch;
 use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::real::Real;
@@ -32,13 +32,6 @@ fn lines<T>(rows: usize, systems: usize, interleaved: bool) -> usize {
 pub fn scratch<T>(rows: usize, systems: usize, interleaved: bool) -> usize {
     2 * rows * (lines::<T>(rows, systems, interleaved) * lanes::<T>()).max(1)
 }
-
-/// Solves `systems` systems.
-///
-/// # Safety
-/// The arrays hold these systems, nobody else writes their x, `scratch` holds as many elements as [`scratch`] says, and the
-/// processor has the instruction set.
-pub type Kernel<T> = unsafe fn(Batch<T>, systems: usize, scratch: *mut T);
 
 /// The kernel for an instruction set that is present.
 pub fn kernel<T: Real>(isa: Isa) -> Kernel<T> {

@@ -2,33 +2,34 @@
 //! in each lane; those of a strided batch are transposed on the way, a few rows at a time. A batch with fewer systems than
 //! lanes is solved one system after another.
 
-mod cyclic;
-mod thomas;
+pub mod thomas;
 
-use super::{Layout, Method, Residual, Spec, Type};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
-use crate::device::held::Held;
-use crate::primitives::real::{Real, for_type};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::{Layout, Residual, Spec, Type, methods};
+use crate::case::Value;
+use crate::device::cpu::fence;
+use crate::device::held::Held;
+use crate::primitives::cpu::prelude::*;
+use crate::primitives::real::{Real, for_type};
+
 /// The arrays of a batch, as kernels see them: row i of system s at i·row + s·system.
 #[derive(Clone, Copy)]
-struct Batch<T> {
-    a: *const T,
-    b: *const T,
-    c: *const T,
-    d: *const T,
-    x: *mut T,
-    rows: usize,
-    row: usize,
+pub struct Batch<T> {
+    pub a: *const T,
+    pub b: *const T,
+    pub c: *const T,
+    pub d: *const T,
+    pub x: *mut T,
+    pub rows: usize,
+    pub row: usize,
     system: usize,
 }
 
 impl<T> Batch<T> {
     /// The batch from a system on.
-    fn from(self, system: usize) -> Batch<T> {
+    pub fn from(self, system: usize) -> Batch<T> {
         let at = system * self.system;
         let moved = |array: *const T| array.wrapping_add(at);
         Batch {
@@ -42,16 +43,24 @@ impl<T> Batch<T> {
     }
 }
 
+/// Solves so many systems with the memory that a worker has beside the arrays.
+///
+/// # Safety
+/// The arrays hold these systems, nobody else writes their x, `scratch` holds as many elements as the [`Solver`] says, and the
+/// processor has the instruction set.
+pub type Kernel<T> = unsafe fn(Batch<T>, systems: usize, scratch: *mut T);
+
+/// A kernel, and the elements of the memory that it has for each worker.
+pub type Solver<T> = (Kernel<T>, usize);
+
 /// A case with its arrays.
 pub struct Tridiagonal {
     spec: Spec,
-    isa: Isa,
+    method: PoolMethod<Tridiagonal>,
     /// a, b, c and d, each with an element behind its last one, which only a deliberate mistake reads.
     inputs: [Buffer; 4],
     x: Buffer,
-    /// Of each worker.
-    scratch: Vec<Buffer>,
-    /// Of each system the bits of its size, which have the order of the number.
+    /// The bits of the size of each system, which have the order of the number.
     sizes: Vec<AtomicU64>,
     _held: Held,
     fault: Option<Fault>,
@@ -68,7 +77,9 @@ impl PoolJob for Tridiagonal {
     }
 
     fn execute(&self, worker: Worker) {
-        for_type!(self.spec.ty, T => self.solve::<T>(worker));
+        if self.spec.rows > 0 {
+            (self.method)(self, worker);
+        }
         fence();
         worker.meet();
     }
@@ -86,7 +97,7 @@ impl PoolJob for Tridiagonal {
     }
 }
 
-/// What the certificate has seen of a worker's rows.
+/// The findings of the certificate in a worker's rows.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     mistake: Option<(usize, f64)>,
@@ -98,7 +109,6 @@ struct Seen {
 impl Tridiagonal {
     fn new<T: Real>(spec: Spec, isa: Isa, context: &Context) -> Result<Tridiagonal, Failure> {
         let (pool, n) = (&context.pool, spec.count() as usize);
-        let scratch = size_of::<T>() * Tridiagonal::scratch_elements::<T>(&spec);
         let input = |which: usize| -> Result<Buffer, Failure> {
             let mut array = Buffer::new(size_of::<T>() * (n + 1))?;
             let element = |place: usize| T::of(spec.elements_at(place as u64)[which]);
@@ -108,22 +118,29 @@ impl Tridiagonal {
         Ok(Tridiagonal {
             inputs: [input(0)?, input(1)?, input(2)?, input(3)?],
             x: Buffer::new(size_of::<T>() * n)?,
-            scratch: (0..pool.threads()).map(|_| Buffer::new(scratch)).collect::<Result<_, Failure>>()?,
+            method: Tridiagonal::method::<T>(&spec, isa, pool.threads())?,
             _held: Held::new(8 * spec.systems),
             sizes: (0..spec.systems).map(|_| AtomicU64::new(0)).collect(),
             fault: context.fault,
             found: Mutex::default(),
             spec,
-            isa,
         })
     }
 
-    fn scratch_elements<T>(spec: &Spec) -> usize {
-        let (rows, systems) = (spec.rows as usize, spec.systems as usize);
-        match spec.method {
-            Method::CyclicReduction => 4 * rows,
-            _ => thomas::scratch::<T>(rows, systems, spec.layout == Layout::Interleaved),
-        }
+    /// Solves the systems of a worker.
+    fn method<T: Real>(spec: &Spec, isa: Isa, workers: usize) -> Result<PoolMethod<Tridiagonal>, Failure> {
+        let (kernel, elements) = methods::cpu::solver::<T>(spec, isa)?;
+        let scratch = (0..workers).map(|_| Buffer::new(size_of::<T>() * elements));
+        let scratch = scratch.collect::<Result<Vec<Buffer>, Failure>>()?;
+        // Whole lines of interleaved rows.
+        let grain = if spec.layout == Layout::Interleaved { 64 / size_of::<T>() } else { 1 };
+        Ok(Box::new(move |job, worker| {
+            for systems in pieces(job.spec.systems as usize, grain, worker, job.fault) {
+                let batch = job.batch::<T>().from(systems.start);
+                // SAFETY: the arrays hold these systems, no other worker writes them, and the processor has the instruction set.
+                unsafe { kernel(batch, systems.len(), scratch[worker.index].ptr()) };
+            }
+        }))
     }
 
     fn batch<T>(&self) -> Batch<T> {
@@ -133,39 +150,15 @@ impl Tridiagonal {
         Batch { a, b, c, d: d.wrapping_add(off), x: self.x.ptr(), rows: self.spec.rows as usize, row, system }
     }
 
-    /// The systems of a worker.
-    fn solve<T: Real>(&self, worker: Worker) {
-        if self.spec.rows == 0 {
-            return;
-        }
-        let scratch = self.scratch[worker.index].ptr::<T>();
-        // Whole lines of interleaved rows.
-        let grain = if self.spec.layout == Layout::Interleaved { 64 / size_of::<T>() } else { 1 };
-        for systems in pieces(self.spec.systems as usize, grain, worker, self.fault) {
-            let batch = self.batch::<T>().from(systems.start);
-            // SAFETY: the arrays hold these systems, no other worker writes them, and the processor has the instruction set.
-            unsafe {
-                match self.spec.method {
-                    Method::CyclicReduction => cyclic::solve(batch, systems.len(), scratch),
-                    _ => thomas::kernel::<T>(self.isa)(batch, systems.len(), scratch),
-                }
-            }
-        }
-    }
-
     fn x<T: Real>(&self, place: usize) -> f64 {
         // SAFETY: the workers are done, and the array has this element.
         unsafe { self.x.ptr::<T>().add(place).read() }.wide()
     }
 
     fn residual<T: Real>(&self, place: usize) -> Residual {
-        let (spec, far) = (&self.spec, self.spec.strides()[0] as usize);
-        let (_, i) = spec.at(place as u64);
         // SAFETY: nobody writes the inputs, and they have this element.
         let row = [0, 1, 2, 3].map(|k| unsafe { self.inputs[k].ptr::<T>().add(place).read() }.wide());
-        let left = if i == 0 { 0.0 } else { self.x::<T>(place - far) };
-        let right = if i + 1 == spec.rows { 0.0 } else { self.x::<T>(place + far) };
-        Residual::of(row, [left, self.x::<T>(place), right])
+        self.spec.residual(place, row, |place| self.x::<T>(place))
     }
 
     /// Finds the sizes of all systems. Rows that hold a value that is not a number have none, and few exceed what is there: to
