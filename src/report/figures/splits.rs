@@ -2,9 +2,8 @@
 
 use crate::case::Cache;
 use crate::case::tuning::Tuning;
-use crate::primitives::multisplit::Spec;
-use crate::primitives::multisplit::spec::{By, Distribution, Method};
-use crate::primitives::multisplit::subproblems::{Localisation, Subproblems};
+use crate::primitives::multisplit::methods::localised::Subproblems;
+use crate::primitives::multisplit::{By, Distribution, Method, Spec};
 use crate::run::Record;
 
 /// A method of multisplit, or a sort as an alternative.
@@ -93,19 +92,15 @@ pub fn things(value: u64) -> &'static str {
 }
 
 fn line(spec: &Spec) -> Option<Line> {
+    let shape = Subproblems::of(spec);
+    let published = shape == Subproblems::papers(shape.localisation, spec.value, spec.buckets);
     match spec.method {
-        Method::Direct | Method::WriteCombining => None,
+        Method::Direct | Method::Best | Method::WriteCombining => None,
         Method::ScanSplit => Some(Line::ScanSplit),
         Method::RbSort => Some(Line::RbSort),
         Method::Fused => Some(Line::Fused),
-        Method::Localised(shape) => {
-            let papers = Subproblems::papers(shape.localisation, spec.value, spec.buckets);
-            let line = match shape.localisation {
-                Localisation::Direct => Line::Dms,
-                Localisation::Warp => Line::Wms,
-                Localisation::Block => Line::Bms,
-            };
-            (shape == papers).then_some(line)
-        }
+        Method::Dms { .. } => published.then_some(Line::Dms),
+        Method::Wms { .. } => published.then_some(Line::Wms),
+        Method::Bms { .. } => published.then_some(Line::Bms),
     }
 }

@@ -4,7 +4,7 @@ use super::spec::{Build, BuildMethod, Method, Search};
 use crate::case::BlockCost;
 use crate::case::block_cost::LANES;
 use crate::primitives::multisplit::block_costs::{back, looking};
-use crate::primitives::multisplit::{self, spec::Values};
+use crate::primitives::multisplit::{self, Values};
 
 /// The load factor beyond which records that are put away from home often find their alternative full, too.
 const MOVES: f64 = 0.9;

@@ -5,9 +5,9 @@
 use super::buckets::Buckets;
 use super::keys::Keys;
 use super::oracle::begins;
-use super::spec::{KEY, Spec};
-use super::subproblems::WINDOW;
+use super::{KEY, Spec};
 use crate::case::Walk;
+use crate::case::block_cost::LANES;
 
 /// Keys within which each method reorders: Fig. 5's direct, warp-level and block-level multisplits.
 const REACHES: [(&str, usize); 3] = [("dms", 1), ("wms", 32), ("bms", 128)];
@@ -64,7 +64,7 @@ fn arranged(places: &[Stored], reach: usize) -> Vec<Stored> {
 /// The number of contiguous runs in which warps store these places.
 pub fn runs(places: &[u64]) -> usize {
     let of_warp = |warp: &[u64]| 1 + warp.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
-    places.chunks(WINDOW as usize).map(of_warp).sum()
+    places.chunks(LANES).map(of_warp).sum()
 }
 
 #[cfg(test)]

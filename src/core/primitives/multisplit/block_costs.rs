@@ -1,15 +1,11 @@
-//! On-chip work of a multisplit's blocks, pass by pass as in `work`, for the single pass, for a
-//! reduced-bit sort and for ashkiani2017's three methods.
+//! On-chip work of the blocks of a multisplit, as far as methods share it: the bucket functions, and the passes of a split.
 //!
 //! Instruction counts are per warp and 32 keys, by the bits of a bucket's number. Wavefronts of shared memory
 //! are counted on the first keys of the case, so that skewed distributions show their bank conflicts.
 
 use super::keys::Keys;
-use super::labels::{self, Load};
-use super::localised;
-use super::rounds::{self, Rounds};
-use super::spec::{By, Method, Spec};
 use super::tiles::{self, GROUP, KernelVariant, Number, Shape};
+use super::{By, Spec};
 use crate::case::block_cost::{self, BlockCost, ByBits, LANES, WARPS, wavefronts};
 use crate::inputs::mix::word64;
 use crate::primitives::Problem;
@@ -32,33 +28,6 @@ const COUNTED: [f64; 2] = [6.0, 3.0];
 /// counting and three times in moving. They are multiplications, which have execution lanes of their own.
 const COUNTED_DIGIT: f64 = 4.0;
 const MOVED_DIGIT: f64 = 3.0;
-/// For 32 keys of a loop over all keys: labelling without the bucket function; unpacking pairs; permuting pairs
-/// by their numbers; and the search for the first key of each label.
-const LABEL: [f64; 2] = [37.0, 17.0];
-const UNPACK: [f64; 2] = [17.0, 10.0];
-const PERMUTE: [f64; 2] = [28.0, 16.0];
-const OFFSETS: [f64; 2] = [37.0, 19.0];
-
-/// Resident 256-thread blocks per multiprocessor of such a loop; a tile has one key per thread of a block.
-const LOOPING: u64 = 8;
-const LOOP: u64 = 256;
-
-/// Block costs for each pass of a case on a GPU.
-///
-/// # Errors
-/// Returns the reason if the costs of the bucket function are not known.
-pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
-    match spec.method {
-        Method::Direct | Method::WriteCombining | Method::ScanSplit => Ok(Vec::new()),
-        Method::Localised(shape) => localised::block_costs(spec, &shape),
-        Method::RbSort => sorted(spec),
-        Method::Fused if tiles::way(spec).number == Number::Any => {
-            Err("the single pass calls this bucket function for each key, whose cost no model covers"
-                .to_owned())
-        }
-        Method::Fused => Ok(in_rounds(spec)),
-    }
-}
 
 /// Block costs of a multisplit that takes further instructions, and integer instructions among them, to look at 32 keys:
 /// when they are counted and when they are moved, not in the pass between, which sums their counts.
@@ -110,23 +79,9 @@ pub fn scattered(buckets: &[u64]) -> usize {
     wavefronts(buckets.iter().enumerate().map(place))
 }
 
-/// A single split; or a split by the place in a super-bucket, a split by the super-bucket, and the search for
-/// the bucket offsets, a warp for each bucket that looks at 32 keys at a time.
-fn in_rounds(spec: &Spec) -> Vec<BlockCost> {
-    let way = tiles::way(spec);
-    let Some(Rounds { bits, .. }) = Rounds::of(spec) else {
-        return split(spec, way, |bucket| bucket).into();
-    };
-    let places = split(spec, way, |bucket| bucket & ((1 << bits) - 1));
-    let supers = split(spec, way, |bucket| bucket >> bits);
-    let looks = (rounds::looks(spec.keys) / LANES as u64) as f64;
-    let search = BlockCost::of(spec.buckets, WARPS).loads(looks);
-    [&places[..], &supers, &[search]].concat()
-}
-
 /// A count of each tile, sums of their groups, and the pass; `digit` maps a key's bucket to the number it is
 /// split by.
-fn split(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64) -> [BlockCost; 3] {
+pub fn split(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64) -> [BlockCost; 3] {
     let [tiles, groups] = way.counts(spec.keys).map(|counts| counts >> way.bits);
     [counting(spec, way, &digit, groups), summing(way, groups), moving(spec, way, &digit, tiles)]
 }
@@ -194,58 +149,10 @@ pub fn back(spec: &Spec) -> BlockCost {
     BlockCost { resident: u64::from(shape.blocks), loads, ..ahead }
 }
 
-/// A loop over all keys, 32 per warp, with `loads` dependent loads.
-fn looping(spec: &Spec, loads: f64, [instructions, integers]: [f64; 2]) -> BlockCost {
-    let tiles = spec.keys.div_ceil(LOOP);
-    BlockCost::of(tiles, LOOPING).loads(loads).with(spec.keys as f64 / WINDOW, [instructions, integers, 0.0])
-}
-
-/// Labels, a split for each digit, the search for the first key of each label if there are several digits, and
-/// the unpacking.
-fn sorted(spec: &Spec) -> Result<Vec<BlockCost>, String> {
-    let function = function(spec)?;
-    let (count, bits) = labels::digits(spec.bits());
-    let mut all = vec![looping(spec, 1.0, [0, 1].map(|k| LABEL[k] + function[k]))];
-    for digit in 0..count {
-        let of = |bucket: u64| bucket >> (digit * bits) & ((1 << bits) - 1);
-        all.extend(split(spec, labels::way(spec), of));
-    }
-    if count > 1 {
-        all.push(looping(spec, 1.0, OFFSETS));
-    }
-    match Load::of(spec) {
-        Load::Key => {}
-        Load::Pair => all.push(looping(spec, 1.0, UNPACK)),
-        Load::Number => all.push(looping(spec, 2.0, PERMUTE)),
-    }
-    Ok(all)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
-    use super::super::tiles::Number;
     use super::*;
-
-    #[test]
-    fn there_is_one_for_each_pass() {
-        let one_digit = ["fused", "rb-sort", "rb-sort values=4B", "rb-sort values=8B"];
-        let two_digits = ["rb-sort", "fused", "fused by=identity", "fused values=4B"];
-        for (methods, sizes) in [(one_digit, [2, 256]), (two_digits, [300, 4096])] {
-            for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
-                let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
-                let declared = block_costs(&spec).expect("counted").len();
-                assert_eq!(declared, spec.work().passes.len(), "{method} {buckets}");
-            }
-        }
-    }
-
-    #[test]
-    fn functions_that_are_called_are_not_known() {
-        let why = block_costs(&spec("keys=9 buckets=3 method=fused")).expect_err("a call");
-        assert!(why.contains("bucket function"), "{why}");
-        assert!(block_costs(&spec("keys=9 buckets=2 by=prime method=rb-sort")).is_err());
-    }
 
     /// If all keys are in one bucket, the lanes' keys are contiguous; with more buckets, runs share banks.
     #[test]

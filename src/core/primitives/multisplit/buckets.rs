@@ -1,7 +1,7 @@
 //! The bucket functions, counterparts of those in `kernels/multisplit/inputs.cuh`, and for each function the
 //! keys of a bucket.
 
-use super::spec::{By, Spec};
+use super::{By, Spec};
 use crate::inputs::mix::{mix32, scale, unmix32, word64};
 use std::iter::successors;
 

@@ -18,7 +18,7 @@
 //! word64(seed ^ VALUE, i): no two values are the same.
 
 use super::buckets::Members;
-use super::spec::{Distribution, Spec};
+use super::{Distribution, Spec};
 use crate::inputs::mix::{mix64, scale, word, word64};
 
 const HOT: u64 = 0x4D53_5F48_4F54_5F42;

@@ -3,7 +3,7 @@
 
 use super::buckets::Buckets;
 use super::keys::Keys;
-use super::spec::{KEY, OFFSET, Spec};
+use super::{KEY, OFFSET, Spec};
 use crate::primitives::oracle::{check_length, difference};
 
 /// Compares keys, values and offsets, in this order, with the definition.

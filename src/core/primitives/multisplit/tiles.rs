@@ -1,13 +1,13 @@
 //! How a split by up to 8 bits partitions the keys into tiles, each handled by one block
 //! (`kernels/multisplit/fused.cuh`). Pure.
 
-use super::Spec;
-use super::labels::digits;
-use super::rounds::Rounds;
-use super::spec::By;
+use super::{By, Spec};
 
 /// Upper limit on the bits of a bucket's number: a block has a thread, and a counter per warp, for each bucket.
 pub const MOST_BITS: u32 = 8;
+/// Upper limit on the number of buckets of a split, and of ashkiani2017's methods: with more, the words that each warp
+/// keeps for them do not fit (§6.3).
+pub const MOST_BUCKETS: u64 = 1 << MOST_BITS;
 
 /// Tiles per group: `GROUP` in the kernels.
 pub const GROUP: u64 = 8;
@@ -108,6 +108,12 @@ impl KernelVariant {
     }
 }
 
+/// The number of digits of a `bits`-bit number, and the bits per digit.
+pub fn digits(bits: u32) -> (u32, u32) {
+    let count = bits.div_ceil(MOST_BITS);
+    (count, bits.div_ceil(count))
+}
+
 /// The lowest bit of the key field that is the bucket, if the bucket is a field; delta-buckets are fields if m
 /// is a power of two.
 pub fn field(spec: &Spec) -> Option<u32> {
@@ -122,7 +128,7 @@ pub fn field(spec: &Spec) -> Option<u32> {
 pub fn way(spec: &Spec) -> KernelVariant {
     let number = match field(spec) {
         Some(_) => Number::Field,
-        None if Rounds::of(spec).is_some() => Number::DeltaDigit,
+        None if spec.buckets > MOST_BUCKETS => Number::DeltaDigit,
         None => Number::Any,
     };
     KernelVariant { bits: digits(spec.bits()).1, value: spec.value, number }
@@ -154,6 +160,11 @@ mod tests {
             let most = if value == 0 { 64 } else { 163 };
             assert!(bytes <= most << 10, "{bits} {value} {bytes}");
         }
+    }
+
+    #[test]
+    fn digits_are_alike() {
+        assert_eq!([1, 8, 9, 12, 15, 16].map(digits), [(1, 1), (1, 8), (2, 5), (2, 6), (2, 8), (2, 8)]);
     }
 
     #[test]

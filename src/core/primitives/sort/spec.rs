@@ -5,7 +5,7 @@ use crate::case::table::{choice, count, count_or, float, parameters, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::zipf::MAX_EXPONENT;
 use crate::primitives::candidates;
-use crate::primitives::multisplit::spec::Values;
+use crate::primitives::multisplit::Values;
 
 /// Upper limit on the number of keys: counts of keys leave two of 32 bits to the states of descriptors.
 pub const MAX_KEYS: u64 = 1 << 30;

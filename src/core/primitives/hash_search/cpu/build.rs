@@ -3,9 +3,8 @@
 
 use super::partitioned::{Parts, take};
 use super::table::Table;
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::check::Bitmap;
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, part, pieces};
+use crate::device::cpu::check::{self, Bitmap};
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::hash_search::layout::{NO_ID, id_of, slot_word};
 use crate::primitives::hash_search::records::Records;
 use crate::primitives::hash_search::spec::{Build, BuildMethod};

@@ -2,14 +2,13 @@
 //! writes the ids of the matches, and gathers their records in passes, each over a chunk of the records.
 //! A key's entries are read twice, to count and to locate them; each pass reads all ids.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Keys, Searcher};
-use crate::case::{Cancel, Failure, Fault};
+use crate::device::cpu::CacheLineSlot;
 use crate::device::cpu::check::Bitmap;
-use crate::device::cpu::{Buffer, CacheLineSlot, Context, OutputArray, Pool, Worker, part};
 use crate::inputs::mix::mix32;
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::hash_search::layout::slot_word;
 use crate::primitives::hash_search::records::{Records, Searches};
 use crate::primitives::hash_search::spec::Search;

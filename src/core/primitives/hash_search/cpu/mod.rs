@@ -7,11 +7,8 @@ pub mod kernels;
 mod partitioned;
 pub mod table;
 
-use std::ops::Range;
-
-use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::{Bitmap, find};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, pieces};
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::{Method, Search};
 use he2007::He2007;

@@ -2,13 +2,10 @@
 //! hashes and searches in that order, in which a part of the table stays in its cache. If the order is to be restored,
 //! it then goes through its keys again, and takes each result from where its partition has come to.
 
-use std::ops::Range;
-
 use super::{Keys, Lookup, Searcher, result};
-use crate::case::Failure;
 use crate::device::cpu::check::Bitmap;
-use crate::device::cpu::{Buffer, OutputArray, Worker};
 use crate::inputs::mix::mix32;
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 

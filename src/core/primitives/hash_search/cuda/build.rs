@@ -3,19 +3,14 @@
 
 use super::MODULE;
 use super::inputs::{EMPTY, Table, records_arg};
-use super::partitioned::{digit, variant};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, args,
-};
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
+use super::partitioned::variant;
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Records;
 use crate::primitives::hash_search::spec::{Build, BuildMethod};
 use crate::primitives::multisplit::cuda::Split;
-use crate::primitives::multisplit::cuda::fused::{self, Digit, Passes};
+use crate::primitives::multisplit::cuda::fused::{self, Passes};
+use crate::primitives::multisplit::cuda::input::Function;
 use crate::primitives::multisplit::tiles::KernelVariant;
 
 /// The kernels that generate records and certify.
@@ -30,7 +25,7 @@ fn insert(layout: &Layout) -> String {
 /// The records in the order of the parts of the table.
 struct Partitions {
     passes: Passes,
-    digit: Digit,
+    function: Function,
     records: [DeviceBuffer<u32>; 2],
 }
 
@@ -43,7 +38,7 @@ impl Partitions {
     fn new(gpu: &Gpu, spec: &Build, split: KernelVariant) -> Result<Partitions, Failure> {
         let (passes, n) = (Passes::new(gpu, split, spec.count)?, spec.count.max(1));
         let records = [array(gpu, n)?, array(gpu, n)?];
-        Ok(Partitions { passes, digit: digit(spec.bits()), records })
+        Ok(Partitions { passes, function: Function::high_bits_of_hash(spec.bits() as u32), records })
     }
 }
 
@@ -107,9 +102,10 @@ impl GpuJob for Building {
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let (first, n) = (length(part.first + part.shift)?, part.count);
         let mut from = [self.input[0].pointer_at(first)?, self.input[1].pointer_at(first)?];
-        if let Some(Partitions { passes, digit, records }) = &self.partitions {
+        if let Some(Partitions { passes, function, records }) = &self.partitions {
             let to = [records[0].pointer(), records[1].pointer()];
-            passes.split(gpu, &Split { from, n, to, offsets: DevicePtr::null() }, *digit)?;
+            let (offsets, function) = (DevicePtr::null(), *function);
+            passes.split(gpu, &Split { from, n, to, offsets, function }, u32::MAX)?;
             from = to;
         }
         let blocks = grid(n, u64::from(BLOCK));

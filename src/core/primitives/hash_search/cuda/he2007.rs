@@ -4,12 +4,7 @@
 
 use super::inputs::{Keys, RecordsArg, records_arg};
 use super::{MODULE, Searcher};
-use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args, device_struct,
-};
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 

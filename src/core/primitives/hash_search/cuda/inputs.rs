@@ -1,10 +1,9 @@
 //! Tables, records and search keys on a GPU (`kernels/hash_search/table.cuh`, `kernels/hash_search/inputs.cuh`).
 
 use super::MODULE;
-use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, KernelList, args, device_struct};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{ZipfArg, ZipfTable, array, launch_over};
+use crate::primitives::cuda::prelude::*;
+use crate::primitives::cuda::{ZipfArg, ZipfTable};
 use crate::primitives::hash_search::layout::{Layout, NO_ID, slot_word};
 use crate::primitives::hash_search::records::{self, Searches};
 

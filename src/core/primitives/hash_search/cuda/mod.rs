@@ -6,13 +6,8 @@ mod he2007;
 mod inputs;
 mod partitioned;
 
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, args, pointer_or_null,
-};
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over, length};
+use crate::device::cuda::pointer_or_null;
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::{Method, Search};

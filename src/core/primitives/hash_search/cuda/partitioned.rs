@@ -4,15 +4,12 @@
 
 use super::inputs::{Keys, Table, table_kernels};
 use super::{CERTIFY, Lookup, MODULE, Results, Searcher};
-use crate::case::Failure;
-use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, Kernel, KernelList, LaunchPart, OutputArray, args, pointer_or_null,
-};
-use crate::primitives::cuda::{array, launch_over};
+use crate::device::cuda::pointer_or_null;
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::hash_search::records::Searches;
 use crate::primitives::hash_search::spec::Search;
 use crate::primitives::multisplit::cuda::Split;
-use crate::primitives::multisplit::cuda::fused::{self, Digit, Passes};
+use crate::primitives::multisplit::cuda::fused::{self, Passes};
 use crate::primitives::multisplit::cuda::input::Function;
 use crate::primitives::multisplit::tiles::{KernelVariant, Number};
 
@@ -22,11 +19,6 @@ const FILL_NUMBERS: &str = "hash_fill_numbers";
 /// The kernels of a split by `bits` bits of the hash, with values of `value` bytes.
 pub fn variant(bits: u64, value: u64) -> KernelVariant {
     KernelVariant { bits: bits as u32, value, number: Number::Hash }
-}
-
-/// The high bits of the hash.
-pub fn digit(bits: u64) -> Digit {
-    Digit { function: Function::high_bits_of_hash(bits as u32), behind: u32::MAX }
 }
 
 fn split(spec: &Search) -> KernelVariant {
@@ -47,7 +39,7 @@ struct Back {
 
 /// The method with its table.
 pub struct Partitioned {
-    digit: Digit,
+    function: Function,
     passes: Passes,
     table: Table,
     lookup: Lookup,
@@ -85,7 +77,7 @@ impl Partitioned {
             back = Some(Back { resident: passes.resident_back(gpu, &kernel)?, kernel, found: room()? });
         }
         Ok(Partitioned {
-            digit: digit(spec.bits()),
+            function: Function::high_bits_of_hash(spec.bits() as u32),
             passes,
             table: Table::filled(gpu, layout, &searches.records)?,
             lookup: Lookup::new(gpu, &layout)?,
@@ -99,16 +91,18 @@ impl Partitioned {
 
 impl Searcher for Partitioned {
     fn search(&mut self, gpu: &Gpu, keys: DevicePtr<u32>, part: LaunchPart) -> Result<(), Failure> {
-        let (n, offsets, out) = (part.count, DevicePtr::null(), self.results.out.pointer());
+        let (n, offsets, function) = (part.count, DevicePtr::null(), self.function);
+        let out = self.results.out.pointer();
         let values = [self.numbers.as_ref(), self.results.numbers.as_ref()].map(pointer_or_null);
         let (from, to) = ([keys, values[0]], [self.keys.pointer(), values[1]]);
-        self.passes.split(gpu, &Split { from, n, to, offsets }, self.digit)?;
+        self.passes.split(gpu, &Split { from, n, to, offsets, function }, u32::MAX)?;
         let Some(Back { kernel, resident, found }) = &self.back else {
             return self.lookup.queue(gpu, &self.table, self.keys.pointer(), out, n);
         };
         self.lookup.queue(gpu, &self.table, self.keys.pointer(), found.pointer(), n)?;
-        let results = Split { from: [keys, found.pointer()], n, to: [DevicePtr::null(), out], offsets };
-        self.passes.back(gpu, kernel, *resident, &results, self.digit)
+        let results =
+            Split { from: [keys, found.pointer()], n, to: [DevicePtr::null(), out], offsets, function };
+        self.passes.back(gpu, kernel, *resident, &results, u32::MAX)
     }
 
     fn mistake(&mut self, gpu: &Gpu, keys: &Keys, n: u64) -> Result<Option<String>, Failure> {

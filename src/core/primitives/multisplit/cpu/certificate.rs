@@ -1,11 +1,9 @@
 //! The certificate evaluates the definition independently. Each worker counts its part of the keys, regenerated
 //! from the seed, and then looks for each key, and its value, in its place.
 
-use std::ops::Range;
-
 use super::Multisplit;
-use crate::case::{Cancel, Failure};
-use crate::device::cpu::{Blocks, Pool, part};
+use crate::device::cpu::Blocks;
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::multisplit::buckets::Buckets;
 use crate::primitives::multisplit::keys::Keys;
 

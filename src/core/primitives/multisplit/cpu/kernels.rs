@@ -9,7 +9,7 @@ use crate::primitives::cpu::combine::{self, Labels, WorkerPart};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Function, by_function};
-use crate::primitives::multisplit::spec::Method;
+use crate::primitives::multisplit::methods::counting::combines;
 
 /// A loop over a part of the keys.
 ///
@@ -83,10 +83,10 @@ pub fn sort(spec: &Spec, isa: Isa) -> Loop {
 }
 
 fn of<V: Tuple>(spec: &Spec, isa: Isa) -> Loop {
-    match (spec.method, isa) {
+    match (combines(spec), isa) {
         #[cfg(target_arch = "x86_64")]
-        (Method::WriteCombining, Isa::Avx512) => combined_avx512::<V>,
-        (Method::WriteCombining, _) => combined_scalar::<V>,
+        (true, Isa::Avx512) => combined_avx512::<V>,
+        (true, _) => combined_scalar::<V>,
         _ => direct::<V>,
     }
 }

@@ -4,14 +4,14 @@
 mod certificate;
 mod kernels;
 
-use super::Spec;
 use super::buckets::Buckets;
 use super::keys::Keys;
-use super::spec::{KEY, Method, OFFSET};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
+use super::methods::counting::combines;
+use super::{KEY, OFFSET, Spec};
+use crate::device::cpu::fence;
 use crate::primitives::cpu::combine::{WorkerPart, WorkerTables, begin};
 use crate::primitives::cpu::pairs::Pairs;
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::groups;
 use kernels::Loop;
 
@@ -35,7 +35,7 @@ pub struct Multisplit {
 fn staging(spec: &Spec) -> (usize, usize) {
     let (buckets, pair) = (spec.buckets as usize, (KEY + spec.value) as usize);
     let group = groups::group(buckets, KEY.max(spec.value) as usize, pair);
-    let used = if spec.method == Method::WriteCombining { buckets * group * pair } else { 0 };
+    let used = if combines(spec) { buckets * group * pair } else { 0 };
     (group, used)
 }
 

@@ -2,10 +2,7 @@
 //! for each key in its place.
 
 use super::input::Input;
-use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module, args, device_struct};
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, array, grid, launch_over};
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::multisplit::Spec;
 
 /// Upper limit on the counters, one per bucket and warp.

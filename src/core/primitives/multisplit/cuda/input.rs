@@ -2,14 +2,13 @@
 //! buckets (`kernels/multisplit/inputs.cuh`).
 
 use super::words;
-use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain, args, device_struct};
+use crate::device::cuda::Plain;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{array, launch_over};
-use crate::primitives::multisplit::Spec;
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::multisplit::buckets::{Buckets, Image};
 use crate::primitives::multisplit::keys::{BITS, Keys, VALUE, coin};
-use crate::primitives::multisplit::spec::Distribution;
+use crate::primitives::multisplit::tiles::field;
+use crate::primitives::multisplit::{Distribution, Spec};
 
 device_struct! {
     /// `BucketFunction` in the kernels.
@@ -53,6 +52,14 @@ impl Function {
     /// The high bits of a key's hash.
     pub fn high_bits_of_hash(bits: u32) -> Function {
         Function { by: 3, ..Function::field(0, bits, 1 << bits) }
+    }
+
+    /// The function of a case, where delta-buckets that are fields of the key become these fields.
+    pub fn as_field(self, spec: &Spec) -> Function {
+        match field(spec) {
+            Some(shift) if self.by == 0 => Function::field(shift, spec.bits(), spec.buckets),
+            _ => self,
+        }
     }
 
     /// The same function restricted to `bits` bits of the bucket's number, from bit `shift` on.

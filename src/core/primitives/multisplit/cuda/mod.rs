@@ -3,24 +3,16 @@
 pub mod certify;
 pub mod fused;
 pub mod input;
-mod paper;
-mod rb_sort;
 
-use super::spec::{KEY, Method, OFFSET, Spec};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, Kernel, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, args,
-};
-use crate::primitives::cuda::{BLOCK, array, grid, length};
+use super::{KEY, OFFSET, Spec, methods};
+use crate::case::Value;
+use crate::primitives::cuda::prelude::*;
 use crate::stats::median;
 use certify::{Certificate, Output};
 use input::{Function, Input};
-use paper::{Localised, ScanSplit};
-use rb_sort::RbSort;
 
 /// The module of all kernels except the passes with bulk copies.
-const MODULE: &str = "multisplit";
+pub const MODULE: &str = "multisplit";
 
 /// Number of executions over which the stages are timed.
 const STAGED: usize = 5;
@@ -37,101 +29,77 @@ pub struct Split {
     pub to: Pair,
     /// The m + 1 offsets.
     pub offsets: DevicePtr<u32>,
+    /// The bucket of a key.
+    pub function: Function,
 }
 
 impl Split {
     /// Source and destination of the keys, then source and destination of the values.
-    fn arrays(&self) -> [DevicePtr<u32>; 4] {
+    pub fn arrays(&self) -> [DevicePtr<u32>; 4] {
         [self.from[0], self.to[0], self.from[1], self.to[1]]
     }
 
     /// Queues a search for the offsets among the ordered keys: a warp for each bucket, and one for the end.
-    fn seek(&self, gpu: &Gpu, kernel: &Kernel, function: Function, buckets: u64) -> Result<(), Failure> {
-        let args = args![self.to[0], self.n, self.offsets, function];
+    pub fn seek(&self, gpu: &Gpu, kernel: &Kernel, buckets: u64) -> Result<(), Failure> {
+        let args = args![self.to[0], self.n, self.offsets, self.function];
         gpu.launch(kernel, grid(32 * (buckets + 1), u64::from(BLOCK)), BLOCK, 0, args)
     }
 }
 
 /// A buffer of `n` words, at least one.
-fn words(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
+pub fn words(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
     array(gpu, n.max(1))
 }
 
 /// The addresses of arrays.
-fn pointers<const N: usize>(arrays: &[DeviceBuffer<u32>; N]) -> [DevicePtr<u32>; N] {
+pub fn pointers<const N: usize>(arrays: &[DeviceBuffer<u32>; N]) -> [DevicePtr<u32>; N] {
     arrays.each_ref().map(DeviceBuffer::pointer)
 }
 
-/// A method with its kernels and temporary arrays.
-pub trait Splitter: Send {
+/// Queues one stage of a multisplit, with the kernels and arrays that its method has.
+type Queue = Box<dyn FnMut(&Gpu, &Split, usize) -> Result<(), Failure> + Send>;
+
+/// A method, stage by stage.
+pub struct Stages {
+    /// The names of the stages whose times are recorded; none if a method is one stage.
+    names: &'static [&'static str],
+    queue: Queue,
+}
+
+impl Stages {
+    /// A method of these stages.
+    pub fn new<F>(names: &'static [&'static str], queue: F) -> Stages
+    where
+        F: FnMut(&Gpu, &Split, usize) -> Result<(), Failure> + Send + 'static,
+    {
+        Stages { names, queue: Box::new(queue) }
+    }
+
     /// Queues a whole multisplit with all its stages.
-    fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
-        (0..self.stages().len()).try_for_each(|stage| self.stage(gpu, what, stage))
-    }
-
-    /// Splits by this field, as wide as that of the case, from now on.
-    fn turn_to(&mut self, _field: Function) {}
-
-    /// The names of the stages whose times are recorded; empty if no stages are timed.
-    fn stages(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Queues a single stage.
-    fn stage(&mut self, _gpu: &Gpu, _what: &Split, _stage: usize) -> Result<(), Failure> {
-        Ok(())
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
+        (0..self.names.len().max(1)).try_for_each(|stage| (self.queue)(gpu, what, stage))
     }
 }
 
 /// A case in device memory.
 pub struct Multisplit {
     spec: Spec,
-    splitter: Box<dyn Splitter>,
+    method: Stages,
     certificate: Certificate,
     input: Input,
     output: Output,
     /// Seconds of each stage, once they have been timed.
-    stages: Vec<f64>,
-}
-
-/// The method of a case.
-///
-/// # Errors
-/// A method of CPUs; the errors of the method.
-pub fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitter>, Failure> {
-    Ok(match spec.method {
-        Method::Direct | Method::WriteCombining => return Err(of_cpus()),
-        Method::Fused => fused::splitter(gpu, spec, function)?,
-        Method::RbSort => Box::new(RbSort::new(gpu, spec, function)?),
-        Method::ScanSplit => Box::new(ScanSplit::new(gpu, spec, function)?),
-        Method::Localised(shape) => Box::new(Localised::new(gpu, spec, shape, function)?),
-    })
-}
-
-/// The kernels of a method, with bulk copies or without.
-///
-/// # Errors
-/// A method of CPUs.
-pub fn kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
-    Ok(match spec.method {
-        Method::Direct | Method::WriteCombining => return Err(of_cpus()),
-        Method::Fused => fused::kernels(spec, bulk),
-        Method::RbSort => rb_sort::kernels(spec, bulk),
-        Method::ScanSplit => ScanSplit::kernels(spec),
-        Method::Localised(shape) => Localised::kernels(spec, &shape),
-    })
-}
-
-/// A method that no GPU has.
-pub fn of_cpus() -> Failure {
-    Failure::NotApplicable("a method of CPUs".to_owned())
+    seconds: Vec<f64>,
 }
 
 impl GpuJob for Multisplit {
     type Case = Spec;
 
     fn kernels(spec: &Spec, capability: ComputeCapability) -> Result<KernelList, Failure> {
-        let method = kernels(spec, fused::bulk(capability))?;
+        let method = methods::cuda::kernels(spec, fused::bulk(capability))?;
         Ok(method.untimed(MODULE, [input::FILL]).untimed(MODULE, Certificate::KERNELS))
     }
 
@@ -144,7 +112,7 @@ impl GpuJob for Multisplit {
         let module = gpu.module(MODULE)?;
         let input = Input::new(gpu, &module, &spec)?;
         Ok(Multisplit {
-            splitter: splitter(gpu, &spec, input.function)?,
+            method: methods::cuda::method(gpu, &spec)?,
             certificate: Certificate::new(gpu, &module, &spec)?,
             output: Output {
                 keys: array(gpu, spec.keys)?,
@@ -152,14 +120,14 @@ impl GpuJob for Multisplit {
                 offsets: array(gpu, spec.buckets + 1)?,
             },
             input,
-            stages: Vec::new(),
+            seconds: Vec::new(),
             spec,
         })
     }
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let what = self.split(part)?;
-        self.splitter.split(gpu, &what)
+        self.method.split(gpu, &what)
     }
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
@@ -179,19 +147,18 @@ impl GpuJob for Multisplit {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        let stages = self.splitter.stages().iter().zip(&self.stages);
+        let stages = self.method.names.iter().zip(&self.seconds);
         stages.map(|(name, &seconds)| (format!("stages.{name}"), Value::Float(seconds))).collect()
     }
 
     /// Times the stages separately from the samples, which have no events between stages.
     fn certified(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         let what = self.split(LaunchPart { first: 0, count: self.spec.keys, shift: 0 })?;
-        let count = self.splitter.stages().len();
-        let splitter = &mut self.splitter;
-        let mut once = |_| gpu.timed_parts(count, &mut |stage| splitter.stage(gpu, &what, stage));
+        let Stages { names, queue } = &mut self.method;
+        let mut once = |_| gpu.timed_parts(names.len(), &mut |stage| queue(gpu, &what, stage));
         let runs = (0..STAGED).map(&mut once).collect::<Result<Vec<_>, _>>()?;
         let of_stage = |stage: usize| runs.iter().map(|run| run[stage]).collect::<Vec<_>>();
-        self.stages = (0..count).filter_map(|stage| median(&of_stage(stage))).collect();
+        self.seconds = (0..names.len()).filter_map(|stage| median(&of_stage(stage))).collect();
         Ok(())
     }
 }
@@ -207,6 +174,7 @@ impl Multisplit {
             n: part.count,
             to: [self.output.keys.pointer(), self.output.values.pointer()],
             offsets: self.output.offsets.pointer(),
+            function: self.input.function,
         })
     }
 }

@@ -32,7 +32,7 @@ use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables};
 use crate::primitives::cpu::pairs::Pairs;
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::groups;
-use crate::primitives::multisplit::spec::Values;
+use crate::primitives::multisplit::Values;
 use msd::{ByDigits, ByRecords};
 
 /// A key as the loops see it.

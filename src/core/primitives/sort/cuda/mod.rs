@@ -16,7 +16,8 @@ use crate::device::cuda::{
     ComputeCapability, DeviceBuffer, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart, LaunchPlan, OutputArray,
 };
 use crate::primitives::cuda::{array, length};
-use crate::primitives::multisplit::cuda::{Pair, fused, of_cpus};
+use crate::primitives::multisplit::cuda::{Pair, fused};
+use crate::primitives::of_cpus;
 use certify::Certificate;
 
 /// The module of all kernels except the passes with bulk copies.

@@ -7,7 +7,7 @@ use crate::device::cuda::{DeviceBuffer, Gpu, KernelList};
 use crate::primitives::cuda::array;
 use crate::primitives::multisplit;
 use crate::primitives::multisplit::cuda::input::Function;
-use crate::primitives::multisplit::cuda::{Split, Splitter, splitter};
+use crate::primitives::multisplit::cuda::{Split, Stages};
 use crate::primitives::sort::digits::Digit;
 use crate::primitives::sort::spec::{Found, Splits};
 use crate::primitives::sort::{Spec, multisplits};
@@ -23,7 +23,7 @@ pub fn kernels(spec: &Spec, radix: u64, by: Splits, bulk: bool) -> Result<Kernel
     let (splits, mut all) = (specs(spec, radix, by)?, KernelList::default());
     for split in &splits {
         let digits = spec.digits(radix as u32).all().filter(|digit| digit.bits == split.bits()).count();
-        all = all.and(multisplit::cuda::kernels(split, bulk)?, digits as u64);
+        all = all.and(multisplit::methods::cuda::kernels(split, bulk)?, digits as u64);
     }
     Ok(all)
 }
@@ -31,7 +31,7 @@ pub fn kernels(spec: &Spec, radix: u64, by: Splits, bulk: bool) -> Result<Kernel
 /// The multisplits of digits of one width.
 struct OfWidth {
     bits: u32,
-    splitter: Box<dyn Splitter>,
+    stages: Stages,
     /// Where buckets begin, which no sort reads.
     offsets: DeviceBuffer<u32>,
 }
@@ -39,8 +39,7 @@ struct OfWidth {
 impl OfWidth {
     fn new(gpu: &Gpu, spec: &multisplit::Spec) -> Result<OfWidth, Failure> {
         let (bits, offsets) = (spec.bits(), array(gpu, spec.buckets + 1)?);
-        let field = Function::field(0, bits, spec.buckets);
-        Ok(OfWidth { bits, splitter: splitter(gpu, spec, field)?, offsets })
+        Ok(OfWidth { bits, stages: multisplit::methods::cuda::method(gpu, spec)?, offsets })
     }
 }
 
@@ -66,14 +65,15 @@ impl Sorter for Multisplits {
         let (count, mut from) = (self.digits.len(), arrays.from);
         for (d, &Digit { shift, bits }) in self.digits.iter().enumerate() {
             let to = if (count - d) % 2 == 1 { arrays.to } else { arrays.between };
-            if let Some(OfWidth { splitter, offsets, .. }) =
+            if let Some(OfWidth { stages, offsets, .. }) =
                 self.splits.iter_mut().find(|splits| splits.bits == bits)
             {
-                splitter.turn_to(match self.found {
+                let function = match self.found {
                     Found::Division => Function::quotient(shift, bits),
                     Found::Shift => Function::field(shift, bits, 1 << bits),
-                });
-                splitter.split(gpu, &Split { from, n: arrays.n, to, offsets: offsets.pointer() })?;
+                };
+                let offsets = offsets.pointer();
+                stages.split(gpu, &Split { from, n: arrays.n, to, offsets, function })?;
             }
             from = to;
         }

@@ -1,0 +1,214 @@
+//! The methods of multisplit, each in a file that states what it does, its passes over memory and its code for GPUs. Those
+//! of CPUs share all but one loop.
+
+pub mod counting;
+mod fused;
+pub mod localised;
+mod rb_sort;
+mod scan_split;
+
+use super::tiles::MOST_BUCKETS;
+use super::{By, Spec};
+use crate::case::table::{choice, count, count_or};
+use crate::case::{BlockCost, Refusal};
+use crate::primitives::Costs;
+
+const MOST_WARPS: u64 = 8;
+const MOST_TILES: u64 = 64;
+/// Upper limit on the windows per warp in a tile: a thread keeps one key of each window.
+const MOST_WINDOWS: u64 = 8;
+/// Upper limit on the windows per subproblem of dms, which has no tiles.
+const MOST_DIRECT_WINDOWS: u64 = 64;
+
+const AUTO: &[&str] = &["auto"];
+
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// ours: on CPUs write-combining; on GPUs fused, but rb-sort of keys alone among more than 4 splitters, and by
+        /// splitters or hashes above 256 buckets
+        Best = "best",
+        /// CPUs: every thread counts its keys, then stores each where it belongs
+        Direct = "direct",
+        /// CPUs: the same, but keys of a bucket gather in cache and leave it in whole lines by streaming stores
+        WriteCombining = "write-combining",
+        /// GPUs: a stable split in two by each bit of the buckets' numbers, with a scan of flags (ashkiani2017 §3.2)
+        ScanSplit = "scan-split",
+        /// GPUs: a radix sort of the buckets' numbers, with key, pair or a pair's place (ashkiani2017 §3.3)
+        RbSort = "rb-sort",
+        /// GPUs: a count of every tile, then one pass that reorders tiles and stores their runs; above 256 buckets
+        /// two rounds by digits of the number of a delta-bucket or field (ashkiani2017 §6.3)
+        Fused = "fused",
+        /// GPUs: warps count their windows by voting, a scan, warps store (ashkiani2017 Algorithm 1); up to 256 buckets
+        Dms = "dms" {
+            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
+            /// windows of 32 keys of a warp, its subproblem; auto: the paper's 4
+            windows: Option<u64> [count_or(1, MOST_DIRECT_WINDOWS, AUTO)] = "auto",
+        },
+        /// GPUs: as dms, but a warp orders the keys of a tile by their buckets before it stores them (§5.6.1)
+        Wms = "wms" {
+            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
+            /// windows of 32 keys that a warp has of a tile; auto: the paper's 4, or 7 for bms without values up to
+            /// 32 buckets
+            windows: Option<u64> [count_or(1, MOST_WINDOWS, AUTO)] = "auto",
+            /// tiles of a subproblem, one after another: of a warp (wms) or of a block (bms)
+            tiles: u64 [count(1, MOST_TILES)] = "1",
+        },
+        /// GPUs: as wms, but subproblems and tiles are blocks' (§5.6.2)
+        Bms = "bms" {
+            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
+            /// windows of 32 keys that a warp has of a tile; auto: the paper's 4, or 7 for bms without values up to
+            /// 32 buckets
+            windows: Option<u64> [count_or(1, MOST_WINDOWS, AUTO)] = "auto",
+            /// tiles of a subproblem, one after another: of a warp (wms) or of a block (bms)
+            tiles: u64 [count(1, MOST_TILES)] = "1",
+        },
+    }
+}
+
+/// The method that `best` stands for. A reduced-bit sort evaluates the bucket function once per key, and fused twice. Among
+/// splitters the second evaluation costs more than labels of keys without values do (on an H200 from 8 buckets on). In
+/// its rounds, fused needs the digits of the bucket's number, which only some functions provide.
+pub fn best(spec: &Spec) -> Method {
+    match spec.by {
+        _ if !spec.backend.is_cuda() => Method::WriteCombining,
+        By::Range if spec.value == 0 && spec.buckets > 4 => Method::RbSort,
+        By::Range | By::Hash if spec.buckets > MOST_BUCKETS => Method::RbSort,
+        _ => Method::Fused,
+    }
+}
+
+/// Refuses what a method does not have.
+///
+/// # Errors
+/// Those refusals.
+pub fn check(spec: &Spec) -> Result<(), Refusal> {
+    let not_applicable = |reason: String| Err(Refusal::NotApplicable(reason));
+    let warps = localised::Subproblems::of(spec).warps;
+    let of_cpus = matches!(spec.method, Method::Direct | Method::WriteCombining);
+    match spec.method {
+        _ if !warps.is_power_of_two() => {
+            let key = format!("method.{}.warps", spec.method.name());
+            Err(Refusal::invalid(key, format!("{warps} is not a power of two")))
+        }
+        _ if of_cpus && spec.backend.is_cuda() => not_applicable("a method of CPUs".to_owned()),
+        _ if !of_cpus && spec.backend.is_cpu() => not_applicable("a method of GPUs".to_owned()),
+        Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } if spec.buckets > MOST_BUCKETS => {
+            not_applicable(format!(
+                "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
+            ))
+        }
+        Method::Fused if !fused::has_digits(spec) => {
+            let digits = "above 256 buckets fused goes by digits of the bucket's number, which this function does \
+                          not have without the number: rb-sort keeps it";
+            not_applicable(digits.to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The parameters that methods choose, with their full keys.
+pub fn sizes(spec: &Spec) -> Vec<(String, u64)> {
+    match spec.method {
+        Method::Fused => fused::sizes(spec),
+        Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => localised::sizes(spec),
+        _ => Vec::new(),
+    }
+}
+
+/// The passes of a case by its method, and the bytes of the method's own arrays.
+pub fn costs(spec: &Spec) -> Costs {
+    match spec.method {
+        Method::Direct | Method::Best | Method::WriteCombining => counting::costs(spec),
+        Method::ScanSplit => scan_split::costs(spec),
+        Method::RbSort => rb_sort::costs(spec),
+        Method::Fused => fused::costs(spec),
+        Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => localised::costs(spec),
+    }
+}
+
+/// The work of blocks in each pass on a GPU. It is counted on the first keys, which takes too long for each look at the
+/// passes.
+///
+/// # Errors
+/// Returns the reason if the costs of the bucket function are not known.
+pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
+    match spec.method {
+        Method::RbSort => rb_sort::block_costs(spec),
+        Method::Fused => fused::block_costs(spec),
+        Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => localised::block_costs(spec),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The methods on GPUs.
+pub mod cuda {
+    use super::{Method, fused, localised, rb_sort, scan_split};
+    use crate::primitives::cuda::prelude::*;
+    use crate::primitives::multisplit::Spec;
+    use crate::primitives::multisplit::cuda::Stages;
+    use crate::primitives::of_cpus;
+
+    /// The kernels that an execution launches, with bulk copies or without.
+    ///
+    /// # Errors
+    /// A method of CPUs.
+    pub fn kernels(spec: &Spec, bulk: bool) -> Result<KernelList, Failure> {
+        match spec.method {
+            Method::Direct | Method::Best | Method::WriteCombining => Err(of_cpus()),
+            Method::ScanSplit => Ok(scan_split::cuda::kernels(spec)),
+            Method::RbSort => Ok(rb_sort::cuda::kernels(spec, bulk)),
+            Method::Fused => Ok(fused::cuda::kernels(spec, bulk)),
+            Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => {
+                Ok(localised::cuda::kernels(spec))
+            }
+        }
+    }
+
+    /// The method of a case.
+    ///
+    /// # Errors
+    /// A method of CPUs, missing memory, a block that does not fit on a multiprocessor, and errors of the driver.
+    pub fn method(gpu: &Gpu, spec: &Spec) -> Result<Stages, Failure> {
+        match spec.method {
+            Method::Direct | Method::Best | Method::WriteCombining => Err(of_cpus()),
+            Method::ScanSplit => scan_split::cuda::method(gpu, spec),
+            Method::RbSort => rb_sort::cuda::method(gpu, spec),
+            Method::Fused => fused::cuda::method(gpu, spec),
+            Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => {
+                localised::cuda::method(gpu, spec)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::Problem;
+    use crate::primitives::multisplit::tests::spec;
+
+    #[test]
+    fn there_is_one_for_each_pass() {
+        let one_digit = ["fused", "rb-sort", "rb-sort values=4B", "rb-sort values=8B"];
+        let two_digits = ["rb-sort", "fused", "fused by=identity", "fused values=4B"];
+        for (methods, sizes) in [(one_digit, [2, 256]), (two_digits, [300, 4096])] {
+            for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
+                let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
+                let declared = block_costs(&spec).expect("counted").len();
+                assert_eq!(declared, spec.work().passes.len(), "{method} {buckets}");
+            }
+        }
+    }
+
+    #[test]
+    fn functions_that_are_called_are_not_known() {
+        let why = block_costs(&spec("keys=9 buckets=3 method=fused")).expect_err("a call");
+        assert!(why.contains("bucket function"), "{why}");
+        assert!(block_costs(&spec("keys=9 buckets=2 by=prime method=rb-sort")).is_err());
+    }
+}
