@@ -18,7 +18,7 @@ device_struct! {
         cumulative: DevicePtr<u64>,
         start: DevicePtr<u64>,
         guide: DevicePtr<u32>,
-        spread: Permutation,
+        pub spread: Permutation,
     }
 }
 

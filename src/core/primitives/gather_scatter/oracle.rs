@@ -1,6 +1,6 @@
 //! The sequential oracle of gather and scatter: one loop over the definition.
 
-use super::spec::{Kernel, Locations, Spec, tuple_word};
+use super::{Kernel, Locations, Spec, tuple_word};
 use crate::inputs::{Permutation, Zipf, partitions};
 use crate::primitives::oracle::check_length;
 

@@ -1,7 +1,7 @@
 //! Selects the CUDA kernel of a case: the tunables for which kernels are built, and the choices for open ones.
 //! Pure.
 
-use super::spec::{Locations, Method, Spec};
+use super::{Locations, Method, Spec};
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Hint, Offered, Tuning};
 use crate::case::{Params, Refusal};
 
@@ -41,44 +41,40 @@ pub fn offered(name: &str, params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// The tunables of a case, with no open value among those that its kernels offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuned(pub Tuning);
-
-impl Tuned {
-    /// Open tunables get the values that measured best on an H200. A hint is chosen only if the items are open,
-    /// too, so that a sweep of the items changes nothing else; kernels with a hint have one item.
-    pub fn of(spec: &Spec) -> Tuned {
-        let asked = spec.tuning;
-        let one = asked.hint.is_some_and(|hint| hint != Hint::None);
-        let items = asked.items.unwrap_or(if one { 1 } else { items(spec) });
-        let alone = at_random(spec) && asked.items.is_none();
-        let hint = asked.hint.unwrap_or(if alone { Hint::Streaming } else { Hint::None });
-        Tuned(Tuning {
-            block: asked.block.or(Some(BLOCK)),
-            items: Some(items),
-            grid: asked.grid.or(Some(Grid::Tiles)),
-            hint: Some(hint),
-            persist: asked.persist,
-            ..Tuning::default()
-        })
+/// The tunables of a case, with no open value among those that its kernels offer. Open tunables get the values that measured
+/// best on an H200. A hint is chosen only if the items are open, too, so that a sweep of the items changes nothing else;
+/// kernels with a hint have one item.
+pub fn tuning(spec: &Spec) -> Tuning {
+    let asked = spec.tuning;
+    let one = asked.hint.is_some_and(|hint| hint != Hint::None);
+    let items = asked.items.unwrap_or(if one { 1 } else { items(spec) });
+    let alone = at_random(spec) && asked.items.is_none();
+    let hint = asked.hint.unwrap_or(if alone { Hint::Streaming } else { Hint::None });
+    Tuning {
+        block: asked.block.or(Some(BLOCK)),
+        items: Some(items),
+        grid: asked.grid.or(Some(Grid::Tiles)),
+        hint: Some(hint),
+        persist: asked.persist,
+        ..Tuning::default()
     }
+}
 
-    /// The timed kernel's name in the PTX.
-    pub fn kernel_name(&self, spec: &Spec) -> String {
-        let hint = match self.0.hint {
-            Some(Hint::Streaming) => "_cs",
-            Some(Hint::NoL1) => "_no_l1",
-            _ => "",
-        };
-        let items = self.0.items.unwrap_or(1);
-        format!("{}_t{}_i{}_n{items}{hint}", spec.kernel.name(), spec.tuple, spec.index)
-    }
+/// The timed kernel's name in the PTX.
+pub fn kernel_name(spec: &Spec) -> String {
+    let tuning = tuning(spec);
+    let hint = match tuning.hint {
+        Some(Hint::Streaming) => "_cs",
+        Some(Hint::NoL1) => "_no_l1",
+        _ => "",
+    };
+    let items = tuning.items.unwrap_or(1);
+    format!("{}_t{}_i{}_n{items}{hint}", spec.kernel.name(), spec.tuple, spec.index)
 }
 
 /// The number of blocks of a direct move's launch if each tile of tuples has its own block.
 pub fn blocks(spec: &Spec) -> Option<u64> {
-    let tuning = Tuned::of(spec).0;
+    let tuning = tuning(spec);
     let direct = spec.method == Method::Direct && tuning.grid == Some(Grid::Tiles);
     let tile = u64::from(tuning.block?) * u64::from(tuning.items?);
     direct.then(|| spec.moves().div_ceil(tile))
@@ -103,7 +99,7 @@ fn at_random(spec: &Spec) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::Kernel;
+    use super::super::Kernel;
     use super::super::tests::spec;
     use super::*;
 
@@ -112,8 +108,7 @@ mod tests {
     }
 
     fn name(asked: &str) -> String {
-        let spec = of(asked);
-        Tuned::of(&spec).kernel_name(&spec)
+        kernel_name(&of(asked))
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::spec::{Kernel, Source, Spec, part};
+use super::{COUNTING_CHUNKS, Kernel, Locations, Source, Spec, part};
 use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, reader};
 use crate::inputs::arrays::{END, MAX_COUNT};
 use crate::inputs::mix::mix64;
@@ -118,6 +118,18 @@ pub(super) fn walk(spec: &Spec, most: u64, stored: IndexLookup) -> Result<Walk, 
 
 /// Maximum number of locations in random partitions that a walk generates: 512 MiB of them.
 const MOST_PARTITIONED: u64 = 64 << 20;
+
+/// Bytes needed for generating and checking L. An L without a closed form is generated from counts of each
+/// partition in each chunk, and a bitmap proves that it is a permutation. A user-provided L comes from an array
+/// of 8-byte words, and for a scatter a bitmap marks the places that L addresses.
+pub(super) fn scratch(spec: &Spec) -> u64 {
+    let bitmap = spec.tuples.div_ceil(8);
+    match (spec.locations, &spec.user_indices) {
+        (Locations::Partitions { count }, _) => 8 * count * COUNTING_CHUNKS + bitmap,
+        (_, Some(user_indices)) => 8 * user_indices.count + if spec.overwrites() { bitmap } else { 0 },
+        _ => 0,
+    }
+}
 
 /// A checksum of L that depends on its values and their order, and that both a device and the host can compute.
 pub fn checksum(locations: &[u64]) -> u64 {

@@ -1,17 +1,12 @@
 //! random-access on a GPU (`kernels/random_access/random_access.cu`): one launch per execution, with one block per tile of
 //! accesses; a chain has a single thread.
 
-use super::Spec;
-use super::spec::{Kernel, Method};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cuda::{
-    self, ComputeCapability, DeviceBuffer, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart, LaunchPlan, Module,
-    args, device_struct, poison,
-};
+use super::{Kernel, Method, Spec};
+use crate::device::cuda::{self, poison};
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{BLOCK, Fill, array, grid, launch_over, length};
+use crate::primitives::cuda::Fill;
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::range::Range;
 
 /// Accesses per block, `BLOCK * UNROLL` in the kernels.
@@ -81,18 +76,13 @@ fn timed_name(spec: &Spec) -> String {
 /// Executions whose partial sums are computed one by one; those of more are only added up.
 const COMPARED: u64 = 64;
 
-/// The kernel that computes partial sums.
-const PARTIAL_SUMS: &str = "random_expected_partials";
-
-/// The kernels that certify.
-fn check_names(spec: &Spec) -> Vec<&'static str> {
-    let partials = has_partials(spec).then_some(PARTIAL_SUMS);
-    [check_name(spec)].into_iter().chain(partials).collect()
-}
-
-/// Whether blocks add to many partial sums.
-fn has_partials(spec: &Spec) -> bool {
-    spec.kernel == Kernel::Read && spec.method == Method::Direct
+/// The kernels that certify: the second, if there is one, computes partial sums.
+fn check_names(spec: &Spec) -> &'static [&'static str] {
+    match (spec.kernel, spec.method) {
+        (Kernel::Read, Method::Direct) => &["random_expected_sum", "random_expected_partials"],
+        (Kernel::Read, Method::Chained) => &["random_expected_sum"],
+        (Kernel::Write, _) => &["random_certify"],
+    }
 }
 
 /// The chain through the elements in sequence, and its guard: a deliberately wrong order.
@@ -103,14 +93,6 @@ fn in_sequence(spec: &Spec) -> Vec<u32> {
         [next as u32, (next >> 32) as u32, 0, 0].into_iter().take(spec.element as usize / 4)
     });
     words.collect()
-}
-
-/// The name of the kernel that certifies.
-fn check_name(spec: &Spec) -> &'static str {
-    match spec.kernel {
-        Kernel::Read => "random_expected_sum",
-        Kernel::Write => "random_certify",
-    }
 }
 
 /// The names of the kernels that fill the array; only the first is used for that.
@@ -128,7 +110,7 @@ impl GpuJob for RandomAccess {
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
         let timed = KernelList::default().timed(MODULE, timed_name(spec), 1);
-        Ok(timed.untimed(MODULE, fill_names(spec).iter().copied()).untimed(MODULE, check_names(spec)))
+        Ok(timed.untimed(MODULE, [fill_names(spec), check_names(spec)].concat()))
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -151,14 +133,12 @@ impl GpuJob for RandomAccess {
         if wrong && spec.method == Method::Chained {
             array = gpu.upload(&in_sequence(&spec))?;
         }
-        let expected = match has_partials(&spec) {
-            true => Some((module.kernel(PARTIAL_SUMS)?, gpu.upload(&[0; PARTIALS])?)),
-            false => None,
-        };
+        let checks = check_names(&spec);
+        let expected = |name: &&str| Ok::<_, Failure>((module.kernel(name)?, gpu.upload(&[0; PARTIALS])?));
         Ok(RandomAccess {
             timed: module.kernel(&timed)?,
-            check: module.kernel(check_name(&spec))?,
-            expected,
+            check: module.kernel(checks[0])?,
+            expected: checks.get(1).map(expected).transpose()?,
             array,
             partials: gpu.upload(&[0; PARTIALS])?,
             executed: 0,

@@ -1,6 +1,6 @@
 //! The sequential oracle of random-access, access by access.
 
-use super::spec::{Kernel, Spec};
+use super::{Kernel, Spec};
 use crate::primitives::oracle::{check_length, words64};
 
 /// The four-byte pattern of untouched memory.

@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Moves;
-use crate::case::{Cancel, Failure};
+use crate::device::cpu::POISON;
 use crate::device::cpu::check::{Bitmap, find};
-use crate::device::cpu::{POISON, Pool};
 use crate::inputs::partition_of;
-use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_word, tuple_word};
+use crate::primitives::cpu::prelude::*;
+use crate::primitives::gather_scatter::{Kernel, Source, index_of_tuple_word, tuple_word};
 
 /// The description of the first mistake, if there is one.
 type Mistake = Result<Option<String>, Failure>;

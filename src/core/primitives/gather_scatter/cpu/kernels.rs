@@ -1,5 +1,5 @@
 //! The timed kernels by name: `gather`, `gather_streaming`, `scatter`, `gather_pass` and `scatter_pass`, in one
-//! module per instruction set.
+//! module per instruction set, and the loops, generic over tuple, index and instruction set, which they inline.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
@@ -8,14 +8,137 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m256i;
+use std::mem::MaybeUninit;
 
-use super::body::{self, Move};
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::{Avx2, Avx512};
-use crate::device::cpu::simd::{Index, Scalar};
+use crate::device::cpu::simd::{Index, Lanes, Scalar, Scatter, Simd};
 use crate::device::cpu::{Isa, of_isa};
-use crate::primitives::cpu::tuple::{Halves, Quad};
-use crate::primitives::gather_scatter::spec::{Kernel, Method, Spec};
+use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
+use crate::primitives::gather_scatter::{Kernel, Method, Spec};
+
+/// One launch: `n` locations and the tuples next to them.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    /// R_out; for a gather, from the first of the `n` tuples on.
+    pub to: *mut u8,
+    /// R_in; for a scatter, from the first of the `n` tuples on.
+    pub from: *const u8,
+    /// L, from the first of the `n` tuples on.
+    pub locations: *const u8,
+    pub n: usize,
+    /// First location of the pass.
+    pub low: u64,
+    /// Locations in the pass.
+    pub width: u64,
+}
+
+/// Tuples per iteration of an unrolled loop.
+const UNROLL: usize = 8;
+
+/// Locations that are filtered before the first tuple is moved.
+const BLOCK: usize = 1024;
+
+/// Moves tuple `i` of the launch, whose location is `at`.
+#[inline(always)]
+unsafe fn step<T: Tuple, const SCATTER: bool, const NT: bool>(m: &Move, i: usize, at: usize) {
+    let (to, from) = (m.to.cast::<T>(), m.from.cast::<T>());
+    unsafe {
+        match (SCATTER, NT) {
+            (true, _) => T::take(from.add(i)).put(to.add(at)),
+            (false, true) => T::take(from.add(at)).stream(to.add(i)),
+            (false, false) => T::take(from.add(at)).put(to.add(i)),
+        }
+    }
+}
+
+/// Tuple by tuple.
+#[inline(always)]
+unsafe fn moves<T: Tuple, I: Index, const SCATTER: bool, const NT: bool>(m: &Move) {
+    let locations = m.locations.cast::<I>();
+    unsafe {
+        let mut i = 0;
+        while i + UNROLL <= m.n {
+            let mut u = 0;
+            while u < UNROLL {
+                step::<T, SCATTER, NT>(m, i + u, Scalar::at(locations.add(i + u)));
+                u += 1;
+            }
+            i += UNROLL;
+        }
+        while i < m.n {
+            step::<T, SCATTER, NT>(m, i, Scalar::at(locations.add(i)));
+            i += 1;
+        }
+    }
+}
+
+/// Moves the tuples whose location is in the pass: filters a block of L, then moves the tuples found.
+#[inline(always)]
+unsafe fn filtered<S: Simd, T: Tuple, I: Index, const SCATTER: bool>(m: &Move) {
+    let mut queue = [MaybeUninit::<u32>::uninit(); BLOCK + 16];
+    let queue = queue.as_mut_ptr().cast::<u32>();
+    let locations = m.locations.cast::<I>();
+    let mut start = 0;
+    while start < m.n {
+        let block = if m.n - start < BLOCK { m.n - start } else { BLOCK };
+        unsafe {
+            let found = S::select(locations.add(start), block, m.low, m.width, queue);
+            let mut q = 0;
+            while q < found {
+                let i = start + queue.add(q).read_volatile() as usize;
+                step::<T, SCATTER, false>(m, i, Scalar::at(locations.add(i)));
+                q += 1;
+            }
+        }
+        start += block;
+    }
+}
+
+/// Gathers whole vectors.
+#[inline(always)]
+unsafe fn gathered<S: Lanes<C>, C: Tuple, I: Index, const NT: bool>(m: &Move) {
+    let (to, from, locations) = (m.to.cast::<C>(), m.from.cast::<C>(), m.locations.cast::<I>());
+    unsafe {
+        let mut i = 0;
+        if NT {
+            while i < m.n && !(to.add(i) as usize).is_multiple_of(S::LANES * size_of::<C>()) {
+                step::<C, false, false>(m, i, Scalar::at(locations.add(i)));
+                i += 1;
+            }
+        }
+        while i + S::LANES <= m.n {
+            let data = S::gather(from, S::at(locations.add(i)));
+            if NT {
+                S::stream(to.add(i), data)
+            } else {
+                S::store(to.add(i), data)
+            }
+            i += S::LANES;
+        }
+        if i < m.n {
+            let n = m.n - i;
+            S::store_some(to.add(i), S::gather_some(from, S::at_some(locations.add(i), n), n), n);
+        }
+    }
+}
+
+/// Scatters whole vectors.
+#[inline(always)]
+unsafe fn scattered<S: Scatter<C>, C, I: Index>(m: &Move) {
+    let (to, from, locations) = (m.to.cast::<C>(), m.from.cast::<C>(), m.locations.cast::<I>());
+    unsafe {
+        let mut i = 0;
+        while i + S::LANES <= m.n {
+            S::scatter(to, S::at(locations.add(i)), S::load(from.add(i)));
+            i += S::LANES;
+        }
+        if i < m.n {
+            let n = m.n - i;
+            S::scatter_some(to, S::at_some(locations.add(i), n), S::load_some(from.add(i), n), n);
+        }
+    }
+}
 
 /// A timed kernel.
 ///
@@ -50,17 +173,17 @@ macro_rules! kernels {
             use super::*;
 
             kernel!($features gather: $g4, $g8,
-                body::moves::<Quad, I, false, false>, body::moves::<$wide, I, false, false>);
+                moves::<Quad, I, false, false>, moves::<$wide, I, false, false>);
             kernel!($features gather_streaming: $n4, $n8,
-                body::moves::<Quad, I, false, true>, body::moves::<$wide, I, false, true>);
+                moves::<Quad, I, false, true>, moves::<$wide, I, false, true>);
             kernel!($features scatter: $s4, $s8,
-                body::moves::<Quad, I, true, false>, body::moves::<$wide, I, true, false>);
+                moves::<Quad, I, true, false>, moves::<$wide, I, true, false>);
             kernel!($features gather_pass:
-                body::filtered::<$simd, u32, I, false>, body::filtered::<$simd, u64, I, false>,
-                body::filtered::<$simd, Quad, I, false>, body::filtered::<$simd, $wide, I, false>);
+                filtered::<$simd, u32, I, false>, filtered::<$simd, u64, I, false>,
+                filtered::<$simd, Quad, I, false>, filtered::<$simd, $wide, I, false>);
             kernel!($features scatter_pass:
-                body::filtered::<$simd, u32, I, true>, body::filtered::<$simd, u64, I, true>,
-                body::filtered::<$simd, Quad, I, true>, body::filtered::<$simd, $wide, I, true>);
+                filtered::<$simd, u32, I, true>, filtered::<$simd, u64, I, true>,
+                filtered::<$simd, Quad, I, true>, filtered::<$simd, $wide, I, true>);
 
             pub(super) fn select<I: Index, const Z: usize>(spec: &Spec) -> Timed {
                 let passes = spec.method.segments_and_passes().1;
@@ -77,22 +200,22 @@ macro_rules! kernels {
 }
 
 kernels!(scalar, [], Scalar, Halves,
-    gather: [body::moves::<u32, I, false, false>, body::moves::<u64, I, false, false>],
-    streaming: [body::moves::<u32, I, false, true>, body::moves::<u64, I, false, true>],
-    scatter: [body::moves::<u32, I, true, false>, body::moves::<u64, I, true, false>]);
+    gather: [moves::<u32, I, false, false>, moves::<u64, I, false, false>],
+    streaming: [moves::<u32, I, false, true>, moves::<u64, I, false, true>],
+    scatter: [moves::<u32, I, true, false>, moves::<u64, I, true, false>]);
 
 // AVX2 has no scatter instruction; the substitute below is never selected, because such a case is `n/a`.
 #[cfg(target_arch = "x86_64")]
 kernels!(avx2, ["avx2,popcnt"], Avx2, __m256i,
-    gather: [body::gather::<Avx2, u32, I, false>, body::gather::<Avx2, u64, I, false>],
-    streaming: [body::gather::<Avx2, u32, I, true>, body::gather::<Avx2, u64, I, true>],
-    scatter: [body::moves::<u32, I, true, false>, body::moves::<u64, I, true, false>]);
+    gather: [gathered::<Avx2, u32, I, false>, gathered::<Avx2, u64, I, false>],
+    streaming: [gathered::<Avx2, u32, I, true>, gathered::<Avx2, u64, I, true>],
+    scatter: [moves::<u32, I, true, false>, moves::<u64, I, true, false>]);
 
 #[cfg(target_arch = "x86_64")]
 kernels!(avx512, ["avx512f,avx512vl,avx512bw,avx512dq,popcnt"], Avx512, __m256i,
-    gather: [body::gather::<Avx512, u32, I, false>, body::gather::<Avx512, u64, I, false>],
-    streaming: [body::gather::<Avx512, u32, I, true>, body::gather::<Avx512, u64, I, true>],
-    scatter: [body::scatter::<Avx512, u32, I>, body::scatter::<Avx512, u64, I>]);
+    gather: [gathered::<Avx512, u32, I, false>, gathered::<Avx512, u64, I, false>],
+    streaming: [gathered::<Avx512, u32, I, true>, gathered::<Avx512, u64, I, true>],
+    scatter: [scattered::<Avx512, u32, I>, scattered::<Avx512, u64, I>]);
 
 /// The timed kernel of a case, for an instruction set that is present.
 pub fn timed(spec: &Spec, isa: Isa) -> Timed {

@@ -1,89 +1,51 @@
-//! The CPU job of gather and scatter.
+//! The CPU job of gather and scatter. L and R_in are generated where they will be used.
 
-mod arrays;
-mod body;
 mod certificate;
 pub mod kernels;
-mod partition;
+pub mod partition;
 
-use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::case::{Cancel, Failure, Fault, Verdict, reader};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, fence, pieces};
-use crate::primitives::gather_scatter::partitioned::Cut;
-use crate::primitives::gather_scatter::spec::{Kernel, Method, Source, part, tuple_word};
-use crate::primitives::gather_scatter::{Spec, user_indices};
-use body::Move;
-use kernels::Timed;
-use partition::Partition;
+use super::{Source, Spec, methods, tuple_word, user_indices};
+use crate::case::reader;
+use crate::device::cpu::Blocks;
+use crate::device::cpu::simd::Index;
+use crate::inputs::partition_of;
+use crate::primitives::cpu::prelude::*;
+use kernels::Move;
 
 /// A case with its arrays: R_in, R_out and L.
 pub struct Moves {
-    spec: Spec,
+    pub spec: Spec,
     source: Source,
-    from: Buffer,
-    to: Buffer,
-    locations: Buffer,
+    pub from: Buffer,
+    pub to: Buffer,
+    pub locations: Buffer,
     /// Where each random partition starts; empty without partitions.
     starts: Vec<u64>,
     /// A user-provided L, for the certificate.
     user_indices: Option<Arc<Vec<u64>>>,
-    timed: Timed,
-    /// The additional state of the method `partitioned`.
-    partition: Option<Partition>,
-    fault: Option<Fault>,
-}
-
-/// Tuples of 4 and 8 bytes move by gather and scatter instructions in a single pass. Longer tuples, and tuples
-/// selected by a filter of L, move one by one, for which the widest registers and comparisons are best
-/// (measured on Zen 5: 16 passes over 2^24 tuples run 1.5 times as fast with AVX-512's filter as with the
-/// scalar one). Partitioning stores whole lines, for which the widest registers are best, too.
-fn auto(spec: &Spec) -> Isa {
-    if spec.cut.is_some() {
-        return if Isa::widest() == Isa::Avx512 { Isa::Avx512 } else { Isa::Scalar };
-    }
-    let one_by_one = spec.tuple > 8 || spec.method.segments_and_passes().1 > 1;
-    match (spec.kernel, one_by_one, Isa::widest()) {
-        (Kernel::Gather, true, widest) => widest,
-        (Kernel::Scatter, true, Isa::Avx512) => Isa::Avx512,
-        (Kernel::Gather, false, _) => Isa::for_gathers(),
-        (Kernel::Scatter, _, _) => Isa::for_scatters(),
-    }
+    method: PoolMethod<Moves>,
+    pub fault: Option<Fault>,
 }
 
 impl Moves {
-    /// The launch over tuples `range` of a segment, for locations [low, low + width).
-    fn launch(&self, range: &Range<usize>, low: u64, width: u64) -> Move {
-        let (z, first) = (self.spec.tuple as usize, range.start);
-        let beside = if self.fault == Some(Fault::OffByOne) { z } else { 0 };
-        let (to, from) = match self.spec.kernel {
-            Kernel::Gather => (first * z, beside),
-            Kernel::Scatter => (beside, first * z),
-        };
+    /// Bytes by which the array that is accessed through L is misplaced.
+    pub fn beside(&self) -> usize {
+        if self.fault == Some(Fault::OffByOne) { self.spec.tuple as usize } else { 0 }
+    }
+
+    /// The launch over `n` tuples from `first` on, for these locations.
+    pub fn launch(&self, first: usize, n: usize, locations: Range<u64>) -> Move {
+        let (z, beside) = (self.spec.tuple as usize, self.beside());
+        let (to, from) = if self.spec.scatters() { (beside, first * z) } else { (first * z, beside) };
         Move {
             to: self.to.ptr::<u8>().wrapping_add(to),
             from: self.from.ptr::<u8>().wrapping_add(from),
             locations: self.locations.ptr::<u8>().wrapping_add(first * self.spec.index as usize),
-            n: range.len(),
-            low,
-            width,
-        }
-    }
-
-    /// Pass `pass` of `passes` over tuples `segment`: this worker's part.
-    fn pass(&self, worker: Worker, segment: &Range<usize>, pass: u64, passes: u64) {
-        let n = self.spec.tuples;
-        let wrong = self.fault == Some(Fault::WrongChunk) && passes > 1;
-        let chunk = if wrong && pass + 1 == passes { pass - 1 } else { pass };
-        let (low, high) = (part(chunk, passes, n), part(chunk + 1, passes, n));
-        let fault = if wrong { None } else { self.fault };
-        for piece in pieces(segment.len(), 64, worker, fault) {
-            let range = segment.start + piece.start..segment.start + piece.end;
-            // SAFETY: ranges lie inside the arrays and locations are below n (one more with a fault: the
-            // guard). Workers write disjoint tuples; with a user-provided L they may write the same tuple by
-            // volatile stores, any of which is right.
-            unsafe { (self.timed)(&self.launch(&range, low, high - low)) };
+            n,
+            low: locations.start,
+            width: locations.end - locations.start,
         }
     }
 }
@@ -93,12 +55,9 @@ impl PoolJob for Moves {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Moves, Isa), Failure> {
         let user_indices = user_indices::load(&spec, context.stored)?;
-        let isa = context.isa_or(|| auto(&spec))?;
-        if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
+        let isa = context.isa_or(|| methods::cpu::isa(&spec))?;
+        if spec.scatters() && isa == Isa::Avx2 {
             return Err(reader::avx2_cannot_scatter().into());
-        }
-        if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
-            return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
         }
         let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
         let indices = spec.moves() * spec.index;
@@ -106,37 +65,19 @@ impl PoolJob for Moves {
         let (mut from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
         let mut locations = Buffer::new(indices as usize)?;
         let brought = user_indices.as_deref().map(Vec::as_slice);
-        let starts = arrays::generate(&spec, &source, brought, &mut locations, context)?;
+        let starts = generate(&spec, &source, brought, &mut locations, context)?;
         // Words of longer tuples are numbered consecutively: word k overall is word k of the stream.
         let word = |k| tuple_word(spec.seed, spec.tuple.min(8), k as u64, 0);
         let words = (spec.input() * spec.words()) as usize;
         context.pool.fill_words(&mut from, spec.tuple, words, context.cancel, word)?;
-        let timed = kernels::timed(&spec, isa);
-        let partition = |cut: &Cut| Partition::new(&spec, cut.clone(), isa, context);
-        let partition = spec.cut.as_ref().map(partition).transpose()?;
-        let fault = context.fault;
-        let job = Moves { spec, source, from, to, locations, starts, user_indices, timed, partition, fault };
+        let (method, fault) = (methods::cpu::method(&spec, isa, context)?, context.fault);
+        let job = Moves { spec, source, from, to, locations, starts, user_indices, method, fault };
         job.clear(&context.pool, context.cancel)?;
         Ok((job, isa))
     }
 
     fn execute(&self, worker: Worker) {
-        if let Some(partition) = &self.partition {
-            return self.partitioned(partition, worker);
-        }
-        let (n, (segments, passes)) = (self.spec.moves(), self.spec.method.segments_and_passes());
-        for segment in 0..segments {
-            let range = part(segment, segments, n) as usize..part(segment + 1, segments, n) as usize;
-            for pass in 0..passes {
-                self.pass(worker, &range, pass, passes);
-                if segments * passes > 1 {
-                    worker.meet();
-                }
-            }
-        }
-        if self.spec.method == Method::Streaming {
-            fence();
-        }
+        (self.method)(self, worker);
     }
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
@@ -151,4 +92,74 @@ impl PoolJob for Moves {
         };
         Ok(Verdict::of(mistake, self.spec.output()))
     }
+}
+
+/// Writes L. For random partitions, returns where each partition starts, followed by n; otherwise an empty
+/// vector.
+fn generate(
+    spec: &Spec,
+    source: &Source,
+    user_indices: Option<&[u64]>,
+    to: &mut Buffer,
+    context: &Context,
+) -> Result<Vec<u64>, Failure> {
+    let (n, pool, cancel) = (spec.moves() as usize, &context.pool, context.cancel);
+    match (user_indices, source) {
+        (Some(all), _) => pool.fill_words(to, spec.index, n, cancel, |i| all[i])?,
+        (None, &Source::Partitions { count, seed }) => {
+            let make = if spec.index == 4 { partitions::<u32> } else { partitions::<u64> };
+            return make(n, count, seed, to, context);
+        }
+        (None, source) => {
+            pool.fill_words(to, spec.index, n, cancel, |i| source.location(i as u64).unwrap_or(0))?;
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Each worker counts the tuples of each partition in its part; a scan over partitions and, within a partition,
+/// over workers gives each worker its first place in each partition; each worker then hands out places in the
+/// order of its tuples. L is therefore stable.
+fn partitions<I: Index>(
+    n: usize,
+    count: u64,
+    seed: u64,
+    to: &Buffer,
+    context: &Context,
+) -> Result<Vec<u64>, Failure> {
+    let Context { pool, cancel, .. } = context;
+    let mut places = pool.try_run(|worker| {
+        let mut counts = vec![0u64; count as usize];
+        for block in Blocks::of(part(n, worker.index, worker.count)) {
+            cancel.check()?;
+            for i in block {
+                counts[partition_of(seed, i as u64, count) as usize] += 1;
+            }
+        }
+        Ok(counts)
+    })?;
+    let (mut starts, mut next) = (Vec::with_capacity(count as usize + 1), 0);
+    for partition in 0..count as usize {
+        starts.push(next);
+        for worker in &mut places {
+            next += std::mem::replace(&mut worker[partition], next);
+        }
+    }
+    starts.push(next);
+    let places: Vec<Mutex<Vec<u64>>> = places.into_iter().map(Mutex::new).collect();
+    pool.try_run(|worker| {
+        let mut places = places[worker.index].lock().unwrap_or_else(PoisonError::into_inner);
+        for block in Blocks::of(part(n, worker.index, worker.count)) {
+            cancel.check()?;
+            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+            let locations = unsafe { to.write::<I>(block.clone()) };
+            for (location, i) in locations.iter_mut().zip(block) {
+                let place = &mut places[partition_of(seed, i as u64, count) as usize];
+                *location = I::of(*place);
+                *place += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(starts)
 }

@@ -1,9 +1,4 @@
-//! The method `partitioned` on CPUs: its state besides R_in, R_out and L, and its passes.
-//!
-//! In each pass every worker counts the digit values of its part of L. Exclusive sums over values and, within a
-//! value, over workers give the start of each worker's pairs of each value, so the pass is stable; then every
-//! worker moves its part. The last pass scatters the pairs in their final order, each worker its part, and
-//! prefetches the lines of the next chunk meanwhile.
+//! The timed loops of the method `partitioned`.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
@@ -12,136 +7,45 @@
 
 use std::ops::Range;
 
-use super::{Buffer, Moves};
-use crate::case::{Failure, Fault};
-use crate::device::cpu::check::poison;
+use crate::device::cpu::Isa;
 use crate::device::cpu::memory::prefetch_to_write;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::Avx512;
 use crate::device::cpu::simd::{Index, Scalar};
-use crate::device::cpu::{Context, Isa, Worker, fence, part, pieces};
-use crate::primitives::cpu::combine::{Labels, WorkerPart, WorkerTables, begin, count, sort};
+use crate::primitives::cpu::combine::{Labels, WorkerPart, count, sort};
 use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
-use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
-use crate::primitives::gather_scatter::spec::Spec;
-
-/// The state that partitioning needs.
-pub struct Partition {
-    cut: Cut,
-    loops: Loops,
-    /// L and R between the passes.
-    pairs: Vec<(Buffer, Buffer)>,
-    /// The tables of each worker.
-    own: Vec<WorkerTables>,
-}
-
-/// Allocates the tables and groups of a worker.
-fn own(spec: &Spec, digits: &[Digit]) -> Result<WorkerTables, Failure> {
-    let values = digits.iter().map(|digit| digit.values() as usize);
-    let pair = (spec.tuple + spec.index) as usize;
-    let staging = values.clone().map(|values| values * group(spec, values) * pair).max().unwrap_or(0);
-    WorkerTables::new(values.max().unwrap_or(0), staging)
-}
-
-impl Partition {
-    /// Allocates the state for a case with this cut. The pairs' memory is first touched by the workers that read it.
-    pub fn new(spec: &Spec, cut: Cut, isa: Isa, context: &Context) -> Result<Partition, Failure> {
-        let buffer = |bytes: u64| {
-            let buffer = Buffer::new((spec.moves() * bytes) as usize)?;
-            poison(&context.pool, &buffer, bytes as usize, context.cancel)?;
-            Ok::<_, Failure>(buffer)
-        };
-        let pairs = |_| Ok::<_, Failure>((buffer(spec.index)?, buffer(spec.tuple)?));
-        let pairs = (0..cut.digits.len().min(2)).map(pairs).collect::<Result<_, _>>()?;
-        let own = |_| own(spec, &cut.digits);
-        let own = (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?;
-        Ok(Partition { loops: loops(spec, isa), cut, pairs, own })
-    }
-}
-
-/// L and R, or copies of them.
-type Pairs = (*mut u8, *mut u8);
-
-impl Moves {
-    /// One worker's share of an execution.
-    pub(super) fn partitioned(&self, partition: &Partition, worker: Worker) {
-        let mut from = (self.locations.ptr::<u8>(), self.from.ptr::<u8>());
-        for (pass, &digit) in partition.cut.digits.iter().enumerate() {
-            let pairs = &partition.pairs[pass % 2];
-            let to = (pairs.0.ptr::<u8>(), pairs.1.ptr::<u8>());
-            self.partition_pass(partition, worker, digit, from, to);
-            from = to;
-        }
-        self.write(partition, from, worker);
-    }
-
-    fn partition_pass(&self, partition: &Partition, worker: Worker, digit: Digit, from: Pairs, to: Pairs) {
-        let own = &partition.own[worker.index];
-        let values = digit.values() as usize;
-        let range = part(self.spec.moves() as usize, worker.index, worker.count);
-        let mut part =
-            WorkerPart { range, ..own.part(values, (from.0, from.1), to, group(&self.spec, values)) };
-        // SAFETY: the arrays are as long as the case, the tables have one entry per digit value, and the parts
-        // of workers are disjoint, in the input and, by their counts, in the output.
-        unsafe {
-            own.counts.write::<u64>(0..values).fill(0);
-            (partition.loops.count)(digit, &part);
-            worker.meet();
-            begin(&partition.own, worker.index, values);
-            part.next = own.next.ptr();
-            (partition.loops.sort)(digit, &part);
-        }
-        fence();
-        worker.meet();
-    }
-
-    /// Writes R_out from the pairs in their final order.
-    fn write(&self, partition: &Partition, (locations, tuples): Pairs, worker: Worker) {
-        let beside = if self.fault == Some(Fault::OffByOne) { self.spec.tuple as usize } else { 0 };
-        for range in pieces(self.spec.moves() as usize, 64, worker, self.fault) {
-            let last = Last {
-                range,
-                locations,
-                tuples,
-                to: self.to.ptr::<u8>().wrapping_add(beside),
-                places: self.spec.output() as usize,
-                chunk: 1 << partition.cut.shift,
-            };
-            // SAFETY: as for the passes of the other methods.
-            unsafe { (partition.loops.write)(&last) };
-        }
-    }
-}
+use crate::primitives::gather_scatter::Spec;
+use crate::primitives::gather_scatter::methods::Digit;
 
 /// A loop over a part.
 ///
 /// # Safety
 /// The pointers are valid as described by their fields, locations and values are in range, and the processor has the
 /// instruction set.
-type Loop = unsafe fn(Digit, &WorkerPart);
+pub type Loop = unsafe fn(Digit, &WorkerPart);
 
 /// One worker's part of the last pass.
 #[derive(Clone, Debug)]
-struct Last {
+pub struct Last {
     /// The pairs that the worker writes.
-    range: Range<usize>,
+    pub range: Range<usize>,
     /// All pairs.
-    locations: *const u8,
-    tuples: *const u8,
+    pub locations: *const u8,
+    pub tuples: *const u8,
     /// R_out.
-    to: *mut u8,
+    pub to: *mut u8,
     /// Number of tuples in R_out.
-    places: usize,
+    pub places: usize,
     /// Tuples per chunk.
-    chunk: usize,
+    pub chunk: usize,
 }
 
 /// The loops of a case.
 #[derive(Clone, Copy, Debug)]
-struct Loops {
-    count: Loop,
-    sort: Loop,
-    write: unsafe fn(&Last),
+pub struct Loops {
+    pub count: Loop,
+    pub sort: Loop,
+    pub write: unsafe fn(&Last),
 }
 
 impl<I: Index> Labels<I> for Digit {
@@ -185,7 +89,7 @@ unsafe fn sort_avx512<T: Tuple, I: Index + Tuple>(digit: Digit, part: &WorkerPar
 }
 
 /// The loops of a case, for an instruction set that is present.
-fn loops(spec: &Spec, isa: Isa) -> Loops {
+pub fn loops(spec: &Spec, isa: Isa) -> Loops {
     match spec.index {
         4 => by_tuple::<u32>(spec.tuple, isa),
         _ => by_tuple::<u64>(spec.tuple, isa),

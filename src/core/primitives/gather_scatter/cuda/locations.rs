@@ -1,13 +1,10 @@
 //! L on the device: closed forms, random partitions by a stable count, and user-provided arrays.
 
-use crate::case::{Cancel, Failure};
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args, device_struct};
-use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{BLOCK, ZipfTable, array, grid, launch_over, length, words32};
-use crate::primitives::gather_scatter::spec::{Source, Spec};
+use crate::primitives::cuda::prelude::*;
+use crate::primitives::cuda::{ZipfArg, ZipfTable, words32};
 use crate::primitives::gather_scatter::user_indices::checksum;
-use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
+use crate::primitives::gather_scatter::{COUNTING_CHUNKS, Source, Spec};
 
 device_struct! {
     /// L as a function of i: `Locations` in `kernels/gather_scatter/gather_scatter.cu`.
@@ -15,10 +12,7 @@ device_struct! {
         kind: u32,
         unused: u32,
         key: u64,
-        cumulative: DevicePtr<u64>,
-        start: DevicePtr<u64>,
-        guide: DevicePtr<u32>,
-        spread: Permutation,
+        zipf: ZipfArg,
     }
 }
 
@@ -72,11 +66,7 @@ impl Locations {
         cancel: &Cancel,
     ) -> Result<Locations, Failure> {
         let source = spec.source()?;
-        let table = match &source {
-            Source::Zipf(zipf) => Some(ZipfTable::new(gpu, zipf)?),
-            _ => None,
-        };
-        let closed = closed_form(&source, table.as_ref())?;
+        let (closed, table) = closed_form(gpu, &source)?;
         let [fill, partition @ ..] = module.kernels(kernels(spec))?;
         let mut starts = None;
         match (user_indices, source) {
@@ -96,23 +86,18 @@ impl Locations {
     }
 }
 
-fn closed_form(source: &Source, table: Option<&ZipfTable>) -> Result<ClosedForm, Failure> {
-    let (kind, key, spread) = match source {
+fn closed_form(gpu: &Gpu, source: &Source) -> Result<(ClosedForm, Option<ZipfTable>), Failure> {
+    let (kind, key, table) = match source {
         Source::Sequential => (SEQUENTIAL, 0, None),
-        Source::Random(permutation) => (RANDOM, 0, Some(*permutation)),
-        Source::Zipf(zipf) => (ZIPF, key64(zipf.seed), Some(zipf.spread)),
+        Source::Random(_) => (RANDOM, 0, None),
+        Source::Zipf(zipf) => (ZIPF, key64(zipf.seed), Some(ZipfTable::new(gpu, zipf)?)),
         Source::Partitions { .. } | Source::Given => (PARTITIONS, 0, None),
     };
-    let none = || Failure::Failed("no permutation of 1".to_owned());
-    Ok(ClosedForm {
-        kind,
-        unused: 0,
-        key,
-        cumulative: table.map_or(DevicePtr::null(), |table| table.cumulative.pointer()),
-        start: table.map_or(DevicePtr::null(), |table| table.start.pointer()),
-        guide: table.map_or(DevicePtr::null(), |table| table.guide.pointer()),
-        spread: spread.or_else(|| Permutation::new(1, 0)).ok_or_else(none)?,
-    })
+    let mut zipf = ZipfArg::of(table.as_ref())?;
+    if let Source::Random(permutation) = source {
+        zipf.spread = *permutation;
+    }
+    Ok((ClosedForm { kind, unused: 0, key, zipf }, table))
 }
 
 /// Counts the tuples of each of `count` partitions in each chunk of the input, sums the counts, and places each
@@ -145,6 +130,7 @@ fn partitions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inputs::Permutation;
 
     #[test]
     fn chunks_cover_the_input() {
@@ -159,6 +145,6 @@ mod tests {
     #[test]
     fn the_layout_is_the_kernels() {
         assert_eq!((size_of::<Permutation>(), size_of::<ClosedForm>()), (40, 80));
-        assert_eq!(std::mem::offset_of!(ClosedForm, spread), 40);
+        assert_eq!(std::mem::offset_of!(ClosedForm, zipf.spread), 40);
     }
 }

@@ -1,5 +1,4 @@
-//! gather and scatter on a GPU (`kernels/gather_scatter/gather_scatter.cu`). Each pass is a launch, so it ends before the next
-//! begins.
+//! gather and scatter on a GPU (`kernels/gather_scatter/gather_scatter.cu`).
 //!
 //! The certificate checks that each L\[i\] equals its closed form, and that each tuple is moved as L requires.
 //! Random partitions have no closed form: there each L\[i\] must lie inside its partition, and a bitmap proves
@@ -7,61 +6,70 @@
 //! of R_out must be that of a tuple that goes there, or untouched if a bitmap shows that no tuple goes there.
 
 mod locations;
-mod partitioned;
-mod spans;
 
-use super::spec::{Kernel, Locations as Distribution, Spec};
-use super::tuned::Tuned;
-use super::user_indices;
+use super::methods::passes::{Span, shares, spans};
+use super::{Locations as Distribution, Spec, methods, tuned, user_indices};
+use crate::case::Value;
 use crate::case::gpus::COUNT_KEY;
 use crate::case::tuning::Tuning;
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cuda::{
-    self, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
-    LaunchPlan, OutputArray, Persisting, args, device_struct, pointer_or_null, poison, run_concurrently,
-};
+use crate::device::cuda::{Persisting, pointer_or_null, poison, run_concurrently};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::tiles::Tiles;
-use crate::primitives::cuda::{Fill, array, launch_over, length};
+use crate::primitives::cuda::Fill;
+use crate::primitives::cuda::prelude::*;
 use locations::{ClosedForm, Locations};
-use partitioned::{Pairs, Partitioned};
-use spans::Span;
 
 /// The module that contains the kernels of both primitives.
-const MODULE: &str = "gather_scatter";
+pub const MODULE: &str = "gather_scatter";
 
 /// Fills tuples of 4 bytes; `Fill` handles the other sizes.
 const FILL32: &str = "fill_words32";
 
-/// `EVERYTHING` in the kernels.
-const EVERYTHING: u64 = u64::MAX;
-
-/// A prepared case. R_in and R_out have a guard tuple behind their last one, which the deliberately wrong
-/// implementations may touch.
+/// A prepared case.
 pub struct Move {
+    arrays: Arrays,
+    certify: [Kernel; 3],
+    /// One per GPU.
+    persisting: Vec<Persisting>,
+    /// The share of the GPU that generates and certifies, then those of the other GPUs that the arrays span.
+    shares: Vec<Share>,
+}
+
+/// The arrays of a case. R_in and R_out have a guard tuple behind their last one, which the deliberately wrong
+/// implementations may touch.
+pub struct Arrays {
     spec: Spec,
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
     locations: Locations,
-    certify: [cuda::Kernel; 3],
-    /// One per GPU.
-    persisting: Vec<Persisting>,
-    /// State of the method `partitioned`, which handles each span.
-    partitioned: Option<Partitioned>,
-    /// The share of the GPU that generates and certifies, then those of the other GPUs that the arrays span.
-    shares: Vec<Share>,
     /// Tuples by which the randomly accessed array is misplaced.
     shift: u64,
+}
+
+/// The places of the arrays where a launch begins.
+#[derive(Clone, Copy)]
+pub struct At {
+    pub output: DevicePtr<u32>,
+    pub input: DevicePtr<u32>,
+    pub locations: DevicePtr<u32>,
+}
+
+impl Arrays {
+    /// Where the launch for a span begins.
+    pub fn at(&self, span: &Span) -> Result<At, Failure> {
+        let at = |buffer: &DeviceBuffer<u32>, byte: u64| buffer.pointer_at(length(byte / 4)?);
+        let Spec { tuple, index, .. } = self.spec;
+        let (beside, by_location) = (span.first * tuple, self.shift * tuple);
+        let scatters = self.spec.scatters();
+        let (from, to) = if scatters { (beside, by_location) } else { (by_location, beside) };
+        let locations = at(&self.locations.values, span.first * index)?;
+        Ok(At { output: at(&self.output, to)?, input: at(&self.input, from)?, locations })
+    }
 }
 
 /// One GPU's share of an execution.
 struct Share {
     gpu: Gpu,
-    timed: cuda::Kernel,
-    tiles: Tiles,
-    /// The launches of the GPU.
-    spans: Vec<Span>,
+    method: GpuMethod<Arrays>,
 }
 
 device_struct! {
@@ -91,23 +99,16 @@ fn certifying(spec: &Spec) -> [String; 3] {
     ["certify_move", "certify_given", "certify_landed"].map(|name| format!("{name}_i{}", spec.index))
 }
 
-/// The address of a byte that is the first of a word.
-fn at(buffer: &DeviceBuffer<u32>, byte: u64) -> Result<DevicePtr<u32>, Failure> {
-    buffer.pointer_at(length(byte / 4)?)
-}
-
 impl GpuJob for Move {
     type Case = Spec;
 
     const SPANS: bool = true;
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
-        let spans = spans::spans(spec, None)?.len() as u64;
         let inputs = KernelList::default().untimed(MODULE, Fill::KERNELS).untimed(MODULE, [FILL32]);
         let inputs = inputs.untimed(MODULE, locations::kernels(spec));
-        let direct = u64::from(spec.cut.is_none());
-        let timed = inputs.timed(MODULE, Tuned::of(spec).kernel_name(spec), direct * spans);
-        Ok(timed.and(partitioned::kernels(spec), spans).untimed(MODULE, certifying(spec)))
+        let launches = spans(spec, None)?.len() as u64;
+        Ok(inputs.and(methods::cuda::kernels(spec), launches).untimed(MODULE, certifying(spec)))
     }
 
     /// A single part: `spans` applies a fault once L is known.
@@ -119,8 +120,8 @@ impl GpuJob for Move {
     /// that it holds: those with i in [k·n/N, (k+1)·n/N). The first GPU generates and certifies.
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Move, Failure> {
         let GpuSetup { gpu, others, fault, cancel, stored } = *setup;
-        let (tuned, user_indices) = (Tuned::of(&spec), user_indices::load(&spec, stored)?);
-        if !others.is_empty() && partitioned::workspace(&spec) > 0 {
+        let user_indices = user_indices::load(&spec, stored)?;
+        if !others.is_empty() && methods::costs(&spec).own_bytes > 0 {
             return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));
         }
         let gpus = others.len() as u64 + 1;
@@ -136,32 +137,31 @@ impl GpuJob for Move {
         let user_indices = user_indices.as_deref().map(Vec::as_slice);
         let locations = Locations::new(gpu, &module, &spec, user_indices, values, cancel)?;
         let all = || [gpu].into_iter().chain(others);
-        let by_location = if spec.kernel == Kernel::Gather { &input } else { &output };
-        let persist = |gpu: &Gpu| tuned.0.persist.map(|bytes| gpu.persisting(by_location, bytes));
+        let by_location = if spec.scatters() { &output } else { &input };
+        let persist = |gpu: &Gpu| spec.tuning.persist.map(|bytes| gpu.persisting(by_location, bytes));
         let persisting = all().filter_map(persist).collect::<Result<_, _>>()?;
         let first = |fault| Ok::<_, Failure>((fault, locations.first(&spec)?));
-        let spans = spans::spans(&spec, fault.map(first).transpose()?)?;
+        let spans = spans(&spec, fault.map(first).transpose()?)?;
         let share = |(gpu, spans): (&Gpu, Vec<Span>)| {
-            let timed = gpu.module(MODULE)?.kernel(&tuned.kernel_name(&spec))?;
-            let tiles = Tiles::new(gpu, &timed, &tuned.0, 1)?;
-            Ok(Share { gpu: gpu.clone(), timed, tiles, spans })
+            Ok(Share { gpu: gpu.clone(), method: methods::cuda::method(gpu, &spec, spans)? })
         };
-        let shares = all().zip(spans::shares(&spans, spec.moves(), gpus)).map(share);
+        let shares = all().zip(shares(&spans, spec.moves(), gpus)).map(share);
         Ok(Move {
             shares: shares.collect::<Result<_, Failure>>()?,
             certify: module.kernels(certifying(&spec))?,
-            partitioned: Partitioned::new(gpu, &spec)?,
-            shift: u64::from(fault == Some(Fault::OffByOne)),
-            spec,
-            input,
-            output,
-            locations,
+            arrays: Arrays {
+                shift: u64::from(fault == Some(Fault::OffByOne)),
+                spec,
+                input,
+                output,
+                locations,
+            },
             persisting,
         })
     }
 
     fn enqueue(&mut self, _gpu: &Gpu, _all: LaunchPart) -> Result<(), Failure> {
-        self.shares.iter().try_for_each(|share| self.launch(share))
+        self.shares.iter_mut().try_for_each(|share| (share.method)(&share.gpu, &self.arrays))
     }
 
     /// Waits for the other GPUs, so that subsequent work on the first GPU sees what they have written.
@@ -171,22 +171,25 @@ impl GpuJob for Move {
 
     /// Several GPUs run at the same time; the time is measured from the first start to the last end.
     fn time(&mut self, _gpu: &Gpu, _plan: &LaunchPlan, batch: u32) -> Result<f64, Failure> {
-        let this = &*self;
-        let timed = |share: &Share| share.gpu.timed(&mut || (0..batch).try_for_each(|_| this.launch(share)));
-        match this.shares.as_slice() {
+        let arrays = &self.arrays;
+        let timed = |Share { gpu, method }: &mut Share| {
+            gpu.timed(&mut || (0..batch).try_for_each(|_| method(gpu, arrays)))
+        };
+        match &mut self.shares[..] {
             [alone] => timed(alone),
-            all => {
-                run_concurrently(all.iter().map(|share| (share.gpu.clone(), move || timed(share))).collect())
-            }
+            all => run_concurrently(
+                all.iter_mut().map(|share| (share.gpu.clone(), move || timed(share))).collect(),
+            ),
         }
     }
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
-        vec![OutputArray::new(&mut self.output, self.spec.tuple).first(self.spec.output())]
+        let Arrays { spec, output, .. } = &mut self.arrays;
+        vec![OutputArray::new(output, spec.tuple).first(spec.output())]
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
-        let (spec, n) = (&self.spec, self.spec.output());
+        let (spec, n) = (&self.arrays.spec, self.arrays.spec.output());
         let mut bitmap: Option<DeviceBuffer<u32>> = match bitmap(spec) {
             0 => None,
             bytes => Some(array(gpu, bytes / 4)?),
@@ -195,7 +198,7 @@ impl GpuJob for Move {
             bitmap.as_mut().map_or(Ok(()), |bitmap| gpu.memset32(bitmap, 0))?;
             self.check(gpu, self.claim(bitmap.as_ref()), report)
         })?;
-        let Locations { checksum, starts, .. } = &self.locations;
+        let Locations { checksum, starts, .. } = &self.arrays.locations;
         let other = checksum
             .is_some_and(|sum| sum != finding.sum)
             .then(|| "L on the device is not the array that was brought: its checksum differs".to_owned());
@@ -210,73 +213,48 @@ impl GpuJob for Move {
 
     /// Where a method takes segments one at a time, the case declares the footprint of one.
     fn moved(&self, _declared: [u64; 2]) -> [u64; 2] {
-        let spec = &self.spec;
+        let spec = &self.arrays.spec;
         [spec.input() * spec.tuple + spec.moves() * spec.index, spec.output() * spec.tuple]
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        if self.partitioned.is_some() {
+        if self.arrays.spec.cut.is_some() {
             return Vec::new();
         }
         let persist = self.persisting.first().map(Persisting::bytes);
         let count = Some(self.shares.len() as u64).filter(|&gpus| gpus > 1);
         let count = count.map(|gpus| (COUNT_KEY.to_owned(), Value::Int(gpus)));
-        Tuning { persist, ..Tuned::of(&self.spec).0 }.resolved().into_iter().chain(count).collect()
+        Tuning { persist, ..tuned::tuning(&self.arrays.spec) }.resolved().into_iter().chain(count).collect()
     }
 }
 
 impl Move {
-    /// Queues one GPU's share of an execution.
-    fn launch(&self, share: &Share) -> Result<(), Failure> {
-        share.spans.iter().try_for_each(|span| self.launch_span(share, span))
-    }
-
-    fn launch_span(&self, share: &Share, span: &Span) -> Result<(), Failure> {
-        let (Share { gpu, timed, tiles, .. }, spec) = (share, &self.spec);
-        let Span { first, count, low, high } = *span;
-        let (beside, by_location) = (first * spec.tuple, self.shift * spec.tuple);
-        let (from, to) = match spec.kernel {
-            Kernel::Gather => (by_location, beside),
-            Kernel::Scatter => (beside, by_location),
-        };
-        let (output, input) = (at(&self.output, to)?, at(&self.input, from)?);
-        let locations = at(&self.locations.values, first * spec.index)?;
-        if let Some(partitioned) = &self.partitioned {
-            return partitioned.execute(gpu, spec, Pairs { tuples: input, locations }, output, count);
-        }
-        let ((full, tiled), blocks) = (tiles.full(count), tiles.blocks(count));
-        // No location lies outside the chunk, and every tuple has a thread.
-        let every = low == 0 && high == spec.tuples && tiles.one_each(count);
-        let width = if every { EVERYTHING } else { high - low };
-        let args = args![output, input, locations, full, tiled, count, low, width];
-        gpu.launch(timed, blocks, tiles.block, 0, args)
-    }
-
     /// Queues the check of all of L and R_out.
     fn check(&self, gpu: &Gpu, claim: Claim, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
-        let ([moved, user_indices, landed], values) = (&self.certify, &self.locations.values);
-        if self.locations.checksum.is_none() {
+        let ([moved, user_indices, landed], values) = (&self.certify, &self.arrays.locations.values);
+        if self.arrays.locations.checksum.is_none() {
             return launch_over(gpu, moved, claim.n, args![values, claim, report]);
         }
-        let places = self.spec.tuples;
+        let places = self.arrays.spec.tuples;
         launch_over(gpu, user_indices, claim.n, args![values, claim, places, report])?;
         let landed = || launch_over(gpu, landed, places, args![values, claim, places, report]);
         if claim.scatter == 0 { Ok(()) } else { landed() }
     }
 
     fn claim(&self, bitmap: Option<&DeviceBuffer<u32>>) -> Claim {
-        let (spec, starts) = (&self.spec, self.locations.starts.as_ref());
+        let Arrays { spec, output, locations, .. } = &self.arrays;
+        let starts = locations.starts.as_ref();
         Claim {
-            output: self.output.pointer(),
+            output: output.pointer(),
             key: key64(spec.seed),
             n: spec.moves(),
             tuple: spec.tuple as u32,
-            scatter: u32::from(spec.kernel == Kernel::Scatter),
+            scatter: u32::from(spec.scatters()),
             starts: pointer_or_null(starts),
             partitions: starts.map_or(0, |starts| starts.len() as u64 - 1),
             partition_key: key64(spec.seed),
             bitmap: pointer_or_null(bitmap),
-            locations: self.locations.closed,
+            locations: locations.closed,
         }
     }
 }
@@ -284,7 +262,7 @@ impl Move {
 /// Generates R_in; its guard is poison.
 fn tuples(
     gpu: &Gpu,
-    module: &cuda::Module,
+    module: &Module,
     spec: &Spec,
     mut input: DeviceBuffer<u32>,
 ) -> Result<DeviceBuffer<u32>, Failure> {
@@ -299,8 +277,9 @@ fn tuples(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
     use super::*;
+    use crate::primitives::gather_scatter::Kernel;
+    use crate::primitives::gather_scatter::tests::spec;
 
     /// The size of the kernels' struct: 64 bytes and the locations' 80.
     #[test]

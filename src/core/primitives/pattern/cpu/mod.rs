@@ -7,15 +7,16 @@
 mod certify;
 pub mod kernels;
 
-use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::case::{Cancel, Failure, Fault, IndexPattern, Verdict};
+use crate::case::IndexPattern;
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Blocks, Buffer, CacheLineSlot, Context, Isa, Pool, PoolJob, Worker, pieces};
+use crate::device::cpu::{Blocks, CacheLineSlot};
 use crate::inputs::mix::word64;
+use crate::primitives::cpu::prelude::*;
 use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::{Spec, Starts};
+use certify::Judge;
 use kernels::{Timed, Uses};
 
 /// A case with its arrays.
@@ -45,10 +46,6 @@ pub struct Patterns {
     fault: Option<Fault>,
     /// Each worker's fold of its last execution, in a separate cache line.
     folds: Vec<CacheLineSlot>,
-}
-
-fn auto(spec: &Spec) -> Isa {
-    if spec.kernel.scatters() { Isa::for_scatters() } else { Isa::for_gathers() }
 }
 
 /// Offset of the indices in their buffer. The dense side begins at a page boundary: a processor that first
@@ -182,7 +179,8 @@ impl PoolJob for Patterns {
     type Case = Spec;
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Patterns, Isa), Failure> {
-        let isa = context.isa_or(|| auto(&spec))?;
+        let scatters = spec.kernel.scatters();
+        let isa = context.isa_or(|| if scatters { Isa::for_scatters() } else { Isa::for_gathers() })?;
         let missing = || Failure::NotApplicable("AVX2 has no scatter instruction".to_owned());
         let timed = kernels::timed(&spec, isa).ok_or_else(missing)?;
         let stores = Spec { method: Method::Direct, ..spec.clone() };
@@ -239,11 +237,11 @@ impl PoolJob for Patterns {
     }
 
     fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        self.wrong_beyond_output(pool, cancel)
+        Judge { case: self, pool, cancel }.wrong_beyond_output()
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let mistake = self.wrong_output(&(0..self.count()), pool, cancel)?;
+        let mistake = Judge { case: self, pool, cancel }.wrong_output(&(0..self.count()))?;
         Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
     }
 

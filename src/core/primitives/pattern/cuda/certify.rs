@@ -8,16 +8,17 @@
 //! executed alone.
 
 use super::{Launch, Patterns};
-use crate::case::{Cancel, Failure};
-use crate::device::cuda::{DeviceBuffer, Gpu, GpuJob, LaunchPart, POISON32, args};
+use crate::device::cuda::POISON32;
 use crate::inputs::mix::key64;
 use crate::primitives::Problem;
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{array, launch_over, length};
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
 use crate::primitives::range::{Range, windows};
+
+/// The description of the first mistake, if there is one.
+type Mistake = Result<Option<String>, Failure>;
 
 /// Maximum number of words that the timed kernel's blocks may leave: 64 MiB.
 const LEFT_WORDS: u64 = 1 << 23;
@@ -75,11 +76,7 @@ fn clear(gpu: &Gpu, bitmaps: &mut Bitmaps) -> Result<(), Failure> {
 impl Patterns {
     /// The first mistake that the output of the timed kernel cannot show: in an instantiation that keeps
     /// everything, and in the order of the visits, of which some ranges are executed alone.
-    pub(super) fn wrong_beyond_output(
-        &mut self,
-        gpu: &Gpu,
-        cancel: &Cancel,
-    ) -> Result<Option<String>, Failure> {
+    pub(super) fn wrong_beyond_output(&mut self, gpu: &Gpu, cancel: &Cancel) -> Mistake {
         let mistake = match (self.spec.kernel, self.spec.method) {
             (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
             (kernel, _) if kernel.scatters() => self.scattered(gpu, Expect::Computed, cancel)?,
@@ -90,8 +87,7 @@ impl Patterns {
         }
         // What a gather leaves in shared memory is judged with the rest of its execution.
         let probes = if self.spec.leaves_output() { self.spec.probes() } else { Vec::new() };
-        for window in probes {
-            let Range { first, count } = window;
+        for window @ Range { first, count } in probes {
             cancel.check()?;
             self.clear(gpu)?;
             self.execute_part(gpu, LaunchPart { first, count, shift: 0 })?;
@@ -110,12 +106,7 @@ impl Patterns {
 
     /// The first mistake in what executions of the iterations `window` have left since the last clearing; where
     /// they leave nothing, or more than bitmaps describe, the timed kernel is executed again.
-    pub(super) fn wrong_output(
-        &mut self,
-        gpu: &Gpu,
-        window: Range,
-        cancel: &Cancel,
-    ) -> Result<Option<String>, Failure> {
+    pub(super) fn wrong_output(&mut self, gpu: &Gpu, window: Range, cancel: &Cancel) -> Mistake {
         match (self.spec.kernel, self.spec.method) {
             (kernel, _) if kernel.scatters() => {
                 let expect = if kernel == Kernel::Gs { Expect::Sparse } else { Expect::Dense };
@@ -136,7 +127,7 @@ impl Patterns {
     }
 
     /// Checks every word, by the instantiation that keeps them.
-    fn kept(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    fn kept(&self, gpu: &Gpu, cancel: &Cancel) -> Mistake {
         let (count, window, p) = (self.spec.count, kept_window(&self.spec), self.spec.length());
         let (side, key) = (self.pattern.side, key64(self.spec.seed));
         let mut kept: DeviceBuffer<u64> = array(gpu, window * p)?;
@@ -153,7 +144,7 @@ impl Patterns {
     }
 
     /// Checks the words that the timed gather leaves, after the kept words were found right.
-    fn left(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    fn left(&self, gpu: &Gpu, cancel: &Cancel) -> Mistake {
         let (timed, side) = (&self.kernels.timed, self.executed());
         let finding = find(gpu, |report| {
             self.plan.parts.iter().try_for_each(|&part| {
@@ -170,7 +161,7 @@ impl Patterns {
     }
 
     /// Checks the dense side that all blocks share: each word must hold a value of one of its writers.
-    fn stored(&self, gpu: &Gpu, window: Range) -> Result<Option<String>, Failure> {
+    fn stored(&self, gpu: &Gpu, window: Range) -> Mistake {
         let Some(shared) = &self.shared else { return Ok(None) };
         let launch = self.timed_launch(gpu, window);
         let finding = find(gpu, |report| self.check_left(gpu, &launch, shared, report))?;
@@ -218,7 +209,7 @@ impl Patterns {
         launch_over(gpu, &self.kernels.check_region, words, args)
     }
 
-    fn folded(&self, gpu: &Gpu, window: Range) -> Result<Option<String>, Failure> {
+    fn folded(&self, gpu: &Gpu, window: Range) -> Mistake {
         let found = self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add);
         let launch = self.launch(gpu, window, SINGLE);
         let (side, key) = (self.pattern.side, key64(self.spec.seed));
@@ -232,13 +223,7 @@ impl Patterns {
     }
 
     /// Checks the whole destination after executions of the iterations `all`.
-    fn wrong_destination(
-        &self,
-        gpu: &Gpu,
-        all: Range,
-        expect: Expect,
-        cancel: &Cancel,
-    ) -> Result<Option<String>, Failure> {
+    fn wrong_destination(&self, gpu: &Gpu, all: Range, expect: Expect, cancel: &Cancel) -> Mistake {
         let words = self.spec.sparse_words();
         let mut bitmaps = bitmaps(gpu, words)?;
         let window = if self.spec.based() { all.count } else { marked_window(&self.spec, self.span()) };
@@ -285,7 +270,7 @@ impl Patterns {
     }
 
     /// Executes an instantiation of the scatter window by window and checks what each leaves.
-    fn scattered(&self, gpu: &Gpu, expect: Expect, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    fn scattered(&self, gpu: &Gpu, expect: Expect, cancel: &Cancel) -> Mistake {
         let window = marked_window(&self.spec, self.span());
         let mut bitmaps = bitmaps(gpu, largest_region(&self.spec, self.span()))?;
         let finding = find(gpu, |report| {

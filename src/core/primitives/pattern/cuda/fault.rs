@@ -6,8 +6,7 @@
 //! δ = 0 all iterations write the same words, so the largest index is replaced instead; so it is if starts are
 //! read from an array, because the single writers are then unknown.
 
-use crate::case::Fault;
-use crate::device::cuda::{LaunchPart, LaunchPlan};
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::pattern::spec::{Method, Spec};
 
 /// The iterations of a case, launch by launch, and the number of words by which the sparse array (the source of

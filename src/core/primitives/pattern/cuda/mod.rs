@@ -5,14 +5,12 @@ mod certify;
 mod fault;
 mod starts;
 
+use crate::case::Value;
 use crate::case::tuning::Tuning;
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cuda::{
-    self, Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuSetup, KernelList, LaunchPart,
-    LaunchPlan, args, device_struct, plain_struct, pointer_or_null, poison,
-};
+use crate::device::cuda::{self, Arg, plain_struct, pointer_or_null, poison};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{Fill, array, length, words32};
+use crate::primitives::cuda::prelude::*;
+use crate::primitives::cuda::{Fill, words32};
 use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::walk::{Dense, KEPT, Shape, Steps, Walk};

@@ -1,12 +1,9 @@
 //! Arrays of starts of a case's uses, in device memory.
 
 use super::{Kernels, Side};
-use crate::case::{Failure, Fault};
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::{scale, word64};
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{array, launch_over, length};
+use crate::primitives::cuda::prelude::*;
 use crate::primitives::pattern::{Spec, Starts};
 use crate::primitives::range::Range;
 
