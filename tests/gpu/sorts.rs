@@ -7,7 +7,7 @@ use scatterlab::case::Verdict;
 use scatterlab::device::cuda::Gpu;
 use scatterlab::primitives::sort::Spec;
 use scatterlab::primitives::sort::cuda::ranking::Ranking;
-use scatterlab::primitives::sort::onesweep::Shape;
+use scatterlab::primitives::sort::methods::onesweep::Shape;
 
 use crate::host::{Host, entries, ptx};
 use crate::prove::{case, prove_all, prove_on};

@@ -2,6 +2,7 @@
 //! untimed kernels.
 
 pub mod check_report;
+pub mod pairs;
 pub mod prelude;
 pub mod tiles;
 mod zipf;

@@ -1,5 +1,8 @@
 //! Digits of keys.
 
+/// Bits of the digits of most methods.
+pub const DIGIT_BITS: u32 = 8;
+
 /// The digits of a field of keys, the lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits {

@@ -14,8 +14,7 @@
 //! Key n, which only a deliberate mistake reads, is the complement of key 0. Value i is a bijection of i, so that a
 //! certificate finds the place in the input from which a key has come.
 
-use super::Spec;
-use super::spec::Distribution;
+use super::{Distribution, Spec};
 use crate::inputs::Zipf;
 use crate::inputs::mix::{index_of_word, mix64, scale, word, word64};
 

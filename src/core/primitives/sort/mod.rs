@@ -13,27 +13,142 @@
 //! alone, in a cache (he2007 §4.1). The sorts of sengupta2007 split by one bit, or by pivots, at a time: all keys, or
 //! tiles that are then merged. A *bitonic* sort is a network of comparisons, which the keys do not change.
 
-pub mod bitonic;
 pub mod cpu;
 pub mod cuda;
 pub mod digits;
-pub mod he2007;
 pub mod keys;
-mod multisplits;
-pub mod onesweep;
+pub mod methods;
 mod oracle;
-pub mod spec;
-pub mod tiles;
 mod work;
 
-pub use spec::Spec;
+pub use methods::Method;
 
+use super::multisplit::Values;
 use super::{Definition, Primitive, Problem};
+use crate::case::table::{choice, count, count_or, float, parameters, words};
 use crate::case::{BlockCost, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Work};
-use he2007::Phases;
+use crate::inputs::zipf::MAX_EXPONENT;
+use digits::Digits;
 use keys::Keys;
-use onesweep::Shape;
-use spec::{Distribution, Method};
+
+/// Upper limit on the number of keys: counts of keys leave two of 32 bits to the states of descriptors.
+pub const MAX_KEYS: u64 = 1 << 30;
+
+const AUTO: &[&str] = &["auto"];
+
+words! {
+    /// The type of a key.
+    pub enum Key {
+        U32 = "u32",
+        U64 = "u64",
+    }
+}
+
+choice! {
+    /// The keys of the input.
+    pub enum Distribution {
+        /// random bits
+        Uniform = "uniform",
+        /// Zipf draws of n random keys, a few of them frequent
+        Zipf = "zipf" main "exponent" {
+            /// the key of rank r is drawn in proportion to r^-exponent
+            exponent: f64 [float(0.0, MAX_EXPONENT)] = "1.0",
+        },
+        /// ascending already, at equal distances
+        Sorted = "sorted",
+        /// descending, at equal distances
+        Reversed = "reversed",
+        /// all the same
+        Equal = "equal",
+        /// draws of a few random keys
+        Few = "few" main "distinct" {
+            /// different keys
+            distinct: u64 [count(1, 1 << 16)] = "16",
+        },
+    }
+}
+
+parameters! {
+    /// A sort, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// keys
+        keys: u64 [count(1, MAX_KEYS)],
+        /// type of a key
+        key: Key = "u32",
+        /// keys alone, or each with a value of this size
+        values: Values = "none",
+        /// the keys of the input
+        distribution: Distribution = "uniform",
+        /// the lowest bit that keys are sorted by
+        begin: u64 [count(0, 63)] = "0",
+        /// the bit behind the highest one that keys are sorted by; auto: all bits from begin on
+        end: Option<u64> [count_or(1, 64, AUTO)] = "auto",
+        /// how the keys are sorted
+        asked as "method": Method = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for; onesweep until a model has chosen for `auto`.
+        method: Method = methods::ONESWEEP,
+    }
+}
+
+impl Spec {
+    /// Reads and checks a case's parameters.
+    ///
+    /// # Errors
+    /// Names the key, or states that the combination does not exist.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let mut spec = Spec::of_table(params, seed)?;
+        spec.method = methods::chosen(&spec)?;
+        let (begin, end) = (spec.begin, spec.digits(8).end.into());
+        if end > 8 * spec.key_bytes() {
+            let message = format!("bit {end} is beyond a key of {} bits", 8 * spec.key_bytes());
+            return Err(Refusal::invalid("end", message));
+        }
+        if begin >= end {
+            return Err(Refusal::invalid("begin", format!("{begin} is not below the end, {end}")));
+        }
+        methods::refusal(&spec).map_or(Ok(spec), |reason| Err(Refusal::NotApplicable(reason.to_owned())))
+    }
+
+    /// The bits that keys are sorted by, in digits of at most `radix` bits.
+    pub fn digits(&self, radix: u32) -> Digits {
+        let end = self.end.unwrap_or(8 * self.key_bytes());
+        Digits { begin: self.begin as u32, end: end as u32, radix }
+    }
+
+    /// Bytes of a key.
+    pub fn key_bytes(&self) -> u64 {
+        if self.key == Key::U32 { 4 } else { 8 }
+    }
+
+    /// Bytes of a value: 0, 4 or 8.
+    pub fn value(&self) -> u64 {
+        self.values.bytes()
+    }
+
+    /// Bytes of a key, and of a value.
+    pub fn sizes(&self) -> [u64; 2] {
+        [self.key_bytes(), self.value()]
+    }
+
+    /// Bytes of all keys and values.
+    pub fn bytes(&self) -> u64 {
+        self.keys * self.sizes().iter().sum::<u64>()
+    }
+
+    /// The keys and values of the case.
+    pub fn source(&self) -> Keys {
+        Keys::new(self)
+    }
+
+    /// The place in the input whose value this is.
+    #[inline]
+    pub fn source_index(&self, value: u64) -> u64 {
+        keys::index(self.seed, value, self.value())
+    }
+}
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
@@ -41,7 +156,7 @@ impl Definition for Spec {
         "keys, alone or with values, in ascending order of their bits or of a field of them",
         Spec::TABLE,
     )
-    .with_method_candidates(|_, params| Spec::candidates(params))
+    .with_method_candidates(|_, params| methods::candidates(params))
     .with_speed_of_light(SpeedOfLight {
         moves: "keys are read and counted, then keys and values are read and stored for each digit of 8 bits (Adinets \
                 and Merrill 2022)",
@@ -55,26 +170,25 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        Work::of(self.keys, 2 * self.bytes(), work::passes(self)).footprint(work::arrays(self) * self.bytes())
+        let costs = methods::costs(self);
+        Work::of(self.keys, 2 * self.bytes(), costs.passes).footprint(2 * self.bytes() + costs.own_bytes)
     }
 
-    /// The method that `best` resolved to, the size of onesweep's tiles, and the bits of he2007's phases.
+    /// The method that `best` resolved to, and what it has chosen.
     fn resolved(&self) -> Vec<(String, Value)> {
-        let text = |key: &str, word: &str| (key.to_owned(), Value::Text(word.to_owned()));
-        let method = (self.asked == Method::Best).then(|| text("method", self.method.name()));
-        let sweeps = matches!(self.method, Method::Onesweep { .. }) && self.backend.is_cuda();
-        let tile = sweeps.then(|| text("method.onesweep.tile", Shape::of(self).size()));
-        let open = matches!(self.method, Method::He2007Msd { bits: None, .. });
-        let bits = || ("method.he2007-msd.bits".to_owned(), Value::Int(Phases::of(self).bits.into()));
-        method.into_iter().chain(tile).chain(open.then(bits)).collect()
+        let method = || ("method".to_owned(), Value::Text(self.method.name().to_owned()));
+        (self.asked == Method::Best).then(method).into_iter().chain(methods::resolved(self)).collect()
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        onesweep::block_costs(self)
+        match self.backend.is_cuda() {
+            true => methods::costs(self).blocks,
+            false => Err("no profile gives the time that CPUs take to rank keys".to_owned()),
+        }
     }
 
     fn ranking(&self) -> Option<Ranking> {
-        onesweep::ranking(self)
+        methods::onesweep::ranking(self)
     }
 
     fn open(&self) -> bool {
@@ -92,19 +206,6 @@ impl Problem for Spec {
     }
 }
 
-impl Spec {
-    /// The keys and values of the case.
-    pub fn source(&self) -> Keys {
-        Keys::new(self)
-    }
-
-    /// The place in the input whose value this is.
-    #[inline]
-    pub fn source_index(&self, value: u64) -> u64 {
-        keys::index(self.seed, value, self.value())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::words::params;
@@ -112,5 +213,29 @@ mod tests {
 
     pub(super) fn spec(words: &str) -> Spec {
         Spec::from_params(&params(words), 7).expect("a case")
+    }
+
+    fn refusal(words: &str) -> String {
+        Spec::from_params(&params(words), 1).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused_at_its_key() {
+        assert!(refusal("keys=4 begin=8 end=8").starts_with("begin: "));
+        assert!(refusal("keys=4 end=33").starts_with("end: bit 33"));
+        assert!(refusal("keys=4 begin=40").starts_with("begin: 40"));
+        assert!(refusal("keys=1073741825").starts_with("keys: "));
+        assert!(refusal("keys=4 method=onesweep backend=cpu").starts_with("n/a: a method of GPUs"));
+        assert!(refusal("keys=4 method=msd backend=cuda").starts_with("n/a: a method of CPUs"));
+        assert!(
+            refusal("keys=4 key=u64 method=multisplit-lsd backend=cuda").starts_with("n/a: the multisplits")
+        );
+        let division = "keys=4 method=multisplit-lsd method.multisplit-lsd.found=division";
+        assert!(refusal(&format!("{division} backend=cpu")).starts_with("n/a: only bms"));
+        assert!(
+            refusal("keys=4 begin=1 method=library backend=cpu").starts_with("n/a: the standard library")
+        );
+        assert!(refusal("keys=4 values=4B method=library backend=scalar").starts_with("n/a: the standard"));
+        assert!(refusal("keys=4 method=auto backend=cpu").starts_with("n/a: no model predicts"));
     }
 }

@@ -6,38 +6,24 @@
 //! Digits of few bits have so few parts that the ends of all stay in cache; without this optimisation there is one phase
 //! by the bits of all.
 
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of `Run` asks for"
-)]
+#![expect(clippy::undocumented_unsafe_blocks, reason = "each caller promises what `Run` asks for")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::ops::Range;
 
-use super::msd::{ByDigits, Counts, InCache, Part, no_counts};
-use super::{Digit, Digits, Key, Place, Sort};
-use crate::device::cpu::{Worker, part};
-use crate::primitives::cpu::tuple::Tuple;
-use crate::primitives::sort::Spec;
-use crate::primitives::sort::he2007::{FITS, Phases};
+use super::in_cache::{ByDigits, Counts, InCache, Part, no_counts};
+use crate::primitives::sort::cpu::prelude::*;
+use crate::primitives::sort::methods::he2007_msd::{FITS, Phases};
 
-/// Bytes of a worker's counts: a table for each phase.
-pub fn table_bytes(spec: &Spec) -> usize {
-    let phases = Phases::of(spec);
-    (0..phases.count).map(|phase| 4 * phases.digit(phase).values()).sum()
-}
-
-/// A worker's share of a sort, as [`Run`](super::Run).
-pub unsafe fn run<K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
+/// A worker's share of a sort, as [`Run`](super::Run); `counts` has a table for each phase.
+pub unsafe fn run<K: Key, V: Tuple>(phases: Phases, counts: *mut u32, sort: &Sort, worker: Worker) {
     let (start, pieces) = sort.share(worker, worker.index);
     let (output, between) = (sort.output.place(), sort.between.place());
     // A single share has nothing to be merged with.
     let (run, other) = if worker.count == 1 { (output, between) } else { (between, output) };
     let [run, other] = [run, other].map(|place| place.further::<K, V>(start));
-    let counts = sort.counts[worker.index].ptr();
-    let mut share = Share { phases: Phases::of(&sort.spec), counts, of_digits: no_counts() };
+    let mut share = Share { phases, counts, of_digits: no_counts() };
     unsafe {
         share.split::<K, V>(0, &pieces, (sort.source::<K, V>(), other), run, run);
         worker.meet();

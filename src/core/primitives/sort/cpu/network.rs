@@ -14,8 +14,9 @@
 
 use std::arch::x86_64::*;
 
-use super::msd::{ByDigits, Counts, FEW, InCache, Part, insert};
-use super::{Digits, None, Place};
+use super::in_cache::{ByDigits, Counts, FEW, InCache, Part, insert};
+use crate::primitives::cpu::tuple::None;
+use crate::primitives::sort::cpu::prelude::*;
 
 /// Keys that the network sorts.
 const MOST: usize = 256;

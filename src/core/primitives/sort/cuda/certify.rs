@@ -1,16 +1,11 @@
 //! The input and the certificate on the device (`kernels/sort/certify.cuh`).
 
-use super::{MODULE, Pairs};
-use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, args, device_struct};
+use super::MODULE;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::check_report::find;
-use crate::primitives::cuda::{ZipfArg, ZipfTable, array, launch_over};
-use crate::primitives::sort::Spec;
-use crate::primitives::sort::digits::Digits;
+use crate::primitives::cuda::{ZipfArg, ZipfTable};
+use crate::primitives::sort::Distribution;
+use crate::primitives::sort::cuda::prelude::*;
 use crate::primitives::sort::keys::{Keys, VALUE};
-use crate::primitives::sort::onesweep::DIGIT_BITS;
-use crate::primitives::sort::spec::Distribution;
 
 device_struct! {
     /// `SortKeys` in the kernels.
@@ -71,7 +66,7 @@ impl Certificate {
             kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
             touched: array(gpu, if spec.value() > 0 { spec.keys.div_ceil(32).max(1) } else { 1 })?,
             tile,
-            words: [spec.key_bytes(), spec.value()].map(|bytes| (bytes / 4) as u32),
+            words: spec.sizes().map(|bytes| (bytes / 4) as u32),
         })
     }
 

@@ -1,15 +1,12 @@
 //! The roof that ranking digits sets to onesweep (`kernels/sort/ranking.cuh`): the same work on chip, on tiles that
 //! stay in shared memory.
 
+use super::MODULE;
 use super::certify::Certificate;
-use super::onesweep::{Launch, Onesweep};
-use super::{MODULE, Pairs};
-use crate::case::{Failure, Verdict};
-use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Plain, args, poison};
-use crate::primitives::multisplit::cuda::fused;
-use crate::primitives::sort::Spec;
-use crate::primitives::sort::digits::Digits;
-use crate::primitives::sort::onesweep::{DIGIT_BITS, Shape, ranked};
+use crate::device::cuda::poison;
+use crate::primitives::sort::cuda::prelude::*;
+use crate::primitives::sort::methods::onesweep::cuda::{Launch, Pass};
+use crate::primitives::sort::methods::onesweep::{Shape, ranked};
 use crate::stats;
 
 /// Rounds of all digits in a launch, so many that loads, stores and the launch itself take less than a hundredth of it.
@@ -38,17 +35,16 @@ impl Ranking {
     /// # Errors
     /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
     pub fn new(gpu: &Gpu, spec: &Spec, blocks: Option<u32>) -> Result<Ranking, Failure> {
-        let (spec, bulk) = (ranked(spec, 1), fused::bulk(gpu.device().compute_capability));
-        let shape = Shape::of(&spec);
-        let shared = shape.shared(bulk) as u32;
+        let spec = ranked(spec, 1);
+        let (shape, Pass { shared, resident, .. }) = (Shape::of(&spec), Pass::new(gpu, &spec)?);
         let kernel = gpu.module(MODULE)?.kernel(&shape.ranking())?;
-        let resident = gpu.max_blocks(&kernel, shape.threads, shared)?.min(Onesweep::resident(gpu, &spec)?);
+        let resident = gpu.max_blocks(&kernel, shape.threads, shared)?.min(resident);
         let blocks = blocks.unwrap_or(resident);
         let spec = ranked(&spec, u64::from(blocks));
-        let input = Pairs::new(gpu, &spec, spec.keys + 1)?;
+        let input = Pairs::new(gpu, spec.keys + 1, spec.sizes())?;
         let certificate = Certificate::of_tiles(gpu, &spec, shape.tile())?;
         certificate.fill(gpu, &input)?;
-        let output = Pairs::new(gpu, &spec, spec.keys)?;
+        let output = Pairs::new(gpu, spec.keys, spec.sizes())?;
         Ok(Ranking {
             shape,
             kernel,

@@ -1,20 +1,32 @@
-//! How onesweep divides keys into tiles, and what its blocks do (`kernels/sort/onesweep.cuh`). Pure.
+//! onesweep (`kernels/sort/onesweep.cuh`; Adinets and Merrill 2022): a histogram of all digits, for which keys are read
+//! once, and a pass for each digit, which reads and writes keys and values once. GPUs only.
 
-use super::spec::{Distribution, Method, Tile};
-use super::{Spec, multisplits};
+use super::{Method, Tile};
 use crate::case::Ranking;
 use crate::case::block_cost::{self, BlockCost, LANES, wavefronts};
+use crate::case::work::{Access, Order};
+use crate::primitives::Costs;
 use crate::primitives::multisplit::scattered;
+use crate::primitives::sort::digits::DIGIT_BITS;
+use crate::primitives::sort::work::{by_way_of_arrays, moved, read_keys, varying};
+use crate::primitives::sort::{Distribution, Spec};
 
-/// Bits of a digit, and its values.
-pub const DIGIT_BITS: u32 = 8;
-pub const DIGITS: u64 = 1 << DIGIT_BITS;
+/// Values of a digit.
+const DIGITS: u64 = 1 << DIGIT_BITS;
 
 /// Bytes of a descriptor.
-pub const DESCRIPTOR: u64 = 4;
+const DESCRIPTOR: u64 = 4;
 
-/// Upper limit on the digits of a key.
-pub const MOST_DIGITS: u64 = 8;
+/// A read of the keys, and a pass per digit. A tile's counts are written by it and read by the spine, its places
+/// the other way round.
+pub fn costs(spec: &Spec) -> Costs {
+    let shape = Shape::of(spec);
+    let counts = 2 * DIGITS * shape.tiles(spec.keys);
+    let descriptors = [Access::writes, Access::reads].map(|of| of("descriptors", DESCRIPTOR, counts));
+    let split = moved(spec, Order::Staged { partitions: DIGITS, tile: shape.tile() }).and(descriptors);
+    let passes = vec![read_keys(spec), split.times(varying(spec, spec.digits(DIGIT_BITS)))];
+    by_way_of_arrays(spec, passes).blocks([count_cost(spec), pass_cost(spec)])
+}
 
 /// The launch shape of a pass: `SortShape` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +140,7 @@ pub fn ranked(spec: &Spec, tiles: u64) -> Spec {
 
 /// The kernel that counts all digits: its name, and its bytes of dynamic shared memory per block. Few keys are
 /// counted in few tables.
-pub fn counting(spec: &Spec) -> (String, u64) {
+fn counting(spec: &Spec) -> (String, u64) {
     let digits = spec.digits(DIGIT_BITS);
     let copies = match spec.key_bytes() {
         _ if spec.method != (Method::Onesweep { tile: Tile::Large }) && spec.keys < 1 << 22 => 2,
@@ -151,27 +163,6 @@ const WIDE: [f64; 2] = [10.0, 6.0];
 /// For 32 keys in the counting kernel: in all, and per digit.
 const READ: [f64; 2] = [3.0, 2.0];
 const COUNTED: [f64; 2] = [4.0, 2.0];
-
-/// Block costs for each pass of a case on a GPU.
-///
-/// # Errors
-/// Methods whose costs are not known.
-pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
-    match spec.method {
-        _ if !spec.backend.is_cuda() => {
-            Err("no profile gives the time that CPUs take to rank keys".to_owned())
-        }
-        Method::Onesweep { .. } => Ok(vec![count_cost(spec), pass_cost(spec)]),
-        Method::SplitRadix { .. } | Method::Quicksort { .. } => {
-            Err("no model covers the splits of a tile in shared memory".to_owned())
-        }
-        Method::He2007Msd { .. } | Method::Bitonic => {
-            Err("no model covers the blocks of he2007's sorts".to_owned())
-        }
-        Method::MultisplitLsd { radix, by, found } => multisplits::block_costs(spec, radix, by, found),
-        _ => Err("the method has not been chosen".to_owned()),
-    }
-}
 
 /// The lowest digits of a group of 32 keys of the case, as its lanes see them.
 fn lowest_digits(spec: &Spec) -> impl Fn(u64) -> Vec<u64> {
@@ -213,10 +204,128 @@ fn pass_cost(spec: &Spec) -> BlockCost {
     cost.with(spec.keys as f64 / LANES as f64, [counts[0] + wide[0], counts[1] + wide[1], shared])
 }
 
+pub mod cuda {
+    use super::{DIGITS, Shape, counting};
+    use crate::device::cuda::KernelName;
+    use crate::primitives::multisplit::cuda::fused::bulk;
+    use crate::primitives::sort::cuda::MODULE;
+    use crate::primitives::sort::cuda::prelude::*;
+
+    /// The module of the passes with bulk copies.
+    const BULK_MODULE: &str = "sort_bulk";
+
+    /// Upper limit on the digits of a key.
+    const MOST_DIGITS: u64 = 8;
+
+    /// Threads per block of the counting kernel, and keys per block at least.
+    const COUNT_THREADS: u32 = 1024;
+    const COUNTED: u64 = 1 << 14;
+
+    device_struct! {
+        /// `Onesweep` in the kernels.
+        pub struct Launch: 112 {
+            pub from: Pair,
+            pub to: Pair,
+            pub between: Pair,
+            pub counts: DevicePtr<u32>,
+            pub cleared: DevicePtr<u32>,
+            pub descriptors: [DevicePtr<u32>; 2],
+            pub tickets: DevicePtr<u32>,
+            pub n: u32,
+            pub tiles: u32,
+            pub begin: u32,
+            pub end: u32,
+            pub digits: u32,
+            pub digit: u32,
+        }
+    }
+
+    /// The kernels that count and that move, on a GPU with bulk copies or without.
+    fn names(spec: &Spec, bulk: bool) -> [KernelName; 2] {
+        let shape = Shape::of(spec);
+        let module = if shape.bulk(bulk) { BULK_MODULE } else { MODULE };
+        [(MODULE, counting(spec).0), (module, shape.name(bulk))]
+    }
+
+    pub fn kernels(spec: &Spec, capability: ComputeCapability) -> KernelList {
+        let [(module, count), (of_pass, pass)] = names(spec, bulk(capability));
+        let passes = u64::from(spec.digits(DIGIT_BITS).count());
+        KernelList::default().timed(module, count, 1).timed(of_pass, pass, passes)
+    }
+
+    /// The kernel of a pass, its bytes of dynamic shared memory per block, and the blocks that are resident at once.
+    pub struct Pass {
+        kernel: Kernel,
+        pub shared: u32,
+        pub resident: u32,
+    }
+
+    impl Pass {
+        /// The pass of a case.
+        ///
+        /// # Errors
+        /// `NotApplicable` if a block does not fit on a multiprocessor; otherwise the driver's error.
+        pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Pass, Failure> {
+            let (shape, bulk) = (Shape::of(spec), bulk(gpu.device().compute_capability));
+            let [_, (module, name)] = names(spec, bulk);
+            let (kernel, shared) = (gpu.module(module)?.kernel(&name)?, shape.shared(bulk) as u32);
+            Ok(Pass { resident: gpu.max_blocks(&kernel, shape.threads, shared)?, kernel, shared })
+        }
+    }
+
+    /// Digits are counted for this execution and the next in turn: each clears the counts of the other.
+    pub fn method(gpu: &Gpu, spec: &Spec) -> Result<GpuMethod<Call>, Failure> {
+        let (shape, digits, (name, counting)) = (Shape::of(spec), spec.digits(DIGIT_BITS), counting(spec));
+        let (count, counting) = (gpu.module(MODULE)?.kernel(&name)?, counting as u32);
+        gpu.max_blocks(&count, COUNT_THREADS, counting)?;
+        let (pass, sms) = (Pass::new(gpu, spec)?, gpu.device().sms.max(1));
+        if pass.resident <= shape.spines {
+            return Err(Failure::NotApplicable(format!(
+                "only {} blocks fit on this GPU, all of them spines",
+                pass.resident
+            )));
+        }
+        let none = vec![0; (MOST_DIGITS * DIGITS) as usize];
+        let mut counts = [gpu.upload(&none)?, gpu.upload(&none)?];
+        let descriptors = || array(gpu, shape.tiles(spec.keys).max(1) * DIGITS);
+        let mut descriptors: [DeviceBuffer<u32>; 2] = [descriptors()?, descriptors()?];
+        // The counting kernel clears the first ones only.
+        descriptors.iter_mut().try_for_each(|words| gpu.memset32(words, 0))?;
+        let tickets = array(gpu, MOST_DIGITS)?;
+        Ok(Box::new(move |gpu, &Call { from, between, to, n }| {
+            counts.swap(0, 1);
+            let launch = Launch {
+                from,
+                to,
+                between,
+                counts: counts[0].pointer(),
+                cleared: counts[1].pointer(),
+                descriptors: descriptors.each_ref().map(DeviceBuffer::pointer),
+                tickets: tickets.pointer(),
+                n: n as u32,
+                tiles: shape.tiles(n) as u32,
+                begin: digits.begin,
+                end: digits.end,
+                digits: digits.count(),
+                digit: 0,
+            };
+            let blocks = grid(n, COUNTED).min(sms);
+            gpu.launch(&count, blocks, COUNT_THREADS, counting, args![launch])?;
+            // Without keys a pass has nothing to do, and its spine nobody to serve.
+            let blocks = (launch.tiles + shape.spines).min(pass.resident);
+            (0..launch.digits).filter(|_| n > 0).try_for_each(|digit| {
+                let launch = Launch { digit, ..launch };
+                gpu.launch(&pass.kernel, blocks, shape.threads, pass.shared, args![launch])
+            })
+        }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
     use super::*;
+    use crate::primitives::Problem;
+    use crate::primitives::sort::tests::spec;
 
     #[test]
     fn blocks_fit() {
@@ -239,11 +348,12 @@ mod tests {
     fn there_is_a_cost_for_each_pass() {
         for words in ["", "values=8B key=u64", "distribution=sorted"] {
             let spec = spec(&format!("keys=100000 backend=cuda {words}"));
-            let costs = block_costs(&spec).expect("counted");
-            assert_eq!(costs.len(), super::super::work::passes(&spec).len(), "{words}");
+            let Costs { passes, blocks, .. } = costs(&spec);
+            let costs = blocks.expect("counted");
+            assert_eq!(costs.len(), passes.len(), "{words}");
             assert!(costs[1].instructions > costs[0].instructions, "{words}");
         }
-        assert!(block_costs(&spec("keys=9 backend=cpu")).is_err());
+        assert!(spec("keys=9 backend=cpu").block_costs().is_err());
     }
 
     #[test]

@@ -1,22 +1,10 @@
-//! *msd*: a split of all keys by the highest digit, and sorts of the parts by one worker each, in its cache:
-//! [`ByDigits`], for keys alone of 32 bits [`ByNetworks`](super::network::ByNetworks), and for those with values of 32
-//! bits [`ByRecords`].
-//!
-//! Keys are read three times, to count, to split and to sort, and values twice; either are written twice, if the parts fit
-//! in caches.
+//! Sorts of a part of the keys by one worker, in its cache: [`ByDigits`], for keys alone of 32 bits
+//! [`ByNetworks`](super::network::ByNetworks), and for those with values of 32 bits [`ByRecords`].
 
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of `Run` asks for"
-)]
+#![expect(clippy::undocumented_unsafe_blocks, reason = "each caller promises what `Run` asks for")]
 
-use std::sync::atomic::Ordering;
-
-use super::{Digit, Digits, Key, Pair, Place, Room, Sort, Spec, lsd};
-use crate::device::cpu::simd::Lanes;
-use crate::device::cpu::{Worker, fence};
-use crate::primitives::cpu::combine::{self, begin};
-use crate::primitives::cpu::tuple::{None, Tuple};
+use crate::primitives::cpu::tuple::None;
+use crate::primitives::sort::cpu::prelude::*;
 
 /// At most this many keys are sorted by insertion.
 pub const FEW: usize = 32;
@@ -38,9 +26,6 @@ const MARGIN: u32 = 4;
 /// Moves per key that insertion may take; beyond them another pass per digit takes less time.
 const MOVES: usize = 8;
 
-/// Most bytes of a worker's room.
-const MOST_ROOM: u64 = 4 << 20;
-
 /// A sort of a part in a worker's cache.
 pub trait InCache<K: Key, V: Tuple> {
     /// What the split moves: keys and values, or records of both.
@@ -54,96 +39,6 @@ pub trait InCache<K: Key, V: Tuple> {
 
     /// Sorts the part, which the split has moved, by a field of its keys, stably where there are values.
     unsafe fn sort(part: Part, field: Digits, counts: &mut Counts);
-}
-
-/// A worker's share of a sort, as [`Run`](super::Run). If one value has so many of the keys that other workers would
-/// wait for the one that sorts them, all of them sort by the lowest digit first instead.
-#[inline(always)]
-pub unsafe fn run<S: Lanes<u64>, C: InCache<K, V>, K: Key, V: Tuple>(sort: &Sort, worker: Worker) {
-    let (high, own) = (sort.spec.high_digit(), &sort.own[worker.index]);
-    let (pieces, source) = (sort.pieces(worker), sort.source::<K, V>());
-    let rest = Digits { end: high.shift, ..sort.spec.digits(8) };
-    let mut part = sort.part(own, high.values(), source, sort.between.place());
-    unsafe {
-        own.counts.ptr::<u64>().write_bytes(0, high.values());
-        for piece in &pieces {
-            part.range = piece.clone();
-            combine::count::<K>(&high, &part);
-        }
-        if worker.index == 0 {
-            sort.next.store(0, Ordering::Relaxed);
-        }
-        worker.meet();
-        let parts = Parts { sort, values: high.values() };
-        let (largest, keys) = parts.largest_and_all();
-        if largest * worker.count > keys && worker.count > 1 {
-            worker.meet();
-            return lsd::run::<S, K, V>(sort, worker);
-        }
-        begin(&sort.own, worker.index, high.values());
-        part.next = own.next.ptr();
-        let digit = Digit { shift: high.shift + C::BELOW, ..high };
-        let moved = |i| {
-            let Pair { key, value } = source.take::<K, V>(i);
-            C::moved(key, value)
-        };
-        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
-            part.range = piece;
-            combine::sort_as::<S, C::Value, C::Key>(&digit, &part, moved);
-        }
-        fence();
-        worker.meet();
-        parts.sort_all::<C, K, V>(rest, &sort.rooms[worker.index]);
-    }
-}
-
-/// Keys for which a worker has room: twice as many as parts of uniform keys have, but no more than caches hold.
-pub fn room(spec: &Spec) -> u64 {
-    let part = spec.keys >> spec.high_digit().bits;
-    (2 * part + FEW as u64).min(MOST_ROOM / (spec.key_bytes() + spec.value()))
-}
-
-/// The parts of a split by the highest digit.
-struct Parts<'a> {
-    sort: &'a Sort,
-    values: usize,
-}
-
-impl Parts<'_> {
-    /// Keys of one value of the digit.
-    unsafe fn count(&self, value: usize) -> usize {
-        self.sort.own.iter().map(|own| unsafe { *own.counts.ptr::<u64>().add(value) as usize }).sum()
-    }
-
-    /// Keys of the largest part, and of all of them.
-    unsafe fn largest_and_all(&self) -> (usize, usize) {
-        let counts = (0..self.values).map(|value| unsafe { self.count(value) });
-        counts.fold((0, 0), |(largest, all), count| (largest.max(count), all + count))
-    }
-
-    /// Sorts the parts that this worker takes.
-    #[inline(always)]
-    unsafe fn sort_all<C: InCache<K, V>, K: Key, V: Tuple>(&self, rest: Digits, room: &Room) {
-        let (between, output) = (self.sort.between.place(), self.sort.output.place());
-        let (mut value, mut start, mut n, mut counts) = (0, 0, 0, no_counts());
-        loop {
-            let taken = self.sort.next.fetch_add(1, Ordering::Relaxed);
-            if taken >= self.values {
-                break;
-            }
-            unsafe {
-                while value <= taken {
-                    start += n;
-                    n = self.count(value);
-                    value += 1;
-                }
-                let to = output.further::<K, V>(start);
-                let room = if n <= room.n { room.place() } else { to };
-                let from = between.further::<C::Key, C::Value>(start);
-                C::sort(Part { from, room, to, n }, rest, &mut counts);
-            }
-        }
-    }
 }
 
 /// Keys that one worker sorts.

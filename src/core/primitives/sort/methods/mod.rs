@@ -1,0 +1,302 @@
+//! The methods of sort, each in a file that states what it does, its passes over memory and its code for each device.
+
+mod bitonic;
+pub mod he2007_msd;
+mod library;
+mod lsd;
+mod msd;
+mod multisplit_lsd;
+pub mod onesweep;
+mod quicksort;
+pub mod split_radix;
+
+use super::{Key, Spec};
+use crate::case::table::{choice, count, words};
+use crate::case::{Params, Refusal, Value};
+use crate::primitives::{Costs, candidates};
+
+choice! {
+    /// How the keys are sorted.
+    #[derive(Eq)]
+    pub enum Method {
+        /// ours: onesweep on GPUs; on CPUs msd, or lsd for at most 2^16 keys
+        Best = "best",
+        /// GPUs: a histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once; a
+        /// digit that all keys have in common takes no pass; from 2^22 keys on blocks have 128 KiB of shared memory
+        Onesweep = "onesweep" main "tile" {
+            /// keys that a block orders at once: 2,048 (small), about 4,096 to 8,192 (medium), up to 16,384 (large); auto:
+            /// larger ones for more keys
+            tile: Tile = "auto",
+        },
+        /// CPUs: a stable split by each digit of 8 bits, the lowest first, with combined writes
+        Lsd = "lsd",
+        /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that
+        /// fit in its cache, digit by digit, or in networks (keys of 32 bits alone, with AVX-512); as lsd where one part
+        /// has more keys than a worker's share
+        Msd = "msd",
+        /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): on GPUs as bms or fused, on CPUs
+        /// as write-combining
+        MultisplitLsd = "multisplit-lsd" main "radix" {
+            /// bits of a digit; the last digit has those that are left
+            radix: u64 [count(1, 8)] = "7",
+            /// GPUs: the method of the multisplits
+            by: Splits = "bms",
+            /// how GPUs find a key's digit: shift: ⌊u / 2^kr⌋ mod 2^r by a shift; division: by an integer division, as the
+            /// paper's delta-buckets, which bms alone has
+            found: Found = "shift",
+        },
+        /// a stable split by each bit, the lowest first (sengupta2007 §5)
+        SplitRadix = "split-radix" main "scope" {
+            /// global: of all keys, bit after bit; block: of tiles that fit in a block's shared memory, on CPUs in a cache,
+            /// which are then merged, two sorted runs at a time, by merge path (the paper merges bitonically)
+            scope: Scope = "global",
+        },
+        /// tiles as those of split-radix, each sorted in passes of segmented scans, which part every segment at its first
+        /// key, and then merged (sengupta2007 §4.1)
+        Quicksort = "quicksort" main "passes" {
+            /// passes at most; a tile that is not in order by then is sorted by splits
+            passes: u64 [count(1, 1 << 16)] = "128",
+        },
+        /// he2007 §4.1: phases that split each part by its next highest bits, each a histogram with one-byte counters of
+        /// threads, a prefix sum and a multi-pass scatter, until parts have at most 4096 keys; GPUs sort these by bitonic
+        /// sort in shared memory; on CPUs each thread sorts its share so, the parts digit by digit in its cache, and all
+        /// merge the shares
+        He2007Msd = "he2007-msd" {
+            /// bits of a phase; unset: the paper's 5 on GPUs, 6 on CPUs
+            bits: Option<u64> [count(1, 8)] = unset,
+            /// GPUs: passes of each scatter, each over a chunk of the output; 1: off
+            passes: u64 [count(1, 64)] = "4",
+            /// CPUs: cache: phases of so few bits that the parts' ends stay in cache; none: a single phase with the bits of all
+            optimised: Optimised = "cache",
+        },
+        /// the bitonic sorting network of all keys, in cache or shared memory where its spans fit; values follow their keys
+        /// at the end, and equal keys are compared by their places
+        Bitonic = "bitonic",
+        /// CPUs: the standard library's unstable sort of keys alone, which one thread computes
+        Library = "library",
+        /// GPUs: the method that the model `sector` expects to be the fastest, from the device's profile: onesweep, or
+        /// multisplit-lsd by 4 to 8 bits
+        Auto = "auto",
+    }
+}
+
+words! {
+    /// The size of a tile.
+    pub enum Tile {
+        Auto = "auto",
+        Small = "small",
+        Medium = "medium",
+        Large = "large",
+    }
+}
+
+words! {
+    /// The method of a sort's multisplits on GPUs.
+    pub enum Splits {
+        Bms = "bms",
+        Fused = "fused",
+    }
+}
+
+words! {
+    /// How a multisplit finds the digit of a key.
+    pub enum Found {
+        Shift = "shift",
+        Division = "division",
+    }
+}
+
+words! {
+    /// What is split at once.
+    pub enum Scope {
+        Global = "global",
+        Block = "block",
+    }
+}
+
+words! {
+    /// The optimisation of he2007's sort on CPUs.
+    pub enum Optimised {
+        Cache = "cache",
+        None = "none",
+    }
+}
+
+/// The method that `best` stands for on GPUs, and `auto` until a model has chosen.
+pub const ONESWEEP: Method = Method::Onesweep { tile: Tile::Auto };
+
+/// At most this many keys are sorted by `lsd` where CPUs choose: parts of them would be too short.
+const FEW: u64 = 1 << 16;
+
+/// The method that is executed.
+///
+/// # Errors
+/// `auto` on processors.
+pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
+    Ok(match spec.asked {
+        Method::Best | Method::Auto if spec.backend.is_cuda() => ONESWEEP,
+        Method::Auto => {
+            let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
+            return Err(Refusal::NotApplicable(reason.to_owned()));
+        }
+        Method::Best if spec.keys <= FEW => Method::Lsd,
+        Method::Best => Method::Msd,
+        asked => asked,
+    })
+}
+
+/// The parameters with each method that `auto` may become, the simplest first.
+pub fn candidates(params: &Params) -> Vec<Params> {
+    let splits = (4..=8).map(|radix| ("multisplit-lsd", vec![("radix", radix)]));
+    let methods = [("onesweep", vec![])].into_iter().chain(splits);
+    candidates::of(params, methods, |params| Spec::from_params(params, 0).is_ok())
+}
+
+/// The reason why a case does not exist; `None` if it does.
+pub fn refusal(spec: &Spec) -> Option<&'static str> {
+    match spec.method {
+        Method::Onesweep { .. } if spec.backend.is_cpu() => Some("a method of GPUs"),
+        Method::Lsd | Method::Msd | Method::Library if spec.backend.is_cuda() => Some("a method of CPUs"),
+        Method::MultisplitLsd { .. } if spec.key == Key::U64 && spec.backend.is_cuda() => {
+            Some("the multisplits of GPUs take u32 keys")
+        }
+        Method::MultisplitLsd { by, found: Found::Division, .. }
+            if by != Splits::Bms || spec.backend.is_cpu() =>
+        {
+            Some("only bms on GPUs divides")
+        }
+        Method::Library if spec.value() > 0 || spec.digits(8).is_field(8 * spec.key_bytes()) => {
+            Some("the standard library's sort takes whole keys alone")
+        }
+        _ => None,
+    }
+}
+
+/// The value that a method has chosen for its open parameter.
+pub fn resolved(spec: &Spec) -> Option<(String, Value)> {
+    match spec.method {
+        Method::Onesweep { .. } if spec.backend.is_cuda() => {
+            let size = onesweep::Shape::of(spec).size().to_owned();
+            Some(("method.onesweep.tile".to_owned(), Value::Text(size)))
+        }
+        Method::He2007Msd { bits: None, .. } => {
+            let bits = he2007_msd::Phases::of(spec).bits;
+            Some(("method.he2007-msd.bits".to_owned(), Value::Int(bits.into())))
+        }
+        _ => None,
+    }
+}
+
+/// The costs of a case by its method.
+pub fn costs(spec: &Spec) -> Costs {
+    match spec.method {
+        Method::Best | Method::Auto | Method::Onesweep { .. } => onesweep::costs(spec),
+        Method::Lsd => lsd::costs(spec),
+        Method::Msd => msd::costs(spec),
+        Method::MultisplitLsd { radix, by, found } => multisplit_lsd::costs(spec, radix, by, found),
+        Method::SplitRadix { scope } => split_radix::costs(spec, scope),
+        Method::Quicksort { .. } => quicksort::costs(spec),
+        Method::He2007Msd { passes, optimised, .. } => he2007_msd::costs(spec, passes, optimised),
+        Method::Bitonic => bitonic::costs(spec),
+        Method::Library => library::costs(spec),
+    }
+}
+
+/// The methods on processors.
+pub mod cpu {
+    use super::{Method, bitonic, he2007_msd, library, lsd, msd, multisplit_lsd, quicksort, split_radix};
+    use crate::primitives::of_gpus;
+    use crate::primitives::sort::cpu::prelude::*;
+
+    /// The method of a case.
+    ///
+    /// # Errors
+    /// Missing memory, and a method of GPUs.
+    pub fn method(made: &Made) -> Result<PoolMethod<Sort>, Failure> {
+        match made.spec.method {
+            Method::Lsd => lsd::cpu::method(made),
+            Method::Msd => msd::cpu::method(made),
+            Method::MultisplitLsd { radix, .. } => multisplit_lsd::cpu::method(made, radix),
+            Method::SplitRadix { scope } => split_radix::cpu::method(made, scope),
+            Method::Quicksort { passes } => quicksort::cpu::method(made, passes),
+            Method::He2007Msd { .. } => he2007_msd::cpu::method(made),
+            Method::Bitonic => Ok(bitonic::cpu::method(made)),
+            Method::Library => Ok(library::cpu::method(made)),
+            Method::Best | Method::Auto | Method::Onesweep { .. } => Err(of_gpus()),
+        }
+    }
+}
+
+/// The methods on GPUs.
+pub mod cuda {
+    use super::{Method, bitonic, he2007_msd, multisplit_lsd, onesweep, quicksort, split_radix};
+    use crate::primitives::of_cpus;
+    use crate::primitives::sort::cuda::prelude::*;
+
+    /// The kernels that an execution launches on a GPU of this generation.
+    ///
+    /// # Errors
+    /// A method of processors; those of a multisplit's parameters.
+    pub fn kernels(spec: &Spec, capability: ComputeCapability) -> Result<KernelList, Failure> {
+        match spec.method {
+            Method::Best | Method::Auto | Method::Onesweep { .. } => {
+                Ok(onesweep::cuda::kernels(spec, capability))
+            }
+            Method::MultisplitLsd { radix, by, .. } => {
+                multisplit_lsd::cuda::kernels(spec, radix, by, capability)
+            }
+            Method::SplitRadix { scope } => Ok(split_radix::cuda::kernels(spec, scope)),
+            Method::Quicksort { .. } => Ok(quicksort::cuda::kernels(spec)),
+            Method::He2007Msd { passes, .. } => Ok(he2007_msd::cuda::kernels(spec, passes)),
+            Method::Bitonic => Ok(bitonic::cuda::kernels(spec)),
+            Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
+        }
+    }
+
+    /// The method of a case.
+    ///
+    /// # Errors
+    /// A method of processors, a GPU that cannot execute it, missing memory, and those of the driver.
+    pub fn method(gpu: &Gpu, spec: &Spec) -> Result<GpuMethod<Call>, Failure> {
+        match spec.method {
+            Method::Best | Method::Auto | Method::Onesweep { .. } => onesweep::cuda::method(gpu, spec),
+            Method::MultisplitLsd { radix, by, found } => {
+                multisplit_lsd::cuda::method(gpu, spec, radix, by, found)
+            }
+            Method::SplitRadix { scope } => split_radix::cuda::method(gpu, spec, scope),
+            Method::Quicksort { passes } => quicksort::cuda::method(gpu, spec, passes),
+            Method::He2007Msd { passes, .. } => he2007_msd::cuda::method(gpu, spec, passes),
+            Method::Bitonic => bitonic::cuda::method(gpu, spec),
+            Method::Lsd | Method::Msd | Method::Library => Err(of_cpus()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+    use crate::primitives::words::params;
+
+    /// Multisplits of GPUs take keys of 32 bits.
+    #[test]
+    fn auto_is_chosen_among_the_methods_of_gpus() {
+        let methods = |words: &str| {
+            let all = candidates(&params(words)).into_iter();
+            all.map(|params| params.text("method").unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        };
+        let splits = ["multisplit-lsd"; 5];
+        assert_eq!(methods("keys=4 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
+        assert_eq!(methods("keys=4 key=u64 method=auto backend=cuda"), ["onesweep"]);
+        assert!(methods("keys=4 backend=cuda").is_empty());
+    }
+
+    #[test]
+    fn best_becomes_a_method() {
+        let method = |words: &str| spec(words).method;
+        assert_eq!(method("keys=4 backend=cuda"), ONESWEEP);
+        assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
+        assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
+        assert_eq!(method("keys=4 method=lsd"), Method::Lsd);
+    }
+}

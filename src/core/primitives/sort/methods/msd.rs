@@ -1,0 +1,182 @@
+//! A split of all keys by their highest digit, with combined writes; then each worker sorts parts in its cache, one after
+//! another. Where one part has more keys than a worker's share, all sort as `lsd`. CPUs only.
+//!
+//! Keys are read three times, to count, to split and to sort, and values twice; either are written twice, if the parts fit
+//! in caches.
+
+use crate::case::work::Order;
+use crate::primitives::Costs;
+use crate::primitives::sort::Spec;
+use crate::primitives::sort::digits::{DIGIT_BITS, Digit, Digits};
+use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, read_keys};
+
+/// Bytes of a small L2 cache.
+const L2: u64 = 1 << 19;
+
+/// A count and a split by the highest digit; then every part is read, and written once it is sorted.
+pub fn costs(spec: &Spec) -> Costs {
+    let split = moved(spec, combined(high_digit(spec).values() as u64));
+    by_way_of_arrays(spec, vec![read_keys(spec), split, moved(spec, Order::Sequential)])
+}
+
+/// The highest digit, by which msd splits all keys: so many parts that one of them and its copy fit in an L2
+/// cache if keys are uniform, but no more than writes can be combined for.
+fn high_digit(spec: &Spec) -> Digit {
+    let Digits { begin, end, .. } = spec.digits(DIGIT_BITS);
+    let parts = (2 * spec.bytes()).div_ceil(L2).next_power_of_two().ilog2();
+    let bits = parts.clamp(8, 11).min(end - begin);
+    Digit { shift: end - bits, bits }
+}
+
+#[expect(clippy::undocumented_unsafe_blocks, reason = "each caller promises what `Run` asks for")]
+pub mod cpu {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::super::lsd::cpu::{self as lsd, Splits};
+    use super::{Spec, high_digit};
+    use crate::device::cpu::simd::{Lanes, Scalar};
+    use crate::primitives::cpu::combine::{self, WorkerTables, begin};
+    use crate::primitives::cpu::tuple::None;
+    use crate::primitives::sort::cpu::in_cache::{ByDigits, ByRecords, FEW, InCache, Part, no_counts};
+    #[cfg(target_arch = "x86_64")]
+    use crate::primitives::sort::cpu::network::ByNetworks;
+    use crate::primitives::sort::cpu::prelude::*;
+
+    /// Most bytes of a worker's room.
+    const MOST_ROOM: u64 = 4 << 20;
+
+    /// The arrays of the workers, and how far they are.
+    struct Own {
+        high: Digit,
+        /// The tables for the highest digit, and for those of `lsd`.
+        splits: Splits,
+        /// Per worker: room in its cache for a part.
+        rooms: Vec<Room>,
+        /// The next part that a worker takes.
+        next: AtomicUsize,
+    }
+
+    pub fn method(made: &Made) -> Result<PoolMethod<Sort>, Failure> {
+        let (spec, high, digits) = (made.spec, high_digit(made.spec), made.spec.digits(DIGIT_BITS));
+        let own = Own {
+            high,
+            splits: Splits::new(made, digits, digits.digit(0).values().max(high.values()))?,
+            rooms: made.each(|| Room::new(spec, room(spec)))?,
+            next: AtomicUsize::new(0),
+        };
+        let run: Run<Own> = match (spec.sizes(), made.isa) {
+            #[cfg(target_arch = "x86_64")]
+            ([4, 0], Isa::Avx512) if !digits.is_field(32) => avx512::msd::<ByNetworks, u32, None>,
+            #[cfg(target_arch = "x86_64")]
+            ([4, 4], Isa::Avx512) => avx512::msd::<ByRecords, u32, u32>,
+            ([4, 4], _) => run::<Scalar, ByRecords, u32, u32>,
+            _ => by_types!(spec, |K, V| match made.isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => avx512::msd::<ByDigits, K, V>,
+                _ => run::<Scalar, ByDigits, K, V>,
+            }),
+        };
+        // SAFETY: the pool's workers all execute, and `run` is for an instruction set that is present.
+        Ok(Box::new(move |sort, worker| unsafe { run(&own, sort, worker) }))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    mod avx512 {
+        use super::{InCache, Key, Own, Sort, Tuple, Worker, run};
+        use crate::device::cpu::simd::Avx512;
+
+        #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
+        pub unsafe fn msd<C: InCache<K, V>, K: Key, V: Tuple>(own: &Own, sort: &Sort, worker: Worker) {
+            unsafe { run::<Avx512, C, K, V>(own, sort, worker) }
+        }
+    }
+
+    /// Keys for which a worker has room: twice as many as parts of uniform keys have, but no more than caches hold.
+    fn room(spec: &Spec) -> u64 {
+        let part = spec.keys >> high_digit(spec).bits;
+        (2 * part + FEW as u64).min(MOST_ROOM / spec.sizes().iter().sum::<u64>())
+    }
+
+    /// A worker's share of a sort, as [`Run`]. If one value has so many of the keys that other workers would
+    /// wait for the one that sorts them, all of them sort by the lowest digit first instead.
+    #[inline(always)]
+    unsafe fn run<S: Lanes<u64>, C: InCache<K, V>, K: Key, V: Tuple>(own: &Own, sort: &Sort, worker: Worker) {
+        let (high, splits, tables) = (own.high, &own.splits, &own.splits.own[worker.index]);
+        let (pieces, source) = (sort.pieces(worker), sort.source::<K, V>());
+        let rest = Digits { end: high.shift, ..sort.spec.digits(8) };
+        let mut part = splits.part(worker.index, high.values(), source, sort.between.place());
+        unsafe {
+            tables.counts.ptr::<u64>().write_bytes(0, high.values());
+            for piece in &pieces {
+                part.range = piece.clone();
+                combine::count::<K>(&high, &part);
+            }
+            if worker.index == 0 {
+                own.next.store(0, Ordering::Relaxed);
+            }
+            worker.meet();
+            let (largest, keys) = own.largest_and_all();
+            if largest * worker.count > keys && worker.count > 1 {
+                worker.meet();
+                return lsd::run::<S, K, V>(splits, sort, worker);
+            }
+            begin(&splits.own, worker.index, high.values());
+            part.next = tables.next.ptr();
+            let digit = Digit { shift: high.shift + C::BELOW, ..high };
+            let moved = |i| {
+                let Pair { key, value } = source.take::<K, V>(i);
+                C::moved(key, value)
+            };
+            for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+                part.range = piece;
+                combine::sort_as::<S, C::Value, C::Key>(&digit, &part, moved);
+            }
+            fence();
+            worker.meet();
+            own.sort_all::<C, K, V>(rest, &own.rooms[worker.index], sort);
+        }
+    }
+
+    impl Own {
+        /// Keys of one value of the digit.
+        unsafe fn count(&self, value: usize) -> usize {
+            let of = |own: &WorkerTables| unsafe { *own.counts.ptr::<u64>().add(value) as usize };
+            self.splits.own.iter().map(of).sum()
+        }
+
+        /// Keys of the largest part, and of all of them.
+        unsafe fn largest_and_all(&self) -> (usize, usize) {
+            let counts = (0..self.high.values()).map(|value| unsafe { self.count(value) });
+            counts.fold((0, 0), |(largest, all), count| (largest.max(count), all + count))
+        }
+
+        /// Sorts the parts that this worker takes.
+        #[inline(always)]
+        unsafe fn sort_all<C: InCache<K, V>, K: Key, V: Tuple>(
+            &self,
+            rest: Digits,
+            room: &Room,
+            sort: &Sort,
+        ) {
+            let (between, output) = (sort.between.place(), sort.output.place());
+            let (mut value, mut start, mut n, mut counts) = (0, 0, 0, no_counts());
+            loop {
+                let taken = self.next.fetch_add(1, Ordering::Relaxed);
+                if taken >= self.high.values() {
+                    break;
+                }
+                unsafe {
+                    while value <= taken {
+                        start += n;
+                        n = self.count(value);
+                        value += 1;
+                    }
+                    let to = output.further::<K, V>(start);
+                    let room = if n <= room.n { room.place() } else { to };
+                    let from = between.further::<C::Key, C::Value>(start);
+                    C::sort(Part { from, room, to, n }, rest, &mut counts);
+                }
+            }
+        }
+    }
+}
