@@ -1,7 +1,6 @@
 //! The use of shared memory by a block that counts there. Pure.
 
-use super::Spec;
-use super::spec::By;
+use super::{By, Spec};
 
 /// Threads of a block that counts in shared memory.
 pub const BLOCK: u32 = 1024;

@@ -1,7 +1,7 @@
 //! The sequential oracle of histogram: integers only, without a table and without an f32.
 
-use super::spec::{BITS, By, Spec};
 use super::values::Values;
+use super::{BITS, By, Spec};
 use crate::primitives::oracle::{check_length, compare_words64};
 
 /// Compares the counts with the definition.

@@ -9,7 +9,7 @@
 //! zipf     4096 · draw i of Zipf over [0, 4096)  +  (u >> 52)
 //! ```
 
-use super::spec::{Distribution, Spec};
+use super::{Distribution, Spec};
 use crate::inputs::Zipf;
 use crate::inputs::mix::word64;
 

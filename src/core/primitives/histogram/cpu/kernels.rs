@@ -15,7 +15,7 @@ use std::arch::x86_64::{__m256, __m512};
 
 use super::lanes::{Lanes, WIDEST};
 use crate::device::cpu::{Isa, of_isa};
-use crate::primitives::histogram::spec::By;
+use crate::primitives::histogram::By;
 use crate::primitives::histogram::table::{Cell, bin};
 
 /// Upper limit on the bins that are counted in registers: each bin takes two instructions per vector. Places

@@ -1,11 +1,6 @@
 //! Vectors of f32 values for each instruction set: their products truncated to integers, and counts of the
 //! values that are at least a splitter.
 
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
-)]
-
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::ptr::read_volatile;
@@ -60,6 +55,13 @@ impl Lanes for __m256 {
     inlined! {
         fn load(from: *const f32) -> __m256 { _mm256_loadu_ps(from) }
         fn splat(value: f32) -> __m256 { _mm256_set1_ps(value) }
+        fn floors(self, scale: f32, to: *mut u32) {
+            let scale = _mm256_set1_pd(f64::from(scale));
+            let low = _mm256_cvtps_pd(_mm256_castps256_ps128(self));
+            let high = _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(self));
+            _mm_storeu_si128(to.cast(), _mm256_cvttpd_epi32(_mm256_mul_pd(low, scale)));
+            _mm_storeu_si128(to.add(4).cast(), _mm256_cvttpd_epi32(_mm256_mul_pd(high, scale)));
+        }
         fn none() -> __m256i { _mm256_setzero_si256() }
         fn count(self, splitter: __m256, counts: __m256i) -> __m256i {
             // A lane that compares true is −1.
@@ -69,17 +71,6 @@ impl Lanes for __m256 {
             let mut lanes = [0u32; 8];
             _mm256_storeu_si256(lanes.as_mut_ptr().cast(), counts);
             lanes.into_iter().map(u64::from).sum()
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn floors(self, scale: f32, to: *mut u32) {
-        unsafe {
-            let scale = _mm256_set1_pd(f64::from(scale));
-            let low = _mm256_cvtps_pd(_mm256_castps256_ps128(self));
-            let high = _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(self));
-            _mm_storeu_si128(to.cast(), _mm256_cvttpd_epi32(_mm256_mul_pd(low, scale)));
-            _mm_storeu_si128(to.add(4).cast(), _mm256_cvttpd_epi32(_mm256_mul_pd(high, scale)));
         }
     }
 }

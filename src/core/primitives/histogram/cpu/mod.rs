@@ -4,15 +4,13 @@
 pub mod kernels;
 mod lanes;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::spec::{By, DOMAIN, real};
 use super::table::{self, Cell};
 use super::values::Values;
-use super::{Spec, oracle};
-use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::cpu::{Buffer, Context, Isa, OutputArray, Pool, PoolJob, Worker, check, part, pieces};
+use super::{By, DOMAIN, Spec, oracle, real};
+use crate::device::cpu::check;
+use crate::primitives::cpu::prelude::*;
 use kernels::{Call, MOST, Timed};
 
 /// A case with its arrays.
@@ -35,26 +33,19 @@ struct Private {
     replicas: Buffer,
     /// The worker's counts, 64 bits per bin.
     counts: Buffer,
-    /// The worker's table of the splitters.
+    /// The worker's table of the splitters, without cells for even bins.
     cells: Buffer,
 }
 
 impl Private {
     fn new(spec: &Spec) -> Result<Private, Failure> {
         let bins = spec.bins as usize;
+        let cells = if spec.by == By::Range { table::cells(bins) } else { 0 };
         Ok(Private {
             replicas: Buffer::new(4 * bins * kernels::replicas(bins))?,
             counts: Buffer::new(8 * bins)?,
-            cells: Buffer::new(size_of::<Cell>() * cells(spec))?,
+            cells: Buffer::new(size_of::<Cell>() * cells)?,
         })
-    }
-}
-
-/// Cells of the table of a case; 0 for even bins.
-fn cells(spec: &Spec) -> usize {
-    match spec.by {
-        By::Range => table::cells(spec.bins as usize),
-        By::Even => 0,
     }
 }
 
