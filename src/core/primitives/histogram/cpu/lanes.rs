@@ -1,11 +1,6 @@
 //! Vectors of f32 values for each instruction set: their products truncated to integers, and counts of the
 //! values that are at least a splitter.
 
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "each block is the body of an unsafe function, whose caller promises what the documentation of its type or trait asks for"
-)]
-
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::ptr::read_volatile;
