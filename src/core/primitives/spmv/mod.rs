@@ -159,7 +159,7 @@ impl Spec {
     /// lanes. Shorter rows are summed faster one by one.
     pub fn fills_vectors(&self) -> bool {
         let lanes = 64 / self.element();
-        matches!(self.method, Method::Row { .. } | Method::Balanced)
+        matches!(self.method, Method::Row { .. } | Method::Balanced | Method::Entries)
             && self.shape.entries >= lanes * self.shape.rows
     }
 
@@ -395,7 +395,9 @@ mod tests {
     #[test]
     fn every_pass_of_work_has_its_cost_or_none_has() {
         let random = "matrix=random matrix.random.rows=100000 matrix.random.entries=20";
-        for method in ["best", "row", "balanced", "sorted", "slices", "blocks", "segscan", "he2007"] {
+        for method in
+            ["best", "row", "balanced", "entries", "sorted", "slices", "blocks", "segscan", "he2007"]
+        {
             let words = format!("{random} method={method}");
             let passes = spec(&format!("{words} backend=cuda")).work();
             let costs = costs(&words).expect("known").len();
