@@ -40,7 +40,7 @@
 //! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `shell` |
 //! | [`spatter`] | Spatter's command line: its meaning, and its output (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
 //! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
-//! | [`doctor`] | disturbances of measurements on a machine, and the cost of the user interface | `case`, `stats`, `files`, `device`, `recipe`, `engine`, `shell`, `run`, `tui` |
+//! | [`doctor`] | disturbances of measurements on a machine | `case`, `files`, `device`, `engine`, `shell`, `run` |
 //! | [`cli`] | the command line | everything but implementations |
 //!
 //! | name | only in |

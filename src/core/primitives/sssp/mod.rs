@@ -25,6 +25,7 @@
 
 pub mod cpu;
 pub mod cuda;
+mod dijkstra;
 mod graph;
 mod methods;
 mod oracle;
