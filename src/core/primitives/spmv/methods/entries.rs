@@ -38,9 +38,9 @@ pub fn share(starts: &[u32], index: usize, count: usize) -> Share {
 
 pub mod cpu {
     use crate::primitives::cpu::prelude::*;
-    use crate::primitives::spmv::cpu::Product;
+    use crate::primitives::spmv::cpu::Spmv;
 
-    pub fn method() -> PoolMethod<Product> {
+    pub fn method() -> PoolMethod<Spmv> {
         Box::new(|product, worker| {
             product.in_shares(worker, &product.call(), &product.timed.gathered, None);
         })

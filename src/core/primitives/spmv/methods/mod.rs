@@ -157,14 +157,14 @@ pub mod cpu {
     use super::{Method, balanced, blocks, entries, he2007, row, segscan};
     use crate::primitives::cpu::prelude::*;
     use crate::primitives::of_gpus;
-    use crate::primitives::spmv::cpu::{Made, Product};
+    use crate::primitives::spmv::cpu::{Made, Spmv};
     use crate::primitives::spmv::{Spec, tiles};
 
     /// The method of a case.
     ///
     /// # Errors
     /// Missing memory, a request to stop, and a method of GPUs.
-    pub fn method(made: &Made) -> Result<PoolMethod<Product>, Failure> {
+    pub fn method(made: &Made) -> Result<PoolMethod<Spmv>, Failure> {
         match made.spec.method {
             Method::Row { .. } => Ok(row::cpu::method()),
             Method::Best | Method::Balanced => Ok(balanced::cpu::method()),
