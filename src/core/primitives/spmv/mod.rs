@@ -393,19 +393,6 @@ mod tests {
     }
 
     #[test]
-    fn every_pass_of_work_has_its_cost_or_none_has() {
-        let random = "matrix=random matrix.random.rows=100000 matrix.random.entries=20";
-        for method in
-            ["best", "row", "balanced", "entries", "sorted", "slices", "blocks", "segscan", "he2007"]
-        {
-            let words = format!("{random} method={method}");
-            let passes = spec(&format!("{words} backend=cuda")).work();
-            let costs = costs(&words).expect("known").len();
-            assert!(costs == 0 || costs == passes.passes.len(), "{method}: {costs}");
-        }
-    }
-
-    #[test]
     fn long_rows_of_threads_are_not_predicted() {
         let of = |entries: u64| {
             costs(&format!(
