@@ -11,7 +11,7 @@ pub use partitioned::{Cut, Digit};
 use super::{Kernel, Spec};
 use crate::case::Params;
 use crate::case::table::{choice, count};
-use crate::primitives::{Costs, candidates};
+use crate::primitives::{Costs, auto_candidates};
 
 /// Maximum number of passes over one segment.
 pub const MAX_PASSES: u64 = 4096;

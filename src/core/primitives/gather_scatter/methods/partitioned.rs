@@ -25,7 +25,7 @@ use super::Method;
 use super::passes::confined;
 use crate::case::work::{Access, Order, Pass};
 use crate::case::{Refusal, Value};
-use crate::primitives::{Costs, groups};
+use crate::primitives::{Costs, write_combining_group};
 
 /// Full key of the parameter `bits`.
 const BITS_KEY: &str = "method.partitioned.bits";

@@ -13,7 +13,7 @@ pub mod split_radix;
 use super::{Key, Spec};
 use crate::case::table::{choice, count, words};
 use crate::case::{Params, Refusal, Value};
-use crate::primitives::{Costs, candidates};
+use crate::primitives::{Costs, auto_candidates};
 
 choice! {
     /// How the keys are sorted.
