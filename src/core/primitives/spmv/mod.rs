@@ -159,7 +159,7 @@ impl Spec {
     /// lanes. Shorter rows are summed faster one by one.
     pub fn fills_vectors(&self) -> bool {
         let lanes = 64 / self.element();
-        matches!(self.method, Method::Row { .. } | Method::Balanced | Method::Entries)
+        matches!(self.method, Method::Row { .. } | Method::Balanced)
             && self.shape.entries >= lanes * self.shape.rows
     }
 

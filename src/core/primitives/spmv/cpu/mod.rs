@@ -42,7 +42,7 @@ pub struct Made<'a> {
 impl Made<'_> {
     /// The share of each worker.
     fn shares(&self) -> Vec<Share> {
-        let (workers, share) = (self.pool.threads(), methods::cpu::share_of(self.spec));
+        let workers = self.pool.threads();
         (0..workers).map(|index| share(&self.matrix.starts, index, workers)).collect()
     }
 
