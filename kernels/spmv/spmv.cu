@@ -140,71 +140,6 @@ template <typename T> LAB void carry(const u32* __restrict__ firsts, const T* __
     if (row < rows && (lane == 0 || before != row)) atomicAdd(&y[row], sum);
 }
 
-// ---- equal shares of the entries -------------------------------------------------------------
-
-// Entries of a lane.
-#define ENTRIES 8u
-
-// The row of an entry, from low to high: the last that begins at or before it.
-LAB u32 row_of(const u32* __restrict__ starts, u32 low, u32 high, u32 entry) {
-    while (low < high) {
-        const u32 middle = high - (high - low) / 2u;
-        if (starts[middle] <= entry) low = middle;
-        else high = middle - 1u;
-    }
-    return low;
-}
-
-// A warp sums as many entries that follow each other as its lanes have, 32 at a time. Only its first and its last row may
-// have entries of other warps; to these it adds.
-template <typename T>
-LAB void by_entries(Csr<T> a, const T* __restrict__ x, const T* __restrict__ z, T* y, u32 rows) {
-    const u32 lane = threadIdx.x % 32u, all = a.starts[rows];
-    const u64 begin = thread_index() / 32u * (32u * ENTRIES);
-    if (begin >= all) return;
-    const u32 first = (u32)begin, count = all - first < 32u * ENTRIES ? all - first : 32u * ENTRIES;
-    u32 columns[ENTRIES];
-    T products[ENTRIES];
-#pragma unroll
-    for (u32 k = 0; k < ENTRIES; ++k) {
-        const u32 at = 32u * k + lane;
-        columns[k] = at < count ? once(a.columns + first + at) : 0u;
-        products[k] = at < count ? once(a.values + first + at) : T(0);
-    }
-#pragma unroll
-    for (u32 k = 0; k < ENTRIES; ++k) {
-        if (32u * k + lane < count) products[k] *= __ldg(x + columns[k]);
-    }
-    const u32 end_row = row_of(a.starts, 0u, rows - 1u, lane < 31u ? first : first + count - 1u);
-    const u32 low = __shfl_sync(ALL_LANES, end_row, 0), high = __shfl_sync(ALL_LANES, end_row, 31);
-    const auto add = [&](u32 row, T sum) {
-        if (row == low || row == high) atomicAdd(&y[row], sum);
-        else put(y, z, row, sum);
-    };
-    // The last row of the entries so far, and their sum of it.
-    u32 open = low;
-    T carried = 0;
-#pragma unroll
-    for (u32 k = 0; k < ENTRIES; ++k) {
-        const u32 at = 32u * k + lane;
-        if (32u * k >= count) break;
-        const u32 row = at < count ? row_of(a.starts, open, high, first + at) : ~0u;
-        T sum = products[k];
-        if (lane == 0 && row == open) sum += carried;
-        else if (lane == 0) add(open, carried);
-        for (u32 step = 1; step < 32u; step *= 2u) {
-            const u32 other = __shfl_up_sync(ALL_LANES, row, step);
-            const T before = __shfl_up_sync(ALL_LANES, sum, step);
-            if (lane >= step && other == row) sum += before;
-        }
-        const u32 next = __shfl_down_sync(ALL_LANES, row, 1);
-        if (lane < 31u && at < count && next != row) add(row, sum);
-        open = __shfl_sync(ALL_LANES, row, 31);
-        carried = __shfl_sync(ALL_LANES, sum, 31);
-    }
-    if (lane == 0 && open != ~0u) add(open, carried);
-}
-
 // ---- blocks of columns whose part of x is in shared memory -----------------------------------
 
 // layers[layer · n + row] = the row's sum over one block of columns. Each thread block has a share of the slices.
@@ -339,9 +274,6 @@ LAB void certify(Csr<T> a, const T* __restrict__ x, const T* __restrict__ z, con
     extern "C" __global__ void __launch_bounds__(THREADS, 5)                                                          \
         spmv_sums_##type(const u32* firsts, Csr<T> a, u64 total, const T* x, const T* z, T* y, T* carries, u32 rows) { \
         balanced<T, false>(firsts, a, total, x, z, y, carries, rows);                                                 \
-    }                                                                                                                 \
-    extern "C" __global__ void spmv_entries_##type(Csr<T> a, const T* x, const T* z, T* y, u32 rows) {                \
-        by_entries(a, x, z, y, rows);                                                                                 \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(1024, 1)                                                             \
         spmv_blocks_##type(Slices s, const u32* shares, const T* x, T* layers, u32 n, u32 columns, u32 width,         \

@@ -34,7 +34,7 @@ pub trait Executor {
     ) -> Result<Box<dyn Prepared>, Failure>;
 
     /// Starts compiling kernels for upcoming cases, given roughly in order of preparation. Compilation pauses
-    /// while anything is [timed](crate::device::alone::timing). A later call, also with an empty list, ends an
+    /// while anything is [timed](crate::device::timing_lock::timing). A later call, also with an empty list, ends an
     /// earlier one. Must not be called while a sample is timed.
     fn compile_ahead(&self, _cases: &[&Case]) {}
 

@@ -13,7 +13,7 @@ use super::schedule::Turn;
 use super::server::Server;
 use super::turns::PlanProgress;
 use crate::case::{Cache, Cancel, Case, Failure, Value, Verdict};
-use crate::device::{Prepared, alone};
+use crate::device::{Prepared, timing_lock};
 use crate::engine::Executor;
 use crate::model;
 use crate::primitives;
@@ -110,7 +110,7 @@ impl<W: Write> Server<W> {
         let taken = loop {
             paused += self.rest(progress)?;
             cancel.check()?;
-            let _alone = alone::timing();
+            let _alone = timing_lock::timing();
             let before = self.executors[host].gpu_conditions();
             self.stage(case, turn.round, Stage::WarmUp)?;
             let cold = measure.cache == Cache::Cold;

@@ -16,7 +16,7 @@ use super::noise_monitor::Watch;
 use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
 use crate::case::{Availability, Device, Failure};
-use crate::device::alone;
+use crate::device::timing_lock;
 use crate::engine::Executor;
 use crate::model::Profiles;
 use crate::model::profiles::ProfileStore;
@@ -170,7 +170,7 @@ impl<W: Write> Server<W> {
         match executor.device().availability {
             Availability::Unavailable { reason } => Err(Failure::NotApplicable(reason)),
             Availability::Available => {
-                let _alone = alone::timing();
+                let _alone = timing_lock::timing();
                 executor.copy_probe()
             }
         }

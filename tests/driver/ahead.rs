@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use scatterlab::case::{Cancel, Case};
-use scatterlab::device::alone;
 use scatterlab::device::cuda::Gpu;
+use scatterlab::device::timing_lock;
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::{self, cuda::CudaExecutor};
 use scatterlab::engine::protocol::{Command, Event};
@@ -106,7 +106,7 @@ fn nothing_is_compiled_ahead_while_something_is_timed() {
     let Some(fake) = Fake::new() else { return };
     let cases = plan().cases;
     let executor = CudaExecutor::default();
-    let timing = alone::timing();
+    let timing = timing_lock::timing();
     executor.compile_ahead(&cases.iter().collect::<Vec<_>>());
     thread::sleep(Duration::from_millis(100));
     assert_eq!(fake.loaded(), 0);

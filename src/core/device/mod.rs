@@ -1,10 +1,10 @@
 //! The devices of the backends: thread pools and SIMD on CPUs, and GPUs by the CUDA driver. Buffers, pools and
 //! streams are specific to a backend; the backends share only [`Prepared`].
 
-pub mod alone;
 pub mod cpu;
 pub mod cuda;
 pub(crate) mod held;
+pub mod timing_lock;
 
 use std::sync::Arc;
 

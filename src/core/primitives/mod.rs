@@ -9,26 +9,25 @@
 
 #[cfg(test)]
 mod any_tests;
-mod candidates;
+mod auto_candidates;
 pub mod cg;
 pub mod compaction;
 mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
-mod groups;
 pub mod hash_search;
 pub mod histogram;
 pub mod implementations;
 pub mod multisplit;
 mod oracle;
 pub mod pattern;
+mod per_gpu;
 mod problem;
 pub mod random_access;
 pub mod range;
 mod real;
 pub mod reduce;
 mod registry;
-mod replicas;
 pub mod scan;
 pub mod shallow_water;
 pub mod sort;
@@ -39,7 +38,8 @@ pub mod suites;
 pub mod tridiagonal;
 #[cfg(test)]
 mod words;
+mod write_combining_group;
 
+pub use per_gpu::{bytes_per_device, check, method_candidates, ranking, work};
 pub use problem::{Costs, Definition, Elsewhere, IndexLookup, Primitive, Problem, of_cpus, of_gpus};
 pub use registry::{find, positions, problem, registry, version, walks};
-pub use replicas::{bytes_per_device, check, method_candidates, ranking, work};

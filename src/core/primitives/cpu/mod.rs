@@ -1,7 +1,7 @@
 //! Code shared by the CPU implementations of the primitives: arrays of keys and values, moves of single tuples, and
 //! software write-combining.
 
-pub mod combine;
 pub mod pairs;
 pub mod prelude;
 pub mod tuple;
+pub mod write_combining;

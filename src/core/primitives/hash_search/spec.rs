@@ -5,7 +5,7 @@ use super::records::Records;
 use crate::case::table::{choice, count, float, parameters, sizes, words};
 use crate::case::{Params, Refusal};
 use crate::inputs::zipf::MAX_EXPONENT;
-use crate::primitives::candidates;
+use crate::primitives::auto_candidates;
 
 /// Most records of a table: ids have 31 bits, and one of them means none.
 pub const MAX_RECORDS: u64 = (1 << 31) - 1;
@@ -216,7 +216,7 @@ impl Search {
     pub fn candidates(params: &Params) -> Vec<Params> {
         let passes = (0..=6).step_by(2).map(|power| ("he2007", vec![("passes", 1 << power)]));
         let methods = [("direct", vec![]), ("partitioned", vec![])].into_iter().chain(passes);
-        candidates::of(params, methods, |params| Search::from_params(params, 0).is_ok())
+        auto_candidates::of(params, methods, |params| Search::from_params(params, 0).is_ok())
     }
 
     /// What the method `best` stands for.
@@ -274,7 +274,7 @@ impl Build {
     /// The parameters with each method that `auto` may become, the simplest first.
     pub fn candidates(params: &Params) -> Vec<Params> {
         let methods = [("atomics", vec![]), ("partitioned", vec![])];
-        candidates::of(params, methods, |params| Build::from_params(params, 0).is_ok())
+        auto_candidates::of(params, methods, |params| Build::from_params(params, 0).is_ok())
     }
 
     /// Reads and checks a case's parameters.

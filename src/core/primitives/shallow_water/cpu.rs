@@ -5,8 +5,8 @@ mod sweep;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::course::Course;
 use super::oracle::Line;
+use super::reference_run::ReferenceRun;
 use super::{Spec, scene};
 use crate::case::{Snapshot, Value};
 use crate::device::cpu::check;
@@ -30,7 +30,7 @@ pub struct ShallowWater {
     beginning: Vec<f32>,
     /// True once a worker has found a place without water.
     dry: AtomicBool,
-    course: Mutex<Course>,
+    course: Mutex<ReferenceRun>,
     fault: Option<Fault>,
     found: Mutex<Vec<(String, Value)>>,
 }
@@ -82,7 +82,7 @@ impl PoolJob for ShallowWater {
     }
 
     fn rewind(&self) {
-        *self.course() = Course::default();
+        *self.course() = ReferenceRun::default();
     }
 
     /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.
@@ -198,7 +198,7 @@ impl PoolJob for ShallowWater {
 
 impl ShallowWater {
     /// The course, which one thread at a time looks at.
-    fn course(&self) -> MutexGuard<'_, Course> {
+    fn course(&self) -> MutexGuard<'_, ReferenceRun> {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,7 +1,7 @@
 //! shallow-water on a GPU (`kernels/shallow_water/shallow_water.cu`). The certificate computes the steps since the last
 //! clearing anew in f64.
 
-use super::course::Course;
+use super::reference_run::ReferenceRun;
 use super::{Spec, Sweep, scene};
 use crate::case::{Snapshot, Value};
 use crate::primitives::cuda::prelude::*;
@@ -68,7 +68,7 @@ pub struct ShallowWater {
     scratch: DeviceBuffer<f32>,
     dry: DeviceBuffer<u32>,
     beginning: Vec<f32>,
-    course: Course,
+    course: ReferenceRun,
     found: Vec<(String, Value)>,
 }
 
@@ -124,14 +124,14 @@ impl GpuJob for ShallowWater {
             scratch: gpu.alloc(length(spec.scratch())?.max(1))?,
             dry: gpu.upload(&[0])?,
             beginning,
-            course: Course::default(),
+            course: ReferenceRun::default(),
             found: Vec::new(),
             spec,
         })
     }
 
     fn rewind(&mut self) {
-        self.course = Course::default();
+        self.course = ReferenceRun::default();
     }
 
     /// Keeps the state, and poisons what lies between the sweeps, on which the next state depends everywhere.

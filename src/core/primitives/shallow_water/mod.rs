@@ -25,10 +25,10 @@
 //! cells times steps. An execution continues where the last one ended; the certificate computes all steps anew in f64, by
 //! elimination with a thread for each line, from the state at the last clearing. Water that falls dry fails the case.
 
-mod course;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
+mod reference_run;
 mod scene;
 
 use super::real::Real;

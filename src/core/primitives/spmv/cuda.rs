@@ -82,7 +82,7 @@ impl Products {
 }
 
 /// A case in device memory. Numbers are 32-bit words; x has one element more, which only a deliberate mistake reads.
-pub struct Product {
+pub struct Spmv {
     spec: Spec,
     starts: DeviceBuffer<u32>,
     columns: DeviceBuffer<u32>,
@@ -110,7 +110,7 @@ pub fn uploaded(gpu: &Gpu, mut words: Vec<u32>) -> Result<DeviceBuffer<u32>, Fai
     gpu.upload(&words)
 }
 
-impl GpuJob for Product {
+impl GpuJob for Spmv {
     type Case = Spec;
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
@@ -121,13 +121,13 @@ impl GpuJob for Product {
         LaunchPlan::prefix(spec.shape.rows, fault)
     }
 
-    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Product, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Spmv, Failure> {
         let (gpu, shape) = (setup.gpu, spec.shape);
         let matrix = matrix::matrix(&spec, setup.stored)?;
         setup.cancel.check()?;
         let made = Made { gpu, spec: &spec, matrix: &matrix, module: gpu.module(MODULE)? };
         let numbers = |n: u64, number: &dyn Fn(u64) -> f64| gpu.upload(&words(&spec, (0..n).map(number)));
-        Ok(Product {
+        Ok(Spmv {
             method: methods::cuda::method(&made)?,
             certify: made.kernel("certify")?,
             x: numbers(shape.columns + 1, &|j| spec.x(j))?,
@@ -171,7 +171,7 @@ impl GpuJob for Product {
     }
 }
 
-impl Product {
+impl Spmv {
     fn rows(&self) -> Rows {
         Rows { starts: self.starts.pointer(), columns: self.columns.pointer(), values: self.values.pointer() }
     }

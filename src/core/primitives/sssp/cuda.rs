@@ -49,7 +49,7 @@ device_struct! {
 }
 
 /// A prepared case.
-pub struct Paths {
+pub struct Sssp {
     spec: Spec,
     method: GpuMethod<Search>,
     certify: [Kernel; 3],
@@ -80,7 +80,7 @@ fn words(graph: &Graph) -> impl Iterator<Item = u64> {
     graph.arcs.iter().map(|arc| u64::from(arc.weight) << 32 | u64::from(arc.target))
 }
 
-impl GpuJob for Paths {
+impl GpuJob for Sssp {
     type Case = Spec;
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
@@ -91,11 +91,11 @@ impl GpuJob for Paths {
         LaunchPlan::prefix(spec.vertices, fault)
     }
 
-    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Paths, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Sssp, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
         let graph = graph::of(&spec, setup.stored)?;
         setup.cancel.check()?;
-        let mut job = Paths {
+        let mut job = Sssp {
             method: methods::cuda::method(gpu, &module, &spec, &graph)?,
             certify: module.kernels(CERTIFY)?,
             starts: gpu.upload(&graph.starts)?,

@@ -3,7 +3,7 @@
 //! itself, otherwise all meet after each step. On GPUs each way to put vertices into buckets is a kernel of its own.
 
 use super::Spec;
-use super::window::Window;
+use super::delta_stepping::Window;
 use crate::case::Refusal;
 use crate::case::table::{choice, count};
 

@@ -2,7 +2,7 @@
 //!
 //! The driver takes about a tenth of a second per kernel, on one host CPU, and a case needs about ten kernels. While
 //! the current case generates its inputs or is certified, separate threads compile the kernels of upcoming cases, but
-//! never while anything is [timed](alone::timing). A case waits only for the kernels that it requests: it compiles
+//! never while anything is [timed](timing_lock::timing). A case waits only for the kernels that it requests: it compiles
 //! them itself, unless one of these threads is already doing so. These threads ignore errors, because the case that
 //! needs the kernel will report them.
 
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use super::gpu::Gpu;
-use crate::device::alone;
+use crate::device::timing_lock;
 
 /// Maximum number of threads: each takes a CPU from the generation of inputs.
 const MOST: usize = 4;
@@ -56,7 +56,7 @@ impl Drop for Ahead {
 /// The loop of a compiler thread.
 fn compile(coming: &Coming, ended: &AtomicBool) {
     loop {
-        let _working = alone::working();
+        let _working = timing_lock::working();
         if ended.load(Ordering::Relaxed) {
             return;
         }

@@ -17,10 +17,10 @@ use super::driver;
 use super::error::{Code, check, code};
 use super::kernel::{Kernels, Module};
 use super::management::Management;
-use super::scrub::Scrub;
+use super::wait_until_cleared::Scrub;
 use crate::case::Failure;
-use crate::device::alone;
 use crate::device::cuda::{GpuFacts, ManagedFacts, Unavailable};
+use crate::device::timing_lock;
 use crate::stats::noise::GpuConditions;
 
 /// A device with its primary context and one stream. Clones share both.
@@ -183,7 +183,7 @@ impl Gpu {
         count: usize,
         work: &mut dyn FnMut(usize) -> Result<(), Failure>,
     ) -> Result<Vec<f64>, Failure> {
-        let _alone = alone::timing();
+        let _alone = timing_lock::timing();
         self.wait_for_own_work()?;
         let event = |_| check("cuEventCreate", Event::new(EventFlags::DEFAULT));
         let events = (0..=count).map(event).collect::<Result<Vec<_>, _>>()?;

@@ -12,9 +12,9 @@ mod limits;
 mod management;
 mod packed;
 mod ptx;
-mod scrub;
 mod span;
 mod transfer;
+mod wait_until_cleared;
 
 pub use ahead::Ahead;
 pub use buffer::DeviceBuffer;

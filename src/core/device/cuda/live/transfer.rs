@@ -10,7 +10,7 @@ use super::buffer::DeviceBuffer;
 use super::error::{check, check_raw};
 use super::gpu::Gpu;
 use crate::case::{Failure, HostMemory};
-use crate::device::alone;
+use crate::device::timing_lock;
 use crate::stats;
 
 /// Bytes of the longest copy: a transfer needs no more memory than that besides the arrays, whatever their size. A
@@ -59,7 +59,7 @@ impl Gpu {
         let piece = bytes[0].max(bytes[1]).clamp(1, PIECE) as usize;
         let device: DeviceBuffer<u8> = self.alloc(piece)?;
         let mut host = Host::new(memory, piece)?;
-        let _alone = alone::timing();
+        let _alone = timing_lock::timing();
         self.wait_for_own_work()?;
         let mut median = |way, bytes| -> Result<f64, Failure> {
             let mut time = || self.copy_over(&device, host.bytes(), way, bytes);

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Moves;
+use super::GatherScatter;
 use crate::device::cpu::POISON;
 use crate::device::cpu::check::{Bitmap, find};
 use crate::inputs::partition_of;
@@ -13,7 +13,7 @@ use crate::primitives::gather_scatter::{Kernel, Source, index_of_tuple_word, tup
 /// The description of the first mistake, if there is one.
 type Mistake = Result<Option<String>, Failure>;
 
-impl Moves {
+impl GatherScatter {
     /// `L[i]`, as it is stored.
     #[inline(always)]
     fn location(&self, i: usize) -> u64 {

@@ -15,7 +15,7 @@ use crate::primitives::cpu::prelude::*;
 use kernels::Move;
 
 /// A case with its arrays: R_in, R_out and L.
-pub struct Moves {
+pub struct GatherScatter {
     pub spec: Spec,
     source: Source,
     pub from: Buffer,
@@ -25,11 +25,11 @@ pub struct Moves {
     starts: Vec<u64>,
     /// A user-provided L, for the certificate.
     user_indices: Option<Arc<Vec<u64>>>,
-    method: PoolMethod<Moves>,
+    method: PoolMethod<GatherScatter>,
     pub fault: Option<Fault>,
 }
 
-impl Moves {
+impl GatherScatter {
     /// Bytes by which the array that is accessed through L is misplaced.
     pub fn beside(&self) -> usize {
         if self.fault == Some(Fault::OffByOne) { self.spec.tuple as usize } else { 0 }
@@ -50,10 +50,10 @@ impl Moves {
     }
 }
 
-impl PoolJob for Moves {
+impl PoolJob for GatherScatter {
     type Case = Spec;
 
-    fn prepare(spec: Spec, context: &Context) -> Result<(Moves, Isa), Failure> {
+    fn prepare(spec: Spec, context: &Context) -> Result<(GatherScatter, Isa), Failure> {
         let user_indices = user_indices::load(&spec, context.stored)?;
         let isa = context.isa_or(|| methods::cpu::isa(&spec))?;
         if spec.scatters() && isa == Isa::Avx2 {
@@ -71,7 +71,7 @@ impl PoolJob for Moves {
         let words = (spec.input() * spec.words()) as usize;
         context.pool.fill_words(&mut from, spec.tuple, words, context.cancel, word)?;
         let (method, fault) = (methods::cpu::method(&spec, isa, context)?, context.fault);
-        let job = Moves { spec, source, from, to, locations, starts, user_indices, method, fault };
+        let job = GatherScatter { spec, source, from, to, locations, starts, user_indices, method, fault };
         job.clear(&context.pool, context.cancel)?;
         Ok((job, isa))
     }

@@ -12,8 +12,8 @@ use crate::device::cpu::memory::prefetch_to_write;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::Avx512;
 use crate::device::cpu::simd::{Index, Scalar};
-use crate::primitives::cpu::combine::{Labels, WorkerPart, count, sort};
 use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
+use crate::primitives::cpu::write_combining::{Labels, WorkerPart, count, sort};
 use crate::primitives::gather_scatter::Spec;
 use crate::primitives::gather_scatter::methods::Digit;
 

@@ -25,7 +25,7 @@ pub const MODULE: &str = "gather_scatter";
 const FILL32: &str = "fill_words32";
 
 /// A prepared case.
-pub struct Move {
+pub struct GatherScatter {
     arrays: Arrays,
     certify: [Kernel; 3],
     /// One per GPU.
@@ -99,7 +99,7 @@ fn certifying(spec: &Spec) -> [String; 3] {
     ["certify_move", "certify_given", "certify_landed"].map(|name| format!("{name}_i{}", spec.index))
 }
 
-impl GpuJob for Move {
+impl GpuJob for GatherScatter {
     type Case = Spec;
 
     const SPANS: bool = true;
@@ -118,7 +118,7 @@ impl GpuJob for Move {
 
     /// With several GPUs, R_in, R_out and L span all of them, and each GPU moves the tuples of the part of L
     /// that it holds: those with i in [k·n/N, (k+1)·n/N). The first GPU generates and certifies.
-    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Move, Failure> {
+    fn prepare(spec: Spec, setup: &GpuSetup) -> Result<GatherScatter, Failure> {
         let GpuSetup { gpu, others, fault, cancel, stored } = *setup;
         let user_indices = user_indices::load(&spec, stored)?;
         if !others.is_empty() && methods::costs(&spec).own_bytes > 0 {
@@ -146,7 +146,7 @@ impl GpuJob for Move {
             Ok(Share { gpu: gpu.clone(), method: methods::cuda::method(gpu, &spec, spans)? })
         };
         let shares = all().zip(shares(&spans, spec.moves(), gpus)).map(share);
-        Ok(Move {
+        Ok(GatherScatter {
             shares: shares.collect::<Result<_, Failure>>()?,
             certify: module.kernels(certifying(&spec))?,
             arrays: Arrays {
@@ -228,7 +228,7 @@ impl GpuJob for Move {
     }
 }
 
-impl Move {
+impl GatherScatter {
     /// Queues the check of all of L and R_out.
     fn check(&self, gpu: &Gpu, claim: Claim, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
         let ([moved, user_indices, landed], values) = (&self.certify, &self.arrays.locations.values);

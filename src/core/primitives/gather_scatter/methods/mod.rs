@@ -11,7 +11,7 @@ pub use partitioned::{Cut, Digit};
 use super::{Kernel, Spec};
 use crate::case::Params;
 use crate::case::table::{choice, count};
-use crate::primitives::{Costs, candidates};
+use crate::primitives::{Costs, auto_candidates};
 
 /// Maximum number of passes over one segment.
 pub const MAX_PASSES: u64 = 4096;
@@ -90,7 +90,7 @@ pub fn alternatives(kernel: Kernel, params: &Params) -> Vec<Params> {
         .map(|(segments, passes)| ("segmented", vec![("segments", segments), ("passes", passes)]));
     let all = [("direct", vec![])].into_iter().chain(multipass).chain(segmented);
     let exists = |params: &Params| Spec::from_params(kernel, params, 0).is_ok();
-    candidates::of(params, all.chain([("partitioned", vec![])]), exists)
+    auto_candidates::of(params, all.chain([("partitioned", vec![])]), exists)
 }
 
 /// The methods on processors.
@@ -98,7 +98,7 @@ pub mod cpu {
     use super::{partitioned, passes};
     use crate::primitives::cpu::prelude::*;
     use crate::primitives::gather_scatter::Spec;
-    use crate::primitives::gather_scatter::cpu::Moves;
+    use crate::primitives::gather_scatter::cpu::GatherScatter;
 
     /// The instruction set of a case that leaves it open.
     pub fn isa(spec: &Spec) -> Isa {
@@ -109,7 +109,7 @@ pub mod cpu {
     ///
     /// # Errors
     /// Missing memory, a request to stop, and stores that this architecture does not have.
-    pub fn method(spec: &Spec, isa: Isa, context: &Context) -> Result<PoolMethod<Moves>, Failure> {
+    pub fn method(spec: &Spec, isa: Isa, context: &Context) -> Result<PoolMethod<GatherScatter>, Failure> {
         match &spec.cut {
             None => passes::cpu::method(spec, isa),
             Some(cut) => partitioned::cpu::method(spec, cut, isa, context),

@@ -25,7 +25,7 @@ use super::Method;
 use super::passes::confined;
 use crate::case::work::{Access, Order, Pass};
 use crate::case::{Refusal, Value};
-use crate::primitives::{Costs, groups};
+use crate::primitives::{Costs, write_combining_group};
 
 /// Full key of the parameter `bits`.
 const BITS_KEY: &str = "method.partitioned.bits";
@@ -230,17 +230,17 @@ pub fn streams(spec: &Spec, digit: Digit) -> Order {
 /// Pairs per digit value that a CPU keeps until it writes them contiguously: as many as keep the pairs of all
 /// values in an L2 cache.
 fn group(spec: &Spec, values: usize) -> usize {
-    groups::group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
+    write_combining_group::group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
 }
 
 pub mod cpu {
     use super::{Cut, Digit, group};
     use crate::device::cpu::check::poison;
     use crate::device::cpu::fence;
-    use crate::primitives::cpu::combine::{WorkerPart, WorkerTables, begin};
     use crate::primitives::cpu::prelude::*;
+    use crate::primitives::cpu::write_combining::{WorkerPart, WorkerTables, begin};
     use crate::primitives::gather_scatter::Spec;
-    use crate::primitives::gather_scatter::cpu::Moves;
+    use crate::primitives::gather_scatter::cpu::GatherScatter;
     use crate::primitives::gather_scatter::cpu::partition::{Last, loops};
 
     /// Whole lines are stored, for which the widest registers are best.
@@ -260,7 +260,12 @@ pub mod cpu {
     /// value, over workers give the start of each worker's pairs of each value, so the pass is stable; then every
     /// worker moves its part. The last pass scatters the pairs in their final order, each worker its part, and
     /// prefetches the lines of the next chunk meanwhile. The pairs' memory is first touched by the workers that read it.
-    pub fn method(spec: &Spec, cut: &Cut, isa: Isa, context: &Context) -> Result<PoolMethod<Moves>, Failure> {
+    pub fn method(
+        spec: &Spec,
+        cut: &Cut,
+        isa: Isa,
+        context: &Context,
+    ) -> Result<PoolMethod<GatherScatter>, Failure> {
         let buffer = |bytes: u64| {
             let buffer = Buffer::new((spec.moves() * bytes) as usize)?;
             poison(&context.pool, &buffer, bytes as usize, context.cancel)?;

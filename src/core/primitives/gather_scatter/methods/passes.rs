@@ -191,7 +191,7 @@ fn without(span: Span, i: u64) -> Vec<Span> {
 pub mod cpu {
     use crate::device::cpu::fence;
     use crate::primitives::cpu::prelude::*;
-    use crate::primitives::gather_scatter::cpu::Moves;
+    use crate::primitives::gather_scatter::cpu::GatherScatter;
     use crate::primitives::gather_scatter::cpu::kernels::{self, Move};
     use crate::primitives::gather_scatter::methods::Method;
     use crate::primitives::gather_scatter::{Kernel, Spec, part};
@@ -210,7 +210,7 @@ pub mod cpu {
         }
     }
 
-    pub fn method(spec: &Spec, isa: Isa) -> Result<PoolMethod<Moves>, Failure> {
+    pub fn method(spec: &Spec, isa: Isa) -> Result<PoolMethod<GatherScatter>, Failure> {
         let streaming = spec.method == Method::Streaming;
         if streaming && cfg!(not(target_arch = "x86_64")) {
             return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
@@ -240,7 +240,7 @@ pub mod cpu {
 
     /// A worker's part of one pass over the tuples of a segment.
     fn launches(
-        moves: &Moves,
+        moves: &GatherScatter,
         worker: Worker,
         segment: &Range<usize>,
         (pass, passes): (u64, u64),

@@ -61,7 +61,7 @@ impl Partitions {
 }
 
 /// A case with its table.
-pub struct Building {
+pub struct HashBuild {
     records: Records,
     table: Table,
     /// The records, and an extra one, which is read only with a fault.
@@ -70,10 +70,10 @@ pub struct Building {
     fault: Option<Fault>,
 }
 
-impl PoolJob for Building {
+impl PoolJob for HashBuild {
     type Case = Build;
 
-    fn prepare(spec: Build, context: &Context) -> Result<(Building, Isa), Failure> {
+    fn prepare(spec: Build, context: &Context) -> Result<(HashBuild, Isa), Failure> {
         let isa = context.isa_or(|| Isa::Scalar)?;
         let (records, layout, n) = (spec.records(), spec.layout(), spec.count as usize);
         let partitions = Partitions::new(&spec, context.pool.threads())?;
@@ -81,7 +81,7 @@ impl PoolJob for Building {
         let record = |id: usize| slot_word(records.key_of_record(id as u64), id as u32);
         context.pool.fill(&mut input, n + 1, context.cancel, record)?;
         let table = Table::new(layout, &records)?;
-        Ok((Building { records, table, input, partitions, fault: context.fault }, isa))
+        Ok((HashBuild { records, table, input, partitions, fault: context.fault }, isa))
     }
 
     fn execute(&self, worker: Worker) {
@@ -127,7 +127,7 @@ impl PoolJob for Building {
     }
 }
 
-impl Building {
+impl HashBuild {
     /// Puts in some records.
     fn insert(&self, records: &[u64]) {
         for group in records.chunks(GROUP) {

@@ -111,7 +111,7 @@ impl Searcher for Direct {
 }
 
 /// A case with its keys.
-pub struct Searching {
+pub struct HashSearch {
     searches: Searches,
     keys: Keys,
     /// Whether results come in another order than the keys.
@@ -119,10 +119,10 @@ pub struct Searching {
     searcher: Box<dyn Searcher>,
 }
 
-impl PoolJob for Searching {
+impl PoolJob for HashSearch {
     type Case = Search;
 
-    fn prepare(spec: Search, context: &Context) -> Result<(Searching, Isa), Failure> {
+    fn prepare(spec: Search, context: &Context) -> Result<(HashSearch, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         let n = spec.keys as usize;
         let searches = Searches::of(&spec).map_err(|refused| Failure::NotApplicable(refused.to_string()))?;
@@ -133,7 +133,7 @@ impl PoolJob for Searching {
             _ => Box::new(Direct { lookup: lookup()?, out: Buffer::new(4 * n)? }),
         };
         let (keys, order_is_free) = (Keys::new(&searches, n, context)?, spec.order_is_free());
-        Ok((Searching { keys, order_is_free, searches, searcher }, isa))
+        Ok((HashSearch { keys, order_is_free, searches, searcher }, isa))
     }
 
     fn execute(&self, worker: Worker) {

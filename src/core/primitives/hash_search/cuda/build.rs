@@ -43,7 +43,7 @@ impl Partitions {
 }
 
 /// A case in device memory.
-pub struct Building {
+pub struct HashBuild {
     records: Records,
     table: Table,
     /// The records, and an extra one, which only a deliberate mistake reads.
@@ -56,7 +56,7 @@ pub struct Building {
     seen: DeviceBuffer<u32>,
 }
 
-impl GpuJob for Building {
+impl GpuJob for HashBuild {
     type Case = Build;
 
     fn kernels(spec: &Build, capability: ComputeCapability) -> Result<KernelList, Failure> {
@@ -77,12 +77,12 @@ impl GpuJob for Building {
         }
     }
 
-    fn prepare(spec: Build, setup: &GpuSetup) -> Result<Building, Failure> {
+    fn prepare(spec: Build, setup: &GpuSetup) -> Result<HashBuild, Failure> {
         let (gpu, records, layout) = (setup.gpu, spec.records(), spec.layout());
         let (module, n) = (gpu.module(MODULE)?, spec.count + 1);
         let input = [array(gpu, n)?, array(gpu, n)?];
         launch_over(gpu, &module.kernel(FILL)?, n, args![input[0], input[1], records_arg(&records), n])?;
-        Ok(Building {
+        Ok(HashBuild {
             table: Table::new(gpu, layout, &records)?,
             input,
             partitions: split(&spec).map(|split| Partitions::new(gpu, &spec, split)).transpose()?,

@@ -138,7 +138,7 @@ impl Searcher for Direct {
 }
 
 /// A case in device memory.
-pub struct Searching {
+pub struct HashSearch {
     n: u64,
     /// Bytes of inputs and results, where they are not those that the passes declare.
     moved: Option<[u64; 2]>,
@@ -162,7 +162,7 @@ fn he2007_moved(spec: &Search) -> [u64; 2] {
     [4 * spec.keys + table, 8 * spec.most_matches() + 4 * (spec.keys + 1)]
 }
 
-impl GpuJob for Searching {
+impl GpuJob for HashSearch {
     type Case = Search;
 
     fn moved(&self, declared: [u64; 2]) -> [u64; 2] {
@@ -180,10 +180,10 @@ impl GpuJob for Searching {
         }
     }
 
-    fn prepare(spec: Search, setup: &GpuSetup) -> Result<Searching, Failure> {
+    fn prepare(spec: Search, setup: &GpuSetup) -> Result<HashSearch, Failure> {
         let gpu = setup.gpu;
         let searches = Searches::of(&spec).map_err(|refused| Failure::NotApplicable(refused.to_string()))?;
-        Ok(Searching {
+        Ok(HashSearch {
             n: spec.keys,
             moved: matches!(spec.method, Method::He2007 { .. }).then(|| he2007_moved(&spec)),
             keys: Keys::new(gpu, &searches, spec.keys)?,

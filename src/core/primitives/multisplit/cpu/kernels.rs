@@ -5,8 +5,8 @@ use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::device::cpu::simd::Avx512;
 use crate::device::cpu::simd::{Lanes, Scalar};
-use crate::primitives::cpu::combine::{self, Labels, WorkerPart};
 use crate::primitives::cpu::tuple::{None, Tuple};
+use crate::primitives::cpu::write_combining::{self, Labels, WorkerPart};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Function, by_function};
 use crate::primitives::multisplit::methods::counting::combines;
@@ -28,7 +28,7 @@ impl<F: Function> Labels<u32> for F {
 /// Counts the keys of each bucket in `next`, as a [`Loop`].
 pub unsafe fn count(buckets: &Buckets, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
-    by_function!(buckets, |function| unsafe { combine::count::<u32>(function, part) })
+    by_function!(buckets, |function| unsafe { write_combining::count::<u32>(function, part) })
 }
 
 /// Stores every key and value in its place immediately.
@@ -57,7 +57,7 @@ unsafe fn direct<V: Tuple>(buckets: &Buckets, part: &WorkerPart) {
 #[inline(always)]
 unsafe fn combined<S: Lanes<u64>, V: Tuple>(buckets: &Buckets, part: &WorkerPart) {
     // SAFETY: by the caller's promise.
-    by_function!(buckets, |function| unsafe { combine::sort::<S, V, u32>(function, part) })
+    by_function!(buckets, |function| unsafe { write_combining::sort::<S, V, u32>(function, part) })
 }
 
 unsafe fn combined_scalar<V: Tuple>(buckets: &Buckets, part: &WorkerPart) {

@@ -8,7 +8,7 @@ pub mod network;
 pub mod tiles;
 
 use super::{Spec, methods};
-use crate::primitives::cpu::combine::Labels;
+use crate::primitives::cpu::write_combining::Labels;
 use prelude::*;
 
 /// The names that loops and methods need.

@@ -24,9 +24,9 @@ pub fn by_digits(spec: &Spec, radix: u32) -> Costs {
 #[expect(clippy::undocumented_unsafe_blocks, reason = "each caller promises what `Run` asks for")]
 pub mod cpu {
     use crate::device::cpu::simd::{Lanes, Scalar};
-    use crate::primitives::cpu::combine::{self, WorkerPart, WorkerTables, begin};
-    use crate::primitives::groups;
+    use crate::primitives::cpu::write_combining::{self, WorkerPart, WorkerTables, begin};
     use crate::primitives::sort::cpu::prelude::*;
+    use crate::primitives::write_combining_group;
 
     pub fn method(made: &Made) -> Result<PoolMethod<Sort>, Failure> {
         by_digits(made, made.spec.digits(DIGIT_BITS))
@@ -46,7 +46,7 @@ pub mod cpu {
         /// Tables for digits of at most so many values, which may be others than `digits`, too.
         pub fn new(made: &Made, digits: Digits, values: usize) -> Result<Splits, Failure> {
             let [key, value] = made.spec.sizes().map(|bytes| bytes as usize);
-            let group = groups::group(values, key.max(value), key + value);
+            let group = write_combining_group::group(values, key.max(value), key + value);
             Ok(Splits {
                 own: made.each(|| WorkerTables::new(values, values * group * (key + value)))?,
                 counts: made.each(|| Buffer::new(digits.count() as usize * values * 8))?,
@@ -169,7 +169,7 @@ pub mod cpu {
                 counts.write_bytes(0, values);
                 for piece in pieces {
                     part.range = piece.clone();
-                    combine::count::<K>(&digit, &part);
+                    write_combining::count::<K>(&digit, &part);
                 }
             }
             worker.meet();
@@ -177,7 +177,7 @@ pub mod cpu {
             part.next = own.next.ptr();
             for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
                 part.range = piece.clone();
-                combine::sort::<S, V, K>(&digit, &part);
+                write_combining::sort::<S, V, K>(&digit, &part);
             }
         }
         fence();

@@ -13,7 +13,7 @@ pub mod split_radix;
 use super::{Key, Spec};
 use crate::case::table::{choice, count, words};
 use crate::case::{Params, Refusal, Value};
-use crate::primitives::{Costs, candidates};
+use crate::primitives::{Costs, auto_candidates};
 
 choice! {
     /// How the keys are sorted.
@@ -149,7 +149,7 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
 pub fn candidates(params: &Params) -> Vec<Params> {
     let splits = (4..=8).map(|radix| ("multisplit-lsd", vec![("radix", radix)]));
     let methods = [("onesweep", vec![])].into_iter().chain(splits);
-    candidates::of(params, methods, |params| Spec::from_params(params, 0).is_ok())
+    auto_candidates::of(params, methods, |params| Spec::from_params(params, 0).is_ok())
 }
 
 /// The reason why a case does not exist; `None` if it does.

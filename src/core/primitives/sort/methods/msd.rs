@@ -35,8 +35,8 @@ pub mod cpu {
     use super::super::lsd::cpu::{self as lsd, Splits};
     use super::{Spec, high_digit};
     use crate::device::cpu::simd::{Lanes, Scalar};
-    use crate::primitives::cpu::combine::{self, WorkerTables, begin};
     use crate::primitives::cpu::tuple::None;
+    use crate::primitives::cpu::write_combining::{self, WorkerTables, begin};
     use crate::primitives::sort::cpu::in_cache::{ByDigits, ByRecords, FEW, InCache, Part, no_counts};
     #[cfg(target_arch = "x86_64")]
     use crate::primitives::sort::cpu::network::ByNetworks;
@@ -109,7 +109,7 @@ pub mod cpu {
             tables.counts.ptr::<u64>().write_bytes(0, high.values());
             for piece in &pieces {
                 part.range = piece.clone();
-                combine::count::<K>(&high, &part);
+                write_combining::count::<K>(&high, &part);
             }
             if worker.index == 0 {
                 own.next.store(0, Ordering::Relaxed);
@@ -129,7 +129,7 @@ pub mod cpu {
             };
             for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
                 part.range = piece;
-                combine::sort_as::<S, C::Value, C::Key>(&digit, &part, moved);
+                write_combining::sort_as::<S, C::Value, C::Key>(&digit, &part, moved);
             }
             fence();
             worker.meet();

@@ -13,7 +13,7 @@ use crate::primitives::cpu::prelude::*;
 use kernels::{Call, Sum, Timed};
 
 /// A case with its arrays. x has one element more, which is read only with a fault.
-pub struct Product {
+pub struct Spmv {
     spec: Spec,
     starts: Buffer,
     columns: Buffer,
@@ -27,7 +27,7 @@ pub struct Product {
     shares: Vec<Share>,
     /// The bits of the sum that each worker has for a row of the next one.
     carries: Vec<CacheLineSlot>,
-    method: PoolMethod<Product>,
+    method: PoolMethod<Spmv>,
 }
 
 /// What a method is made from.
@@ -42,7 +42,7 @@ pub struct Made<'a> {
 impl Made<'_> {
     /// The share of each worker.
     fn shares(&self) -> Vec<Share> {
-        let (workers, share) = (self.pool.threads(), methods::cpu::share_of(self.spec));
+        let workers = self.pool.threads();
         (0..workers).map(|index| share(&self.matrix.starts, index, workers)).collect()
     }
 
@@ -68,7 +68,7 @@ impl Products {
 
     /// Makes a worker's part of them, one chunk of x after another, and waits for the others; they are the values of the
     /// call that is returned.
-    pub fn make(&self, product: &Product, worker: Worker) -> Call {
+    pub fn make(&self, product: &Spmv, worker: Worker) -> Call {
         let call = product.call();
         let entries = part(product.spec.shape.entries as usize, worker.index, worker.count);
         for chunk in product.spec.chunks() {
@@ -81,10 +81,10 @@ impl Products {
     }
 }
 
-impl PoolJob for Product {
+impl PoolJob for Spmv {
     type Case = Spec;
 
-    fn prepare(spec: Spec, context: &Context) -> Result<(Product, Isa), Failure> {
+    fn prepare(spec: Spec, context: &Context) -> Result<(Spmv, Isa), Failure> {
         // Gathers also on AMD processors: of rows of 399 entries the scalar loop takes 1.2 times as long (Zen 4, AVX-512).
         let isa = context.isa_or(|| if spec.fills_vectors() { Isa::widest() } else { Isa::Scalar })?;
         // The matrix is made elsewhere before it is copied.
@@ -103,7 +103,7 @@ impl PoolJob for Product {
             pool.fill(&mut buffer, words.len(), context.cancel, |i| words[i])?;
             Ok::<Buffer, Failure>(buffer)
         };
-        let job = Product {
+        let job = Spmv {
             method: methods::cpu::method(&made)?,
             starts: words(&matrix.starts)?,
             columns: words(&matrix.indices)?,
@@ -156,7 +156,7 @@ fn stored(rows: Range<usize>, omitted: Range<usize>) -> [Range<usize>; 2] {
     [before, rows.start.max(omitted.end).min(rows.end)..rows.end]
 }
 
-impl Product {
+impl Spmv {
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.spec.shape.rows as usize

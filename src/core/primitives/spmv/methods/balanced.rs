@@ -21,9 +21,9 @@ pub fn tiles(spec: &Spec) -> BlockCost {
 
 pub mod cpu {
     use crate::primitives::cpu::prelude::*;
-    use crate::primitives::spmv::cpu::Product;
+    use crate::primitives::spmv::cpu::Spmv;
 
-    pub fn method() -> PoolMethod<Product> {
+    pub fn method() -> PoolMethod<Spmv> {
         Box::new(|product, worker| {
             product.in_shares(worker, &product.call(), &product.timed.gathered, None);
         })

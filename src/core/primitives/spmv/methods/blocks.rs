@@ -168,10 +168,10 @@ pub mod cpu {
     use crate::device::held::Held;
     use crate::primitives::cpu::prelude::*;
     use crate::primitives::spmv::cpu::kernels::{Call, Timed};
-    use crate::primitives::spmv::cpu::{Made, Product};
+    use crate::primitives::spmv::cpu::{Made, Spmv};
 
     /// The products of a row are added from left to right, unless workers share it.
-    pub fn method(made: &Made) -> Result<PoolMethod<Product>, Failure> {
+    pub fn method(made: &Made) -> Result<PoolMethod<Spmv>, Failure> {
         let blocks = Blocks::new(made)?;
         Ok(Box::new(move |product, worker| {
             let (call, timed) = (product.call(), &product.timed);

@@ -2,7 +2,6 @@
 
 mod balanced;
 mod blocks;
-mod entries;
 mod he2007;
 mod row;
 mod segscan;
@@ -53,8 +52,6 @@ choice! {
         },
         /// blocks or threads have equal shares of rows and entries together, cut within rows where necessary
         Balanced = "balanced",
-        /// warps or threads have equal shares of the entries; what they have of rows that they share is added, on GPUs atomically
-        Entries = "entries",
         /// on GPUs: such shares with the entries of each in the order of their columns, which are gathered by fewer accesses
         Sorted = "sorted",
         /// on GPUs: slices of 32 rows (SELL-C-σ), sorted by length within 1024 rows; a lane for each row
@@ -81,7 +78,6 @@ pub fn costs(spec: &Spec) -> Costs {
     match spec.method {
         Method::Row { .. } => row::costs(spec),
         Method::Best | Method::Balanced => balanced::costs(spec),
-        Method::Entries => entries::costs(spec),
         Method::Sorted => sorted::costs(spec),
         Method::Slices => slices::costs(spec),
         Method::Blocks { .. } => blocks::costs(spec),
@@ -154,38 +150,30 @@ pub fn chosen(spec: &Spec) -> Method {
 
 /// The methods on processors.
 pub mod cpu {
-    use super::{Method, balanced, blocks, entries, he2007, row, segscan};
+    use super::{Method, balanced, blocks, he2007, row, segscan};
     use crate::primitives::cpu::prelude::*;
     use crate::primitives::of_gpus;
-    use crate::primitives::spmv::cpu::{Made, Product};
-    use crate::primitives::spmv::{Spec, tiles};
+    use crate::primitives::spmv::cpu::{Made, Spmv};
 
     /// The method of a case.
     ///
     /// # Errors
     /// Missing memory, a request to stop, and a method of GPUs.
-    pub fn method(made: &Made) -> Result<PoolMethod<Product>, Failure> {
+    pub fn method(made: &Made) -> Result<PoolMethod<Spmv>, Failure> {
         match made.spec.method {
             Method::Row { .. } => Ok(row::cpu::method()),
             Method::Best | Method::Balanced => Ok(balanced::cpu::method()),
-            Method::Entries => Ok(entries::cpu::method()),
             Method::Blocks { .. } => blocks::cpu::method(made),
             Method::Segscan => segscan::cpu::method(made),
             Method::He2007 { .. } => he2007::cpu::method(made),
             Method::Sorted | Method::Slices => Err(of_gpus()),
         }
     }
-
-    /// The function that cuts a case's rows and entries into the shares of so many workers: of row starts, a share's number
-    /// and how many there are.
-    pub fn share_of(spec: &Spec) -> fn(&[u32], usize, usize) -> tiles::Share {
-        if spec.method == Method::Entries { entries::share } else { tiles::share }
-    }
 }
 
 /// The methods on GPUs.
 pub mod cuda {
-    use super::{Method, balanced, blocks, entries, he2007, row, segscan, slices, sorted};
+    use super::{Method, balanced, blocks, he2007, row, segscan, slices, sorted};
     use crate::primitives::cuda::prelude::*;
     use crate::primitives::spmv::Spec;
     use crate::primitives::spmv::cuda::{Call, Made};
@@ -196,7 +184,6 @@ pub mod cuda {
             match $spec.method {
                 Method::Row { .. } => row::cuda::$function($argument),
                 Method::Best | Method::Balanced => balanced::cuda::$function($argument),
-                Method::Entries => entries::cuda::$function($argument),
                 Method::Sorted => sorted::cuda::$function($argument),
                 Method::Slices => slices::cuda::$function($argument),
                 Method::Blocks { .. } => blocks::cuda::$function($argument),

@@ -43,9 +43,9 @@ fn block(spec: &Spec, rows: u64, instructions: f64) -> BlockCost {
 
 pub mod cpu {
     use crate::primitives::cpu::prelude::*;
-    use crate::primitives::spmv::cpu::Product;
+    use crate::primitives::spmv::cpu::Spmv;
 
-    pub fn method() -> PoolMethod<Product> {
+    pub fn method() -> PoolMethod<Spmv> {
         Box::new(|product, worker| {
             for rows in pieces(product.rows(), 64, worker, product.fault) {
                 // SAFETY: pieces of workers are disjoint and inside the arrays.

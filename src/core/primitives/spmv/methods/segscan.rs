@@ -26,9 +26,9 @@ pub fn costs(spec: &Spec) -> Costs {
 
 pub mod cpu {
     use crate::primitives::cpu::prelude::*;
-    use crate::primitives::spmv::cpu::{Made, Product, Products};
+    use crate::primitives::spmv::cpu::{Made, Products, Spmv};
 
-    pub fn method(made: &Made) -> Result<PoolMethod<Product>, Failure> {
+    pub fn method(made: &Made) -> Result<PoolMethod<Spmv>, Failure> {
         let products = Products::new(made)?;
         Ok(Box::new(move |product, worker| {
             let call = products.make(product, worker);

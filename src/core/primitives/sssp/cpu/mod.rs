@@ -22,7 +22,7 @@ use crate::primitives::cpu::prelude::*;
 use lists::{Lists, Owners};
 
 /// A case with its arrays.
-pub struct Paths {
+pub struct Sssp {
     spec: Spec,
     graph: Arc<Graph>,
     source: u32,
@@ -42,10 +42,10 @@ pub struct Paths {
     _held: Held,
 }
 
-impl PoolJob for Paths {
+impl PoolJob for Sssp {
     type Case = Spec;
 
-    fn prepare(spec: Spec, context: &Context) -> Result<(Paths, Isa), Failure> {
+    fn prepare(spec: Spec, context: &Context) -> Result<(Sssp, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         // The entries that workers send to each other take at most as much as the arcs.
         let sent = if context.pool.threads() > 1 { 8 * spec.arcs } else { 0 };
@@ -57,7 +57,7 @@ impl PoolJob for Paths {
         context.pool.fill(&mut distances, spec.vertices as usize, context.cancel, |_| POISON as u32)?;
         let threads = context.pool.threads();
         let owners = Owners::new(spec.vertices as usize, spec.connected(), threads);
-        let job = Paths {
+        let job = Sssp {
             source: spec.source_of(&graph),
             delta: spec.delta_of(&graph),
             lists: Lists::new(owners, threads, spec.buckets()),
@@ -104,7 +104,7 @@ impl PoolJob for Paths {
     }
 }
 
-impl Paths {
+impl Sssp {
     /// `n` distances from a place on.
     fn view(&self, first: usize, n: usize) -> &[AtomicU32] {
         assert!(first + n <= self.distances.holds::<u32>(), "the distances are in the buffer");
@@ -165,7 +165,7 @@ mod tests {
                     open: false,
                     stored: &stored,
                 };
-                let (job, _) = Paths::prepare(spec.clone(), &context).expect("prepared");
+                let (job, _) = Sssp::prepare(spec.clone(), &context).expect("prepared");
                 pool.run(|worker| job.execute(worker));
                 assert_eq!(spec.check(&job.output(&pool).expect("an output")), Ok(()), "{words} {seed}");
                 let verdict = job.judge(&pool, &cancel);
@@ -190,7 +190,7 @@ mod tests {
             open: false,
             stored: &stored,
         };
-        let (mut job, _) = Paths::prepare(spec.expect("a case"), &context).expect("prepared");
+        let (mut job, _) = Sssp::prepare(spec.expect("a case"), &context).expect("prepared");
         pool.run(|worker| job.execute(worker));
         let found = job.resolved();
         assert!(found.contains(&("steps".to_owned(), Value::Int(100))), "{found:?}");

@@ -10,13 +10,13 @@ use std::sync::MutexGuard;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::Paths;
+use super::Sssp;
 use super::lists::{Entry, Kept};
 use crate::device::cpu::Worker;
 use crate::device::cpu::memory::{prefetch, prefetch_l2};
 use crate::inputs::graph::{UNREACHED, WeightedArc};
+use crate::primitives::sssp::delta_stepping::Window;
 use crate::primitives::sssp::record;
-use crate::primitives::sssp::window::Window;
 
 /// An entry's row start and distance are fetched so many entries before it is relaxed; both its first arcs and the distances of
 /// their targets so many entries after that. Targets of rows within a cache line need no fetching: they are loaded for many arcs
@@ -39,7 +39,7 @@ const PART: usize = 128;
 
 /// One worker's part of an execution.
 struct Search<'a> {
-    job: &'a Paths,
+    job: &'a Sssp,
     worker: Worker<'a>,
     distances: &'a [AtomicU32],
     window: Window,
@@ -59,7 +59,7 @@ struct Search<'a> {
 }
 
 /// Executes a worker's part.
-pub fn run(job: &Paths, worker: Worker) {
+pub fn run(job: &Sssp, worker: Worker) {
     let mut search = Search {
         job,
         worker,

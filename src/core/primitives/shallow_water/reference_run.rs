@@ -5,7 +5,7 @@ use crate::case::Verdict;
 
 /// The steps since the beginning and since the last clearing, and the drops of the user.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Course {
+pub struct ReferenceRun {
     /// Steps since the beginning.
     pub step: u64,
     cleared_at: u64,
@@ -14,7 +14,7 @@ pub struct Course {
     dropped: bool,
 }
 
-impl Course {
+impl ReferenceRun {
     /// True while the water is as it was at the beginning.
     pub fn begins(&self) -> bool {
         self.step == 0 && self.drops == 0
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_clearing_after_a_drop_expects_an_execution_again() {
         let spec = Spec::read("shallow-water", &params("columns=8 steps=5"), 1).expect("a case");
-        let mut course = Course::default();
+        let mut course = ReferenceRun::default();
         assert!(course.begins() && course.steps(&spec) == 5, "an execution that did nothing is wrong");
         course.step += 5;
         assert_eq!(course.steps(&spec), 5);
@@ -76,7 +76,8 @@ mod tests {
         assert!(course.bound(&spec) > before && course.steps(&spec) == 5, "as many steps, higher water");
         course.clear();
         assert_eq!(course.steps(&spec), 5, "nothing may stay as it is");
-        let lost = |course: &Course| matches!(course.verdict(&spec, false, None, 1.0), Verdict::Wrong { .. });
-        assert!(!lost(&course) && lost(&Course::default()), "drops are water, too");
+        let lost =
+            |course: &ReferenceRun| matches!(course.verdict(&spec, false, None, 1.0), Verdict::Wrong { .. });
+        assert!(!lost(&course) && lost(&ReferenceRun::default()), "drops are water, too");
     }
 }
