@@ -2,7 +2,7 @@
 //! location array, no second data array. This is an upper bound for gathers and scatters in a footprint.
 //!
 //! With m = footprint / element a power of two and h a random-looking bijection of [0, m)
-//! that is computed on the fly ([`Scramble`](crate::inputs::Scramble)), access i goes to
+//! that is computed on the fly ([`Scramble`]), access i goes to
 //! a\[h(i mod m)\]:
 //!
 //! ```text

@@ -1,7 +1,7 @@
 //! One pass over memory, in which each tile takes the prefix of the tiles before it.
 //!
 //! - On GPUs, `lookback` looks at what the tiles before have published (Merrill and Garland 2016), and with a `spine` one
-//!   more block gives each tile its prefix ([`OnePass`](crate::primitives::scan::cuda::one_pass::OnePass)).
+//!   more block gives each tile its prefix (`scan::cuda::one_pass`).
 //! - On CPUs, workers take tiles in turn. A worker reduces its tile, which brings the tile into its cache, waits for the
 //!   prefix of the tile before, passes its own prefix on, and scans the tile out of the cache. A single worker already
 //!   knows the prefix and does not reduce. While a tile is written, the worker's next tile is prefetched.

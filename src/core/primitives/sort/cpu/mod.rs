@@ -1,18 +1,18 @@
 //! sort on the CPU: keys and values as the loops see them, and a case with the arrays that methods share.
 
 mod certificate;
-pub mod he2007;
-pub mod in_cache;
+pub(crate) mod he2007;
+pub(crate) mod in_cache;
 #[cfg(target_arch = "x86_64")]
-pub mod network;
-pub mod tiles;
+pub(crate) mod network;
+pub(crate) mod tiles;
 
 use super::{Spec, methods};
 use crate::primitives::cpu::write_combining::Labels;
 use prelude::*;
 
 /// The names that loops and methods need.
-pub mod prelude {
+pub(crate) mod prelude {
     pub(crate) use super::by_types;
     pub use super::{Key, Made, Pair, Place, Room, Run, Sort};
     pub use crate::device::cpu::fence;
@@ -97,6 +97,9 @@ impl Place {
     }
 
     /// Key `i`.
+    ///
+    /// # Safety
+    /// There are more keys.
     #[inline(always)]
     pub unsafe fn key<K: Key>(self, i: usize) -> K {
         // SAFETY: by the caller's promise that there are more keys.
@@ -104,6 +107,9 @@ impl Place {
     }
 
     /// Key `i` with its value.
+    ///
+    /// # Safety
+    /// There are more keys and values.
     #[inline(always)]
     pub unsafe fn take<K: Key, V: Tuple>(self, i: usize) -> Pair<K, V> {
         // SAFETY: by the caller's promise that there are more keys and values.
@@ -120,6 +126,9 @@ pub struct Pair<K, V> {
 
 impl<K: Key, V: Tuple> Pair<K, V> {
     /// Writes key and value `i`.
+    ///
+    /// # Safety
+    /// There is room for more keys and values, which nobody else uses.
     #[inline(always)]
     pub unsafe fn put(self, to: Place, i: usize) {
         // SAFETY: by the caller's promise that there is room for more keys and values.

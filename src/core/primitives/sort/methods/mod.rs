@@ -8,7 +8,7 @@ mod msd;
 mod multisplit_lsd;
 pub mod onesweep;
 mod quicksort;
-pub mod split_radix;
+pub(crate) mod split_radix;
 
 use super::{Key, Spec};
 use crate::case::table::{choice, count, words};
