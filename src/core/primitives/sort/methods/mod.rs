@@ -135,7 +135,7 @@ const FEW: u64 = 1 << 16;
 pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
     Ok(match spec.asked {
         Method::Best | Method::Auto if spec.backend.is_cuda() => ONESWEEP,
-        Method::Auto => {
+        Method::Auto if spec.backend.is_cpu() => {
             let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
             return Err(Refusal::NotApplicable(reason.to_owned()));
         }
