@@ -41,5 +41,7 @@ mod words;
 mod write_combining_group;
 
 pub use per_gpu::{bytes_per_device, check, method_candidates, ranking, work};
-pub use problem::{Costs, Definition, Elsewhere, IndexLookup, Primitive, Problem, of_cpus, of_gpus};
+pub use problem::{
+    Costs, Definition, Elsewhere, IndexLookup, OF_CPUS, OF_GPUS, Primitive, Problem, of_cpus, of_gpus,
+};
 pub use registry::{find, positions, problem, registry, version, walks};

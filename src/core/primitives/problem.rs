@@ -121,46 +121,87 @@ pub trait Problem {
     }
 }
 
-/// The costs of a case by its method.
-pub struct Costs {
-    /// Its passes over memory, in order.
-    pub passes: Vec<Pass>,
+/// A value that is computed when it is asked for.
+type Deferred<'a, T> = Box<dyn FnOnce() -> T + 'a>;
+
+/// The costs of a case by its method. Passes and the work of blocks are computed apart, when they are asked for: either may
+/// be estimated from a sample of the inputs, which takes milliseconds.
+pub struct Costs<'a> {
+    passes: Deferred<'a, Vec<Pass>>,
     /// Bytes of the arrays that the method has beside those of the primitive.
     pub own_bytes: u64,
-    /// On-chip work of blocks in each pass on a GPU, or in none ([`Problem::block_costs`]).
-    pub blocks: Result<Vec<BlockCost>, String>,
+    blocks: Deferred<'a, Result<Vec<BlockCost>, String>>,
 }
 
-impl Costs {
+impl<'a> Costs<'a> {
     /// Passes without arrays of the method's own, which the accesses to memory describe.
-    pub fn of(passes: Vec<Pass>) -> Costs {
-        Costs { passes, own_bytes: 0, blocks: Ok(Vec::new()) }
+    pub fn of(passes: Vec<Pass>) -> Costs<'a> {
+        Costs::of_sampled(|| passes)
+    }
+
+    /// The same of passes that take a sample of the inputs.
+    pub fn of_sampled(passes: impl FnOnce() -> Vec<Pass> + 'a) -> Costs<'a> {
+        Costs { passes: Box::new(passes), own_bytes: 0, blocks: Box::new(|| Ok(Vec::new())) }
     }
 
     /// Adds arrays of the method's own, of so many bytes.
-    pub fn beside(self, own_bytes: u64) -> Costs {
+    pub fn beside(self, own_bytes: u64) -> Costs<'a> {
         Costs { own_bytes, ..self }
     }
 
     /// Adds the work of blocks in each pass.
-    pub fn blocks(self, blocks: impl IntoIterator<Item = BlockCost>) -> Costs {
-        Costs { blocks: Ok(blocks.into_iter().collect()), ..self }
+    pub fn blocks(self, blocks: impl IntoIterator<Item = BlockCost, IntoIter: 'a>) -> Costs<'a> {
+        let blocks = blocks.into_iter();
+        self.blocks_sampled(|| Ok(blocks.collect()))
+    }
+
+    /// Adds the work of blocks in each pass, which takes a sample of the inputs, or what is unknown about it.
+    pub fn blocks_sampled(self, blocks: impl FnOnce() -> Result<Vec<BlockCost>, String> + 'a) -> Costs<'a> {
+        Costs { blocks: Box::new(blocks), ..self }
     }
 
     /// States what is unknown about the work of blocks.
-    pub fn unknown(self, why: &str) -> Costs {
-        Costs { blocks: Err(why.to_owned()), ..self }
+    pub fn unknown(self, why: impl Into<String>) -> Costs<'a> {
+        let why = why.into();
+        self.blocks_sampled(|| Err(why))
+    }
+
+    /// Puts passes before all others, which the accesses to memory describe.
+    pub fn after(self, first: Vec<Pass>) -> Costs<'a> {
+        let (Costs { passes, own_bytes, blocks }, none) = (self, vec![BlockCost::default(); first.len()]);
+        Costs {
+            passes: Box::new(|| [first, passes()].concat()),
+            own_bytes,
+            blocks: Box::new(|| Ok([none, blocks()?].concat())),
+        }
+    }
+
+    /// The passes over memory, in order.
+    pub fn passes(self) -> Vec<Pass> {
+        (self.passes)()
+    }
+
+    /// On-chip work of blocks in each pass on a GPU, or in none ([`Problem::block_costs`]).
+    ///
+    /// # Errors
+    /// States what is unknown about the method.
+    pub fn block_costs(self) -> Result<Vec<BlockCost>, String> {
+        (self.blocks)()
     }
 }
 
+/// Reasons why a backend does not have a method.
+pub const OF_CPUS: &str = "a method of CPUs";
+pub const OF_GPUS: &str = "a method of GPUs";
+
 /// The refusal of a method that only CPUs have.
 pub fn of_cpus() -> Failure {
-    Failure::NotApplicable("a method of CPUs".to_owned())
+    Failure::NotApplicable(OF_CPUS.to_owned())
 }
 
 /// The refusal of a method that only GPUs have.
 pub fn of_gpus() -> Failure {
-    Failure::NotApplicable("a method of GPUs".to_owned())
+    Failure::NotApplicable(OF_GPUS.to_owned())
 }
 
 /// The type of the cases of one primitive, or of several that share most of their definition.

@@ -338,9 +338,10 @@ impl Problem for Spec {
     fn work(&self) -> Work {
         let (data, locations) = (self.moves() * self.tuple, self.moves() * self.index);
         let (costs, tuples) = (methods::costs(self), (self.input() + self.output()) * self.tuple);
-        Work::of(self.moves(), data, costs.passes)
+        let footprint = tuples + locations + costs.own_bytes;
+        Work::of(self.moves(), data, costs.passes())
             .system(2 * data + locations)
-            .footprint(tuples + locations + costs.own_bytes)
+            .footprint(footprint)
             .scratch(user_indices::scratch(self))
     }
 
@@ -361,7 +362,7 @@ impl Problem for Spec {
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        methods::costs(self).blocks
+        methods::costs(self).block_costs()
     }
 
     fn fault_is_detectable(&self, fault: Fault) -> bool {

@@ -154,13 +154,12 @@ impl Definition for Spec {
 impl Problem for Spec {
     fn work(&self) -> Work {
         let costs = methods::costs(self);
-        Work::of(self.elements, self.input(), costs.passes)
-            .footprint(self.input() + self.output() + costs.own_bytes)
-            .scratch(self.output())
+        let footprint = self.input() + self.output() + costs.own_bytes;
+        Work::of(self.elements, self.input(), costs.passes()).footprint(footprint).scratch(self.output())
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        if self.backend.is_cuda() { methods::costs(self).blocks } else { Ok(Vec::new()) }
+        if self.backend.is_cuda() { methods::costs(self).block_costs() } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

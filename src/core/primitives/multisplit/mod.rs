@@ -223,8 +223,8 @@ impl Definition for Spec {
 impl Problem for Spec {
     fn work(&self) -> Work {
         let costs = methods::costs(self);
-        Work::of(self.keys, 2 * self.input(), costs.passes)
-            .footprint(self.input() + self.output() + costs.own_bytes)
+        let footprint = self.input() + self.output() + costs.own_bytes;
+        Work::of(self.keys, 2 * self.input(), costs.passes()).footprint(footprint)
     }
 
     /// The method that `best` stands for, and the further parameters of methods that choose some.
@@ -237,7 +237,7 @@ impl Problem for Spec {
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         if self.backend.is_cuda() {
-            return methods::block_costs(self);
+            return methods::costs(self).block_costs();
         }
         // Ranking takes several times as long as moving, and no figure of a profile covers it.
         Err("no profile gives the time that CPUs take to rank keys".to_owned())

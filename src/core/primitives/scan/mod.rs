@@ -196,7 +196,8 @@ impl Problem for Spec {
     fn work(&self) -> Work {
         let (entry, entries) = self.head_entries();
         let (bytes, costs) = (2 * self.bytes() + entry * entries, methods::costs(self));
-        Work::of(self.elements, bytes, costs.passes).footprint(bytes + costs.own_bytes)
+        let footprint = bytes + costs.own_bytes;
+        Work::of(self.elements, bytes, costs.passes()).footprint(footprint)
     }
 
     /// The method that `best` resolved to.
@@ -206,7 +207,7 @@ impl Problem for Spec {
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        if self.backend.is_cuda() { methods::costs(self).blocks } else { Ok(Vec::new()) }
+        if self.backend.is_cuda() { methods::costs(self).block_costs() } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

@@ -171,7 +171,8 @@ impl Definition for Spec {
 impl Problem for Spec {
     fn work(&self) -> Work {
         let costs = methods::costs(self);
-        Work::of(self.keys, 2 * self.bytes(), costs.passes).footprint(2 * self.bytes() + costs.own_bytes)
+        let footprint = 2 * self.bytes() + costs.own_bytes;
+        Work::of(self.keys, 2 * self.bytes(), costs.passes()).footprint(footprint)
     }
 
     /// The method that `best` resolved to, and what it has chosen.
@@ -182,7 +183,7 @@ impl Problem for Spec {
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         match self.backend.is_cuda() {
-            true => methods::costs(self).blocks,
+            true => methods::costs(self).block_costs(),
             false => Err("no profile gives the time that CPUs take to rank keys".to_owned()),
         }
     }

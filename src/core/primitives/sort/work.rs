@@ -36,7 +36,7 @@ pub fn varying(spec: &Spec, digits: Digits) -> u64 {
 }
 
 /// Passes between the input, the output and arrays between, as large as these.
-pub fn by_way_of_arrays(spec: &Spec, passes: Vec<Pass>) -> Costs {
+pub fn by_way_of_arrays<'a>(spec: &Spec, passes: Vec<Pass>) -> Costs<'a> {
     Costs::of(passes).beside(spec.bytes())
 }
 

@@ -18,11 +18,11 @@ device_struct! {
     }
 }
 
-/// What a method is made from.
+/// The case and the matrix from which a method is made; it may bring the matrix into an order that it needs.
 pub struct Made<'a> {
     pub gpu: &'a Gpu,
     pub spec: &'a Spec,
-    pub matrix: &'a Csr<f64>,
+    pub matrix: Csr<f64>,
     module: Module,
 }
 
@@ -105,9 +105,8 @@ fn words(spec: &Spec, numbers: impl Iterator<Item = f64>) -> Vec<u32> {
 }
 
 /// Uploads words; an array has at least one.
-pub fn uploaded(gpu: &Gpu, mut words: Vec<u32>) -> Result<DeviceBuffer<u32>, Failure> {
-    words.resize(words.len().max(1), 0);
-    gpu.upload(&words)
+pub fn uploaded(gpu: &Gpu, words: &[u32]) -> Result<DeviceBuffer<u32>, Failure> {
+    gpu.upload(if words.is_empty() { &[0] } else { words })
 }
 
 impl GpuJob for Spmv {
@@ -125,17 +124,17 @@ impl GpuJob for Spmv {
         let (gpu, shape) = (setup.gpu, spec.shape);
         let matrix = matrix::matrix(&spec, setup.stored)?;
         setup.cancel.check()?;
-        let made = Made { gpu, spec: &spec, matrix: &matrix, module: gpu.module(MODULE)? };
+        let mut made = Made { gpu, spec: &spec, matrix, module: gpu.module(MODULE)? };
         let numbers = |n: u64, number: &dyn Fn(u64) -> f64| gpu.upload(&words(&spec, (0..n).map(number)));
         Ok(Spmv {
-            method: methods::cuda::method(&made)?,
+            method: methods::cuda::method(&mut made)?,
             certify: made.kernel("certify")?,
             x: numbers(shape.columns + 1, &|j| spec.x(j))?,
             z: (spec.beta == 1).then(|| numbers(shape.rows, &|i| spec.z(i))).transpose()?,
             y: array(gpu, shape.rows * spec.element() / 4)?,
-            starts: gpu.upload(&matrix.starts)?,
-            columns: uploaded(gpu, matrix.indices.clone())?,
-            values: uploaded(gpu, made.words(&matrix.values))?,
+            starts: gpu.upload(&made.matrix.starts)?,
+            columns: uploaded(gpu, &made.matrix.indices)?,
+            values: uploaded(gpu, &made.words(&made.matrix.values))?,
             spec,
         })
     }

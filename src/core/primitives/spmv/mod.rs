@@ -234,14 +234,15 @@ impl Problem for Spec {
         let matrix = 4 * (shape.rows + 1) + (4 + element) * shape.entries;
         let vectors = shape.rows * element * (1 + self.beta);
         // Blocks of columns have places of two bytes on GPUs.
-        let declared = costs.passes.iter().map(Pass::bytes).sum();
+        let (own_bytes, passes) = (costs.own_bytes, costs.passes());
+        let declared = passes.iter().map(Pass::bytes).sum();
         let bytes = (matrix + element * shape.columns.min(shape.entries) + vectors).min(declared);
-        let footprint = matrix + shape.columns * element + vectors + costs.own_bytes;
-        Work::of(shape.entries, bytes, costs.passes).footprint(footprint)
+        let footprint = matrix + shape.columns * element + vectors + own_bytes;
+        Work::of(shape.entries, bytes, passes).footprint(footprint)
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        if self.backend.is_cuda() { methods::costs(self).blocks } else { Ok(Vec::new()) }
+        if self.backend.is_cuda() { methods::costs(self).block_costs() } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

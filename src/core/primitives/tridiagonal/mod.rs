@@ -115,11 +115,12 @@ impl Definition for Spec {
 impl Problem for Spec {
     fn work(&self) -> Work {
         let (bytes, costs) = (5 * self.element() * self.count(), methods::costs(self));
-        Work::of(self.count(), bytes, costs.passes).footprint(bytes + costs.own_bytes)
+        let footprint = bytes + costs.own_bytes;
+        Work::of(self.count(), bytes, costs.passes()).footprint(footprint)
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        if self.backend.is_cuda() { methods::costs(self).blocks } else { Ok(Vec::new()) }
+        if self.backend.is_cuda() { methods::costs(self).block_costs() } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

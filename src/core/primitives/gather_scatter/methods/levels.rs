@@ -157,17 +157,18 @@ const PLACE: [[f64; 2]; 4] = [[10.0, 4.5], [21.0, 10.3], [42.0, 19.7], [86.0, 31
 
 /// The passes over memory, and the work of their blocks. Locations are assumed random, so the words of 32 lanes lie in
 /// arbitrary banks.
-pub fn costs(spec: &Spec, cut: &Cut) -> Costs {
+pub fn costs<'a>(spec: &'a Spec, cut: &Cut) -> Costs<'a> {
     let levels = Levels::of(spec, cut);
     if spec.moves() == 0 {
         return Costs::of(Vec::new()).beside(levels.workspace(spec));
     }
-    let random = mean(|group| wavefronts((0..LANES as u64).map(|lane| word64(group, lane))));
-    let divided = levels.levels.iter().map(|_| dividing(spec, random));
-    let before = [BlockCost::default(), counting(spec, &levels, random), summing(&levels)];
-    let last = if levels.shared { placing(spec, &levels, random) } else { BlockCost::default() };
-    let blocks = before.into_iter().chain(divided).chain([last]);
-    Costs::of(levels.passes(spec)).beside(levels.workspace(spec)).blocks(blocks)
+    Costs::of(levels.passes(spec)).beside(levels.workspace(spec)).blocks_sampled(move || {
+        let random = mean(|group| wavefronts((0..LANES as u64).map(|lane| word64(group, lane))));
+        let divided = levels.levels.iter().map(|_| dividing(spec, random));
+        let before = [BlockCost::default(), counting(spec, &levels, random), summing(&levels)];
+        let last = if levels.shared { placing(spec, &levels, random) } else { BlockCost::default() };
+        Ok(before.into_iter().chain(divided).chain([last]).collect())
+    })
 }
 
 /// `random` is the mean number of wavefronts of 32 words in arbitrary banks, here and below.

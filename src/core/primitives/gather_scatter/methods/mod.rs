@@ -66,7 +66,7 @@ impl Method {
 }
 
 /// The costs of a case by its method.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     match &spec.cut {
         None => passes::costs(spec),
         Some(cut) if spec.backend.is_cuda() => levels::costs(spec, cut),

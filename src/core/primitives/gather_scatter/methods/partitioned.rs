@@ -171,7 +171,7 @@ impl Digit {
 
 /// Each partitioning pass counts and then moves; the very last pass writes R_out. There is one copy of L and R_in and, with
 /// more than one pass, a second one, between which the passes alternate. (Counts are in fast memory.)
-pub fn costs(spec: &Spec, cut: &Cut) -> Costs {
+pub fn costs<'a>(spec: &Spec, cut: &Cut) -> Costs<'a> {
     if spec.moves() == 0 {
         return Costs::of(Vec::new());
     }

@@ -13,7 +13,7 @@ use crate::case::{Failure, Fault};
 use crate::primitives::Costs;
 use crate::primitives::range::Range;
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let (segments, passes) = spec.method.segments_and_passes();
     let mut all = Vec::new();
     for (segment_count, segment) in parts(spec.moves(), segments) {

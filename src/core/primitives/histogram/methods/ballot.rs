@@ -27,7 +27,7 @@ const RANGE_VOTES: ByBits = [
     [37.0, 66.0, 97.0, 124.0, 155.0, 183.0, 213.0, 275.0],
 ];
 
-pub fn costs(spec: &Spec, ending: Ending) -> Costs {
+pub fn costs(spec: &Spec, ending: Ending) -> Costs<'_> {
     let (values, stored) =
         (Access::reads("x", 4, spec.elements), spec.bins * spec.elements.div_ceil(SUBPROBLEM));
     match ending {

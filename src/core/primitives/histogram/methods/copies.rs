@@ -22,9 +22,12 @@ const IN_FLIGHT: u64 = 512;
 /// Bytes of shared memory that a block may use: enough for any layout, as on GPUs since the A100.
 const SHARED: u32 = 128 << 10;
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let costs = Costs::of(cleared(spec, Pass::once([Access::reads("x", 4, spec.elements)])));
-    if spec.backend.is_cuda() { costs.blocks([BlockCost::default(), counted(spec)]) } else { costs }
+    match spec.backend.is_cuda() {
+        true => costs.blocks_sampled(|| Ok(vec![BlockCost::default(), counted(spec)])),
+        false => costs,
+    }
 }
 
 fn counted(spec: &Spec) -> BlockCost {

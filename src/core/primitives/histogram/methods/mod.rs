@@ -38,7 +38,7 @@ choice! {
 
 /// The costs of a case by its method. The final counts are not counted as accesses: m is small compared with n. On GPUs a
 /// separate launch clears them if they are added to.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     match spec.method {
         Method::Best => copies::costs(spec),
         Method::Ballot { ending } => ballot::costs(spec, ending),

@@ -2,8 +2,9 @@
 //! pass over the keys.
 
 use super::input::Function;
-use super::{MODULE, Pair, Split, pointers, words};
+use super::{MODULE, Split, pointers, words};
 use crate::device::cuda::KernelName;
+use crate::primitives::cuda::pairs::Pair;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::multisplit::tiles::{GROUP, KernelVariant, Shape};
 

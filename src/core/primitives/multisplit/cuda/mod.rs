@@ -6,6 +6,7 @@ pub mod input;
 
 use super::{KEY, OFFSET, Spec, methods};
 use crate::case::Value;
+use crate::primitives::cuda::pairs::Pair;
 use crate::primitives::cuda::prelude::*;
 use crate::stats::median;
 use certify::{Certificate, Output};
@@ -16,10 +17,6 @@ pub const MODULE: &str = "multisplit";
 
 /// Number of executions over which the stages are timed.
 const STAGED: usize = 5;
-
-/// Pointers to keys and to values, the values as one or two words each; the second is unused if there are no
-/// values.
-pub type Pair = [DevicePtr<u32>; 2];
 
 /// One multisplit to be queued. Addresses are aligned to an element.
 #[derive(Clone, Copy)]

@@ -13,7 +13,7 @@ pub fn combines(spec: &Spec) -> bool {
 }
 
 /// A counting pass and a moving pass.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let partitions = spec.buckets;
     let order = match combines(spec) {
         true => Order::Staged { partitions, tile: LINE / KEY * partitions },

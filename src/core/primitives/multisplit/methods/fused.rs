@@ -59,11 +59,12 @@ fn looks(n: u64) -> u64 {
 
 /// A single pass over counted tiles; above 256 buckets two passes with arrays between them, and the search for the bucket
 /// offsets.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let (way, [keys, values, keys_out, values_out]) = (way(spec), ENDS);
     let round = |buckets, arrays| work::split(spec.keys, way, buckets, arrays);
     let Some(Rounds { bits, supers }) = Rounds::of(spec) else {
-        return Costs::of(round(spec.buckets, ENDS).into()).beside(way.bytes(spec.keys));
+        let passes = round(spec.buckets, ENDS).into();
+        return Costs::of(passes).beside(way.bytes(spec.keys)).blocks_sampled(|| block_costs(spec));
     };
     let first = round(1 << bits, [keys, values, "keys_between", "values_between"]);
     let second = round(supers, ["keys_between", "values_between", keys_out, values_out]);
@@ -71,12 +72,13 @@ pub fn costs(spec: &Spec) -> Costs {
         .within(KEY * spec.keys)
         .ordered(Order::Random);
     let passes = first.into_iter().chain(second).chain([Pass::once([looks])]).collect();
-    Costs::of(passes).beside(way.bytes(spec.keys) + spec.input())
+    let own_bytes = way.bytes(spec.keys) + spec.input();
+    Costs::of(passes).beside(own_bytes).blocks_sampled(|| block_costs(spec))
 }
 
 /// A single split; or a split by the place in a super-bucket, a split by the super-bucket, and the search for
 /// the bucket offsets, a warp for each bucket that looks at 32 keys at a time.
-pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
+fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     let way = way(spec);
     if way.number == Number::Any {
         return Err(

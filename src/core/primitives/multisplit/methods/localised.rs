@@ -88,7 +88,7 @@ pub fn sizes(spec: &Spec) -> Vec<(String, u64)> {
 
 /// Pre-scan, scan and post-scan. The counts of a subproblem are a column of H and of G; the counts of
 /// neighbouring subproblems are adjacent in each of the m rows.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let shape = Subproblems::of(spec);
     let column = Order::Partitions { partitions: spec.buckets };
     let order = match shape.localisation {
@@ -102,7 +102,7 @@ pub fn costs(spec: &Spec) -> Costs {
         Pass::once([Access::reads("H", COUNT, counts), Access::writes("G", COUNT, counts)]),
         moved(spec.keys, spec.value, ENDS, order).and([column_of_g]),
     ];
-    Costs::of(passes).beside(2 * COUNT * counts)
+    Costs::of(passes).beside(2 * COUNT * counts).blocks_sampled(|| block_costs(spec))
 }
 
 /// Windows that are handled together.
@@ -137,7 +137,7 @@ const INTEGERS: f64 = 0.65;
 
 /// Pre-scan, scan and post-scan. Windows are handled eight at a time, so the code for eight is executed even if a tile has
 /// fewer; work that is done only for existing windows is counted per window.
-pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
+fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     let (function, shape) = (function(spec)?[0], Subproblems::of(spec));
     let counted = shape.counts(spec) * COUNT;
     let sums = scan::methods::one_pass::block_cost(scan::Method::Spine, false, counted, 4);

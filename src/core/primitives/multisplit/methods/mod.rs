@@ -9,9 +9,9 @@ mod scan_split;
 
 use super::tiles::MOST_BUCKETS;
 use super::{By, Spec};
+use crate::case::Refusal;
 use crate::case::table::{choice, count, count_or};
-use crate::case::{BlockCost, Refusal};
-use crate::primitives::Costs;
+use crate::primitives::{Costs, OF_CPUS, OF_GPUS};
 
 const MOST_WARPS: u64 = 8;
 const MOST_TILES: u64 = 64;
@@ -88,15 +88,18 @@ pub fn best(spec: &Spec) -> Method {
 /// Those refusals.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     let not_applicable = |reason: String| Err(Refusal::NotApplicable(reason));
-    let warps = localised::Subproblems::of(spec).warps;
     let of_cpus = matches!(spec.method, Method::Direct | Method::WriteCombining);
     match spec.method {
-        _ if !warps.is_power_of_two() => {
+        Method::Dms { warps: Some(warps), .. }
+        | Method::Wms { warps: Some(warps), .. }
+        | Method::Bms { warps: Some(warps), .. }
+            if !warps.is_power_of_two() =>
+        {
             let key = format!("method.{}.warps", spec.method.name());
             Err(Refusal::invalid(key, format!("{warps} is not a power of two")))
         }
-        _ if of_cpus && spec.backend.is_cuda() => not_applicable("a method of CPUs".to_owned()),
-        _ if !of_cpus && spec.backend.is_cpu() => not_applicable("a method of GPUs".to_owned()),
+        _ if of_cpus && spec.backend.is_cuda() => not_applicable(OF_CPUS.to_owned()),
+        _ if !of_cpus && spec.backend.is_cpu() => not_applicable(OF_GPUS.to_owned()),
         Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } if spec.buckets > MOST_BUCKETS => {
             not_applicable(format!(
                 "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
@@ -120,28 +123,14 @@ pub fn sizes(spec: &Spec) -> Vec<(String, u64)> {
     }
 }
 
-/// The passes of a case by its method, and the bytes of the method's own arrays.
-pub fn costs(spec: &Spec) -> Costs {
+/// The costs of a case by its method.
+pub fn costs(spec: &Spec) -> Costs<'_> {
     match spec.method {
         Method::Direct | Method::Best | Method::WriteCombining => counting::costs(spec),
         Method::ScanSplit => scan_split::costs(spec),
         Method::RbSort => rb_sort::costs(spec),
         Method::Fused => fused::costs(spec),
         Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => localised::costs(spec),
-    }
-}
-
-/// The work of blocks in each pass on a GPU. It is counted on the first keys, which takes too long for each look at the
-/// passes.
-///
-/// # Errors
-/// Returns the reason if the costs of the bucket function are not known.
-pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
-    match spec.method {
-        Method::RbSort => rb_sort::block_costs(spec),
-        Method::Fused => fused::block_costs(spec),
-        Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => localised::block_costs(spec),
-        _ => Ok(Vec::new()),
     }
 }
 
@@ -199,7 +188,7 @@ mod tests {
         for (methods, sizes) in [(one_digit, [2, 256]), (two_digits, [300, 4096])] {
             for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
                 let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
-                let declared = block_costs(&spec).expect("counted").len();
+                let declared = costs(&spec).block_costs().expect("counted").len();
                 assert_eq!(declared, spec.work().passes.len(), "{method} {buckets}");
             }
         }
@@ -207,8 +196,8 @@ mod tests {
 
     #[test]
     fn functions_that_are_called_are_not_known() {
-        let why = block_costs(&spec("keys=9 buckets=3 method=fused")).expect_err("a call");
+        let why = costs(&spec("keys=9 buckets=3 method=fused")).block_costs().expect_err("a call");
         assert!(why.contains("bucket function"), "{why}");
-        assert!(block_costs(&spec("keys=9 buckets=2 by=prime method=rb-sort")).is_err());
+        assert!(costs(&spec("keys=9 buckets=2 by=prime method=rb-sort")).block_costs().is_err());
     }
 }

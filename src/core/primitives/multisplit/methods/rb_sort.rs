@@ -63,7 +63,7 @@ fn loads(spec: &Spec) -> [u64; 2] {
 }
 
 /// Labels with their loads, a split for each digit and, if pairs were packed or numbered, their unpacking.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let (load, n) = (Load::of(spec), spec.keys);
     let written = Access::writes("loads", load.size(), n);
     let labelled = Pass::once([read_keys(spec), Access::writes("labels", KEY, n)]);
@@ -97,7 +97,7 @@ pub fn costs(spec: &Spec) -> Costs {
         }
     });
     let arrays = 4 * (2 * n + loads(spec).iter().sum::<u64>());
-    Costs::of(passes).beside(arrays + way(spec).bytes(n))
+    Costs::of(passes).beside(arrays + way(spec).bytes(n)).blocks_sampled(|| block_costs(spec))
 }
 
 /// A loop over all keys, 32 per warp, with `loads` dependent loads.
@@ -108,7 +108,7 @@ fn looping(spec: &Spec, loads: f64, [instructions, integers]: [f64; 2]) -> Block
 
 /// Labels, a split for each digit, the search for the first key of each label if there are several digits, and
 /// the unpacking.
-pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
+fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     let function = function(spec)?;
     let (count, bits) = digits(spec.bits());
     let mut all = vec![looping(spec, 1.0, [0, 1].map(|k| LABEL[k] + function[k]))];

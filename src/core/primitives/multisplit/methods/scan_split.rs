@@ -8,7 +8,7 @@ use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::work::{COUNT, ENDS, moved, read_keys};
 
 /// For each bit: flags, their scan, and a split in two. Several bits have arrays between their splits.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let flags = Pass::once([read_keys(spec), Access::writes("flags", COUNT, spec.keys)]);
     let scan = [Access::reads("flags", COUNT, spec.keys), Access::writes("ones", COUNT, spec.keys)];
     let halves = moved(spec.keys, spec.value, ENDS, Order::Partitions { partitions: 2 })

@@ -7,7 +7,7 @@ mod two_pass;
 use super::Spec;
 use super::segments::Heads;
 use crate::case::table::{choice, count};
-use crate::case::{Access, BlockCost, Pass};
+use crate::case::{Access, Pass};
 use crate::primitives::Costs;
 
 choice! {
@@ -37,19 +37,13 @@ pub fn best(spec: &Spec) -> Method {
 }
 
 /// The costs of a case by its method, behind those of converting the heads into the form that the method reads.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let costs = match spec.method {
         Method::Best | Method::Spine | Method::Lookback => one_pass::costs(spec),
         Method::TwoPass => two_pass::costs(spec),
         Method::Sengupta2007 { .. } => sengupta2007::costs(spec),
     };
-    let converted = converted(spec);
-    let none = converted.iter().map(|_| BlockCost::default());
-    Costs {
-        blocks: costs.blocks.map(|blocks| none.chain(blocks).collect()),
-        passes: converted.iter().cloned().chain(costs.passes).collect(),
-        ..costs
-    }
+    costs.after(converted(spec))
 }
 
 /// True if executions on a GPU make bits of the heads: one-pass kernels read nothing else, and the paper's kernels read

@@ -25,7 +25,7 @@ const SEGMENTED: [f64; 3] = [700.0, 450.0, 5.0 * 28.0];
 /// and the same with the prefix of the tile; five shuffles each, and three barriers.
 const STEPS: f64 = 24.0;
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let blocks = block_cost(spec.method, spec.segmented(), spec.bytes(), spec.element());
     Costs::of(vec![scanned(spec)]).blocks([blocks])
 }

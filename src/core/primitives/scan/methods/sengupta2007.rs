@@ -28,7 +28,7 @@ fn levels(elements: u64, items: u64) -> Vec<u64> {
 }
 
 /// Instruction counts are those of u32 sums; other operators and types come close.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let items = items(spec);
     let levels = levels(spec.elements, items);
     // The levels above the first, and the flags kept between reduce and down-sweep, a byte each.
@@ -40,7 +40,7 @@ pub fn costs(spec: &Spec) -> Costs {
 
 /// The passes of plain scans: the blocks of a level are scanned and leave their sums; once the sums are scanned, each is
 /// added to the elements of its block.
-fn plain(spec: &Spec, levels: &[u64], items: u64) -> Costs {
+fn plain<'a>(spec: &Spec, levels: &[u64], items: u64) -> Costs<'a> {
     let read = |array, count| Access::reads(array, spec.element(), count);
     let written = |array, count| Access::writes(array, spec.element(), count);
     let blocks = |level: u64| level.div_ceil(BLOCK * items);
@@ -60,7 +60,7 @@ fn plain(spec: &Spec, levels: &[u64], items: u64) -> Costs {
 
 /// The passes of segmented scans: reduce stores the trees of partial sums and of flags; once the blocks' totals are scanned,
 /// down-sweep loads the trees again. The last level is one block, swept up and down.
-fn segmented(spec: &Spec, levels: &[u64], items: u64) -> Costs {
+fn segmented<'a>(spec: &Spec, levels: &[u64], items: u64) -> Costs<'a> {
     let read = |array, count| Access::reads(array, spec.element(), count);
     let written = |array, count| Access::writes(array, spec.element(), count);
     let flags = |k: usize| if k == 0 { heads(spec) } else { Some(Access::reads("sum flags", 1, levels[k])) };

@@ -9,7 +9,7 @@ use crate::primitives::scan::segments::Lengths;
 
 /// The first pass reads all elements, or in a segmented scan only those from the last head of a thread's part on. The
 /// number of threads is not known here, so one thread is counted.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let reduced = match spec.lengths {
         None => spec.elements,
         Some(Lengths::Constant { length: mean } | Lengths::Random { mean } | Lengths::Geometric { mean }) => {

@@ -22,7 +22,7 @@ const LEVELS: u32 = 3;
 
 /// All keys for each launch over all of them, or on CPUs for each level, with their places if they have values, which
 /// are gathered at the end.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let most = if spec.backend.is_cuda() { LEVELS } else { 1 };
     let times = launches(spec.keys, most).len() as u64;
     let (key, value, n) = (spec.key_bytes(), spec.value(), spec.keys);

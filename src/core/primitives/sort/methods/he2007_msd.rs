@@ -29,7 +29,7 @@ const SHARE: u32 = 16;
 /// Bits of a phase that the paper uses on GPUs and on CPUs.
 const PAPERS_BITS: [u64; 2] = [5, 6];
 
-pub fn costs(spec: &Spec, passes: u64, optimised: Optimised) -> Costs {
+pub fn costs(spec: &Spec, passes: u64, optimised: Optimised) -> Costs<'_> {
     match spec.backend.is_cuda() {
         true => by_way_of_arrays(spec, on_gpus(spec, passes)).unknown(bitonic::NETWORKS_UNKNOWN),
         false => by_way_of_arrays(spec, on_processors(spec, optimised)),

@@ -6,7 +6,7 @@ use crate::primitives::sort::Spec;
 use crate::primitives::sort::work::moved;
 
 /// The library sorts in place: what it reads again is in caches.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     Costs::of(vec![moved(spec, Order::Sequential)])
 }
 

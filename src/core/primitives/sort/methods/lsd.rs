@@ -10,12 +10,12 @@ use crate::primitives::sort::Spec;
 use crate::primitives::sort::digits::DIGIT_BITS;
 use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, performed, read_keys, varying};
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     by_digits(spec, DIGIT_BITS)
 }
 
 /// On processors, a count of all digits, a split by the first, and a count and a split for each other.
-pub fn by_digits(spec: &Spec, radix: u32) -> Costs {
+pub fn by_digits(spec: &Spec, radix: u32) -> Costs<'_> {
     let split = moved(spec, combined(1 << radix));
     let again = read_keys(spec).and(split.accesses.clone()).times(varying(spec, spec.digits(radix)) - 1);
     by_way_of_arrays(spec, performed([read_keys(spec), split, again]))

@@ -13,7 +13,7 @@ pub(crate) mod split_radix;
 use super::{Key, Spec};
 use crate::case::table::{choice, count, words};
 use crate::case::{Params, Refusal, Value};
-use crate::primitives::{Costs, auto_candidates};
+use crate::primitives::{Costs, OF_CPUS, OF_GPUS, auto_candidates};
 
 choice! {
     /// How the keys are sorted.
@@ -155,8 +155,8 @@ pub fn candidates(params: &Params) -> Vec<Params> {
 /// The reason why a case does not exist; `None` if it does.
 pub fn refusal(spec: &Spec) -> Option<&'static str> {
     match spec.method {
-        Method::Onesweep { .. } if spec.backend.is_cpu() => Some("a method of GPUs"),
-        Method::Lsd | Method::Msd | Method::Library if spec.backend.is_cuda() => Some("a method of CPUs"),
+        Method::Onesweep { .. } if spec.backend.is_cpu() => Some(OF_GPUS),
+        Method::Lsd | Method::Msd | Method::Library if spec.backend.is_cuda() => Some(OF_CPUS),
         Method::MultisplitLsd { .. } if spec.key == Key::U64 && spec.backend.is_cuda() => {
             Some("the multisplits of GPUs take u32 keys")
         }
@@ -188,7 +188,7 @@ pub fn resolved(spec: &Spec) -> Option<(String, Value)> {
 }
 
 /// The costs of a case by its method.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     match spec.method {
         Method::Best | Method::Auto | Method::Onesweep { .. } => onesweep::costs(spec),
         Method::Lsd => lsd::costs(spec),

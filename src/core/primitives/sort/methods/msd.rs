@@ -14,7 +14,7 @@ use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, read_keys
 const L2: u64 = 1 << 19;
 
 /// A count and a split by the highest digit; then every part is read, and written once it is sorted.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let split = moved(spec, combined(high_digit(spec).values() as u64));
     by_way_of_arrays(spec, vec![read_keys(spec), split, moved(spec, Order::Sequential)])
 }

@@ -33,7 +33,7 @@ fn specs(spec: &Spec, radix: u64, by: Splits) -> Result<Vec<(multisplit::Spec, u
 }
 
 /// The costs of the multisplits; an integer division takes further instructions than a shift.
-pub fn costs(spec: &Spec, radix: u64, by: Splits, found: Found) -> Costs {
+pub fn costs(spec: &Spec, radix: u64, by: Splits, found: Found) -> Costs<'_> {
     if !spec.backend.is_cuda() {
         let times = spec.digits(radix as u32).count().into();
         let split = moved(spec, combined(1 << radix)).times(times);
@@ -41,15 +41,18 @@ pub fn costs(spec: &Spec, radix: u64, by: Splits, found: Found) -> Costs {
     }
     let splits = match specs(spec, radix, by) {
         Ok(splits) => splits,
-        Err(refusal) => return by_way_of_arrays(spec, Vec::new()).unknown(&refusal.to_string()),
+        Err(refusal) => return by_way_of_arrays(spec, Vec::new()).unknown(refusal.to_string()),
     };
-    let further = if found == Found::Division { DIVISION } else { [0.0; 2] };
-    let blocks = splits.iter().map(|(split, _)| looking(split, further)).collect::<Result<Vec<_>, _>>();
-    let passes = |(split, times): (multisplit::Spec, u64)| {
+    let passes = |(split, times): &(multisplit::Spec, u64)| {
+        let times = *times;
         split.work().passes.into_iter().map(move |pass| pass.times(times))
     };
-    let passes: Vec<Pass> = splits.into_iter().flat_map(passes).collect();
-    Costs { blocks: blocks.map(|blocks| blocks.concat()), ..by_way_of_arrays(spec, passes) }
+    let passes: Vec<Pass> = splits.iter().flat_map(passes).collect();
+    by_way_of_arrays(spec, passes).blocks_sampled(move || {
+        let further = if found == Found::Division { DIVISION } else { [0.0; 2] };
+        let blocks = splits.iter().map(|(split, _)| looking(split, further));
+        Ok(blocks.collect::<Result<Vec<_>, _>>()?.concat())
+    })
 }
 
 pub mod cpu {

@@ -19,13 +19,13 @@ const DESCRIPTOR: u64 = 4;
 
 /// A read of the keys, and a pass per digit. A tile's counts are written by it and read by the spine, its places
 /// the other way round.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let shape = Shape::of(spec);
     let counts = 2 * DIGITS * shape.tiles(spec.keys);
     let descriptors = [Access::writes, Access::reads].map(|of| of("descriptors", DESCRIPTOR, counts));
     let split = moved(spec, Order::Staged { partitions: DIGITS, tile: shape.tile() }).and(descriptors);
     let passes = vec![read_keys(spec), split.times(varying(spec, spec.digits(DIGIT_BITS)))];
-    by_way_of_arrays(spec, passes).blocks([count_cost(spec), pass_cost(spec)])
+    by_way_of_arrays(spec, passes).blocks_sampled(|| Ok(vec![count_cost(spec), pass_cost(spec)]))
 }
 
 /// The launch shape of a pass: `SortShape` in the kernels.
@@ -348,8 +348,8 @@ mod tests {
     fn there_is_a_cost_for_each_pass() {
         for words in ["", "values=8B key=u64", "distribution=sorted"] {
             let spec = spec(&format!("keys=100000 backend=cuda {words}"));
-            let Costs { passes, blocks, .. } = costs(&spec);
-            let costs = blocks.expect("counted");
+            let passes = costs(&spec).passes();
+            let costs = costs(&spec).block_costs().expect("counted");
             assert_eq!(costs.len(), passes.len(), "{words}");
             assert!(costs[1].instructions > costs[0].instructions, "{words}");
         }

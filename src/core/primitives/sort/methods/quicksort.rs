@@ -10,7 +10,7 @@ use super::split_radix;
 use crate::primitives::Costs;
 use crate::primitives::sort::Spec;
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     split_radix::of_tiles(spec)
 }
 

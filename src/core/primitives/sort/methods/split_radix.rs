@@ -19,7 +19,7 @@ const DESCRIPTOR: u64 = 8;
 const CACHED: u64 = 1 << 17;
 
 /// On GPUs the ones of all bits are counted once, and a tile scans those of a bit from the sums of tiles before it.
-pub fn costs(spec: &Spec, scope: Scope) -> Costs {
+pub fn costs(spec: &Spec, scope: Scope) -> Costs<'_> {
     if scope == Scope::Block {
         return of_tiles(spec);
     }
@@ -35,7 +35,7 @@ pub fn costs(spec: &Spec, scope: Scope) -> Costs {
 }
 
 /// Tiles are sorted on chip; then every round of the merge moves all keys.
-pub fn of_tiles(spec: &Spec) -> Costs {
+pub fn of_tiles(spec: &Spec) -> Costs<'_> {
     let rounds = rounds(spec.keys, tile(spec));
     let passes = vec![moved(spec, Order::Sequential).times(1 + u64::from(rounds))];
     by_way_of_arrays(spec, passes).unknown(UNKNOWN)

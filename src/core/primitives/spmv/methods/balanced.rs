@@ -7,8 +7,8 @@ use crate::primitives::spmv::Spec;
 use crate::primitives::spmv::tiles::{TILE, tile_cost};
 use crate::primitives::spmv::work::in_one_pass;
 
-pub fn costs(spec: &Spec) -> Costs {
-    Costs::of(in_one_pass(spec)).blocks([tiles(spec)])
+pub fn costs(spec: &Spec) -> Costs<'_> {
+    Costs::of_sampled(|| in_one_pass(spec)).blocks([tiles(spec)])
 }
 
 /// Entries and x are loaded, and products stored and read again.

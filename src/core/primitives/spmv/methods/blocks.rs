@@ -33,12 +33,12 @@ fn width(spec: &Spec) -> u64 {
     if let Method::Blocks { columns: Some(width) } = spec.method { width } else { COLUMNS }
 }
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     if spec.backend.is_cpu() { in_bands(spec) } else { in_layers(spec) }
 }
 
 /// A pass in which each band of rows reads x and adds to its part of y.
-fn in_bands(spec: &Spec) -> Costs {
+fn in_bands(spec: &Spec) -> Costs<'_> {
     let (shape, entries, element) = (spec.shape, spec.shape.entries, spec.element());
     // As many bands as one worker has; others have bands of their own, and read x as often.
     let height = most_rows(width(spec)).min(shape.rows).max(1);
@@ -54,7 +54,7 @@ fn in_bands(spec: &Spec) -> Costs {
 }
 
 /// A pass over the slices, and one that adds the sums of each row.
-fn in_layers(spec: &Spec) -> Costs {
+fn in_layers(spec: &Spec) -> Costs<'_> {
     let (entries, element, layers) =
         (spec.shape.entries, spec.element(), spec.shape.columns.div_ceil(width(spec)));
     let sums = spec.shape.rows * layers;
@@ -256,11 +256,10 @@ pub mod cuda {
         KernelList::default().timed_all(MODULE, ["blocks", "layers"].map(|word| (named(spec, word), 1)))
     }
 
-    pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
+    pub fn method(made: &mut Made) -> Result<GpuMethod<Call>, Failure> {
         let (gpu, shape, element, width) = (made.gpu, made.spec.shape, made.spec.element(), width(made.spec));
-        let mut matrix = made.matrix.clone();
-        matrix.sort_columns();
-        let slices = Slices::new(&matrix, length(width)?, 16 / element as usize);
+        made.matrix.sort_columns();
+        let slices = Slices::new(&made.matrix, length(width)?, 16 / element as usize);
         let (multiply, add, count) = (made.kernel("blocks")?, made.kernel("layers")?, slices.count() as u64);
         let shared = (width * element) as u32;
         let most = gpu.max_blocks(&multiply, THREADS, shared)?;

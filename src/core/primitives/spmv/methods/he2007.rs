@@ -8,10 +8,13 @@ use crate::primitives::Costs;
 use crate::primitives::spmv::Spec;
 use crate::primitives::spmv::work::{products, results, starts};
 
-pub fn costs(spec: &Spec) -> Costs {
-    let all = Access::reads("products", spec.element(), spec.shape.entries);
-    let sums = Pass::once([starts(spec), all]).and(results(spec));
-    Costs::of(vec![products(spec, spec.chunks().count() as u64), sums])
+pub fn costs(spec: &Spec) -> Costs<'_> {
+    let passes = || {
+        let all = Access::reads("products", spec.element(), spec.shape.entries);
+        let sums = Pass::once([starts(spec), all]).and(results(spec));
+        vec![products(spec, spec.chunks().count() as u64), sums]
+    };
+    Costs::of_sampled(passes)
         .beside(spec.shape.entries * spec.element())
         .blocks([BlockCost::default(), balanced::tiles(spec)])
 }

@@ -74,7 +74,7 @@ choice! {
 }
 
 /// The costs of a case by its method.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     match spec.method {
         Method::Row { .. } => row::costs(spec),
         Method::Best | Method::Balanced => balanced::costs(spec),
@@ -202,7 +202,7 @@ pub mod cuda {
     ///
     /// # Errors
     /// Those of the driver, and missing memory.
-    pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
+    pub fn method(made: &mut Made) -> Result<GpuMethod<Call>, Failure> {
         of_method!(made.spec, method(made))
     }
 }

@@ -14,8 +14,9 @@ const NEIGHBOURS: u64 = 8;
 
 /// A warp loads row starts, entries, and x, each when it has what is before. It is unknown how much of long rows the
 /// first-level cache keeps for threads that walk along them.
-pub fn costs(spec: &Spec) -> Costs {
-    let (costs, mean) = (Costs::of(in_one_pass(spec)), spec.shape.entries / spec.shape.rows.max(1));
+pub fn costs(spec: &Spec) -> Costs<'_> {
+    let (costs, mean) =
+        (Costs::of_sampled(|| in_one_pass(spec)), spec.shape.entries / spec.shape.rows.max(1));
     match per(spec) {
         Per::Thread if mean > NEIGHBOURS => costs
             .unknown("no model covers how much the first-level cache keeps of rows that threads walk along"),

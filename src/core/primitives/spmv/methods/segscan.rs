@@ -6,7 +6,12 @@ use crate::primitives::Costs;
 use crate::primitives::spmv::Spec;
 use crate::primitives::spmv::work::{products, results, starts};
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
+    let own_bytes = spec.shape.entries * spec.element() + 4 * spec.shape.entries.div_ceil(32);
+    Costs::of_sampled(|| passes(spec)).beside(own_bytes)
+}
+
+fn passes(spec: &Spec) -> Vec<Pass> {
     let (rows, entries, element) = (spec.shape.rows, spec.shape.entries, spec.element());
     let (firsts, words) = (rows.min(entries), entries.div_ceil(32));
     let heads = Access::reads("heads", 4, words);
@@ -15,13 +20,12 @@ pub fn costs(spec: &Spec) -> Costs {
     let set = Access { count: firsts, ..cleared.clone() }.ordered(Order::Given).indexed();
     let all = Access::reads("products", element, entries);
     let last = Access { count: firsts, ..all.clone() };
-    let passes = vec![
+    vec![
         products(spec, 1).and([cleared]),
         Pass::once([starts(spec), set]),
         Pass::once([all, heads, Access::writes("products", element, entries)]),
         Pass::once([starts(spec), last]).and(results(spec)),
-    ];
-    Costs::of(passes).beside(entries * element + 4 * words)
+    ]
 }
 
 pub mod cpu {

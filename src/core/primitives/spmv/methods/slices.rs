@@ -9,18 +9,20 @@ use crate::primitives::spmv::work::{Lanes, gather, results};
 
 /// Rows are filled up to whole groups of 16 bytes of values. Zeros at the ends of rows that are shorter than others of
 /// their slice are not declared.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let (rows, entries, element) = (spec.shape.rows, spec.shape.entries, spec.element());
     let filled = (entries.div_ceil(rows.max(1)).next_multiple_of(16 / element) * rows).max(entries);
-    let matrix = [
-        Access::reads("values", element, filled),
-        Access::reads("columns", 4, filled),
-        Access::reads("starts", 4, rows.div_ceil(LANES as u64) + 1),
-        Access::reads("rows", 4, rows),
-        gather(spec, Lanes::Rows),
-    ];
-    let pass = Pass::once(matrix).and(results(spec));
-    Costs::of(vec![pass]).beside((element + 4) * (filled + filled / 4) + 4 * rows)
+    let passes = move || {
+        let matrix = [
+            Access::reads("values", element, filled),
+            Access::reads("columns", 4, filled),
+            Access::reads("starts", 4, rows.div_ceil(LANES as u64) + 1),
+            Access::reads("rows", 4, rows),
+            gather(spec, Lanes::Rows),
+        ];
+        vec![Pass::once(matrix).and(results(spec))]
+    };
+    Costs::of_sampled(passes).beside((element + 4) * (filled + filled / 4) + 4 * rows)
 }
 
 pub mod cuda {
@@ -36,7 +38,7 @@ pub mod cuda {
 
     pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
         let columns = length(made.spec.shape.columns.max(1))?;
-        let slices = Slices::new(made.matrix, columns, 16 / made.spec.element() as usize);
+        let slices = Slices::new(&made.matrix, columns, 16 / made.spec.element() as usize);
         let (kernel, count) = (made.kernel("slices")?, slices.count() as u32);
         let matrix = SliceBuffers::new(made.gpu, &slices, &made.words(&slices.values), &slices.places, 1)?;
         Ok(Box::new(move |gpu, &Call { x, z, y, rows, .. }| {

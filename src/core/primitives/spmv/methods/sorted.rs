@@ -13,12 +13,14 @@ use crate::primitives::spmv::work::{LARGE_WARPS, Lanes, gather, matrix, results}
 const TILE: u64 = 8192;
 
 /// As for `balanced`, in two rounds of a thread's entries.
-pub fn costs(spec: &Spec) -> Costs {
-    let places = Access::reads("places", 2, spec.shape.entries);
-    let pass = Pass::once(matrix(spec)).and([places, gather(spec, Lanes::Sorted)]).and(results(spec));
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let wide = [18_000.0, 6_400.0, 6_500.0];
     let of_tile = if spec.element() == 4 { [17_900.0, 6_200.0, 4_000.0] } else { wide };
-    Costs::of(vec![pass]).beside((spec.element() + 6) * spec.shape.entries).blocks([tile_cost(
+    let passes = || {
+        let places = Access::reads("places", 2, spec.shape.entries);
+        vec![Pass::once(matrix(spec)).and([places, gather(spec, Lanes::Sorted)]).and(results(spec))]
+    };
+    Costs::of_sampled(passes).beside((spec.element() + 6) * spec.shape.entries).blocks([tile_cost(
         spec,
         TILE,
         WARPS / LARGE_WARPS,
@@ -87,12 +89,12 @@ pub mod cuda {
     pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
         let (spec, firsts) = (made.spec, firsts(&made.matrix.starts, TILE));
         let (entries, tiles, kernel) =
-            (Entries::new(made.matrix, &firsts), Tiles::new(made, &firsts)?, made.kernel("sorted")?);
+            (Entries::new(&made.matrix, &firsts), Tiles::new(made, &firsts)?, made.kernel("sorted")?);
         let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
         let [columns, values, places] = [
-            uploaded(made.gpu, entries.columns)?,
-            uploaded(made.gpu, made.words(&entries.values))?,
-            uploaded(made.gpu, entries.places.chunks(2).map(pair).collect())?,
+            uploaded(made.gpu, &entries.columns)?,
+            uploaded(made.gpu, &made.words(&entries.values))?,
+            uploaded(made.gpu, &entries.places.chunks(2).map(pair).collect::<Vec<u32>>())?,
         ];
         let total = spec.shape.rows + spec.shape.entries;
         // The products of a tile, one place in 128 bytes empty.

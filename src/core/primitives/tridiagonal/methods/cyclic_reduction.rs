@@ -12,7 +12,7 @@ use crate::primitives::tridiagonal::Spec;
 const ROWS: u64 = 512;
 
 /// Down: each level reads its rows and leaves half of them; the last is solved, and up, each level finds the other half.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     if !spec.backend.is_cuda() {
         return Costs::of(vec![solved(spec)]);
     }
@@ -32,7 +32,7 @@ pub fn costs(spec: &Spec) -> Costs {
 }
 
 /// Each level reads twelve words of neighbours a growing distance apart and writes four, then reads five and writes one.
-fn on_chip(spec: &Spec) -> Costs {
+fn on_chip(spec: &Spec) -> Costs<'_> {
     let (n, words) = (spec.rows.max(1), spec.element() / 4);
     let warps = n.div_ceil(2).div_ceil(LANES as u64);
     let levels = f64::from(n.max(2).ilog2());

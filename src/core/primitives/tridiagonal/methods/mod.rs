@@ -73,7 +73,7 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
 }
 
 /// The costs of a case by its method.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     match spec.method {
         Method::CyclicReduction => cyclic_reduction::costs(spec),
         Method::ParallelCyclicReduction => parallel_cyclic_reduction::costs(spec),
@@ -98,13 +98,13 @@ fn solved(spec: &Spec) -> Pass {
 }
 
 /// Passes across memory that the accesses alone describe.
-fn across_memory(passes: Vec<Pass>) -> Costs {
+fn across_memory<'a>(passes: Vec<Pass>) -> Costs<'a> {
     let blocks = vec![BlockCost::default(); passes.len()];
     Costs::of(passes).blocks(blocks)
 }
 
 /// A pass in which each system has a block, whose lanes read neighbours in memory if systems are strided.
-fn by_blocks(spec: &Spec, [resident, steps]: [f64; 2], times: f64, each: [f64; 3]) -> Costs {
+fn by_blocks(spec: &Spec, [resident, steps]: [f64; 2], times: f64, each: [f64; 3]) -> Costs<'_> {
     let costs = Costs::of(vec![solved(spec)]);
     if spec.layout == Layout::Interleaved {
         return costs.unknown(APART);

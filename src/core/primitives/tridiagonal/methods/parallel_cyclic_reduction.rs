@@ -10,7 +10,7 @@ use crate::primitives::tridiagonal::Spec;
 /// Rows of a system up to which a block holds it in shared memory.
 const ROWS: u64 = 1024;
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     if spec.rows <= ROWS {
         return on_chip(spec);
     }
@@ -25,7 +25,7 @@ pub fn costs(spec: &Spec) -> Costs {
 }
 
 /// Each step reads twelve words and writes four of every row.
-fn on_chip(spec: &Spec) -> Costs {
+fn on_chip(spec: &Spec) -> Costs<'_> {
     let (n, words) = (spec.rows.max(1), spec.element() / 4);
     let warps = n.div_ceil(LANES as u64);
     let levels = f64::from(n.max(2).ilog2());

@@ -18,7 +18,7 @@ fn levels(spec: &Spec) -> Levels {
     Levels::over(spec.rows, rows(spec), spec.layout)
 }
 
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     let levels = levels(spec);
     let cost = of_tiles(&levels.0[0], spec.systems, tile_kernel(spec));
     if levels.tiles() == 1 {

@@ -11,7 +11,7 @@ use crate::primitives::tridiagonal::{Layout, Spec};
 const THREADS: u64 = 128;
 
 /// Threads load a row when they have stored the one before.
-pub fn costs(spec: &Spec) -> Costs {
+pub fn costs(spec: &Spec) -> Costs<'_> {
     if !spec.backend.is_cuda() {
         return Costs::of(vec![solved(spec)]);
     }
