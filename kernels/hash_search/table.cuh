@@ -21,7 +21,7 @@ struct Table {
 
 static_assert(sizeof(Table) == 24, "the layout of the host");
 
-// Where a key may be: base = first bucket of its region; home, other = home and alternative bucket, counted from base;
+// The places of a key: base = first bucket of its region; home, other = home and alternative bucket, counted from base;
 // mark = the slot with its mark.
 struct HashPlace {
     u32 base, home, other, mark;

@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     add_count(&finding->checked, checked);
 }
 
-// Where the words come from that a scatter's certificate expects.
+// The sources of the words that a scatter's certificate expects.
 #define FROM_DENSE 0u     // pattern_scatter: word64(seed, j + P·(i mod wrap))
 #define FROM_COMPUTED 1u  // pattern_scatter_keep: word64(seed, i·P + j)
 #define FROM_SPARSE 2u    // pattern_gs: word64(seed, p_g[j] + δ_g·i)

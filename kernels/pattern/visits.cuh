@@ -3,7 +3,7 @@
 
 #include "walk.cuh"
 
-// Where use i starts; for untimed kernels.
+// The start of use i; for untimed kernels.
 LAB u64 start_of(const Side& side, u64 i) {
     return side.starts == nullptr ? side.delta * i : index_at(side.starts, side.start_bytes, i);
 }

@@ -8,7 +8,7 @@
 
 #define BLOCK 256u
 
-// How the (i, j) are divided among blocks and threads.
+// The division of the (i, j) among blocks and threads.
 struct Walk {
     u64 length;        // P
     u64 first, last;   // iterations [first, last)

@@ -153,7 +153,7 @@ struct Claim {
 
 static_assert(sizeof(Claim) == 64, "the layout of the host");
 
-// How often the element of visit first + x is visited.
+// The number of visits of the element of visit first + x.
 LAB u64 visits(const Claim& c, u64 x) {
     return c.accesses / c.elements + ((c.accesses & (c.elements - 1)) > x ? 1u : 0u);
 }

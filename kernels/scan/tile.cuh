@@ -153,7 +153,7 @@ template <typename T> LAB void flip(Vector<T>& x, u64 mask) {
     for (int k = 0; k < (int)(16 / sizeof(T)); ++k) x.v[k] = flipped(x.v[k], mask);
 }
 
-// Where a warp's vectors lie in memory.
+// The places of a warp's vectors in memory.
 struct Chunk {
     u64 base;   // the warp's first element in memory
     u32 last;   // the warp's last vector

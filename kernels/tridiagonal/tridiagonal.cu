@@ -27,7 +27,7 @@ extern __shared__ ulonglong2 dense[];
 
 // ---- partition: rows into registers, x out of them -----------------------------------------
 
-// How a launch divides the systems among blocks and threads.
+// The division of the systems among a launch's blocks and threads.
 struct Tiles {
     u32 team;   // threads per tile
     u32 tiles;  // tiles per system
@@ -64,7 +64,7 @@ template <u32 R> LAB Share interleaved_share(Tiles of) {
             blockIdx.x % of.tiles};
 }
 
-// Where the lane's vector k lies in memory, and how many of its elements exist.
+// The place of the lane's vector k in memory, and the number of its elements that exist.
 template <typename T, u32 R> struct Moves {
     u64 at;
     u32 count;
