@@ -81,11 +81,15 @@ pub enum Fault {
     /// The execution that is certified does nothing, after others that were right: only poisoned outputs and
     /// sums that were reset show that.
     StaleResult,
+    /// The execution that is judged stores zeros, after others that were right.
+    Zeros,
+    /// The execution that is judged copies its input to its output, after others that were right.
+    Identity,
 }
 
 impl Fault {
     /// All faults.
-    pub const ALL: [Fault; 8] = [
+    pub const ALL: [Fault; 10] = [
         Fault::OffByOne,
         Fault::MissingTail,
         Fault::WrongChunk,
@@ -94,11 +98,19 @@ impl Fault {
         Fault::LastSample,
         Fault::LaterRound,
         Fault::StaleResult,
+        Fault::Zeros,
+        Fault::Identity,
     ];
 
     /// The faults in which elements every execution processes.
     pub const ELEMENTS: [Fault; 4] =
         [Fault::OffByOne, Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
+
+    /// True of kernels that run in place of a case's own: their output may be right by chance, as zeros are where the
+    /// input has only zeros.
+    pub fn stands_in(self) -> bool {
+        [Fault::Zeros, Fault::Identity].contains(&self)
+    }
 }
 
 /// Why a case could not be prepared, sampled or certified.

@@ -86,7 +86,7 @@ pub trait Problem {
     fn shows(&self, fault: Fault) -> bool {
         match fault {
             Fault::SequentialOrder => self.order_is_detectable(),
-            Fault::LastSample | Fault::StaleResult => self.leaves_output(),
+            Fault::LastSample | Fault::StaleResult | Fault::Zeros | Fault::Identity => self.leaves_output(),
             Fault::LaterRound => Fault::ELEMENTS.iter().any(|fault| self.fault_shows_in_output(*fault)),
             of_elements => self.fault_is_detectable(of_elements),
         }
@@ -124,11 +124,12 @@ pub trait Problem {
 /// A value that is computed when it is asked for.
 type Deferred<'a, T> = Box<dyn FnOnce() -> T + 'a>;
 
-/// The costs of a case by its method. Passes and the work of blocks are computed apart, when they are asked for: either may
-/// be estimated from a sample of the inputs, which takes milliseconds.
+/// The costs of a case by its method. What takes a sample of the inputs, and with it milliseconds, is computed when it is asked
+/// for (`of_sampled`, `blocks_sampled`).
 pub struct Costs<'a> {
     passes: Deferred<'a, Vec<Pass>>,
-    /// Bytes of the arrays that the method has beside those of the primitive.
+    /// Bytes of the arrays, as large as a part of the input, that the method uses beside the inputs and the results. Tables of a
+    /// few counts are left out.
     pub own_bytes: u64,
     blocks: Deferred<'a, Result<Vec<BlockCost>, String>>,
 }
@@ -139,7 +140,7 @@ impl<'a> Costs<'a> {
         Costs::of_sampled(|| passes)
     }
 
-    /// The same of passes that take a sample of the inputs.
+    /// Passes that are computed from a sample of the inputs, without arrays of the method's own.
     pub fn of_sampled(passes: impl FnOnce() -> Vec<Pass> + 'a) -> Costs<'a> {
         Costs { passes: Box::new(passes), own_bytes: 0, blocks: Box::new(|| Ok(Vec::new())) }
     }
@@ -166,13 +167,16 @@ impl<'a> Costs<'a> {
         self.blocks_sampled(|| Err(why))
     }
 
-    /// Puts passes before all others, which the accesses to memory describe.
+    /// Puts passes before those of the method. Their accesses to memory alone describe the passes in front.
     pub fn after(self, first: Vec<Pass>) -> Costs<'a> {
         let (Costs { passes, own_bytes, blocks }, none) = (self, vec![BlockCost::default(); first.len()]);
         Costs {
             passes: Box::new(|| [first, passes()].concat()),
             own_bytes,
-            blocks: Box::new(|| Ok([none, blocks()?].concat())),
+            blocks: Box::new(|| {
+                let blocks = blocks()?;
+                Ok(if blocks.is_empty() { blocks } else { [none, blocks].concat() })
+            }),
         }
     }
 

@@ -7,12 +7,17 @@ use super::{Buffer, POISON, Pool};
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::{Blocks, part};
 
-/// Poisons `buffer`, viewed as elements of `size` bytes (a multiple of 4); each worker fills its part.
+/// Poisons `buffer`, viewed as elements of `size` bytes (a multiple of 4).
 pub fn poison(pool: &Pool, buffer: &Buffer, size: usize, cancel: &Cancel) -> Result<(), Failure> {
+    fill(pool, buffer, size, POISON as u32, cancel)
+}
+
+/// Fills `buffer`, viewed as elements of `size` bytes (a multiple of 4), with a word; each worker fills its part.
+pub fn fill(pool: &Pool, buffer: &Buffer, size: usize, word: u32, cancel: &Cancel) -> Result<(), Failure> {
     pool.for_blocks(buffer.bytes() / size, cancel, |block| {
         // SAFETY: blocks are disjoint, and only the workers of this call access the buffer.
         let words = unsafe { buffer.write::<u32>(block.start * size / 4..block.end * size / 4) };
-        words.fill(POISON as u32);
+        words.fill(word);
     })
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::check::poison;
+use super::check::{fill, poison};
 use super::{Buffer, Isa, Pool, Worker, memory};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
 use crate::device::held::held_by;
@@ -90,6 +90,11 @@ pub trait PoolJob: Sync + Sized + 'static {
         outputs.try_for_each(|output| poison(pool, output.array, output.element, cancel))
     }
 
+    /// The array that [`Fault::Identity`] copies to the outputs; `None` if a case has no array as its input.
+    fn input(&self) -> Option<&Buffer> {
+        None
+    }
+
     /// Makes the next execution begin where the first one began, for jobs whose executions continue where the last one
     /// ended.
     fn rewind(&self) {}
@@ -141,7 +146,7 @@ pub trait PoolJob: Sync + Sized + 'static {
 }
 
 /// A method of a primitive on the pool: a worker's share of one execution on the case's arrays, and on the method's
-/// own arrays, which the closure holds. All stores are complete on return.
+/// own arrays, which the closure holds. The job's `execute` completes the stores.
 pub type PoolMethod<Arrays> = Box<dyn Fn(&Arrays, Worker) + Send + Sync>;
 
 /// A [`PoolJob`] and the pool that runs it.
@@ -187,16 +192,43 @@ impl<J: PoolJob> OnPool<J> {
     fn once(&self, cancel: &Cancel) -> Result<(), Failure> {
         self.job.rewind();
         self.job.clear(&self.pool, cancel)?;
-        if self.fault != Some(Fault::StaleResult) {
-            self.pool.run(|worker| self.job.execute(worker));
+        match self.fault {
+            Some(Fault::StaleResult) => {}
+            Some(fault) if fault.stands_in() => self.stand_in(fault, cancel)?,
+            _ => drop(self.pool.run(|worker| self.job.execute(worker))),
         }
         Ok(())
+    }
+
+    /// Runs the kernel of a fault in place of the job's.
+    fn stand_in(&self, fault: Fault, cancel: &Cancel) -> Result<(), Failure> {
+        let outputs = self.job.outputs();
+        let input = self.job.input().filter(|_| fault == Fault::Identity);
+        if outputs.is_empty() || input.is_none() && fault == Fault::Identity {
+            return Err(Failure::NotApplicable("not a kernel from an array to an array".to_owned()));
+        }
+        outputs.iter().try_for_each(|output| {
+            fill(&self.pool, output.array, output.element, 0, cancel)?;
+            let bytes = input.map_or(0, |input| input.bytes().min(output.array.bytes()));
+            // SAFETY: the workers are done, and so many bytes are inside of both arrays, which are distinct.
+            input.inspect(|input| unsafe {
+                output.array.ptr::<u8>().copy_from_nonoverlapping(input.ptr::<u8>(), bytes);
+            });
+            Ok(())
+        })
     }
 }
 
 impl<J: PoolJob> Prepared for OnPool<J> {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-        let batch = if self.cleared && self.fault == Some(Fault::LastSample) { 0 } else { batch };
+        let batch = match self.fault.filter(|_| self.cleared) {
+            Some(fault) if fault.stands_in() => {
+                self.stand_in(fault, &Cancel::default())?;
+                0
+            }
+            Some(Fault::LastSample) => 0,
+            _ => batch,
+        };
         Ok(self.pool.time(batch, |worker| self.job.execute(worker)))
     }
 

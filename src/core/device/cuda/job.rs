@@ -93,7 +93,9 @@ impl LaunchPlan {
 
 /// An array in a GPU's memory that an execution writes, of any element type.
 trait Written {
-    fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure>;
+    fn fill(&mut self, gpu: &Gpu, word: u32) -> Result<(), Failure>;
+    /// Copies the first bytes of an input, as many as both arrays have.
+    fn copy(&mut self, gpu: &Gpu, input: InputArray) -> Result<(), Failure>;
     /// Poisons element `at`, counted in elements of `bytes` bytes.
     fn poison_element(&mut self, gpu: &Gpu, at: u64, bytes: u64) -> Result<(), Failure>;
     /// Copies the first `bytes` bytes to the host.
@@ -101,8 +103,13 @@ trait Written {
 }
 
 impl<T: Plain> Written for DeviceBuffer<T> {
-    fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, self)
+    fn fill(&mut self, gpu: &Gpu, word: u32) -> Result<(), Failure> {
+        gpu.memset32(self, word)
+    }
+
+    fn copy(&mut self, gpu: &Gpu, input: InputArray) -> Result<(), Failure> {
+        // SAFETY: a job that returns an input array holds it.
+        unsafe { gpu.copy_bytes(input.at, self, input.bytes.min(self.bytes())) }
     }
 
     fn poison_element(&mut self, gpu: &Gpu, at: u64, bytes: u64) -> Result<(), Failure> {
@@ -114,6 +121,20 @@ impl<T: Plain> Written for DeviceBuffer<T> {
 
     fn read(&self, bytes: u64) -> Result<Vec<u8>, Failure> {
         self.bytes_to_host(bytes)
+    }
+}
+
+/// An array that an execution reads.
+#[derive(Clone, Copy)]
+pub struct InputArray {
+    at: DevicePtr<u8>,
+    bytes: u64,
+}
+
+impl InputArray {
+    /// A whole array.
+    pub fn new<T: Plain>(array: &DeviceBuffer<T>) -> InputArray {
+        InputArray { at: array.pointer().cast(), bytes: array.bytes() }
     }
 }
 
@@ -192,7 +213,12 @@ pub trait GpuJob: Sized + Send + 'static {
     /// # Errors
     /// Errors reported by the driver.
     fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        self.outputs().into_iter().try_for_each(|output| output.array.poison(gpu))
+        self.outputs().into_iter().try_for_each(|output| output.array.fill(gpu, POISON32))
+    }
+
+    /// The array that [`Fault::Identity`] copies to the outputs; `None` if a case has no array as its input.
+    fn input(&self) -> Option<InputArray> {
+        None
     }
 
     /// Queues the start of an execution.
@@ -363,20 +389,37 @@ impl<J: GpuJob> OnGpu<J> {
     fn once(&mut self) -> Result<(), Failure> {
         self.job.rewind();
         self.job.clear(&self.gpu)?;
-        if self.fault != Some(Fault::StaleResult) {
-            self.job.execute(&self.gpu, &self.plan)?;
+        match self.fault {
+            Some(Fault::StaleResult) => {}
+            Some(fault) if fault.stands_in() => self.stand_in(fault)?,
+            _ => self.job.execute(&self.gpu, &self.plan)?,
         }
         self.job.synchronize_others()
+    }
+
+    /// Runs the kernel of a fault in place of the job's.
+    fn stand_in(&mut self, fault: Fault) -> Result<(), Failure> {
+        let input = self.job.input().filter(|_| fault == Fault::Identity && !self.several);
+        let outputs = self.job.outputs();
+        if outputs.is_empty() || input.is_none() && fault == Fault::Identity {
+            return Err(Failure::NotApplicable("not a kernel from an array to an array".to_owned()));
+        }
+        outputs.into_iter().try_for_each(|output| {
+            output.array.fill(&self.gpu, 0)?;
+            input.map_or(Ok(()), |input| output.array.copy(&self.gpu, input))
+        })
     }
 }
 
 impl<J: GpuJob> Prepared for OnGpu<J> {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         self.sampled = true;
-        if self.cleared && self.fault == Some(Fault::LastSample) {
-            return self.gpu.timed(&mut || Ok(()));
+        match self.fault.filter(|_| self.cleared) {
+            Some(fault) if fault.stands_in() => self.stand_in(fault)?,
+            Some(Fault::LastSample) => {}
+            _ => return self.job.time(&self.gpu, &self.plan, batch),
         }
-        self.job.time(&self.gpu, &self.plan, batch)
+        self.gpu.timed(&mut || Ok(()))
     }
 
     /// Waits, so that no sample begins on any GPU before the poison is written.

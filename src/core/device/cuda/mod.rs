@@ -26,8 +26,8 @@ mod imp;
 pub use facts::{ComputeCapability, DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
 pub use imp::{Ahead, Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};
 pub use job::{
-    AsArg, GpuJob, GpuMethod, GpuSetup, LaunchPart, LaunchPlan, OneGpu, OutputArray, POISON32, on_gpu,
-    pointer_or_null, poison,
+    AsArg, GpuJob, GpuMethod, GpuSetup, InputArray, LaunchPart, LaunchPlan, OneGpu, OutputArray, POISON32,
+    on_gpu, pointer_or_null, poison,
 };
 pub(crate) use job::{args, device_struct, plain_struct};
 pub use kernel_list::{KernelList, KernelName, Launched};

@@ -217,6 +217,10 @@ impl GpuJob for Compaction {
         vec![number, out.losing_stores(), OutputArray::new(&mut self.beside, 4)]
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.input))
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (spec, [out, pointers, heads]) = (&self.spec, &self.certify);
         let (n, compact) = (spec.elements, spec.operation == Operation::Compact);

@@ -4,7 +4,7 @@ pub use super::check_report::find;
 pub use super::{BLOCK, array, grid, launch_over, length};
 pub use crate::case::{Cancel, Failure, Fault, Verdict};
 pub use crate::device::cuda::{
-    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuMethod, GpuSetup, Kernel, KernelList,
-    LaunchPart, LaunchPlan, Module, OutputArray, Plain, poison,
+    ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuMethod, GpuSetup, InputArray, Kernel,
+    KernelList, LaunchPart, LaunchPlan, Module, OutputArray, Plain, poison,
 };
 pub(crate) use crate::device::cuda::{args, device_struct};

@@ -51,8 +51,9 @@ pub struct Made<'a> {
     pub plan: LaunchPlan,
 }
 
-/// A step of an execution: some values whose counts are wanted, or its end.
+/// A step of an execution: its start, some values whose counts are wanted, or its end.
 pub enum Step {
+    Begin,
     Part { x: DevicePtr<f32>, n: u64, bounds: DevicePtr<f32>, counts: DevicePtr<u64> },
     End { counts: DevicePtr<u64> },
 }
@@ -92,6 +93,7 @@ impl GpuJob for Histogram {
 
     /// Counts that are added to start at zero.
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        (self.method)(gpu, &Step::Begin)?;
         if methods::adds(&self.spec) { gpu.memset32(&mut self.counts, 0) } else { Ok(()) }
     }
 
@@ -108,6 +110,10 @@ impl GpuJob for Histogram {
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
         vec![OutputArray::new(&mut self.counts, 8)]
+    }
+
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.values))
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {

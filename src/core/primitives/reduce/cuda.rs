@@ -115,6 +115,14 @@ impl GpuJob for Reduce {
         gpu.launch(&self.timed, blocks, BLOCK, 0, args)
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        vec![OutputArray::new(&mut self.all, 8)]
+    }
+
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.x))
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (spec, n) = (&self.spec, self.spec.elements);
         let threads = stride_grid(gpu, n) * BLOCK;

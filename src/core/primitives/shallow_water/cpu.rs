@@ -101,6 +101,10 @@ impl PoolJob for ShallowWater {
         self.keep(pool, cancel)
     }
 
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        self.state.iter().map(|array| OutputArray::new(array, 4)).collect()
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let (spec, cells) = (&self.spec, self.beginning.len());
         let wide = |from: &Buffer| -> Result<Buffer, Failure> {

@@ -183,6 +183,10 @@ impl GpuJob for ShallowWater {
         Ok(())
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        self.state.iter_mut().map(|array| OutputArray::new(array, 4)).collect()
+    }
+
     fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
         let cells = self.spec.cells();
         if cells == 0 {

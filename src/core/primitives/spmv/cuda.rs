@@ -152,6 +152,10 @@ impl GpuJob for Spmv {
         vec![OutputArray::new(&mut self.y, self.spec.element())]
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.x))
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (rows, exact) = (self.spec.shape.rows, u32::from(self.spec.generator().is_some()));
         let (a, z) = (self.rows(), self.z());

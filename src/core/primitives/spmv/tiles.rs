@@ -10,8 +10,8 @@ use crate::case::BlockCost;
 /// Rows and entries of a block of threads on GPUs (`TILE` in the kernels).
 pub const TILE: u64 = 2048;
 
-/// What blocks execute whose tiles have so many rows and entries: instructions of warps, of them those that access memory,
-/// and wavefronts of shared memory, for each tile, with so many blocks resident.
+/// The work of blocks whose tiles have `tile` rows and entries: instructions of warps, integer instructions and wavefronts of
+/// shared memory for each tile, with `resident` blocks on a multiprocessor.
 pub fn tile_cost(spec: &Spec, tile: u64, resident: u64, of_tile: [f64; 3]) -> BlockCost {
     let tiles = (spec.shape.rows + spec.shape.entries).div_ceil(tile);
     let cost = BlockCost::of(tiles, resident).blocks(tiles).loads(2.0).looks(1.0).steps(12.0);

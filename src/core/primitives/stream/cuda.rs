@@ -105,6 +105,14 @@ impl GpuJob for Stream {
         gpu.launch(&self.timed, blocks, block, 0, args![to, x, y, tiles, tiled, count, q])
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        self.destination.iter_mut().map(|array| OutputArray::new(array, 8)).collect()
+    }
+
+    fn input(&self) -> Option<InputArray> {
+        self.sources.first().map(InputArray::new)
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (kernel, n) = (self.spec.kernel, self.spec.elements);
         let key = |operand: usize| {

@@ -170,6 +170,10 @@ impl GpuJob for Tridiagonal {
         vec![OutputArray::new(&mut self.x, self.spec.element()).first(self.spec.count())]
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.inputs[3]))
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (n, most) = (self.spec.count(), gpu.upload(&[0u64])?);
         gpu.memset32(&mut self.sizes, 0)?;

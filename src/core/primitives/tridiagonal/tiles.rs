@@ -83,11 +83,6 @@ impl Levels {
     pub fn scratch(&self, systems: u64) -> u64 {
         self.0.iter().filter(|level| level.tiles > 1).map(|level| 8 * level.tiles * systems).sum()
     }
-
-    /// Launches of an execution: of a level with several tiles one for the edges, one that joins them, and one that solves.
-    pub fn launches(&self) -> u64 {
-        self.0.iter().map(|level| if level.tiles > 1 { 3 } else { 1 }).sum()
-    }
 }
 
 /// Registers of a multiprocessor.

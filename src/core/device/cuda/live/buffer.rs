@@ -235,6 +235,27 @@ impl Gpu {
         if buffer.span.is_some() { buffer.synchronize() } else { Ok(()) }
     }
 
+    /// Queues a copy of the first `bytes` bytes at `from` to the start of a buffer.
+    ///
+    /// # Safety
+    /// At `from` begins an allocated array of as many bytes on this GPU.
+    pub unsafe fn copy_bytes<T: Plain>(
+        &self,
+        from: DevicePtr<u8>,
+        to: &mut DeviceBuffer<T>,
+        bytes: u64,
+    ) -> Result<(), Failure> {
+        if bytes > to.bytes() {
+            return Err(Failure::Failed(format!("a copy of {bytes} bytes to {}", to.bytes())));
+        }
+        self.inner.bind()?;
+        let (to, stream) = (to.address.0, self.inner.stream.as_inner());
+        // SAFETY: the caller's promise, and the buffer's length, which was compared.
+        check_raw("cuMemcpyDtoDAsync", unsafe {
+            sys::cuMemcpyDtoDAsync_v2(to, from.0, bytes as usize, stream)
+        })
+    }
+
     /// Queues a copy of `from[range]` to the elements of `to` that start at `at`.
     pub fn copy<T: Plain>(
         &self,

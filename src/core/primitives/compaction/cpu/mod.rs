@@ -280,6 +280,14 @@ impl PoolJob for Compaction {
         check::poison(pool, &self.output, 4, cancel)
     }
 
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        [&self.output, &self.beside].map(|array| OutputArray::new(array, 4)).into()
+    }
+
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.input)
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = certificate::first_mistake(self, pool, cancel)?;
         Ok(Verdict::of(mistake, self.spec.elements))

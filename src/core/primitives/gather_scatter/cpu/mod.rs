@@ -84,6 +84,10 @@ impl PoolJob for GatherScatter {
         vec![OutputArray::new(&self.to, self.spec.tuple)]
     }
 
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.from)
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = match self.wrong_location(pool, cancel)? {
             Some(mistake) => Some(mistake),

@@ -121,7 +121,7 @@ impl GpuJob for GatherScatter {
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<GatherScatter, Failure> {
         let GpuSetup { gpu, others, fault, cancel, stored } = *setup;
         let user_indices = user_indices::load(&spec, stored)?;
-        if !others.is_empty() && methods::costs(&spec).own_bytes > 0 {
+        if !others.is_empty() && spec.cut.is_some() {
             return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));
         }
         let gpus = others.len() as u64 + 1;
@@ -186,6 +186,10 @@ impl GpuJob for GatherScatter {
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
         let Arrays { spec, output, .. } = &mut self.arrays;
         vec![OutputArray::new(output, spec.tuple).first(spec.output())]
+    }
+
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.arrays.input))
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {

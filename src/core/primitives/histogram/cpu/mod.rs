@@ -180,6 +180,10 @@ impl PoolJob for Histogram {
         vec![OutputArray::new(&self.counts, 8)]
     }
 
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.input)
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let wanted = self.recount(pool, cancel)?;
         Ok(Verdict::of(self.mistake(&wanted), self.spec.elements))

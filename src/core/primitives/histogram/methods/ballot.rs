@@ -94,6 +94,10 @@ pub mod cuda {
         let stored: DeviceBuffer<u32> = array(made.gpu, all * made.spec.bins)?;
         let mut column = 0;
         Ok(Box::new(move |gpu, step| match *step {
+            Step::Begin => {
+                column = 0;
+                Ok(())
+            }
             Step::Part { x, n, bounds, counts } => {
                 let work = Subproblems { size: SUBPROBLEM, column, all, bins, unused: 0 };
                 column += n.div_ceil(SUBPROBLEM);
@@ -101,11 +105,10 @@ pub mod cuda {
                 gpu.launch(&vote, grid(n, SUBPROBLEM), BLOCK, 0, args)
             }
             Step::End { counts } => {
-                let columns = std::mem::take(&mut column);
                 if !stores {
                     return Ok(());
                 }
-                gpu.launch(&reduce, bins, BLOCK, 0, args![stored, columns, counts])
+                gpu.launch(&reduce, bins, BLOCK, 0, args![stored, column, counts])
             }
         }))
     }

@@ -133,6 +133,10 @@ impl PoolJob for Multisplit {
         outputs
     }
 
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.input.keys)
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         // SAFETY: the workers are done.
         let mistake = unsafe { certificate::judge(self, pool, cancel) }?;

@@ -132,6 +132,10 @@ impl GpuJob for Multisplit {
         vec![OutputArray::new(keys, KEY), OutputArray::new(values, value), OutputArray::new(offsets, OFFSET)]
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.input.keys))
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = self.certificate.judge(gpu, &self.spec, &self.input, &self.output)?;
         Ok(Verdict::of(mistake, self.spec.keys))

@@ -283,6 +283,10 @@ impl PoolJob for Scan {
         vec![OutputArray::new(&self.output, self.spec.element())]
     }
 
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.input)
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = check::find(pool, self.n, cancel, |mut block| {
             block.find_map(|i| {

@@ -154,6 +154,10 @@ impl GpuJob for Scan {
         vec![OutputArray::new(&mut self.output, self.spec.element()).first(self.spec.elements)]
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.input))
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (inputs, segments) = (Inputs::new(&self.spec), Segments::new(&self.spec.segments()));
         let (n, inclusive) = (self.spec.elements, u32::from(self.spec.kind == Kind::Inclusive));

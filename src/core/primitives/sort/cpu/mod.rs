@@ -232,7 +232,7 @@ impl PoolJob for Sort {
         let isa = context.isa_or(Isa::widest)?;
         let made = Made { spec: &spec, isa, workers: context.pool.threads() };
         let (n, sizes) = (spec.keys, spec.sizes());
-        let between = if methods::costs(&spec).own_bytes > 0 { n } else { 0 };
+        let between = if methods::uses_between(&spec) { n } else { 0 };
         let mut sort = Sort {
             input: Pairs::new(n + 1, sizes)?,
             between: Room::new(&spec, between)?,
@@ -256,6 +256,10 @@ impl PoolJob for Sort {
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
         self.output.outputs()
+    }
+
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.input.keys)
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

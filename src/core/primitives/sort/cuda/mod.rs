@@ -60,7 +60,7 @@ impl GpuJob for Sort {
         let input = Pairs::new(gpu, n + 1, sizes)?;
         let certificate = Certificate::new(gpu, &spec)?;
         certificate.fill(gpu, &input)?;
-        let between = if methods::costs(&spec).own_bytes > 0 { n } else { 0 };
+        let between = if methods::uses_between(&spec) { n } else { 0 };
         Ok(Sort {
             method: methods::cuda::method(gpu, &spec)?,
             certificate,
@@ -79,6 +79,10 @@ impl GpuJob for Sort {
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
         self.output.outputs()
+    }
+
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.input.keys))
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -202,6 +202,15 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
     }
 }
 
+/// True if a method moves keys, or their places, between the input and the output by way of arrays as large as these.
+pub fn uses_between(spec: &Spec) -> bool {
+    match spec.method {
+        Method::Library => false,
+        Method::Bitonic => spec.value() > 0,
+        _ => true,
+    }
+}
+
 /// The methods on processors.
 pub mod cpu {
     use super::{Method, bitonic, he2007_msd, library, lsd, msd, multisplit_lsd, quicksort, split_radix};

@@ -28,14 +28,17 @@ pub mod cpu {
         Ok(by_types!(made.spec, |K, V| Box::new(move |all, worker| {
             let (field, segments) = (all.spec.digits(1), &segments[worker.index]);
             let segments = || segments.each_ref().map(Buffer::ptr);
+            // SAFETY: a worker has places and segments of its own for the keys of a tile.
             let in_tile = |turns, n| unsafe { sort::<K, V>(turns, n, field, segments(), passes) };
             // SAFETY: the pool's workers all execute.
             unsafe { tiles.sort::<K, V>(all, worker, in_tile) }
         })))
     }
 
-    /// Sorts `n` keys of the first place, in turn with the second, and returns where they are then. `segments` have room for
-    /// `n` numbers each.
+    /// Sorts `n` keys of the first place, in turn with the second, and returns where they are then.
+    ///
+    /// # Safety
+    /// Both places have room for `n` keys and values that nobody else uses, and `segments` for `n` numbers each.
     #[inline(always)]
     pub unsafe fn sort<K: Key, V: Tuple>(
         [mut from, mut to]: [Place; 2],

@@ -77,6 +77,9 @@ pub mod cpu {
 
     /// Splits `n` keys by each bit of the field, the lowest first, from the first place to the second and back; returns where
     /// they are then.
+    ///
+    /// # Safety
+    /// Both places have room for `n` keys and values that nobody else uses.
     #[inline(always)]
     pub unsafe fn by_bits<K: Key, V: Tuple>(
         [mut from, mut to]: [Place; 2],
@@ -116,7 +119,7 @@ pub mod cuda {
 
     device_struct! {
         /// `ScanSort` in the kernels.
-        pub struct Launch: 96 {
+        struct Launch: 96 {
             from: Pair,
             to: Pair,
             ones: DevicePtr<u32>,

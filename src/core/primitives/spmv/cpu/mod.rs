@@ -128,6 +128,10 @@ impl PoolJob for Spmv {
         vec![OutputArray::new(&self.y, self.spec.element())]
     }
 
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.x)
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let rows = self.rows();
         let first = |found: Option<usize>, row| found.or_else(|| self.is_wrong(row).then_some(row));

@@ -122,6 +122,15 @@ impl PoolJob for Stream {
         self.destination().map_or(Ok(()), |buffer| check::poison(pool, buffer, 8, cancel))
     }
 
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        self.destination().map(|array| OutputArray::new(array, 8)).into_iter().collect()
+    }
+
+    fn input(&self) -> Option<&Buffer> {
+        let source = *self.spec.kernel.sources().first()?;
+        self.arrays[source as usize].as_ref()
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = match self.spec.kernel {
             Kernel::Read => self.wrong_sum(pool, cancel)?,

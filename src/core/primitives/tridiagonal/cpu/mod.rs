@@ -88,6 +88,10 @@ impl PoolJob for Tridiagonal {
         vec![OutputArray::new(&self.x, self.spec.element())]
     }
 
+    fn input(&self) -> Option<&Buffer> {
+        Some(&self.inputs[3])
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         for_type!(self.spec.ty, T => self.certify::<T>(pool, cancel))
     }
