@@ -1,4 +1,4 @@
-// Bitonic sorting network (src/core/primitives/sort/bitonic.rs): tiles, and parts that fit, in shared memory; longer
+// Bitonic sorting network (src/core/primitives/sort/methods/bitonic.rs): tiles, and parts that fit, in shared memory; longer
 // spans in global memory. Stage by stage, with spans 2, 4, 8, …:
 //
 //   first level of a stage of span k   compares key i with its mirror image i ^ (k - 1)

@@ -182,7 +182,7 @@ LAB void serve(const Onesweep& s, u32* descriptors, u32 b, u32 place) {
 #define MEDIUM 1
 #define LARGE 2
 
-// Threads per block, keys per thread, blocks per multiprocessor, as in src/core/primitives/sort/onesweep.rs.
+// Threads per block, keys per thread, blocks per multiprocessor, as in src/core/primitives/sort/methods/onesweep.rs.
 template <int KEY, int VALUE, int SIZE> struct SortShape {
     static const int PAIR = KEY + VALUE;
     static const int THREADS = PAIR == 4 ? 256 : 512;

@@ -1,4 +1,4 @@
-// MSD radix sort of he2007 §4.1 (src/core/primitives/sort/he2007.rs). For each phase, one digit from the highest bits
+// MSD radix sort of he2007 §4.1 (src/core/primitives/sort/methods/he2007_msd.rs). For each phase, one digit from the highest bits
 // on, over the tiles of all parts that do not fit in shared memory:
 //   count     each thread counts its keys of each digit in counters of one byte
 //   (scan)    exclusive scan of a part's counts, by digit and then by tile

@@ -15,10 +15,10 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::case::units::fmt_bytes;
 
-/// What a file holds, and how much of it is read.
+/// A kind of file, and how much of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// What messages call it, with its article.
+    /// Its name in messages, with its article.
     pub what: &'static str,
     /// Longest regular file, bytes.
     pub most: u64,
@@ -84,7 +84,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 impl Problem {
-    /// Whether there is no such file.
+    /// True if there is no such file.
     pub fn is_missing(&self) -> bool {
         matches!(self, Problem::Unreadable { error, .. } if error.kind() == ErrorKind::NotFound)
     }
@@ -214,7 +214,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// What a gzip file of one or more members holds, up to this many bytes.
+/// The contents of a gzip file of one or more members, up to this many bytes.
 pub fn gzip(source: impl BufRead, most: u64) -> Bounded<impl Read> {
     Bounded::new(Gzip(MultiGzDecoder::new(source)), most)
 }
@@ -247,7 +247,7 @@ fn wait_for_writer(pipe: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this is `/dev/null`, the conventional empty file.
+/// True if this is `/dev/null`, the conventional empty file.
 fn is_null(about: &Metadata) -> bool {
     about.file_type().is_char_device() && about.rdev() == libc::makedev(1, 3)
 }

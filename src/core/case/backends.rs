@@ -28,12 +28,12 @@ impl Backend {
         }
     }
 
-    /// Whether this is the GPU backend.
+    /// True if this is the GPU backend.
     pub fn is_cuda(self) -> bool {
         self == Backend::Cuda
     }
 
-    /// Whether this is one of the CPU backends.
+    /// True if this is one of the CPU backends.
     pub fn is_cpu(self) -> bool {
         matches!(self, Backend::Scalar | Backend::Cpu)
     }

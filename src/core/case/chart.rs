@@ -28,7 +28,7 @@ pub struct Axis {
     pub values: Vec<Value>,
     /// Scale of the axis on a chart.
     pub scale: Scale,
-    /// Whether its integers are sizes in bytes.
+    /// True if its integers are sizes in bytes.
     pub bytes: bool,
 }
 
@@ -63,7 +63,7 @@ pub enum Ceiling {
 }
 
 impl Ceiling {
-    /// Whether the ceiling can be drawn over this quantity: a copy's rate is in GB/s, the speed of light is any rate.
+    /// True if the ceiling can be drawn over this quantity: a copy's rate is in GB/s, the speed of light is any rate.
     pub fn suits(self, y: Quantity) -> bool {
         match y {
             Quantity::Bandwidth | Quantity::SystemBandwidth => true,

@@ -43,7 +43,7 @@ pub struct Gpus {
     pub first: u64,
     /// Number of GPUs; `None` (not specified) means one.
     pub count: Option<Count>,
-    /// Whether the arrays span the GPUs instead of being replicated on each.
+    /// True if the arrays span the GPUs instead of being replicated on each.
     pub spanning: bool,
 }
 
@@ -78,12 +78,12 @@ impl Gpus {
         Err(format!("needs {count} GPUs{from}, {are} here"))
     }
 
-    /// Whether there may be more than one GPU.
+    /// True if there may be more than one GPU.
     pub fn several(&self) -> bool {
         self.count.is_some_and(|count| count != Count::Exactly(1))
     }
 
-    /// Whether the GPU with this number takes part, as far as the case determines it.
+    /// True if the GPU with this number takes part, as far as the case determines it.
     pub fn takes(&self, number: u64) -> bool {
         match self.count {
             Some(Count::All) => number >= self.first,

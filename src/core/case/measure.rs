@@ -33,14 +33,14 @@ pub struct Measure {
     pub max_time: Option<f64>,
     pub order: Order,
     pub cache: Cache,
-    /// Whether each round also times the transfer of the case's inputs to its device and of its results back, from
+    /// True if each round also times the transfer of the case's inputs to its device and of its results back, from
     /// and to this memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<HostMemory>,
-    /// Whether a flagged round gets a second attempt.
+    /// True if a flagged round gets a second attempt.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub second_look: bool,
-    /// Whether each engine that times a case certifies it.
+    /// True if each engine that times a case certifies it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub certify: bool,
     /// A plain copy is measured between the cases, for charts and comparisons.

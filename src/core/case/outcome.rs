@@ -49,7 +49,7 @@ impl Cancel {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was requested.
+    /// True if a stop was requested.
     pub fn requested(&self) -> bool {
         self.asked.load(Ordering::Relaxed) || self.deadline.is_some_and(|at| Instant::now() >= at)
     }

@@ -44,7 +44,7 @@ pub fn bytes(key: &str, factors: &[u64]) -> Result<u64, Refusal> {
     }
 }
 
-/// Whether the case requests AVX2, which has no scatter instruction.
+/// True if the case requests AVX2, which has no scatter instruction.
 pub fn asks_for_avx2(params: &Params) -> bool {
     params.text("backend.cpu.isa") == Some("avx2")
 }

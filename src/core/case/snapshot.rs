@@ -10,15 +10,15 @@ pub const MOST_ROWS: u32 = 96;
 /// The most values of a curve in a message or a file.
 pub const MOST_VALUES: usize = 1024;
 
-/// What a case shows of its computation.
+/// A picture of a case's computation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "coded::Coded", try_from = "coded::Coded")]
 pub enum Snapshot {
     /// Values along a line, such as the size of the frontier by step.
     Curve {
-        /// What the values are ordered by: `step`.
+        /// The quantity by which the values are ordered: `step`.
         x: String,
-        /// What the values count or measure: `vertices in the frontier`.
+        /// The quantity that the values count or measure: `vertices in the frontier`.
         y: String,
         /// How far two neighbours are apart on x; the first value lies at 0.
         spacing: f64,
@@ -26,9 +26,9 @@ pub enum Snapshot {
     },
     /// Values over a plane, such as the height of water. Row 0 is drawn at the top.
     Field {
-        /// What the values measure, with its unit: `height of the water, m`.
+        /// The quantity that the values measure, with its unit: `height of the water, m`.
         what: String,
-        /// What the picture is of in the course of the computation: `step 1200`. May be empty.
+        /// The moment of the computation that the picture shows: `step 1200`. May be empty.
         when: String,
         columns: u32,
         rows: u32,
@@ -71,10 +71,10 @@ impl Snapshot {
         }
     }
 
-    /// Whether the numbers of values agree with each other and with the bounds of a message.
+    /// True if the numbers of values agree with each other and with the bounds of a message.
     ///
     /// # Errors
-    /// What is wrong, in one line.
+    /// The mistake, in one line.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Snapshot::Curve { spacing, values, .. } => {

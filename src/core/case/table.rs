@@ -467,7 +467,7 @@ mod tests {
             threads as "threads-of-it": Option<u64> [count(2, 32)] = unset,
         }
         with {
-            /// Whether it was checked.
+            /// True if it was checked.
             checked: bool = false,
         }
     }

@@ -130,7 +130,7 @@ pub struct Offered {
     pub hints: &'static [Hint],
     pub vectors: &'static [u32],
     pub fetch: &'static [u32],
-    /// Whether a part of L2 can be set aside.
+    /// True if a part of L2 can be set aside.
     pub persist: bool,
 }
 

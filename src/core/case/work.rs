@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{IndexPattern, Params, Refusal};
 
-/// Whether an access reads or writes.
+/// The direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {

@@ -1,6 +1,6 @@
 //! The index patterns that lavin2020 extracted from mini-applications (Table 5), by name.
 
-/// Whether the application gathers or scatters with a pattern: the letter in its name.
+/// The direction in which an application uses a pattern: the letter in its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     Gather,
@@ -12,7 +12,7 @@ pub enum Use {
 pub struct Application {
     /// `PENNANT-G0` …
     pub name: &'static str,
-    /// Whether the application gathers or scatters.
+    /// The application gathers, or it scatters.
     pub kernel: Use,
     /// The 16 offsets of one gather or scatter, in elements.
     pub indices: &'static [u64],

@@ -58,7 +58,7 @@ impl Scramble {
         x ^ (x >> self.shift)
     }
 
-    /// Whether [`apply_narrow`](Scramble::apply_narrow) is sufficient.
+    /// True if [`apply_narrow`](Scramble::apply_narrow) is sufficient.
     pub fn is_narrow(self) -> bool {
         self.mask <= u64::from(u32::MAX)
     }

@@ -43,7 +43,7 @@ pub struct Statistics {
 const UNSTEADY: f64 = 0.1;
 
 impl Statistics {
-    /// Whether the rounds are so far apart that small differences between cases mean nothing.
+    /// True if the rounds are so far apart that small differences between cases mean nothing.
     pub fn unsteady(&self) -> bool {
         self.spread.is_some_and(|spread| spread > UNSTEADY)
     }

@@ -38,9 +38,9 @@ impl Stop {
 /// The seconds that a case's attempts have taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// Of all attempts.
+    /// Seconds of all attempts.
     pub total: f64,
-    /// Of the longest one, which the next is expected to take at most.
+    /// Seconds of the longest attempt, which the next one is expected to take at most.
     pub longest: f64,
 }
 
@@ -49,7 +49,7 @@ impl Spent {
         *self = Spent { total: self.total + seconds, longest: self.longest.max(seconds) };
     }
 
-    /// Whether one more attempt as long as the longest keeps the case within its budget, seconds.
+    /// True if one more attempt as long as the longest keeps the case within its budget, seconds.
     pub fn affords(&self, budget: f64) -> bool {
         self.total + self.longest <= budget
     }

@@ -75,7 +75,7 @@ fn skipped(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#")
 }
 
-/// Whether a line begins with a name instead of a number. `nan` and `inf` are treated as misplaced numbers.
+/// True if a line begins with a name instead of a number. `nan` and `inf` are treated as misplaced numbers.
 fn is_header(line: &[u8]) -> bool {
     let quoted = line.strip_prefix(b"\"").unwrap_or(line);
     let word = quoted.split(|b| b",;\t \"".contains(b)).next().unwrap_or_default().to_ascii_lowercase();

@@ -41,7 +41,7 @@ pub fn keep(files: &mut [IndexFile], run: &Path, write: &mut Write) -> anyhow::R
     Ok(())
 }
 
-/// Whether the contents of a copy match its hash.
+/// True if the contents of a copy match its hash.
 fn holds(copy: &Path, file: &IndexFile) -> bool {
     copy.is_file() && read(copy, None).is_ok_and(|all| arrays::hash(&all) == file.hash)
 }

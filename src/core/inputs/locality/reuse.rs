@@ -17,7 +17,7 @@ pub struct Stack {
     /// The next free place.
     next: usize,
     cold: u64,
-    /// Whether each line was touched again.
+    /// True if each line was touched again.
     again: Vec<bool>,
 }
 

@@ -87,7 +87,7 @@ fn words<'a, const N: usize>(line: &'a [u8], number: u64, what: &str) -> Result<
 /// The matrix in a text.
 ///
 /// # Errors
-/// What is wrong, with its line and what would be accepted there.
+/// A mistake, with its line and what would be accepted instead.
 pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut lines = (1u64..).zip(bytes.split(|&byte| byte == b'\n'));

@@ -228,12 +228,12 @@ impl Spec {
         if self.scatters() { self.tuples } else { self.moves() }
     }
 
-    /// Whether R_out is indexed, not R_in.
+    /// True if R_out is indexed, not R_in.
     pub fn scatters(&self) -> bool {
         self.kernel == Kernel::Scatter
     }
 
-    /// Whether several tuples may go to one place of R_out, and none to another.
+    /// True if several tuples may go to one place of R_out, and none to another.
     pub fn overwrites(&self) -> bool {
         self.scatters() && self.user_indices.is_some()
     }

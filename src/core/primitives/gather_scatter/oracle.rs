@@ -33,7 +33,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     copied.next().map_or(Ok(()), |beyond| Err(format!("a tuple goes to {}, beyond R_out", beyond[0].0)))
 }
 
-/// Whether each 8-byte word of a tuple comes from one of the tuple's writers.
+/// True if each 8-byte word of a tuple comes from one of the tuple's writers.
 fn words_of(found: &[u8], writers: &[&[u8]]) -> bool {
     let from = |at: usize, word: &[u8]| writers.iter().any(|writer| &writer[at..at + word.len()] == word);
     found.chunks(8).enumerate().all(|(k, word)| from(8 * k, word))

@@ -89,7 +89,7 @@ fn items(spec: &Spec) -> u32 {
     if at_random(spec) { 1 } else { (64 / spec.tuple).min(4) as u32 }
 }
 
-/// Whether every location is a separate miss. A pass of several scans all of L in order and moves only part of
+/// True if every location is a separate miss. A pass of several scans all of L in order and moves only part of
 /// the tuples, and other distributions have nearby or hot locations. For separate misses, streaming hints on L
 /// and on the sequential side are worth 2 to 5 % at 2^24 tuples and nothing at 2^28, and cost nothing if
 /// everything fits in L2.

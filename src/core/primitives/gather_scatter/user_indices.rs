@@ -137,7 +137,7 @@ pub fn checksum(locations: &[u64]) -> u64 {
     (0..).zip(locations).map(term).fold(0, u64::wrapping_add)
 }
 
-/// Whether a fault of an implementation shows in the result. A tuple that a scatter leaves out may hide behind
+/// True if a fault of an implementation shows in the result. A tuple that a scatter leaves out may hide behind
 /// another tuple with the same destination, and a chunk that receives no tuple is not missed.
 pub(super) fn fault_is_detectable(spec: &Spec, fault: Fault) -> bool {
     let Some(Given { list: Some(list), .. }) = &spec.user_indices else { return true };

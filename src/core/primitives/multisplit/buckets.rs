@@ -199,7 +199,7 @@ fn power(base: u32, mut exponent: u32, modulus: u32) -> u32 {
     product as u32
 }
 
-/// Whether an odd n > 2 is a prime or a strong pseudoprime to `base`.
+/// True if an odd n > 2 is a prime or a strong pseudoprime to `base`.
 fn passes(n: u32, base: u32) -> bool {
     let twos = (n - 1).trailing_zeros();
     let first = power(base, (n - 1) >> twos, n);
@@ -208,7 +208,7 @@ fn passes(n: u32, base: u32) -> bool {
     first == 1 || base.is_multiple_of(n) || squares.any(|x| x == n - 1)
 }
 
-/// Whether n is a prime: trial division by small divisors, then the Miller–Rabin test.
+/// True if n is a prime: trial division by small divisors, then the Miller–Rabin test.
 fn is_prime(n: u32) -> bool {
     if n < 2 {
         return false;

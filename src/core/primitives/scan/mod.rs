@@ -80,7 +80,7 @@ parameters! {
         method: Method = "best",
     }
     with {
-        /// Whether the method was `best`.
+        /// True if the method was `best`.
         open: bool = false,
     }
 }
@@ -141,12 +141,12 @@ impl Spec {
         self.elements * self.element()
     }
 
-    /// Whether the scan goes from the last element to the first.
+    /// True if the scan goes from the last element to the first.
     pub fn backward(&self) -> bool {
         self.direction == Direction::Backward
     }
 
-    /// Whether in is divided into segments, each scanned by itself.
+    /// True if in is divided into segments, each scanned by itself.
     pub fn segmented(&self) -> bool {
         self.lengths.is_some()
     }

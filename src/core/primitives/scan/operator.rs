@@ -40,7 +40,7 @@ impl Operator {
         if self == Operator::Affine { 2 } else { 1 }
     }
 
-    /// Whether the operator is defined for floating-point numbers.
+    /// True if the operator is defined for floating-point numbers.
     pub fn takes_floats(self) -> bool {
         matches!(self, Operator::Add | Operator::Min | Operator::Max)
     }
@@ -57,7 +57,7 @@ impl Type {
         8 * self.bytes() as u32
     }
 
-    /// Whether the type is a floating-point type.
+    /// True if the type is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Type::F32 | Type::F64)
     }

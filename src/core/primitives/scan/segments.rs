@@ -73,7 +73,7 @@ impl Lengths {
 pub const CHUNK: u64 = 128;
 
 impl Heads {
-    /// Whether the representation has an entry per segment rather than a flag per element.
+    /// True if the representation has an entry per segment rather than a flag per element.
     pub fn per_segment(self) -> bool {
         matches!(self, Heads::Lengths | Heads::Pointers)
     }
@@ -122,7 +122,7 @@ impl Segments {
         self.tag
     }
 
-    /// Whether element `i` begins a segment.
+    /// True if element `i` begins a segment.
     #[inline(always)]
     pub fn head(&self, i: u64) -> bool {
         match self.lengths {

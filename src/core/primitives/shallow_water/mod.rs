@@ -18,7 +18,7 @@
 //! the rounding of both sums in f32: the certificate demands that the mean height changes by no more than u·amplitude·(16 + 8·√steps),
 //! u = 2^−24. (Kass and Miller's own form, 2·η − η before, has no such property.)
 //!
-//! Of a small wave along one direction with wave number k the scheme is backward Euler's: with s = 2·courant·sin(k·dx/2) its
+//! For a small wave along one direction with wave number k, the scheme is backward Euler's: with s = 2·courant·sin(k·dx/2) its
 //! frequency is atan(s)/dt, and a step multiplies it by (1 + s²)^(−½). That of the water is √(g·d)·k.
 //!
 //! The effective bytes are η and w, read and written by both sweeps: 32 bytes a cell and step. The elements of the throughput are

@@ -40,7 +40,7 @@ impl Digits {
         (0..self.count()).map(move |d| self.digit(d))
     }
 
-    /// Whether the field is not a whole key of `width` bits.
+    /// True if the field is not a whole key of `width` bits.
     pub fn is_field(self, width: u64) -> bool {
         (self.begin, u64::from(self.end)) != (0, width)
     }

@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(bytes("backend=cpu"), 8 * (1 + (1 + 2 + 3 + 4) + 4));
     }
 
-    /// What is transferred are keys and values, whatever a method keeps between its passes.
+    /// Keys and values are transferred, whatever a method keeps between its passes.
     #[test]
     fn inputs_and_results_are_keys_and_values() {
         for words in ["method=he2007-msd", "method=bitonic", "method=bitonic backend=cpu", "method=onesweep"]

@@ -38,7 +38,7 @@ impl Made<'_> {
     }
 }
 
-/// What an execution is given: the matrix, the vectors, and how many rows it computes.
+/// The arguments of an execution: the matrix, the vectors, and how many rows it computes.
 #[derive(Clone, Copy)]
 pub struct Call {
     pub a: Rows,

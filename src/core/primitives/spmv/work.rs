@@ -84,8 +84,8 @@ fn packets(columns: &[u32], element: u64) -> f64 {
     columns.chunks(LANES).map(of_warp).sum::<usize>() as f64 / columns.len().max(1) as f64
 }
 
-/// What warps of a GPU ask for, as a part of the entries, and the part of x that they gather from at a time. Of R-MAT some
-/// tiles are looked at; its columns are as many as their entropy tells. Lanes that walk along sorted random rows, each at
+/// Requests of a GPU's warps, as a part of the entries, and the part of x that they gather from at a time. For R-MAT both come
+/// from a sample of tiles; the number of columns follows from their entropy. Lanes that walk along sorted random rows, each at
 /// its own, are near place k of x's n at entry k of n: within two standard deviations of a beta distribution on each side.
 fn near(spec: &Spec, lanes: Lanes) -> (f64, f64) {
     let (shape, sorted) = (spec.shape, lanes == Lanes::Sorted);

@@ -61,7 +61,7 @@ words! {
 }
 
 words! {
-    /// What the systems are.
+    /// The contents of the systems.
     pub enum Inputs {
         Dominant = "dominant",
         Laplace = "laplace",

@@ -67,7 +67,7 @@ struct Levels {
     chunks: u64,
     /// The passes in the order in which they are performed; at least one.
     levels: Vec<Level>,
-    /// Whether chunks are assembled in shared memory.
+    /// True if chunks are assembled in shared memory.
     shared: bool,
 }
 

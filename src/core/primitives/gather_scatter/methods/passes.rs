@@ -34,7 +34,7 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
     Costs::of(all)
 }
 
-/// What one pass moves: `moved` of a segment's tuples.
+/// The accesses of one pass, which moves `moved` of a segment's tuples.
 fn chunk(spec: &Spec, segment: u64, passes: u64, moved: u64) -> [Access; 2] {
     let order = match spec.locations {
         Locations::Random => Order::Random,

@@ -22,7 +22,7 @@ pub struct Arrays {
     pub to: *mut u8,
     pub heads: *const u8,
     pub exclusive: bool,
-    /// Whether stores are non-temporal.
+    /// True if stores are non-temporal.
     pub streaming: bool,
     /// Distance in bytes from an element to one that the worker will need next, which vector kernels prefetch;
     /// 0 disables the prefetch.
@@ -49,7 +49,7 @@ pub struct Kernels {
     pub reduce: Reduce,
 }
 
-/// Whether element `i` is the first of its segment in the direction of the scan.
+/// True if element `i` is the first of its segment in the direction of the scan.
 #[inline(always)]
 unsafe fn first<const BACKWARD: bool>(arrays: &Arrays, i: usize) -> bool {
     let i = i + usize::from(BACKWARD);
@@ -335,7 +335,7 @@ pub fn kernels(spec: &Spec, isa: Isa) -> Kernels {
     }
 }
 
-/// Whether kernels exist for an operator and an instruction set. Compositions have no vector kernels: they are
+/// True if kernels exist for an operator and an instruction set. Compositions have no vector kernels: they are
 /// not commutative, and a pair already fills the multipliers.
 pub fn has(isa: Isa, operator: Operator) -> bool {
     isa == Isa::Scalar || operator != Operator::Affine

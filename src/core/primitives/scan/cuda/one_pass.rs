@@ -17,7 +17,7 @@ const EPOCHS: u32 = (1 << 31) - 1;
 /// The parameters that select a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Whether one extra block gives each tile its prefix; otherwise a tile looks at what the tiles before it
+    /// True if one extra block gives each tile its prefix; otherwise a tile looks at what the tiles before it
     /// have published.
     pub spine: bool,
     pub segmented: bool,
@@ -45,7 +45,7 @@ device_struct! {
         pub first_ticket: u32,
         pub backward: u32,
         pub inclusive: u32,
-        /// Whether both arrays begin at a vector boundary.
+        /// True if both arrays begin at a vector boundary.
         pub aligned: u32,
     }
 }

@@ -33,7 +33,7 @@ pub unsafe fn run<K: Key, V: Tuple>(phases: Phases, counts: *mut u32, sort: &Sor
     }
 }
 
-/// What a worker sorts its share with.
+/// The arrays with which a worker sorts its share.
 struct Share {
     phases: Phases,
     /// A table for each phase.

@@ -28,13 +28,13 @@ const MOVES: usize = 8;
 
 /// A sort of a part in a worker's cache.
 pub trait InCache<K: Key, V: Tuple> {
-    /// What the split moves: keys and values, or records of both.
+    /// An element that the split moves: keys and values, or records of both.
     type Key: Key;
     type Value: Tuple;
     /// Bits of a record below its key.
     const BELOW: u32;
 
-    /// What the split makes of a key and its value.
+    /// The element of a key and its value.
     fn moved(key: K, value: V) -> (Self::Key, Self::Value);
 
     /// Sorts the part, which the split has moved, by a field of its keys, stably where there are values.

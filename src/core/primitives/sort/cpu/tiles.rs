@@ -140,7 +140,7 @@ impl MergeRound {
         }
     }
 
-    /// How many of the first `so_many` keys come from the first run; among equal keys, those of the first run do so first.
+    /// The number of the first `so_many` keys that come from the first run; among equal keys, those of the first run do so first.
     #[inline(always)]
     unsafe fn taken<K: Key>(self, mask: u64, [start, middle, end]: [usize; 3], so_many: usize) -> usize {
         let key = |at: usize| unsafe { self.from.key::<K>(at) }.wide() & mask;
@@ -171,14 +171,14 @@ pub mod tests {
         Place { keys: keys.as_mut_ptr().cast(), values: values.as_mut_ptr().cast() }
     }
 
-    /// What a stable sort leaves.
+    /// The result of a stable sort.
     pub fn wanted(keys: &[u32]) -> Vec<(u32, u32)> {
         let mut all: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
         all.sort_by_key(|(key, _)| FIELD.field(u64::from(*key)));
         all
     }
 
-    /// What lies at a place.
+    /// The key and the value at a place.
     pub fn found(at: Place, n: usize) -> Vec<(u32, u32)> {
         (0..n)
             .map(|i| {

@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(single.count(), 1 + 2 + 3);
     }
 
-    /// What the launches stand for sorts any number of keys.
+    /// The network of these launches sorts any number of keys.
     #[test]
     fn the_network_sorts() {
         let level = |keys: &mut [u64], span: usize, mirrored: bool| {

@@ -107,7 +107,7 @@ words! {
 }
 
 words! {
-    /// What is split at once.
+    /// The keys that are split at once.
     pub enum Scope {
         Global = "global",
         Block = "block",

@@ -82,8 +82,8 @@ impl Shape {
         n.div_ceil(self.tile())
     }
 
-    /// Whether a pass stores its runs with bulk copies on a GPU that has them or not. Of pairs with keys of 64 bits, the
-    /// block's threads store them: on an H100 that takes 1 to 3 % less time, and of such keys alone 6 % more.
+    /// True if a pass stores its runs with bulk copies; `supported` if the GPU has them. Pairs with keys of 64 bits are stored by
+    /// the block's threads: on an H100 that takes 1 to 3 % less time, and with such keys alone 6 % more.
     pub fn bulk(self, supported: bool) -> bool {
         supported && !(self.key == 8 && self.value > 0)
     }
@@ -116,7 +116,7 @@ impl Shape {
     }
 }
 
-/// What a case ranks in its passes. Random keys are: the roof is measured with these, by all digits, in large tiles.
+/// The keys that a case ranks in its passes, if they are random: the roof is measured with these, by all digits, in large tiles.
 pub fn ranking(spec: &Spec) -> Option<Ranking> {
     let sweeps = matches!(spec.method, Method::Onesweep { .. }) && spec.backend.is_cuda();
     let kind = match spec.value() {

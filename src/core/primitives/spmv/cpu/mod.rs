@@ -30,7 +30,7 @@ pub struct Spmv {
     method: PoolMethod<Spmv>,
 }
 
-/// What a method is made from.
+/// The case and the matrix from which a method is made.
 pub struct Made<'a> {
     pub spec: &'a Spec,
     pub matrix: &'a Csr<f64>,

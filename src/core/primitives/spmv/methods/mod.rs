@@ -86,7 +86,7 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
     }
 }
 
-/// What `best` stands for on GPUs.
+/// The method that `best` stands for on GPUs.
 fn best_of_gpus(spec: &Spec) -> Method {
     let mean = spec.shape.entries / spec.shape.rows.max(1);
     let near =
@@ -107,7 +107,7 @@ fn best_of_gpus(spec: &Spec) -> Method {
     }
 }
 
-/// What `best` stands for on processors. Of a matrix in a file it is not known whether columns are near each other.
+/// The method that `best` stands for on processors. Columns of a matrix in a file may be near each other or not.
 fn best_of_processors(spec: &Spec) -> Method {
     let spread = matches!(
         spec.matrix,
