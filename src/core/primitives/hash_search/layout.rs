@@ -92,6 +92,11 @@ impl Layout {
         self.buckets() * u64::from(self.slots)
     }
 
+    /// Bytes of a bucket.
+    pub fn bucket(&self) -> u64 {
+        8 * u64::from(self.slots)
+    }
+
     /// Bytes of the table, with the reach behind its slots.
     pub fn bytes(&self) -> u64 {
         8 * (self.all_slots() + 1)

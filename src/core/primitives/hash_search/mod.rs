@@ -22,21 +22,218 @@
 //! one of them, or a miss for keys of the half of the numbers that no record has. Of a table that was built, each
 //! slot is decoded: its id must be there once, with its key, in a bucket that a search of that key visits.
 
-mod block_costs;
 pub mod cpu;
 pub mod cuda;
 pub mod layout;
+mod methods;
 mod oracle;
 pub mod records;
-pub mod spec;
 mod work;
 
-pub use spec::{Build, Search};
-
 use super::{Definition, Primitive, Problem};
-use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work};
-use records::Searches;
-use spec::{BuildMethod, Method};
+use crate::case::table::{choice, count, float, parameters, sizes};
+use crate::case::{Backend, BlockCost, Fault, Params, Refusal, Value, Work};
+use crate::inputs::zipf::MAX_EXPONENT;
+use layout::Layout;
+use methods::{BuildMethod, Method};
+use records::{Records, Searches};
+use work::times;
+
+/// Most records of a table: ids have 31 bits, and one of them means none.
+pub const MAX_RECORDS: u64 = (1 << 31) - 1;
+
+/// Most search keys.
+pub const MAX_KEYS: u64 = 1 << 31;
+
+/// Most records per key.
+const MAX_COPIES: u64 = 8;
+
+/// The load up to which buckets of a sector have room for nearly all records in two of them.
+const SECTOR_LOAD: f64 = 0.9;
+
+/// Loads of a table. Regions of a fuller one would run out of room.
+const LEAST_LOAD: f64 = 0.05;
+const MOST_LOAD: f64 = 0.99;
+
+/// Bytes of a table that a GPU's second-level cache holds: there a bucket of one sector takes half as long as one of
+/// two, while in memory both take the same time.
+const CACHED: u64 = 32 << 20;
+
+/// The load beyond which records that are put away from home often find their alternative full, too.
+const MOVES: f64 = 0.9;
+
+/// The load beyond which buckets of four slots have no place for all records, whichever of their two buckets they go to
+/// (Fernholz and Ramachandran 2007). The others lie anywhere behind their alternatives, and searches follow.
+const HELD_BY_FOURS: f64 = 0.98;
+
+/// The layout of the results of searches in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One for each key, in the order of the keys.
+    InOrder,
+    /// The same, from an array in another order.
+    Restored,
+    /// One for each key in another order, each beside the number of its search.
+    Numbered,
+    /// All records of each key, with the offset of each key's first.
+    Matches,
+}
+
+choice! {
+    /// How the search keys are distributed.
+    pub enum Distribution {
+        /// each key of the table equally likely
+        Uniform = "uniform",
+        /// independent draws, a few keys hot
+        Zipf = "zipf" main "exponent" {
+            /// the key of rank r is drawn in proportion to r^-exponent
+            exponent: f64 [float(0.0, MAX_EXPONENT)],
+        },
+    }
+}
+
+parameters! {
+    /// A search, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Search {
+        /// records in the table, each of a u32 key and a u32 id
+        count as "records": u64 [count(1, MAX_RECORDS)],
+        /// u32 search keys
+        keys: u64 [count(1, MAX_KEYS)] = "4Mi",
+        /// records per slot of the table (he2007: per hash header), from 0.05 to 0.99
+        load: f64 [float(0.0, 1.0)] = "0.8",
+        /// the part of the search keys that the table has
+        hits: f64 [float(0.0, 1.0)] = "1.0",
+        /// which of the table's keys are searched for
+        distribution: Distribution = "uniform",
+        /// records with the same key
+        copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
+        /// bytes of a bucket; unset: 64B, but on GPUs 32B for a table or parts that the second-level cache holds
+        bucket: Option<u64> [sizes(&[32, 64])] = unset,
+        /// how it is computed
+        asked as "method": Method = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for; direct until a model has chosen for `auto`.
+        method: Method = Method::Direct,
+    }
+}
+
+parameters! {
+    /// The building of a table, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Build {
+        /// records, each of a u32 key and a u32 id
+        count as "records": u64 [count(1, MAX_RECORDS)],
+        /// records per slot of the table, from 0.05 to 0.99
+        load: f64 [float(0.0, 1.0)] = "0.8",
+        /// records with the same key
+        copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
+        /// bytes of a bucket; unset: 64B, but on GPUs 32B for a table or parts that the second-level cache holds
+        bucket: Option<u64> [sizes(&[32, 64])] = unset,
+        /// how it is built
+        asked as "method": BuildMethod = "best",
+    }
+    with {
+        /// The method that `best` stands for, or that was asked for; atomics until a model has chosen for `auto`.
+        method: BuildMethod = BuildMethod::Atomics,
+    }
+}
+
+/// The table for some records. A bucket that a recipe leaves open has one sector if a GPU's second-level cache holds the
+/// table, or the parts in which it is searched.
+fn table(records: u64, load: f64, bucket: Option<u64>, in_parts: bool, backend: Backend) -> Layout {
+    let fits = in_parts || 8.0 * records as f64 / load <= CACHED as f64;
+    let open = if backend.is_cuda() && fits && load <= SECTOR_LOAD { 32 } else { 64 };
+    Layout::new(records, load, bucket.unwrap_or(open))
+}
+
+/// Refuses tables without records, of another load than tables are built for, and with more slots or headers than 32
+/// bits number.
+fn check_records(records: u64, load: f64) -> Result<(), Refusal> {
+    match records {
+        0 => Err(Refusal::invalid("records", "must be at least 1")),
+        _ if !(LEAST_LOAD..=MOST_LOAD).contains(&load) => {
+            Err(Refusal::invalid("load", format!("must be from {LEAST_LOAD} to {MOST_LOAD}")))
+        }
+        _ if records as f64 / load >= (1u64 << 32) as f64 => {
+            Err(Refusal::invalid("load", "32 bits do not number the slots of so large a table"))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Search {
+    /// Reads and checks a case's parameters.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Search, Refusal> {
+        let mut spec = Search::of_table(params, seed)?;
+        check_records(spec.count, spec.load)?;
+        spec.method = spec.chosen();
+        if spec.form() == Form::Matches && spec.most_matches() >> 32 > 0 {
+            return Err(Refusal::NotApplicable("32 bits do not count so many matches".to_owned()));
+        }
+        Ok(spec)
+    }
+
+    /// The records of the table.
+    pub fn records(&self) -> Records {
+        Records { seed: self.seed, count: self.count, copies: self.copies.max(1) }
+    }
+
+    /// The most records that all searches find.
+    pub fn most_matches(&self) -> u64 {
+        self.keys * self.copies.max(1)
+    }
+
+    /// The bucketed table of the methods that have one. A part of a table is in cache, whatever the size of the table.
+    pub fn layout(&self) -> Layout {
+        let in_parts = matches!(self.form(), Form::Restored | Form::Numbered);
+        table(self.count, self.load, self.bucket, in_parts, self.backend)
+    }
+
+    /// The headers of the method `he2007`: the load factor of a table with chains is its records per header.
+    pub fn headers(&self) -> u64 {
+        ((self.count as f64 / self.load) as u64).max(1)
+    }
+
+    /// Elements of the arrays that searches write, by the form of their results: numbers of searches or offsets of results;
+    /// results in another order than the keys' or ids of matches; 32-bit words of the results.
+    pub fn written(&self) -> [u64; 3] {
+        let (n, most) = (self.keys, self.most_matches());
+        match self.form() {
+            Form::InOrder => [0, 0, n],
+            Form::Restored => [0, n, n],
+            Form::Numbered => [n, 0, n],
+            Form::Matches => [n + 1, most, 2 * most],
+        }
+    }
+}
+
+impl Build {
+    /// Reads and checks a case's parameters.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Build, Refusal> {
+        let mut spec = Build::of_table(params, seed)?;
+        // A table of no records is one empty bucket.
+        check_records(spec.count.max(1), spec.load)?;
+        spec.method = spec.chosen();
+        Ok(spec)
+    }
+
+    /// The records of the table.
+    pub fn records(&self) -> Records {
+        Records { seed: self.seed, count: self.count, copies: self.copies.max(1) }
+    }
+
+    /// The table.
+    pub fn layout(&self) -> Layout {
+        table(self.count, self.load, self.bucket, false, self.backend)
+    }
+}
+
+/// The bytes of a bucket that a recipe leaves open.
+fn bucket(layout: Layout) -> (String, Value) {
+    ("bucket".to_owned(), Value::Int(layout.bucket()))
+}
 
 impl Definition for Search {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Search>(
@@ -44,7 +241,7 @@ impl Definition for Search {
         "the records with given keys, found in a hash table (he2007 §4.2)",
         Search::TABLE,
     )
-    .with_method_candidates(|_, params| Search::candidates(params))];
+    .with_method_candidates(|_, params| methods::candidates(params))];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Search, Refusal> {
         Search::from_params(params, seed)
@@ -53,11 +250,17 @@ impl Definition for Search {
 
 impl Problem for Search {
     fn work(&self) -> Work {
-        work::search(self)
+        let (n, costs) = (self.keys, methods::costs(self));
+        let footprint = 4 * n + costs.own_bytes;
+        let scratch = if self.form() == Form::Numbered { n.div_ceil(8) } else { 0 };
+        Work::of(n, 8 * n + 8 * times(n, self.hits), costs.passes()).footprint(footprint).scratch(scratch)
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        block_costs::of_search(self)
+        if self.bucket == Some(32) && self.load > HELD_BY_FOURS {
+            return Err("no model covers searches beyond both buckets of a record, which buckets of 32 bytes need at such a load".to_owned());
+        }
+        if self.backend.is_cuda() { methods::costs(self).block_costs() } else { Ok(Vec::new()) }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -69,15 +272,8 @@ impl Problem for Search {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        let open = (self.asked == Method::Best).then(|| text("method", self.method.name()));
-        let own = match self.method {
-            Method::Partitioned { bits: None, .. } => Some(int("method.partitioned.bits", self.bits())),
-            Method::He2007 { passes: None } => Some(int("method.he2007.passes", self.passes())),
-            _ => None,
-        };
-        let in_buckets = self.bucket.is_none() && !matches!(self.method, Method::He2007 { .. });
-        let bucket = in_buckets.then(|| int("bucket", self.bucket_bytes()));
-        open.into_iter().chain(own).chain(bucket).collect()
+        let open = self.bucket.is_none() && self.form() != Form::Matches;
+        methods::resolved(self).chain(open.then(|| bucket(self.layout()))).collect()
     }
 
     /// Searches that go by the key next to their own show only if some result differs from the next one.
@@ -93,7 +289,7 @@ impl Definition for Build {
         "a hash table of given records, for searches (he2007 §4.2)",
         Build::TABLE,
     )
-    .with_method_candidates(|_, params| Build::candidates(params))];
+    .with_method_candidates(|_, params| methods::build_candidates(params))];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Build, Refusal> {
         Build::from_params(params, seed)
@@ -102,11 +298,19 @@ impl Definition for Build {
 
 impl Problem for Build {
     fn work(&self) -> Work {
-        work::build(self)
+        let (n, costs) = (self.count, methods::build_costs(self));
+        let footprint = self.layout().bytes() + 8 * n + costs.own_bytes;
+        Work::of(n, 16 * n, costs.passes()).footprint(footprint).scratch(n.div_ceil(8))
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
-        block_costs::of_build(self)
+        match self.backend.is_cuda() {
+            true if self.load > MOVES => {
+                Err("no model covers the records that give way in a nearly full table".to_owned())
+            }
+            true => methods::build_costs(self).block_costs(),
+            false => Ok(Vec::new()),
+        }
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -118,20 +322,9 @@ impl Problem for Build {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        let open = (self.asked == BuildMethod::Best).then(|| text("method", self.method.name()));
-        let own = matches!(self.method, BuildMethod::Partitioned { bits: None });
-        let own = own.then(|| int("method.partitioned.bits", self.bits()));
-        let bucket = self.bucket.is_none().then(|| int("bucket", self.bucket_bytes()));
-        open.into_iter().chain(own).chain(bucket).collect()
+        let open = self.bucket.is_none().then(|| bucket(self.layout()));
+        methods::build_resolved(self).chain(open).collect()
     }
-}
-
-fn text(key: &str, value: &str) -> (String, Value) {
-    (key.to_owned(), Value::Text(value.to_owned()))
-}
-
-fn int(key: &str, value: u64) -> (String, Value) {
-    (key.to_owned(), Value::Int(value))
 }
 
 #[cfg(test)]
@@ -139,14 +332,22 @@ mod tests {
     use super::super::words::params;
     use super::*;
 
-    fn search(words: &str) -> Search {
+    pub fn search(words: &str) -> Search {
         Search::read("hash-search", &params(words), 7).expect("a case")
+    }
+
+    fn text(key: &str, value: &str) -> (String, Value) {
+        (key.to_owned(), Value::Text(value.to_owned()))
+    }
+
+    fn int(key: &str, value: u64) -> (String, Value) {
+        (key.to_owned(), Value::Int(value))
     }
 
     #[test]
     fn auto_is_chosen_among_methods_that_exist() {
         let methods = |words: &str| {
-            let all = Search::candidates(&params(words)).into_iter();
+            let all = methods::candidates(&params(words)).into_iter();
             all.map(|params| (params.text("method").map(str::to_owned), params.int("method.he2007.passes")))
                 .collect::<Vec<_>>()
         };
@@ -158,7 +359,7 @@ mod tests {
         assert_eq!(methods("records=1000 keys=2147483648 duplicates=2 method=auto"), all);
         assert!(methods("records=1000 method=best").is_empty());
         assert!(search("records=1000 method=auto").open() && !search("records=1000").open());
-        assert_eq!(Build::candidates(&params("records=1000 method=auto")).len(), 2);
+        assert_eq!(methods::build_candidates(&params("records=1000 method=auto")).len(), 2);
     }
 
     #[test]
@@ -204,5 +405,39 @@ mod tests {
         let shows = |words: &str| search(words).fault_is_detectable(Fault::OffByOne);
         assert!(shows("records=1000 keys=33") && !shows("records=1000 keys=33 hits=0.0"));
         assert!(!shows("records=1 keys=33") && shows("records=1 keys=33 hits=0.5"));
+    }
+
+    #[test]
+    fn there_is_a_cost_for_each_pass() {
+        let table = "records=1048576 backend=cuda";
+        for words in [
+            "method=direct",
+            "method=he2007",
+            "method=partitioned",
+            "method=partitioned method.partitioned.order=free",
+        ] {
+            let spec = search(&format!("{table} keys=1048576 {words}"));
+            let (costs, passes) = (spec.block_costs().expect("counted"), spec.work().passes.len());
+            assert!(
+                costs.is_empty() == (words == "method=direct") && [0, passes].contains(&costs.len()),
+                "{words}"
+            );
+        }
+        let on_cpus = search("records=1048576 backend=cpu method=partitioned");
+        assert!(on_cpus.block_costs().is_ok_and(|costs| costs.is_empty()));
+        let build = |words: &str| {
+            let words = format!("{table} method=partitioned {words}");
+            Build::from_params(&params(&words), 7).expect("a case")
+        };
+        assert_eq!(build("").block_costs().expect("counted").len(), build("").work().passes.len());
+        assert!(build("load=0.99").block_costs().is_err_and(|why| why.contains("give way")));
+    }
+
+    #[test]
+    fn searches_beyond_two_buckets_are_not_predicted() {
+        let refused =
+            |words: &str| search(&format!("records=1048576 backend=cuda {words}")).block_costs().is_err();
+        assert!(refused("bucket=32 load=0.99") && refused("bucket=32 load=0.99 method=partitioned"));
+        assert!(!refused("bucket=32 load=0.97") && !refused("bucket=64 load=0.99") && !refused("load=0.99"));
     }
 }

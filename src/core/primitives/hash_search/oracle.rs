@@ -2,16 +2,16 @@
 
 use super::layout::{Layout, MARK, NO_ID, id_of};
 use super::records::Searches;
-use super::spec::{Build, Method, Search};
+use super::{Build, Form, Search};
 use crate::primitives::oracle::{check_length, words64};
 
 /// Compares each result with the definition.
 pub fn check_search(spec: &Search, output: &[u8]) -> Result<(), String> {
     let searches = Searches::of(spec).map_err(|refused| refused.to_string())?;
-    match spec.method {
-        Method::He2007 { .. } => check_matches(spec, &searches, output),
-        _ if spec.order_is_free() => check_pairs(spec, &searches, output),
-        _ => {
+    match spec.form() {
+        Form::Matches => check_matches(spec, &searches, output),
+        Form::Numbered => check_pairs(spec, &searches, output),
+        Form::InOrder | Form::Restored => {
             check_length(output, 4 * spec.keys)?;
             (0..).zip(words32(output)).find_map(|(q, found)| searches.mistake(q, found)).map_or(Ok(()), Err)
         }

@@ -6,7 +6,7 @@
 //! has. A search draws its number: with the probability of a hit one of the table's, otherwise one of the other
 //! half.
 
-use super::spec::{Distribution, Search};
+use super::{Distribution, Search};
 use crate::case::Refusal;
 use crate::inputs::Zipf;
 use crate::inputs::mix::{index_of_word32, mix64, scale, word32, word64};

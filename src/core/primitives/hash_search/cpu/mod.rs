@@ -1,19 +1,15 @@
-//! Hash tables on the CPU: building ([`build`]), what the methods of searches share, and their method `direct`, with
-//! which each worker searches for its part of the keys.
+//! Hash tables on the CPU: building ([`build`]), and what the methods of searches share.
 
 pub mod build;
-mod he2007;
 pub mod kernels;
-mod partitioned;
 pub mod table;
 
+use super::methods;
 use crate::device::cpu::check::{Bitmap, find};
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::hash_search::records::Searches;
-use crate::primitives::hash_search::spec::{Method, Search};
-use he2007::He2007;
+use crate::primitives::hash_search::{Form, Search};
 use kernels::{Call, Timed};
-use partitioned::Partitioned;
 use table::Table;
 
 /// The search keys of an execution.
@@ -31,7 +27,7 @@ impl Keys {
         Ok(Keys { keys, n, fault: context.fault })
     }
 
-    /// Some of the keys; with a fault, of which each is the one after its own.
+    /// The keys of a range of searches; with a fault each has the key of the next one.
     pub fn some(&self, range: Range<usize>) -> &[u32] {
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
         // SAFETY: nobody writes to the keys, and there is an extra one.
@@ -44,23 +40,38 @@ impl Keys {
     }
 }
 
-/// A method with its table, its output and its temporary arrays.
-pub trait Searcher: Send + Sync {
-    /// A worker's share of an execution.
-    fn search(&self, keys: &Keys, worker: Worker);
-
-    /// The arrays that an execution writes, in the order in which the oracle reads them.
-    fn outputs(&self) -> Vec<OutputArray<'_>>;
-
-    /// What is wrong with the result at a place. If the order is free, `seen` has a bit for each search, and those of
-    /// the results that were looked at are set.
-    fn mistake(&self, searches: &Searches, at: usize, seen: &Bitmap) -> Option<String>;
+/// The arrays that searches write, as in [`Search::written`].
+pub struct Results {
+    pub form: Form,
+    pub beside: Buffer,
+    pub between: Buffer,
+    pub out: Buffer,
 }
 
-/// Result `at` of an array of one for each search.
-fn result(out: &Buffer, at: usize) -> u32 {
+impl Results {
+    fn new(spec: &Search) -> Result<Results, Failure> {
+        let [beside, between, out] = spec.written().map(|elements| Buffer::new(4 * elements as usize));
+        Ok(Results { form: spec.form(), beside: beside?, between: between?, out: out? })
+    }
+
+    /// The records that the last execution has found, as far as there is room for them.
+    fn found(&self) -> u64 {
+        let last = self.beside.holds::<u32>() - 1;
+        (self.out.holds::<u64>() as u64).min(word(&self.beside, last).into())
+    }
+}
+
+/// A word of an array.
+fn word(array: &Buffer, at: usize) -> u32 {
     // SAFETY: nobody writes while results are checked.
-    unsafe { out.read::<u32>(at..at + 1)[0] }
+    unsafe { array.read::<u32>(at..at + 1)[0] }
+}
+
+/// The case from which a method is made.
+pub struct Made<'a> {
+    pub spec: &'a Search,
+    pub context: &'a Context<'a>,
+    isa: Isa,
 }
 
 /// A table, and the loop that searches it.
@@ -70,10 +81,10 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    pub fn new(spec: &Search, searches: &Searches, isa: Isa, context: &Context) -> Result<Lookup, Failure> {
-        let layout = spec.layout();
-        let table = Table::filled(layout, &searches.records, &context.pool, context.cancel)?;
-        Ok(Lookup { table, timed: kernels::timed(&layout, isa) })
+    pub fn new(made: &Made) -> Result<Lookup, Failure> {
+        let (layout, context) = (made.spec.layout(), made.context);
+        let table = Table::filled(layout, &made.spec.records(), &context.pool, context.cancel)?;
+        Ok(Lookup { table, timed: kernels::timed(&layout, made.isa) })
     }
 
     /// Searches for some keys.
@@ -86,37 +97,12 @@ impl Lookup {
     }
 }
 
-/// Each key looks into its buckets.
-struct Direct {
-    lookup: Lookup,
-    out: Buffer,
-}
-
-impl Searcher for Direct {
-    fn search(&self, keys: &Keys, worker: Worker) {
-        for piece in keys.pieces(worker) {
-            // SAFETY: workers have disjoint pieces.
-            let out = unsafe { self.out.write::<u32>(piece.clone()) };
-            self.lookup.search(keys.some(piece), out);
-        }
-    }
-
-    fn outputs(&self) -> Vec<OutputArray<'_>> {
-        vec![OutputArray::new(&self.out, 4)]
-    }
-
-    fn mistake(&self, searches: &Searches, at: usize, _seen: &Bitmap) -> Option<String> {
-        searches.mistake(at as u64, result(&self.out, at))
-    }
-}
-
 /// A case with its keys.
 pub struct HashSearch {
+    pub keys: Keys,
+    pub results: Results,
     searches: Searches,
-    keys: Keys,
-    /// Whether results come in another order than the keys.
-    order_is_free: bool,
-    searcher: Box<dyn Searcher>,
+    method: PoolMethod<HashSearch>,
 }
 
 impl PoolJob for HashSearch {
@@ -124,30 +110,70 @@ impl PoolJob for HashSearch {
 
     fn prepare(spec: Search, context: &Context) -> Result<(HashSearch, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        let n = spec.keys as usize;
         let searches = Searches::of(&spec).map_err(|refused| Failure::NotApplicable(refused.to_string()))?;
-        let lookup = || Lookup::new(&spec, &searches, isa, context);
-        let searcher: Box<dyn Searcher> = match spec.method {
-            Method::He2007 { .. } => Box::new(He2007::new(&spec, &searches, context)?),
-            Method::Partitioned { .. } => Box::new(Partitioned::new(&spec, lookup()?)?),
-            _ => Box::new(Direct { lookup: lookup()?, out: Buffer::new(4 * n)? }),
-        };
-        let (keys, order_is_free) = (Keys::new(&searches, n, context)?, spec.order_is_free());
-        Ok((HashSearch { keys, order_is_free, searches, searcher }, isa))
+        let method = methods::cpu::method(&Made { spec: &spec, context, isa })?;
+        let (keys, results) = (Keys::new(&searches, spec.keys as usize, context)?, Results::new(&spec)?);
+        Ok((HashSearch { keys, results, searches, method }, isa))
     }
 
     fn execute(&self, worker: Worker) {
-        self.searcher.search(&self.keys, worker);
+        (self.method)(self, worker);
     }
 
     fn outputs(&self) -> Vec<OutputArray<'_>> {
-        self.searcher.outputs()
+        let Results { form, beside, between, out } = &self.results;
+        let out = match form {
+            Form::Matches => OutputArray::new(out, 8).first(self.results.found()),
+            _ => OutputArray::new(out, 4),
+        };
+        vec![OutputArray::new(beside, 4), OutputArray::new(between, 4).first(0), out]
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let seen = Bitmap::new(if self.order_is_free { self.keys.n } else { 0 })?;
-        let wrong = |at| self.searcher.mistake(&self.searches, at, &seen);
+        let numbered = self.results.form == Form::Numbered;
+        let seen = Bitmap::new(if numbered { self.keys.n } else { 0 })?;
+        let wrong = |at| match self.results.form {
+            Form::InOrder | Form::Restored => self.searches.mistake(at as u64, word(&self.results.out, at)),
+            Form::Numbered => self.wrong_number(at, &seen),
+            Form::Matches => self.wrong_matches(at),
+        };
         let mistake = find(pool, self.keys.n, cancel, |mut block| block.find_map(wrong))?;
         Ok(Verdict::of(mistake, self.keys.n as u64))
+    }
+}
+
+impl HashSearch {
+    /// Describes a mistake in a result or in the number of its search beside it: `seen` has a bit for each search,
+    /// and those of the results that were looked at are set.
+    fn wrong_number(&self, at: usize, seen: &Bitmap) -> Option<String> {
+        let q = word(&self.results.beside, at) as usize;
+        if q >= self.keys.n || seen.set(q) {
+            return Some(format!("result {at} is of search {q:#x}, which is another's or none"));
+        }
+        self.searches.mistake(q as u64, word(&self.results.out, at))
+    }
+
+    /// Describes a mistake in the records of a key or in their place.
+    fn wrong_matches(&self, q: usize) -> Option<String> {
+        let searches = &self.searches;
+        let wanted = searches.records.matches(searches.number(q as u64));
+        // SAFETY: nobody writes while this is checked.
+        let bounds = unsafe { self.results.beside.read::<u32>(q..q + 2) };
+        let (begin, end) = (bounds[0] as usize, bounds[1] as usize);
+        let there = (wanted.end - wanted.start) as usize;
+        if end.wrapping_sub(begin) != there || end > self.results.out.holds::<u64>() || (q == 0 && begin != 0)
+        {
+            return Some(format!("the results of search {q} are from {begin} to {end}, not {there}"));
+        }
+        // SAFETY: the same.
+        let found = unsafe { self.results.out.read::<u64>(begin..end) };
+        let right = |&word: &u64| {
+            wanted.contains(&(word >> 32)) && word as u32 == searches.records.key_of_record(word >> 32)
+        };
+        let all = found
+            .iter()
+            .fold(0u32, |all, word| all | 1u32.unbounded_shl((word >> 32).wrapping_sub(wanted.start) as u32));
+        let complete = found.iter().all(right) && all.count_ones() as usize == there;
+        (!complete).then(|| format!("search {q} has found {found:x?} instead of records {wanted:?}"))
     }
 }

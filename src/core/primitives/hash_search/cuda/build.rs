@@ -1,44 +1,37 @@
-//! hash-build on a GPU: the table is emptied, then a thread puts each record into it, with `partitioned` in the order
-//! of the parts of the table, which a multisplit of the records makes.
+//! hash-build on a GPU: the table is emptied, then a thread puts each record into it, in the order of the method.
 
 use super::MODULE;
-use super::inputs::{EMPTY, Table, records_arg};
-use super::partitioned::variant;
+use super::inputs::{EMPTY, Table, TableArg, records_arg};
 use crate::primitives::cuda::prelude::*;
-use crate::primitives::hash_search::layout::Layout;
 use crate::primitives::hash_search::records::Records;
-use crate::primitives::hash_search::spec::{Build, BuildMethod};
-use crate::primitives::multisplit::cuda::Split;
-use crate::primitives::multisplit::cuda::fused::{self, Passes};
-use crate::primitives::multisplit::cuda::input::Function;
-use crate::primitives::multisplit::tiles::KernelVariant;
+use crate::primitives::hash_search::{Build, methods};
 
 /// The kernels that generate records and certify.
 const FILL: &str = "hash_fill_pairs";
 const CERTIFY: &str = "hash_certify_table";
 
 /// The kernel that puts records into a table.
-fn insert(layout: &Layout) -> String {
-    format!("hash_insert_{}", layout.slots)
+pub struct Insert(Kernel);
+
+/// Keys and ids of some records, and the table that takes them.
+#[derive(Clone, Copy)]
+pub struct Put {
+    pub table: TableArg,
+    pub from: [DevicePtr<u32>; 2],
+    pub n: u64,
 }
 
-/// The records in the order of the parts of the table.
-struct Partitions {
-    passes: Passes,
-    function: Function,
-    records: [DeviceBuffer<u32>; 2],
-}
+impl Insert {
+    fn name(spec: &Build) -> String {
+        format!("hash_insert_{}", spec.layout().slots)
+    }
 
-/// The split of a partitioned case.
-fn split(spec: &Build) -> Option<KernelVariant> {
-    matches!(spec.method, BuildMethod::Partitioned { .. }).then(|| variant(spec.bits(), 4))
-}
+    pub fn new(gpu: &Gpu, spec: &Build) -> Result<Insert, Failure> {
+        gpu.module(MODULE)?.kernel(&Insert::name(spec)).map(Insert)
+    }
 
-impl Partitions {
-    fn new(gpu: &Gpu, spec: &Build, split: KernelVariant) -> Result<Partitions, Failure> {
-        let (passes, n) = (Passes::new(gpu, split, spec.count)?, spec.count.max(1));
-        let records = [array(gpu, n)?, array(gpu, n)?];
-        Ok(Partitions { passes, function: Function::high_bits_of_hash(spec.bits() as u32), records })
+    pub fn queue(&self, gpu: &Gpu, &Put { table, from: [keys, ids], n }: &Put) -> Result<(), Failure> {
+        gpu.launch(&self.0, grid(n, u64::from(BLOCK)), BLOCK, 0, args![table, keys, ids, n])
     }
 }
 
@@ -48,9 +41,8 @@ pub struct HashBuild {
     table: Table,
     /// The records, and an extra one, which only a deliberate mistake reads.
     input: [DeviceBuffer<u32>; 2],
-    partitions: Option<Partitions>,
+    method: GpuMethod<Put>,
     empty: Kernel,
-    insert: Kernel,
     certify: Kernel,
     /// A bit for each record.
     seen: DeviceBuffer<u32>,
@@ -61,33 +53,24 @@ impl GpuJob for HashBuild {
 
     fn kernels(spec: &Build, capability: ComputeCapability) -> Result<KernelList, Failure> {
         let own = KernelList::default().untimed(MODULE, [FILL]).timed(MODULE, EMPTY, 1);
-        let split = split(spec).map(|split| fused::split_kernels(split, fused::bulk(capability)));
-        let inserted = own.and(split.unwrap_or_default(), 1).timed(MODULE, insert(&spec.layout()), 1);
-        Ok(inserted.untimed(MODULE, [CERTIFY]))
+        let split = own.and(methods::cuda::build_kernels(spec, capability), 1);
+        Ok(split.timed(MODULE, Insert::name(spec), 1).untimed(MODULE, [CERTIFY]))
     }
 
     fn plan(spec: &Build, fault: Option<Fault>) -> LaunchPlan {
-        // Nothing but what a launch leaves out is missing from a table, so no store can be taken back.
-        match split(spec) {
-            Some(_) if fault == Some(Fault::SkippedStore) => {
-                LaunchPlan::prefix(spec.count, Some(Fault::MissingTail))
-            }
-            Some(_) => LaunchPlan::prefix(spec.count, fault),
-            None => LaunchPlan::ranges(spec.count, fault),
-        }
+        methods::cuda::build_plan(spec, fault)
     }
 
     fn prepare(spec: Build, setup: &GpuSetup) -> Result<HashBuild, Failure> {
-        let (gpu, records, layout) = (setup.gpu, spec.records(), spec.layout());
+        let (gpu, records) = (setup.gpu, spec.records());
         let (module, n) = (gpu.module(MODULE)?, spec.count + 1);
         let input = [array(gpu, n)?, array(gpu, n)?];
         launch_over(gpu, &module.kernel(FILL)?, n, args![input[0], input[1], records_arg(&records), n])?;
         Ok(HashBuild {
-            table: Table::new(gpu, layout, &records)?,
+            table: Table::new(gpu, spec.layout(), &records)?,
             input,
-            partitions: split(&spec).map(|split| Partitions::new(gpu, &spec, split)).transpose()?,
+            method: methods::cuda::build(gpu, &spec)?,
             empty: module.kernel(EMPTY)?,
-            insert: module.kernel(&insert(&layout))?,
             certify: module.kernel(CERTIFY)?,
             seen: array(gpu, spec.count.div_ceil(32).max(1))?,
             records,
@@ -95,21 +78,13 @@ impl GpuJob for HashBuild {
     }
 
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        let slots = self.table.layout.all_slots();
-        launch_over(gpu, &self.empty, slots, args![self.table.slots, self.table.empty, slots])
+        self.table.clear(gpu, &self.empty)
     }
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
-        let (first, n) = (length(part.first + part.shift)?, part.count);
-        let mut from = [self.input[0].pointer_at(first)?, self.input[1].pointer_at(first)?];
-        if let Some(Partitions { passes, function, records }) = &self.partitions {
-            let to = [records[0].pointer(), records[1].pointer()];
-            let (offsets, function) = (DevicePtr::null(), *function);
-            passes.split(gpu, &Split { from, n, to, offsets, function }, u32::MAX)?;
-            from = to;
-        }
-        let blocks = grid(n, u64::from(BLOCK));
-        gpu.launch(&self.insert, blocks, BLOCK, 0, args![self.table.arg(), from[0], from[1], n])
+        let first = length(part.first + part.shift)?;
+        let from = [self.input[0].pointer_at(first)?, self.input[1].pointer_at(first)?];
+        (self.method)(gpu, &Put { table: self.table.arg(), from, n: part.count })
     }
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {

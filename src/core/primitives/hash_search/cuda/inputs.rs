@@ -68,11 +68,16 @@ impl Table {
     /// A table with these records.
     pub fn filled(gpu: &Gpu, layout: Layout, records: &records::Records) -> Result<Table, Failure> {
         let (table, module) = (Table::new(gpu, layout, records)?, gpu.module(MODULE)?);
-        let empty = module.kernel(EMPTY)?;
-        launch_over(gpu, &empty, layout.all_slots(), args![table.slots, table.empty, layout.all_slots()])?;
+        table.clear(gpu, &module.kernel(EMPTY)?)?;
         let fill = module.kernel(&format!("hash_fill_table_{}", layout.slots))?;
         launch_over(gpu, &fill, records.count, args![table.arg(), records_arg(records), records.count])?;
         Ok(table)
+    }
+
+    /// Queues the kernel that empties the table.
+    pub fn clear(&self, gpu: &Gpu, empty: &Kernel) -> Result<(), Failure> {
+        let slots = self.layout.all_slots();
+        launch_over(gpu, empty, slots, args![self.slots, self.empty, slots])
     }
 
     /// The arguments of kernels.
