@@ -11,18 +11,18 @@
 //! | `agree` | comparison of two profiles |
 //! | `table` | detected figures beside the vendor's stated ones |
 
-mod agree;
 mod derive;
 mod levels;
 mod measured;
+mod profile_diff;
 mod rates;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use agree::{Difference, differences};
 pub use derive::{Subject, derive};
 pub use measured::Measured;
+pub use profile_diff::{Difference, differences};
 pub use table::{Row, rows};
 
 const CUDA: &str = include_str!("cuda.yaml");

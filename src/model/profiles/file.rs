@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::typed::Typed;
+use super::located_serde::Located;
 use crate::model::{Profile, SCHEMA};
 use crate::recipe::{self, Content, ErrorKind, Mistake, Node, Place, RecipeError};
 
@@ -14,7 +14,7 @@ use crate::recipe::{self, Content, ErrorKind, Mistake, Node, Place, RecipeError}
 pub fn read(name: &str, text: &str) -> Result<Profile, RecipeError> {
     let root = recipe::read(name, text).map_err(of_a_profile)?;
     let read = schema(&root)
-        .and_then(|()| Profile::deserialize(Typed::whole(&root)).map_err(|wrong| wrong.mistake()))
+        .and_then(|()| Profile::deserialize(Located::whole(&root)).map_err(|wrong| wrong.mistake()))
         .and_then(|profile| positive(&root, "").map(|()| profile));
     read.map_err(|mistake| RecipeError {
         origin: name.to_owned(),

@@ -3,10 +3,10 @@
 //! The user's profiles are in `$XDG_DATA_HOME/scatterlab/profiles` (by default
 //! `~/.local/share/scatterlab/profiles`), one file each; `docs/calibrate.md` describes them.
 
-mod belongs;
 mod file;
+mod located_serde;
+mod match_device;
 mod save;
-mod typed;
 mod written;
 
 use std::fmt;
@@ -18,9 +18,9 @@ use anyhow::bail;
 use crate::files;
 use crate::model::{Profile, shipped, shipped_text};
 
-pub use belongs::{Found, Machine, Notice, identity};
-pub(crate) use belongs::{size, uuid};
 pub use file::read;
+pub use match_device::{Found, Machine, Notice, identity};
+pub(crate) use match_device::{size, uuid};
 pub use save::{free_name, save};
 pub use written::write;
 

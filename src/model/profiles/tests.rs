@@ -270,6 +270,6 @@ fn the_folder_follows_the_base_directory_specification() {
 
 #[test]
 fn sizes_are_read_as_the_facts_write_them() {
-    let sizes = ["60.0 MiB", "140 GiB", "48 KiB", "1 B", "many"].map(belongs::size);
+    let sizes = ["60.0 MiB", "140 GiB", "48 KiB", "1 B", "many"].map(match_device::size);
     assert_eq!(sizes, [Some(60 << 20), Some(140 << 30), Some(48 << 10), Some(1), None]);
 }

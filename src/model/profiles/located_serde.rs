@@ -15,14 +15,14 @@ use crate::recipe::{Content, Key, Mistake, Node, Place};
 const WHOLE: &str = "the profile";
 
 /// A node and its dotted path.
-pub(super) struct Typed<'n> {
+pub(super) struct Located<'n> {
     node: &'n Node,
     at: String,
 }
 
-impl<'n> Typed<'n> {
-    pub(super) fn whole(node: &'n Node) -> Typed<'n> {
-        Typed { node, at: String::new() }
+impl<'n> Located<'n> {
+    pub(super) fn whole(node: &'n Node) -> Located<'n> {
+        Located { node, at: String::new() }
     }
 
     fn settled<T>(&self, result: Result<T, Wrong>) -> Result<T, Wrong> {
@@ -121,7 +121,7 @@ fn plain(expected: &str) -> String {
     }
 }
 
-impl<'de> Deserializer<'de> for Typed<'_> {
+impl<'de> Deserializer<'de> for Located<'_> {
     type Error = Wrong;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -232,6 +232,6 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 
 /// Also attributes errors raised after a value was read to the value's place.
 fn below<'de, T: DeserializeSeed<'de>>(seed: T, node: &Node, at: String) -> Result<T::Value, Wrong> {
-    let result = seed.deserialize(Typed { node, at: at.clone() });
+    let result = seed.deserialize(Located { node, at: at.clone() });
     result.map_err(|wrong| wrong.settle(node.place, &at, Some(node)))
 }
