@@ -11,7 +11,7 @@ use super::format::{FormatName, Output};
 use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::open_run;
-use crate::engine::found::found;
+use crate::engine::device_profiles::found;
 use crate::model::Profiles;
 use crate::model::profiles::ProfileStore;
 use crate::report::accuracy::{self, BELOW, Ledgers, case_lines, case_table, lines, silences, table};

@@ -8,16 +8,16 @@ use anyhow::Context;
 
 use super::out;
 use crate::engine::executors::{peer, with_peers};
-use crate::engine::hung;
 use crate::engine::noise_monitor::Machine;
 use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
+use crate::engine::timeout;
 use crate::model::profiles::ProfileStore;
 
 /// Serves plans until the input ends.
 pub fn run() -> anyhow::Result<ExitCode> {
     let output = out::take_standard_output().context("cannot set up the engine's output")?;
-    let input = hung::Input::new(BufReader::new(io::stdin()), hung::after()?);
+    let input = timeout::Input::new(BufReader::new(io::stdin()), timeout::after()?);
     let peers = peer::folder(|key| std::env::var(key).ok());
     let executors = with_peers(peers.as_deref());
     let (output, profiles) = (BufWriter::new(File::from(output)), ProfileStore::open());

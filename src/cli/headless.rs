@@ -17,7 +17,7 @@ use crate::case::{Case, Device, Verdict};
 use crate::engine::protocol::{Event, Level, Stage};
 use crate::recipe::plan::{Plan, Quantity};
 use crate::report::quantities;
-use crate::run::assessment::missed;
+use crate::run::advice::missed;
 use crate::run::eta::Eta;
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Ledger, Record, Status, reference};

@@ -15,7 +15,7 @@ use crate::case::units::escaped;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::write_of_run;
 use crate::run::EngineRunner;
-use crate::run::assessment::{Commands, assess};
+use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
 use crate::run::repeat::Repeat;
 use crate::run::stored::Stored;

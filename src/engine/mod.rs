@@ -4,28 +4,28 @@
 //! so that drawing cannot disturb the measured process, and so that one stream of events serves as the log, the
 //! file and the wire format to a remote machine.
 
-mod camera;
 mod choosing;
 pub mod clock;
+pub mod device_profiles;
 pub mod environment;
 mod executor;
 pub mod executors;
-mod fits;
-pub mod found;
-pub mod hung;
 pub(crate) mod inbox;
-pub mod judging;
+mod memory_check;
 pub(crate) mod name;
 pub mod noise_monitor;
 mod orders;
-pub(crate) mod pace;
+pub mod output_sampling;
 pub mod protocol;
 pub mod ranked;
 pub mod ranks;
+pub(crate) mod reference_schedule;
 mod round;
 mod sampler;
 pub(crate) mod schedule;
 pub mod server;
+mod snapshots;
+pub mod timeout;
 mod turns;
 pub mod verify;
 pub(crate) mod writer;

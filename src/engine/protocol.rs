@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::judging::Judged;
+use super::output_sampling::Judged;
 use crate::case::{Device, Snapshot, Transfer, Value, Verdict};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Plan;

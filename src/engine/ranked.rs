@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::judging;
 use super::noise_monitor::Watch;
+use super::output_sampling;
 use super::round::conditions;
 use super::sampler;
 use crate::case::{Availability, Cache, Cancel, Case, Device, Failure, Measure, Value, Verdict};
@@ -206,7 +206,7 @@ impl<'a> Ranked<'a> {
         let usual = self.clocks.usual(case.backend(), &prepared.resolved(), conditions.clock);
         let comparable = sampler::comparable(&seconds, measure.certify);
         let flags = noise::doubts(comparable, &conditions, usual).into_iter().map(|(flag, _)| flag).collect();
-        let mut certified = || match judging::mistake_after(prepared, &cancel)? {
+        let mut certified = || match output_sampling::mistake_after(prepared, &cancel)? {
             None => prepared.certify(&cancel),
             Some(mistake) => Ok(Verdict::Wrong { mistake }),
         };

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::camera::Scene;
 use super::choosing;
-use super::judging;
 use super::noise_monitor::Watch;
+use super::output_sampling;
 use super::protocol::{Event, RoundResult, Stage};
 use super::sampler;
 use super::schedule::Turn;
 use super::server::Server;
+use super::snapshots::SampleContext;
 use super::turns::PlanProgress;
 use crate::case::{Cache, Cancel, Case, Failure, Value, Verdict};
 use crate::device::{Prepared, timing_lock};
@@ -104,7 +104,7 @@ impl<W: Write> Server<W> {
             self.executors[host].wait_for_own_work()?;
         }
         let certifies = measure.certify && case.peer().is_none();
-        let judged = certifies.then(|| self.judging.draw(case, turn.round, turn.attempt));
+        let judged = certifies.then(|| self.output_sampling.draw(case, turn.round, turn.attempt));
         let drawn = judged.is_some_and(|judged| judged.drawn);
         let mut paused = Duration::ZERO;
         let taken = loop {
@@ -118,7 +118,7 @@ impl<W: Write> Server<W> {
             self.stage(case, turn.round, Stage::Sample)?;
             let sampling = Sampling { batch, count: measure.samples, cold, judged: drawn };
             let first = turn.round == 0 && turn.attempt == 0;
-            let scene = Scene {
+            let context = SampleContext {
                 case,
                 round: turn.round,
                 keeps: first.then_some(measure.snapshots),
@@ -127,12 +127,12 @@ impl<W: Write> Server<W> {
                 cold,
                 orders: &progress.orders,
             };
-            if let Some(taken) = self.take_samples(prepared.as_mut(), host, &sampling, &scene, cancel)? {
+            if let Some(taken) = self.take_samples(prepared.as_mut(), host, &sampling, &context, cancel)? {
                 break SampleBatch { conditions: taken.conditions.since(before), ..taken };
             }
         };
         let began_judging = Instant::now();
-        let mistake = if drawn { judging::mistake_after(prepared.as_mut(), cancel)? } else { None };
+        let mistake = if drawn { output_sampling::mistake_after(prepared.as_mut(), cancel)? } else { None };
         let judging = began_judging.elapsed() + taken.clearing;
         let verdict = match mistake {
             Some(mistake) => Some(Verdict::Wrong { mistake }),
@@ -166,7 +166,7 @@ impl<W: Write> Server<W> {
         };
         if drawn {
             let rest = Duration::try_from_secs_f64(result.wall).unwrap_or_default();
-            self.judging.took(&progress.plan.cases[turn.case], judging, rest.saturating_sub(judging));
+            self.output_sampling.took(&progress.plan.cases[turn.case], judging, rest.saturating_sub(judging));
         }
         Ok((result, doubts))
     }
@@ -204,17 +204,17 @@ impl<W: Write> Server<W> {
         prepared: &mut dyn Prepared,
         executor: usize,
         sampling: &Sampling,
-        scene: &Scene,
+        context: &SampleContext,
         cancel: &Cancel,
     ) -> Result<Option<SampleBatch>, TurnError> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let executor = self.executors[executor].as_ref();
-        let (camera, output, mut broken) = (&mut self.camera, &mut self.output, None);
+        let (snapshots, output, mut broken) = (&mut self.snapshots, &mut self.output, None);
         let mut between =
-            |prepared: &mut dyn Prepared, nth| camera.between(scene, nth, prepared, output, &mut broken);
+            |prepared: &mut dyn Prepared, nth| snapshots.between(context, nth, prepared, output, &mut broken);
         let mut evictor = 0;
         let mut before = || {
-            if scene.orders.paused() {
+            if context.orders.paused() {
                 return Ok(false);
             }
             evictor = if sampling.cold { executor.evict()? } else { 0 };
@@ -227,7 +227,7 @@ impl<W: Write> Server<W> {
         let samples = samples.map_err(|failure| trouble(failure, &mut broken))?;
         let conditions = conditions(self.watch.as_mut(), executor);
         if samples.is_some() {
-            let after = self.camera.after(scene, prepared, &mut self.output, &mut broken);
+            let after = self.snapshots.after(context, prepared, &mut self.output, &mut broken);
             after.map_err(|failure| trouble(failure, &mut broken))?;
         }
         Ok(samples.map(|samples| SampleBatch { samples, batch, started, clearing, evictor, conditions }))

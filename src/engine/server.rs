@@ -7,14 +7,14 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
-use super::camera::Camera;
+use super::device_profiles::found;
 use super::environment;
-use super::found::found;
 use super::inbox::{Input, read_commands};
-use super::judging::Judging;
 use super::noise_monitor::Watch;
-use super::pace::Pace;
+use super::output_sampling::OutputSampling;
 use super::protocol::{Event, Level, PROTOCOL};
+use super::reference_schedule::ReferenceSchedule;
+use super::snapshots::Snapshots;
 use crate::case::{Availability, Device, Failure};
 use crate::device::timing_lock;
 use crate::engine::Executor;
@@ -47,7 +47,8 @@ pub fn serve(
 ) -> io::Result<Ending> {
     let (sender, inbox) = mpsc::channel();
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
-    let (clocks, pace, born) = (Clocks::default(), Pace::default(), Instant::now());
+    let (clocks, reference_schedule, born) =
+        (Clocks::default(), ReferenceSchedule::default(), Instant::now());
     let (certified, profiles) = (HashSet::new(), Profiles::default());
     let mut server = Server {
         output,
@@ -55,13 +56,13 @@ pub fn serve(
         executors,
         watch,
         clocks,
-        ranking_pace: Pace::default(),
-        pace,
+        ranking_schedule: ReferenceSchedule::default(),
+        reference_schedule,
         profiles,
         born,
         certified,
-        judging: Judging::default(),
-        camera: Camera::default(),
+        output_sampling: OutputSampling::default(),
+        snapshots: Snapshots::default(),
         idle: born,
         seq: 0,
     };
@@ -76,17 +77,17 @@ pub(super) struct Server<W: Write> {
     pub(super) watch: Box<dyn Watch>,
     pub(super) clocks: Clocks,
     /// Schedule of the rates of ranking, which take longer than copies where kernels must be compiled.
-    pub(super) ranking_pace: Pace,
+    pub(super) ranking_schedule: ReferenceSchedule,
     /// Schedule of the reference copies.
-    pub(super) pace: Pace,
+    pub(super) reference_schedule: ReferenceSchedule,
     /// The profiles announced in the hello.
     pub(super) profiles: Profiles,
     pub(super) born: Instant,
     /// Cases of the current plan certified by this engine. An earlier engine's certificates do not count: they
     /// may be for another device or build.
     pub(super) certified: HashSet<String>,
-    pub(super) judging: Judging,
-    pub(super) camera: Camera,
+    pub(super) output_sampling: OutputSampling,
+    pub(super) snapshots: Snapshots,
     /// Since when no plan has been running: the time until the next one is part of its run.
     pub(super) idle: Instant,
     seq: u64,

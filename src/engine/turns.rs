@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::camera::Camera;
-use super::fits;
+use super::memory_check;
 use super::orders::{Order, Orders};
 use super::protocol::{Event, Finished, Level, Ranked, RoundResult};
 use super::round::TurnError;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
+use super::snapshots::Snapshots;
 use crate::case::{Availability, Cache, Case, Failure, Place, Verdict};
 use crate::inputs::indices::Store;
 use crate::primitives;
@@ -75,7 +75,7 @@ impl<W: Write> Server<W> {
         let schedule = Schedule::new(plan, finished);
         let mut progress = PlanProgress { plan, schedule, orders, held: false, clock };
         self.certified.clear();
-        self.camera = Camera::default();
+        self.snapshots = Snapshots::default();
         self.sort_out(&mut progress)?;
         self.compile_ahead(&progress);
         let stop = self.run_turns(&mut progress)?;
@@ -179,7 +179,8 @@ impl<W: Write> Server<W> {
         }
         for (place, free) in found {
             let free = free.ok().flatten();
-            if let Some(text) = free.and_then(|free| fits::warning(progress.plan, &left, place, free)) {
+            if let Some(text) = free.and_then(|free| memory_check::warning(progress.plan, &left, place, free))
+            {
                 self.emit(&Event::Log { level: Level::Warn, text })?;
             }
         }
@@ -208,7 +209,7 @@ impl<W: Write> Server<W> {
         pass: u32,
     ) -> io::Result<Option<Stop>> {
         let from = self.born.elapsed().as_secs_f64();
-        if !self.pace.due(from) {
+        if !self.reference_schedule.due(from) {
             return Ok(None);
         }
         let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
@@ -218,7 +219,7 @@ impl<W: Write> Server<W> {
             let (backend, device) = case.place();
             devices.entry(backend).or_insert(device);
         }
-        let (ranks, mut ranking) = (self.ranking_pace.due(from), 0.0);
+        let (ranks, mut ranking) = (self.ranking_schedule.due(from), 0.0);
         for (backend, device) in devices {
             let copy = match self.copy_on(backend, device) {
                 Ok(copy) => copy,
@@ -236,9 +237,9 @@ impl<W: Write> Server<W> {
             self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy, ranked })?;
         }
         let to = self.born.elapsed().as_secs_f64();
-        self.pace.measured(from, to - ranking);
+        self.reference_schedule.measured(from, to - ranking);
         if ranks {
-            self.ranking_pace.measured(to - ranking, to);
+            self.ranking_schedule.measured(to - ranking, to);
         }
         Ok(None)
     }

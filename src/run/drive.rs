@@ -16,15 +16,15 @@ use anyhow::bail;
 
 use super::checks;
 use super::controls::Controls;
-use super::derived::Derived;
 use super::folder::{Folder, fresh_path};
 use super::interrupted::Interrupted;
 use super::layout::Manifest;
+use super::refresh::Refresh;
 use super::runner::{Control, Message, Runner, Running};
 use super::{Ledger, Status};
 use crate::case::units;
 use crate::engine::protocol::{Command, Event, Finished, Level, Pictures};
-use crate::engine::{clock, hung};
+use crate::engine::{clock, timeout};
 use crate::model::Profile;
 use crate::recipe::plan::{Plan, slug};
 use crate::run::client::{Client, EngineCommand, Incoming};
@@ -66,7 +66,7 @@ pub struct EngineRunner {
 impl Runner for EngineRunner {
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running> {
         // Check before the folder exists: the setting may not parse as a time.
-        hung::after()?;
+        timeout::after()?;
         let started = clock::now();
         let path = match &self.out {
             Some(path) => path.clone(),
@@ -111,7 +111,7 @@ fn drive(
     beginning: Beginning,
     reports: Option<WriteReports>,
 ) -> anyhow::Result<Running> {
-    let patience = hung::after()?;
+    let patience = timeout::after()?;
     let (messages, received) = mpsc::channel();
     let (control, controls) = Controls::new()?;
     let path = folder.path().to_owned();
@@ -127,7 +127,7 @@ fn drive(
         controls,
         current: None,
         sampling: false,
-        derived: Derived::new(),
+        refresh: Refresh::new(),
         pinged: None,
         patience,
         pictures: Pictures::Few,
@@ -169,7 +169,7 @@ struct Drive {
     current: Option<(String, u32)>,
     /// Whether the engine may be timing samples, in which case nothing is written.
     sampling: bool,
-    derived: Derived,
+    refresh: Refresh,
     /// When the latency of a remote engine was last probed.
     pinged: Option<Instant>,
     /// The shortest time without progress after which an engine counts as hung.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::chain::Chain;
+use super::checksum_chain::Chain;
 use super::events;
 use super::layout::{EVENTS, Line, LogState, MANIFEST, Manifest, RECIPE, lock};
 use super::writes::{keep_names, remove_drafts, write_durably};

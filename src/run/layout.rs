@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use super::chain::{Chain, Integrity};
+use super::checksum_chain::{Chain, Integrity};
 use crate::case::Device;
 use crate::engine::protocol::{Environment, Event};
 use crate::recipe::plan::Plan;

@@ -1,12 +1,11 @@
 //! Runs: a run is one execution of a plan. Here are its folder on disk, the records (one per case) that are
 //! derived from the engine's events, and the loop that sends the plan to an engine and stores what it reports.
 
-pub mod assessment;
-pub mod chain;
+pub mod advice;
 mod checks;
+pub mod checksum_chain;
 pub mod client;
 mod controls;
-mod derived;
 mod drive;
 pub mod estimate;
 pub mod eta;
@@ -21,6 +20,7 @@ pub mod note;
 pub mod playback;
 mod record;
 pub mod reference;
+mod refresh;
 pub mod repeat;
 pub mod runner;
 pub mod salvage;

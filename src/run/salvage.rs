@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::chain::Finding;
+use super::checksum_chain::Finding;
 use super::folder::{Folder, Urgency};
 use super::layout::{LogState, MANIFEST, RECIPE};
 use super::note;

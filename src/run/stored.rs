@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use serde_json::Value as Json;
 
-use super::chain::Finding;
+use super::checksum_chain::Finding;
 use super::layout::{ENGINE_DIED, Line, LogState, MANIFEST, Manifest, RECIPE, SCHEMA};
 use super::{Ledger, checks, events};
 use crate::case::units::{escaped, fmt_bytes};

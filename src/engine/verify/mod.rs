@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
-use crate::engine::{Executor, judging, sampler};
+use crate::engine::{Executor, output_sampling, sampler};
 use crate::primitives::{self, suites};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
@@ -214,7 +214,7 @@ fn check(
         prepared.sample(2)?;
         prepared.clear(&cancel)?;
         prepared.sample(2)?;
-        if let Some(mistake) = judging::mistake_after(prepared.as_mut(), &cancel)? {
+        if let Some(mistake) = output_sampling::mistake_after(prepared.as_mut(), &cancel)? {
             return Ok(CaseOutcome::Wrong(mistake));
         }
         if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 
 use super::Drive;
 use crate::case::{Availability, listed};
-use crate::engine::found::{given, notices};
+use crate::engine::device_profiles::{given, notices};
 use crate::engine::protocol::{Event, Level, PROTOCOL};
 use crate::model::Profile;
 use crate::run::client::Hello;

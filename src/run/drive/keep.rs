@@ -100,11 +100,11 @@ impl Drive {
     /// A failed write of tables or charts during the run is only a warning: the results are safe in the event
     /// log, and the next attempt may succeed.
     fn refresh_reports(&mut self) -> anyhow::Result<()> {
-        if !self.derived.is_due() {
+        if !self.refresh.is_due() {
             return Ok(());
         }
         let Err(error) = self.write_reports() else { return Ok(()) };
-        match self.derived.news(format!("{error:#}")) {
+        match self.refresh.news(format!("{error:#}")) {
             Some(text) => self.keep_log(Level::Warn, text),
             None => Ok(()),
         }
@@ -112,7 +112,7 @@ impl Drive {
 
     fn write_reports(&mut self) -> anyhow::Result<()> {
         let (Some(write), Some(manifest)) = (self.reports, &self.manifest) else { return Ok(()) };
-        self.derived.timed(|| write(self.folder.path(), manifest, &self.ledger))
+        self.refresh.timed(|| write(self.folder.path(), manifest, &self.ledger))
     }
 
     /// Keeps a line of an engine that is no event, within bounds.

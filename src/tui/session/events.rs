@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Current, Phase, Session};
 use crate::engine::protocol::{Event, Level, Stage};
-use crate::run::assessment::verdict;
+use crate::run::advice::verdict;
 use crate::run::runner::Message;
 use crate::run::{SKIPPED, Status, reference};
 use crate::tui::state::Mode;

@@ -21,7 +21,7 @@ const LONG: Duration = Duration::from_millis(50);
 
 /// Takes the pictures of one plan.
 #[derive(Debug, Default)]
-pub(super) struct Camera {
+pub(super) struct Snapshots {
     /// When the last picture was taken, and how long it took.
     last: Option<(Instant, Duration)>,
     /// When the last sample began.
@@ -33,7 +33,7 @@ pub(super) struct Camera {
 }
 
 /// The samples between which pictures are taken.
-pub(super) struct Scene<'a> {
+pub(super) struct SampleContext<'a> {
     pub case: &'a Case,
     pub round: u32,
     /// Whether this is the round of which pictures are kept, and how many at most.
@@ -47,7 +47,7 @@ pub(super) struct Scene<'a> {
     pub orders: &'a Orders,
 }
 
-impl Scene<'_> {
+impl SampleContext<'_> {
     /// Whether a picture is kept before the sample with this number, from 0: all but the last one are spread evenly.
     fn kept_before(&self, nth: u32) -> bool {
         let Some(others) = self.keeps.and_then(|keeps| keeps.checked_sub(1)) else { return false };
@@ -68,7 +68,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-impl Camera {
+impl Snapshots {
     /// Disturbs the case where it is asked to, and takes a picture if one is due before sample `nth`. Then a case
     /// with short samples is executed once more, untimed, so that the next one finds the caches as the others do. An error of
     /// `output` is kept in `broken`.
@@ -77,23 +77,23 @@ impl Camera {
     /// `Cancelled` if the client cannot be reached, and when the device is lost.
     pub fn between(
         &mut self,
-        scene: &Scene,
+        context: &SampleContext,
         nth: u32,
         prepared: &mut dyn Prepared,
         output: &mut dyn Write,
         broken: &mut Option<io::Error>,
     ) -> Result<(), Failure> {
-        let kept = scene.kept_before(nth);
+        let kept = context.kept_before(nth);
         let began = Instant::now();
         let short = self.left.take().filter(|_| nth > 0).is_none_or(|left| left.elapsed() < LONG);
-        let disturbed = self.disturb(scene, prepared, output);
+        let disturbed = self.disturb(context, prepared, output);
         let done = disturbed.and_then(|disturbed| {
-            let taken = (kept || self.is_due(scene)) && self.take(scene, prepared, output)?;
+            let taken = (kept || self.is_due(context)) && self.take(context, prepared, output)?;
             Ok(disturbed || taken)
         });
-        let done = self.told(scene, done, output).map_err(|trouble| failure(trouble, broken))?;
-        if done && short && !scene.cold {
-            prepared.sample(scene.batch)?;
+        let done = self.told(context, done, output).map_err(|trouble| failure(trouble, broken))?;
+        if done && short && !context.cold {
+            prepared.sample(context.batch)?;
         }
         if done {
             self.last = Some((Instant::now(), began.elapsed()));
@@ -108,35 +108,37 @@ impl Camera {
     /// As for [`between`](Self::between).
     pub fn after(
         &mut self,
-        scene: &Scene,
+        context: &SampleContext,
         prepared: &mut dyn Prepared,
         output: &mut dyn Write,
         broken: &mut Option<io::Error>,
     ) -> Result<(), Failure> {
-        let kept = scene.orders.pictures() != Pictures::None && scene.keeps.is_some_and(|keeps| keeps > 0);
+        let kept =
+            context.orders.pictures() != Pictures::None && context.keeps.is_some_and(|keeps| keeps > 0);
         let began = Instant::now();
-        let taken = if kept || self.is_due(scene) { self.take(scene, prepared, output) } else { Ok(false) };
-        if self.told(scene, taken, output).map_err(|trouble| failure(trouble, broken))? {
+        let taken =
+            if kept || self.is_due(context) { self.take(context, prepared, output) } else { Ok(false) };
+        if self.told(context, taken, output).map_err(|trouble| failure(trouble, broken))? {
             self.last = Some((Instant::now(), began.elapsed()));
         }
         Ok(())
     }
 
     /// Whether somebody watches and the last picture is old enough.
-    fn is_due(&self, scene: &Scene) -> bool {
+    fn is_due(&self, context: &SampleContext) -> bool {
         let rested = |(at, cost): (Instant, Duration)| at.elapsed() >= SHORTEST.max(cost * (PARTS - 1));
-        scene.orders.pictures() == Pictures::Live && self.last.is_none_or(rested)
+        context.orders.pictures() == Pictures::Live && self.last.is_none_or(rested)
     }
 
     /// Whether a picture was taken and sent.
     fn take(
         &mut self,
-        scene: &Scene,
+        context: &SampleContext,
         prepared: &mut dyn Prepared,
         output: &mut dyn Write,
     ) -> Result<bool, Trouble> {
-        let id = &scene.case.id;
-        if scene.orders.pictures() == Pictures::None || self.without.contains(id) {
+        let id = &context.case.id;
+        if context.orders.pictures() == Pictures::None || self.without.contains(id) {
             return Ok(false);
         }
         let Some(picture) = prepared.snapshot().map_err(Trouble::Failure)? else {
@@ -147,25 +149,27 @@ impl Camera {
         if let Err(why) = picture.check() {
             return Err(Trouble::Failure(Failure::Failed(why)));
         }
-        emit(output, &Event::Snapshot { case: id.clone(), round: scene.round, picture })?;
+        emit(output, &Event::Snapshot { case: id.clone(), round: context.round, picture })?;
         Ok(true)
     }
 
     /// Disturbs the case wherever it is asked to; returns whether it was disturbed.
     fn disturb(
         &mut self,
-        scene: &Scene,
+        context: &SampleContext,
         prepared: &mut dyn Prepared,
         output: &mut dyn Write,
     ) -> Result<bool, Trouble> {
         let mut disturbed = false;
-        while let Some(at) = scene.orders.disturbance() {
+        while let Some(at) = context.orders.disturbance() {
             let done = prepared.disturb(at).map_err(Trouble::Failure)?;
             disturbed |= done;
-            let case = &scene.case.primitive;
+            let case = &context.case.primitive;
             let text = match done {
-                true => format!("{case}, round {}: disturbed at ({:.2}, {:.2})", scene.round + 1, at.0, at.1),
-                false if self.undisturbed.insert(scene.case.id.clone()) => {
+                true => {
+                    format!("{case}, round {}: disturbed at ({:.2}, {:.2})", context.round + 1, at.0, at.1)
+                }
+                false if self.undisturbed.insert(context.case.id.clone()) => {
                     format!("{case} has nothing to disturb")
                 }
                 false => continue,
@@ -178,7 +182,7 @@ impl Camera {
     /// A case whose picture fails is measured without one, unless its device is lost.
     fn told(
         &mut self,
-        scene: &Scene,
+        context: &SampleContext,
         taken: Result<bool, Trouble>,
         output: &mut dyn Write,
     ) -> Result<bool, Trouble> {
@@ -186,8 +190,8 @@ impl Camera {
             Err(Trouble::Failure(Failure::Failed(why) | Failure::NotApplicable(why))) => why,
             other => return other,
         };
-        if self.without.insert(scene.case.id.clone()) {
-            let text = format!("{} cannot be shown: {why}", scene.case.primitive);
+        if self.without.insert(context.case.id.clone()) {
+            let text = format!("{} cannot be shown: {why}", context.case.primitive);
             emit(output, &Event::Log { level: Level::Warn, text })?;
         }
         Ok(false)

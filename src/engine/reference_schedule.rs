@@ -7,7 +7,7 @@ pub const SHARE: f64 = 0.05;
 
 /// When the last reference was measured, and its cost.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pace {
+pub struct ReferenceSchedule {
     last: Option<Last>,
 }
 
@@ -19,7 +19,7 @@ struct Last {
     cost: f64,
 }
 
-impl Pace {
+impl ReferenceSchedule {
     /// Whether to measure a reference now: always the first time, and every time if it is cheap.
     pub fn due(&self, now: f64) -> bool {
         self.last.is_none_or(|last| last.cost <= CHEAP || last.cost <= SHARE * (now - last.at))
@@ -37,12 +37,12 @@ mod tests {
 
     #[test]
     fn a_costly_reference_waits_until_it_is_a_small_share() {
-        let mut pace = Pace::default();
-        assert!(pace.due(0.0));
-        pace.measured(0.0, 0.2);
-        assert!(pace.due(0.2), "a cheap one does not wait");
-        pace.measured(0.2, 1.2);
-        assert!(!pace.due(20.0));
-        assert!(pace.due(21.3));
+        let mut schedule = ReferenceSchedule::default();
+        assert!(schedule.due(0.0));
+        schedule.measured(0.0, 0.2);
+        assert!(schedule.due(0.2), "a cheap one does not wait");
+        schedule.measured(0.2, 1.2);
+        assert!(!schedule.due(20.0));
+        assert!(schedule.due(21.3));
     }
 }

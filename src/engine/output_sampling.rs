@@ -35,9 +35,9 @@ pub struct Judged {
 
 /// The chances of the cases that this engine has judged.
 #[derive(Debug, Default)]
-pub struct Judging(HashMap<String, f64>);
+pub struct OutputSampling(HashMap<String, f64>);
 
-impl Judging {
+impl OutputSampling {
     /// Whether to judge an attempt at a round. The first time that an engine measures a case, it judges it.
     pub fn draw(&self, case: &Case, round: u32, attempt: u32) -> Judged {
         let chance = self.0.get(&case.id).copied().unwrap_or(1.0);
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_is_cheap_is_always_judged() {
-        let mut judging = Judging::default();
+        let mut judging = OutputSampling::default();
         assert_eq!(judging.draw(&case("a"), 0, 0), Judged { chance: 1.0, drawn: true });
         judging.took(&case("a"), Duration::from_millis(5), Duration::from_millis(100));
         assert!((0..1000).all(|round| judging.draw(&case("a"), round, 0).drawn));
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_is_dear_is_judged_by_a_chance_that_keeps_to_the_share() {
-        let mut judging = Judging::default();
+        let mut judging = OutputSampling::default();
         judging.took(&case("a"), Duration::from_millis(200), Duration::from_millis(1000));
         let drawn = |id, attempt| -> Vec<u32> {
             (0..1000).filter(|round| judging.draw(&case(id), *round, attempt).drawn).collect()

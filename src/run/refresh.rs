@@ -12,15 +12,15 @@ const SHARE: u32 = 50;
 /// The schedule of a run's derived files. They are written before a result is acknowledged, hence never while a
 /// sample is timed.
 #[derive(Debug)]
-pub struct Derived {
+pub struct Refresh {
     due: Instant,
     /// The last reported reason for a failed write.
     trouble: Option<String>,
 }
 
-impl Derived {
-    pub fn new() -> Derived {
-        Derived { due: Instant::now() + OFTEN, trouble: None }
+impl Refresh {
+    pub fn new() -> Refresh {
+        Refresh { due: Instant::now() + OFTEN, trouble: None }
     }
 
     /// Whether the derived files are due.
@@ -60,9 +60,9 @@ mod tests {
 
     #[test]
     fn a_trouble_is_told_once() {
-        let mut derived = Derived::new();
-        assert_eq!(derived.news("full".into()).as_deref(), Some("full"));
-        assert_eq!(derived.news("full".into()), None);
-        assert!(derived.news("read-only".into()).is_some());
+        let mut refresh = Refresh::new();
+        assert_eq!(refresh.news("full".into()).as_deref(), Some("full"));
+        assert_eq!(refresh.news("full".into()), None);
+        assert!(refresh.news("read-only".into()).is_some());
     }
 }
