@@ -13,13 +13,15 @@ use crate::inputs::mix::{mix64, word64};
 /// Largest expected share of a round's time.
 const SHARE: f64 = 0.05;
 
-/// The mistake in what the last sample of a round has left, if there is one.
+/// The verdict on the output that the last sample of a round has left, if it is wrong.
 ///
 /// # Errors
 /// As for [`Prepared::judge`].
-pub fn mistake_after(prepared: &mut dyn Prepared, cancel: &Cancel) -> Result<Option<String>, Failure> {
+pub fn wrong_output(prepared: &mut dyn Prepared, cancel: &Cancel) -> Result<Option<Verdict>, Failure> {
     Ok(match prepared.judge(cancel)? {
-        Verdict::Wrong { mistake } => Some(format!("after the last sample: {mistake}")),
+        Verdict::Wrong { mistake } => {
+            Some(Verdict::Wrong { mistake: format!("after the last sample: {mistake}") })
+        }
         Verdict::Certified { .. } => None,
     })
 }

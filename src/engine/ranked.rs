@@ -8,15 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::noise_monitor::Watch;
 use super::output_sampling;
-use super::round::conditions;
-use super::sampler;
-use crate::case::{Availability, Cache, Cancel, Case, Device, Failure, Measure, Value, Verdict};
+use super::sampler::{Around, Round};
+use crate::case::{Availability, Cancel, Case, Device, Failure, Measure, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::Executor;
 use crate::engine::ranks::{Patience, Ranks};
 use crate::inputs::indices::Store;
 use crate::recipe::plan::Plan;
-use crate::stats::noise::{self, Clocks, Flag};
+use crate::stats::noise::{Clocks, Flag};
 
 /// How long a rank that cannot run a case waits for the other ranks to agree.
 const SOON: Duration = Duration::from_secs(2);
@@ -139,7 +138,9 @@ impl<'a> Ranked<'a> {
             Ok(prepared) => prepared,
             Err(reason) => return Ok(Outcome::NotApplicable(reason)),
         };
-        let share = self.share(label, case, at, prepared.as_mut(), measure);
+        // The other ranks would wait at the next barrier for a rank that fails.
+        let share = self.share(case, at, prepared.as_mut(), measure);
+        let share = share.unwrap_or_else(|failure| abort(self.ranks, label, &failure));
         let shares = self.ranks.all(&share);
         match shares.iter().enumerate().find_map(mistake) {
             Some(mistake) => Err(mistake),
@@ -166,52 +167,46 @@ impl<'a> Ranked<'a> {
         }
     }
 
-    /// This rank's measurement. A failure here aborts all ranks, because the others wait at the next barrier.
+    /// This rank's measurement.
     fn share(
         &mut self,
-        label: &str,
         case: &Case,
         at: usize,
         prepared: &mut dyn Prepared,
         measure: Measure,
-    ) -> Share {
-        let (ranks, cancel) = (self.ranks, Cancel::default());
-        let executor = self.executors[at].as_ref();
-        let cold = measure.cache == Cache::Cold;
-        let batch = sampler::warm_up(prepared, measure.warm_up, cold, &cancel)
-            .unwrap_or_else(|failure| abort(ranks, label, &failure));
-        // All ranks use the largest batch.
-        let batch = ranks.all(&batch).into_iter().max().unwrap_or(batch);
-        let mut before = || {
-            if cold {
-                executor.evict()?;
-            }
-            ranks.barrier();
-            Ok(true)
+    ) -> Result<Share, Failure> {
+        let (judged, cancel) = (measure.certify, &Cancel::default());
+        let (executor, watch) = (self.executors[at].as_ref(), self.watch.as_mut());
+        let round = Round { measure, judged, executor, watch, cancel };
+        // Nothing interrupts a rank's samples.
+        let Some(measured) = round.measure(prepared, &mut Together(self.ranks))? else {
+            return Err(Failure::Cancelled);
         };
-        let mut clearing = Duration::ZERO;
-        let judged = measure.certify.then_some(&mut clearing);
-        let samples = sampler::sample(
-            prepared,
-            batch,
-            measure.samples,
-            judged,
-            &mut sampler::nothing,
-            &mut before,
-            &cancel,
-        );
-        let samples = samples.unwrap_or_else(|failure| abort(ranks, label, &failure));
-        let seconds = samples.unwrap_or_default();
-        let conditions = conditions(self.watch.as_mut(), executor);
-        let usual = self.clocks.usual(case.backend(), &prepared.resolved(), conditions.clock);
-        let comparable = sampler::comparable(&seconds, measure.certify);
-        let flags = noise::doubts(comparable, &conditions, usual).into_iter().map(|(flag, _)| flag).collect();
-        let mut certified = || match output_sampling::mistake_after(prepared, &cancel)? {
-            None => prepared.certify(&cancel),
-            Some(mistake) => Ok(Verdict::Wrong { mistake }),
+        let doubts = measured.doubts(&mut self.clocks, case.backend(), &prepared.resolved());
+        let mut certified = || match output_sampling::wrong_output(prepared, cancel)? {
+            None => prepared.certify(cancel),
+            Some(wrong) => Ok(wrong),
         };
-        let certified = || certified().unwrap_or_else(|failure| abort(ranks, label, &failure));
-        Share { seconds, verdict: measure.certify.then(certified), flags }
+        let verdict = judged.then(&mut certified).transpose()?;
+        let flags = doubts.into_iter().map(|(flag, _)| flag).collect();
+        Ok(Share { seconds: measured.samples.seconds, verdict, flags })
+    }
+}
+
+/// Samples that all ranks begin together.
+struct Together<'a>(&'a dyn Ranks);
+
+impl Around for Together<'_> {
+    type Error = Failure;
+
+    /// All ranks use the largest batch.
+    fn warmed_up(&mut self, batch: u32) -> Result<u32, Failure> {
+        Ok(self.0.all(&batch).into_iter().max().unwrap_or(batch))
+    }
+
+    fn ready(&mut self) -> Result<bool, Failure> {
+        self.0.barrier();
+        Ok(true)
     }
 }
 

@@ -1,23 +1,21 @@
 //! One attempt at one round of one case.
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::choosing;
-use super::noise_monitor::Watch;
 use super::output_sampling;
-use super::protocol::{Event, RoundResult, Stage};
-use super::sampler;
+use super::protocol::{RoundResult, Stage};
+use super::sampler::Round;
 use super::schedule::Turn;
-use super::server::Server;
+use super::server::{Server, stage};
 use super::snapshots::SampleContext;
 use super::turns::PlanProgress;
 use crate::case::{Cache, Cancel, Case, Failure, Value, Verdict};
 use crate::device::{Prepared, timing_lock};
-use crate::engine::Executor;
 use crate::model;
 use crate::primitives;
-use crate::stats::noise::{self, Conditions, Flag};
+use crate::stats::noise::Flag;
 
 /// Why a turn has no result.
 pub enum TurnError {
@@ -38,41 +36,11 @@ impl From<io::Error> for TurnError {
     }
 }
 
-/// Which samples to take.
-struct Sampling {
-    /// Executions in a sample.
-    batch: u32,
-    count: u32,
-    /// Whether caches are evicted before each.
-    cold: bool,
-    /// Whether the last one's output is judged.
-    judged: bool,
-}
-
-/// The samples of an uninterrupted stretch.
-struct SampleBatch {
-    /// Seconds per execution.
-    samples: Vec<f64>,
-    batch: u32,
-    /// Start of the first sample, seconds since the epoch.
-    started: f64,
-    /// Time in which the outputs were cleared before the last sample.
-    clearing: Duration,
-    /// Bytes allocated for eviction.
-    evictor: u64,
-    conditions: Conditions,
-}
-
 /// Joins the parameters of a chosen method with those resolved by the preparation, which take precedence.
 fn with(method: Vec<(String, Value)>, found: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let told = |key: &str| found.iter().any(|(other, _)| other == key);
     let method: Vec<_> = method.into_iter().filter(|(key, _)| !told(key)).collect();
     method.into_iter().chain(found).collect()
-}
-
-/// Why samples are missing: an error of the connection, if there was one, is the cause.
-fn trouble(failure: Failure, broken: &mut Option<io::Error>) -> TurnError {
-    broken.take().map_or(TurnError::Failure(failure), TurnError::Io)
 }
 
 impl<W: Write> Server<W> {
@@ -96,7 +64,7 @@ impl<W: Write> Server<W> {
         let host = position(host).unwrap_or(at);
         self.executors[host].select_device(device);
         self.watch.begin();
-        self.stage(case, turn.round, Stage::Generate)?;
+        stage(&mut self.output, case, turn.round, Stage::Generate)?;
         let profile = self.profiles.of(case).ok();
         let (chosen, method) = choosing::chosen(case, profile, model::find(model::DEFAULT_MODEL))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
@@ -107,61 +75,58 @@ impl<W: Write> Server<W> {
         let judged = certifies.then(|| self.output_sampling.draw(case, turn.round, turn.attempt));
         let drawn = judged.is_some_and(|judged| judged.drawn);
         let mut paused = Duration::ZERO;
-        let taken = loop {
+        let measured = loop {
             paused += self.rest(progress)?;
             cancel.check()?;
             let _alone = timing_lock::timing();
-            let before = self.executors[host].gpu_conditions();
-            self.stage(case, turn.round, Stage::WarmUp)?;
-            let cold = measure.cache == Cache::Cold;
-            let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
-            self.stage(case, turn.round, Stage::Sample)?;
-            let sampling = Sampling { batch, count: measure.samples, cold, judged: drawn };
             let first = turn.round == 0 && turn.attempt == 0;
-            let context = SampleContext {
+            let mut context = SampleContext {
+                snapshots: &mut self.snapshots,
+                output: &mut self.output,
+                orders: &progress.orders,
                 case,
                 round: turn.round,
                 keeps: first.then_some(measure.snapshots),
                 count: measure.samples,
-                batch,
-                cold,
-                orders: &progress.orders,
+                batch: 1,
+                cold: measure.cache == Cache::Cold,
             };
-            if let Some(taken) = self.take_samples(prepared.as_mut(), host, &sampling, &context, cancel)? {
-                break SampleBatch { conditions: taken.conditions.since(before), ..taken };
+            stage(context.output, case, turn.round, Stage::WarmUp)?;
+            let (executor, watch) = (self.executors[host].as_ref(), self.watch.as_mut());
+            let round = Round { measure, judged: drawn, executor, watch, cancel };
+            if let Some(measured) = round.measure(prepared.as_mut(), &mut context)? {
+                context.after(prepared.as_mut())?;
+                break measured;
             }
         };
         let began_judging = Instant::now();
-        let mistake = if drawn { output_sampling::mistake_after(prepared.as_mut(), cancel)? } else { None };
-        let judging = began_judging.elapsed() + taken.clearing;
-        let verdict = match mistake {
-            Some(mistake) => Some(Verdict::Wrong { mistake }),
+        let wrong = if drawn { output_sampling::wrong_output(prepared.as_mut(), cancel)? } else { None };
+        let judging = began_judging.elapsed() + measured.samples.clearing;
+        let verdict = match wrong {
             None if certifies => self.certify(case, turn.round, prepared.as_mut(), cancel)?,
-            None => None,
+            wrong => wrong,
         };
         let resolved = with(method, prepared.resolved());
         let transfer = match measure.transfer.zip(primitives::work(case, &resolved)) {
             Some((memory, work)) => prepared.transfer(work.inputs_and_results(), memory)?,
             None => None,
         };
-        let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
-        let comparable = sampler::comparable(&taken.samples, drawn);
-        let doubts = noise::doubts(comparable, &taken.conditions, usual);
+        let doubts = measured.doubts(&mut self.clocks, case.backend(), &resolved);
         let result = RoundResult {
             case: case.id.clone(),
             round: turn.round,
             attempt: turn.attempt,
-            samples: taken.samples,
-            batch: taken.batch,
+            samples: measured.samples.seconds,
+            batch: measured.batch,
             verdict,
             judged,
-            memory: prepared.memory() + taken.evictor,
+            memory: prepared.memory() + measured.samples.evictor,
             transfer,
             resolved,
-            started: taken.started,
+            started: measured.started,
             wall: began.elapsed().saturating_sub(paused).as_secs_f64(),
             elapsed: progress.clock.elapsed(),
-            conditions: taken.conditions,
+            conditions: measured.conditions,
             flags: doubts.iter().map(|(flag, _)| *flag).collect(),
         };
         if drawn {
@@ -183,7 +148,7 @@ impl<W: Write> Server<W> {
         if self.certified.contains(&case.id) {
             return Ok(None);
         }
-        self.stage(case, round, Stage::Certify)?;
+        stage(&mut self.output, case, round, Stage::Certify)?;
         let verdict = prepared.certify(cancel)?;
         self.certified.insert(case.id.clone());
         Ok(Some(verdict))
@@ -196,52 +161,4 @@ impl<W: Write> Server<W> {
         self.watch.begin_anew();
         Ok(away)
     }
-
-    /// Takes the timed samples; `None` if a pause interrupts them, so that the samples of a round are always
-    /// contiguous.
-    fn take_samples(
-        &mut self,
-        prepared: &mut dyn Prepared,
-        executor: usize,
-        sampling: &Sampling,
-        context: &SampleContext,
-        cancel: &Cancel,
-    ) -> Result<Option<SampleBatch>, TurnError> {
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
-        let executor = self.executors[executor].as_ref();
-        let (snapshots, output, mut broken) = (&mut self.snapshots, &mut self.output, None);
-        let mut between =
-            |prepared: &mut dyn Prepared, nth| snapshots.between(context, nth, prepared, output, &mut broken);
-        let mut evictor = 0;
-        let mut before = || {
-            if context.orders.paused() {
-                return Ok(false);
-            }
-            evictor = if sampling.cold { executor.evict()? } else { 0 };
-            Ok(true)
-        };
-        let mut clearing = Duration::ZERO;
-        let judged = sampling.judged.then_some(&mut clearing);
-        let Sampling { batch, count, .. } = *sampling;
-        let samples = sampler::sample(prepared, batch, count, judged, &mut between, &mut before, cancel);
-        let samples = samples.map_err(|failure| trouble(failure, &mut broken))?;
-        let conditions = conditions(self.watch.as_mut(), executor);
-        if samples.is_some() {
-            let after = self.snapshots.after(context, prepared, &mut self.output, &mut broken);
-            after.map_err(|failure| trouble(failure, &mut broken))?;
-        }
-        Ok(samples.map(|samples| SampleBatch { samples, batch, started, clearing, evictor, conditions }))
-    }
-
-    fn stage(&mut self, case: &Case, round: u32, stage: Stage) -> io::Result<()> {
-        self.emit(&Event::Progress { case: case.id.clone(), round, stage })
-    }
-}
-
-/// The conditions around the samples. For a GPU's case the CPU clock is omitted, because nothing keeps the CPU
-/// at its full clock.
-pub(super) fn conditions(watch: &mut dyn Watch, executor: &dyn Executor) -> Conditions {
-    let gpu = executor.gpu_conditions();
-    let seen = watch.end();
-    Conditions { clock: seen.clock.filter(|_| gpu.is_none()), gpu, ..seen }
 }

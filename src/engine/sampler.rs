@@ -1,9 +1,13 @@
-//! Warm-up and timed samples of one prepared case.
+//! The measuring loop: a warm-up and the timed samples of one prepared case, for the rounds of an engine and for the ranks of
+//! a parallel job.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::case::{Cancel, Failure};
+use super::noise_monitor::Watch;
+use crate::case::{Cache, Cancel, Failure, Measure, Value};
 use crate::device::Prepared;
+use crate::engine::Executor;
+use crate::stats::noise::{self, Clocks, Conditions, Flag};
 
 /// Shorter executions are batched into samples of at least this length: reading the clock twice costs about 20
 /// ns, and scheduling jitter a few microseconds.
@@ -16,9 +20,167 @@ const LARGEST_BATCH: u32 = 1 << 16;
 /// worth its time.
 const COLD: f64 = 50e-3;
 
+/// From this number of samples on, one of them that follows a clearing of the outputs hardly moves their median. With
+/// fewer, the one that is judged comes on top and its time is left out.
+const ABSORBING: u32 = 3;
+
+/// Happens around the samples of a round, untimed.
+pub trait Around {
+    type Error: From<Failure>;
+
+    /// Called after the warm-up, by which this many executions make a sample long enough; returns how many to take.
+    fn warmed_up(&mut self, batch: u32) -> Result<u32, Self::Error> {
+        Ok(batch)
+    }
+
+    /// Called before each sample, numbered from 0, and before its output is cleared.
+    fn between(&mut self, _prepared: &mut dyn Prepared, _nth: u32) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Called right before a sample is timed; `false` interrupts the round.
+    fn ready(&mut self) -> Result<bool, Self::Error> {
+        Ok(true)
+    }
+}
+
+/// Nothing happens around the samples.
+pub struct Undisturbed;
+
+impl Around for Undisturbed {
+    type Error = Failure;
+}
+
+/// The samples to take of a prepared case.
+pub struct Sampling<'a> {
+    /// Executions in a sample.
+    pub batch: u32,
+    pub count: u32,
+    /// Whether the last sample's output is judged: it is cleared before that sample, which leaves it.
+    pub judged: bool,
+    /// Evicts the caches before each sample.
+    pub evicts: Option<&'a dyn Executor>,
+    pub cancel: &'a Cancel,
+}
+
+/// The samples of an uninterrupted stretch.
+pub struct Samples {
+    /// Seconds per execution.
+    pub seconds: Vec<f64>,
+    /// Time in which the outputs were cleared before the last sample.
+    pub clearing: Duration,
+    /// Bytes allocated for eviction.
+    pub evictor: u64,
+}
+
+impl Sampling<'_> {
+    /// Takes the samples. Polls the cancel flag before each; `None` as soon as a sample is not `ready`.
+    pub fn take<A: Around>(
+        &self,
+        prepared: &mut dyn Prepared,
+        around: &mut A,
+    ) -> Result<Option<Samples>, A::Error> {
+        let extra = u32::from(self.judged && self.count < ABSORBING);
+        let mut samples = Samples { seconds: Vec::new(), clearing: Duration::ZERO, evictor: 0 };
+        for nth in 0..self.count + extra {
+            self.cancel.check()?;
+            around.between(prepared, nth)?;
+            if self.judged && nth + 1 == self.count + extra {
+                let begun = Instant::now();
+                prepared.clear(self.cancel)?;
+                samples.clearing = begun.elapsed();
+            }
+            if let Some(executor) = self.evicts {
+                samples.evictor = executor.evict()?;
+            }
+            if !around.ready()? {
+                return Ok(None);
+            }
+            samples.seconds.push(valid(prepared.sample(self.batch)? / f64::from(self.batch))?);
+        }
+        samples.seconds.truncate(self.count as usize);
+        Ok(Some(samples))
+    }
+}
+
+/// Rejects infinity too: JSON cannot represent it.
+fn valid(seconds: f64) -> Result<f64, Failure> {
+    match seconds > 0.0 && seconds.is_finite() {
+        true => Ok(seconds),
+        false => Err(Failure::Failed(format!("the clock told {seconds} s"))),
+    }
+}
+
+/// One round of a prepared case.
+pub struct Round<'a> {
+    pub measure: Measure,
+    /// Whether the last sample's output is judged.
+    pub judged: bool,
+    /// Executor of the device that is measured.
+    pub executor: &'a dyn Executor,
+    pub watch: &'a mut dyn Watch,
+    pub cancel: &'a Cancel,
+}
+
+/// The measurement of a round.
+pub struct Measured {
+    pub samples: Samples,
+    /// Executions in a sample.
+    pub batch: u32,
+    /// Start of the first sample, seconds since the epoch.
+    pub started: f64,
+    pub conditions: Conditions,
+    judged: bool,
+}
+
+impl Round<'_> {
+    /// Warms up and takes the samples; `None` if they are interrupted, so that the samples of a round are always
+    /// contiguous.
+    pub fn measure<A: Around>(
+        self,
+        prepared: &mut dyn Prepared,
+        around: &mut A,
+    ) -> Result<Option<Measured>, A::Error> {
+        let Round { measure, judged, executor, watch, cancel } = self;
+        let before = executor.gpu_conditions();
+        let cold = measure.cache == Cache::Cold;
+        let batch = around.warmed_up(warm_up(prepared, measure.warm_up, cold, cancel)?)?;
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
+        let evicts = cold.then_some(executor);
+        let sampling = Sampling { batch, count: measure.samples, judged, evicts, cancel };
+        let samples = sampling.take(prepared, around)?;
+        let (gpu, seen) = (executor.gpu_conditions(), watch.end());
+        // Nothing keeps the CPU at its full clock during a GPU's case.
+        let clock = seen.clock.filter(|_| gpu.is_none());
+        let conditions = Conditions { clock, gpu, ..seen }.since(before);
+        Ok(samples.map(|samples| Measured { samples, batch, started, conditions, judged }))
+    }
+}
+
+impl Measured {
+    /// The doubts about the round, each with the figure behind it.
+    pub fn doubts(
+        &self,
+        clocks: &mut Clocks,
+        backend: &str,
+        resolved: &[(String, Value)],
+    ) -> Vec<(Flag, String)> {
+        let usual = clocks.usual(backend, resolved, self.conditions.clock);
+        noise::doubts(comparable(&self.samples.seconds, self.judged), &self.conditions, usual)
+    }
+}
+
+/// The samples whose spread tells noise: where the output was `judged`, the last one follows a clearing.
+fn comparable(samples: &[f64], judged: bool) -> &[f64] {
+    match samples.split_last() {
+        Some((_, others)) if judged && samples.len() >= ABSORBING as usize => others,
+        _ => samples,
+    }
+}
+
 /// Executes untimed at least `least` times and returns the number of executions that make a sample long enough
 /// to time. With cold caches that is always one, because the second execution would find them warm.
-pub fn warm_up(
+fn warm_up(
     prepared: &mut dyn Prepared,
     least: Option<u32>,
     cold_caches: bool,
@@ -39,68 +201,6 @@ pub fn warm_up(
         executed += left.min(batch);
     }
     Ok(batch)
-}
-
-/// From this number of samples on, one of them that follows a clearing of the outputs hardly moves their median. With
-/// fewer, the one that is judged comes on top and its time is left out.
-const ABSORBING: u32 = 3;
-
-/// What happens before a sample with this number, from 0, and before its output is cleared.
-pub type Between<'a> = &'a mut dyn FnMut(&mut dyn Prepared, u32) -> Result<(), Failure>;
-
-/// Nothing happens between samples.
-pub fn nothing(_: &mut dyn Prepared, _: u32) -> Result<(), Failure> {
-    Ok(())
-}
-
-/// Takes `count` samples and returns seconds per execution. Before each, polls the cancel flag and calls
-/// `between` and `before`, all untimed; returns `None` as soon as `before` returns `false`. If the output is to
-/// be `judged`, it is cleared before the last sample, which is the one that leaves it, and the time that this
-/// takes is added.
-pub fn sample(
-    prepared: &mut dyn Prepared,
-    batch: u32,
-    count: u32,
-    mut judged: Option<&mut Duration>,
-    between: Between,
-    before: &mut dyn FnMut() -> Result<bool, Failure>,
-    cancel: &Cancel,
-) -> Result<Option<Vec<f64>>, Failure> {
-    let executed = if judged.is_some() && count < ABSORBING { count + 1 } else { count };
-    let samples: Option<Vec<f64>> = (0..executed)
-        .map(|nth| {
-            cancel.check()?;
-            between(prepared, nth)?;
-            if let Some(clearing) = judged.as_mut().filter(|_| nth + 1 == executed) {
-                let begun = Instant::now();
-                prepared.clear(cancel)?;
-                **clearing += begun.elapsed();
-            }
-            if !before()? {
-                return Ok(None);
-            }
-            let seconds = prepared.sample(batch)? / f64::from(batch);
-            // Infinity is rejected too: JSON cannot represent it.
-            let valid = seconds > 0.0 && seconds.is_finite();
-            if valid {
-                Ok(Some(seconds))
-            } else {
-                Err(Failure::Failed(format!("the clock told {seconds} s")))
-            }
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(samples.map(|mut samples| {
-        samples.truncate(count as usize);
-        samples
-    }))
-}
-
-/// The samples whose spread tells noise: where the output was `judged`, the last one follows a clearing.
-pub fn comparable(samples: &[f64], judged: bool) -> &[f64] {
-    match samples.split_last() {
-        Some((_, others)) if judged && samples.len() >= ABSORBING as usize => others,
-        _ => samples,
-    }
 }
 
 fn batch_for(seconds: f64) -> u32 {
@@ -175,14 +275,22 @@ mod tests {
         assert_eq!(executed(1e-3, 2e-6, 1, false), (Ok(63), 2), "the second look is had all the same");
     }
 
+    fn sampled(
+        case: &mut ColdStart,
+        batch: u32,
+        count: u32,
+        judged: bool,
+    ) -> Result<Option<Vec<f64>>, Failure> {
+        let sampling = Sampling { batch, count, judged, evicts: None, cancel: &Cancel::default() };
+        sampling.take(case, &mut Undisturbed).map(|samples| Some(samples?.seconds))
+    }
+
     #[test]
     fn the_output_is_cleared_before_the_last_sample() {
         for (judged, wanted) in [(true, Some(8)), (false, None)] {
             let mut case = ColdStart { first: 1.0, then: 1.0, executed: 0, cleared_after: None };
-            let mut clearing = Duration::ZERO;
-            let judged = judged.then_some(&mut clearing);
-            let sampled = sample(&mut case, 2, 5, judged, &mut nothing, &mut || Ok(true), &Cancel::default());
-            assert_eq!((sampled, case.cleared_after), (Ok(Some(vec![1.0; 5])), wanted));
+            assert_eq!(sampled(&mut case, 2, 5, judged), Ok(Some(vec![1.0; 5])));
+            assert_eq!(case.cleared_after, wanted);
         }
     }
 
@@ -190,8 +298,7 @@ mod tests {
     fn a_time_that_is_none_fails_the_case() {
         for time in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut case = ColdStart { first: time, then: time, executed: 0, cleared_after: None };
-            let sampled = sample(&mut case, 1, 1, None, &mut nothing, &mut || Ok(true), &Cancel::default());
-            assert!(matches!(sampled, Err(Failure::Failed(_))), "{time}");
+            assert!(matches!(sampled(&mut case, 1, 1, false), Err(Failure::Failed(_))), "{time}");
         }
     }
 

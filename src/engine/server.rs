@@ -12,10 +12,10 @@ use super::environment;
 use super::inbox::{Input, read_commands};
 use super::noise_monitor::Watch;
 use super::output_sampling::OutputSampling;
-use super::protocol::{Event, Level, PROTOCOL};
+use super::protocol::{Event, Level, PROTOCOL, Stage};
 use super::reference_schedule::ReferenceSchedule;
 use super::snapshots::Snapshots;
-use crate::case::{Availability, Device, Failure};
+use crate::case::{Availability, Case, Device, Failure};
 use crate::device::timing_lock;
 use crate::engine::Executor;
 use crate::model::Profiles;
@@ -187,6 +187,11 @@ pub(super) fn emit(mut output: &mut dyn Write, event: &Event) -> io::Result<()> 
     serde_json::to_writer(&mut output, event)?;
     output.write_all(b"\n")?;
     output.flush()
+}
+
+/// Tells what happens to a case.
+pub(super) fn stage(output: &mut dyn Write, case: &Case, round: u32, stage: Stage) -> io::Result<()> {
+    emit(output, &Event::Progress { case: case.id.clone(), round, stage })
 }
 
 /// Why there is no copy, without the prefix `n/a`.

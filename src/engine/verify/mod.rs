@@ -1,13 +1,12 @@
 //! Self-verification: every primitive and method against its sequential oracle, and every certificate against
 //! correct and deliberately wrong implementations.
 
-use std::time::Duration;
-
 use anyhow::Context;
 
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
-use crate::engine::{Executor, output_sampling, sampler};
+use crate::engine::sampler::{Sampling, Undisturbed};
+use crate::engine::{Executor, output_sampling};
 use crate::primitives::{self, suites};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
@@ -214,7 +213,7 @@ fn check(
         prepared.sample(2)?;
         prepared.clear(&cancel)?;
         prepared.sample(2)?;
-        if let Some(mistake) = output_sampling::mistake_after(prepared.as_mut(), &cancel)? {
+        if let Some(Verdict::Wrong { mistake }) = output_sampling::wrong_output(prepared.as_mut(), &cancel)? {
             return Ok(CaseOutcome::Wrong(mistake));
         }
         if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {
@@ -263,16 +262,8 @@ fn judge(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Verdict, 
     let cancel = Cancel::default();
     let prepare = |fault| executor.prepare(case, fault, &cancel);
     let round = |mut prepared: Box<dyn Prepared>| {
-        let mut clearing = Duration::ZERO;
-        sampler::sample(
-            prepared.as_mut(),
-            1,
-            2,
-            Some(&mut clearing),
-            &mut sampler::nothing,
-            &mut || Ok(true),
-            &cancel,
-        )?;
+        let sampling = Sampling { batch: 1, count: 2, judged: true, evicts: None, cancel: &cancel };
+        sampling.take(prepared.as_mut(), &mut Undisturbed)?;
         prepared.judge(&cancel)
     };
     match fault {
