@@ -12,7 +12,7 @@ use clap::{Args, ValueHint};
 
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
-use super::{CASES_FAILED, DIFFERS, EngineArguments, out};
+use super::{CASES_FAILED, DIFFERS, out};
 use crate::case::{Availability, Device, Value, units};
 use crate::engine::clock;
 use crate::model::Profile;
@@ -36,7 +36,7 @@ const AGREE: f64 = 0.03;
 const SHOWN: usize = 40;
 
 #[derive(Debug, Args)]
-pub(super) struct CalibrateArguments {
+pub struct CalibrateArguments {
     /// The device's backend: cpu (which stands for scalar, too) or cuda [default: cpu, and cuda where there is a GPU]
     #[arg(long, value_name = "BACKEND", value_parser = ["cpu", "cuda"])]
     backend: Option<String>,
@@ -58,8 +58,6 @@ pub(super) struct CalibrateArguments {
     /// Keep no profile; compare with the device's, or with this one: all figures within 3 %?
     #[arg(long, value_name = "NAME|FILE", num_args = 0..=1)]
     check: Option<Option<String>>,
-    #[command(flatten)]
-    pub(super) engine: EngineArguments,
 }
 
 fn named(name: &str) -> Result<String, String> {

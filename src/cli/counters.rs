@@ -9,10 +9,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use clap::{Args, ValueHint};
 
+use super::out;
 use super::recipes::Source;
 use super::run::overrides as read_overrides;
-use super::{CountersArguments, out};
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Work};
 use crate::engine::executors;
@@ -20,6 +21,23 @@ use crate::primitives;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::run::stored::Stored;
 use crate::shell::{self, quoted};
+
+#[derive(Debug, Args)]
+pub struct CountersArguments {
+    /// Cases: identities, or as many of their digits as tell them apart, from
+    /// run --dry-run, results.csv or a chart
+    #[arg(required = true, value_name = "CASE")]
+    cases: Vec<String>,
+    /// The recipe that holds them, or the folder of a run
+    #[arg(required = true, value_name = "RECIPE|FOLDER", value_hint = ValueHint::AnyPath)]
+    from: String,
+    /// The recipe's backends, as for run
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    backend: Vec<String>,
+    /// Set a key of the recipe, as for run
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
 
 /// The source of the cases, and the means to run them.
 struct Origin {

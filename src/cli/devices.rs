@@ -2,12 +2,21 @@
 
 use std::process::ExitCode;
 
-use super::format::Output;
-use super::{DevicesArguments, out};
+use clap::Args;
+
+use super::format::{FormatName, Output};
+use super::out;
 use crate::case::{Availability, Device, units};
 use crate::report::cell::Cell;
 use crate::report::format::Table;
 use crate::run::client::{Client, EngineCommand};
+
+#[derive(Debug, Args)]
+pub struct DevicesArguments {
+    /// Write a table of them for programs
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+}
 
 /// Asks an engine for its devices and prints one line for each, or a table.
 pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {

@@ -3,15 +3,31 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{DoctorArguments, Format, out};
+use super::out;
 use crate::case::units;
 use crate::doctor::{self, Level, Scene};
 use crate::run::client::{Client, EngineCommand};
 
 /// How long the machine is observed.
 const LOOK: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Lines for people
+    Text,
+    /// One JSON object
+    Json,
+}
 
 /// The JSON form of the whole output.
 #[derive(Serialize)]

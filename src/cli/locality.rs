@@ -33,7 +33,7 @@ enum Format {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct LocalityArguments {
+pub struct LocalityArguments {
     /// A file of indices (.npy, .csv, .txt, raw .u64), a list such as 0,8,16, a pattern such as
     /// UNIFORM:8:4, a recipe, or - for standard input
     #[arg(value_name = "FILE|LIST|RECIPE|-", allow_hyphen_values = true)]
@@ -63,7 +63,7 @@ struct Array {
 }
 
 /// Prints the statistics.
-pub(super) fn run(arguments: &LocalityArguments) -> anyhow::Result<ExitCode> {
+pub fn run(arguments: &LocalityArguments) -> anyhow::Result<ExitCode> {
     let arrays = read(&arguments.source, arguments.column.as_deref())?;
     let named = arrays.into_iter().map(|array| analysed(array, arguments));
     print(arguments.format, &named.collect::<anyhow::Result<Vec<NamedLocality>>>()?)?;

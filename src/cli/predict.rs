@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 
-use super::EngineArguments;
 use super::format::{FormatName, Output};
 use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
@@ -46,8 +45,6 @@ pub struct PredictArguments {
     /// Write the rows to standard output; csv of one recipe only
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatName>,
-    #[command(flatten)]
-    pub(super) engine: EngineArguments,
 }
 
 /// Predicts every recipe's cases without measuring anything.

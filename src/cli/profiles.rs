@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
-use super::{DIFFERS, EngineArguments, calibrate, out};
+use super::{DIFFERS, calibrate, out};
 use crate::case::Availability;
 use crate::engine::clock;
 use crate::model::profiles::{Machine, ProfileStore};
@@ -13,12 +13,10 @@ use crate::report::table::{self, words};
 use crate::run::client::{Client, EngineCommand, Hello};
 
 #[derive(Debug, Args)]
-pub(super) struct ProfilesArguments {
+pub struct ProfilesArguments {
     /// Two profiles, by name or file, to compare figure by figure; without them, list all
     #[arg(value_name = "NAME|FILE", num_args = 0..=2)]
     compared: Vec<String>,
-    #[command(flatten)]
-    pub(super) engine: EngineArguments,
 }
 
 /// Lists the profiles, or compares two.

@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::{Args, Parser, ValueHint};
+use clap::{Args, ValueHint};
 
 use super::interrupt::Interrupt;
 use super::recipes::{Source, with_warnings};
 use super::run::overrides;
-use super::{
-    Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, PeersArguments, headless, out,
-};
+use super::{CANNOT_TELL, CASES_FAILED, DIFFERS, command_line::program, headless, out};
 use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
 use crate::report::judge::Comparison;
@@ -47,10 +45,6 @@ pub struct ReplayArguments {
     /// Where runs are stored, and where the new one goes without --out
     #[arg(long, value_name = "DIR", default_value = ROOT)]
     root: PathBuf,
-    #[command(flatten)]
-    pub(super) engine: EngineArguments,
-    #[command(flatten)]
-    pub(super) peers: PeersArguments,
 }
 
 /// The default folder of runs.
@@ -131,8 +125,8 @@ fn run_of(path: PathBuf, plan: &Plan) -> Option<(String, PathBuf)> {
 /// Whether a run is itself a replay, including one that ended before its verdicts. If replays were judged
 /// against each other, results could drift away from the original run.
 fn is_replay(manifest: &Manifest, path: &Path) -> bool {
-    let asked = Arguments::try_parse_from(&manifest.command_line);
-    path.join(VERDICTS).exists() || asked.is_ok_and(|asked| matches!(asked.command, Some(Command::Replay(_))))
+    let asked = program().try_get_matches_from(&manifest.command_line);
+    path.join(VERDICTS).exists() || asked.is_ok_and(|asked| asked.subcommand_name() == Some("replay"))
 }
 
 fn has_results(run: &Stored) -> bool {

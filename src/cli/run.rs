@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
+use clap::Args;
 
-use super::format::Output;
+use super::format::{FormatName, Output};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
+use super::profile::ProfileArguments;
 use super::recipes::Source;
-use super::{CASES_FAILED, RunArguments, dry_run, out, results, resume};
+use super::{CASES_FAILED, dry_run, out, results, resume};
 use crate::case::units::escaped;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::write_of_run;
@@ -20,6 +22,45 @@ use crate::run::client::EngineCommand;
 use crate::run::repeat::Repeat;
 use crate::run::stored::Stored;
 use crate::shell::quoted;
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Recipe files, or names of shipped recipes such as quickstart or he2007/fig09-passes
+    #[arg(required_unless_present = "resume", value_name = "RECIPE")]
+    recipes: Vec<String>,
+    /// Go on with an interrupted run in its folder: what is on file is measured again only if processors,
+    /// device, driver or program are not what they were
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "max_time", "out", "dry_run", "profile"])]
+    resume: Option<PathBuf>,
+    /// With --resume: refuse where rounds on file would be set aside and measured again
+    #[arg(long, requires = "resume")]
+    strict: bool,
+    /// Run on these backends instead of the recipe's: scalar, cpu, cuda
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    backend: Vec<String>,
+    /// Set a key of the recipe, in the recipe's own syntax: --set tuples=1Mi..16Mi x2
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Run only these cases: labels, identities or how they begin, as --dry-run shows them, or titles of experiments
+    #[arg(long, value_delimiter = ',', value_name = "CASE")]
+    only: Vec<String>,
+    /// End each run after this time, such as 2m or 90s: once every case has its rounds, those with the
+    /// widest intervals get further ones first. The same as --set measure.max-time=TIME
+    #[arg(long, value_name = "TIME")]
+    max_time: Option<String>,
+    /// Folder for the results; with several recipes, one folder each below it
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print the cases with their memory and estimated time, and measure nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Write the results to standard output, and what happens to standard error; csv of one
+    /// run only, because each has its own columns
+    #[arg(long, value_name = "FORMAT", conflicts_with = "dry_run")]
+    format: Option<FormatName>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+}
 
 /// Resumes a run, or runs recipes.
 pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {

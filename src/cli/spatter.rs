@@ -11,6 +11,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
+
 use self::follow::Follower;
 use super::interrupt::Interrupt;
 use super::out;
@@ -26,6 +28,14 @@ use crate::spatter::options::Options;
 use crate::spatter::refused::{SETUP, USAGE};
 use crate::spatter::table::Key;
 use crate::spatter::{CommandLine, Job, Machine, Refused, Suite, help, to_recipe};
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct SpatterArguments {
+    /// Options of Spatter 2.1.0, such as -p UNIFORM:8:1 -l 1000000 or -f suite.json; --help lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
+    pub words: Vec<OsString>,
+}
 
 /// Carries out a Spatter command line and reports any error.
 pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> ExitCode {

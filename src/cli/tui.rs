@@ -23,11 +23,12 @@ use crate::report::write_of_run;
 use crate::run::client::{Client, EngineCommand, Hello};
 use crate::run::stored::Stored;
 use crate::run::{EngineRunner, estimate, newest};
-use crate::tui::config::Config;
+use crate::tui::config;
 use crate::tui::{self, LastRun, Lookups, Options, RecipeEntry, Remote, Wanted};
 
 /// Opens the user interface, or explains the alternative if there is no terminal.
-pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
+pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let config = config::load(config)?.0;
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         bail!(
             "the user interface needs a terminal; without one, run a recipe: \

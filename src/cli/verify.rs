@@ -3,20 +3,59 @@
 mod outputs;
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
+use clap::{Args, ValueHint};
 
 use self::outputs::Outputs;
-use super::{CASES_FAILED, VerifyArguments, out};
+use super::{CASES_FAILED, out};
 use crate::case::Availability;
 use crate::engine::verify::{Suite, Tally, suite, verify};
 use crate::engine::{Executor, executors};
+use crate::primitives;
 use crate::recipe::plan::Plan;
 
 /// Most wrong findings to print in full.
 const SHOWN: usize = 10;
+
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Backends to verify (default: all that are available)
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    backend: Vec<String>,
+    /// Primitives to verify (default: all)
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = primitive)]
+    primitive: Vec<String>,
+    /// Seed of the inputs; a random one, which is printed, without it
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Also run deliberately wrong kernels: each certificate must catch them
+    #[arg(long)]
+    mutants: bool,
+    /// Leave out the cases beyond 4 GiB
+    #[arg(long)]
+    small: bool,
+    /// On N GPUs: with arrays of their own, and with arrays that span them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    gpus: Option<u64>,
+    /// Check only this many cases of each suite, chosen by the seed: for use under slow tools
+    #[arg(long, value_name = "CASES")]
+    sample: Option<usize>,
+    /// Write a table of every check, with a hash of the output that was read back: to compare two
+    /// machines, or two versions, with the same seed
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    outputs: Option<PathBuf>,
+}
+
+/// The name of a primitive.
+fn primitive(name: &str) -> Result<String, String> {
+    let known: Vec<&str> = primitives::registry().iter().map(|primitive| primitive.name()).collect();
+    let unknown = || format!("no primitive of this name; accepted: {}", known.join(", "));
+    known.contains(&name).then(|| name.to_owned()).ok_or_else(unknown)
+}
 
 /// Verifies the named backends, or all that are available, in this process.
 pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {

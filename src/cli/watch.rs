@@ -1,17 +1,32 @@
 //! `scatterlab watch`.
 
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::Args;
+
 use super::interrupt::Interrupt;
 use super::recipes::open_run;
-use super::{WatchArguments, config, headless, profile};
-use crate::run::playback::WatchRunner;
+use super::{headless, profile};
+use crate::run::playback::{Speed, WatchRunner};
 use crate::run::stored::Stored;
-use crate::tui::config::Config;
+use crate::tui::config::{self, Config};
 use crate::tui::{self, Mode, Options, RecipeEntry};
+
+#[derive(Debug, Args)]
+pub struct WatchArguments {
+    /// The run's folder
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// How many times faster than it ran: a number, or max
+    #[arg(long, default_value = "1", value_name = "SPEED")]
+    speed: Speed,
+    /// Print lines instead of opening the user interface
+    #[arg(long)]
+    headless: bool,
+}
 
 /// Plays a stored run in the user interface, or as lines where there is no terminal.
 pub fn run(arguments: &WatchArguments, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -21,7 +36,7 @@ pub fn run(arguments: &WatchArguments, config: Option<&Path>) -> anyhow::Result<
     if arguments.headless || !terminal {
         headless::run(&runner, stored.manifest.plan, &stored.recipe, &Interrupt::listen()?)?;
     } else {
-        tui::run(options(stored, runner, config::load(config)?))?;
+        tui::run(options(stored, runner, config::load(config)?.0))?;
     }
     Ok(ExitCode::SUCCESS)
 }
