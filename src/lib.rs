@@ -89,6 +89,10 @@
     )
 )]
 
+// Tests of this crate and of others include the same files.
+#[cfg(test)]
+extern crate self as scatterlab;
+
 pub mod cli;
 pub mod doctor;
 pub mod engine;

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use scatterlab::case::{Cache, Case, Failure, Measure, Params, Value, Verdict};
 use scatterlab::engine::Executor;
-use scatterlab::engine::executors::mock::{EVICTOR, Mock, Script};
 use scatterlab::engine::executors::peer;
 use scatterlab::engine::noise_monitor::Watch;
 use scatterlab::engine::protocol::{
@@ -22,6 +21,8 @@ use scatterlab::model::profiles::ProfileStore;
 use scatterlab::recipe::plan::{Chart, Experiment, Plan, Quantity};
 use scatterlab::run::{Ledger, Status};
 use scatterlab::stats::noise::{Conditions, Flag};
+
+use crate::mock::{EVICTOR, Mock, Script};
 
 const SOON: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(150);

@@ -6,6 +6,7 @@ mod engine;
 mod experiments;
 mod fuzz;
 mod json_schema;
+mod mock;
 mod parameters;
 mod recipes;
 mod recipes_malformed;

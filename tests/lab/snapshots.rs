@@ -6,13 +6,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use scatterlab::case::{Case, Failure, Measure, Snapshot};
-use scatterlab::engine::executors::mock::{Mock, Script};
 use scatterlab::engine::noise_monitor::Watch;
 use scatterlab::engine::protocol::{Command, Event, Finished, Level, Pictures, Stage};
 use scatterlab::engine::server::serve;
 use scatterlab::model::profiles::ProfileStore;
 use scatterlab::recipe::plan::{Overrides, Plan, resolve};
 use scatterlab::stats::noise::Conditions;
+
+use crate::mock::{Mock, Script};
 
 const SOON: Duration = Duration::from_millis(2);
 
@@ -112,7 +113,7 @@ fn said(events: &[Event]) -> Vec<(Level, &str)> {
 #[test]
 fn pictures_of_the_first_round_are_kept_evenly_spread_and_after_its_end() {
     let kept = |snapshots, pictures| {
-        let mut engine = Engine::start(|_| Script::Pond(SOON));
+        let mut engine = Engine::start(|_| Script::Disturbable(SOON));
         let events = engine.run(plan(2, 6, snapshots), pictures, &[]);
         assert_eq!(rounds(&events), 2);
         heights(&events)
@@ -127,7 +128,7 @@ fn pictures_of_the_first_round_are_kept_evenly_spread_and_after_its_end() {
 
 #[test]
 fn a_case_that_is_watched_has_four_pictures_a_second_in_every_round() {
-    let mut engine = Engine::start(|_| Script::Pond(Duration::from_millis(5)));
+    let mut engine = Engine::start(|_| Script::Disturbable(Duration::from_millis(5)));
     let began = Instant::now();
     let events = engine.run(plan(2, 130, 0), Pictures::Live, &[]);
     let (pictures, seconds) = (heights(&events), began.elapsed().as_secs_f64());
@@ -146,7 +147,7 @@ fn a_case_that_is_watched_has_four_pictures_a_second_in_every_round() {
 
 #[test]
 fn a_client_may_begin_and_end_to_watch_at_any_time() {
-    let mut engine = Engine::start(|_| Script::Pond(Duration::from_millis(5)));
+    let mut engine = Engine::start(|_| Script::Disturbable(Duration::from_millis(5)));
     let show = |pictures| Command::Show { pictures };
     let events = engine.run(plan(1, 100, 0), Pictures::None, &[show(Pictures::Live)]);
     assert!(!heights(&events).is_empty());
@@ -155,12 +156,12 @@ fn a_client_may_begin_and_end_to_watch_at_any_time() {
 }
 
 #[test]
-fn a_stone_falls_between_two_samples_and_the_next_pictures_show_it() {
-    let mut engine = Engine::start(|_| Script::Pond(Duration::from_millis(5)));
+fn a_disturbance_falls_between_two_samples_and_the_next_pictures_show_it() {
+    let mut engine = Engine::start(|_| Script::Disturbable(Duration::from_millis(5)));
     let drops = [[0.25, 0.5], [1.0, 0.5], [-0.1, 0.1]].map(|at| Command::Disturb { at });
     let events = engine.run(plan(1, 20, 1), Pictures::Few, &drops[..2]);
     assert_eq!(said(&events), [(Level::Info, "stream, round 1: disturbed at (0.25, 0.50)")]);
-    // Two executions warm up, one follows the stone.
+    // Two executions warm up, one follows the disturbance.
     assert_eq!(heights(&events), [(0, 123.0)]);
     let outside = engine.run(plan(1, 5, 1), Pictures::Few, &drops[2..]);
     assert_eq!((said(&outside), heights(&outside)), (vec![], vec![(0, 7.0)]));
@@ -169,8 +170,8 @@ fn a_stone_falls_between_two_samples_and_the_next_pictures_show_it() {
 #[test]
 fn a_case_without_a_picture_is_measured_like_any_other() {
     let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(5)));
-    let stones = [[0.5, 0.5], [0.1, 0.1]].map(|at| Command::Disturb { at });
-    let events = engine.run(plan(2, 60, 3), Pictures::Live, &stones);
+    let disturbances = [[0.5, 0.5], [0.1, 0.1]].map(|at| Command::Disturb { at });
+    let events = engine.run(plan(2, 60, 3), Pictures::Live, &disturbances);
     assert_eq!((heights(&events).len(), rounds(&events)), (0, 2));
     assert_eq!(said(&events), [(Level::Info, "stream has nothing to disturb")], "once");
 }

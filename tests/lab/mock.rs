@@ -1,15 +1,15 @@
 //! A backend without a device: its times come from a script, so that scheduling, files and screens can be
-//! tested exactly.
+//! tested exactly. The library's own tests include this file.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::case::{
+use scatterlab::case::{
     Availability, Cancel, Case, Device, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict,
 };
-use crate::device::Prepared;
-use crate::engine::Executor;
+use scatterlab::device::Prepared;
+use scatterlab::engine::{Executor, Preparation};
 
 /// The behaviour of a mock case.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,8 @@ pub enum Script {
     /// this one on, counted from 0.
     WrongOutputs { from: u32 },
     /// Each execution really sleeps for this long. The case has a picture, a field of the number of executions so far, and a
-    /// stone that falls there adds a hundred.
-    Pond(Duration),
+    /// disturbance adds a hundred.
+    Disturbable(Duration),
     /// Samples succeed, but there is no picture because of this.
     NoPicture(Failure),
     /// Each sample really sleeps for this long before it returns (or reports a cancellation).
@@ -66,12 +66,7 @@ impl Executor for Mock {
         }
     }
 
-    fn prepare(
-        &self,
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared>, Failure> {
+    fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {
         let nth = self.preparations.fetch_add(1, Ordering::Relaxed);
         match (self.script)(case) {
             Script::Fails(failure) => Err(failure),
@@ -104,7 +99,7 @@ struct Scripted {
     /// How many preparations came before this one.
     nth: u32,
     cancel: Cancel,
-    /// The height of a pond.
+    /// The executions so far, and a hundred for each disturbance.
     height: u32,
 }
 
@@ -125,7 +120,7 @@ impl Prepared for Scripted {
                 self.cancel.check()?;
                 Ok(time.as_secs_f64())
             }
-            Script::Pond(time) => {
+            Script::Disturbable(time) => {
                 self.height += batch;
                 std::thread::sleep(time * batch);
                 Ok((time * batch).as_secs_f64())
@@ -165,7 +160,7 @@ impl Prepared for Scripted {
     fn snapshot(&mut self) -> Result<Option<Snapshot>, Failure> {
         let (what, when) = ("executions".to_owned(), String::new());
         match &self.script {
-            Script::Pond(_) => {
+            Script::Disturbable(_) => {
                 let values = vec![self.height as f32; 6];
                 Ok(Some(Snapshot::Field { what, when, columns: 3, rows: 2, values }))
             }
@@ -175,9 +170,9 @@ impl Prepared for Scripted {
     }
 
     fn disturb(&mut self, _: (f64, f64)) -> Result<bool, Failure> {
-        let pond = matches!(self.script, Script::Pond(_));
-        self.height += if pond { 100 } else { 0 };
-        Ok(pond)
+        let disturbable = matches!(self.script, Script::Disturbable(_));
+        self.height += if disturbable { 100 } else { 0 };
+        Ok(disturbable)
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
