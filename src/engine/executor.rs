@@ -7,6 +7,9 @@ use crate::device::Prepared;
 use crate::inputs::indices::Store;
 use crate::stats::noise::GpuConditions;
 
+/// A prepared case, or why there is none.
+pub type Preparation = Result<Box<dyn Prepared>, Failure>;
+
 /// A backend, as the engine uses it.
 pub trait Executor {
     /// `scalar`, `cpu` or `cuda`.
@@ -26,12 +29,7 @@ pub trait Executor {
 
     /// Allocates and generates the inputs of a case on the device where they will be used. `fault` requests a
     /// deliberately wrong implementation.
-    fn prepare(
-        &self,
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared>, Failure>;
+    fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation;
 
     /// Starts compiling kernels for upcoming cases, given roughly in order of preparation. Compilation pauses
     /// while anything is [timed](crate::device::timing_lock::timing). A later call, also with an empty list, ends an
@@ -63,7 +61,7 @@ pub trait Executor {
     }
 
     /// Current clocks, power, temperature and throttling of the GPU of the case prepared last; values that it
-    /// does not report are missing. `None` for processors.
+    /// does not report are missing. `None` for CPUs.
     fn gpu_conditions(&self) -> Option<GpuConditions> {
         None
     }

@@ -30,4 +30,4 @@ mod turns;
 pub mod verify;
 pub(crate) mod writer;
 
-pub use executor::Executor;
+pub use executor::{Executor, Preparation};

@@ -13,7 +13,7 @@ use crate::recipe::plan::{Plan, recomputed};
 /// What the clocks resolve, seconds: they count nanoseconds, and a sample is a batch of executions.
 const RESOLUTION: f64 = 1e-9;
 
-/// The shortest execution that can be, seconds: a cycle of a processor of 10 GHz.
+/// The shortest execution that can be, seconds: a cycle of a CPU of 10 GHz.
 const SHORTEST: f64 = 1e-10;
 
 /// The cases of a stored plan whose content is not what their identity says, by position, each with the reason.

@@ -74,8 +74,8 @@ enum Concerns {
     /// None: the fact explains a difference at most.
     Nothing,
     Everything,
-    /// Cases on processors, and those that move data between processors and a GPU.
-    Processors,
+    /// Cases on CPUs, and those that move data between CPUs and a GPU.
+    Cpus,
     /// Cases on the device of this backend with this number.
     Device(String, usize),
 }
@@ -97,13 +97,13 @@ impl Difference {
         match &self.concerns {
             Concerns::Nothing => false,
             Concerns::Everything => true,
-            Concerns::Processors => backend != "cuda" || measure.transfer.is_some(),
+            Concerns::Cpus => backend != "cuda" || measure.transfer.is_some(),
             Concerns::Device(of, number) => backend == of && Gpus::of(&case.params).takes(*number as u64),
         }
     }
 }
 
-/// Facts of the environment that decide the times of cases on processors.
+/// Facts of the environment that decide the times of cases on CPUs.
 const OF_PROCESSORS: [&str; 11] = [
     "kernel",
     "processor",
@@ -141,7 +141,7 @@ pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<Difference> {
     .flatten()
     .collect();
     let of_processors = |name: &str| match OF_PROCESSORS.contains(&name) {
-        true => Concerns::Processors,
+        true => Concerns::Cpus,
         false => Concerns::Nothing,
     };
     let (before, now) = (machine(&manifest.environment), machine(&hello.environment));

@@ -38,7 +38,7 @@ pub struct Record {
     pub rounds: Vec<RoundResult>,
     /// Attempts that do not count, because the other attempt at the same round does.
     pub set_aside: Vec<RoundResult>,
-    /// Attempts of an earlier part of the run, whose processors, device or program were not those of the later
+    /// Attempts of an earlier part of the run, whose CPUs, device or program were not those of the later
     /// part ([`SetAside`](crate::engine::protocol::Event::SetAside)). They count nowhere.
     pub superseded: Vec<RoundResult>,
     pub verdict: Option<Verdict>,
@@ -142,7 +142,7 @@ impl Record {
         stats::median(&parts)
     }
 
-    /// Seconds in which inputs and results are moved: none on processors, whose memory holds them; `None` if that
+    /// Seconds in which inputs and results are moved: none on CPUs, whose memory holds them; `None` if that
     /// was not timed.
     pub fn transfer_seconds(&self) -> Option<f64> {
         match self.case.place().0 {

@@ -68,7 +68,7 @@ impl Bench {
         profiles.of_device(machine).is_some()
     }
 
-    /// The device to measure: of several GPUs the first without a profile. The processors are those of `cpu`,
+    /// The device to measure: of several GPUs the first without a profile. The CPUs are those of `cpu`,
     /// whose calibration covers `scalar`.
     fn target(&self, backend: &str) -> anyhow::Result<(Target, Device)> {
         let profiles = ProfileStore::open();

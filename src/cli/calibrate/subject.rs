@@ -46,7 +46,7 @@ pub fn subject(
     }
 }
 
-/// A name such as `nvidia-h200`. Processors of one model come in many core counts, so theirs is appended:
+/// A name such as `nvidia-h200`. CPUs of one model come in many core counts, so theirs is appended:
 /// `amd-epyc-2`.
 fn named(device: &Device, gpu: bool, processors: Option<u64>) -> String {
     let name = slug(&device.name);

@@ -1,4 +1,4 @@
-//! Processors: sockets, cores, caches, NUMA nodes, instruction sets.
+//! CPUs: sockets, cores, caches, NUMA nodes, instruction sets.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ fn cores(system: &System, online: &[usize]) -> Vec<Fact> {
     let cores: BTreeSet<_> =
         online.iter().filter_map(|cpu| Some((socket(cpu)?, id(cpu, "core_id")?))).collect();
     let count = |n: usize| (n > 0).then(|| n.to_string());
-    // Not an integer on processors where only some cores have two threads.
+    // Not an integer on CPUs where only some cores have two threads.
     let threads = (!cores.is_empty()).then(|| online.len() as f64 / cores.len() as f64);
     let facts = [
         fact("sockets", count(sockets.len())),
@@ -107,7 +107,7 @@ fn cache_facts(caches: &[Cache]) -> Vec<Fact> {
     facts
 }
 
-/// The caches of one level; their sizes differ on processors with two kinds of cores.
+/// The caches of one level; their sizes differ on CPUs with two kinds of cores.
 fn instances(level: &[Cache]) -> String {
     let mut kinds: Vec<(u64, usize)> = level.iter().map(|cache| (cache.bytes, cache.cpus.len())).collect();
     kinds.sort();

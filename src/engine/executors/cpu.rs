@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use crate::case::{Cancel, Case, Device, Failure, Fault, Params, Value};
+use crate::device::Stored;
 use crate::device::cpu::caches::{self, Cache};
 use crate::device::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
-use crate::device::{Prepared, Stored};
-use crate::engine::Executor;
+use crate::engine::executor::{Executor, Preparation};
 use crate::inputs::indices::Store;
 use crate::primitives::implementations::implementation;
 use crate::stats;
@@ -126,12 +126,7 @@ impl Executor for CpuExecutor {
         facts::device(self.kind.backend)
     }
 
-    fn prepare(
-        &self,
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared>, Failure> {
+    fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {
         let stored = |hash: &str| self.indices.get(hash);
         let (threads, isa) = threads_and_isa(&case.params)?;
         let context = self.context(threads, isa, fault, cancel, &stored)?;

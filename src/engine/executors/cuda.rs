@@ -9,12 +9,11 @@ use std::sync::Arc;
 
 use shown::shown;
 
-use super::fetching;
+use super::{fetching, unavailable};
 use crate::case::gpus::Gpus;
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault};
-use crate::device::Prepared;
-use crate::device::cuda::{Ahead, DeviceBuffer, GATE, Gpu, GpuFacts, GpuSetup, OneGpu, Several, Unavailable};
-use crate::engine::Executor;
+use crate::device::cuda::{Ahead, DeviceBuffer, GATE, Gpu, GpuFacts, GpuSetup, Several, Unavailable};
+use crate::engine::executor::{Executor, Preparation};
 use crate::inputs::indices::Store;
 use crate::primitives::{self, implementations::implementation};
 use crate::stats;
@@ -81,38 +80,6 @@ impl CudaExecutor {
         self.taking_part().into_iter().map(|number| self.gpu(number).map_err(not_applicable)).collect()
     }
 
-    /// Prepares a case on one GPU, or across several.
-    fn part(
-        &self,
-        gpu: &Gpu,
-        others: &[Gpu],
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<OneGpu, Failure> {
-        let stored = |hash: &str| self.indices.get(hash);
-        let setup = GpuSetup { gpu, others, fault, cancel, stored: &stored };
-        let all = [gpu].into_iter().chain(others);
-        fetching::prepared(all, case, || implementation(case)?.on_gpu(case, &setup))
-    }
-
-    /// Prepares a case on each of these GPUs independently. An injected fault goes to the last one only, so
-    /// that it is detected only if all results are checked.
-    fn multi_gpu(
-        &self,
-        gpus: Vec<Gpu>,
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<Several, Failure> {
-        let last = gpus.len().saturating_sub(1);
-        let part = |(at, gpu): (usize, Gpu)| {
-            let part = self.part(&gpu, &[], case, fault.filter(|_| at == last), cancel)?;
-            Ok((gpu, part))
-        };
-        gpus.into_iter().enumerate().map(part).collect::<Result<_, _>>().map(Several::new)
-    }
-
     /// Overwrites twice a GPU's L2 cache; returns the bytes allocated for that.
     fn evict_one(&self, number: u32) -> Result<u64, Failure> {
         let gpu = self.gpu(number).map_err(not_applicable)?;
@@ -129,11 +96,11 @@ impl CudaExecutor {
     fn opened(&self, number: u32) -> Device {
         let gpu = match self.gpu(number) {
             Ok(gpu) => gpu,
-            Err(why) => return self.unavailable(why.reason),
+            Err(why) => return unavailable(self.backend(), why.reason),
         };
         match gpu.free_memory() {
             Ok(free) => self.described(gpu.device(), Some(free)),
-            Err(failure) => self.unavailable(failure.to_string()),
+            Err(failure) => unavailable(self.backend(), failure.to_string()),
         }
     }
 
@@ -144,16 +111,6 @@ impl CudaExecutor {
             facts: shown(facts, free),
             memory: free,
             availability: Availability::Available,
-        }
-    }
-
-    fn unavailable(&self, reason: String) -> Device {
-        Device {
-            backend: self.backend().to_owned(),
-            name: String::new(),
-            facts: Vec::new(),
-            memory: None,
-            availability: Availability::Unavailable { reason },
         }
     }
 }
@@ -188,18 +145,28 @@ impl Executor for CudaExecutor {
         self.beside.take();
     }
 
-    fn prepare(
-        &self,
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared>, Failure> {
+    fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {
         let gpus = Gpus::of(&case.params);
         let all = self.turn_to_all(gpus)?;
+        let stored = |hash: &str| self.indices.get(hash);
+        let part = |gpu: &Gpu, others: &[Gpu], fault| {
+            let setup = GpuSetup { gpu, others, fault, cancel, stored: &stored };
+            let all = [gpu].into_iter().chain(others);
+            fetching::prepared(all, case, || implementation(case)?.on_gpu(case, &setup))
+        };
         match (all.split_first(), gpus.count) {
-            (Some((gpu, others)), _) if gpus.spanning => Ok(self.part(gpu, others, case, fault, cancel)?),
-            (Some((gpu, _)), None) => Ok(self.part(gpu, &[], case, fault, cancel)?),
-            _ => Ok(Box::new(self.multi_gpu(all, case, fault, cancel)?)),
+            (Some((gpu, others)), _) if gpus.spanning => Ok(part(gpu, others, fault)?),
+            (Some((gpu, _)), None) => Ok(part(gpu, &[], fault)?),
+            _ => {
+                // An injected fault goes to the last one only, so that it is detected only if all results are checked.
+                let last = all.len().saturating_sub(1);
+                let independent = |(at, gpu): (usize, Gpu)| {
+                    let part = part(&gpu, &[], fault.filter(|_| at == last))?;
+                    Ok((gpu, part))
+                };
+                let parts = all.into_iter().enumerate().map(independent).collect::<Result<_, Failure>>()?;
+                Ok(Box::new(Several::new(parts)))
+            }
         }
     }
 

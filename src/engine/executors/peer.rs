@@ -13,11 +13,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use self::program::{Answer, Program};
+use super::unavailable;
 use crate::case::backends::THREADS_KEY;
 use crate::case::peers::{self, Peer, SETTING};
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
-use crate::engine::Executor;
+use crate::engine::executor::{Executor, Preparation};
 
 /// The environment variable with the folder of the programs.
 pub const FOLDER: &str = "SCATTERLAB_PEERS";
@@ -102,16 +103,10 @@ impl Executor for PeerExecutor {
     }
 
     fn device(&self) -> Device {
-        let availability = match self.file() {
-            Ok(_) => Availability::Available,
-            Err(reason) => Availability::Unavailable { reason },
-        };
-        Device {
-            backend: self.peer.backend.to_owned(),
-            name: String::new(),
-            facts: Vec::new(),
-            memory: None,
-            availability,
+        let backend = self.peer.backend;
+        match self.file() {
+            Ok(_) => Device { availability: Availability::Available, ..unavailable(backend, String::new()) },
+            Err(reason) => unavailable(backend, reason),
         }
     }
 
@@ -120,12 +115,7 @@ impl Executor for PeerExecutor {
         Vec::new()
     }
 
-    fn prepare(
-        &self,
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared>, Failure> {
+    fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {
         if fault.is_some() {
             return Err(Failure::NotApplicable("faults cannot be injected into a peer".to_owned()));
         }

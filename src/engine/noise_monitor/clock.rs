@@ -23,7 +23,7 @@ const SAME: f64 = 0.99;
 
 /// A thread pinned to one CPU that measures its clock on request. It is one of the CPUs on which cases run, so
 /// that the reading is of a CPU that was just working and not of one that wakes up. The reading is of a single
-/// busy core: the lower all-core clock that most processors have under full load is over by then.
+/// busy core: the lower all-core clock that most CPUs have under full load is over by then.
 #[derive(Debug)]
 pub struct Clock {
     ask: Sender<()>,
@@ -75,7 +75,7 @@ fn read() -> f64 {
 /// Nanoseconds taken by `turns` × [`UNROLLED`] dependent additions; `None` on an architecture without an
 /// implementation.
 ///
-/// Practically every processor adds two registers in one cycle. Adding an immediate would not do: some cores,
+/// Practically every CPU adds two registers in one cycle. Adding an immediate would not do: some cores,
 /// such as Intel's Golden Cove, execute several of those per cycle at renaming.
 fn burst(turns: u32) -> Option<f64> {
     let start = Instant::now();
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(highest, 3.7);
     }
 
-    /// A range that covers all processors.
+    /// A range that covers all CPUs.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[test]
     fn the_clock_is_a_processors() {

@@ -61,7 +61,7 @@ fn ranks_of_a_host_take_one_gpu_each() {
     assert_eq!(of(2, [0, 1, 2], 4), [2, 3, 0], "from --device on");
     assert_eq!(of(0, [0, 1, 2], 1), [0, 0, 0], "each sees its own alone");
     assert_eq!(of(7, [0, 1, 2], 4), [7, 7, 7], "which is not there");
-    assert_eq!(device_of(&plan("").cases[0], 3, 1), 0, "processors are shared");
+    assert_eq!(device_of(&plan("").cases[0], 3, 1), 0, "CPUs are shared");
 }
 
 #[test]

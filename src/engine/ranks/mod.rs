@@ -9,8 +9,6 @@
 //! | `mpi` | ranks over the system's MPI, the only module that uses it (feature `mpi`) |
 //! | `threads` | ranks as threads, for tests |
 
-#[cfg(not(feature = "mpi"))]
-mod absent;
 pub mod launch;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -24,8 +22,6 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-#[cfg(not(feature = "mpi"))]
-pub use absent::join;
 #[cfg(feature = "mpi")]
 pub use mpi::join;
 
@@ -83,6 +79,21 @@ impl dyn Ranks + '_ {
         let from_first = self.all(&own).into_iter().next().flatten();
         from_first.unwrap_or_else(|| self.abort("rank 0 sent nothing"))
     }
+}
+
+/// Refuses to start: independent copies would measure something else.
+///
+/// # Errors
+/// Always, with advice on how to get MPI.
+#[cfg(not(feature = "mpi"))]
+pub fn join(launch: &launch::Launch) -> Result<Box<dyn Ranks>, String> {
+    Err(format!(
+        "{} ({}={}), and this build has no MPI: build one with `cargo install --path . --features mpi`, \
+         which needs mpicc and libclang, or start a single process",
+        launch.words(),
+        launch.said_by,
+        launch.size
+    ))
 }
 
 #[cfg(test)]

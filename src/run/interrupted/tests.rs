@@ -183,7 +183,7 @@ fn aside(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Vec<String> {
     set_aside(&differences(manifest, hello), ledger).into_iter().map(case).collect()
 }
 
-/// Two cases on processors and two on a GPU, each with a round on file.
+/// Two cases on CPUs and two on a GPU, each with a round on file.
 fn on_both() -> (Manifest, Ledger) {
     let mut plan = crate::run::tests::plan("rounds: 1, ci: none");
     for case in &mut plan.cases[2..] {
