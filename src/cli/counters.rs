@@ -1,14 +1,13 @@
 //! `scatterlab counters`: prints the profiler's command line for cases. Runs nothing.
 
-mod ncu;
-mod perf;
+mod profilers;
 mod traffic;
 
 use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueHint};
 
 use super::out;
@@ -43,8 +42,7 @@ pub struct CountersArguments {
 struct Origin {
     /// Recipe file or name of a shipped recipe, for the command line.
     recipe: String,
-    /// `--set` and `--backend` options as a command line has them.
-    overrides: Vec<String>,
+    overrides: Overrides,
     plan: Plan,
     stored: Option<Stored>,
 }
@@ -56,8 +54,8 @@ struct Subject<'a> {
     work: Work,
     /// Seconds of one execution, if the case was measured.
     median: Option<f64>,
-    /// The command-line words that run this case alone.
-    run: Vec<String>,
+    /// The command line that runs one round of this case alone.
+    run: String,
 }
 
 /// Prints the command lines, with guidance as shell comments.
@@ -81,26 +79,16 @@ fn origin(arguments: &CountersArguments) -> anyhow::Result<Origin> {
         let source = Source::find(&arguments.from)?;
         let overrides = read_overrides(&arguments.set, &arguments.backend)?;
         let plan = source.resolve(&overrides)?;
-        return Ok(Origin {
-            recipe: arguments.from.clone(),
-            overrides: words(&overrides),
-            plan,
-            stored: None,
-        });
+        return Ok(Origin { recipe: arguments.from.clone(), overrides, plan, stored: None });
     }
     if !arguments.set.is_empty() || !arguments.backend.is_empty() {
         bail!("--set and --backend are for recipes; {} was run with its own", path.display());
     }
-    stored(path)
-}
-
-/// Opens a run's folder: the plan that was run, and its recipe with the overrides of its command line.
-fn stored(path: &Path) -> anyhow::Result<Origin> {
     let stored = Stored::open(path)?;
     let (recipe, plan) = (path.join("recipe.yaml").display().to_string(), stored.manifest.plan.clone());
     let overrides = of_words(&plan.overrides)
         .with_context(|| format!("{}: what the command line changed", path.display()))?;
-    Ok(Origin { recipe, overrides: words(&overrides), plan, stored: Some(stored) })
+    Ok(Origin { recipe, overrides, plan, stored: Some(stored) })
 }
 
 /// Parses the overrides that a stored plan lists, such as `--set tuples=1Mi` and `--backend cpu`. The selection
@@ -122,7 +110,7 @@ fn of_words(words: &[String]) -> anyhow::Result<Overrides> {
 /// command line would fail.
 fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow::Result<()> {
     let source = Source { name: origin.recipe.clone(), text: stored.recipe.clone() };
-    let plan = source.resolve(&of_words(&origin.plan.overrides)?);
+    let plan = source.resolve(&origin.overrides);
     let recipe = &origin.recipe;
     let advice = "give the recipe that the run was made of instead of the folder";
     match plan {
@@ -130,15 +118,6 @@ fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow:
         Ok(_) => bail!("{recipe} no longer makes the case {}; {advice}", case.id),
         Err(error) => bail!("{recipe} cannot be run from its folder ({error:#}); {advice}"),
     }
-}
-
-fn words(overrides: &Overrides) -> Vec<String> {
-    let backends = (!overrides.backends.is_empty()).then(|| overrides.backends.join(","));
-    let mut words: Vec<String> =
-        backends.into_iter().flat_map(|list| ["--backend".to_owned(), list]).collect();
-    words
-        .extend(overrides.set.iter().flat_map(|(key, value)| ["--set".to_owned(), format!("{key}={value}")]));
-    words
 }
 
 /// The case with this identity, or the only one whose identity begins with `id`.
@@ -169,12 +148,10 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
             peer.name
         );
     }
-    let work = primitives::find(&case.primitive).map(|primitive| primitive.work(&case.params));
-    let work = match work {
-        Some(Ok(work)) => work,
-        Some(Err(refusal)) => bail!("case {}: {refusal}", case.id),
-        None => bail!("case {}: no primitive {}", case.id, case.primitive),
-    };
+    let primitive = primitives::find(&case.primitive);
+    let primitive =
+        primitive.with_context(|| format!("case {}: no primitive {}", case.id, case.primitive))?;
+    let work = primitive.work(&case.params).map_err(|refusal| anyhow!("case {}: {refusal}", case.id))?;
     if Gpus::of(&case.params).several() {
         bail!("case {}: counters are of one GPU, and the case takes several", case.id);
     }
@@ -197,19 +174,17 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
 impl Subject<'_> {
     /// The run with this many samples, into a folder of its own, because a profiler distorts the times.
     fn command(&self, samples: u64) -> String {
-        let samples = ["--set".to_owned(), format!("measure.samples={samples}")];
-        let words: Vec<String> = self.run.iter().chain(&samples).map(|word| quoted(word)).collect();
-        words.join(" ") + " --out \"$(mktemp -d)\""
+        format!("{} --set measure.samples={samples} --out \"$(mktemp -d)\"", self.run)
     }
 }
 
-/// The words `scatterlab run RECIPE --only CASE …`, with one round.
-fn command(origin: &Origin, case: &Case) -> anyhow::Result<Vec<String>> {
+/// The command line `scatterlab run RECIPE --only CASE …`, with one round.
+fn command(origin: &Origin, case: &Case) -> anyhow::Result<String> {
     let program = env::current_exe().context("cannot tell where this program is")?;
-    let mut words = vec![program.display().to_string(), "run".to_owned(), origin.recipe.clone()];
-    words.extend(origin.overrides.iter().cloned());
-    words.extend(["--only", &case.id, "--set", "measure.rounds=1"].map(str::to_owned));
-    Ok(words)
+    let mut words = vec![quoted(&program.display().to_string()), "run".to_owned(), quoted(&origin.recipe)];
+    words.extend(shell::options(&origin.overrides.words()));
+    words.extend(["--only".to_owned(), quoted(&case.id), "--set measure.rounds=1".to_owned()]);
+    Ok(words.join(" "))
 }
 
 /// Everything about a case, in a form that can be pasted whole into a shell.
@@ -217,31 +192,27 @@ fn describe(subject: &Subject) -> Vec<String> {
     let case = subject.case;
     let mut comments = vec![format!("case {}: {}: {}", case.id, case.primitive, subject.label)];
     comments.extend(traffic::lines(&subject.work, subject.median));
-    let (tool, commands, advice) = match case.backend() {
+    let (tool, install, (commands, advice)) = match case.backend() {
         "cuda" => match executors::launched(case) {
-            Ok(launched) => ("ncu", ncu::commands(subject, &launched), ncu::advice(subject, &launched)),
+            Ok(launched) => {
+                let install = "it is Nsight Compute's command line, a part of the CUDA toolkit";
+                ("ncu", install, profilers::ncu(subject, &launched))
+            }
             Err(failure) => return commented(vec![failure.to_string()]),
         },
-        _ => ("perf", perf::commands(subject), perf::advice(subject)),
+        _ => {
+            let install = "it comes with the kernel's tools (linux-perf, linux-tools, perf)";
+            ("perf", install, profilers::perf(subject))
+        }
     };
     if shell::find(tool).is_none() {
-        comments.push(format!("{tool} is not on the PATH here: {}", install(tool)));
+        comments.push(format!("{tool} is not on the PATH here: {install}"));
     }
-    let mut lines = commented(comments);
-    lines.extend(commands);
-    lines.extend(commented(advice));
-    lines
+    [commented(comments), commands, commented(advice)].concat()
 }
 
 fn commented(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().map(|line| format!("# {line}")).collect()
-}
-
-fn install(tool: &str) -> &'static str {
-    match tool {
-        "ncu" => "it is Nsight Compute's command line, a part of the CUDA toolkit",
-        _ => "it comes with the kernel's tools (linux-perf, linux-tools, perf)",
-    }
 }
 
 #[cfg(test)]

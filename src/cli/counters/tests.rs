@@ -13,7 +13,7 @@ chart: {x: passes, lines: [method, backend]}
 fn origin(overrides: Overrides) -> Origin {
     let source = Source { name: "my recipe.yaml".into(), text: RECIPE.into() };
     let plan = source.resolve(&overrides).expect("a recipe");
-    Origin { recipe: source.name, overrides: words(&overrides), plan, stored: None }
+    Origin { recipe: source.name, overrides, plan, stored: None }
 }
 
 /// The text for the case with this backend and this number of passes.
@@ -52,8 +52,7 @@ fn several_kernels_are_one_word_for_the_shell() {
     let text = "multisplit: {keys: 1Ki, buckets: 32, method: dms}\nbackend: cuda\nchart: {x: buckets}\n";
     let source = Source { name: "split.yaml".into(), text: text.into() };
     let plan = source.resolve(&Overrides::default()).expect("a recipe");
-    let overrides = words(&Overrides::default());
-    let origin = Origin { recipe: source.name, overrides, plan, stored: None };
+    let origin = Origin { recipe: source.name, overrides: Overrides::default(), plan, stored: None };
     let told = describe(&subject(&origin, &origin.plan.cases[0]).expect("a case that exists")).join("\n");
     assert!(told.contains("--kernel-name 'regex:^(prescan_warps_5|spine_add_u32|dms_5)$' "), "{told}");
 }

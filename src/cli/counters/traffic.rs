@@ -19,20 +19,15 @@ impl Traffic {
     /// Sums the traffic in one direction. `unit`: bytes of a sector or a cache line.
     pub fn of(work: &Work, direction: Direction, unit: u64) -> Traffic {
         let mut traffic = Traffic { declared: 0, most: 0, scattered: 0 };
-        for pass in &work.passes {
-            for access in pass.accesses.iter().filter(|access| access.direction == direction) {
-                traffic.add(access, pass.times, unit);
-            }
+        let all = work.passes.iter().flat_map(|pass| pass.accesses.iter().map(|access| (pass.times, access)));
+        for (times, access) in all.filter(|(_, access)| access.direction == direction) {
+            let ordered = access.order == Order::Sequential;
+            let moved = if ordered { access.element } else { access.element.div_ceil(unit) * unit };
+            traffic.declared += times * access.bytes();
+            traffic.most += times * access.count * moved;
+            traffic.scattered += if ordered { 0 } else { times * access.count };
         }
         traffic
-    }
-
-    fn add(&mut self, access: &Access, times: u64, unit: u64) {
-        let ordered = access.order == Order::Sequential;
-        let whole = access.element.div_ceil(unit) * unit;
-        self.declared += times * access.bytes();
-        self.most += times * access.count * if ordered { access.element } else { whole };
-        self.scattered += if ordered { 0 } else { times * access.count };
     }
 
     /// A text such as `128 MiB`, or `64.0 MiB to 256 MiB` if accesses out of order may move whole units.
