@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgMatches, Args, ValueHint, value_parser};
 
-use super::{ABOUT, EXIT_STATUS, LONG_ABOUT, commands, out};
+use super::{EXIT_STATUS, LONG_ABOUT, commands, out};
 use crate::run::client::EngineCommand;
 
 /// A command of the program.
@@ -44,6 +44,7 @@ macro_rules! commands {
         )),*]
     };
 }
+
 /// A command without options of its own.
 #[derive(Debug, Args)]
 pub struct NoArguments {}
@@ -112,7 +113,7 @@ impl Command {
 pub fn program() -> clap::Command {
     clap::Command::new(env!("CARGO_PKG_NAME"))
         .version(env!("CARGO_PKG_VERSION"))
-        .about(ABOUT)
+        .about(env!("CARGO_PKG_DESCRIPTION"))
         .long_about(LONG_ABOUT)
         .after_help(EXIT_STATUS)
         .args([ENGINE, PEERS, CONFIG].map(Shared::argument))

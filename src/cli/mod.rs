@@ -54,8 +54,6 @@ pub const DIFFERS: u8 = 4;
 /// or some are missing.
 pub const CANNOT_TELL: u8 = 5;
 
-const ABOUT: &str = "A laboratory in a terminal for memory-bound parallel primitives";
-
 const LONG_ABOUT: &str = "A laboratory in a terminal for memory-bound parallel primitives.\n\n\
     Without a command it opens the terminal user interface.";
 
