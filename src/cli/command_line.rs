@@ -32,8 +32,8 @@ pub fn command<A: Args + 'static>(
     Command { name, about, shared, options: A::augment_args, run: Box::new(run) }
 }
 
-/// The table of the commands: name, the shared options that it has, line of the help, the type of its own options, and the
-/// function that carries it out.
+/// Makes commands of a table's rows: the name, the shared options, the line of the help, the type of the command's own
+/// options, and the function that carries it out.
 macro_rules! commands {
     ($($name:ident [$($shared:ident)*] $about:literal $options:ty => |$own:pat_param, $setup:pat_param| $run:expr;)*) => {
         vec![$($crate::cli::command_line::command::<$options>(

@@ -1,5 +1,5 @@
-//! The measuring loop: a warm-up and the timed samples of one prepared case, for the rounds of an engine and for the ranks of
-//! a parallel job.
+//! The measuring loop: a warm-up and the timed samples of one prepared case, for the rounds of an engine and for the
+//! ranks of a parallel job.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,5 +1,5 @@
-//! The profilers' command lines for a case, with advice on comparing the counters with the declared bytes: perf on the CPU and
-//! Nsight Compute on the GPU.
+//! The profilers' command lines for a case: perf on the CPU and Nsight Compute on the GPU, each with advice on comparing
+//! the counters with the declared bytes.
 
 use super::Subject;
 use super::traffic::Traffic;
