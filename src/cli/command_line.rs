@@ -11,6 +11,9 @@ use clap::{Arg, ArgMatches, Args, ValueHint, value_parser};
 use super::{EXIT_STATUS, LONG_ABOUT, commands, out};
 use crate::run::client::EngineCommand;
 
+/// Carries out a command with its own options.
+type Run = dyn Fn(&ArgMatches, Setup) -> anyhow::Result<ExitCode>;
+
 /// A command of the program.
 pub struct Command {
     name: &'static str,
@@ -18,7 +21,7 @@ pub struct Command {
     /// Its options that may also precede it.
     shared: &'static [&'static Shared],
     options: fn(clap::Command) -> clap::Command,
-    pub run: Box<dyn Fn(&ArgMatches, Setup) -> anyhow::Result<ExitCode>>,
+    pub run: Box<Run>,
 }
 
 /// The command with this name and line of the help, whose own options are those of `A`.
