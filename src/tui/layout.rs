@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::panel::{Focus, banner, device, queue, recipes};
 use super::state::State;
+use super::widgets::split;
 
 /// Smallest terminal that can show the panels.
 pub const SMALLEST: (u16, u16) = (40, 10);
@@ -164,11 +165,4 @@ impl Areas {
             self.panels.extend([(Focus::Chart, chart), (Focus::Samples, samples), (Focus::Log, log)]);
         }
     }
-}
-
-/// Splits an area into its first `rows` rows and the others.
-fn split(area: Rect, rows: u16) -> (Rect, Rect) {
-    let rows = rows.min(area.height);
-    let top = Rect { height: rows, ..area };
-    (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
 }

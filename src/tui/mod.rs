@@ -38,6 +38,7 @@ mod update;
 mod view;
 mod wake;
 mod whatif;
+mod widgets;
 mod words;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The recipes that can be started, grouped, and the plan of the selected one.
 
 use super::home::filter;
+use super::widgets::list::moved;
 use crate::recipe;
 use std::sync::Arc;
 
@@ -124,8 +125,7 @@ impl Recipes {
     /// Moves the selection, stopping at the ends.
     pub fn step(&mut self, by: isize) {
         let at = self.shown.iter().position(|index| *index == self.selected).unwrap_or(0);
-        let last = self.shown.len().saturating_sub(1);
-        if let Some(index) = self.shown.get(at.saturating_add_signed(by).min(last)) {
+        if let Some(index) = self.shown.get(moved(at, by, self.shown.len())) {
             self.selected = *index;
         }
     }

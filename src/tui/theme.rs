@@ -125,14 +125,9 @@ impl Theme {
         self.with(self.paint(|c| c.accent), Modifier::BOLD)
     }
 
-    /// The selected row of the panel with the focus.
-    pub fn selected(self) -> Style {
-        self.with(Style::default(), Modifier::REVERSED)
-    }
-
-    /// The selected row of another panel.
-    pub fn selected_elsewhere(self) -> Style {
-        self.with(Style::default(), Modifier::BOLD)
+    /// The selected row of the panel with the focus, or of another one.
+    pub fn selected(self, focused: bool) -> Style {
+        self.with(Style::default(), if focused { Modifier::REVERSED } else { Modifier::BOLD })
     }
 
     /// A key in the hint bar.
@@ -281,12 +276,18 @@ mod tests {
     fn without_colour_every_style_is_the_default_one() {
         for wanted_one in [ThemeChoice::Auto, ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::Mono] {
             let plain = wanted(wanted_one, Symbols::Auto, &[("NO_COLOR", "1")]);
-            let styles =
-                [plain.dim(), plain.title(), plain.selected(), plain.key(), plain.banner(), plain.series(3)];
+            let styles = [
+                plain.dim(),
+                plain.title(),
+                plain.selected(true),
+                plain.key(),
+                plain.banner(),
+                plain.series(3),
+            ];
             assert_eq!(styles, [Style::default(); 6], "{wanted_one:?}");
             assert!(plain.signs());
         }
-        assert_ne!(theme(&[("NO_COLOR", "")]).selected(), Style::default());
+        assert_ne!(theme(&[("NO_COLOR", "")]).selected(true), Style::default());
         assert!(!theme(&[("TERM", "dumb")]).colour);
     }
 
@@ -296,7 +297,7 @@ mod tests {
         for style in [mono.dim(), mono.title(), mono.focus(), mono.banner(), mono.series(0)] {
             assert_eq!(style.fg, None);
         }
-        assert_ne!(mono.selected(), Style::default());
+        assert_ne!(mono.selected(true), Style::default());
         assert!(mono.signs());
     }
 

@@ -9,6 +9,7 @@ use crate::tui::field::Field;
 use crate::tui::panel::Focus;
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::state::State;
+use crate::tui::widgets::list::moved;
 
 /// The form of the selected recipe.
 #[derive(Clone, Debug, Default)]
@@ -32,11 +33,7 @@ impl Editor {
     }
 
     pub fn step(&mut self, by: isize) {
-        self.select(self.selected.saturating_add_signed(by));
-    }
-
-    pub fn select(&mut self, line: usize) {
-        self.selected = line.min(self.lines.len().saturating_sub(1));
+        self.selected = moved(self.selected, by, self.lines.len());
     }
 
     /// Shows the lines of a recipe, and selects the line that was last selected in its form.

@@ -6,6 +6,7 @@ use crate::recipe::plan::Overrides;
 use crate::tui::panel::Focus;
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::state::State;
+use crate::tui::widgets::list::moved;
 
 /// Maximum length of the queue: a key held down must not fill the memory.
 const MOST: usize = 100;
@@ -47,11 +48,7 @@ impl Queue {
     }
 
     pub fn step(&mut self, by: isize) {
-        self.select(self.selected.saturating_add_signed(by));
-    }
-
-    pub fn select(&mut self, at: usize) {
-        self.selected = at.min(self.items.len().saturating_sub(1));
+        self.selected = moved(self.selected, by, self.items.len());
     }
 
     /// Takes out the first run, which is about to start.
@@ -85,7 +82,7 @@ pub fn add(state: &mut State) {
 pub fn remove(state: &mut State) {
     let queue = &mut state.home.queue;
     queue.items.remove(queue.selected);
-    queue.select(queue.selected);
+    queue.step(0);
     leave_empty(state);
 }
 

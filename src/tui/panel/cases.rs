@@ -6,9 +6,10 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 
+use super::Focus;
 use super::case_names::CaseNames;
-use super::{Focus, bar, below_heading, first_row, heading};
 use crate::report::quantities;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Action, Command, char};
@@ -16,6 +17,7 @@ use crate::tui::runs::request;
 use crate::tui::session::{Row, Session};
 use crate::tui::state::State;
 use crate::tui::theme::{DOUBTFUL, FAILED, Theme};
+use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::{calibration, pattern, whatif, words};
 
 pub const COMMANDS: &[Command] = &[
@@ -61,56 +63,42 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let title = title(session, state.now, usize::from(area.width), theme);
     let area = heading(&title, focused, theme, area, buffer);
     let rows = session.rows();
-    let listed = Listed::new(session, &rows, area);
-    let mut names = listed.experiment.and_then(|experiment| case_names(session, experiment, &rows));
-    if let Some(experiment) = listed.experiment {
-        heading_of(session, experiment, names.as_ref(), theme, Rect { height: 1, ..area }, buffer);
-    }
-    let area = listed.area;
-    for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(listed.first)) {
-        let area = Rect { y, height: 1, ..area };
-        match row {
+    let (experiment, list) = list(session, &rows, area);
+    let mut names = experiment.and_then(|experiment| case_names(session, experiment, &rows));
+    let columns = usize::from(area.width);
+    let head =
+        experiment.and_then(|experiment| heading_of(session, experiment, names.as_ref(), theme, columns));
+    widgets::lines(head, area, buffer);
+    list.draw(theme.selected(focused), buffer, rows.iter(), |row| {
+        let line = match row {
             Row::Experiment(index) => {
                 names = case_names(session, *index, &rows);
-                heading_of(session, *index, names.as_ref(), theme, area, buffer);
+                heading_of(session, *index, names.as_ref(), theme, columns)
             }
-            Row::Case(index) => case(session, *index, names.as_ref(), focused, theme, area, buffer),
-            Row::Absent { first } => absent(session, *first, &rows, focused, theme, area, buffer),
-        }
-    }
+            Row::Case(index) => case(session, *index, names.as_ref(), theme, columns),
+            Row::Absent { first } => absent(session, *first, theme, columns),
+        };
+        line.unwrap_or_default()
+    });
 }
 
-/// The visible part of the list, below the heading of its first experiment, which never scrolls away.
-struct Listed {
-    /// The experiment whose heading stands on the first row.
-    experiment: Option<usize>,
-    /// Index of the first row below it.
-    first: usize,
-    area: Rect,
-}
-
-impl Listed {
-    fn new(session: &Session, rows: &[Row], area: Rect) -> Listed {
-        let selected = session.selected_row(rows);
-        let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-        let first = first_row(selected, rows.len(), usize::from(below.height));
-        let mut above = rows.iter().enumerate().take(first + 1).rev();
-        let head = above.find_map(|(at, row)| match row {
-            Row::Experiment(index) => Some((at, *index)),
-            _ => None,
-        });
-        match head.filter(|_| area.height > 1) {
-            // The heading is the first row itself.
-            Some((at, index)) if at == first => {
-                Listed { experiment: Some(index), first: first + 1, area: below }
-            }
-            Some((_, index)) => Listed { experiment: Some(index), first, area: below },
-            None => Listed {
-                experiment: None,
-                first: first_row(selected, rows.len(), usize::from(area.height)),
-                area,
-            },
+/// The list in an area without a heading, below the heading of its first experiment, which never scrolls away, and
+/// that experiment.
+fn list(session: &Session, rows: &[Row], area: Rect) -> (Option<usize>, List) {
+    let list = |area| List::new(rows.len(), session.selected_row(rows), area).marked_in(Some(0));
+    let mut lower = list(below(1, area));
+    let mut above = rows.iter().enumerate().take(lower.first + 1).rev();
+    let head = above.find_map(|(at, row)| match row {
+        Row::Experiment(index) => Some((at, *index)),
+        _ => None,
+    });
+    match head.filter(|_| area.height > 1) {
+        Some((at, index)) => {
+            // The heading may be the first row itself.
+            lower.first += usize::from(at == lower.first);
+            (Some(index), lower)
         }
+        None => (None, list(area)),
     }
 }
 
@@ -118,9 +106,8 @@ impl Listed {
 pub fn click(state: &mut State, area: Rect, row: u16) {
     let Some(session) = &mut state.session else { return };
     let rows = session.rows();
-    let listed = Listed::new(session, &rows, below_heading(area));
-    let Some(below) = row.checked_sub(listed.area.y) else { return };
-    if let Some(Row::Case(case) | Row::Absent { first: case }) = rows.get(listed.first + usize::from(below)) {
+    let at = list(session, &rows, below(1, area)).1.at(row);
+    if let Some(Row::Case(case) | Row::Absent { first: case }) = at.and_then(|at| rows.get(at)) {
         session.pick(*case);
     }
 }
@@ -155,78 +142,50 @@ fn heading_of(
     index: usize,
     names: Option<&CaseNames>,
     theme: Theme,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
+    columns: usize,
+) -> Option<Line<'static>> {
     let plan = session.ledger.plan();
-    let Some(experiment) = plan.experiments.get(index) else { return };
+    let experiment = plan.experiments.get(index)?;
     let axes = names.map(CaseNames::head).unwrap_or_default();
     let title = if plan.experiments.len() > 1 { format!("{}: ", experiment.title) } else { String::new() };
-    let room = usize::from(area.width).saturating_sub(4);
+    let room = columns.saturating_sub(4);
     let unit = quantities::column_unit(experiment.chart.y);
     // The axes say what the rows are; the title is cut first.
     let left = room.saturating_sub(words::width(&axes) + words::width(unit) + 1);
     let title =
         if words::width(&title) > left && left < 4 { String::new() } else { words::fit(&title, left, theme) };
     let text = words::apart(&format!("{title}{axes}"), unit, room, theme);
-    buffer.set_stringn(area.x + 3, area.y, text, usize::from(area.width).saturating_sub(3), theme.dim());
+    Some(Line::from(vec![Span::raw("   "), Span::styled(text, theme.dim())]))
 }
 
 fn case(
     session: &Session,
     index: usize,
     names: Option<&CaseNames>,
-    focused: bool,
     theme: Theme,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
-    let Some(record) = session.ledger.records().get(index) else { return };
+    columns: usize,
+) -> Option<Line<'static>> {
+    let record = session.ledger.records().get(index)?;
     let running = session.current.is_some_and(|c| c.case == index);
-    let (mark, style) = mark(record, running, theme);
-    let room = usize::from(area.width).saturating_sub(4);
-    let text = outcome(session, record, names, room, theme);
-    let text_style =
-        if matches!(record.status, Status::NotApplicable(_)) { theme.dim() } else { Style::default() };
-    row((mark, style), (&text, text_style), (session.selected == index, focused), theme, area, buffer);
+    let text = outcome(session, record, names, columns.saturating_sub(4), theme);
+    let absent = matches!(record.status, Status::NotApplicable(_));
+    Some(row(mark(record, running, theme), text, if absent { theme.dim() } else { Style::default() }))
 }
 
 /// `12 n/a: no CUDA driver`, for all cases of the experiment that cannot run.
-fn absent(
-    session: &Session,
-    first: usize,
-    rows: &[Row],
-    focused: bool,
-    theme: Theme,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
-    let Some(record) = session.ledger.records().get(first) else { return };
+fn absent(session: &Session, first: usize, theme: Theme, columns: usize) -> Option<Line<'static>> {
+    let record = session.ledger.records().get(first)?;
     let reasons = session.absent_beside(first).filter_map(|record| match &record.status {
         Status::NotApplicable(reason) => Some((reason.as_str(), 1)),
         _ => None,
     });
     let text = words::absent_cases(reasons).unwrap_or_default();
-    let text = words::fit(&text, usize::from(area.width).saturating_sub(4), theme);
-    let selected = rows.get(session.selected_row(rows)) == Some(&Row::Absent { first });
-    row(mark(record, false, theme), (&text, theme.dim()), (selected, focused), theme, area, buffer);
+    Some(row(mark(record, false, theme), words::fit(&text, columns.saturating_sub(4), theme), theme.dim()))
 }
 
-fn row(
-    (mark, style): (&str, Style),
-    (text, text_style): (&str, Style),
-    (selected, focused): (bool, bool),
-    theme: Theme,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
-    let width = usize::from(area.width);
-    buffer.set_stringn(area.x, area.y, if selected { ">" } else { " " }, width, Style::default());
-    buffer.set_stringn(area.x + 1, area.y, mark, width.saturating_sub(1), style);
-    buffer.set_stringn(area.x + 3, area.y, text, width.saturating_sub(3), text_style);
-    if selected {
-        bar(area, area.y, if focused { theme.selected() } else { theme.selected_elsewhere() }, buffer);
-    }
+fn row((mark, style): (&'static str, Style), text: String, text_style: Style) -> Line<'static> {
+    let mark = Span::styled(mark, style);
+    Line::from(vec![Span::raw(" "), mark, Span::raw(" "), Span::styled(text, text_style)])
 }
 
 /// The symbol of a case's state, and its style.

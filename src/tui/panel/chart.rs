@@ -3,8 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 
-use super::{Focus, below_heading, heading};
+use super::Focus;
 use crate::tui::calibration;
 use crate::tui::chart::{Request, readout};
 use crate::tui::command::{self, Action, Command, char, key};
@@ -15,6 +16,7 @@ use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::whatif;
+use crate::tui::widgets::{self, below, heading};
 use crate::tui::words;
 
 /// One notch of the wheel zooms to this share of the visible part.
@@ -160,12 +162,12 @@ const LINES: Command = Command {
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
     let offer = calibration::offer(state);
-    let area = heading(&title(session, theme), state.focus == Focus::Chart, theme, area, buffer);
+    let inner = heading(&title(session, theme), state.focus == Focus::Chart, theme, area, buffer);
     if let Some(offer) = &offer {
         let text = words::fit(&format!(" no model: {offer}"), usize::from(area.width), theme);
-        buffer.set_stringn(area.x, area.y, text, usize::from(area.width), theme.warning());
+        widgets::lines([Line::styled(text, theme.warning())], inner, buffer);
     }
-    let area = below_offer(offer.is_some(), area);
+    let area = plot_area(offer.is_some(), area);
     let read = session.view.cursor.then(|| read_out(session, theme, usize::from(area.width)));
     let selection = Selection { case: session.selected, cursor: read.as_deref() };
     let shown = session.shown();
@@ -178,13 +180,12 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 
 /// Draws the part that does not depend on the selection, unless it is cached.
 pub fn paint(session: &mut Session, offers: bool, theme: Theme, area: Rect) {
-    session.paint(theme, below_offer(offers, below_heading(area)));
+    session.paint(theme, plot_area(offers, area));
 }
 
-/// The area of the plot, below the row that says why there is no model.
-fn below_offer(offers: bool, area: Rect) -> Rect {
-    let rows = u16::from(offers).min(area.height);
-    Rect { y: area.y + rows, height: area.height - rows, ..area }
+/// The area of the plot, below the heading and the row that says why there is no model.
+fn plot_area(offers: bool, area: Rect) -> Rect {
+    below(1 + u16::from(offers), area)
 }
 
 /// `cursor: passes 16 · 212 GB/s [205–219] …`, as much as fits.
@@ -196,7 +197,7 @@ fn read_out(session: &Session, theme: Theme, columns: usize) -> String {
 
 /// Puts the cursor on the point nearest to a cell of the screen.
 pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
-    let area = below_offer(calibration::offer(state).is_some(), below_heading(area));
+    let area = plot_area(calibration::offer(state).is_some(), area);
     let Some(session) = &mut state.session else { return };
     session.refresh();
     // Point positions do not depend on colours and symbols.
@@ -208,7 +209,7 @@ pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
 
 /// Zooms around a cell of the screen; turning the wheel upwards zooms in.
 pub fn wheel(state: &mut State, area: Rect, at: (u16, u16), by: isize) {
-    let area = below_offer(calibration::offer(state).is_some(), below_heading(area));
+    let area = plot_area(calibration::offer(state).is_some(), area);
     let Some(session) = &mut state.session else { return };
     session.refresh();
     let plot = session.view.plot(session.shown(), Theme::PLAIN);

@@ -5,13 +5,15 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::{Focus, bar, below_heading, first_row, heading};
+use super::Focus;
 use crate::report::judged::RIGHT;
 use crate::stats::comparison::{Answer, Direction};
 use crate::tui::runs::Sheet;
 use crate::tui::runs::sheet::Part;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::text::paragraph;
+use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::words;
 
 /// Columns between two cells of the table.
@@ -22,49 +24,39 @@ const NAME: usize = 16;
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(sheet) = &state.runs.sheet else { return };
     let area = heading("Comparison", state.focus == Focus::Comparison, theme, area, buffer);
-    let columns = usize::from(area.width).saturating_sub(2);
-    super::lines(above(sheet, columns, theme), area, buffer);
-    let below = table(sheet, area);
+    let width = usize::from(area.width);
+    let columns = width.saturating_sub(2);
+    widgets::lines(above(sheet, width, theme), area, buffer);
+    let list = table(sheet, area);
     let widths = widths(sheet, columns.saturating_sub(1));
     let head = line(&sheet.judged.head, &widths, theme);
-    if let Some(y) = below.y.checked_sub(1).filter(|y| *y >= area.y && *y < area.bottom()) {
-        buffer.set_stringn(below.x, y, format!("   {head}"), usize::from(below.width), theme.title());
+    if let Some(y) = list.area.y.checked_sub(1).filter(|y| *y >= area.y && *y < area.bottom()) {
+        buffer.set_stringn(area.x, y, format!("   {head}"), usize::from(area.width), theme.title());
     }
-    let first = first_row(sheet.selected, sheet.count(), usize::from(below.height));
-    for (at, (y, part)) in (below.top()..below.bottom()).zip(sheet.parts().skip(first)).enumerate() {
-        let selected = first + at == sheet.selected;
+    list.draw(theme.selected(true), buffer, sheet.parts(), |part| {
         let (text, style) = row(part, &widths, columns, theme);
-        let marker = if selected { ">" } else { " " };
-        buffer.set_stringn(below.x, y, format!(" {marker} {text}"), usize::from(below.width), style);
-        if selected {
-            bar(below, y, theme.selected(), buffer);
-        }
-    }
+        Line::styled(format!("   {text}"), style)
+    });
 }
 
 /// The compared runs, and the summary of the comparison.
-fn above(sheet: &Sheet, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let key = sheet.key.iter().map(|line| Line::raw(format!(" {}", words::fit(line, columns, theme))));
-    let summary = words::wrap(&sheet.judged.summary, columns.max(1)).into_iter().take(2);
-    let summary = summary.map(|text| Line::styled(format!(" {text}"), theme.focus()));
-    key.chain(summary).chain([Line::default()]).collect()
+fn above(sheet: &Sheet, width: usize, theme: Theme) -> Vec<Line<'static>> {
+    let key = |line: &String| Line::raw(format!(" {}", words::fit(line, width.saturating_sub(2), theme)));
+    let summary = paragraph(" ", &sheet.judged.summary, width, theme.focus()).into_iter().take(2);
+    sheet.key.iter().map(key).chain(summary).chain([Line::default()]).collect()
 }
 
-/// The area of the table's rows, below its head.
-fn table(sheet: &Sheet, area: Rect) -> Rect {
-    let columns = usize::from(area.width).saturating_sub(2);
-    let summary = words::wrap(&sheet.judged.summary, columns.max(1)).len().min(2);
-    let above = (sheet.key.len() + summary + 2).min(usize::from(area.height)) as u16;
-    Rect { y: area.y + above, height: area.height - above, ..area }
+/// The rows of the table, below its head.
+fn table(sheet: &Sheet, area: Rect) -> List {
+    // Line breaks do not depend on colours and symbols.
+    let above = above(sheet, area.width.into(), Theme::PLAIN).len() as u16 + 1;
+    List::new(sheet.count(), sheet.selected, below(above, area))
 }
 
 /// Moves the cursor to the line at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
     let Some(sheet) = &mut state.runs.sheet else { return };
-    let below = table(sheet, below_heading(area));
-    let Some(at) = row.checked_sub(below.y) else { return };
-    let at = first_row(sheet.selected, sheet.count(), usize::from(below.height)) + usize::from(at);
-    if at < sheet.count() {
+    if let Some(at) = table(sheet, below(1, area)).at(row) {
         sheet.selected = at;
     }
 }

@@ -2,15 +2,16 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::{Focus, heading};
+use super::Focus;
 use crate::case::units;
 use crate::report::quantities;
 use crate::run::summary::{Outcome, Summary, Tally};
 use crate::tui::runs::{Entry, Runs};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::{self, below, heading, text};
 use crate::tui::words;
 
 /// Columns for the names of facts.
@@ -20,13 +21,12 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let title = state.runs.selected().map_or("Details", |entry| entry.name.as_str());
     let area = heading(title, state.focus == Focus::Details, theme, area, buffer);
     let lines = lines(&state.runs, usize::from(area.width), theme);
-    super::lines(lines.into_iter().skip(state.runs.details_scroll), area, buffer);
+    widgets::lines(lines.into_iter().skip(state.runs.details_scroll), area, buffer);
 }
 
 /// The last scroll position of the panel in `area`.
 pub fn last_scroll(runs: &Runs, theme: Theme, area: Rect) -> usize {
-    let rows = usize::from(area.height).saturating_sub(1);
-    lines(runs, usize::from(area.width), theme).len().saturating_sub(rows)
+    text::last_scroll(&lines(runs, usize::from(area.width), theme), below(1, area).height)
 }
 
 fn lines(runs: &Runs, columns: usize, theme: Theme) -> Vec<Line<'static>> {
@@ -35,17 +35,12 @@ fn lines(runs: &Runs, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     match &entry.content {
         Ok(summary) => facts(entry, summary, theme)
             .iter()
-            .for_each(|(name, text)| lines.extend(fact(name, text, columns, theme))),
-        Err(reason) => {
-            let rows = words::wrap(reason, columns.saturating_sub(4).max(1)).into_iter();
-            lines.extend(rows.map(|row| Line::styled(format!(" ! {row}"), theme.bad())));
-        }
+            .for_each(|(name, value)| lines.extend(text::fact(name, NAMES, value, columns, theme))),
+        Err(reason) => lines.extend(text::paragraph(" ! ", reason, columns, theme.bad())),
     }
     if let Some(summary) = entry.summary() {
         lines.push(Line::default());
-        let rows = summary.recipe.iter();
-        let row = |text: &String| words::fit(text, columns.saturating_sub(4), theme);
-        lines.extend(rows.map(|text| Line::styled(format!("   {}", row(text)), theme.dim())));
+        lines.extend(text::source(summary.recipe.iter().map(String::as_str), columns, theme));
     }
     lines
 }
@@ -86,13 +81,4 @@ fn result(outcome: &Outcome, theme: Theme) -> String {
     let (experiment, backend, cases) =
         (&outcome.experiment, &outcome.backend, words::number_of(outcome.cases, "case"));
     format!("{backend}: {range}{}{cases}{}{experiment}", theme.separator(), theme.separator())
-}
-
-fn fact(name: &str, text: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let rows = words::wrap(text, columns.saturating_sub(NAMES + 3).max(1)).into_iter().enumerate();
-    rows.map(|(row, text)| {
-        let name = if row == 0 { name } else { "" };
-        Line::from(vec![Span::styled(format!(" {name:<NAMES$} "), theme.dim()), Span::raw(text)])
-    })
-    .collect()
 }

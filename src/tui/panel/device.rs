@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::heading;
 use crate::case::units;
 use crate::stats::noise::{self, Conditions, GpuConditions};
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::{self, heading};
 use crate::tui::words;
 
 /// Rows that the panel needs for a width of `columns`, including its heading.
@@ -21,7 +21,7 @@ pub fn rows_needed(session: &Session, columns: u16) -> u16 {
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
     let area = heading("Devices", false, theme, area, buffer);
-    super::lines(lines(session, theme, usize::from(area.width)), area, buffer);
+    widgets::lines(lines(session, theme, usize::from(area.width)), area, buffer);
 }
 
 /// The name of a figure, its value, and whether it is a cause for concern.

@@ -6,13 +6,16 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{Focus, bar, below_heading, first_row, heading};
+use super::Focus;
 use crate::recipe::plan::{FormLine, Origin};
 use crate::tui::command::{self, Action, Command, char, key};
+use crate::tui::field::Field;
 use crate::tui::home::Request;
 use crate::tui::home::editor::Editor;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::text::paragraph;
+use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
@@ -58,44 +61,43 @@ const MOST_UNDER: usize = 6;
 const NAMES: usize = 22;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let body = below_heading(area);
-    let under = under(state, usize::from(body.width), theme);
-    let list = list(body, under.len());
+    let focused = state.focus == Focus::Editor;
+    let (list, under) = parts(state, theme, area);
     let editor = &state.home.editor;
-    let first = first(editor, list);
-    let end = values(editor, first, theme, list, buffer);
-    super::lines(under, Rect { y: list.bottom(), height: body.bottom() - list.bottom(), ..body }, buffer);
-    let more = more(first, editor.lines.len() - end);
+    let end = values(editor, list, focused, theme, buffer);
+    widgets::lines(under, below(list.area.bottom() - area.y, area), buffer);
+    let more = more(list.first, editor.lines.len() - end);
     let entry = state.recipes.entry().map_or("", |entry| entry.path.as_str());
     let room = usize::from(area.width).saturating_sub(6);
     let more = if more.is_empty() { more } else { format!("{}{more}", theme.separator()) };
     let left = room.saturating_sub(words::width(&more));
     let title = format!("{}{more}", words::fit(&format!("Editing {entry}"), left, theme));
-    heading(&title, state.focus == Focus::Editor, theme, area, buffer);
+    heading(&title, focused, theme, area, buffer);
 }
 
-/// Draws the values from the line `first` on, and returns the index of the first line that does not fit.
-fn values(editor: &Editor, first: usize, theme: Theme, list: Rect, buffer: &mut Buffer) -> usize {
+/// The list in the panel's area, and the lines below it.
+fn parts(state: &State, theme: Theme, area: Rect) -> (List, Vec<Line<'static>>) {
+    let body = below(1, area);
+    let under = under(state, usize::from(body.width), theme);
+    let height = body.height - u16::try_from(under.len()).unwrap_or(u16::MAX).min(body.height / 2);
+    let editor = &state.home.editor;
+    let list = List::new(editor.lines.len(), editor.selected, Rect { height, ..body }).marked_in(Some(0));
+    let wrong = wrong(editor, usize::from(body.width), theme);
+    (list.with_lines_under(wrong.len()), under)
+}
+
+/// Draws the values, and returns the index of the first one that does not fit.
+fn values(editor: &Editor, list: List, focused: bool, theme: Theme, buffer: &mut Buffer) -> usize {
     let names = editor.lines.iter().map(|line| words::width(&line.name)).max().unwrap_or(0).min(NAMES);
-    let wrong = wrong(editor, usize::from(list.width), theme);
-    let mut y = list.top();
-    for (at, line) in editor.lines.iter().enumerate().skip(first) {
-        if y >= list.bottom() {
-            return at;
-        }
-        row_of(editor, at, line, names, theme, Rect { y, height: 1, ..list }, buffer);
-        y += 1;
-        if at != editor.selected {
-            continue;
-        }
-        if editor.field.is_none() {
-            bar(list, y - 1, theme.selected(), buffer);
-        }
-        let rest = Rect { y, height: list.bottom() - y, ..list };
-        super::lines(wrong.iter().cloned(), rest, buffer);
-        y = y.saturating_add(wrong.len() as u16).min(list.bottom());
-    }
-    editor.lines.len()
+    let bar = if editor.field.is_none() { theme.selected(focused) } else { Style::default() };
+    let columns = usize::from(list.area.width);
+    list.draw(bar, buffer, editor.lines.iter().enumerate(), |(at, line)| {
+        let selected = at == editor.selected;
+        let field = editor.field.as_ref().filter(|_| selected);
+        let row = row(line, field, names, columns, theme);
+        let wrong = selected.then(|| wrong(editor, columns, theme)).unwrap_or_default();
+        [vec![row], wrong].concat()
+    })
 }
 
 /// The number of lines that do not fit: `3 above, 19 below`; empty if all lines are shown.
@@ -105,41 +107,19 @@ fn more(above: usize, below: usize) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// The area that is left for the list above `under` rows.
-fn list(area: Rect, under: usize) -> Rect {
-    let under = u16::try_from(under).unwrap_or(u16::MAX).min(area.height / 2);
-    Rect { height: area.height - under, ..area }
-}
-
-/// Index of the line at the top.
-fn first(editor: &Editor, list: Rect) -> usize {
-    first_row(editor.selected, editor.lines.len(), usize::from(list.height))
-}
-
-fn row_of(
-    editor: &Editor,
-    at: usize,
-    line: &FormLine,
-    names: usize,
-    theme: Theme,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
-    let columns = usize::from(area.width);
-    let marker = if at == editor.selected { ">" } else { " " };
+/// A value, or the field in which it is typed.
+fn row(line: &FormLine, field: Option<&Field>, names: usize, columns: usize, theme: Theme) -> Line<'static> {
     let changed = if line.origin == Origin::Changed { "*" } else { " " };
     let name = words::fit(&line.name, names, theme);
-    let lead = format!("{marker}{changed}{name:<names$} ");
+    let lead = format!(" {changed}{name:<names$} ");
     let room = columns.saturating_sub(words::width(&lead));
-    let field = editor.field.as_ref().filter(|_| at == editor.selected);
     let (value, style) = match (field, line.origin) {
         (Some(field), _) => (field.shown(room, theme), theme.focus()),
         (None, _) if line.value.is_empty() => (theme.missing().to_owned(), theme.dim()),
         (None, Origin::Default) => (line.value.clone(), theme.dim()),
         (None, _) => (line.value.clone(), Style::default()),
     };
-    let spans = [Span::raw(lead), Span::styled(words::fit(&value, room, theme), style)];
-    buffer.set_line(area.x, area.y, &Line::from(spans.to_vec()), area.width);
+    Line::from(vec![Span::raw(lead), Span::styled(words::fit(&value, room, theme), style)])
 }
 
 /// The reason why the typed value was not accepted, shown under its line. The line names the key, so it is
@@ -149,9 +129,7 @@ fn wrong(editor: &Editor, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let path = |lead: &str| !lead.contains([' ', '`']);
     let error =
         error.split_once(": ").filter(|(lead, _)| path(lead)).map_or(error.as_str(), |(_, rest)| rest);
-    let rows = words::wrap(error, columns.saturating_sub(4).max(1)).into_iter().enumerate();
-    let sign = |at| if at == 0 { "!" } else { " " };
-    rows.map(|(at, row)| Line::styled(format!("  {} {row}", sign(at)), theme.bad())).collect()
+    paragraph("  ! ", error, columns + 1, theme.bad())
 }
 
 /// The mistake in the recipe as a whole, or its cost; then the accepted values and the meaning of the selected
@@ -159,28 +137,23 @@ fn wrong(editor: &Editor, columns: usize, theme: Theme) -> Vec<Line<'static>> {
 fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let editor = &state.home.editor;
     let Some(line) = editor.line() else { return Vec::new() };
-    let room = columns.saturating_sub(3).max(1);
-    let wrapped = |text: String, style: Style| {
-        let rows = words::wrap(&text, room).into_iter();
-        rows.map(move |row| Line::styled(format!(" {row}"), style))
-    };
-    let mut lines: Vec<Line> = Vec::new();
+    let wrapped = |text: &str, style| paragraph(" ", text, columns.saturating_sub(1), style);
+    let mut lines = Vec::new();
     match state.recipes.plan() {
-        Some(Err(error)) => lines.extend(wrapped(format!("! {error}"), theme.bad())),
+        Some(Err(error)) => lines.extend(wrapped(&format!("! {error}"), theme.bad())),
         Some(Ok(plan)) => {
             let cases = words::number_of(plan.cases.len(), "case");
             let estimate =
                 super::preview::estimate(state, theme).map(|text| format!("{}{text}", theme.separator()));
-            lines.extend(wrapped(format!("{cases}{}", estimate.unwrap_or_default()), theme.good()));
+            lines.extend(wrapped(&format!("{cases}{}", estimate.unwrap_or_default()), theme.good()));
         }
         None => {}
     }
-    lines.extend(wrapped(format!("{}: {}", line.name, line.accepts), Style::default()));
+    lines.extend(wrapped(&format!("{}: {}", line.name, line.accepts), Style::default()));
     if line.differs {
-        lines
-            .extend(wrapped("experiments differ; one value here holds for all".to_owned(), Style::default()));
+        lines.extend(wrapped("experiments differ; one value here holds for all", Style::default()));
     }
-    lines.extend(wrapped(line.doc.clone(), theme.dim()));
+    lines.extend(wrapped(&line.doc, theme.dim()));
     lines.truncate(MOST_UNDER);
     lines
 }
@@ -188,10 +161,7 @@ fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
 /// Selects the value at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
     // Line breaks do not depend on colours and symbols.
-    let under = under(state, usize::from(area.width), Theme::PLAIN).len();
-    let list = list(below_heading(area), under);
-    if let Some(below) = row.checked_sub(list.y).filter(|_| row < list.bottom()) {
-        let at = first(&state.home.editor, list) + usize::from(below);
-        state.home.editor.select(at);
+    if let Some(at) = parts(state, Theme::PLAIN, area).0.at(row) {
+        state.home.editor.selected = at;
     }
 }

@@ -4,10 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Clear, Widget};
 
 use crate::tui::runs::Exported;
 use crate::tui::theme::Theme;
+use crate::tui::widgets;
+use crate::tui::widgets::text::paragraph;
 use crate::tui::words;
 
 /// Maximum width of the dialog.
@@ -22,13 +23,10 @@ pub fn draw(exported: &Exported, selected: usize, theme: Theme, body: Rect, buff
     let height = body.height.min(lines.len() as u16 + 2);
     let (x, y) = (body.x + (body.width - width) / 2, body.y + (body.height - height) / 2);
     let area = Rect { x, y, width, height };
-    Clear.render(area, buffer);
-    let block = Block::bordered().border_set(theme.border()).title(" Written ").border_style(theme.dim());
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = widgets::dialog(" Written ", theme, area, buffer);
     // If space is tight, the selectable lines matter most.
     let skip = lines.len().saturating_sub(usize::from(inner.height));
-    super::lines(lines.into_iter().skip(skip), inner, buffer);
+    widgets::lines(lines.into_iter().skip(skip), inner, buffer);
 }
 
 fn lines(exported: &Exported, selected: usize, columns: usize, theme: Theme) -> Vec<Line<'static>> {
@@ -43,11 +41,8 @@ fn lines(exported: &Exported, selected: usize, columns: usize, theme: Theme) -> 
     for (at, (what, text)) in exported.lines().into_iter().enumerate() {
         let marker = if at == selected { ">" } else { " " };
         lines.push(Line::styled(format!("   {what}:"), theme.dim()));
-        let style = if at == selected { theme.selected() } else { Style::default() };
-        for (row, text) in words::wrap(text, columns.saturating_sub(2).max(1)).into_iter().enumerate() {
-            let marker = if row == 0 { marker } else { " " };
-            lines.push(Line::styled(format!(" {marker} {text}"), style));
-        }
+        let style = if at == selected { theme.selected(true) } else { Style::default() };
+        lines.extend(paragraph(&format!(" {marker} "), text, columns + 2, style));
     }
     lines
 }

@@ -3,14 +3,17 @@
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Widget};
+use ratatui::widgets::Block;
 
 use super::Focus;
 use crate::tui::command::{self, Action, Command, MOVE, char, control, key};
 use crate::tui::keymap::Keymap;
 use crate::tui::state::Mode;
 use crate::tui::theme::Theme;
+use crate::tui::widgets;
+use crate::tui::widgets::text::{hanging, paragraph};
 use crate::tui::words;
 
 /// Commands while the help is open.
@@ -50,11 +53,7 @@ pub fn text(mode: Mode, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Li
     }
     lines.push(Line::default());
     lines.push(Line::styled("Mouse and configuration", theme.title()));
-    lines.extend(
-        words::wrap(ELSEWHERE, columns.saturating_sub(3).max(10))
-            .into_iter()
-            .map(|t| Line::raw(format!("  {t}"))),
-    );
+    lines.extend(paragraph("  ", ELSEWHERE, columns, Style::default()));
     lines
 }
 
@@ -65,20 +64,15 @@ fn legend(columns: usize, theme: Theme) -> Vec<Line<'static>> {
         format!("{}\u{a0}{} ", theme.symbol(utf8, ascii), word.replace(' ', "\u{a0}"))
     };
     let words: Vec<String> = marks.map(word).collect();
-    let rows = words::wrap(words.join(" ").trim_end(), columns.saturating_sub(3).max(10)).into_iter();
+    let rows = words::wrap(words.join(" ").trim_end(), columns.saturating_sub(3)).into_iter();
     let rows = rows.map(|row| Line::raw(format!("  {}", row.replace('\u{a0}', " "))));
     std::iter::once(Line::styled("Cases", theme.title())).chain(rows).collect()
 }
 
 fn entry(command: &Command, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let keys = command::labels(&keymap.bindings(command), usize::MAX, theme);
-    let room = columns.saturating_sub(KEYS + 3).max(10);
-    let rows = words::wrap(command.help, room).into_iter().enumerate();
-    rows.map(|(row, text)| {
-        let keys = if row == 0 { keys.as_str() } else { "" };
-        Line::from(vec![Span::styled(format!("  {keys:<KEYS$} "), theme.key()), Span::raw(text)])
-    })
-    .collect()
+    let keys = Span::styled(format!("  {keys:<KEYS$} "), theme.key());
+    hanging(keys, command.help, columns + 1, Style::default())
 }
 
 /// The line at which the commands of this panel begin.
@@ -93,15 +87,12 @@ pub fn section(focus: Focus, mode: Mode, keymap: &Keymap, theme: Theme, area: Re
 /// The last scroll position of the help in `area`.
 pub fn last_scroll(mode: Mode, keymap: &Keymap, theme: Theme, area: Rect) -> usize {
     let inner = Block::bordered().inner(area);
-    text(mode, keymap, usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))
+    widgets::text::last_scroll(&text(mode, keymap, usize::from(inner.width), theme), inner.height)
 }
 
 /// Draws the help over `area`, from line `scroll`.
 pub fn draw(mode: Mode, keymap: &Keymap, scroll: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    Clear.render(area, buffer);
-    let block = Block::bordered().border_set(theme.border()).title(" Help ").border_style(theme.dim());
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = widgets::dialog(" Help ", theme, area, buffer);
     let lines = text(mode, keymap, usize::from(inner.width), theme);
-    super::lines(lines.into_iter().skip(scroll), inner, buffer);
+    widgets::lines(lines.into_iter().skip(scroll), inner, buffer);
 }

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::{Focus, heading};
+use super::Focus;
 use crate::case::Snapshot;
 use crate::case::units::escaped;
 use crate::tui::live::Shown;
@@ -15,11 +15,13 @@ use crate::tui::plot::curve;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::text::paragraph;
+use crate::tui::widgets::{self, below, heading};
 use crate::tui::words;
 
 /// The place in a field, in [0, 1)², of a cell of the panel in `area`; `None` beside the picture.
 pub fn place(columns: u32, rows: u32, area: Rect, at: (u16, u16)) -> Option<[f64; 2]> {
-    let room = super::below_heading(super::below_heading(area));
+    let room = below(2, area);
     field::place(columns, rows, room, at)
 }
 
@@ -31,13 +33,10 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let title = title(session, theme);
     let area = heading(&title, state.focus == Focus::Live, theme, area, buffer);
     let Some(shown) = session.pictures.of(session.selected) else {
-        let columns = usize::from(area.width).saturating_sub(2).max(1);
-        let rows =
-            words::wrap(NONE, columns).into_iter().map(|row| Line::styled(format!(" {row}"), theme.dim()));
-        return super::lines(rows, area, buffer);
+        return widgets::lines(paragraph(" ", NONE, area.width.into(), theme.dim()), area, buffer);
     };
     above(session, shown, theme, Rect { height: area.height.min(1), ..area }, buffer);
-    let area = super::below_heading(area);
+    let area = below(1, area);
     match &*shown.picture {
         Snapshot::Curve { x, spacing, values, .. } => {
             curve::draw(&escaped(x), *spacing, values, theme, area, buffer);
@@ -76,5 +75,5 @@ fn above(session: &Session, shown: &Shown, theme: Theme, area: Rect, buffer: &mu
     let rights = (0..=parts.len()).rev().map(|count| parts[..count].join(theme.separator()));
     let right = rights.into_iter().find(|right| words::width(&what) + words::width(right) + 2 <= columns);
     let text = words::apart(&what, &right.unwrap_or_default(), columns, theme);
-    super::lines([Line::styled(format!(" {text}"), theme.dim())], area, buffer);
+    widgets::lines([Line::styled(format!(" {text}"), theme.dim())], area, buffer);
 }

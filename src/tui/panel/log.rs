@@ -4,12 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Focus, heading};
+use super::Focus;
 use crate::engine::protocol::Level;
 use crate::tui::command::{self, Command};
 use crate::tui::log;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::{self, heading};
 use crate::tui::words;
 
 /// Columns of a time.
@@ -25,7 +26,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     };
     let area = heading(&title, state.focus == Focus::Log, theme, area, buffer);
     let rows = session.log.window(usize::from(area.height));
-    super::lines(rows.into_iter().map(|row| line(row, theme)), area, buffer);
+    widgets::lines(rows.into_iter().map(|row| line(row, theme)), area, buffer);
 }
 
 /// Columns that remain for the text beside times and signs.

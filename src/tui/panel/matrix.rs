@@ -4,12 +4,14 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use crate::case::units::{grouped, three_digits};
 use crate::inputs::sparse::Density;
 use crate::tui::palette::{Ramp, STEPS};
 use crate::tui::theme::Theme;
+use crate::tui::widgets;
+use crate::tui::widgets::map::{self, CHARACTERS};
 use crate::tui::words;
 
 /// Most columns of the facts, which have half of the panel if it is narrower.
@@ -21,16 +23,13 @@ const FLATTEST: f64 = 4.0;
 /// Decades of the scale, at least: what random matrices differ in by chance must not look like a structure.
 const DECADES: i32 = 3;
 
-/// The characters of the steps, after that of no entry.
-const CHARACTERS: [&str; STEPS + 1] = [" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"];
-
 pub fn draw(density: &Density, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let room = Rect { width: area.width - FACTS.min(area.width / 2), ..area };
     let picture = Picture::new(density, theme, room);
     picture.draw(buffer);
     let beside = (picture.area.width + 3).min(area.width);
     let area = Rect { x: area.x + beside, width: area.width - beside, ..area };
-    super::lines(facts(density, &picture, area), area, buffer);
+    widgets::lines(facts(density, &picture, area), area, buffer);
 }
 
 struct Picture {
@@ -67,30 +66,30 @@ impl Picture {
         if self.area.is_empty() {
             return;
         }
-        for (at, row) in (y..).zip(0..usize::from(height)) {
-            for (across, column) in (x..).zip(0..usize::from(width)) {
-                let (symbol, style) = self.cell(row, column);
-                buffer.set_string(across, at, symbol, style);
-            }
-            buffer.set_string(x + width, at, self.theme.symbol("│", "|"), self.theme.dim());
+        map::draw(self.area, buffer, |(column, row)| self.cell(row.into(), column.into()));
+        for row in y..y + height {
+            buffer.set_string(x + width, row, self.theme.symbol("│", "|"), self.theme.dim());
         }
         let edge = self.theme.symbol("─", "-").repeat(width.into()) + self.theme.symbol("╯", "'");
         buffer.set_string(x, y + height, edge, self.theme.dim());
     }
 
     /// Symbol and style of a character cell of the picture.
-    fn cell(&self, row: usize, column: usize) -> (&'static str, Style) {
+    fn cell(&self, row: usize, column: usize) -> (char, Style) {
         let width = usize::from(self.area.width);
         let step = |row: usize| self.step(self.shares[row * width + column]);
         match &self.halves {
-            Some(ramp) => halves(ramp, step(2 * row), step(2 * row + 1)),
+            Some(ramp) => {
+                let colour = |step: usize| Some(ramp[step.checked_sub(1)?]);
+                map::halves(colour(step(2 * row)), colour(step(2 * row + 1)))
+            }
             None => self.character(step(row)),
         }
     }
 
-    fn character(&self, step: usize) -> (&'static str, Style) {
+    fn character(&self, step: usize) -> (char, Style) {
         let colour = self.theme.ramp().zip(step.checked_sub(1)).map(|(ramp, step)| ramp[step]);
-        (CHARACTERS[step], colour.map_or_else(Style::default, |colour| Style::default().fg(colour)))
+        (CHARACTERS[step], map::colour(colour))
     }
 
     /// The scale from its low to its high end; `None` without entries.
@@ -98,15 +97,10 @@ impl Picture {
         let (low, high) = self.scale?;
         let power = |exponent: i32| if exponent == 0 { "1".to_owned() } else { format!("1e{exponent}") };
         let steps = (1..=STEPS).map(|step| match &self.halves {
-            Some(ramp) => Span::styled("█", Style::default().fg(ramp[step - 1])),
-            None => {
-                let (symbol, style) = self.character(step);
-                Span::styled(symbol, style)
-            }
+            Some(ramp) => ('█', map::colour(Some(ramp[step - 1]))),
+            None => self.character(step),
         });
-        let ends = [Span::raw(format!("{} ", power(low))), Span::raw(format!(" {}", power(high)))];
-        let [from, to] = ends;
-        Some(Line::from([from].into_iter().chain(steps).chain([to]).collect::<Vec<_>>()))
+        Some(map::scale(format!("{} ", power(low)), format!(" {}", power(high)), steps))
     }
 }
 
@@ -117,14 +111,8 @@ fn inside(density: &Density, room: Rect) -> Rect {
     if rows == 0 || columns == 0 || room.width < 2 || room.height < 2 {
         return Rect { width: 0, height: 0, ..room };
     }
-    let (width, height) = (room.width - 1, room.height - 1);
     let shape = (columns as f64 / rows as f64).clamp(1.0 / FLATTEST, FLATTEST);
-    let tall = (f64::from(height) * 2.0).min(f64::from(width) / shape);
-    Rect {
-        width: ((tall * shape).round() as u16).clamp(1, width),
-        height: ((tall / 2.0).round() as u16).clamp(1, height),
-        ..room
-    }
+    map::fitted(shape, Rect { width: room.width - 1, height: room.height - 1, ..room })
 }
 
 /// Powers of ten around the shares, [`DECADES`] apart or more.
@@ -136,17 +124,6 @@ fn scale(shares: &[f64]) -> Option<(i32, i32)> {
     let high = (high.log10() - 1e-9).ceil() as i32;
     let low = (low.log10() + 1e-9).floor() as i32;
     Some((low.min(high - DECADES), high))
-}
-
-/// Two cells in one character; that without entries has the background of the terminal.
-fn halves(ramp: &Ramp, upper: usize, lower: usize) -> (&'static str, Style) {
-    let style = Style::default();
-    match (upper.checked_sub(1).map(|step| ramp[step]), lower.checked_sub(1).map(|step| ramp[step])) {
-        (None, None) => (" ", style),
-        (Some(upper), None) => ("▀", style.fg(upper)),
-        (None, Some(lower)) => ("▄", style.fg(lower)),
-        (Some(upper), Some(lower)) => ("▀", style.fg(upper).bg(lower)),
-    }
 }
 
 /// The facts, with empty lines between their groups if there is room.

@@ -24,14 +24,7 @@ pub mod samples;
 pub mod status;
 pub mod whatif;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::Line;
-
 use super::command::Command;
-use super::theme::Theme;
-use super::words;
 
 /// The panel that receives the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,68 +141,9 @@ impl Focus {
     }
 }
 
-/// Draws a panel's heading, a title on a horizontal rule, on the first row of `area`, and returns the rest. The
-/// panel with the focus has a heavy rule, and also a marker if there are no colours.
-pub fn heading(title: &str, focused: bool, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
-    if area.is_empty() {
-        return area;
-    }
-    let rule = match focused {
-        true => theme.symbol("━", "="),
-        false => theme.symbol("─", "-"),
-    };
-    let style = if focused { theme.focus() } else { theme.dim() };
-    for x in area.left()..area.right() {
-        buffer[(x, area.y)].set_symbol(rule).set_style(style);
-    }
-    let marker = if focused && theme.signs() { "> " } else { "" };
-    let room = usize::from(area.width).saturating_sub(2);
-    let text = words::fit(&format!(" {marker}{title} "), room, theme);
-    let style = if focused { theme.focus() } else { theme.title() };
-    buffer.set_string(area.x + 1.min(area.width - 1), area.y, text, style);
-    below_heading(area)
-}
-
-/// The area below a panel's heading.
-pub fn below_heading(area: Rect) -> Rect {
-    let heading = area.height.min(1);
-    Rect { y: area.y + heading, height: area.height - heading, ..area }
-}
-
-/// Draws lines from the top of `area`, cut at its edges.
-pub fn lines<'a>(lines: impl IntoIterator<Item = Line<'a>>, area: Rect, buffer: &mut Buffer) {
-    for (y, line) in (area.top()..area.bottom()).zip(lines) {
-        buffer.set_line(area.x, y, &line, area.width);
-    }
-}
-
-/// Gives row `y` this style over the whole width of `area`, as for a selected row.
-pub fn bar(area: Rect, y: u16, style: Style, buffer: &mut Buffer) {
-    if y < area.bottom() {
-        buffer.set_style(Rect { y, height: 1, ..area }, style);
-    }
-}
-
-/// The first row to show of a list of `count` rows in a panel of `height` rows, so that row `selected` is
-/// visible: in the middle, except near the ends of the list.
-pub fn first_row(selected: usize, count: usize, height: usize) -> usize {
-    selected.saturating_sub(height / 2).min(count.saturating_sub(height))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_selected_row_is_always_visible() {
-        for (count, height) in [(0, 0), (1, 1), (5, 3), (40, 7), (3, 10)] {
-            for selected in 0..count {
-                let first = first_row(selected, count, height);
-                assert!(first <= selected && selected < first + height, "{selected} of {count} in {height}");
-                assert!(first == 0 || first + height <= count, "no empty rows at the end");
-            }
-        }
-    }
 
     #[test]
     fn tab_goes_round_and_back() {

@@ -6,12 +6,14 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::{Focus, heading, matrix};
+use super::{Focus, matrix};
 use crate::case::units::{fmt_bytes, grouped};
 use crate::inputs::locality::{LINE_SIZES, SECTOR, Touch};
 use crate::tui::pattern::{PatternView, Picture, Side};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::text::paragraph;
+use crate::tui::widgets::{self, below, heading};
 use crate::tui::words;
 
 /// Columns of an iteration's number.
@@ -27,19 +29,16 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
     let Some(side) = view.side() else { return };
     let above = above(view, side, usize::from(area.width), theme);
-    let rows = (above.len() as u16).min(area.height);
-    super::lines(above, area, buffer);
-    let area = Rect { y: area.y + rows, height: area.height - rows, ..area };
-    Grid { view, side, theme }.draw(area, buffer);
+    let rows = above.len() as u16;
+    widgets::lines(above, area, buffer);
+    Grid { view, side, theme }.draw(below(rows, area), buffer);
 }
 
 fn above(view: &PatternView, side: &Side, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let facts = words::wrap(&side.facts.join(theme.separator()), columns.saturating_sub(2).max(1));
-    let facts = facts.into_iter().map(|row| Line::styled(format!(" {row}"), theme.dim()));
-    let totals = words::wrap(&totals(view, side, theme), columns.saturating_sub(2).max(1)).into_iter();
+    let facts = paragraph(" ", &side.facts.join(theme.separator()), columns, theme.dim());
+    let totals = paragraph(" ", &totals(view, side, theme), columns, Style::default());
     let legend = words::fit(&legend(view, theme), columns.saturating_sub(2), theme);
-    let legend = Line::styled(format!(" {legend}"), theme.dim());
-    facts.chain(totals.map(|row| Line::raw(format!(" {row}")))).chain([legend]).collect()
+    [facts, totals, vec![Line::styled(format!(" {legend}"), theme.dim())]].concat()
 }
 
 /// The key to the symbols of the grid.

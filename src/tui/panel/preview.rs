@@ -2,10 +2,8 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::heading;
 use crate::case::units;
 use crate::recipe::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
 use crate::report::names;
@@ -16,6 +14,7 @@ use crate::tui::home::facts::{Known, LastRun};
 use crate::tui::plot::Selection;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::{self, heading, text};
 use crate::tui::words;
 
 /// Minimum and maximum height of the chart of the last run.
@@ -27,7 +26,7 @@ const NAMES: usize = 10;
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(entry) = state.recipes.entry() else {
         let area = heading("Recipe", false, theme, area, buffer);
-        return super::lines([Line::raw(" There is no recipe here.")], area, buffer);
+        return widgets::lines([Line::raw(" There is no recipe here.")], area, buffer);
     };
     let area = heading(&entry.path, false, theme, area, buffer);
     let area = thumbnail(state, theme, area, buffer);
@@ -49,14 +48,15 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
             lines.extend(changes(plan).iter().flat_map(|text| fact("changed", text, columns, theme)));
             lines.extend(meaning(plan, columns, theme));
         }
-        Some(Err(error)) => lines.extend(mistake(error, columns, theme)),
+        Some(Err(error)) => {
+            lines.push(Line::default());
+            lines.extend(text::paragraph(" ! ", error, columns, theme.bad()));
+        }
         None => lines.extend(fact("cases", "being resolved", columns, theme)),
     }
     lines.push(Line::default());
-    lines.extend(entry.text.lines().map(|l| {
-        Line::styled(format!("   {}", words::fit(l, columns.saturating_sub(4), theme)), theme.dim())
-    }));
-    super::lines(lines, area, buffer);
+    lines.extend(text::source(entry.text.lines(), columns, theme));
+    widgets::lines(lines, area, buffer);
 }
 
 /// `about 1 min 20 s, largest case 2.1 GiB`, or why there is no estimate; `None` if lookups are not available.
@@ -117,12 +117,6 @@ fn last_run(run: &LastRun, theme: Theme) -> String {
     parts.join(theme.separator())
 }
 
-fn mistake(error: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let rows = words::wrap(error, columns.saturating_sub(4).max(1)).into_iter();
-    let rows = rows.map(|row| Line::styled(format!(" ! {row}"), theme.bad()));
-    std::iter::once(Line::default()).chain(rows).collect()
-}
-
 fn meaning(plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut facts = Vec::new();
     let mut told: Option<&Paper> = None;
@@ -142,16 +136,8 @@ fn meaning(plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     facts.iter().flat_map(|(name, text)| fact(name, text, columns, theme)).collect()
 }
 
-fn fact(name: &'static str, text: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let rows = words::wrap(text, columns.saturating_sub(NAMES + 3).max(1)).into_iter().enumerate();
-    rows.map(|(row, text)| {
-        let name = if row == 0 { name } else { "" };
-        Line::from(vec![
-            Span::styled(format!(" {name:<NAMES$} "), theme.dim()),
-            Span::styled(text, Style::default()),
-        ])
-    })
-    .collect()
+fn fact(name: &str, value: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    text::fact(name, NAMES, value, columns, theme)
 }
 
 fn paper(paper: &Paper) -> String {

@@ -3,13 +3,14 @@
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::text::Line;
 
-use super::{Focus, bar, below_heading, first_row, heading};
+use super::Focus;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::home::Request;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::{List, below, heading};
 use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
@@ -37,30 +38,27 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let (queue, focused) = (&state.home.queue, state.focus == Focus::Queue);
     let title = format!("Queue: {}", words::number_of(queue.items().len(), "run"));
     let area = heading(&title, focused, theme, area, buffer);
-    let first = first(state, area);
-    for (y, (at, item)) in (area.top()..area.bottom()).zip(queue.items().iter().enumerate().skip(first)) {
-        let selected = focused && at == queue.selected;
-        let marker = if selected { ">" } else { " " };
-        let text = format!(" {marker} {} {}", at + 1, item.label());
-        let text = words::fit(&text, usize::from(area.width), theme);
-        buffer.set_string(area.x, y, text, Style::default());
-        if selected {
-            bar(area, y, theme.selected(), buffer);
-        }
-    }
+    list(state, area).draw(
+        theme.selected(focused),
+        buffer,
+        queue.items().iter().enumerate(),
+        |(at, item)| {
+            let text = format!("   {} {}", at + 1, item.label());
+            Line::raw(words::fit(&text, usize::from(area.width), theme))
+        },
+    );
 }
 
-/// Index of the row at the top of `area`, which has no heading.
-fn first(state: &State, area: Rect) -> usize {
+/// The list in an area without a heading.
+fn list(state: &State, area: Rect) -> List {
     let queue = &state.home.queue;
-    first_row(queue.selected, queue.items().len(), usize::from(area.height))
+    let marker = (state.focus == Focus::Queue).then_some(1);
+    List::new(queue.items().len(), queue.selected, area).marked_in(marker)
 }
 
 /// Selects the run at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
-    let area = below_heading(area);
-    if let Some(below) = row.checked_sub(area.y) {
-        let at = first(state, area) + usize::from(below);
-        state.home.queue.select(at);
+    if let Some(at) = list(state, below(1, area)).at(row) {
+        state.home.queue.selected = at;
     }
 }

@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Line;
 
-use super::{Focus, bar, below_heading, first_row, heading};
+use super::Focus;
 use crate::tui::calibration;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::home::Request;
@@ -15,6 +16,7 @@ use crate::tui::runs::request;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::whatif;
+use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
@@ -68,22 +70,17 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let focused = state.focus == Focus::Recipes;
     let area = heading("Recipes", focused, theme, area, buffer);
     filter(state, theme, area, buffer);
-    let area = list(state, area);
     let rows = state.recipes.rows();
-    if rows.is_empty() && !area.is_empty() {
+    let list = list(state, &rows, area);
+    if rows.is_empty() {
         let text = if state.home.filter.shows() { "  no match" } else { "  no recipes" };
-        buffer.set_stringn(area.x, area.y, text, usize::from(area.width), theme.dim());
+        widgets::lines([Line::styled(text, theme.dim())], list.area, buffer);
     }
-    let first = first(state, &rows, area);
-    for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
-        match row {
-            Row::Group(name) => {
-                let text = words::fit(&format!(" {name}"), usize::from(area.width), theme);
-                buffer.set_string(area.x, y, text, theme.dim());
-            }
-            Row::Entry(index) => entry(state, *index, theme, Rect { y, height: 1, ..area }, buffer),
-        }
-    }
+    let columns = usize::from(area.width);
+    list.draw(theme.selected(focused), buffer, rows.into_iter(), |row| match row {
+        Row::Group(name) => Line::styled(words::fit(&format!(" {name}"), columns, theme), theme.dim()),
+        Row::Entry(index) => entry(state, index, theme, columns),
+    });
 }
 
 /// `/ scatter fig`, and how many of the recipes match.
@@ -104,50 +101,34 @@ fn filter(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(area.x, area.y, text, columns, style);
 }
 
-/// The area of the list below the filter's row.
-fn list(state: &State, area: Rect) -> Rect {
-    let filter = u16::from(state.home.filter.shows()).min(area.height);
-    Rect { y: area.y + filter, height: area.height - filter, ..area }
-}
-
-/// Index of the row at the top of `area`, which has no heading.
-fn first(state: &State, rows: &[Row], area: Rect) -> usize {
+/// The list below the filter, in an area without a heading.
+fn list(state: &State, rows: &[Row], area: Rect) -> List {
     let selected = state.recipes.selected();
     let selected = rows.iter().position(|r| matches!(r, Row::Entry(i) if Some(*i) == selected));
-    first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height))
+    let filter = u16::from(state.home.filter.shows());
+    List::new(rows.len(), selected.unwrap_or(0), below(filter, area))
 }
 
 /// Selects the recipe at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
-    let area = list(state, below_heading(area));
     let rows = state.recipes.rows();
-    let Some(below) = row.checked_sub(area.y) else { return };
-    if let Some(Row::Entry(index)) = rows.get(first(state, &rows, area) + usize::from(below)) {
+    let at = list(state, &rows, below(1, area)).at(row);
+    if let Some(Row::Entry(index)) = at.and_then(|at| rows.get(at)) {
         let index = *index;
         state.recipes.select(index);
     }
 }
 
-fn entry(state: &State, index: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let Some(entry) = state.recipes.entries().get(index) else { return };
-    let selected = state.recipes.selected() == Some(index);
+fn entry(state: &State, index: usize, theme: Theme, columns: usize) -> Line<'static> {
+    let name = state.recipes.entries().get(index).map_or("", |entry| entry.name());
     let shown = state.run().is_some_and(|s| s.recipe == Some(index) && s.active());
-    let marker = match (selected, shown) {
-        (true, _) => "> ",
-        (_, true) => theme.symbol("▶ ", "* "),
-        _ => "  ",
-    };
+    let marker = if shown { theme.symbol("▶ ", "* ") } else { "  " };
     let changed = if state.home.edits.any(index) { " *" } else { "" };
     let (mistaken, style) = match state.recipes.is_mistaken(index) {
         true => (format!(" {}", theme.failed()), theme.bad()),
         false => (String::new(), Style::default()),
     };
-    let room = usize::from(area.width).saturating_sub(words::width(&mistaken));
-    let text = words::fit(&format!(" {marker}{}{changed}", entry.name()), room, theme);
-    buffer.set_stringn(area.x, area.y, format!("{text}{mistaken}"), usize::from(area.width), style);
-    if selected {
-        let focused = state.focus == Focus::Recipes;
-        let style = if focused { theme.selected() } else { theme.selected_elsewhere() };
-        bar(area, area.y, style, buffer);
-    }
+    let room = columns.saturating_sub(words::width(&mistaken));
+    let text = words::fit(&format!(" {marker}{name}{changed}"), room, theme);
+    Line::styled(format!("{text}{mistaken}"), style)
 }

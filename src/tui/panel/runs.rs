@@ -3,13 +3,15 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
-use super::{Focus, bar, below_heading, first_row, heading};
+use super::Focus;
 use crate::run::summary::{Summary, Tally};
 use crate::tui::runs::{Entry, Listing, Runs};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::text::paragraph;
+use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::words;
 
 /// Optional columns: the minimum width of the screen, the content, and the column's maximum width.
@@ -32,32 +34,22 @@ const WITH_YEAR: u16 = 70;
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let (runs, focused) = (&state.runs, state.focus == Focus::Runs);
     let area = heading(&title(runs, theme), focused, theme, area, buffer);
+    let columns = usize::from(area.width);
     if runs.shown().len() == 0 {
-        let text = words::wrap(nothing(runs), usize::from(area.width).saturating_sub(3).max(1)).into_iter();
-        return super::lines(text.map(|row| Line::styled(format!("  {row}"), theme.dim())), area, buffer);
+        return widgets::lines(paragraph("  ", nothing(runs), columns, theme.dim()), area, buffer);
     }
-    let first = first(runs, area);
-    for (at, (y, entry)) in (area.top()..area.bottom()).zip(runs.shown().skip(first)).enumerate() {
-        let row = Rect { y, height: 1, ..area };
-        let selected = first + at == runs.position();
-        draw_entry(runs, entry, selected, theme, row, buffer);
-        if selected {
-            bar(area, y, if focused { theme.selected() } else { theme.selected_elsewhere() }, buffer);
-        }
-    }
+    list(runs, area)
+        .draw(theme.selected(focused), buffer, runs.shown(), |entry| row(runs, entry, area.width, theme));
 }
 
-/// Index of the row at the top of `area`, which has no heading.
-fn first(runs: &Runs, area: Rect) -> usize {
-    first_row(runs.position(), runs.shown().len(), usize::from(area.height))
+/// The list in an area without a heading.
+fn list(runs: &Runs, area: Rect) -> List {
+    List::new(runs.shown().len(), runs.position(), area).marked_in(Some(0))
 }
 
 /// Selects the run at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
-    let area = below_heading(area);
-    let Some(below) = row.checked_sub(area.y) else { return };
-    let at = first(&state.runs, area) + usize::from(below);
-    if at < state.runs.shown().len() {
+    if let Some(at) = list(&state.runs, below(1, area)).at(row) {
         state.runs.select(at);
     }
 }
@@ -88,22 +80,23 @@ fn nothing(runs: &Runs) -> &'static str {
     }
 }
 
-/// Draws the mark, the date, the name with the note, and the columns.
-fn draw_entry(runs: &Runs, entry: &Entry, selected: bool, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let marker = if selected { ">" } else { " " };
+/// The mark, the date, the name with the note, and the columns.
+fn row(runs: &Runs, entry: &Entry, width: u16, theme: Theme) -> Line<'static> {
     let baseline = runs.baseline.as_ref() == Some(&entry.path);
     let (mark, style) = mark(entry, baseline, theme);
-    let right = columns(entry, area.width, theme);
-    let width = usize::from(area.width);
-    buffer.set_stringn(area.x, area.y, marker, width, Style::default());
-    buffer.set_stringn(area.x + 1, area.y, mark, width.saturating_sub(1), style);
-    let date = date(entry, area.width);
-    buffer.set_stringn(area.x + 3, area.y, &date, width.saturating_sub(3), theme.dim());
-    let x = 4 + words::width(&date);
-    let room = width.saturating_sub(x + words::width(&right) + 1);
-    buffer.set_stringn(area.x + x as u16, area.y, name(entry, room, theme), room, name_style(entry, theme));
-    let x = area.right().saturating_sub(words::width(&right) as u16);
-    buffer.set_stringn(x, area.y, right, width, Style::default());
+    let (date, right) = (date(entry, width), columns(entry, width, theme));
+    let room = usize::from(width).saturating_sub(words::width(&date) + words::width(&right) + 5);
+    let name = name(entry, room, theme);
+    let gap = " ".repeat(room + 1 - words::width(&name).min(room));
+    Line::from(vec![
+        Span::raw(" "),
+        Span::styled(mark, style),
+        Span::raw(" "),
+        Span::styled(date, theme.dim()),
+        Span::raw(" "),
+        Span::styled(name, name_style(entry, theme)),
+        Span::raw(format!("{gap}{right}")),
+    ])
 }
 
 /// `2026-11-20 22:37:58`, or `11-20 22:37:58`; blanks if unknown.

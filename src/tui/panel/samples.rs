@@ -2,10 +2,9 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{Focus, heading};
+use super::Focus;
 use crate::case::{Verdict, units};
 use crate::engine::protocol::Stage;
 use crate::model::Forecast;
@@ -21,6 +20,8 @@ use crate::tui::runs::request;
 use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::text::paragraph;
+use crate::tui::widgets::{self, below, heading};
 use crate::tui::{calibration, pattern, whatif, words};
 
 pub const COMMANDS: &[Command] = &[
@@ -44,14 +45,16 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(record) = session.ledger.records().get(at) else { return };
     let left = session.case_remaining(state.now);
     let lines = lines(session, record, left, usize::from(area.width), theme);
-    super::lines(lines.into_iter().skip(session.samples_scroll), area, buffer);
+    widgets::lines(lines.into_iter().skip(session.samples_scroll), area, buffer);
 }
 
 /// The last scroll position of the panel in `area`.
 pub fn last_scroll(session: &Session, theme: Theme, area: Rect) -> usize {
     let Some(record) = session.ledger.records().get(session.selected) else { return 0 };
-    let rows = usize::from(area.height).saturating_sub(1);
-    lines(session, record, None, usize::from(area.width), theme).len().saturating_sub(rows)
+    widgets::text::last_scroll(
+        &lines(session, record, None, usize::from(area.width), theme),
+        below(1, area).height,
+    )
 }
 
 /// The panel's content for the selected case, as text to copy.
@@ -93,11 +96,7 @@ fn lines(
         lines.extend(flow(facts(record, forecast), columns, theme));
     }
     let parameters = parameters(session, record).join(theme.separator());
-    lines.extend(
-        words::wrap(&parameters, columns.saturating_sub(2))
-            .into_iter()
-            .map(|text| Line::styled(format!(" {text}"), theme.dim())),
-    );
+    lines.extend(paragraph(" ", &parameters, columns, theme.dim()));
     lines
 }
 
@@ -113,8 +112,7 @@ fn status(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
         _ if record.case.peer().is_some() => ("a peer's result, not certified".to_owned(), theme.warning()),
         _ => ("not certified yet".to_owned(), theme.warning()),
     };
-    let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();
-    rows.map(|row| Line::styled(format!(" {row}"), style)).collect()
+    paragraph(" ", &text, columns, style)
 }
 
 /// The doubts about the case's rounds, and the rounds that were measured twice.
@@ -131,16 +129,14 @@ fn doubts(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     why.dedup();
     let mut lines = Vec::new();
     if !flagged.is_empty() {
-        lines.push((format!("doubtful: {} in {}", words(&record.flags()), rounds(flagged)), theme.warning()));
+        let text = format!("doubtful: {} in {}", words(&record.flags()), rounds(flagged));
+        lines.extend(paragraph(" ", &text, columns, theme.warning()));
     }
     if !twice.is_empty() {
-        lines.push((format!("measured twice: {} in {}", words(&why), rounds(twice)), theme.dim()));
+        let text = format!("measured twice: {} in {}", words(&why), rounds(twice));
+        lines.extend(paragraph(" ", &text, columns, theme.dim()));
     }
-    let wrapped = |(text, style): (String, Style)| {
-        let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();
-        rows.map(move |row| Line::styled(format!(" {row}"), style)).collect::<Vec<_>>()
-    };
-    lines.into_iter().flat_map(wrapped).collect()
+    lines
 }
 
 /// Why no more rounds follow, if the recipe does not fix their number.

@@ -2,15 +2,17 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::{Focus, bar, below_heading, first_row, heading};
+use super::Focus;
 use crate::report::series::Panel;
 use crate::tui::chart::{Bars, Canvas, Look};
 use crate::tui::plot::{Plot, Selection};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::whatif::{Knob, WhatIf};
+use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::words;
 
 /// Minimum and maximum width of the list beside a chart; the maximum fits the longest name and its value.
@@ -23,12 +25,14 @@ const UNDER: u16 = 16;
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(view) = &state.whatif else { return };
     let area = heading(&title(view, theme), state.focus == Focus::WhatIf, theme, area, buffer);
-    let below = foot(view, theme, area, buffer);
-    let (list, chart) = parts(below);
-    values(view, theme, list, buffer);
+    let foot = foot(view, theme, area);
+    let (list, chart) = parts(view, area, foot.len());
+    values(view, list, theme, buffer);
     if let Some(chart) = chart {
         plot(view, theme).draw(Selection { case: view.case, cursor: None }, chart, buffer);
     }
+    let rows = foot.len() as u16;
+    widgets::lines(foot, below(area.height - rows, area), buffer);
 }
 
 /// `What if · h200, changed · faint: before · Multi-pass scatter`.
@@ -47,27 +51,26 @@ fn title(view: &WhatIf, theme: Theme) -> String {
     parts.join(theme.separator())
 }
 
-/// The areas of the list and of the chart, if there is room for one.
-fn parts(area: Rect) -> (Rect, Option<Rect>) {
-    if area.width >= BESIDE {
+/// The list, and the area of the chart if there is room for one, above `foot` rows.
+fn parts(view: &WhatIf, area: Rect, foot: usize) -> (List, Option<Rect>) {
+    let area = Rect { height: area.height - foot as u16, ..area };
+    let (list, chart) = if area.width >= BESIDE {
         let width = (area.width * 2 / 5).clamp(LIST.0, LIST.1);
-        let list = Rect { width, ..area };
-        return (list, Some(Rect { x: area.x + width + 1, width: area.width - width - 1, ..area }));
-    }
-    if area.height >= UNDER {
+        let chart = Rect { x: area.x + width + 1, width: area.width - width - 1, ..area };
+        (Rect { width, ..area }, Some(chart))
+    } else if area.height >= UNDER {
         let rows = area.height / 3;
-        return (
-            Rect { height: rows, ..area },
-            Some(Rect { y: area.y + rows, height: area.height - rows, ..area }),
-        );
-    }
-    (area, None)
+        (Rect { height: rows, ..area }, Some(below(rows, area)))
+    } else {
+        (area, None)
+    };
+    (List::new(view.knobs.len(), view.selected, list), chart)
 }
 
-/// Draws the name being typed, or the accuracy of the models; returns the area above.
-fn foot(view: &WhatIf, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
+/// The name being typed, or the accuracy of the models, as far as there is room.
+fn foot(view: &WhatIf, theme: Theme, area: Rect) -> Vec<Line<'static>> {
     let columns = usize::from(area.width).saturating_sub(2);
-    let lines: Vec<Line> = match (&view.field, &view.error) {
+    let mut lines: Vec<Line> = match (&view.field, &view.error) {
         (Some(field), error) => {
             let shown = field.shown(columns.saturating_sub(9).max(1), theme);
             let name = Line::styled(format!(" Save as: {shown}"), theme.focus());
@@ -82,44 +85,34 @@ fn foot(view: &WhatIf, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
         }
     };
     // The values take precedence.
-    let rows = (lines.len() as u16).min(area.height.saturating_sub(if view.field.is_some() { 0 } else { 3 }));
-    let above = Rect { height: area.height - rows, ..area };
-    super::lines(lines, Rect { y: above.bottom(), height: rows, ..area }, buffer);
-    above
+    lines.truncate(area.height.saturating_sub(if view.field.is_some() { 0 } else { 3 }).into());
+    lines
 }
 
-fn values(view: &WhatIf, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let first = first_row(view.selected, view.knobs.len(), usize::from(area.height));
-    for (at, (y, knob)) in (area.top()..area.bottom()).zip(view.knobs.iter().skip(first)).enumerate() {
-        let selected = first + at == view.selected;
-        let style = match (view.turned(knob), view.is_idle(knob)) {
+fn values(view: &WhatIf, list: List, theme: Theme, buffer: &mut Buffer) {
+    list.draw(theme.selected(true), buffer, view.knobs.iter(), |knob| {
+        let (turned, idle) = (view.turned(knob), view.is_idle(knob));
+        let style = match (turned, idle) {
             (true, _) => theme.warning(),
             (false, true) => theme.dim(),
-            (false, false) => ratatui::style::Style::default(),
+            (false, false) => Style::default(),
         };
-        let text =
-            row(knob, (view.turned(knob), view.is_idle(knob)), selected, usize::from(area.width), theme);
-        buffer.set_stringn(area.x, y, text, usize::from(area.width), style);
-        if selected {
-            bar(area, y, theme.selected(), buffer);
-        }
-    }
+        Line::styled(row(knob, (turned, idle), usize::from(list.area.width), theme), style)
+    });
 }
 
-/// `> L2 capacity *        60.0 MiB`, or `> cuda pass ∅` for a value that changes nothing here.
-fn row(knob: &Knob, (turned, idle): (bool, bool), selected: bool, columns: usize, theme: Theme) -> String {
-    let marker = if selected { ">" } else { " " };
+/// `L2 capacity *        60.0 MiB`, or `cuda pass ∅` for a value that changes nothing here.
+fn row(knob: &Knob, (turned, idle): (bool, bool), columns: usize, theme: Theme) -> String {
     // Without colours nothing is dim, so a sign says that the value changes nothing here.
     let star = match (turned, idle) {
         (true, _) => " *",
         (false, true) => theme.symbol(" ∅", " (no effect)"),
         (false, false) => "",
     };
-    let value = words::fit(&knob.value, columns.saturating_sub(2), theme);
-    let room = columns.saturating_sub(words::width(&value) + 4);
-    let name = words::fit(&format!("{}{star}", knob.name), room, theme);
-    let gap = " ".repeat((room + 1).saturating_sub(words::width(&name)));
-    format!(" {marker} {name}{gap}{value}")
+    format!(
+        "   {}",
+        words::apart(&format!("{}{star}", knob.name), &knob.value, columns.saturating_sub(3), theme)
+    )
 }
 
 fn plot(view: &WhatIf, theme: Theme) -> Plot<'_> {
@@ -137,15 +130,13 @@ fn plot(view: &WhatIf, theme: Theme) -> Plot<'_> {
     }
 }
 
-/// Selects the value at this row of the screen.
+/// Selects the value at this place of the screen.
 pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
     let Some(view) = &mut state.whatif else { return };
-    let (list, _) = parts(below_heading(area));
-    let first = first_row(view.selected, view.knobs.len(), usize::from(list.height));
-    if list.contains(at.into()) {
-        let wanted = first + usize::from(at.1 - list.y);
-        if wanted < view.knobs.len() {
-            view.selected = wanted;
-        }
+    let area = below(1, area);
+    // The number of lines does not depend on colours and symbols.
+    let (list, _) = parts(view, area, foot(view, Theme::PLAIN, area).len());
+    if let Some(selected) = list.at(at.1).filter(|_| list.area.contains(at.into())) {
+        view.selected = selected;
     }
 }

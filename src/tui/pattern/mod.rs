@@ -7,6 +7,7 @@ pub use look::{COMMANDS, Look, SHOW, SHOW_ASIDE, allows, apply, show};
 pub use question::{Pattern, Picture, Question, Side};
 
 use super::panel::Focus;
+use super::widgets::list::moved;
 
 /// The pattern view and its settings.
 #[derive(Clone, Debug)]
@@ -38,13 +39,11 @@ impl PatternView {
 
     /// Moves down, or up if negative; stops at the end.
     pub fn step(&mut self, by: isize) {
-        let last = self.side().map_or(0, |side| side.touched.sectors.len().saturating_sub(1));
-        self.row = self.row.saturating_add_signed(by).min(last);
+        self.row = moved(self.row, by, self.side().map_or(0, |side| side.touched.sectors.len()));
     }
 
     /// Moves to the right, or to the left if negative.
     fn shift(&mut self, by: isize) {
-        let last = self.side().map_or(0, |side| side.lines[self.line].len().saturating_sub(1));
-        self.column = self.column.saturating_add_signed(by).min(last);
+        self.column = moved(self.column, by, self.side().map_or(0, |side| side.lines[self.line].len()));
     }
 }

@@ -22,7 +22,7 @@ impl Canvas {
     }
 
     /// The bit of a dot in its cell.
-    fn bit(self, x: usize, y: usize) -> u8 {
+    pub fn bit(self, x: usize, y: usize) -> u8 {
         match self {
             Canvas::Braille => BRAILLE[y][x],
             Canvas::HalfBlock => 1 << y,
@@ -30,7 +30,7 @@ impl Canvas {
         }
     }
 
-    fn symbol(self, bits: u8) -> char {
+    pub fn symbol(self, bits: u8) -> char {
         match self {
             Canvas::Braille => char::from_u32(0x2800 + u32::from(bits)).unwrap_or('.'),
             Canvas::HalfBlock => HALVES[usize::from(bits & 3)],

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::Plot;
 use super::legend::Legend;
+use crate::tui::widgets::split;
 
 /// Rows around a grid of panels besides the legend: title, name of x, note or cursor.
 pub const AROUND_GRID: u16 = 3;
@@ -54,11 +55,4 @@ impl Rows {
         (rows.panes, rows.x_title) = below(rows.panes, all >= WITH_X_TITLE);
         rows
     }
-}
-
-/// Splits an area into its first `rows` rows and the others.
-pub fn split(area: Rect, rows: u16) -> (Rect, Rect) {
-    let rows = rows.min(area.height);
-    let top = Rect { height: rows, ..area };
-    (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
 }

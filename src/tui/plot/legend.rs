@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::Plot;
-use crate::report::series::{Guide, Line, ModelKey, NoteKind, guides};
+use crate::report::series::{Line, NoteKind, guides};
 use crate::tui::words;
 
 /// Minimum width of an entry if there are many.
@@ -55,8 +55,10 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     styles.dedup();
     let label = |style: &usize| Some((*style, plot.data.labels.get(*style)?)).filter(|(_, l)| !l.is_empty());
     let mut entries: Vec<Entry> = styles.iter().filter_map(label).map(|(s, l)| entry(plot, s, l)).collect();
-    entries.extend(guides(panels()).into_iter().map(|g| guide(plot, g)));
-    entries.extend(plot.data.models.iter().enumerate().map(|(rank, key)| model(plot, rank, key)));
+    let guides = guides(panels()).into_iter();
+    entries.extend(guides.map(|g| sign(plot, g.style, plot.theme.guide(), &g.words())));
+    let models = plot.data.models.iter().enumerate();
+    entries.extend(models.map(|(rank, key)| sign(plot, key.style, plot.theme.model(rank), &key.words())));
     entries.extend(doubtful(plot));
     if let Some(overlay) = plot.overlay {
         let text = format!("{} baseline: {}", plot.theme.behind(), overlay.name);
@@ -84,17 +86,10 @@ fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
     }
 }
 
-/// `3 ┄ copy, cpu 34.3 GB/s`.
-fn guide(plot: &Plot, guide: &Guide) -> Entry {
-    let text = format!("{}{} {}", before(guide.style), plot.theme.guide(), guide.words());
-    let text = if plot.look.shows(guide.style) { text } else { format!("({text})") };
-    Entry { text, style: plot.theme.dim(), marker: None }
-}
-
-/// `4 · sector, h200`.
-fn model(plot: &Plot, rank: usize, key: &ModelKey) -> Entry {
-    let text = format!("{}{} {}", before(key.style), plot.theme.model(rank), key.words());
-    let text = if plot.look.shows(key.style) { text } else { format!("({text})") };
+/// A guide or a model; a hidden one stands in brackets.
+fn sign(plot: &Plot, style: usize, symbol: &str, words: &str) -> Entry {
+    let text = format!("{}{symbol} {words}", before(style));
+    let text = if plot.look.shows(style) { text } else { format!("({text})") };
     Entry { text, style: plot.theme.dim(), marker: None }
 }
 

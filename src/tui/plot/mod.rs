@@ -24,9 +24,10 @@ use ratatui::layout::Rect;
 use super::chart::overlay::Overlay;
 use super::chart::{Bars, Canvas, Look, Scales};
 use super::theme::Theme;
+use super::widgets::split;
 use super::words;
 use crate::recipe::plan::Scale;
-use crate::report::series::{ChartData, Panel};
+use crate::report::series::{ChartData, MeasuredValue, Panel};
 use frame::Frame;
 use layout::Rows;
 use legend::legend;
@@ -161,7 +162,7 @@ impl Plot<'_> {
         };
         let mut panes = Vec::new();
         for (panel, cell) in panels.iter().zip(cells) {
-            let (title, area) = if panels.len() > 1 { layout::split(cell, 1) } else { (Rect::ZERO, cell) };
+            let (title, area) = if panels.len() > 1 { split(cell, 1) } else { (Rect::ZERO, cell) };
             let Some(shown) = self.data.panels.get(*panel) else { continue };
             let residual = residual.filter(|_| rows.residual.height > 0);
             let frame = pane::frame(shown, scales, self.gutter(scales, residual, rows, area), area);
@@ -254,7 +255,10 @@ impl Plot<'_> {
     fn highlight(&self, pane: &Pane, selection: Selection, buffer: &mut Buffer) {
         let Some(panel) = self.data.panels.get(pane.panel) else { return };
         let frame = &pane.frame;
-        let Some((at, symbol, style)) = self.selected(panel, frame, selection.case) else { return };
+        let mut spots = self.spots(panel, frame);
+        let Some(Spot { at, symbol, style, .. }) = spots.find(|spot| spot.case == selection.case) else {
+            return;
+        };
         if selection.cursor.is_some() {
             self.guide(at, frame, buffer);
         }
@@ -268,25 +272,30 @@ impl Plot<'_> {
         }
     }
 
-    /// The position and the symbol of the selected case.
-    fn selected(&self, panel: &Panel, frame: &Frame, case: usize) -> Option<Spot> {
-        for line in panel.lines.iter().filter(|l| self.look.shows(l.style)) {
-            if let Some(point) = line.points.iter().find(|p| p.value.case == case) {
+    /// The marks of everything that a panel shows of the cases.
+    fn spots<'s>(&'s self, panel: &'s Panel, frame: &'s Frame) -> impl Iterator<Item = Spot> + 's {
+        let lines = panel.lines.iter().filter(|l| self.look.shows(l.style));
+        let lines = lines.flat_map(move |line| {
+            let points = line.points.iter().filter_map(move |point| {
                 let at = pane::place(self, Some(point.x), line.style, &point.value, frame)?;
-                return Some((
-                    at,
-                    pane::symbol(self, line.style, &point.value),
-                    self.theme.series(line.style),
-                ));
-            }
-            if let Some(absent) = line.absent.iter().find(|a| a.case == case) {
+                Some(self.spot(at, line.style, &point.value))
+            });
+            points.chain(line.absent.iter().filter_map(move |absent| {
+                let at = pane::foot_place(self, line.style, absent, frame)?;
                 let (symbol, style) = pane::mark(self, absent);
-                return Some((pane::foot_place(self, line.style, absent, frame)?, symbol, style));
-            }
-        }
-        let reference = panel.references.iter().find(|r| r.value.case == case && self.look.shows(r.style))?;
-        let at = pane::place(self, None, reference.style, &reference.value, frame)?;
-        Some((at, pane::symbol(self, reference.style, &reference.value), self.theme.series(reference.style)))
+                Some(Spot { case: absent.case, at, symbol, style, across: false })
+            }))
+        });
+        let references = panel.references.iter().filter(|r| self.look.shows(r.style));
+        lines.chain(references.filter_map(move |reference| {
+            let at = pane::place(self, None, reference.style, &reference.value, frame)?;
+            Some(Spot { across: true, ..self.spot(at, reference.style, &reference.value) })
+        }))
+    }
+
+    fn spot(&self, at: (u16, u16), style: usize, value: &MeasuredValue) -> Spot {
+        let (symbol, style) = (pane::symbol(self, style, value), self.theme.series(style));
+        Spot { case: value.case, at, symbol, style, across: false }
     }
 
     /// Draws a line through the empty cells of a column.
@@ -300,8 +309,15 @@ impl Plot<'_> {
     }
 }
 
-/// A cell with a symbol and its style.
-type Spot = ((u16, u16), &'static str, ratatui::style::Style);
+/// The mark of a case.
+struct Spot {
+    case: usize,
+    at: (u16, u16),
+    symbol: &'static str,
+    style: ratatui::style::Style,
+    /// Whether the case is a line across the panel.
+    across: bool,
+}
 
 fn copy(from: &Buffer, to: &mut Buffer) {
     let area = from.area.intersection(to.area);

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::pane::{self, Pane};
+use super::pane::Pane;
 use super::{Picture, Plot};
 
 /// A candidate near a cell: squared distance, whether the candidate is a line across the panel, panel and case.
@@ -27,26 +27,14 @@ impl Plot<'_> {
     }
 
     fn near(&self, pane: &Pane, at: (u16, u16)) -> Vec<Near> {
-        let (frame, mut near) = (&pane.frame, Vec::new());
-        let Some(panel) = self.data.panels.get(pane.panel) else { return near };
-        let mut add = |place: Option<(u16, u16)>, everywhere: bool, case: usize| {
-            let distance = place.map(|place| distance(place, at));
-            near.extend(distance.map(|d| (d, everywhere, pane.panel, case)));
-        };
-        for line in panel.lines.iter().filter(|l| self.look.shows(l.style)) {
-            for point in &line.points {
-                let place = pane::place(self, Some(point.x), line.style, &point.value, frame);
-                add(place, false, point.value.case);
-            }
-            for absent in &line.absent {
-                add(pane::foot_place(self, line.style, absent, frame), false, absent.case);
-            }
-        }
-        for reference in panel.references.iter().filter(|r| self.look.shows(r.style)) {
+        let (frame, panel) = (&pane.frame, self.data.panels.get(pane.panel));
+        let spots = panel.into_iter().flat_map(|panel| self.spots(panel, frame));
+        let near = spots.map(|spot| {
             let column = at.0.clamp(frame.area.left(), frame.area.right().saturating_sub(1));
-            add(frame.row(reference.value.y).map(|row| (column, row)), true, reference.value.case);
-        }
-        near
+            let place = if spot.across { (column, spot.at.1) } else { spot.at };
+            (distance(place, at), spot.across, pane.panel, spot.case)
+        });
+        near.collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::report::judged::Judged;
 use crate::run::repeat::Repeat;
 use crate::stats::comparison::Answer;
+use crate::tui::widgets::list::moved;
 
 /// A comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +41,7 @@ impl Sheet {
     }
 
     pub fn step(&mut self, by: isize) {
-        self.selected = self.selected.saturating_add_signed(by).min(self.count().saturating_sub(1));
+        self.selected = moved(self.selected, by, self.count());
     }
 
     /// The line under the cursor as text.

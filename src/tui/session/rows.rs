@@ -3,6 +3,7 @@
 
 use super::Session;
 use crate::run::{Record, SKIPPED, Status};
+use crate::tui::widgets::list::moved;
 
 /// A row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Session {
         };
         let before = rows[..at].iter().filter_map(case).count();
         let all: Vec<usize> = rows.iter().filter_map(case).collect();
-        if let Some(case) = all.get(before.saturating_add_signed(by).min(all.len().saturating_sub(1))) {
+        if let Some(case) = all.get(moved(before, by, all.len())) {
             self.pick(*case);
         }
     }

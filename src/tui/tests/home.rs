@@ -95,7 +95,7 @@ fn named(name: &str) -> KeyCode {
 /// Selects a line of the form.
 fn line(app: &mut App, name: &str) {
     let at = app.state.home.editor.lines.iter().position(|line| line.name == name).expect("the line");
-    app.state.home.editor.select(at);
+    app.state.home.editor.selected = at;
 }
 
 /// Replaces the value of a line.
@@ -266,7 +266,7 @@ fn the_form_says_how_much_of_it_is_not_shown() {
     let end = heading(&mut app, (80, 24));
     assert_eq!(count(&end, " below"), None, "{end}");
     assert!(count(&end, " above").is_some_and(|above| (1..lines).contains(&above)), "{end}");
-    app.state.home.editor.select(lines / 2);
+    app.state.home.editor.selected = lines / 2;
     let middle = heading(&mut app, (80, 24));
     assert!(count(&middle, " above").is_some() && count(&middle, " below").is_some(), "{middle}");
     assert!((1..lines).contains(&below));

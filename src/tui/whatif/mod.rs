@@ -15,6 +15,7 @@ pub use request::{COMMANDS, OPEN, Request, accept, allows, apply, saved};
 
 use super::field::Field;
 use super::panel::Focus;
+use super::widgets::list::moved;
 use crate::case::MODELS;
 use crate::model::{Forecast, Profile, Profiles};
 use crate::recipe::plan::Plan;
@@ -174,7 +175,7 @@ impl WhatIf {
         backends.dedup();
         (self.changed, self.knobs) = knobs::turned(&self.base, &backends, &self.steps);
         self.idle = self.without_effect(&backends);
-        self.selected = self.selected.min(self.knobs.len().saturating_sub(1));
+        self.step(0);
         self.chart = self.predicted(&self.own.instead(self.changed.clone()));
         if self.chart.predicted(|_| true).ne(self.before.predicted(|_| true)) {
             self.chart.lay_before(&self.before);
@@ -269,12 +270,11 @@ impl WhatIf {
 
     /// Moves the selection along the values.
     pub fn step(&mut self, by: isize) {
-        self.selected = self.selected.saturating_add_signed(by).min(self.knobs.len().saturating_sub(1));
+        self.selected = moved(self.selected, by, self.knobs.len());
     }
 
     fn step_panel(&mut self, by: isize) {
-        let last = self.chart.panels.len().saturating_sub(1);
-        self.panel = self.panel.saturating_add_signed(by).min(last);
+        self.panel = moved(self.panel, by, self.chart.panels.len());
     }
 
     fn step_experiment(&mut self, by: isize) {

@@ -2,17 +2,14 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::style::{Color, Style};
+use ratatui::text::Line;
 
 use crate::case::units::three_digits;
+use crate::tui::chart::Canvas;
 use crate::tui::theme::Theme;
-
-/// The characters of heights, from low to high, where there are neither colours nor braille.
-const CHARACTERS: [&str; 10] = [" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"];
-
-/// Bits of Unicode's braille patterns, by row and column of the dot.
-const BRAILLE: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+use crate::tui::widgets::map::{self, CHARACTERS};
+use crate::tui::widgets::{self, below};
 
 /// The order in which dots of a square of four by four light up as a height rises (Bayer 1973).
 const ORDER: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
@@ -66,11 +63,8 @@ fn inside(columns: u32, rows: u32, room: Rect) -> Rect {
     if columns == 0 || rows == 0 || room.width == 0 || height == 0 {
         return Rect { width: 0, height: 0, ..room };
     }
-    let shape = f64::from(columns) / f64::from(rows);
-    let tall = (f64::from(height) * 2.0).min(f64::from(room.width) / shape);
-    let width = ((tall * shape).round() as u16).clamp(1, room.width);
-    let height = ((tall / 2.0).round() as u16).clamp(1, height);
-    Rect { x: room.x + (room.width - width) / 2, y: room.y, width, height }
+    let area = map::fitted(f64::from(columns) / f64::from(rows), Rect { height, ..room });
+    Rect { x: room.x + (room.width - area.width) / 2, ..area }
 }
 
 /// The place in the field, in [0, 1)², of a cell of the room in which it is drawn; `None` beside the picture.
@@ -87,15 +81,9 @@ impl Field<'_> {
     pub fn draw(&self, room: Rect, buffer: &mut Buffer) {
         let area = inside(self.columns, self.rows, room);
         let means = Means::of(self.theme);
-        for y in 0..area.height {
-            for x in 0..area.width {
-                let (symbol, style) = self.cell(means, (x, y), area);
-                let mut bytes = [0; 4];
-                buffer.set_string(area.x + x, area.y + y, symbol.encode_utf8(&mut bytes), style);
-            }
-        }
-        let scale = Rect { y: area.y + area.height, height: u16::from(room.height > area.height), ..room };
-        super::super::lines(self.scale(means), scale, buffer);
+        map::draw(area, buffer, |at| self.cell(means, at, area));
+        let scale = Rect { height: u16::from(room.height > area.height), ..below(area.height, room) };
+        widgets::lines(self.scale(means), scale, buffer);
     }
 
     /// Symbol and style of a cell of the picture.
@@ -106,36 +94,19 @@ impl Field<'_> {
             self.share(self.height(place, (area.width * across, area.height * down))?)
         };
         match means {
-            Means::Halves => self.halves(share(0, 0), share(0, 1)),
-            Means::Characters => (share(0, 0).map_or(' ', character), self.colour(share(0, 0))),
+            Means::Halves => map::halves(self.shade(share(0, 0)), self.shade(share(0, 1))),
+            Means::Characters => (share(0, 0).map_or(' ', character), map::colour(self.shade(share(0, 0)))),
             Means::Dots => {
-                let places = (0..down).flat_map(|j| (0..across).map(move |i| (i, j)));
-                let lit = places.filter(|(i, j)| {
-                    share(*i, *j).is_some_and(|share| {
-                        let order = ORDER[usize::from((y * down + j) % 4)][usize::from((x * across + i) % 4)];
-                        share > (f64::from(order) + 0.5) / 16.0
-                    })
-                });
-                let bits: u32 = lit.map(|(i, j)| BRAILLE[usize::from(j)][usize::from(i)]).sum();
-                (char::from_u32(0x2800 + bits).filter(|_| bits > 0).unwrap_or(' '), Style::default())
+                let lit = |i: u16, j: u16| {
+                    share(i, j).is_some_and(|share| is_lit(share, x * across + i, y * down + j))
+                };
+                (dots(lit), Style::default())
             }
         }
     }
 
-    fn colour(&self, share: Option<f64>) -> Style {
-        let colour = share.and_then(|share| self.theme.shade(share));
-        colour.map_or_else(Style::default, |colour| Style::default().fg(colour))
-    }
-
-    fn halves(&self, upper: Option<f64>, lower: Option<f64>) -> (char, Style) {
-        let shade = |share: Option<f64>| share.and_then(|share| self.theme.shade(share));
-        let style = Style::default();
-        match (shade(upper), shade(lower)) {
-            (None, None) => (' ', style),
-            (Some(upper), None) => ('▀', style.fg(upper)),
-            (None, Some(lower)) => ('▄', style.fg(lower)),
-            (Some(upper), Some(lower)) => ('▀', style.fg(upper).bg(lower)),
-        }
+    fn shade(&self, share: Option<f64>) -> Option<Color> {
+        self.theme.shade(share?)
     }
 
     /// The mean height of the part of the field behind one of `of` places; `None` without a value.
@@ -167,28 +138,32 @@ impl Field<'_> {
         let step = |at: usize| {
             let share = (at as f64 + 0.5) / SCALE as f64;
             match means {
-                Means::Halves => Span::styled("█", self.colour(Some(share))),
-                Means::Characters => Span::styled(character(share).to_string(), self.colour(Some(share))),
-                Means::Dots => Span::raw(dots(share).to_string()),
+                Means::Halves => ('█', map::colour(self.shade(Some(share)))),
+                Means::Characters => (character(share), map::colour(self.shade(Some(share)))),
+                Means::Dots => (dots(|x, y| is_lit(share, x, y)), Style::default()),
             }
         };
         let [from, to] = [low, high].map(three_digits);
-        let ends = (Span::raw(format!(" {from} ")), Span::raw(format!(" {to}")));
-        Some(Line::from([ends.0].into_iter().chain((0..SCALE).map(step)).chain([ends.1]).collect::<Vec<_>>()))
+        Some(map::scale(format!(" {from} "), format!(" {to}"), (0..SCALE).map(step)))
     }
 }
 
 fn character(share: f64) -> char {
     let step = (share * CHARACTERS.len() as f64) as usize;
-    CHARACTERS[step.min(CHARACTERS.len() - 1)].chars().next().unwrap_or(' ')
+    CHARACTERS[step.min(CHARACTERS.len() - 1)]
 }
 
-/// A cell of even height in dots.
-fn dots(share: f64) -> char {
-    let bits = (0..4).flat_map(|y| (0..2).map(move |x| (x, y)));
-    let lit = bits.filter(|(x, y): &(usize, usize)| share > (f64::from(ORDER[*y][*x]) + 0.5) / 16.0);
-    let bits: u32 = lit.map(|(x, y)| BRAILLE[y][x]).sum();
-    char::from_u32(0x2800 + bits).unwrap_or(' ')
+/// Whether the dot at this place lights up for a height.
+fn is_lit(share: f64, x: u16, y: u16) -> bool {
+    share > (f64::from(ORDER[usize::from(y % 4)][usize::from(x % 4)]) + 0.5) / 16.0
+}
+
+/// The character of the dots that are lit; a blank without any.
+fn dots(lit: impl Fn(u16, u16) -> bool) -> char {
+    let all = (0..4).flat_map(|y| (0..2).map(move |x| (x, y)));
+    let bits: u8 =
+        all.filter(|(x, y)| lit(*x, *y)).map(|(x, y)| Canvas::Braille.bit(x.into(), y.into())).sum();
+    if bits == 0 { ' ' } else { Canvas::Braille.symbol(bits) }
 }
 
 #[cfg(test)]
