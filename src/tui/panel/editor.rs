@@ -95,7 +95,7 @@ fn values(editor: &Editor, list: List, focused: bool, theme: Theme, buffer: &mut
         let selected = at == editor.selected;
         let field = editor.field.as_ref().filter(|_| selected);
         let row = row(line, field, names, columns, theme);
-        let wrong = selected.then(|| wrong(editor, columns, theme)).unwrap_or_default();
+        let wrong = if selected { wrong(editor, columns, theme) } else { Vec::new() };
         [vec![row], wrong].concat()
     })
 }

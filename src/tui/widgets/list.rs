@@ -120,10 +120,11 @@ mod tests {
         let area = Rect::new(0, 0, 6, 3);
         let mut buffer = Buffer::empty(area);
         let text = |at: usize| vec![Line::raw(format!("  {at}")); at + 1];
-        let list = List::new(9, 0, area).with_lines_under(0);
+        let list = List::new(9, 1, area).with_lines_under(1);
         assert_eq!(list.draw(Style::default(), &mut buffer, 0..9, text), 2);
         let column: String = (0..3).map(|y| buffer[(2, y)].symbol()).collect();
-        assert_eq!((column.as_str(), buffer[(1, 0)].symbol()), ("011", ">"));
+        assert_eq!((column.as_str(), buffer[(1, 1)].symbol()), ("011", ">"));
+        assert_eq!([0, 1, 2].map(|y| list.at(y)), [Some(0), Some(1), Some(1)]);
     }
 
     #[test]
