@@ -17,7 +17,7 @@
 //! # Rooms
 //!
 //! Each module uses only the modules that its row names, and a row names only modules above it, so there are no
-//! cycles; inside a room, too, no folder uses another one in a circle, except the screens of `tui`. `tests/architecture.rs` reads both tables and enforces them; tests may use anything. A primitive's
+//! cycles; inside a room, too, no folder uses another one in a circle. `tests/architecture.rs` reads both tables and enforces them; tests may use anything. A primitive's
 //! *implementations* are its modules `cpu` and `cuda`, the code that these share in `primitives::cpu` and
 //! `primitives::cuda`, and their list, `primitives::implementations`; everything else in [`primitives`] is
 //! pure. The first six modules of the table and the implementations are the crate `scatterlab-core` in `src/core`,
@@ -39,7 +39,7 @@
 //! | [`run`] | the client of an engine, the loop that drives a plan through it, a run's folder and its records | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
 //! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `shell` |
 //! | [`spatter`] | Spatter's command line: its meaning, and its output (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
-//! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
+//! | [`tui`] | the terminal user interface: event → input → update → view | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
 //! | [`doctor`] | disturbances of measurements on a machine | `case`, `files`, `device`, `engine`, `shell`, `run` |
 //! | [`cli`] | the command line | everything but implementations |
 //!

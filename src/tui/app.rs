@@ -19,6 +19,7 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::{Position, Rect};
 
 use super::calibration::{Calibration, Calibrator};
+use super::commands::Effect;
 use super::home::background_lookups::{BackgroundLookups, Lookups};
 use super::home::jobs::{Jobs, Resolve};
 use super::home::save::{self, Write};
@@ -27,7 +28,7 @@ use super::recipes::RecipeEntry;
 use super::runs::IoWorker;
 use super::state::{Leaving, State};
 use super::theme::Theme;
-use super::update::{Effect, Input, update, wanted};
+use super::update::{Input, update, wanted};
 use super::view::{settle, view};
 use super::wake::Waker;
 use super::whatif::SaveProfile;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::keymap::Keymap;
+use super::key::Keymap;
 use super::theme::{Symbols, Theme, ThemeChoice};
 use crate::files;
 

@@ -1,22 +1,18 @@
 //! The home screen before a run: the filter of the list, changes to a recipe, the queue, and facts about a
-//! recipe. This module changes the state; whatever needs the outside world is requested as an [`Errand`].
+//! recipe. Whatever needs the outside world is requested as an [`Errand`].
 
 pub mod background_lookups;
 pub mod editor;
-mod edits;
-pub mod entering;
+pub mod edits;
 pub mod facts;
 pub mod filter;
 pub mod jobs;
 mod news;
 pub mod queue;
-mod request;
 pub mod save;
 
 pub use edits::Edits;
-pub use entering::{Entering, typed};
-pub use news::{Errand, News, not_started, take, wanted};
-pub use request::{Request, allows, apply};
+pub use news::{Errand, News};
 
 use editor::Editor;
 use facts::Facts;

@@ -1,5 +1,7 @@
 //! Keys as they are typed, written in the configuration, and shown on the screen.
 
+use std::collections::BTreeMap;
+
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::theme::Theme;
@@ -10,6 +12,22 @@ pub struct Key {
     code: KeyCode,
     control: bool,
     alt: bool,
+}
+
+/// The keys that a configuration gives to actions in place of the default ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keymap(BTreeMap<&'static str, Vec<Key>>);
+
+impl Keymap {
+    /// Binds the action of this name to exactly these keys, in every command with that action.
+    pub fn bind(&mut self, action: &'static str, keys: Vec<Key>) {
+        self.0.insert(action, keys);
+    }
+
+    /// The keys that replace an action's default keys.
+    pub fn replaced(&self, action: &str) -> Option<&[Key]> {
+        self.0.get(action).map(Vec::as_slice)
+    }
 }
 
 /// Keys that are not characters. The first name of a key is the one shown on the screen.
@@ -142,24 +160,24 @@ fn code(name: &str) -> Option<KeyCode> {
     (1..=12).contains(&number).then_some(KeyCode::F(number))
 }
 
-/// The key of a character.
-pub const fn char(c: char) -> Key {
-    Key { code: KeyCode::Char(c), control: false, alt: false }
-}
-
-/// The key of a character with the control key held.
-pub const fn control(c: char) -> Key {
-    Key { code: KeyCode::Char(c), control: true, alt: false }
-}
-
-/// A key that is not a character.
-pub const fn key(code: KeyCode) -> Key {
-    Key { code, control: false, alt: false }
-}
-
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// The key of a character.
+    pub fn char(c: char) -> Key {
+        Key { code: KeyCode::Char(c), control: false, alt: false }
+    }
+
+    /// The key of a character with the control key held.
+    pub fn control(c: char) -> Key {
+        Key { code: KeyCode::Char(c), control: true, alt: false }
+    }
+
+    /// A key that is not a character.
+    pub fn key(code: KeyCode) -> Key {
+        Key { code, control: false, alt: false }
+    }
 
     #[test]
     fn names_are_read_as_they_are_written() {

@@ -1,23 +1,24 @@
 //! The terminal user interface: a client of a run, like the headless one.
 //!
-//! An event becomes an `Action`, `update` applies the action to the `State`, and `view` draws the state;
-//! nothing else changes either. The screen shows only the content of the run's [`Record`](crate::run::Record)s.
-//! Each panel lists its commands; dispatch, hint bar and help read the same lists.
+//! An event becomes an `Input`, `update` applies it to the `State`, and `view` draws the state; nothing else changes
+//! either. The screen shows only the content of the run's [`Record`](crate::run::Record)s.
+//!
+//! The modules use each other in one direction: a screen's data (`recipes`, `home`, `runs`, `session`, `pattern`,
+//! `whatif`) knows no application state; `state` holds all of it; `commands` has a row for each key; `panel` draws;
+//! `update` and `app` carry out.
 
 mod app;
 pub mod calibration;
 mod chart;
 mod clip;
-mod command;
+mod commands;
 pub mod config;
-mod controls;
 mod field;
+mod focus;
 mod hold;
 mod home;
 mod key;
-mod keymap;
 mod layout;
-mod live;
 mod log;
 mod machine;
 mod mouse;
@@ -27,8 +28,6 @@ mod panel;
 mod pattern;
 mod plot;
 mod recipes;
-mod refusal;
-mod resume;
 mod runs;
 mod session;
 mod state;
@@ -60,7 +59,8 @@ pub use home::background_lookups::Lookups;
 pub use home::facts::LastRun;
 pub use home::jobs::{Resolve, Wanted};
 pub use recipes::{OWN, RecipeEntry};
-pub use state::{Mode, Remote};
+pub use session::Mode;
+pub use state::Remote;
 pub use whatif::SaveProfile;
 
 use app::App;

@@ -1,11 +1,10 @@
 //! The recipes that can be started, grouped, and the plan of the selected one.
 
-use super::home::filter;
-use super::widgets::list::moved;
-use crate::recipe;
 use std::sync::Arc;
 
+use super::widgets::list::moved;
 use crate::recipe::plan::Plan;
+use crate::recipe::{self, Recipe};
 
 /// The group of recipes from the user's own files.
 pub const OWN: &str = "this folder";
@@ -45,9 +44,27 @@ struct Read {
 impl Read {
     fn new(entry: &RecipeEntry) -> Read {
         let recipe = recipe::parse(&entry.path, &entry.text).ok();
-        let haystack = filter::haystack(entry, recipe.as_ref());
+        let haystack = haystack(entry, recipe.as_ref());
         Read { haystack, hash: recipe::hash(&entry.text), mistaken: recipe.is_none() }
     }
+}
+
+/// The text that the filter searches, in lower case: the recipe's titles, its file, the paper's key, figure and
+/// table, and its primitives. A recipe that cannot be parsed is found only by the title, path and group of its
+/// list entry.
+fn haystack(entry: &RecipeEntry, read: Option<&Recipe>) -> String {
+    let mut words = vec![entry.title.clone(), entry.path.clone(), entry.group.clone()];
+    if let Some(recipe) = read {
+        words.push(recipe.title().to_owned());
+        for draft in &recipe.drafts {
+            words.extend([draft.title.clone(), draft.primitive.name().to_owned()]);
+            let Some(paper) = &draft.paper else { continue };
+            words.push(paper.key.clone());
+            words.extend(paper.figure.as_ref().map(|f| format!("figure {f} fig{f} fig.{f}")));
+            words.extend(paper.table.as_ref().map(|t| format!("table {t} table{t}")));
+        }
+    }
+    words.join("\n").to_lowercase()
 }
 
 /// A row of the list.

@@ -1,20 +1,27 @@
 //! A run as the screen shows it: the ledger of its records and its current state.
 
+mod chart;
 mod events;
 mod look;
+mod options;
+mod pictures;
+mod readout;
 mod rows;
+#[cfg(test)]
+mod tests;
+mod view;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use pictures::{Pictures, Shown as ShownPicture};
+pub use readout::readout;
 pub use rows::Row;
+pub use view::{ChartView, Shown};
 
-use super::chart::ChartView;
 use super::hold::Hold;
-use super::live::Pictures;
 use super::log::Log;
 use super::machine::Machine;
-use super::state::Mode;
 use super::words;
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::recipe::plan::Chart;
@@ -28,6 +35,18 @@ const LATELY: Duration = Duration::from_millis(250);
 
 /// A silence of the engine that is worth a word.
 pub const SILENCE: Duration = Duration::from_secs(10);
+
+/// Source of a session's events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// An engine that measures now.
+    #[default]
+    Run,
+    /// The recorded events of a run's folder, played back over time; nothing is measured.
+    Watch,
+    /// The recorded events of a run's folder, read all at once.
+    Stored,
+}
 
 /// State of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,33 +1,17 @@
-//! The whole state of the terminal user interface: actions change it, and the view draws it.
+//! The whole state of the terminal user interface: commands change it, and the view draws it.
 
 use std::time::Duration;
 
-use super::calibration::{self, Calibration};
-use super::chart::Request;
-use super::command::Action;
-use super::controls;
-use super::home::{self, Home};
-use super::keymap::Keymap;
-use super::live;
-use super::panel::Focus;
-use super::pattern::{self, PatternView};
+use super::calibration::Calibration;
+use super::focus::Focus;
+use super::home::Home;
+use super::key::Keymap;
+use super::pattern::PatternView;
 use super::recipes::{RecipeEntry, Recipes};
-use super::runs::{self, Runs};
-use super::session::{SILENCE, Session};
-use super::whatif::{self, WhatIf};
+use super::runs::Runs;
+use super::session::{Mode, SILENCE, Session};
+use super::whatif::WhatIf;
 use crate::model::Profile;
-
-/// Source of a session's events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// An engine that measures now.
-    #[default]
-    Run,
-    /// The recorded events of a run's folder, played back over time; nothing is measured.
-    Watch,
-    /// The recorded events of a run's folder, read all at once.
-    Stored,
-}
 
 /// Whether the devices panel is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,7 +80,7 @@ pub struct State {
     pub overlay: Option<Overlay>,
     pub leaving: Leaving,
     /// The action that the user must ask for twice, after the first time.
-    pub asked: Option<Action>,
+    pub asked: Option<&'static str>,
     /// The response to the last key, such as why an action is impossible; shown until the next key.
     pub notice: Option<String>,
     /// What is known about calibrating the devices.
@@ -224,62 +208,5 @@ impl State {
             _ => false,
         };
         Focus::ALL.into_iter().filter(there).collect()
-    }
-
-    /// Whether `action` is possible now; the hint bar shows only such actions.
-    pub fn allows(&self, action: Action) -> bool {
-        let session = self.session.as_ref();
-        match action {
-            Action::Control(ask) => controls::allows(self, ask),
-            // While a run is active, the recipe is queued; a stored run has no queue.
-            Action::Start => {
-                (!self.active() || self.mode() == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
-            }
-            Action::Devices => self.focus.is_run() && session.is_some(),
-            Action::Chart(ask) => !self.focus.has_own_screen() && session.is_some_and(|s| allows(s, ask)),
-            Action::Home(ask) => home::allows(self, ask),
-            Action::Runs(ask) => runs::allows(self, ask),
-            Action::Pattern(look) => pattern::allows(self, look),
-            Action::WhatIf(ask) => whatif::allows(self, ask),
-            Action::Live(ask) => live::allows(self, ask),
-            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
-                let still = self.pattern.as_ref().is_some_and(|view| !view.scrolls());
-                self.focus != Focus::Pattern || self.overlay.is_some() || !still
-            }
-            Action::FocusNext | Action::FocusPrevious => self.panels().len() > 1,
-            Action::Back => {
-                self.focus != Focus::Recipes
-                    || self.home.filter.shows()
-                    || self.overlay.is_some()
-                    || self.leaving == Leaving::Asked
-            }
-            Action::Follow => session.is_some_and(|s| s.active() && !s.follow),
-            Action::Fold => session.is_some_and(Session::may_fold),
-            Action::Calibrate => calibration::allows(self),
-            Action::NextPanel | Action::PreviousPanel => session.is_some_and(|s| s.chart().panels.len() > 1),
-            Action::NextExperiment | Action::PreviousExperiment => {
-                session.is_some_and(|s| s.ledger.plan().experiments.len() > 1)
-            }
-            _ => true,
-        }
-    }
-}
-
-/// Whether this request to the chart would have an effect.
-fn allows(session: &Session, ask: Request) -> bool {
-    let look = session.view.look(session.experiment());
-    let zoomed = look.x_part.is_some() || look.y_part.is_some();
-    match ask {
-        Request::ZoomOut
-        | Request::ZoomReset
-        | Request::PanUp
-        | Request::PanDown
-        | Request::PanLeft
-        | Request::PanRight => zoomed,
-        Request::Left | Request::Right => zoomed || session.view.cursor,
-        Request::Line(number) => number <= session.chart().styles(),
-        Request::Before => session.view.overlay().is_some() || session.view.baseline.is_some(),
-        Request::Differences => session.view.overlay().is_some() || session.predicts(),
-        _ => true,
     }
 }

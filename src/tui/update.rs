@@ -1,7 +1,7 @@
 //! Effects of each event on the state. Pure: actions on the outside world are returned.
 
-mod act;
-mod leave;
+mod answers;
+mod news;
 mod pointer;
 
 use std::path::PathBuf;
@@ -11,27 +11,24 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
-use super::calibration::{self, Made};
+use super::calibration::Made;
 use super::chart::baseline::Baseline;
-use super::command::Action;
+use super::commands::everywhere::{BACK, QUIT};
+use super::commands::leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
+use super::commands::run::{self, begin};
+use super::commands::typing::{self, Entering};
+use super::commands::{self, Action, Effect, calibration, live, whatif};
 use super::field::Stroke;
-use super::home::{self, Errand, News};
-use super::live;
-use super::panel::Focus;
-use super::refusal;
-use super::resume;
-use super::runs::{self, Answer, Job};
+use super::focus::Focus;
+use super::home::News;
+use super::runs::Answer;
 use super::session::Session;
-use super::state::State;
-use super::whatif;
+use super::state::{Leaving, State};
 use crate::model::Profile;
 use crate::recipe::plan::Plan;
 use crate::run::Ledger;
-use crate::run::runner::{Control, Message};
+use crate::run::runner::Message;
 
-use act::{act, dismiss};
-pub use act::{shows_run, start};
-use leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use pointer::{click, turn};
 
 /// An event. Moved once, so its size does not matter.
@@ -84,31 +81,6 @@ pub enum Input {
     Tick,
 }
 
-/// An action on the world outside the state.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Start the recipe at this index.
-    Start(usize),
-    /// Send a control message to the run.
-    Send(Control),
-    /// Give the terminal back and suspend.
-    Suspend,
-    /// Carry out a request of the home screen.
-    Home(Errand),
-    /// Read or write stored runs; the answer comes with this number.
-    Request(u64, Job),
-    /// Play the stored run in this folder, `times` times faster than it ran.
-    Play { path: PathBuf, plan: Box<Plan>, times: f64 },
-    /// Measure the device of this backend.
-    Calibrate(String),
-    /// Derive and save the profile of the device that was measured.
-    KeepProfile,
-    /// Ask the terminal to copy a text.
-    Copy(String),
-    /// Save a profile that the user has changed.
-    SaveProfile(Box<Profile>),
-}
-
 /// Processes an event that happened at `now`, and returns what remains to be done.
 pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
     process(state, input, now).or_else(|| live::wanted(state))
@@ -120,18 +92,18 @@ fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
         Input::Act(action) => return act(state, action),
         Input::OtherKey(key) => {
             dismiss(state);
-            state.notice = refusal::elsewhere(state, key);
+            state.notice = commands::elsewhere(state, key);
         }
         Input::Typed(stroke) => {
             dismiss(state);
-            home::typed(state, stroke);
+            typing::typed(state, stroke);
         }
         Input::Pasted(text) => {
             dismiss(state);
             pasted(state, &text);
         }
-        Input::Home(news) => return home::take(state, news),
-        Input::Answer(ticket, answer) => return runs::take(state, ticket, answer),
+        Input::Home(news) => return news::take(state, news),
+        Input::Answer(ticket, answer) => return answers::take(state, ticket, answer),
         Input::Click { panel, area, column, row } => {
             if let Some(effect) = click(state, panel, area, (column, row)) {
                 return Some(effect);
@@ -154,15 +126,15 @@ fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
         Input::Started { recipe, plan, folder } => started(state, recipe, *plan, folder),
         Input::Played { plan, folder, times } => {
             begin(state, Session::new(None, Ledger::new(*plan), folder, now));
-            runs::playing(state, times);
+            answers::playing(state, times);
         }
         Input::Replaying { plan, folder, baseline, remark } => {
-            runs::replay::started(state, *plan, folder, &baseline, remark.as_deref());
+            answers::replaying(state, *plan, folder, &baseline, remark.as_deref());
         }
         Input::Calibrating { backend, plan, folder } => calibration::started(state, backend, *plan, folder),
         Input::Calibrated(made) => calibration::finished(state, made),
-        Input::NotStarted(reason) => home::not_started(state, &reason),
-        Input::WentOn { ledger, folder } => resume::went_on(state, *ledger, folder),
+        Input::NotStarted(reason) => news::not_started(state, &reason),
+        Input::WentOn { ledger, folder } => run::went_on(state, *ledger, folder),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
         Input::Tick => {
             state.runs.settle();
@@ -173,14 +145,46 @@ fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
     None
 }
 
+/// Does what a key is bound to, or tells why that is not possible.
+fn act(state: &mut State, action: Action) -> Option<Effect> {
+    let (leaves, confirmed) = (state.leaving == Leaving::Asked, state.asked == Some(action.name));
+    if QUIT.is(&action) {
+        return (action.run)(state);
+    }
+    dismiss(state);
+    // The first press only withdraws the question whether to quit.
+    if BACK.is(&action) && leaves {
+        return None;
+    }
+    // What a key of the chart can do depends on the newest results.
+    state.session.iter_mut().for_each(Session::refresh);
+    match (action.allowed)(state) {
+        Err(why) => state.notice = Some(why.into_owned()).filter(|why| !why.is_empty()),
+        Ok(()) => match (action.asks)(state, &action.key(&state.keymap)).filter(|_| !confirmed) {
+            None => return (action.run)(state),
+            question => (state.asked, state.notice) = (Some(action.name), question),
+        },
+    }
+    None
+}
+
+/// Withdraws the notice, and the questions whether to quit or to cancel.
+fn dismiss(state: &mut State) {
+    state.notice = None;
+    state.asked = None;
+    if state.leaving == Leaving::Asked {
+        state.leaving = Leaving::No;
+    }
+}
+
 /// Types a pasted line into the open text field. Without one nothing happens: letters of a text are no keys.
 fn pasted(state: &mut State, text: &str) {
-    if home::Entering::now(state).is_none() {
+    if Entering::now(state).is_none() {
         state.notice = Some("pasted text is taken only where a text is typed".to_owned());
         return;
     }
     let line = text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c });
-    line.for_each(|c| home::typed(state, Stroke::Char(c)));
+    line.for_each(|c| typing::typed(state, Stroke::Char(c)));
 }
 
 fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
@@ -198,22 +202,9 @@ fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
     }
 }
 
-/// Shows this session on the run screen from now on.
-pub fn begin(state: &mut State, mut session: Session) {
-    runs::stopped(&mut state.runs);
-    let stored = session.recipe.and_then(|recipe| state.home.facts.baseline(recipe));
-    session.come_after(state.run(), stored);
-    if let Some(text) = runs::chart::lay_chosen(&state.runs, &mut session) {
-        state.notice = Some(text);
-    }
-    state.live = None;
-    state.session = Some(session);
-    state.focus = Focus::Cases;
-}
-
 /// The next request of the home screen.
 pub fn wanted(state: &State) -> Option<Effect> {
-    home::wanted(state).map(Effect::Home)
+    news::wanted(state).map(Effect::Home)
 }
 
 fn receive(state: &mut State, message: Message) -> Option<Effect> {
@@ -229,7 +220,7 @@ fn receive(state: &mut State, message: Message) -> Option<Effect> {
             recipe.into_iter().for_each(|recipe| state.home.facts.ran(recipe));
         }
     }
-    if over && let Some(effect) = calibration::over(state).or_else(|| runs::replay::over(state)) {
+    if over && let Some(effect) = calibration::over(state).or_else(|| answers::replayed(state)) {
         return Some(effect);
     }
     unattended(state)

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::calibration;
+use super::commands::calibration;
 use super::layout::{Areas, SMALLEST};
 use super::panel::{self, Focus};
 use super::state::{Overlay, State};

@@ -7,9 +7,10 @@ use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 
 use super::{App, Incoming};
 use crate::run::runner::Message;
-use crate::tui::command::{self, Action};
+use crate::tui::commands;
+use crate::tui::commands::everywhere::{BACK, QUIT, SUSPEND};
+use crate::tui::commands::typing::Entering;
 use crate::tui::field::Stroke;
-use crate::tui::home::Entering;
 use crate::tui::home::background_lookups::BackgroundLookups;
 use crate::tui::mouse;
 use crate::tui::runs::{self, Answer, IoWorker};
@@ -33,7 +34,7 @@ impl App {
                 Some(input) => input,
                 None => return,
             },
-            Incoming::Suspend => Input::Act(Action::Suspend),
+            Incoming::Suspend => Input::Act(SUSPEND.actions[0]),
             Incoming::Resized | Incoming::Continued => Input::Tick,
             Incoming::Terminate => Input::Terminate,
         };
@@ -43,14 +44,14 @@ impl App {
     /// A key for the text being typed, or a command.
     fn meaning(&self, key: KeyEvent) -> Input {
         let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
-        let act = || command::action(&self.state, key).map_or(Input::OtherKey(key), Input::Act);
+        let act = || commands::action(&self.state, key).map_or(Input::OtherKey(key), Input::Act);
         typed.unwrap_or_else(act)
     }
 
     /// Whether this key must wait for the pattern view that was just asked for: typed ahead, it is meant for the
     /// view. Leaving does not wait.
     fn waits_for_pattern(&mut self, key: KeyEvent) -> bool {
-        let leaves = matches!(self.meaning(key), Input::Act(Action::Quit | Action::Back | Action::Suspend));
+        let leaves = matches!(self.meaning(key), Input::Act(action) if [QUIT, BACK, SUSPEND].iter().any(|out| out.is(&action)));
         let waits = self.state.runs.awaits(runs::Awaited::Touching) && self.deferred.len() < BURST;
         if leaves {
             self.deferred.clear();

@@ -8,11 +8,13 @@ use super::App;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::run::playback::{Speed, WatchRunner};
 use crate::run::runner::{Runner, Running};
+use crate::tui::commands::Effect;
 use crate::tui::home::background_lookups::BackgroundLookups;
 use crate::tui::home::jobs::{Kind, Outcome};
+use crate::tui::panel::samples;
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::runs::{Answer, IoWorker, Job};
-use crate::tui::update::{Effect, Input};
+use crate::tui::update::Input;
 use crate::tui::wake;
 
 impl App {
@@ -42,6 +44,7 @@ impl App {
                 }
             }
             Effect::Copy(text) => self.clip = Some(text),
+            Effect::CopyValues => self.clip = self.state.session.as_ref().and_then(samples::text),
             Effect::Play { path, plan, times } => {
                 let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);
                 self.apply(input, now);

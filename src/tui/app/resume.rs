@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::App;
 use crate::run::Interrupted;
-use crate::tui::runs::replay::Replayable;
+use crate::tui::runs::Replayable;
 use crate::tui::update::Input;
 
 impl App {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Config;
 use super::read::{SYMBOLS, THEMES};
-use crate::tui::command::{self, Action, Command};
+use crate::tui::commands;
 use crate::tui::key::Key;
 
 /// YAML that [`parse`](super::parse) reads as the same configuration. `place` is the path that the file is
@@ -52,24 +52,20 @@ fn setting(text: &mut String, key: &str, value: &str, default: bool) {
 }
 
 fn keys(text: &mut String, config: &Config) {
-    let mut seen: Vec<Action> = Vec::new();
-    for (title, command) in command::listed() {
-        for action in command.actions() {
-            if seen.contains(&action) {
+    let mut seen = Vec::new();
+    for (title, command) in commands::listed() {
+        for action in command.actions {
+            if seen.contains(action) {
                 continue;
             }
-            seen.push(action);
-            let replaced = config.keymap.replaced(action);
-            let keys = replaced.map_or_else(|| defaults(command, action), <[Key]>::to_vec);
+            seen.push(*action);
+            let replaced = config.keymap.replaced(action.name);
+            let keys = replaced.map_or_else(|| action.own_keys(), <[Key]>::to_vec);
             let sign = if replaced.is_some() { "" } else { "# " };
-            let setting = format!("  {sign}{}: {}", action.name(), listed(&keys));
+            let setting = format!("  {sign}{}: {}", action.name, listed(&keys));
             let _ = writeln!(text, "{setting:<38} # {title}: {}", command.name);
         }
     }
-}
-
-fn defaults(command: &Command, action: Action) -> Vec<Key> {
-    command.bindings.iter().filter(|(_, a)| *a == action).map(|(key, _)| *key).collect()
 }
 
 fn listed(keys: &[Key]) -> String {

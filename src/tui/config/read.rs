@@ -3,9 +3,9 @@
 
 use super::Config;
 use crate::recipe::{Content, ErrorKind, Key as Word, Mistake, Node, Place, RecipeError, locate_place, read};
-use crate::tui::command::{self, Action};
-use crate::tui::key::{ACCEPTED, Key};
-use crate::tui::keymap::Clash;
+use crate::tui::commands::everywhere::{CLOSE_HELP, QUIT};
+use crate::tui::commands::{self, Action, Scope};
+use crate::tui::key::{ACCEPTED, Key, Keymap};
 use crate::tui::theme::{Symbols, ThemeChoice};
 
 /// The keys at the top level.
@@ -84,17 +84,17 @@ fn truth(node: &Node, at: &str) -> Result<bool, Mistake> {
 }
 
 fn keys(node: &Node, config: &mut Config) -> Result<(), Mistake> {
-    let actions = command::actions();
-    let names: Vec<&str> = actions.iter().map(|action| action.name()).collect();
+    let actions = commands::actions();
+    let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
     let mut places = Vec::new();
     for (word, node) in entries(node, "keys")? {
-        let action = actions.iter().copied().find(|action| action.name() == word.text);
+        let action = actions.iter().copied().find(|action| action.name == word.text);
         let action = action.ok_or_else(|| Mistake::unknown_key(word.place, "keys", &word.text, &names))?;
         let bound = bound(action, node)?;
-        config.keymap.bind(action, bound);
+        config.keymap.bind(action.name, bound);
         places.push((action, word.place));
     }
-    match config.keymap.clash() {
+    match clash(&config.keymap) {
         Some(clash) => Err(clashing(&clash, &places)),
         None => Ok(()),
     }
@@ -102,12 +102,12 @@ fn keys(node: &Node, config: &mut Config) -> Result<(), Mistake> {
 
 /// One key or a list of keys; an empty list leaves the action without a key.
 fn bound(action: Action, node: &Node) -> Result<Vec<Key>, Mistake> {
-    let at = format!("keys.{}", action.name());
+    let at = format!("keys.{}", action.name);
     let keys = match &node.content {
         Content::List(items) => items.iter().map(|item| one(item, &at)).collect::<Result<Vec<_>, _>>()?,
         _ => vec![one(node, &at)?],
     };
-    if keys.is_empty() && action == Action::Quit {
+    if keys.is_empty() && QUIT.is(&action) {
         return Err(Mistake::invalid(node.place, &at, format!("needs a key; accepted: {ACCEPTED}")));
     }
     Ok(keys)
@@ -135,10 +135,42 @@ fn clashing(clash: &Clash, places: &[(Action, Place)]) -> Mistake {
     let message = format!(
         "`{}` is {} in {} already; accepted: a free key such as {}, or another one for {}",
         clash.key.name(),
-        other.name(),
+        other.name,
         clash.scope,
         free.join(" "),
-        other.name()
+        other.name
     );
-    Mistake::new(place, ErrorKind::Invalid { at: format!("keys.{}", blamed.name()), message })
+    Mistake::new(place, ErrorKind::Invalid { at: format!("keys.{}", blamed.name), message })
+}
+
+/// Two actions on one key in the same scope.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Clash {
+    pub key: Key,
+    /// The more specific action comes first.
+    pub actions: [Action; 2],
+    /// Title of the panel in which the clash occurs.
+    pub scope: &'static str,
+    /// Letters that are free in that panel.
+    pub free: Vec<char>,
+}
+
+/// The first key that has two meanings in one panel.
+pub(super) fn clash(keymap: &Keymap) -> Option<Clash> {
+    commands::scopes().into_iter().find_map(|scope| clash_in(keymap, &scope))
+}
+
+fn clash_in(keymap: &Keymap, scope: &Scope) -> Option<Clash> {
+    let commands = scope.lists.iter().copied().flatten();
+    let bindings: Vec<(Key, Action)> = commands.flat_map(|c| c.bindings(keymap)).collect();
+    let twice = |(at, (key, action)): (usize, &(Key, Action))| {
+        let (_, other) = bindings[..at].iter().find(|(k, a)| k == key && a != action)?;
+        // In the help, closing it takes precedence over leaving the program.
+        let closes = CLOSE_HELP.actions.contains(other) && QUIT.is(action);
+        (!closes).then_some((*key, [*other, *action]))
+    };
+    let (key, actions) = bindings.iter().enumerate().find_map(twice)?;
+    let taken = |c: &char| bindings.iter().any(|(key, _)| key.letter() == Some(*c));
+    let free = ('a'..='z').filter(|c| !taken(c)).collect();
+    Some(Clash { key, actions, scope: scope.title, free })
 }

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
+use super::read::clash;
 use super::*;
-use crate::tui::command::{self, Action};
-use crate::tui::controls::Request;
-use crate::tui::key::{Key, char, control};
+use crate::tui::commands::{self, everywhere::MOVE};
+use crate::tui::key::Key;
+use crate::tui::key::tests::{char, control};
+use crate::tui::tests::named;
 
 fn mistake(text: &str) -> String {
     let error = parse("c.yaml", text).expect_err("a mistake").to_string();
@@ -29,10 +31,10 @@ fn everything_can_be_set() {
     let config = parse("c.yaml", text).expect("a configuration");
     assert_eq!((config.theme, config.symbols, config.mouse), (ThemeChoice::Light, Symbols::Ascii, false));
     let keys = |action| config.keymap.replaced(action).map(<[Key]>::to_vec);
-    assert_eq!(keys(Action::Control(Request::Cancel)), Some(vec![char('C')]));
-    assert_eq!(keys(Action::FocusNext).map(|keys| keys[1]), Some(control('n')));
-    assert_eq!((keys(Action::Follow), keys(Action::Help)), (Some(vec![char('1')]), Some(Vec::new())));
-    assert_eq!(keys(Action::Quit), None);
+    assert_eq!(keys("cancel"), Some(vec![char('C')]));
+    assert_eq!(keys("next-panel").map(|keys| keys[1]), Some(control('n')));
+    assert_eq!((keys("follow"), keys("help")), (Some(vec![char('1')]), Some(Vec::new())));
+    assert_eq!(keys("quit"), None);
 }
 
 #[test]
@@ -101,7 +103,7 @@ fn a_file_that_was_asked_for_must_be_there() {
 
 #[test]
 fn every_action_has_a_name_of_its_own() {
-    let mut names: Vec<&str> = command::actions().iter().map(|action| action.name()).collect();
+    let mut names: Vec<&str> = commands::actions().iter().map(|action| action.name).collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
@@ -137,16 +139,16 @@ proptest! {
         mouse: bool,
     ) {
         let mut config = Config { theme, mouse, ..Config::default() };
-        let actions = command::actions();
+        let actions = commands::actions();
         for (at, keys) in bound {
-            config.keymap.bind(actions[at % actions.len()], keys);
+            config.keymap.bind(actions[at % actions.len()].name, keys);
         }
-        prop_assume!(config.keymap.clash().is_none());
+        prop_assume!(clash(&config.keymap).is_none());
         let text = print(&config, Some(Path::new("/c.yaml")), false);
         let read = parse("c.yaml", &text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
         prop_assert_eq!((read.theme, read.mouse), (config.theme, config.mouse));
         for action in actions {
-            prop_assert_eq!(read.keymap.replaced(action), config.keymap.replaced(action));
+            prop_assert_eq!(read.keymap.replaced(action.name), config.keymap.replaced(action.name));
         }
     }
 }
@@ -168,10 +170,45 @@ fn the_defaults_without_their_signs_are_the_defaults_too() {
             })
             .collect();
     let read = parse("c.yaml", &settings.join("\n")).expect("a configuration");
-    assert_eq!(read.keymap.clash(), None);
+    assert_eq!(clash(&read.keymap), None);
     // Overlays have fewer keys that quit.
     let over = ["Help", "Typing", "Export"];
-    for (_, command) in command::listed().into_iter().filter(|(title, _)| !over.contains(title)) {
-        assert_eq!(read.keymap.bindings(command), command.bindings, "{}", command.name);
+    for (_, command) in commands::listed().into_iter().filter(|(title, _)| !over.contains(title)) {
+        assert_eq!(command.bindings(&read.keymap), command.bindings(&Keymap::default()), "{}", command.name);
     }
+}
+
+#[test]
+fn the_default_keys_are_keys_and_none_has_two_meanings() {
+    for command in commands::scopes().into_iter().flat_map(|scope| scope.lists).flatten() {
+        for action in command.actions {
+            assert_eq!(action.own_keys().len(), action.keys.split(' ').count(), "{}", action.name);
+        }
+    }
+    assert_eq!(clash(&Keymap::default()), None);
+}
+
+#[test]
+fn keys_of_several_actions_alternate() {
+    let mut keymap = Keymap::default();
+    keymap.bind("down", vec![char('n'), control('n'), char('s')]);
+    keymap.bind("up", vec![char('p')]);
+    let keys: Vec<String> = MOVE.bindings(&keymap).iter().map(|(key, _)| key.name()).collect();
+    assert_eq!(keys, ["n", "p", "Ctrl-n", "s"]);
+    assert_eq!(named("up").key(&keymap), "p");
+    keymap.bind("up", Vec::new());
+    assert_eq!(named("up").key(&keymap), "up");
+}
+
+#[test]
+fn one_key_for_two_actions_of_a_panel_is_a_clash_and_a_swap_is_not() {
+    let mut keymap = Keymap::default();
+    keymap.bind("cancel", vec![char('j')]);
+    let found = clash(&keymap).expect("j moves");
+    assert_eq!((found.key, found.actions), (char('j'), [named("down"), named("cancel")]));
+    assert!(found.free.contains(&'y') && !found.free.contains(&'j'));
+    keymap.bind("cancel", vec![char('q')]);
+    assert!(clash(&keymap).is_some());
+    keymap.bind("quit", vec![char('x'), control('c')]);
+    assert_eq!(clash(&keymap), None);
 }

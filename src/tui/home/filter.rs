@@ -1,8 +1,7 @@
 //! The words that narrow the list of recipes.
 
-use crate::recipe::Recipe;
 use crate::tui::field::Field;
-use crate::tui::recipes::{RecipeEntry, Recipes};
+use crate::tui::recipes::Recipes;
 
 /// The text typed after the slash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,28 +24,11 @@ impl Filter {
     }
 }
 
-/// The text that the filter searches, in lower case: the recipe's titles, its file, the paper's key, figure and
-/// table, and its primitives. A recipe that cannot be parsed is found only by the title, path and group of its
-/// list entry.
-pub fn haystack(entry: &RecipeEntry, read: Option<&Recipe>) -> String {
-    let mut words = vec![entry.title.clone(), entry.path.clone(), entry.group.clone()];
-    if let Some(recipe) = read {
-        words.push(recipe.title().to_owned());
-        for draft in &recipe.drafts {
-            words.extend([draft.title.clone(), draft.primitive.name().to_owned()]);
-            let Some(paper) = &draft.paper else { continue };
-            words.push(paper.key.clone());
-            words.extend(paper.figure.as_ref().map(|f| format!("figure {f} fig{f} fig.{f}")));
-            words.extend(paper.table.as_ref().map(|t| format!("table {t} table{t}")));
-        }
-    }
-    words.join("\n").to_lowercase()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::recipe::shipped::shipped;
+    use crate::tui::recipes::RecipeEntry;
 
     fn recipes() -> Recipes {
         let entry = |path: &str, text: &str| RecipeEntry {

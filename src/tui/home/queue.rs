@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::recipe::plan::Overrides;
-use crate::tui::panel::Focus;
 use crate::tui::recipes::RecipeEntry;
-use crate::tui::state::State;
 use crate::tui::widgets::list::moved;
 
 /// Maximum length of the queue: a key held down must not fill the memory.
@@ -51,50 +49,27 @@ impl Queue {
         self.selected = moved(self.selected, by, self.items.len());
     }
 
+    /// Appends a run.
+    ///
+    /// # Errors
+    /// If too many wait.
+    pub fn add(&mut self, item: Item) -> Result<(), String> {
+        if self.items.len() == MOST {
+            return Err(format!("{MOST} runs wait already"));
+        }
+        self.items.push_back(item);
+        Ok(())
+    }
+
+    /// Removes the selected run.
+    pub fn remove(&mut self) {
+        self.items.remove(self.selected);
+        self.step(0);
+    }
+
     /// Takes out the first run, which is about to start.
     pub fn next(&mut self) {
         self.starting = self.items.pop_front();
         self.selected = self.selected.saturating_sub(1);
-    }
-}
-
-/// Queues the selected recipe with its current changes.
-pub fn add(state: &mut State) {
-    let (Some(recipe), Some(entry)) = (state.recipes.selected(), state.recipes.entry()) else { return };
-    if let Some(Err(_)) = state.recipes.plan() {
-        state.notice = Some("this recipe has a mistake and cannot be queued".to_owned());
-        return;
-    }
-    let item = Item { recipe, entry: entry.clone(), overrides: state.home.edits.of(recipe) };
-    let busy = state.busy();
-    let queue = &mut state.home.queue;
-    if queue.items.len() == MOST {
-        state.notice = Some(format!("{MOST} runs wait already"));
-        return;
-    }
-    if busy || !queue.is_empty() {
-        state.notice = Some(format!("queued: {}", item.label()));
-    }
-    queue.items.push_back(item);
-}
-
-/// Removes the selected run.
-pub fn remove(state: &mut State) {
-    let queue = &mut state.home.queue;
-    queue.items.remove(queue.selected);
-    queue.step(0);
-    leave_empty(state);
-}
-
-/// Removes all runs.
-pub fn clear(state: &mut State) {
-    state.home.queue = Queue::default();
-    leave_empty(state);
-}
-
-/// Moves the focus away from an empty queue, which has no panel.
-pub fn leave_empty(state: &mut State) {
-    if state.home.queue.is_empty() && state.focus == Focus::Queue {
-        state.focus = Focus::Recipes;
     }
 }

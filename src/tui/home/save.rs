@@ -10,7 +10,6 @@ use crate::recipe::{self, loses_comments};
 use crate::run::writes::draft;
 use crate::tui::field::Field;
 use crate::tui::recipes::{OWN, RecipeEntry};
-use crate::tui::state::State;
 
 /// The dialog for the file name under which a recipe is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,17 +64,6 @@ pub enum NotSaved {
     Exists(Existing),
     /// The reason in one line.
     Because(String),
-}
-
-/// Opens the dialog for the file name.
-pub fn ask(state: &mut State) {
-    let (Some(recipe), Some(entry)) = (state.recipes.selected(), state.recipes.entry()) else { return };
-    if let Some(Err(_)) = state.recipes.plan() {
-        state.notice = Some("this recipe has a mistake and cannot be saved".to_owned());
-        return;
-    }
-    let field = Field::offer(&format!("{}-edited.yaml", entry.name()));
-    state.home.saving = Some(Saving { recipe, field, exists: None, error: None });
 }
 
 /// Writes the recipe with its changes to a file. The new text has the same meaning.
@@ -164,43 +152,6 @@ fn put(draft: &Path, path: &Path, overwrite: bool) -> io::Result<()> {
             let _ = fs::remove_file(path);
         }
     })
-}
-
-/// Processes the outcome of saving.
-pub fn saved(state: &mut State, outcome: Result<RecipeEntry, NotSaved>) {
-    let Some(saving) = &mut state.home.saving else { return };
-    match outcome {
-        Ok(entry) => {
-            let recipe = saving.recipe;
-            let old = state.recipes.entries().get(recipe);
-            let lost = old.is_some_and(|old| loses_comments(&old.text, &entry.text));
-            let lost = if lost { "; comments that no longer fit are left out" } else { "" };
-            state.notice = Some(format!("saved as {}{lost}", entry.path));
-            state.home.saving = None;
-            add(state, recipe, entry);
-        }
-        Err(NotSaved::Exists(existing)) => saving.exists = Some(existing),
-        Err(NotSaved::Because(reason)) => saving.error = Some(reason),
-    }
-}
-
-/// Adds the new recipe to the list and selects it. Its text contains the changes now.
-fn add(state: &mut State, from: usize, entry: RecipeEntry) {
-    state.home.edits.forget(from);
-    state.recipes.forget(from);
-    state.home.facts.forget(from);
-    let index = state.recipes.add(entry);
-    state.home.edits.forget(index);
-    state.home.facts.forget(index);
-    state.home.filter.apply(&mut state.recipes);
-    if !state.recipes.shown().contains(&index) {
-        state.home.filter = super::filter::Filter::default();
-        state.home.filter.apply(&mut state.recipes);
-    }
-    state.recipes.select(index);
-    if state.focus == crate::tui::panel::Focus::Editor {
-        super::editor::open(state);
-    }
 }
 
 #[cfg(test)]

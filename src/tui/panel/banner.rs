@@ -4,13 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::tui::command::Action;
-use crate::tui::controls::Request;
-use crate::tui::keymap::Keymap;
-use crate::tui::resume;
+use crate::tui::commands::everywhere::{BACK, QUIT};
+use crate::tui::commands::run::{CANCEL, RESUME, cut_short};
 use crate::tui::runs::Purpose;
-use crate::tui::session::{Phase, Session};
-use crate::tui::state::{Leaving, Mode, State};
+use crate::tui::session::{Mode, Phase, Session};
+use crate::tui::state::{Leaving, State};
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
@@ -27,11 +25,11 @@ pub fn text(state: &State) -> Option<(String, bool)> {
     }
     match state.leaving {
         Leaving::Asked => {
-            let (quit, back) = (state.keymap.name(Action::Quit), state.keymap.name(Action::Back));
+            let (quit, back) = (QUIT.key(state), BACK.key(state));
             return Some((format!("A run is active. {quit} again: cancel it and quit. {back}: stay."), true));
         }
         Leaving::Waiting { .. } => {
-            let quit = state.keymap.name(Action::Quit);
+            let quit = QUIT.key(state);
             return Some((format!("Waiting for the run to end. {quit} again: quit at once."), false));
         }
         Leaving::No | Leaving::Now => {}
@@ -48,26 +46,26 @@ pub fn text(state: &State) -> Option<(String, bool)> {
         return Some((notice.clone(), false));
     }
     if let Some(name) = &state.home.preparing {
-        let back = state.keymap.name(Action::Back);
+        let back = BACK.key(state);
         return Some((
             format!("Resolving the cases of {name} before it starts. {back}: do not start it."),
             false,
         ));
     }
-    state.run().and_then(|run| of_session(run, &state.keymap)).or_else(|| cut_short(state))
+    state.run().and_then(|run| of_session(run, state)).or_else(|| incomplete(state))
 }
 
 /// How to resume a run that was just cancelled.
-fn cut_short(state: &State) -> Option<(String, bool)> {
+fn incomplete(state: &State) -> Option<(String, bool)> {
     let ours = state.focus.is_run() && state.run().is_some_and(|run| run.mode == Mode::Run);
-    resume::cut_short(state).filter(|_| ours)?;
-    let key = state.keymap.name(Action::Control(Request::Resume));
+    cut_short(state).filter(|_| ours)?;
+    let key = RESUME.key(state);
     Some((format!("The run is not complete. {key}: resume it."), false))
 }
 
-fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {
+fn of_session(session: &Session, state: &State) -> Option<(String, bool)> {
     match &session.phase {
-        Phase::Dead { reason, case } => Some((dead(session, keymap, reason, *case), true)),
+        Phase::Dead { reason, case } => Some((dead(session, state, reason, *case), true)),
         Phase::Broken(reason) if session.mode == Mode::Watch => {
             Some((format!("The stored run could not be read any further: {reason}"), true))
         }
@@ -78,9 +76,9 @@ fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {
     }
 }
 
-fn dead(session: &Session, keymap: &Keymap, reason: &str, case: Option<usize>) -> String {
+fn dead(session: &Session, state: &State, reason: &str, case: Option<usize>) -> String {
     let at = case.map(|case| format!(" at {}", session.name(case))).unwrap_or_default();
-    let [resume, cancel] = [Request::Resume, Request::Cancel].map(|ask| keymap.name(Action::Control(ask)));
+    let [resume, cancel] = [RESUME, CANCEL].map(|command| command.key(state));
     format!("Engine died{at}: {reason}. {resume}: continue in a fresh engine, {cancel}: end the run.")
 }
 

@@ -12,31 +12,11 @@ use super::Focus;
 use super::case_names::CaseNames;
 use crate::report::quantities;
 use crate::run::{Record, Status};
-use crate::tui::command::{self, Action, Command, char};
-use crate::tui::runs::request;
 use crate::tui::session::{Row, Session};
 use crate::tui::state::State;
 use crate::tui::theme::{DOUBTFUL, FAILED, Theme};
 use crate::tui::widgets::{self, List, below, heading};
-use crate::tui::{calibration, pattern, whatif, words};
-
-pub const COMMANDS: &[Command] = &[
-    command::MOVE,
-    command::SKIP,
-    command::AGAIN,
-    command::EXPERIMENTS,
-    command::PANELS,
-    command::FOLLOW,
-    FOLD,
-    calibration::CALIBRATE,
-    request::EXPORT,
-    request::COPY_ASIDE,
-    request::REPLAY_ASIDE,
-    pattern::SHOW_ASIDE,
-    whatif::OPEN,
-    command::ENDS,
-    command::PAGES,
-];
+use crate::tui::words;
 
 /// Symbols of the states, in Unicode and in ASCII, and their meanings.
 pub const MARKS: &[(&str, &str, &str)] = &[
@@ -48,14 +28,6 @@ pub const MARKS: &[(&str, &str, &str)] = &[
     (FAILED.0, FAILED.1, "failed"),
     ("–", "-", "n/a"),
 ];
-
-/// Lists the cases that cannot run one by one, or in one row again.
-const FOLD: Command = Command {
-    bindings: &[(char('n'), Action::Fold)],
-    hinted: 1,
-    name: "n/a",
-    help: "list the cases that cannot run here one by one, or in one row",
-};
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };

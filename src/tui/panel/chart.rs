@@ -1,163 +1,20 @@
 //! The live chart of the shown experiment.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::Focus;
-use crate::tui::calibration;
-use crate::tui::chart::{Request, readout};
-use crate::tui::command::{self, Action, Command, char, key};
-use crate::tui::pattern;
+use crate::tui::commands::calibration;
 use crate::tui::plot::Selection;
-use crate::tui::runs::request;
-use crate::tui::session::Session;
+use crate::tui::session::{Session, readout};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
-use crate::tui::whatif;
 use crate::tui::widgets::{self, below, heading};
 use crate::tui::words;
 
 /// One notch of the wheel zooms to this share of the visible part.
 const NOTCH: f64 = 0.8;
-
-pub const COMMANDS: &[Command] = &[
-    command::MOVE,
-    SIDEWAYS,
-    ZOOM,
-    Command {
-        bindings: &[(char('0'), Action::Chart(Request::ZoomReset))],
-        hinted: 1,
-        name: "all",
-        help: "show the whole chart again",
-    },
-    SCALES,
-    LINES,
-    OPTIONS,
-    CEILING,
-    Command {
-        bindings: &[(char('V'), Action::Chart(Request::Roofline))],
-        hinted: 0,
-        name: "roofline",
-        help: "the cases by the bytes that they move, under the rates of memory, caches and random accesses",
-    },
-    command::PANELS,
-    command::EXPERIMENTS,
-    command::FOLLOW,
-    command::SKIP,
-    command::AGAIN,
-    calibration::CALIBRATE,
-    request::EXPORT_ASIDE,
-    request::REPLAY_ASIDE,
-    request::COPY_ASIDE,
-    pattern::SHOW_ASIDE,
-    whatif::OPEN,
-    Command {
-        bindings: &[(char('o'), Action::Chart(Request::Before))],
-        hinted: 1,
-        name: "baseline",
-        help: "lay the baseline under this run, or take it away: the run before, or the recipe's newest stored one",
-    },
-    Command {
-        bindings: &[(char('d'), Action::Chart(Request::Differences))],
-        hinted: 1,
-        name: "differences",
-        help: "show or hide how far the points are from the run under them, or from the model",
-    },
-    PAN,
-    Command {
-        bindings: &[(char('i'), Action::Chart(Request::Bars))],
-        hinted: 1,
-        name: "bars",
-        help: "bars around points: those of the recipe (p5 to p95), 95 % interval, smallest to largest sample, none",
-    },
-    Command {
-        bindings: &[(char('b'), Action::Chart(Request::Canvas))],
-        hinted: 0,
-        name: "dots",
-        help: "draw lines in braille dots, half blocks or full stops, whichever the font has",
-    },
-    command::ENDS,
-    command::PAGES,
-];
-
-const SIDEWAYS: Command = Command {
-    bindings: &[
-        (char('h'), Action::Chart(Request::Left)),
-        (char('l'), Action::Chart(Request::Right)),
-        (key(KeyCode::Left), Action::Chart(Request::Left)),
-        (key(KeyCode::Right), Action::Chart(Request::Right)),
-    ],
-    hinted: 0,
-    name: "along",
-    help: "the cursor along its line; without one, the shown part to the left or right",
-};
-
-const ZOOM: Command = Command {
-    bindings: &[
-        (char('+'), Action::Chart(Request::ZoomIn)),
-        (char('-'), Action::Chart(Request::ZoomOut)),
-        (char('='), Action::Chart(Request::ZoomIn)),
-    ],
-    hinted: 2,
-    name: "zoom",
-    help: "zoom in or out around the cursor; a heavy axis shows which part is seen",
-};
-
-const SCALES: Command = Command {
-    bindings: &[(char('a'), Action::Chart(Request::ScaleY)), (char('A'), Action::Chart(Request::ScaleX))],
-    hinted: 2,
-    name: "scale",
-    help: "scale of the y axis, or of the x axis: linear, log2, log10",
-};
-
-const OPTIONS: Command = Command {
-    bindings: &[
-        (char('u'), Action::Chart(Request::Quantity)),
-        (char('t'), Action::Chart(Request::Axes)),
-        (char('T'), Action::Chart(Request::Panels)),
-    ],
-    hinted: 2,
-    name: "chart of",
-    help: "another quantity on y; other parameters as x and lines; panels of one more parameter. The line that keeps the chart in the recipe is shown",
-};
-
-const CEILING: Command = Command {
-    bindings: &[(char('U'), Action::Chart(Request::Ceiling))],
-    hinted: 1,
-    name: "ceiling",
-    help: "the ceiling over the points: none, a copy's rate, the speed of light",
-};
-
-const PAN: Command = Command {
-    bindings: &[
-        (char('H'), Action::Chart(Request::PanLeft)),
-        (char('J'), Action::Chart(Request::PanDown)),
-        (char('K'), Action::Chart(Request::PanUp)),
-        (char('L'), Action::Chart(Request::PanRight)),
-    ],
-    hinted: 0,
-    name: "pan",
-    help: "the shown part of a zoomed chart to the left, down, up or right",
-};
-
-const LINES: Command = Command {
-    bindings: &[
-        (char('1'), Action::Chart(Request::Line(1))),
-        (char('2'), Action::Chart(Request::Line(2))),
-        (char('3'), Action::Chart(Request::Line(3))),
-        (char('4'), Action::Chart(Request::Line(4))),
-        (char('5'), Action::Chart(Request::Line(5))),
-        (char('6'), Action::Chart(Request::Line(6))),
-        (char('7'), Action::Chart(Request::Line(7))),
-        (char('8'), Action::Chart(Request::Line(8))),
-        (char('9'), Action::Chart(Request::Line(9))),
-    ],
-    hinted: 2,
-    name: "hide",
-    help: "hide or show the line with this number in the legend",
-};
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };

@@ -1,58 +1,19 @@
 //! The values of the selected recipe, each with the values it accepts.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::Focus;
 use crate::recipe::plan::{FormLine, Origin};
-use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::field::Field;
-use crate::tui::home::Request;
 use crate::tui::home::editor::Editor;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::text::paragraph;
 use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::words;
-
-pub const COMMANDS: &[Command] = &[
-    Command {
-        bindings: &[(key(KeyCode::Enter), Action::Home(Request::Change))],
-        hinted: 1,
-        name: "change",
-        help: "type another value, as a recipe would have it: 1..64 x2, [cpu, cuda], 3%",
-    },
-    Command {
-        bindings: &[(char('r'), Action::Home(Request::Run))],
-        hinted: 1,
-        name: "run",
-        help: "run the recipe as it is changed, or let it wait while a run is active",
-    },
-    Command {
-        bindings: &[(char('w'), Action::Home(Request::SaveAs))],
-        hinted: 1,
-        name: "save as",
-        help: "save the changed recipe as a file of its own",
-    },
-    Command {
-        bindings: &[(char('u'), Action::Home(Request::Undo)), (char('U'), Action::Home(Request::UndoAll))],
-        hinted: 1,
-        name: "undo",
-        help: "take back what was changed of this value, or of all",
-    },
-    Command {
-        bindings: &[(char('a'), Action::Home(Request::Enqueue))],
-        hinted: 1,
-        name: "queue",
-        help: "let the changed recipe wait for its turn; where nothing runs it starts, and the form stays",
-    },
-    command::MOVE,
-    command::ENDS,
-    command::PAGES,
-];
 
 /// Maximum rows below the list: a mistake in the recipe or its cost, and the accepted values of the selected
 /// line.

@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::run::Status;
-use crate::tui::session::{Phase, Session};
-use crate::tui::state::{Mode, State};
+use crate::tui::session::{Mode, Phase, Session};
+use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 

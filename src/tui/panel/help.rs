@@ -1,39 +1,19 @@
 //! The help: every command of every panel, from the lists that dispatch the keys.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Block;
 
 use super::Focus;
-use crate::tui::command::{self, Action, Command, MOVE, char, control, key};
-use crate::tui::keymap::Keymap;
-use crate::tui::state::Mode;
+use crate::tui::commands::{self, Command};
+use crate::tui::key::Keymap;
+use crate::tui::session::Mode;
 use crate::tui::theme::Theme;
 use crate::tui::widgets;
 use crate::tui::widgets::text::{hanging, paragraph};
 use crate::tui::words;
-
-/// Commands while the help is open.
-pub const COMMANDS: &[Command] = &[
-    MOVE,
-    command::ENDS,
-    command::PAGES,
-    Command {
-        bindings: &[
-            (char('?'), Action::Help),
-            (key(KeyCode::Esc), Action::CloseHelp),
-            (char('q'), Action::CloseHelp),
-        ],
-        hinted: 2,
-        name: "close",
-        help: "close the help",
-    },
-    Command { bindings: &[(control('c'), Action::Quit)], hinted: 1, name: "quit", help: "quit" },
-    command::SUSPEND,
-];
 
 /// Facts that belong to no command.
 const ELSEWHERE: &str = "A click selects what is under the pointer, on a hint it is its key; the wheel scrolls. \
@@ -46,7 +26,7 @@ const KEYS: usize = 14;
 /// The help's lines, including headings, wrapped to `columns`.
 pub fn text(mode: Mode, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines = legend(columns, theme);
-    for (title, commands) in command::every(mode) {
+    for (title, commands) in commands::every(mode) {
         lines.push(Line::default());
         lines.push(Line::styled(title, theme.title()));
         lines.extend(commands.iter().flat_map(|c| entry(c, keymap, columns, theme)));
@@ -70,7 +50,7 @@ fn legend(columns: usize, theme: Theme) -> Vec<Line<'static>> {
 }
 
 fn entry(command: &Command, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let keys = command::labels(&keymap.bindings(command), usize::MAX, theme);
+    let keys = commands::labels(&command.bindings(keymap), usize::MAX, theme);
     let keys = Span::styled(format!("  {keys:<KEYS$} "), theme.key());
     hanging(keys, command.help, columns + 1, Style::default())
 }

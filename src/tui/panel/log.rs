@@ -6,7 +6,6 @@ use ratatui::text::{Line, Span};
 
 use super::Focus;
 use crate::engine::protocol::Level;
-use crate::tui::command::{self, Command};
 use crate::tui::log;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
@@ -15,8 +14,6 @@ use crate::tui::words;
 
 /// Columns of a time.
 const TIME: usize = 6;
-
-pub const COMMANDS: &[Command] = &[command::MOVE, command::PAGES, command::ENDS];
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };

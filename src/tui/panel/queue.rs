@@ -1,32 +1,14 @@
 //! The runs that wait for the current one to end.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::Focus;
-use crate::tui::command::{self, Action, Command, char, key};
-use crate::tui::home::Request;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{List, below, heading};
 use crate::tui::words;
-
-pub const COMMANDS: &[Command] = &[
-    Command {
-        bindings: &[
-            (char('d'), Action::Home(Request::Remove)),
-            (key(KeyCode::Delete), Action::Home(Request::Remove)),
-        ],
-        hinted: 1,
-        name: "remove",
-        help: "take the selected run out of the queue",
-    },
-    command::MOVE,
-    command::ENDS,
-    command::PAGES,
-];
 
 /// Rows of the whole queue, including its heading; 0 if the queue is empty.
 pub fn rows_needed(state: &State) -> u16 {

@@ -1,64 +1,16 @@
 //! The recipes, grouped by paper or folder.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::Focus;
-use crate::tui::calibration;
-use crate::tui::command::{self, Action, Command, char, key};
-use crate::tui::home::Request;
-use crate::tui::pattern;
 use crate::tui::recipes::Row;
-use crate::tui::runs::request;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
-use crate::tui::whatif;
 use crate::tui::widgets::{self, List, below, heading};
 use crate::tui::words;
-
-pub const COMMANDS: &[Command] = &[
-    Command {
-        bindings: &[(key(KeyCode::Enter), Action::Start)],
-        hinted: 1,
-        name: "start",
-        help: "start the selected recipe with its changes; while a run is active it waits for its turn, and the \
-               recipe that runs is shown",
-    },
-    Command {
-        bindings: &[(char('/'), Action::Home(Request::Filter))],
-        hinted: 1,
-        name: "filter",
-        help: "type words that the recipes must have: of the title, the file, the paper, its figure, the primitive",
-    },
-    Command {
-        bindings: &[(char('e'), Action::Home(Request::Edit))],
-        hinted: 1,
-        name: "edit",
-        help: "change values of the selected recipe",
-    },
-    Command {
-        bindings: &[(char('a'), Action::Home(Request::Enqueue))],
-        hinted: 1,
-        name: "queue",
-        help: "let the recipe wait for its turn; where nothing runs it starts, and the recipes stay",
-    },
-    request::BROWSE,
-    command::MOVE,
-    pattern::SHOW,
-    whatif::OPEN,
-    calibration::CALIBRATE,
-    Command {
-        bindings: &[(char('w'), Action::Home(Request::SaveAs))],
-        hinted: 1,
-        name: "save as",
-        help: "save the recipe with its changes as a file of its own",
-    },
-    command::ENDS,
-    command::PAGES,
-];
 
 /// Rows that the whole list needs, including its heading.
 pub fn rows_needed(state: &State) -> u16 {

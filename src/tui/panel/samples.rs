@@ -15,27 +15,12 @@ use crate::run::eta::Left;
 use crate::run::{Record, SKIPPED, Status};
 use crate::stats::noise::Flag;
 use crate::stats::{self, Statistics, Stop};
-use crate::tui::command::{self, Command};
-use crate::tui::runs::request;
 use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::text::paragraph;
 use crate::tui::widgets::{self, below, heading};
-use crate::tui::{calibration, pattern, whatif, words};
-
-pub const COMMANDS: &[Command] = &[
-    command::MOVE,
-    command::SKIP,
-    command::AGAIN,
-    calibration::CALIBRATE,
-    request::EXPORT,
-    request::COPY_ASIDE,
-    pattern::SHOW_ASIDE,
-    whatif::OPEN,
-    command::PAGES,
-    command::ENDS,
-];
+use crate::tui::words;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };

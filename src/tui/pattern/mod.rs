@@ -1,12 +1,10 @@
 //! The lines and sectors of memory that the first iterations of a case touch, or its sparse matrix.
 
-mod look;
 mod question;
 
-pub use look::{COMMANDS, Look, SHOW, SHOW_ASIDE, allows, apply, show};
 pub use question::{Pattern, Picture, Question, Side};
 
-use super::panel::Focus;
+use super::focus::Focus;
 use super::widgets::list::moved;
 
 /// The pattern view and its settings.
@@ -43,7 +41,7 @@ impl PatternView {
     }
 
     /// Moves to the right, or to the left if negative.
-    fn shift(&mut self, by: isize) {
+    pub fn shift(&mut self, by: isize) {
         self.column = moved(self.column, by, self.side().map_or(0, |side| side.lines[self.line].len()));
     }
 }

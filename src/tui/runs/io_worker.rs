@@ -9,9 +9,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::thread;
 
+use super::Unfinished;
 use super::entry::Entry;
-use super::opened::Opened;
-use super::replay::Replayable;
+use super::opened::{Opened, Replayable};
 use super::sheet::{Exported, Sheet};
 use super::work;
 use crate::recipe::plan::Plan;
@@ -19,7 +19,6 @@ use crate::run::Interrupted;
 use crate::run::index::Stamp;
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::pattern::{Pattern, Question};
-use crate::tui::resume::Unfinished;
 use crate::tui::wake::Waker;
 
 /// A request to read or write.

@@ -3,13 +3,9 @@
 //! Threads read the runs ([`io_worker`]); the state holds only summaries, and at most one opened run, as the
 //! session of the run screen.
 
-mod apply;
-pub mod chart;
 pub mod entry;
 pub mod io_worker;
 mod opened;
-pub mod replay;
-pub mod request;
 pub mod sheet;
 #[cfg(test)]
 pub mod tests;
@@ -19,10 +15,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use apply::{allows, apply, discard, keep, list, playing, stopped, take, typed};
 pub use entry::Entry;
 pub use io_worker::{Answer, IoWorker, Job};
-pub use request::Request;
+pub use opened::Replayable;
 pub use sheet::{Exported, Sheet};
 
 use super::chart::baseline::Baseline;
@@ -54,6 +49,14 @@ pub enum Listing {
     Reading,
     /// The list is complete, except for `more` older runs.
     Done { more: usize },
+}
+
+/// A run that can be resumed in its folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    pub folder: PathBuf,
+    /// Position of the case that is to be retried or measured further.
+    pub case: Option<usize>,
 }
 
 /// The use of an answer that is awaited.
@@ -155,13 +158,13 @@ impl Runs {
     }
 
     /// The entries that need not be read again while their stamps stay the same.
-    fn known(&self) -> Vec<(PathBuf, Stamp)> {
+    pub fn known(&self) -> Vec<(PathBuf, Stamp)> {
         self.entries.iter().map(|entry| (entry.path.clone(), entry.stamp)).collect()
     }
 
     /// Accepts an entry, which replaces an older entry of the same folder. [`settle`](Self::settle) lists all
     /// entries that arrive together at once.
-    fn insert(&mut self, entry: Entry) {
+    pub fn insert(&mut self, entry: Entry) {
         self.arrived.insert(entry.path.clone(), entry);
     }
 
@@ -185,13 +188,13 @@ impl Runs {
     }
 
     /// Drops the entries whose folders no longer exist.
-    fn keep(&mut self, paths: &HashSet<PathBuf>) {
+    pub fn keep(&mut self, paths: &HashSet<PathBuf>) {
         self.entries.retain(|entry| paths.contains(&entry.path));
         self.baseline = self.baseline.take().filter(|path| paths.contains(path));
         self.filter();
     }
 
-    fn set_note(&mut self, path: &Path, note: Option<String>) {
+    pub fn set_note(&mut self, path: &Path, note: Option<String>) {
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.path == path) {
             entry.note = note;
             entry.stamp = Stamp::default();

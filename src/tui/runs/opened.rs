@@ -1,16 +1,18 @@
-//! A stored run on the run screen, in its final state.
+//! Stored runs as they were read: one is shown on the run screen in its final state, another is run again.
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::protocol::{Event, Level};
+use crate::recipe::plan::Plan;
+use crate::report::replay;
 use crate::run::stored::{Stored, each_event_until};
 use crate::run::summary;
-use crate::tui::live::Pictures;
+use crate::tui::chart::baseline::Baseline;
 use crate::tui::log::Log;
-use crate::tui::session::{Phase, Session};
-use crate::tui::state::Mode;
+use crate::tui::session::{Mode, Phase, Pictures, Session};
 
 /// A stored run, with the log of its engine.
 #[derive(Debug)]
@@ -80,5 +82,32 @@ fn said(event: &Event) -> Option<(Level, String)> {
             Some((Level::Info, if *cancelled { "cancelled" } else { "done" }.to_owned()))
         }
         _ => None,
+    }
+}
+
+/// A stored run whose plan can be run again.
+#[derive(Debug)]
+pub struct Replayable {
+    pub plan: Plan,
+    /// The recipe's text.
+    pub recipe: String,
+    pub baseline: Arc<Baseline>,
+    /// The cases that cannot be judged, if there are some.
+    pub remark: Option<String>,
+}
+
+impl Replayable {
+    /// Reads a run, as long as `wanted` returns true.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or nothing can be judged against it.
+    pub fn read(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Replayable> {
+        let stored = Stored::open_while(path, wanted)?;
+        Ok(Replayable {
+            remark: replay::enough(&stored)?,
+            recipe: replay::own_text(&stored).to_owned(),
+            baseline: Arc::new(Baseline::new(path, &stored.ledger)),
+            plan: stored.manifest.plan,
+        })
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
+use super::Unfinished;
 use super::entry::Entry;
 use super::io_worker::{Answer, Job};
-use super::opened::Opened;
-use super::replay::Replayable;
+use super::opened::{Opened, Replayable};
 use super::sheet::{Exported, Sheet};
 use crate::case::units::escaped;
 use crate::report::judge::{self, MARGIN};
@@ -23,7 +23,6 @@ use crate::run::stored::Stored;
 use crate::run::{Interrupted, note, summary};
 use crate::shell::quoted;
 use crate::tui::chart::baseline::Baseline;
-use crate::tui::resume::Unfinished;
 
 /// Maximum number of listed runs, the newest ones: each takes a few kilobytes.
 const MOST: usize = 5000;

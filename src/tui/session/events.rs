@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Current, Phase, Session};
+use super::{Current, Mode, Phase, Session};
 use crate::engine::protocol::{Event, Level, Stage};
 use crate::run::advice::verdict;
 use crate::run::runner::Message;
 use crate::run::{SKIPPED, Status, reference};
-use crate::tui::state::Mode;
 use crate::tui::words::number_of;
 
 impl Session {

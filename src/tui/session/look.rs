@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
-use super::Session;
+use super::{Session, Shown};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, Panel, charted, roofline};
-use crate::tui::chart::Shown;
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::chart::overlay::Overlay;
 use crate::tui::theme::Theme;

@@ -6,16 +6,14 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 
+use super::allows;
 use super::loops::{app, press};
 use super::{fixture, script};
 use crate::engine::protocol::{Event, Stage};
 use crate::run::Status;
 use crate::run::runner::{Control, Message};
 use crate::tui::app::App;
-use crate::tui::command::Action;
-use crate::tui::controls::Request;
-use crate::tui::session::{Phase, Session};
-use crate::tui::state::Mode;
+use crate::tui::session::{Mode, Phase, Session};
 use crate::tui::theme::Theme;
 
 fn at(seconds: u64) -> Duration {
@@ -145,8 +143,7 @@ fn a_watched_pause_and_one_of_our_own_are_two() {
 #[test]
 fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     let (mut app, runner) = running();
-    let allowed =
-        |app: &App| [Request::Skip, Request::Again].map(|ask| app.state.allows(Action::Control(ask)));
+    let allowed = |app: &App| ["skip", "again"].map(|name| allows(&app.state, name));
     said(&mut app, &runner, at(1), script::progress(&fixture::passes(), 2, 0, Stage::Sample));
     assert_eq!((session(&app).selected, allowed(&app)), (2, [true, false]));
     key(&mut app, 's', at(1));
@@ -211,7 +208,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     // The selection still moves, and requests apply to the live run.
     key(&mut app, 'j', at(3));
     key(&mut app, 'j', at(3));
-    assert!(app.state.allows(Action::Control(Request::Skip)));
+    assert!(allows(&app.state, "skip"));
     key(&mut app, 's', at(3));
     key(&mut app, ' ', at(3));
     assert_eq!(runner.told(), [Control::Skip(4), Control::Pause]);
@@ -233,13 +230,10 @@ fn what_needs_an_answer_shows_on_a_frozen_screen_too() {
     assert_eq!(runner.told(), [Control::Resume]);
     runner.say(Message::Over);
     app.receive(at(4));
-    assert!(
-        !app.state.active() && app.state.allows(Action::Control(Request::Freeze)),
-        "until it is asked for"
-    );
+    assert!(!app.state.active() && allows(&app.state, "freeze"), "until it is asked for");
     key(&mut app, 'F', at(5));
     assert!(matches!(session(&app).phase, Phase::Over { .. }));
-    assert!(!app.state.allows(Action::Control(Request::Freeze)), "nothing changes any more");
+    assert!(!allows(&app.state, "freeze"), "nothing changes any more");
 }
 
 #[test]
@@ -248,17 +242,13 @@ fn cancelling_everything_drops_what_waits_too() {
     let waiting = |app: &App| app.state.home.queue.items().len();
     press(&mut app, KeyCode::Esc, at(1));
     key(&mut app, 'a', at(1));
-    assert_eq!(
-        (waiting(&app), app.state.allows(Action::Control(Request::Skip))),
-        (1, false),
-        "no case is looked at"
-    );
+    assert_eq!((waiting(&app), allows(&app.state, "skip")), (1, false), "no case is looked at");
     key(&mut app, 'X', at(1));
     assert_eq!((waiting(&app), runner.told()), (1, Vec::new()), "it asks first");
     key(&mut app, 'X', at(1));
     assert_eq!((waiting(&app), runner.told()), (0, vec![Control::Cancel]));
     assert_eq!(session(&app).phase, Phase::Cancelling);
-    assert!(!app.state.allows(Action::Control(Request::CancelAll)));
+    assert!(!allows(&app.state, "cancel-all"));
     // Also while the run is being cancelled.
     key(&mut app, 'a', at(2));
     key(&mut app, 'X', at(2));

@@ -3,21 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use crate::tui::command::{self, Action, Command, Key};
-use crate::tui::home::entering;
-use crate::tui::keymap::Keymap;
+use crate::tui::commands::{self, Command, typing};
+use crate::tui::key::{Key, Keymap};
 
 const BEGIN: &str = "<!-- keys: written by the test that compares them -->\n";
 const END: &str = "<!-- end of keys -->";
 
 /// The commands of text fields, which have fixed keys.
 const FIELDS: [(&str, &[Command]); 6] = [
-    ("Typing a filter", entering::FILTER),
-    ("Typing a value", entering::VALUE),
-    ("Typing a file's name", entering::FILE_NAME),
-    ("Typing a search or a note", entering::OF_RUNS),
-    ("Typing a profile's name", entering::PROFILE_NAME),
-    ("Typing", entering::FIELD),
+    ("Typing a filter", typing::FILTER),
+    ("Typing a value", typing::VALUE),
+    ("Typing a file's name", typing::FILE_NAME),
+    ("Typing a search or a note", typing::OF_RUNS),
+    ("Typing a profile's name", typing::PROFILE_NAME),
+    ("Typing", typing::FIELD),
 ];
 
 /// The table, generated from the lists that dispatch the keys.
@@ -26,13 +25,13 @@ fn table() -> String {
         String::from("\n| where | keys | what they do | names in the configuration |\n|---|---|---|---|\n");
     let mut last = "";
     let fields = FIELDS.iter().flat_map(|(title, list)| list.iter().map(move |c| (*title, c)));
-    for (title, command) in command::listed().into_iter().chain(fields) {
-        let bindings = Keymap::default().bindings(command);
+    for (title, command) in commands::listed().into_iter().chain(fields) {
+        let bindings = command.bindings(&Keymap::default());
         let keys: Vec<String> = bindings.iter().map(|(key, _)| key_cell(*key)).collect();
         let fixed = FIELDS.iter().any(|(field, _)| *field == title);
         let names: Vec<String> = match fixed {
             true => vec!["fixed".to_owned()],
-            false => command.actions().iter().map(|a: &Action| format!("`{}`", a.name())).collect(),
+            false => command.actions.iter().map(|action| format!("`{}`", action.name)).collect(),
         };
         let place = if title == last { "" } else { title };
         text += &format!("| {place} | {} | {} | {} |\n", keys.join(" "), command.help, names.join(" "));

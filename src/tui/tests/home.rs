@@ -25,7 +25,8 @@ use crate::tui::home::facts::{Known, LastRun};
 use crate::tui::home::jobs::Wanted;
 use crate::tui::panel::Focus;
 use crate::tui::recipes::{OWN, RecipeEntry};
-use crate::tui::state::{Leaving, Mode, State};
+use crate::tui::session::Mode;
+use crate::tui::state::{Leaving, State};
 use crate::tui::theme::Theme;
 use crate::tui::update::{Input, update};
 

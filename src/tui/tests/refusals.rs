@@ -9,8 +9,7 @@ use super::screens::{at, draw, finished, played};
 use super::script;
 use crate::run::runner::Message;
 use crate::tui::app::App;
-use crate::tui::session::Phase;
-use crate::tui::state::Mode;
+use crate::tui::session::{Mode, Phase};
 use crate::tui::theme::Theme;
 
 const PLAIN: Theme = Theme::PLAIN;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{charts, devices, home, live, screens};
 use crate::tui::app::App;
-use crate::tui::calibration::tests as calibration;
+use crate::tui::commands::calibration::tests as calibration;
 use crate::tui::runs::tests::screens as stored;
 use crate::tui::theme::Theme;
 use crate::tui::whatif::tests as whatif;

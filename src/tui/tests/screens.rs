@@ -12,7 +12,8 @@ use crate::engine::protocol::{Event, Level, RoundResult};
 use crate::run::runner::{Control, Message};
 use crate::stats::noise::Flag;
 use crate::tui::app::App;
-use crate::tui::state::{Leaving, Mode, Remote};
+use crate::tui::session::Mode;
+use crate::tui::state::{Leaving, Remote};
 use crate::tui::theme::Theme;
 
 pub const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };

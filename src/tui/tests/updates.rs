@@ -6,18 +6,17 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{fixture, script};
+use super::{act, fixture, script};
 use crate::engine::protocol::Stage;
 use crate::run::Status;
 use crate::run::runner::{Control, Message};
-use crate::tui::command::{Action, action, labels, scopes};
-use crate::tui::controls::Request;
-use crate::tui::keymap::Keymap;
+use crate::tui::commands::{Effect, action, actions, labels, scopes};
+use crate::tui::key::Keymap;
 use crate::tui::panel::{Focus, hints};
-use crate::tui::session::Phase;
-use crate::tui::state::{Leaving, Mode, Overlay, State};
+use crate::tui::session::{Mode, Phase};
+use crate::tui::state::{Leaving, Overlay, State};
 use crate::tui::theme::Theme;
-use crate::tui::update::{Effect, Input, update, wanted};
+use crate::tui::update::{Input, update, wanted};
 
 fn home() -> State {
     let mut state = State::new(fixture::recipes(), fixture::DEVICES.to_owned());
@@ -40,11 +39,6 @@ fn started() -> State {
     state
 }
 
-fn act(state: &mut State, action: Action) -> Option<Effect> {
-    let now = state.now;
-    update(state, Input::Act(action), now)
-}
-
 fn say(state: &mut State, message: Message) -> Option<Effect> {
     let now = state.now;
     update(state, Input::Message(message), now)
@@ -63,39 +57,63 @@ fn phase(state: &State) -> &Phase {
 #[test]
 fn keys_mean_what_their_panel_says() {
     let table = [
-        (Focus::Recipes, KeyCode::Enter, Some(Action::Start)),
+        (Focus::Recipes, KeyCode::Enter, Some("start")),
         (Focus::Cases, KeyCode::Enter, None),
-        (Focus::Cases, KeyCode::Char('j'), Some(Action::Down)),
-        (Focus::Recipes, KeyCode::Up, Some(Action::Up)),
-        (Focus::Chart, KeyCode::Char(']'), Some(Action::NextPanel)),
-        (Focus::Chart, KeyCode::Char('{'), Some(Action::PreviousExperiment)),
+        (Focus::Cases, KeyCode::Char('j'), Some("down")),
+        (Focus::Recipes, KeyCode::Up, Some("up")),
+        (Focus::Chart, KeyCode::Char(']'), Some("next-chart")),
+        (Focus::Chart, KeyCode::Char('{'), Some("previous-experiment")),
         (Focus::Log, KeyCode::Char(']'), None),
-        (Focus::Log, KeyCode::PageUp, Some(Action::PageUp)),
-        (Focus::Samples, KeyCode::Char('G'), Some(Action::Last)),
-        (Focus::Samples, KeyCode::Char('x'), Some(Action::Control(Request::Cancel))),
-        (Focus::Log, KeyCode::BackTab, Some(Action::FocusPrevious)),
+        (Focus::Log, KeyCode::PageUp, Some("page-up")),
+        (Focus::Samples, KeyCode::Char('G'), Some("last")),
+        (Focus::Samples, KeyCode::Char('x'), Some("cancel")),
+        (Focus::Log, KeyCode::BackTab, Some("previous-panel")),
         (Focus::Log, KeyCode::F(5), None),
     ];
     for (focus, code, wanted) in table {
         let state = State { focus, ..started() };
-        assert_eq!(action(&state, KeyEvent::from(code)), wanted, "{focus:?} {code:?}");
+        assert_eq!(
+            action(&state, KeyEvent::from(code)).map(|action| action.name),
+            wanted,
+            "{focus:?} {code:?}"
+        );
     }
     let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert_eq!(action(&home(), control), Some(Action::Quit));
+    let name = |state: &State, event| action(state, event).map(|action| action.name);
+    assert_eq!(name(&home(), control), Some("quit"));
     let alt = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::ALT);
-    assert_eq!(action(&home(), alt), None);
-    assert_eq!(action(&home(), KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT)), Some(Action::Last));
+    assert_eq!(name(&home(), alt), None);
+    assert_eq!(name(&home(), KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT)), Some("last"));
 }
 
 #[test]
 fn no_key_means_two_things_at_once() {
     for scope in scopes().into_iter().filter(|scope| scope.title != "Help") {
         let commands = scope.lists.iter().copied().flatten();
-        let keys: Vec<_> = commands.flat_map(|c| c.bindings.iter().map(|b| b.0)).collect();
+        let keys: Vec<_> = commands.flat_map(|c| c.bindings(&Keymap::default())).map(|b| b.0).collect();
         for (index, key) in keys.iter().enumerate() {
             assert!(!keys[..index].contains(key), "{}: {key:?} twice", scope.title);
         }
     }
+}
+
+#[test]
+fn a_refused_key_changes_nothing_but_the_notice() {
+    let mut refused = 0;
+    for (focus, state) in Focus::ALL.into_iter().flat_map(|focus| [(focus, home()), (focus, started())]) {
+        for action in actions() {
+            let mut state = State { focus, ..state.clone() };
+            state.session.iter_mut().for_each(|session| session.refresh());
+            update(&mut state, Input::Tick, at(0));
+            let before = format!("{state:?}");
+            let Err(why) = (action.allowed)(&state) else { continue };
+            assert_eq!(act(&mut state, action.name), None, "{focus:?} {}", action.name);
+            assert_eq!(state.notice.take().unwrap_or_default(), why, "{focus:?} {}", action.name);
+            assert_eq!(format!("{state:?}"), before, "{focus:?} {}", action.name);
+            refused += 1;
+        }
+    }
+    assert!(refused > 500, "{refused}");
 }
 
 #[test]
@@ -175,32 +193,32 @@ fn hints_show_only_what_would_do_something() {
 #[test]
 fn enter_starts_only_what_can_be_started() {
     let mut state = home();
-    assert_eq!(act(&mut state, Action::Start), Some(Effect::Start(0)));
+    assert_eq!(act(&mut state, "start"), Some(Effect::Start(0)));
     state.recipes.select(2);
-    assert_eq!(act(&mut state, Action::Start), None);
+    assert_eq!(act(&mut state, "start"), None);
     assert!(state.notice.as_ref().is_some_and(|n| n.contains("mistake")));
     let mut state = started();
-    act(&mut state, Action::Back);
-    assert_eq!((act(&mut state, Action::Start), state.focus), (None, Focus::Cases), "back to the run");
-    act(&mut state, Action::Back);
-    act(&mut state, Action::Up);
-    assert_eq!((act(&mut state, Action::Start), state.focus), (None, Focus::Recipes));
+    act(&mut state, "back");
+    assert_eq!((act(&mut state, "start"), state.focus), (None, Focus::Cases), "back to the run");
+    act(&mut state, "back");
+    act(&mut state, "up");
+    assert_eq!((act(&mut state, "start"), state.focus), (None, Focus::Recipes));
     assert!(state.notice.is_some());
     let mut empty = State::new(Vec::new(), String::new());
-    assert_eq!((act(&mut empty, Action::Start), wanted(&empty)), (None, None));
+    assert_eq!((act(&mut empty, "start"), wanted(&empty)), (None, None));
 }
 
 #[test]
 fn quitting_asks_while_a_run_is_active() {
     let mut state = home();
-    act(&mut state, Action::Quit);
+    act(&mut state, "quit");
     assert_eq!(state.leaving, Leaving::Now);
     let mut state = started();
-    assert_eq!((act(&mut state, Action::Quit), state.leaving), (None, Leaving::Asked));
-    act(&mut state, Action::Back);
+    assert_eq!((act(&mut state, "quit"), state.leaving), (None, Leaving::Asked));
+    act(&mut state, "back");
     assert_eq!((state.leaving, state.focus), (Leaving::No, Focus::Cases), "Esc only withdraws the question");
-    act(&mut state, Action::Quit);
-    assert_eq!(act(&mut state, Action::Quit), Some(Effect::Send(Control::Cancel)));
+    act(&mut state, "quit");
+    assert_eq!(act(&mut state, "quit"), Some(Effect::Send(Control::Cancel)));
     assert!(matches!(state.leaving, Leaving::Waiting { .. }));
     say(&mut state, Message::Over);
     assert_eq!(state.leaving, Leaving::Now);
@@ -210,8 +228,8 @@ fn quitting_asks_while_a_run_is_active() {
 fn leaving_does_not_wait_for_ever() {
     let leaving = |seconds| {
         let mut state = started();
-        act(&mut state, Action::Quit);
-        act(&mut state, Action::Quit);
+        act(&mut state, "quit");
+        act(&mut state, "quit");
         update(&mut state, Input::Tick, at(seconds));
         state.leaving
     };
@@ -226,15 +244,15 @@ fn leaving_does_not_wait_for_ever() {
 #[test]
 fn a_dead_engine_is_resumed_or_the_run_ended() {
     let mut state = started();
-    assert_eq!(act(&mut state, Action::Control(Request::Resume)), None, "nothing to resume");
+    assert_eq!(act(&mut state, "resume"), None, "nothing to resume");
     die(&mut state, 4);
     let session = state.session.as_ref().expect("a run");
     assert_eq!((session.selected, session.timing(at(60))), (4, false));
     assert!(matches!(&session.ledger.records()[4].status, Status::Failed(e) if e.contains("signal 9")));
-    assert_eq!(act(&mut state, Action::Control(Request::Resume)), Some(Effect::Send(Control::Resume)));
+    assert_eq!(act(&mut state, "resume"), Some(Effect::Send(Control::Resume)));
     assert_eq!(phase(&state), &Phase::Running);
     die(&mut state, 6);
-    assert_eq!(act(&mut state, Action::Control(Request::Cancel)), Some(Effect::Send(Control::Stop)));
+    assert_eq!(act(&mut state, "cancel"), Some(Effect::Send(Control::Stop)));
     say(&mut state, Message::Over);
     assert_eq!(phase(&state), &Phase::Over { cancelled: true });
 }
@@ -242,8 +260,8 @@ fn a_dead_engine_is_resumed_or_the_run_ended() {
 #[test]
 fn an_engine_that_dies_while_we_leave_ends_the_run() {
     let mut state = started();
-    act(&mut state, Action::Quit);
-    act(&mut state, Action::Quit);
+    act(&mut state, "quit");
+    act(&mut state, "quit");
     assert_eq!(die(&mut state, 0), Some(Effect::Send(Control::Stop)));
 }
 
@@ -265,14 +283,14 @@ fn the_selection_follows_until_somebody_moves() {
     let selected = |state: &State| state.session.as_ref().expect("a run").selected;
     say(&mut state, Message::Event(script::progress(&plan, 6, 0, Stage::Sample)));
     assert_eq!((selected(&state), state.timing()), (6, true));
-    act(&mut state, Action::Up);
+    act(&mut state, "up");
     say(&mut state, Message::Event(script::progress(&plan, 8, 0, Stage::WarmUp)));
     assert_eq!((selected(&state), state.timing()), (4, true), "it may go on at once");
     update(&mut state, Input::Tick, at(1));
     assert!(!state.timing());
-    act(&mut state, Action::Follow);
+    act(&mut state, "follow");
     assert_eq!(selected(&state), 8);
-    for (action, wanted) in [(Action::Last, 1), (Action::Down, 1), (Action::First, 0), (Action::Up, 0)] {
+    for (action, wanted) in [("last", 1), ("down", 1), ("first", 0), ("up", 0)] {
         act(&mut state, action);
         assert_eq!(selected(&state), wanted, "{action:?}");
     }
@@ -290,14 +308,14 @@ fn experiments_and_panels_stop_at_the_ends() {
     };
     assert_eq!(look(&mut state), (0, 0, 1));
     let steps = [
-        (Action::PreviousExperiment, (0, 0, 1)),
-        (Action::NextExperiment, (1, 0, 3)),
-        (Action::NextExperiment, (1, 0, 3)),
-        (Action::NextPanel, (1, 1, 3)),
-        (Action::NextPanel, (1, 2, 3)),
-        (Action::NextPanel, (1, 2, 3)),
-        (Action::PreviousPanel, (1, 1, 3)),
-        (Action::PreviousExperiment, (0, 0, 1)),
+        ("previous-experiment", (0, 0, 1)),
+        ("next-experiment", (1, 0, 3)),
+        ("next-experiment", (1, 0, 3)),
+        ("next-chart", (1, 1, 3)),
+        ("next-chart", (1, 2, 3)),
+        ("next-chart", (1, 2, 3)),
+        ("previous-chart", (1, 1, 3)),
+        ("previous-experiment", (0, 0, 1)),
     ];
     for (action, wanted) in steps {
         act(&mut state, action);
@@ -338,13 +356,14 @@ fn progress_and_time_left_come_from_finished_rounds() {
 #[test]
 fn the_help_opens_scrolls_and_closes() {
     let mut state = started();
-    act(&mut state, Action::Help);
+    act(&mut state, "help");
     assert_eq!(state.overlay, Some(Overlay::Help { scroll: None }), "drawing knows where");
     state.overlay = Some(Overlay::Help { scroll: Some(7) });
-    act(&mut state, Action::Down);
+    act(&mut state, "down");
     assert_eq!(state.overlay, Some(Overlay::Help { scroll: Some(8) }));
-    assert_eq!(action(&state, KeyEvent::from(KeyCode::Char('q'))), Some(Action::CloseHelp));
-    act(&mut state, Action::CloseHelp);
+    let closes = action(&state, KeyEvent::from(KeyCode::Char('q')));
+    assert_eq!(closes.map(|action| action.name), Some("close-help"));
+    act(&mut state, "close-help");
     assert_eq!(state.overlay, None);
 }
 

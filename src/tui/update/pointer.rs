@@ -2,10 +2,13 @@
 
 use ratatui::layout::Rect;
 
-use super::Effect;
-use super::act::{dismiss, step, step_in};
-use crate::tui::live;
-use crate::tui::panel::{self, Focus};
+use super::dismiss;
+use crate::case::Snapshot;
+use crate::tui::commands::Effect;
+use crate::tui::commands::everywhere::{step, step_in};
+use crate::tui::commands::live::drop_at;
+use crate::tui::focus::Focus;
+use crate::tui::panel;
 use crate::tui::state::State;
 
 /// Focuses the panel and selects the item under the pointer.
@@ -26,12 +29,20 @@ pub(super) fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16))
         Focus::WhatIf => panel::whatif::click(state, area, at),
         Focus::Live => {
             state.focus = panel;
-            return live::click(state, area, at);
+            return drop_stone(state, area, at);
         }
         Focus::Samples | Focus::Log | Focus::Details | Focus::Pattern => {}
     }
     state.focus = panel;
     None
+}
+
+/// Drops a stone at this place of the field.
+fn drop_stone(state: &mut State, area: Rect, at: (u16, u16)) -> Option<Effect> {
+    let shown = state.session.as_ref().and_then(|session| session.pictures.of(session.selected))?;
+    let Snapshot::Field { columns, rows, .. } = &*shown.picture else { return None };
+    let at = panel::live::place(*columns, *rows, area, at)?;
+    drop_at(state, at)
 }
 
 /// Turns the wheel: texts scroll, lists move their selection, the chart is zoomed.

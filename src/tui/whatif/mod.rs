@@ -2,7 +2,6 @@
 //! predictions beside the measurements. Pure except for saving, which the loop does.
 
 mod knobs;
-mod request;
 mod resized;
 #[cfg(test)]
 pub mod tests;
@@ -11,10 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub use knobs::{Knob, Steps};
-pub use request::{COMMANDS, OPEN, Request, accept, allows, apply, saved};
 
 use super::field::Field;
-use super::panel::Focus;
+use super::focus::Focus;
 use super::widgets::list::moved;
 use crate::case::MODELS;
 use crate::model::{Forecast, Profile, Profiles};
@@ -213,7 +211,7 @@ impl WhatIf {
     }
 
     /// Changes the selected value by `by` steps.
-    fn change(&mut self, by: i32) {
+    pub fn change(&mut self, by: i32) {
         let Some(knob) = self.knobs.get(self.selected) else { return };
         let steps = self.steps.entry(knob.name.clone()).or_insert(0);
         *steps = (*steps + by).clamp(-MOST, MOST);
@@ -222,13 +220,13 @@ impl WhatIf {
     }
 
     /// Undoes the changes of the selected value.
-    fn undo(&mut self) {
+    pub fn undo(&mut self) {
         let Some(knob) = self.knobs.get(self.selected) else { return };
         self.steps.remove(&knob.name);
         self.turn();
     }
 
-    fn undo_all(&mut self) {
+    pub fn undo_all(&mut self) {
         self.steps.clear();
         self.turn();
     }
@@ -239,7 +237,7 @@ impl WhatIf {
     }
 
     /// Switches to the next or previous profile that concerns the cases. Each profile keeps its changes.
-    fn cycle(&mut self, known: &[Profile], by: isize) {
+    pub fn cycle(&mut self, known: &[Profile], by: isize) {
         let all = self.choices(known);
         let at = all.iter().position(|profile| *profile == self.base).unwrap_or(0) as isize;
         let next = (at + by).rem_euclid(all.len().max(1) as isize) as usize;
@@ -252,7 +250,7 @@ impl WhatIf {
     }
 
     /// The run's own profiles and the known ones, as far as they concern the cases.
-    fn choices(&self, known: &[Profile]) -> Vec<Profile> {
+    pub fn choices(&self, known: &[Profile]) -> Vec<Profile> {
         let mut all: Vec<Profile> = Vec::new();
         for profile in self.own.all().chain(known) {
             let concerns = self.records.iter().any(|record| profile.knows(record.case.place().0));
@@ -261,6 +259,23 @@ impl WhatIf {
             }
         }
         all
+    }
+
+    /// Whether there are several experiments.
+    pub fn has_experiments(&self) -> bool {
+        self.plan.experiments.len() > 1
+    }
+
+    /// The changed profile under a name of its own.
+    pub fn named(&self, name: String) -> Profile {
+        let source = format!("{}, changed by hand", self.base.name);
+        Profile { name, source, made: None, ..self.changed.clone() }
+    }
+
+    /// Opens the text field for the name.
+    pub fn ask_name(&mut self) {
+        self.error = None;
+        self.field = Some(Field::offer(&format!("{}-what-if", self.base.name)));
     }
 
     /// Closes the text field for the name.
@@ -273,11 +288,11 @@ impl WhatIf {
         self.selected = moved(self.selected, by, self.knobs.len());
     }
 
-    fn step_panel(&mut self, by: isize) {
+    pub fn step_panel(&mut self, by: isize) {
         self.panel = moved(self.panel, by, self.chart.panels.len());
     }
 
-    fn step_experiment(&mut self, by: isize) {
+    pub fn step_experiment(&mut self, by: isize) {
         let wanted = self.experiment.saturating_add_signed(by);
         if let Some(case) = self.records.iter().position(|record| record.case.experiment == wanted) {
             self.case = case;

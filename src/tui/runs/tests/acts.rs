@@ -11,13 +11,15 @@ use super::{NOW, listed, names, over, plan, press, screens, stored_runs, typed, 
 use crate::run::note;
 use crate::run::runner::Control;
 use crate::tui::app::App;
+use crate::tui::commands::Effect;
+use crate::tui::panel::samples;
 use crate::tui::panel::{Focus, hints};
 use crate::tui::runs::Listing;
-use crate::tui::session::Phase;
-use crate::tui::state::{Mode, Overlay};
+use crate::tui::session::{Mode, Phase};
+use crate::tui::state::Overlay;
+use crate::tui::tests::act;
 use crate::tui::tests::fixture;
 use crate::tui::theme::Theme;
-use crate::tui::update::{Effect, Input, update};
 
 const PLAIN: Theme = Theme::PLAIN;
 
@@ -27,9 +29,11 @@ fn notice(app: &App) -> &str {
 
 /// The text that the copy key asks the terminal to copy.
 fn copied(app: &mut App) -> String {
-    let action = crate::tui::command::Action::Runs(super::super::Request::Copy);
-    match update(&mut app.state, Input::Act(action), NOW) {
+    match act(&mut app.state, "copy") {
         Some(Effect::Copy(text)) => text,
+        Some(Effect::CopyValues) => {
+            app.state.session.as_ref().and_then(samples::text).expect("the values of a case")
+        }
         other => panic!("nothing is copied but {other:?}"),
     }
 }
@@ -155,10 +159,7 @@ fn nothing_is_read_while_something_is_timed() {
 fn an_answer_that_nobody_waits_for_takes_nobody_anywhere() {
     let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
-    let open = |app: &mut App| {
-        let action = crate::tui::command::Action::Runs(super::super::Request::Open);
-        update(&mut app.state, Input::Act(action), NOW)
-    };
+    let open = |app: &mut App| act(&mut app.state, "open-run");
     let Some(Effect::Request(ticket, job)) = open(&mut app) else { panic!("it is read") };
     press(&mut app, KeyCode::Esc);
     let io_worker = app.io_worker.as_mut().expect("a desk");

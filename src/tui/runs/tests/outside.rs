@@ -10,15 +10,14 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use super::{NOW, listed, names, press, stored_runs, typed};
 use crate::run::runner::Control;
 use crate::tui::app::{Incoming, Source};
-use crate::tui::command::Action;
-use crate::tui::controls;
+use crate::tui::commands::Effect;
 use crate::tui::panel::Focus;
-use crate::tui::runs::{Listing, Request};
-use crate::tui::session::Phase;
-use crate::tui::state::Mode;
+use crate::tui::runs::Listing;
+use crate::tui::session::{Mode, Phase};
+use crate::tui::tests::act;
 use crate::tui::tests::{loops, script};
 use crate::tui::theme::Theme;
-use crate::tui::update::{Effect, Input, update};
+use crate::tui::update::{Input, update};
 
 const PLAIN: Theme = Theme::PLAIN;
 
@@ -51,10 +50,7 @@ fn the_terminal_is_asked_between_two_frames() {
 fn a_stored_run_that_is_played_is_watched_and_not_measured() {
     let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
-    let watch = Action::Runs(Request::Watch);
-    let Some(Effect::Request(ticket, job)) = update(&mut app.state, Input::Act(watch), NOW) else {
-        panic!("it is read")
-    };
+    let Some(Effect::Request(ticket, job)) = act(&mut app.state, "watch-run") else { panic!("it is read") };
     let io_worker = app.io_worker.as_mut().expect("a desk");
     io_worker.ask(ticket, job, None).expect("asked");
     let (ticket, answer) = io_worker.next().expect("answered");
@@ -68,8 +64,7 @@ fn a_stored_run_that_is_played_is_watched_and_not_measured() {
     assert_eq!((state.mode(), state.measuring(), state.timing()), (Mode::Watch, false, false));
     assert!(state.session.as_ref().is_some_and(|s| s.mode == Mode::Watch && s.log.says(LOGGED)));
     assert_eq!(state.focus, Focus::Cases);
-    let pause = Input::Act(Action::Control(controls::Request::Pause));
-    assert_eq!(update(state, pause, NOW), Some(Effect::Send(Control::Pause)), "it can be held");
+    assert_eq!(act(state, "pause"), Some(Effect::Send(Control::Pause)), "it can be held");
 }
 
 /// The first log line of a played run.

@@ -3,13 +3,12 @@
 use super::{NOW, names, over, plan, press, script, stored_runs, typed, write};
 use crate::report::replay::VERDICTS;
 use crate::run::runner::Message;
-use crate::tui::command::Action;
 use crate::tui::panel::Focus;
-use crate::tui::runs::Request;
+use crate::tui::tests::allows;
 use crate::tui::theme::Theme;
 use ratatui::crossterm::event::KeyCode;
 
-const REPLAY: Action = Action::Runs(Request::Replay);
+const REPLAY: &str = "replay-run";
 
 #[test]
 fn a_stored_run_is_run_again_above_its_old_results_and_judged_against_them() {
@@ -23,7 +22,7 @@ fn a_stored_run_is_run_again_above_its_old_results_and_judged_against_them() {
     let baseline = session.view.baseline.as_ref().expect("the old results lie under the chart");
     assert_eq!(baseline.folder, stored);
     assert!(session.view.overlay().is_some() && app.state.measuring());
-    assert!(!app.state.allows(REPLAY), "one at a time");
+    assert!(!allows(&app.state, REPLAY), "one at a time");
 
     // The scripted runner writes no files, so the new results are put in a folder here.
     let fresh = write(root.path(), "fresh", "2026-11-22 08:00:00", 1.6, None);

@@ -12,15 +12,13 @@ use crate::run::events;
 use crate::run::folder::Folder;
 use crate::run::runner::{Control, Message};
 use crate::tui::app::{App, Incoming};
-use crate::tui::command::Action;
-use crate::tui::controls;
 use crate::tui::panel::Focus;
 use crate::tui::runs::Listing;
-use crate::tui::session::{Phase, Session};
-use crate::tui::state::Mode;
+use crate::tui::session::{Mode, Phase, Session};
+use crate::tui::tests::allows;
 use crate::tui::theme::Theme;
 
-const RESUME: Action = Action::Control(controls::Request::Resume);
+const RESUME: &str = "resume";
 
 /// Cuts the newest run off in the middle of its rounds.
 fn cut(root: &Path) -> std::path::PathBuf {
@@ -47,7 +45,7 @@ fn a_run_that_was_cut_short_goes_on_from_the_list() {
     Folder::reopen(&folder).expect("nobody writes it").pack().expect("packed");
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "o");
-    assert!(app.state.allows(RESUME), "it is not complete");
+    assert!(allows(&app.state, RESUME), "it is not complete");
     assert!(events::is_packed(&folder));
     typed(&mut app, "r");
     assert!(!events::is_packed(&folder));
@@ -126,7 +124,7 @@ fn further_rounds_of_a_run_that_is_over_go_into_its_folder() {
     typed(&mut app, "oj");
     press(&mut app, KeyCode::Enter);
     app.state.session.as_mut().expect("a run").mode = Mode::Run;
-    assert!(!app.state.allows(RESUME), "nothing is left");
+    assert!(!allows(&app.state, RESUME), "nothing is left");
     typed(&mut app, "R");
     assert_eq!((runner.starts(), &session(&app).folder), (1, &folder), "{}", notice(&app));
     assert_eq!(session(&app).progress(Duration::ZERO), (21, 24), "as many rounds as each case had");
@@ -135,7 +133,7 @@ fn further_rounds_of_a_run_that_is_over_go_into_its_folder() {
     runner.say(Message::Event(Event::Finished { cancelled: true }));
     runner.say(Message::Over);
     app.receive(NOW);
-    assert!(app.state.allows(RESUME), "cut short");
+    assert!(allows(&app.state, RESUME), "cut short");
     let said = crate::tui::panel::banner::text(&app.state).map(|(text, _)| text);
     assert_eq!(said.as_deref(), Some("The run is not complete. r: resume it."));
 }

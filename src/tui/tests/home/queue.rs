@@ -138,7 +138,11 @@ fn who_leaves_starts_nothing_more() {
 
 #[test]
 fn nothing_is_looked_up_while_something_runs() {
-    use crate::tui::home::{Errand, wanted};
+    use crate::tui::home::Errand;
+    let wanted = |state: &State| match crate::tui::update::wanted(state) {
+        Some(crate::tui::commands::Effect::Home(errand)) => Some(errand),
+        _ => None,
+    };
     let (mut app, runner) = open(COLOURED);
     assert_eq!(wanted(&app.state), None, "there is nobody to ask");
     app.state.home.facts.found_out = true;

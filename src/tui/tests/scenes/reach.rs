@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use super::{SCENES, THEMES};
-use crate::tui::home::Entering;
+use crate::tui::commands::typing::Entering;
 use crate::tui::panel::Focus;
 use crate::tui::runs::Purpose;
-use crate::tui::session::{Phase, Session};
-use crate::tui::state::{Leaving, Mode, Overlay, State};
+use crate::tui::session::{Mode, Phase, Session};
+use crate::tui::state::{Leaving, Overlay, State};
 use crate::tui::theme::Theme;
 use crate::tui::whatif::WhatIf;
 

@@ -1,14 +1,13 @@
 //! The text under the chart about the case under the cursor.
 
-use super::Shown;
-use super::overlay::{Overlay, per_cent};
+use super::{Session, Shown};
 use crate::case::{Verdict, units};
 use crate::recipe::plan::Quantity;
 use crate::report::series::{ChartData, MeasuredValue, ModelKey, NoteKind};
 use crate::report::{names, quantities};
 use crate::run::{Record, Status};
 use crate::stats;
-use crate::tui::session::Session;
+use crate::tui::chart::overlay::{Overlay, per_cent};
 use crate::tui::theme::Theme;
 use crate::tui::words;
 

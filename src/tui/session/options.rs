@@ -1,11 +1,11 @@
 //! What the chart shows: its quantity, the roles of its axes and its ceiling. They change on the screen only; the line
 //! that keeps them in the recipe is told.
 
-use super::Look;
+use super::Session;
 use crate::primitives;
 use crate::recipe::chart_line;
 use crate::recipe::plan::{Ceiling, Chart, Experiment, Quantity};
-use crate::tui::session::Session;
+use crate::tui::chart::Look;
 
 impl Session {
     /// Draws the next quantity on y, with the ceiling and the models of the recipe where they suit it.

@@ -1,16 +1,35 @@
 //! Effects of the chart's keys on its view settings.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::cursor::{self, Stop};
-use super::*;
+use ratatui::layout::Rect;
+
+use super::{Session, readout};
 use crate::case::Value;
 use crate::engine::protocol::Event;
 use crate::recipe::plan::Plan;
+use crate::report::scale::Spacing;
 use crate::run::Ledger;
-use crate::tui::session::Session;
-use crate::tui::tests::{fixture, script};
+use crate::tui::chart::Look;
+use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::cursor::{self, Stop};
+use crate::tui::focus::Focus;
+use crate::tui::state::State;
+use crate::tui::tests::{act, fixture, script};
+use crate::tui::theme::Theme;
+
+impl Session {
+    /// Does what a key of the chart does; returns what is said about it.
+    fn ask(&mut self, name: &str) -> Option<String> {
+        let mut state = State::new(Vec::new(), String::new());
+        (state.session, state.focus) = (Some(self.clone()), Focus::Chart);
+        act(&mut state, name);
+        *self = state.session.expect("the same");
+        state.notice
+    }
+}
 
 /// A run of the plan in which these cases have all their rounds.
 fn session(plan: Plan, measured: impl Iterator<Item = usize>) -> Session {
@@ -43,15 +62,15 @@ fn look(session: &Session) -> Look {
 #[test]
 fn the_cursor_goes_along_its_line_and_over_what_is_no_point() {
     let mut session = passes();
-    session.ask(Request::Cursor);
+    session.ask("cursor");
     let mut visited = vec![session.selected];
     for _ in 0..7 {
-        session.ask(Request::Right);
+        session.ask("right");
         visited.push(session.selected);
     }
     assert_eq!(visited, [0, 2, 4, 6, 8, 10, 12, 12], "the failed case has its stop, the end is the end");
     assert!(!session.follow);
-    session.ask(Request::Left);
+    session.ask("left");
     assert_eq!(session.selected, 10);
 }
 
@@ -59,7 +78,7 @@ fn the_cursor_goes_along_its_line_and_over_what_is_no_point() {
 fn the_cursor_goes_between_lines_by_height_and_to_the_foot() {
     let mut session = passes();
     session.select(6);
-    session.ask(Request::Cursor);
+    session.ask("cursor");
     session.move_cursor(1, 0);
     assert_eq!(session.selected, 7, "what cannot run lies at the foot");
     session.move_cursor(1, 0);
@@ -72,13 +91,13 @@ fn the_cursor_goes_between_lines_by_height_and_to_the_foot() {
 fn the_cursor_begins_at_the_nearest_case_that_is_drawn() {
     let mut session = passes();
     session.select(7);
-    session.ask(Request::Line(2));
-    session.ask(Request::Cursor);
+    session.ask("line-2");
+    session.ask("cursor");
     assert_eq!(session.selected, 6, "cuda is hidden");
-    session.ask(Request::Line(2));
+    session.ask("line-2");
     session.move_cursor(1, 0);
     assert_eq!(session.selected, 7);
-    session.ask(Request::Line(2));
+    session.ask("line-2");
     assert_eq!(session.selected, 6, "the cursor leaves a line that is hidden");
 }
 
@@ -104,14 +123,14 @@ fn names_and_panels_have_a_cursor_too() {
     let all = 0..plan.cases.len();
     let mut session = session(plan, all);
     session.refresh();
-    session.ask(Request::Cursor);
-    session.ask(Request::Right);
+    session.ask("cursor");
+    session.ask("right");
     assert_eq!(session.ledger.records()[session.selected].case.params.text("kernel"), Some("copy"));
     session.step_experiment(1);
     session.refresh();
     let kernel = |s: &Session| s.ledger.records()[s.selected].case.params.text("kernel").map(str::to_owned);
     let elements = |s: &Session| s.ledger.records()[s.selected].case.params.int("elements");
-    session.ask(Request::Right);
+    session.ask("right");
     session.step_panel(1);
     assert_eq!((session.panel, kernel(&session).as_deref()), (1, Some("copy")));
     assert_eq!(elements(&session), Some(2 << 20), "at the same x");
@@ -127,11 +146,11 @@ fn a_scale_goes_round_and_says_where_it_cannot() {
     let chosen = |s: &Session| (look(s).x, look(s).y);
     let steps = [Spacing::Linear, Spacing::Log2, Spacing::Log10, Spacing::Linear];
     for wanted in steps {
-        assert_eq!(session.ask(Request::ScaleY), None);
+        assert_eq!(session.ask("scale-y"), None);
         assert_eq!(chosen(&session).1, Some(wanted));
     }
     for wanted in [Spacing::Log10, Spacing::Linear, Spacing::Log2] {
-        assert_eq!(session.ask(Request::ScaleX), None);
+        assert_eq!(session.ask("scale-x"), None);
         assert_eq!(chosen(&session).0, Some(wanted));
     }
 }
@@ -147,14 +166,14 @@ fn a_change_and_names_have_no_logarithm() {
     let mut session = session(plan, 0..14);
     session.refresh();
     assert!(session.chart().measured().any(|m| m.y < 0.0));
-    let refusal = session.ask(Request::ScaleY).expect("refused");
+    let refusal = session.ask("scale-y").expect("refused");
     assert!(refusal.contains("no logarithm"), "{refusal}");
     let scales = session.view.plot(session.shown(), Theme::PLAIN);
     assert_eq!(scales.picture(Rect::new(0, 0, 80, 24)).spacings(), [(Spacing::Log2, Spacing::Linear)]);
 
     let mut names = self::session(fixture::applications(), 0..68);
     names.refresh();
-    let refusal = names.ask(Request::ScaleX).expect("refused");
+    let refusal = names.ask("scale-x").expect("refused");
     assert!(refusal.contains("named values"), "{refusal}");
     assert_eq!(look(&names).x, None);
 }
@@ -163,9 +182,9 @@ fn a_change_and_names_have_no_logarithm() {
 fn zooming_keeps_the_point_under_the_cursor_and_0_shows_all() {
     let mut session = passes();
     session.select(8);
-    session.ask(Request::Cursor);
+    session.ask("cursor");
     for _ in 0..20 {
-        session.ask(Request::ZoomIn);
+        session.ask("zoom-in");
         let (low, high) = look(&session).x_part.expect("a part");
         assert!(low < 16.0 && 16.0 < high, "{low} {high}");
     }
@@ -173,15 +192,15 @@ fn zooming_keeps_the_point_under_the_cursor_and_0_shows_all() {
     let whole = session.chart().x_scale();
     let share = whole.position(high).expect("inside") - whole.position(low).expect("inside");
     assert!((share - 1.0 / 64.0).abs() < 1e-9, "there is a smallest part");
-    session.ask(Request::Right);
+    session.ask("right");
     let (low, high) = look(&session).x_part.expect("a part");
     assert!(low < 32.0 && 32.0 < high, "the cursor takes the part along: {low} {high}");
     for _ in 0..20 {
-        session.ask(Request::ZoomOut);
+        session.ask("zoom-out");
     }
     assert_eq!(look(&session), Look::default());
-    session.ask(Request::ZoomIn);
-    session.ask(Request::ZoomReset);
+    session.ask("zoom-in");
+    session.ask("zoom-reset");
     assert_eq!(look(&session), Look::default());
 }
 
@@ -191,29 +210,29 @@ fn zooming_on_what_is_no_point_leaves_y_as_it_is() {
     let cases = session.ledger.plan().cases.clone();
     let cuda = cases.iter().position(|case| case.backend() == "cuda").expect("a case that is n/a");
     session.select(cuda);
-    session.ask(Request::Cursor);
-    session.ask(Request::ZoomIn);
+    session.ask("cursor");
+    session.ask("zoom-in");
     let zoomed = look(&session);
     assert!(zoomed.x_part.is_some() && zoomed.y_part.is_none(), "{zoomed:?}");
-    session.ask(Request::ZoomOut);
+    session.ask("zoom-out");
     assert_eq!(look(&session), Look::default());
 }
 
 #[test]
 fn panning_stops_at_the_ends() {
     let mut session = passes();
-    session.ask(Request::PanLeft);
+    session.ask("pan-left");
     assert_eq!(look(&session), Look::default(), "all is shown");
-    session.ask(Request::ZoomIn);
-    (0..20).for_each(|_| drop(session.ask(Request::Left)));
+    session.ask("zoom-in");
+    (0..20).for_each(|_| drop(session.ask("left")));
     let whole = session.chart().x_scale().ends();
     let (low, _) = look(&session).x_part.expect("a part");
     assert!((low / whole.0 - 1.0).abs() < 1e-9);
-    (0..20).for_each(|_| drop(session.ask(Request::PanRight)));
+    (0..20).for_each(|_| drop(session.ask("pan-right")));
     let (_, high) = look(&session).x_part.expect("a part");
     assert!((high / whole.1 - 1.0).abs() < 1e-9);
     let before = look(&session);
-    session.ask(Request::PanUp);
+    session.ask("pan-up");
     assert_eq!(look(&session).x_part, before.x_part);
     assert_ne!(look(&session).y_part, before.y_part);
 }
@@ -223,14 +242,14 @@ fn each_experiment_is_looked_at_in_its_own_way() {
     let plan = fixture::stream();
     let mut session = session(plan.clone(), 0..plan.cases.len());
     session.refresh();
-    session.ask(Request::ScaleY);
-    session.ask(Request::Line(2));
+    session.ask("scale-y");
+    session.ask("line-2");
     let first = look(&session);
     session.step_experiment(1);
     assert_eq!(look(&session), Look::default());
     session.step_experiment(-1);
     assert_eq!(look(&session), first);
-    assert!(session.ask(Request::Line(9)).is_some_and(|word| word.contains("no line 9")));
+    assert!(session.ask("line-9").is_some_and(|word| word.contains("no line 9")));
 }
 
 #[test]
@@ -270,18 +289,18 @@ fn a_baseline_goes_along_to_another_experiment() {
 #[test]
 fn a_baseline_can_be_laid_under_a_run_and_taken_away() {
     let mut session = passes();
-    assert!(session.ask(Request::Before).is_some_and(|word| word.contains("no other run")));
-    assert!(session.ask(Request::Differences).is_some_and(|word| word.contains("no other run")));
+    assert!(session.ask("run-before").is_some_and(|word| word.contains("no other run")));
+    assert!(session.ask("differences").is_some_and(|word| word.contains("no other run")));
     session.come_after(Some(&passes()), None);
-    assert_eq!(session.ask(Request::Before), None);
+    assert_eq!(session.ask("run-before"), None);
     assert_eq!(session.view.overlay().map(|o| (o.name.as_str(), o.matched())), Some(("run", 6)));
-    assert_eq!(session.ask(Request::Before), None);
+    assert_eq!(session.ask("run-before"), None);
     assert!(session.view.overlay().is_none());
     let mut strange = fixture::stream();
     strange.cases.iter_mut().for_each(|case| case.id.insert(0, 's'));
     let mut other = self::session(strange, 0..4);
     other.come_after(Some(&passes()), None);
-    assert_eq!(other.ask(Request::Before).as_deref(), Some("run has none of these cases"));
+    assert_eq!(other.ask("run-before").as_deref(), Some("run has none of these cases"));
     assert!(other.view.overlay().is_none());
 }
 
@@ -353,7 +372,7 @@ fn a_picture_is_drawn_again_only_when_it_would_differ() {
     assert!(at_hand(&session));
     session.select(8);
     assert!(at_hand(&session), "the selection is drawn on top of it");
-    session.ask(Request::ZoomIn);
+    session.ask("zoom-in");
     assert!(!at_hand(&session));
     session.paint(theme, area);
     let say = |session: &mut Session, event| {
@@ -385,24 +404,24 @@ fn each_chart_can_be_drawn_by_other_axes_and_quantities_and_shows_the_same_cases
         let (own, all) = (session.ledger.plan().experiments[0].chart.clone(), drawn(&session));
         let axes = 1 + own.lines.len() + own.panels.len();
         for round in 0..axes {
-            let told = session.ask(Request::Axes).expect("a line or a reason");
+            let told = session.ask("turn-axes").expect("a line or a reason");
             assert_eq!(drawn(&session), all, "{} {round}: {told}", shipped.path);
             turned += usize::from(told.starts_with("in the recipe: chart: {x: "));
         }
         assert_eq!(session.ledger.plan().experiments[0].chart, own, "{}: once around", shipped.path);
         for _ in 0..axes {
-            session.ask(Request::Panels);
+            session.ask("next-panels");
             assert_eq!(drawn(&session), all, "{}", shipped.path);
         }
         for _ in 0..5 {
-            session.ask(Request::Quantity);
-            session.ask(Request::Ceiling);
+            session.ask("next-quantity");
+            session.ask("next-ceiling");
             let chart = &session.ledger.plan().experiments[0].chart;
             assert!(chart.ceiling.is_none_or(|ceiling| ceiling.suits(chart.y)), "{}", shipped.path);
         }
-        session.ask(Request::Roofline);
+        session.ask("roofline");
         assert!(session.chart().roofline && drawn(&session).is_subset(&all), "{}", shipped.path);
-        session.ask(Request::Roofline);
+        session.ask("roofline");
         assert_eq!(drawn(&session), all, "{}", shipped.path);
     }
     assert!(turned > 50, "{turned}");
@@ -411,8 +430,7 @@ fn each_chart_can_be_drawn_by_other_axes_and_quantities_and_shows_the_same_cases
 #[test]
 fn a_chart_is_told_as_the_line_of_a_recipe() {
     let mut session = passes();
-    let said =
-        [Request::Quantity, Request::Axes, Request::Panels].map(|ask| session.ask(ask).unwrap_or_default());
+    let said = ["next-quantity", "turn-axes", "next-panels"].map(|ask| session.ask(ask).unwrap_or_default());
     assert_eq!(
         said,
         [

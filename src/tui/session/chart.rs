@@ -1,58 +1,19 @@
-//! The effect of each chart key.
+//! Changes of the chart's view.
 
-use super::cursor::{self, Stop};
-use super::scales::{self, Scales, seen};
-use super::{Look, Request};
+use super::Session;
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::ModelKey;
-use crate::tui::session::Session;
+use crate::tui::chart::cursor::{self, Stop};
+use crate::tui::chart::scales::{self, Scales, seen};
+use crate::tui::chart::{Bars, Look, PAN_STEP};
 
-/// One zoom step shows half or twice as much.
-const ZOOM: f64 = 0.5;
 /// The smallest visible part of an axis: labels have four digits.
 const SMALLEST_PART: f64 = 1.0 / 64.0;
-/// One panning step, as a share of the visible part.
-const PAN: f64 = 0.25;
 /// If the cursor is nearer to an edge than this share of the visible part, the view moves with it.
 const MARGIN: f64 = 0.08;
 
 impl Session {
-    /// Carries out a request of the user; returns the reason if it is impossible.
-    pub fn ask(&mut self, ask: Request) -> Option<String> {
-        self.refresh();
-        match ask {
-            Request::Cursor => self.toggle_cursor(),
-            Request::Full => self.view.full = !self.view.full,
-            Request::Left => self.sideways(-1),
-            Request::Right => self.sideways(1),
-            Request::ZoomIn => self.zoom(ZOOM),
-            Request::ZoomOut => self.zoom(1.0 / ZOOM),
-            Request::ZoomReset => {
-                let look = self.look();
-                (look.x_part, look.y_part) = (None, None);
-            }
-            Request::PanLeft => self.pan(-PAN, 0.0),
-            Request::PanRight => self.pan(PAN, 0.0),
-            Request::PanUp => self.pan(0.0, PAN),
-            Request::PanDown => self.pan(0.0, -PAN),
-            Request::ScaleX => return self.next_scale_of_x(),
-            Request::ScaleY => return self.next_scale_of_y(),
-            Request::Bars => return self.next_bars(),
-            Request::Canvas => self.view.canvas = self.view.canvas.next(),
-            Request::Quantity => return self.next_quantity(),
-            Request::Axes => return self.turn_axes(),
-            Request::Panels => return self.next_panels(),
-            Request::Ceiling => return self.next_ceiling(),
-            Request::Roofline => self.toggle_roofline(),
-            Request::Line(number) => return self.toggle_line(number),
-            Request::Before => return self.toggle_before(),
-            Request::Differences => return self.toggle_differences(),
-        }
-        self.view.changed();
-        None
-    }
-
     /// Moves the cursor between the series at its x, or along its line.
     pub fn move_cursor(&mut self, across: isize, along: isize) {
         self.refresh();
@@ -95,7 +56,19 @@ impl Session {
         }
     }
 
-    fn toggle_cursor(&mut self) {
+    /// Shows the whole chart again.
+    pub fn show_all(&mut self) {
+        let look = self.look();
+        (look.x_part, look.y_part) = (None, None);
+    }
+
+    /// Enters or leaves full screen.
+    pub fn toggle_full(&mut self) {
+        self.view.full = !self.view.full;
+    }
+
+    /// Shows or hides the cursor on the selected case.
+    pub fn toggle_cursor(&mut self) {
         self.view.cursor = !self.view.cursor;
         if self.view.cursor {
             self.reveal_selected();
@@ -104,10 +77,11 @@ impl Session {
         }
     }
 
-    fn sideways(&mut self, by: isize) {
+    /// Moves the cursor along its line, or the visible part.
+    pub fn sideways(&mut self, by: isize) {
         match self.view.cursor {
             true => self.move_cursor(0, by),
-            false => self.pan(by as f64 * PAN, 0.0),
+            false => self.pan(by as f64 * PAN_STEP, 0.0),
         }
     }
 
@@ -123,7 +97,7 @@ impl Session {
 
     /// Zooms around the cursor, or around the middle if there is none. An axis on which the cursor has no
     /// position is not zoomed into: the remaining part would contain no point.
-    fn zoom(&mut self, factor: f64) {
+    pub fn zoom(&mut self, factor: f64) {
         let scales = self.scales();
         let stop = self.stops().into_iter().find(|s| self.view.cursor && s.case == self.selected);
         let axis = |place: Option<Option<f64>>, part: &AxisScale, whole: &AxisScale, now| match place {
@@ -149,7 +123,8 @@ impl Session {
         look.y_part = axis(y, &scales.y, &scales.whole_y);
     }
 
-    fn pan(&mut self, x: f64, y: f64) {
+    /// Moves the visible part by shares of its size.
+    pub fn pan(&mut self, x: f64, y: f64) {
         let scales = self.scales();
         let x = moved(&scales.x, &scales.whole_x, x);
         let y = moved(&scales.y, &scales.whole_y, y);
@@ -170,7 +145,8 @@ impl Session {
         }
     }
 
-    fn next_scale_of_x(&mut self) -> Option<String> {
+    /// Selects the next spacing of x; returns the reason if it is impossible.
+    pub fn next_scale_of_x(&mut self) -> Option<String> {
         let next = next(self.scales().whole_x.spacing);
         let allowed = scales::x_allows(self.chart(), next);
         let names = self.chart().x.scale == Scale::Category;
@@ -178,7 +154,8 @@ impl Session {
         allowed.err()
     }
 
-    fn next_scale_of_y(&mut self) -> Option<String> {
+    /// The same of y.
+    pub fn next_scale_of_y(&mut self) -> Option<String> {
         let next = next(self.scales().whole_y.spacing);
         let look = self.view.look(self.experiment());
         let values: Vec<f64> =
@@ -188,52 +165,38 @@ impl Session {
         allowed.err()
     }
 
-    fn next_bars(&mut self) -> Option<String> {
+    /// Selects the next kind of error bars; tells if there are none.
+    pub fn next_bars(&mut self) -> Option<String> {
         self.view.bars = self.view.bars.next();
-        self.view.changed();
-        let change = self.chart().y.relative_to.is_some() && self.view.bars == super::Bars::Interval;
+        let change = self.chart().y.relative_to.is_some() && self.view.bars == Bars::Interval;
         change.then(|| "no 95 % bars: a change has no interval here, its baseline varies too".to_owned())
     }
 
-    fn toggle_line(&mut self, number: usize) -> Option<String> {
-        let style = number.checked_sub(1).filter(|s| *s < self.chart().styles());
-        let Some(style) = style else { return Some(format!("there is no line {number}")) };
+    /// Hides or shows the line with this number, counted from 1.
+    pub fn toggle_line(&mut self, number: usize) {
         let look = self.look();
-        if !look.hidden.remove(&style) {
-            look.hidden.insert(style);
+        if !look.hidden.remove(&(number - 1)) {
+            look.hidden.insert(number - 1);
         }
         if self.view.cursor {
             let stops = self.stops();
             self.put_cursor(cursor::at(&stops, self.selected).map(|s| s.case), &stops);
         }
-        None
     }
 
-    fn toggle_before(&mut self) -> Option<String> {
+    /// Lays the baseline under this run, or removes the run that lies there; tells if they have no case in common.
+    pub fn toggle_baseline(&mut self) -> Option<String> {
         if self.view.overlay().is_some() {
             self.clear_baseline();
             return None;
         }
-        let Some(baseline) = self.view.baseline.clone() else {
-            return Some("there is no other run of this recipe to lay under it".to_owned());
-        };
+        let baseline = self.view.baseline.clone()?;
         (self.lay(&baseline) == 0).then(|| format!("{} has none of these cases", baseline.name()))
     }
 
     /// Whether a model predicts anything on the chart.
     pub fn predicts(&self) -> bool {
         self.chart().models.iter().any(ModelKey::predicts)
-    }
-
-    fn toggle_differences(&mut self) -> Option<String> {
-        if self.view.overlay().is_none() && !self.predicts() {
-            let why =
-                "nothing to compare with: no other run is laid under this one, and no model predicts it";
-            return Some(why.to_owned());
-        }
-        self.view.differences = !self.view.differences;
-        self.view.changed();
-        None
     }
 }
 

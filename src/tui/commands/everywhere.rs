@@ -1,0 +1,188 @@
+//! Commands that belong to no panel, or to several: the ways between panels and out, and moves in lists.
+
+use super::leave::quit;
+use super::{Allowed, Effect, Hint, always, chart, in_session, only_if, recipes, runs};
+use crate::tui::focus::Focus;
+use crate::tui::session::Session;
+use crate::tui::state::{Leaving, Overlay, State};
+
+/// Rows of a page.
+const PAGE: isize = 10;
+
+rows! {
+    DEVICES = ("devices", 0,
+        "show or hide the clocks, power and load of the devices around the newest rounds") {
+        "devices" "D": |state| {
+            only_if(state.focus.is_run() && state.session.is_some(), "the devices are shown beside a run")
+        } => |state| state.devices_panel.wanted = Some(!state.devices_panel.shown)
+    }
+    TAB = ("next panel", 1, "go to the next or the previous panel", |state| {
+        if state.panels().len() > 1 { Hint::Usual } else { Hint::Never }
+    }) {
+        "next-panel" "Tab": other_panel => |state| focus(state, 1),
+        "previous-panel" "Shift-Tab": other_panel => |state| focus(state, -1)
+    }
+    BACK = ("back", 1, "go back, finally to the unfiltered recipes; a run continues", |state| {
+        let open = state.home.filter.shows() || state.overlay.is_some() || state.leaving == Leaving::Asked;
+        if open || state.focus != Focus::Recipes { Hint::Usual } else { Hint::Never }
+    }) {
+        "back" "Esc": always => back
+    }
+    HELP = ("help", 1, "show or hide this help") {
+        "help" "?": always => toggle_help
+    }
+    CLOSE_HELP = ("close", 2, "close the help") {
+        "help" "?": always => toggle_help,
+        "close-help" "Esc q": always => toggle_help
+    }
+    QUIT = ("quit", 1, "quit; asks while a run is active, and once more cancels the run and quits") {
+        "quit" "q ctrl-c": always => quit
+    }
+    QUIT_WATCHING = ("quit", 1, "quit") {
+        "quit" "q ctrl-c": always => quit
+    }
+    QUIT_OVERLAY = ("quit", 1, "quit") {
+        "quit" "ctrl-c": always => quit
+    }
+    QUIT_FIELD = ("quit", 1, "quit; asks while a run is active") {
+        "quit" "ctrl-c": always => quit
+    }
+    SUSPEND = ("suspend", 0,
+        "stop this program until the shell's fg; the engine ends its round meanwhile, then waits") {
+        "suspend" "ctrl-z": always => |_| Some(Effect::Suspend)
+    }
+    SUSPEND_FIELD = ("suspend", 0, "stop this program until the shell's fg") {
+        "suspend" "ctrl-z": always => |_| Some(Effect::Suspend)
+    }
+    MOVE = ("move", 2, "one down or up") {
+        "down" "j Down": moves => |state| step(state, 1),
+        "up" "k Up": moves => |state| step(state, -1)
+    }
+    MOVE_FIELD = ("move", 2, "one down or up") {
+        "down" "Down": moves => |state| step(state, 1),
+        "up" "Up": moves => |state| step(state, -1)
+    }
+    ENDS = ("ends", 0, "to the first or the last") {
+        "first" "g Home": moves => |state| step(state, isize::MIN),
+        "last" "G End": moves => |state| step(state, isize::MAX)
+    }
+    PAGES = ("page", 0, "a page up or down") {
+        "page-up" "PgUp": moves => |state| step(state, -PAGE),
+        "page-down" "PgDn": moves => |state| step(state, PAGE)
+    }
+    PANELS = ("chart panel", 2, "the previous or next of several chart panels") {
+        "previous-chart" "[": several_charts => |state| in_session(state, |session| session.step_panel(-1)),
+        "next-chart" "]": several_charts => |state| in_session(state, |session| session.step_panel(1))
+    }
+    EXPERIMENTS = ("experiment", 2, "the previous or next experiment of the recipe") {
+        "previous-experiment" "{": several_experiments
+            => |state| in_session(state, |session| session.step_experiment(-1)),
+        "next-experiment" "}": several_experiments
+            => |state| in_session(state, |session| session.step_experiment(1))
+    }
+    FOLLOW = ("follow", 1, "let the selection follow the running case again") {
+        "follow" "f": |state| match state.active() {
+            _ if state.session.as_ref().is_some_and(|s| s.active() && !s.follow) => Ok(()),
+            true => Err("the selection follows the running case already".into()),
+            false => Err("no case is being measured".into()),
+        } => |state| in_session(state, Session::follow)
+    }
+}
+
+fn several_charts(state: &State) -> Allowed {
+    let several = state.session.as_ref().is_some_and(|session| session.chart().panels.len() > 1);
+    only_if(several, "the chart has one panel only")
+}
+
+fn several_experiments(state: &State) -> Allowed {
+    let several = state.session.as_ref().is_some_and(|s| s.ledger.plan().experiments.len() > 1);
+    only_if(several, "the recipe has one experiment only")
+}
+
+fn other_panel(state: &State) -> Allowed {
+    only_if(state.panels().iter().any(|panel| *panel != state.focus), "there is no other panel")
+}
+
+fn focus(state: &mut State, by: isize) {
+    state.focus = state.focus.neighbour(by, &state.panels());
+}
+
+fn toggle_help(state: &mut State) {
+    state.overlay = match state.overlay {
+        None => Some(Overlay::Help { scroll: None }),
+        Some(_) => None,
+    };
+}
+
+/// Closes whatever was opened last.
+fn back(state: &mut State) -> Option<Effect> {
+    if state.overlay.take().is_some() || chart::leave(state) || state.home.preparing.take().is_some() {
+        return None;
+    }
+    let before = state.focus;
+    // An answer must not bring back a user who has moved on.
+    state.runs.give_up();
+    let stored = state.runs.there
+        && state.session.as_ref().is_some_and(|s| s.recipe.is_none() && s.calibrates.is_none());
+    state.focus = match state.focus {
+        Focus::Details | Focus::Comparison => Focus::Runs,
+        Focus::Pattern => state.pattern.as_ref().map_or(Focus::Recipes, |view| view.back),
+        Focus::Live => Focus::Cases,
+        Focus::WhatIf => state.whatif.take().map_or(Focus::Recipes, |view| view.back),
+        Focus::Runs if !state.runs.search().is_empty() => {
+            state.runs.set_search("");
+            Focus::Runs
+        }
+        focus if focus.is_run() && stored => Focus::Runs,
+        Focus::Recipes => {
+            recipes::clear_filter(state);
+            Focus::Recipes
+        }
+        _ => Focus::Recipes,
+    };
+    // The list may be outdated after a run was resumed.
+    let stale = before.is_run() && state.focus == Focus::Runs && !state.measuring();
+    if stale { runs::list(state) } else { None }
+}
+
+fn moves(state: &State) -> Allowed {
+    let still = state.pattern.as_ref().is_some_and(|view| !view.scrolls());
+    let moves = state.focus != Focus::Pattern || state.overlay.is_some() || !still;
+    only_if(moves, "the matrix is shown whole")
+}
+
+/// Moves in whatever has the focus; extreme values go to the ends.
+pub fn step(state: &mut State, by: isize) {
+    match &mut state.overlay {
+        Some(Overlay::Help { scroll }) => *scroll = Some(scroll.unwrap_or(0).saturating_add_signed(by)),
+        Some(Overlay::Export { selected }) => *selected = selected.saturating_add_signed(by).min(2),
+        None => step_in(state, state.focus, by),
+    }
+}
+
+pub fn step_in(state: &mut State, panel: Focus, by: isize) {
+    match panel {
+        Focus::Recipes => return state.recipes.step(by),
+        Focus::Editor => return state.home.editor.step(by),
+        Focus::Queue => return state.home.queue.step(by),
+        Focus::Runs => return state.runs.step(by),
+        Focus::Details => {
+            state.runs.details_scroll = state.runs.details_scroll.saturating_add_signed(by);
+            return;
+        }
+        Focus::Comparison => return state.runs.sheet.iter_mut().for_each(|sheet| sheet.step(by)),
+        Focus::Pattern => return state.pattern.iter_mut().for_each(|view| view.step(by)),
+        Focus::WhatIf => return state.whatif.iter_mut().for_each(|view| view.step(by)),
+        _ => {}
+    }
+    let Some(session) = &mut state.session else { return };
+    match panel {
+        Focus::Log if by == isize::MIN => session.log.first(),
+        Focus::Log if by == isize::MAX => session.log.last(),
+        Focus::Log => session.log.scroll(by.saturating_neg()),
+        Focus::Samples => session.scroll_samples(by),
+        Focus::Chart if session.view.cursor && matches!(by, -1 | 1) => session.move_cursor(by, 0),
+        Focus::Chart if session.view.cursor => session.move_cursor(0, by),
+        _ => session.step(by),
+    }
+}

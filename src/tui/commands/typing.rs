@@ -1,0 +1,116 @@
+//! Text fields: while one is open, characters go into the field, and a few fixed keys are commands. The
+//! configuration cannot change those keys, because a letter must be typed.
+
+use super::everywhere::{MOVE_FIELD, QUIT_FIELD, SUSPEND_FIELD};
+use super::{Command, Effect, always, form, recipes, runs, whatif};
+use crate::tui::field::{Field, Stroke};
+use crate::tui::focus::Focus;
+use crate::tui::home::Errand;
+use crate::tui::state::State;
+
+/// The text field that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entering {
+    Filter,
+    Value,
+    FileName,
+    /// A search of stored runs, or a note on one.
+    OfRuns,
+    /// The name under which a profile is saved.
+    ProfileName,
+}
+
+impl Entering {
+    /// The open field; `None` while an overlay covers it.
+    pub fn now(state: &State) -> Option<Entering> {
+        let home = &state.home;
+        match state.focus {
+            _ if state.overlay.is_some() => None,
+            _ if home.saving.is_some() => Some(Entering::FileName),
+            Focus::WhatIf => state.whatif.as_ref()?.field.as_ref().map(|_| Entering::ProfileName),
+            focus if focus.is_runs() && state.runs.typing.is_some() => Some(Entering::OfRuns),
+            Focus::Editor if home.editor.field.is_some() => Some(Entering::Value),
+            Focus::Recipes if home.filter.typing => Some(Entering::Filter),
+            _ => None,
+        }
+    }
+
+    /// The commands of the field's keys, besides typing.
+    pub fn commands(self) -> &'static [Command] {
+        match self {
+            Entering::Filter => FILTER,
+            Entering::Value => VALUE,
+            Entering::FileName => FILE_NAME,
+            Entering::OfRuns => OF_RUNS,
+            Entering::ProfileName => PROFILE_NAME,
+        }
+    }
+
+    fn field(self, state: &mut State) -> Option<&mut Field> {
+        match self {
+            Entering::Filter => Some(&mut state.home.filter.field),
+            Entering::Value => state.home.editor.field.as_mut(),
+            Entering::FileName => state.home.saving.as_mut().map(|saving| &mut saving.field),
+            Entering::OfRuns => state.runs.typing.as_mut().map(|typing| &mut typing.field),
+            Entering::ProfileName => state.whatif.as_mut().and_then(|view| view.field.as_mut()),
+        }
+    }
+}
+
+lists! {
+    FILTER: KEEP_FILTER, CLEAR_FILTER, MOVE_FIELD;
+    VALUE: SET_VALUE, LEAVE_VALUE;
+    FILE_NAME: SAVE_RECIPE, CANCEL_RECIPE;
+    OF_RUNS: KEEP_OF_RUNS, LEAVE_OF_RUNS;
+    PROFILE_NAME: SAVE_PROFILE, CANCEL_PROFILE;
+    /// Commands in every text field.
+    FIELD: QUIT_FIELD, SUSPEND_FIELD;
+}
+
+rows! {
+    KEEP_FILTER = ("keep", 1, "keep the filter and go back to the list") {
+        "accept" "Enter": always => |state| state.home.filter.typing = false
+    }
+    CLEAR_FILTER = ("clear", 1, "show all recipes again") {
+        "abandon" "Esc": always => recipes::clear_filter
+    }
+    SET_VALUE = ("set", 1, "take the value; an empty value restores the recipe's") {
+        "accept" "Enter": always => form::accept
+    }
+    LEAVE_VALUE = ("leave", 1, "leave the value as it was") {
+        "abandon" "Esc": always => |state| state.home.editor.close()
+    }
+    SAVE_RECIPE = ("save", 1, "save the recipe; a file that exists is asked about") {
+        "accept" "Enter": always => |_| Some(Effect::Home(Errand::Save))
+    }
+    CANCEL_RECIPE = ("cancel", 1, "do not save") {
+        "abandon" "Esc": always => |state| state.home.saving = None
+    }
+    KEEP_OF_RUNS = ("keep", 1, "keep the search or the note") {
+        "accept" "Enter": always => runs::keep
+    }
+    LEAVE_OF_RUNS = ("leave", 1, "leave it as it was") {
+        "abandon" "Esc": always => runs::discard
+    }
+    SAVE_PROFILE = ("save", 1, "save the profile under this name; an existing profile of yours is replaced") {
+        "accept" "Enter": always => whatif::accept
+    }
+    CANCEL_PROFILE = ("cancel", 1, "do not save") {
+        "abandon" "Esc": always => |state| state.whatif.iter_mut().for_each(|view| view.keep_unsaved())
+    }
+}
+
+/// Applies an editing key to the open field.
+pub fn typed(state: &mut State, stroke: Stroke) {
+    let Some(entering) = Entering::now(state) else { return };
+    if let Some(field) = entering.field(state) {
+        field.take(stroke);
+    }
+    match entering {
+        Entering::Filter => state.home.filter.apply(&mut state.recipes),
+        Entering::Value => state.home.editor.error = None,
+        Entering::FileName => state.home.saving.iter_mut().for_each(|saving| saving.error = None),
+        Entering::OfRuns => runs::typed(&mut state.runs),
+        Entering::ProfileName => state.whatif.iter_mut().for_each(|view| view.error = None),
+    }
+}

@@ -1,0 +1,152 @@
+//! Commands while a profile is changed.
+
+use std::path::PathBuf;
+
+use super::{Allowed, Effect, only_if};
+use crate::model::Profile;
+use crate::model::profiles::is_name;
+use crate::recipe::plan::Plan;
+use crate::run::Ledger;
+use crate::tui::focus::Focus;
+use crate::tui::session::Mode;
+use crate::tui::state::State;
+use crate::tui::whatif::{Cases, WhatIf};
+
+rows! {
+    /// Available on a recipe, or on a run.
+    OPEN = ("what if", 1,
+        "change a device's profile, value by value, and see what the models would predict then") {
+        "what-if" "m": |state| only_if(!state.focus.has_own_screen() && concerned(state), NO_PROFILE) => open
+    }
+    CHANGE = ("change", 2,
+        "the selected value down or up: a size by 2, a time or a rate by the fourth root of 2") {
+        "value-less" "Left h": |state| changes(state, |view| !view.knobs.is_empty(), READ_ONLY)
+            => |state| change(state, |view| view.change(-1)),
+        "value-more" "Right l": |state| changes(state, |view| !view.knobs.is_empty(), READ_ONLY)
+            => |state| change(state, |view| view.change(1))
+    }
+    PROFILE = ("profile", 1, "the next or the previous profile that is known: what another device would do") {
+        "next-profile" "n": other_profile => |state| cycle(state, 1),
+        "previous-profile" "N": other_profile => |state| cycle(state, -1)
+    }
+    UNDO = ("undo", 2, "take back what was changed of this value, or of all") {
+        "undo-value" "u": |state| {
+            changes(state, |v| v.knobs.get(v.selected).is_some_and(|knob| v.turned(knob)), "nothing is changed")
+        } => |state| change(state, WhatIf::undo),
+        "undo-values" "U": |state| changes(state, WhatIf::is_changed, "nothing is changed")
+            => |state| change(state, WhatIf::undo_all)
+    }
+    SAVE = ("save", 1, "save the changed profile under a name, by which --profile finds it") {
+        // While a stored run is watched, text fields are disabled.
+        "save-profile" "s": |state| changes(state, |_| state.mode == Mode::Run, READ_ONLY)
+            => |state| change(state, WhatIf::ask_name)
+    }
+    PANELS = ("chart panel", 2, "the previous or next of several chart panels") {
+        "what-if-previous-chart" "[": several_charts => |state| change(state, |view| view.step_panel(-1)),
+        "what-if-next-chart" "]": several_charts => |state| change(state, |view| view.step_panel(1))
+    }
+    EXPERIMENTS = ("experiment", 2, "the previous or next experiment of the recipe") {
+        "what-if-previous-experiment" "{": several_experiments
+            => |state| change(state, |view| view.step_experiment(-1)),
+        "what-if-next-experiment" "}": several_experiments
+            => |state| change(state, |view| view.step_experiment(1))
+    }
+}
+
+const READ_ONLY: &str = "a stored run is read-only";
+const NO_PROFILE: &str = "no known profile covers these backends";
+
+/// Whether the view is open and fulfils the condition.
+fn changes(state: &State, may: impl FnOnce(&WhatIf) -> bool, why: &'static str) -> Allowed {
+    only_if(state.focus == Focus::WhatIf && state.whatif.as_ref().is_some_and(may), why)
+}
+
+fn other_profile(state: &State) -> Allowed {
+    changes(state, |view| view.choices(&state.profiles).len() > 1, "no other profile is known")
+}
+
+fn several_charts(state: &State) -> Allowed {
+    changes(state, |view| view.chart().panels.len() > 1, "the chart has one panel only")
+}
+
+fn several_experiments(state: &State) -> Allowed {
+    changes(state, WhatIf::has_experiments, "the recipe has one experiment only")
+}
+
+fn change(state: &mut State, change: impl FnMut(&mut WhatIf)) {
+    state.whatif.iter_mut().for_each(change);
+}
+
+fn cycle(state: &mut State, by: isize) {
+    state.whatif.iter_mut().for_each(|view| view.cycle(&state.profiles, by));
+}
+
+/// Whether there are cases, and a profile that covers any of their backends.
+fn concerned(state: &State) -> bool {
+    let knows = |backend: &str| state.profiles.iter().any(|profile| profile.knows(backend));
+    match of_run(state) {
+        true => state.session.as_ref().is_some_and(|session| {
+            let own = session.ledger.profiles();
+            session.ledger.records().iter().any(|r| own.of(&r.case).is_ok() || knows(r.case.place().0))
+        }),
+        false => matches!(state.recipes.plan(), Some(Ok(plan)) if
+            plan.cases.iter().any(|case| knows(case.place().0))),
+    }
+}
+
+/// Whether the cases belong to the run rather than to the selected recipe.
+fn of_run(state: &State) -> bool {
+    state.session.is_some() && state.focus.is_run()
+}
+
+/// Predicting takes a core, so it waits while something is timed.
+fn open(state: &mut State) {
+    if state.measuring() {
+        state.notice = Some("a run is active: profiles are changed when it is over".to_owned());
+        return;
+    }
+    let Some(cases) = cases(state) else { return };
+    state.whatif = WhatIf::new(cases, &state.profiles, state.focus);
+    match state.whatif {
+        Some(_) => state.focus = Focus::WhatIf,
+        None => state.notice = Some(NO_PROFILE.to_owned()),
+    }
+}
+
+fn cases(state: &State) -> Option<Cases> {
+    if of_run(state) {
+        let session = state.session.as_ref()?;
+        let (plan, records) = (session.ledger.plan().clone(), session.ledger.records().to_vec());
+        let profiles = session.ledger.profiles().clone();
+        return Some(Cases { plan, records, selected: session.selected, profiles });
+    }
+    let plan = Plan::clone(state.recipes.plan()?.as_ref().ok()?);
+    let ledger = Ledger::new(plan.clone());
+    let profiles = ledger.profiles().clone();
+    Some(Cases { plan, records: ledger.records().to_vec(), selected: 0, profiles })
+}
+
+/// Accepts the typed name, and requests the profile to be saved under it.
+pub fn accept(state: &mut State) -> Option<Effect> {
+    let view = state.whatif.as_mut()?;
+    let name = view.field.as_ref()?.text().trim().to_owned();
+    if let Err(why) = is_name(&name) {
+        view.error = Some(why);
+        return None;
+    }
+    Some(Effect::SaveProfile(Box::new(view.named(name))))
+}
+
+/// Processes the outcome of saving; a saved profile is a known one from now on.
+pub fn saved(state: &mut State, profile: Profile, outcome: Result<PathBuf, String>) {
+    let Some(view) = &mut state.whatif else { return };
+    match outcome {
+        Ok(path) => {
+            state.notice = Some(format!("saved as {}: {}", profile.name, path.display()));
+            (view.field, view.error) = (None, None);
+            state.profiles.retain(|known| known.name != profile.name);
+            state.profiles.push(profile);
+        }
+        Err(why) => view.error = Some(why),
+    }
+}
