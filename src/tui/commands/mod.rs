@@ -285,10 +285,9 @@ lists! {
     DIALOG: MOVE, runs::COPY, runs::CLOSE, everywhere::QUIT_OVERLAY, SUSPEND;
 }
 
-/// The labels of the first `count` keys, joined by slashes.
-pub fn labels(bindings: &[(Key, Action)], count: usize, theme: Theme) -> String {
-    let labels: Vec<String> = bindings.iter().take(count).map(|(k, _)| k.label(theme)).collect();
-    labels.join("/")
+/// The labels of the keys, joined by slashes.
+pub fn labels(bindings: &[(Key, Action)], theme: Theme) -> String {
+    bindings.iter().map(|(key, _)| key.label(theme)).collect::<Vec<_>>().join("/")
 }
 
 /// The commands that are available in every panel in this mode.

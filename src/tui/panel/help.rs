@@ -50,7 +50,7 @@ fn legend(columns: usize, theme: Theme) -> Vec<Line<'static>> {
 }
 
 fn entry(command: &Command, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let keys = commands::labels(&command.bindings(keymap), usize::MAX, theme);
+    let keys = commands::labels(&command.bindings(keymap), theme);
     let keys = Span::styled(format!("  {keys:<KEYS$} "), theme.key());
     hanging(keys, command.help, columns + 1, Style::default())
 }

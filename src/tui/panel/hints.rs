@@ -5,37 +5,37 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::tui::commands::everywhere::{BACK, HELP, QUIT};
-use crate::tui::commands::{self, Action, Command, Hint as Way};
+use crate::tui::commands::{self, Action, Command, Hint};
 use crate::tui::key::Key;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
 /// A command in the bar, with the keys that the bar shows for it.
-pub type Hint = (&'static Command, Vec<(Key, Action)>);
+pub type Entry = (&'static Command, Vec<(Key, Action)>);
 
 /// The commands in the bar, by importance: only those that are possible now, starting with those that end an
 /// unusual state.
-pub fn hints(state: &State) -> Vec<Hint> {
-    let useful = |(command, bindings): &Hint| {
+pub fn hints(state: &State) -> Vec<Entry> {
+    let useful = |(command, bindings): &Entry| {
         let possible = || command.actions.iter().any(|action| action.is_allowed(state));
-        command.hinted > 0 && !bindings.is_empty() && (command.hint)(state) != Way::Never && possible()
+        command.hinted > 0 && !bindings.is_empty() && (command.hint)(state) != Hint::Never && possible()
     };
-    let mut hints: Vec<Hint> = commands::bound(state).into_iter().filter(useful).collect();
-    hints.sort_by_key(|(command, _)| !matches!((command.hint)(state), Way::First(_)));
+    let mut hints: Vec<Entry> = commands::bound(state).into_iter().filter(useful).collect();
+    hints.sort_by_key(|(command, _)| !matches!((command.hint)(state), Hint::First(_)));
     hints
 }
 
 /// The hints that fit into `columns`.
-fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
-    let text = |hint: Hint| {
+fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Entry, String)> {
+    let text = |hint: Entry| {
         let text = format!(" {} {} ", keys(&hint, state, theme), name(hint.0, state));
         (hint, text)
     };
-    let mut shown: Vec<(Hint, String)> = hints(state).into_iter().map(text).collect();
-    let width = |shown: &[(Hint, String)]| -> usize { shown.iter().map(|(_, t)| words::width(t)).sum() };
+    let mut shown: Vec<(Entry, String)> = hints(state).into_iter().map(text).collect();
+    let width = |shown: &[(Entry, String)]| -> usize { shown.iter().map(|(_, t)| words::width(t)).sum() };
     // The ways out and the help come last and stay; other hints are dropped to make room.
-    let stays = |((command, _), _): &(Hint, String)| {
+    let stays = |((command, _), _): &(Entry, String)| {
         command.actions.iter().any(|action| [BACK, HELP, QUIT].iter().any(|way| way.is(action)))
     };
     while width(&shown) > columns {
@@ -46,9 +46,9 @@ fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
 }
 
 /// The keys of a hint, and their separator.
-fn told<'h>((command, bindings): &'h Hint, state: &State) -> (Vec<&'h (Key, Action)>, &'static str) {
+fn told<'h>((command, bindings): &'h Entry, state: &State) -> (Vec<&'h (Key, Action)>, &'static str) {
     match (command.hint)(state) {
-        Way::Range(count) => (
+        Hint::Range(count) => (
             bindings.first().into_iter().chain(bindings.get(1..count).and_then(<[_]>::last)).collect(),
             if count > 2 { "-" } else { "/" },
         ),
@@ -56,7 +56,7 @@ fn told<'h>((command, bindings): &'h Hint, state: &State) -> (Vec<&'h (Key, Acti
     }
 }
 
-fn keys(hint: &Hint, state: &State, theme: Theme) -> String {
+fn keys(hint: &Entry, state: &State, theme: Theme) -> String {
     let (keys, between) = told(hint, state);
     keys.iter().map(|(key, _)| key.label(theme)).collect::<Vec<_>>().join(between)
 }
@@ -64,7 +64,7 @@ fn keys(hint: &Hint, state: &State, theme: Theme) -> String {
 /// The name of a command, by what it does now.
 fn name(command: &'static Command, state: &State) -> &'static str {
     match (command.hint)(state) {
-        Way::As(name) | Way::First(name) => name,
+        Hint::As(name) | Hint::First(name) => name,
         _ => command.name,
     }
 }

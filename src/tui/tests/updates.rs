@@ -128,7 +128,7 @@ fn the_help_has_every_hint() {
         let hints = hints::hints(&state);
         assert!(hints.len() > 3, "{focus:?}");
         for (hint, bindings) in hints {
-            let keys = labels(&bindings, usize::MAX, theme);
+            let keys = labels(&bindings, theme);
             let found = help.iter().any(|line| line.contains(&keys) && line.contains(hint.help));
             assert!(found, "{focus:?}: {keys} {}", hint.name);
         }
