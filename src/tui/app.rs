@@ -20,17 +20,17 @@ use ratatui::layout::{Position, Rect};
 
 use super::calibration::{Calibration, Calibrator};
 use super::commands::Effect;
+use super::frame_limiter::{FrameLimiter, POLL};
 use super::home::background_lookups::{BackgroundLookups, Lookups};
 use super::home::jobs::{Jobs, Resolve};
 use super::home::save::{self, Write};
-use super::pacer::{POLL, Pacer};
 use super::recipes::RecipeEntry;
 use super::runs::IoWorker;
 use super::state::{Leaving, State};
 use super::theme::Theme;
 use super::update::{Input, update, wanted};
 use super::view::{settle, view};
-use super::wake::Waker;
+use super::waker::Waker;
 use super::whatif::SaveProfile;
 use crate::run::runner::{Runner, Running};
 
@@ -56,7 +56,7 @@ pub struct App {
     pub more_recipes: Option<Receiver<RecipeEntry>>,
     /// Looks up facts about a recipe before it runs.
     background: Option<BackgroundLookups>,
-    pacer: Pacer,
+    frame_limiter: FrameLimiter,
     /// Ends the loop's wait when the run sends a message.
     waker: Option<Waker>,
     /// Whether messages or answers are left that the last turn did not take in.
@@ -90,7 +90,7 @@ impl App {
             jobs: Jobs::new(),
             more_recipes: None,
             background: None,
-            pacer: Pacer::new(),
+            frame_limiter: FrameLimiter::new(),
             waker: None,
             behind: false,
             suspend: false,
@@ -140,11 +140,11 @@ impl App {
             return Ok(false);
         }
         let timing = self.state.timing();
-        if self.pacer.due(now, timing) {
+        if self.frame_limiter.due(now, timing) {
             self.draw(terminal, now)?;
         }
         let now = source.now();
-        let wait = self.pacer.wait(now, timing, self.idle(now)).min(longest);
+        let wait = self.frame_limiter.wait(now, timing, self.idle(now)).min(longest);
         match source.next(wait).context("reading the terminal")? {
             Some(Incoming::Continued) => {
                 source.take_back().context("taking the terminal back")?;
@@ -263,7 +263,7 @@ impl App {
                 view(state, theme, frame.area(), frame.buffer_mut());
             })
             .context("drawing on the terminal")?;
-        self.pacer.drawn(now);
+        self.frame_limiter.drawn(now);
         Ok(())
     }
 
@@ -274,10 +274,10 @@ impl App {
         let moved = now.as_secs() / step != self.state.now.as_secs() / step;
         let silent = self.state.run().is_some_and(|run| run.silence(now).is_some());
         if moved && self.state.active() && (silent || !self.state.drawing_paused()) {
-            self.pacer.touch();
+            self.frame_limiter.touch();
         }
         if let Some(effect) = update(&mut self.state, Input::Tick, now) {
-            self.pacer.touch();
+            self.frame_limiter.touch();
             self.perform(effect, now);
         }
         // Each effect is carried out once, or marked as requested; the limit guards against a bug in this
@@ -289,7 +289,7 @@ impl App {
     }
 
     fn apply(&mut self, input: Input, now: Duration) {
-        self.pacer.touch();
+        self.frame_limiter.touch();
         if let Some(effect) = update(&mut self.state, input, now) {
             self.perform(effect, now);
         }

@@ -2,17 +2,17 @@
 //! recipe. Whatever needs the outside world is requested as an [`Errand`].
 
 pub mod background_lookups;
+mod background_results;
 pub mod editor;
 pub mod edits;
 pub mod facts;
 pub mod filter;
 pub mod jobs;
-mod news;
 pub mod queue;
 pub mod save;
 
+pub use background_results::{BackgroundResult, Errand};
 pub use edits::Edits;
-pub use news::{Errand, News};
 
 use editor::Editor;
 use facts::Facts;

@@ -15,17 +15,17 @@ mod commands;
 pub mod config;
 mod field;
 mod focus;
-mod hold;
+mod frame_limiter;
 mod home;
 mod key;
 mod layout;
 mod log;
 mod machine;
 mod mouse;
-mod pacer;
 pub(crate) mod palette;
 mod panel;
 mod pattern;
+mod pause;
 mod plot;
 mod recipes;
 mod runs;
@@ -35,7 +35,7 @@ mod terminal;
 mod theme;
 mod update;
 mod view;
-mod wake;
+mod waker;
 mod whatif;
 mod widgets;
 mod words;
@@ -122,7 +122,7 @@ pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     let mut source = TerminalSource::new(mouse).context("listening for signals")?;
     app.wake_by(source.waker());
     if let Some(recipes) = options.more_recipes {
-        let recipes = wake::forwarded(recipes, source.waker());
+        let recipes = waker::forwarded(recipes, source.waker());
         app.more_recipes = Some(recipes.context("starting the thread that reads the folder's recipes")?);
     }
     if mode == Mode::Watch {

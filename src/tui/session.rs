@@ -2,11 +2,11 @@
 
 mod chart;
 mod events;
-mod look;
 mod options;
 mod pictures;
 mod readout;
 mod rows;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -19,9 +19,9 @@ pub use readout::readout;
 pub use rows::Row;
 pub use view::{ChartView, Shown};
 
-use super::hold::Hold;
 use super::log::Log;
 use super::machine::Machine;
+use super::pause::Pause;
 use super::words;
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::recipe::plan::Chart;
@@ -112,7 +112,7 @@ pub struct Session {
     pub mode: Mode,
     /// When the session was frozen, if it is not the run's current state.
     pub frozen: Option<Duration>,
-    hold: Hold,
+    pause: Pause,
     cancelled: bool,
     /// Whether the run's thread has finished; until then it may still write files.
     pub all_events_seen: bool,
@@ -168,7 +168,7 @@ impl Session {
             sampled: None,
             mode: Mode::Run,
             frozen: None,
-            hold: Hold::default(),
+            pause: Pause::default(),
             cancelled: false,
             all_events_seen: false,
             progressed: false,
@@ -226,14 +226,14 @@ impl Session {
         let works = matches!(self.phase, Phase::Running | Phase::Cancelling) && self.mode == Mode::Run;
         let silent = self.frozen.unwrap_or(now).saturating_sub(self.heard);
         let long = silent >= SILENCE.max(self.longest_silence.saturating_mul(2));
-        (works && self.hold.since().is_none() && long).then_some(silent)
+        (works && self.pause.since().is_none() && long).then_some(silent)
     }
 
     /// What the run has taken to its end, or to now. In the end that is the time on file, which is what the list of
     /// runs and a resumed run tell.
     pub fn elapsed(&self, now: Duration) -> Duration {
         let on_file = || taken(&self.ledger).filter(|_| self.mode == Mode::Run && !self.active());
-        let stopped = [self.ended, self.hold.since(), self.frozen].into_iter().flatten().min();
+        let stopped = [self.ended, self.pause.since(), self.frozen].into_iter().flatten().min();
         let live = || self.earlier + stopped.unwrap_or(now).saturating_sub(self.began);
         on_file().unwrap_or_else(live)
     }
@@ -248,7 +248,7 @@ impl Session {
 
     /// Remaining time of the running case by its stopping rule.
     pub fn case_remaining(&self, now: Duration) -> Option<Left> {
-        let works = self.phase == Phase::Running && self.hold.since().is_none();
+        let works = self.phase == Phase::Running && self.pause.since().is_none();
         let case = self.current.filter(|_| works)?.case;
         self.eta.of_case(case, true, self.frozen.unwrap_or(now))
     }
@@ -281,20 +281,20 @@ impl Session {
 
     /// When the run was paused, if it is.
     pub fn paused(&self) -> Option<Duration> {
-        self.hold.since()
+        self.pause.since()
     }
 
     /// Whether the run will pause once the engine reaches a sample boundary.
     pub fn pausing(&self) -> bool {
-        self.hold.asked && self.hold.since().is_none() && self.phase == Phase::Running
+        self.pause.asked && self.pause.since().is_none() && self.phase == Phase::Running
     }
 
     /// Toggles the request to pause the run; returns whether it is to be paused. A stored run pauses at once.
     pub fn ask_to_pause(&mut self, now: Duration) -> bool {
-        let on = !self.hold.asked;
-        self.hold.asked = on;
+        let on = !self.pause.asked;
+        self.pause.asked = on;
         if self.mode == Mode::Watch {
-            self.held(now, |hold| hold.player = on);
+            self.held(now, |pause| pause.player = on);
         }
         on
     }
@@ -302,17 +302,17 @@ impl Session {
     /// Records whether the engine is paused. In a live run the request follows the engine: a pause requested
     /// early is cleared by the engine's hello and still carried out after it. In a stored run the recorded
     /// pauses are not requests of this user.
-    fn engine_holds(&mut self, on: bool, now: Duration) {
+    fn engine_paused(&mut self, on: bool, now: Duration) {
         if self.mode == Mode::Run {
-            self.hold.asked = on;
+            self.pause.asked = on;
         }
-        self.held(now, |hold| hold.engine = on);
+        self.held(now, |pause| pause.engine = on);
     }
 
-    /// Changes the holds; the run's clock stands still during a pause.
-    fn held(&mut self, now: Duration, change: impl FnOnce(&mut Hold)) {
-        change(&mut self.hold);
-        if let Some(time) = self.hold.settle(now) {
+    /// Changes the pause; the run's clock stands still during a pause.
+    fn held(&mut self, now: Duration, change: impl FnOnce(&mut Pause)) {
+        change(&mut self.pause);
+        if let Some(time) = self.pause.settle(now) {
             self.began += time;
             self.eta.shift(time);
         }
@@ -326,9 +326,9 @@ impl Session {
 
     /// Clears the pause and the request, because the engine is gone.
     fn released(&mut self, now: Duration) {
-        self.held(now, |hold| hold.engine = false);
+        self.held(now, |pause| pause.engine = false);
         if self.mode == Mode::Run {
-            self.hold.asked = false;
+            self.pause.asked = false;
         }
     }
 

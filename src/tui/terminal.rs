@@ -26,7 +26,7 @@ use signal_hook::low_level::{pipe, unregister};
 use super::app::{Incoming, Source};
 use super::clip;
 use super::home::jobs;
-use super::wake::{self, Waker, Wakes};
+use super::waker::{self, Waker, Wakes};
 
 /// Longest single wait requested from the system.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -220,7 +220,7 @@ impl TerminalSource {
     /// # Errors
     /// If a signal handler cannot be installed, or there is no terminal to read from.
     pub fn new(mouse: bool) -> io::Result<TerminalSource> {
-        let (waker, wakes) = wake::pair()?;
+        let (waker, wakes) = waker::pair()?;
         let signals = Signals::listen(&waker)?;
         #[expect(clippy::disallowed_methods, reason = "the terminal of this process is a device")]
         let tty = if stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };

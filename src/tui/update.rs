@@ -1,7 +1,7 @@
 //! Effects of each event on the state. Pure: actions on the outside world are returned.
 
 mod answers;
-mod news;
+mod background_results;
 mod pointer;
 
 use std::path::PathBuf;
@@ -16,11 +16,11 @@ use super::chart::baseline::Baseline;
 use super::commands::everywhere::{BACK, QUIT};
 use super::commands::leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use super::commands::run::{self, begin};
-use super::commands::typing::{self, Entering};
+use super::commands::typing::{self, TextInput};
 use super::commands::{self, Action, Effect, calibration, live, whatif};
 use super::field::Stroke;
 use super::focus::Focus;
-use super::home::News;
+use super::home::BackgroundResult;
 use super::runs::Answer;
 use super::session::Session;
 use super::state::{Leaving, State};
@@ -42,8 +42,8 @@ pub enum Input {
     Typed(Stroke),
     /// A pasted text.
     Pasted(String),
-    /// News from background work.
-    Home(News),
+    /// BackgroundResult from background work.
+    Home(BackgroundResult),
     /// The answer to the request with this number.
     Answer(u64, Answer),
     /// This stored run is being played, `times` times faster than it ran.
@@ -102,7 +102,7 @@ fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
             dismiss(state);
             pasted(state, &text);
         }
-        Input::Home(news) => return news::take(state, news),
+        Input::Home(result) => return background_results::take(state, result),
         Input::Answer(ticket, answer) => return answers::take(state, ticket, answer),
         Input::Click { panel, area, column, row } => {
             if let Some(effect) = click(state, panel, area, (column, row)) {
@@ -133,7 +133,7 @@ fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
         }
         Input::Calibrating { backend, plan, folder } => calibration::started(state, backend, *plan, folder),
         Input::Calibrated(made) => calibration::finished(state, made),
-        Input::NotStarted(reason) => news::not_started(state, &reason),
+        Input::NotStarted(reason) => background_results::not_started(state, &reason),
         Input::WentOn { ledger, folder } => run::went_on(state, *ledger, folder),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
         Input::Tick => {
@@ -179,7 +179,7 @@ fn dismiss(state: &mut State) {
 
 /// Types a pasted line into the open text field. Without one nothing happens: letters of a text are no keys.
 fn pasted(state: &mut State, text: &str) {
-    if Entering::now(state).is_none() {
+    if TextInput::now(state).is_none() {
         state.notice = Some("pasted text is taken only where a text is typed".to_owned());
         return;
     }
@@ -204,7 +204,7 @@ fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
 
 /// The next request of the home screen.
 pub fn wanted(state: &State) -> Option<Effect> {
-    news::wanted(state).map(Effect::Home)
+    background_results::wanted(state).map(Effect::Home)
 }
 
 fn receive(state: &mut State, message: Message) -> Option<Effect> {

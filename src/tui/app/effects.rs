@@ -8,13 +8,13 @@ use crate::run::estimate::Estimate;
 use crate::tui::home::facts::Known;
 use crate::tui::home::jobs::{Kind, Outcome};
 use crate::tui::home::save::{NotSaved, save};
-use crate::tui::home::{Errand, News};
+use crate::tui::home::{BackgroundResult, Errand};
 use crate::tui::update::Input;
 
 impl App {
     pub(super) fn run_errand(&mut self, errand: Errand, now: Duration) {
         match errand {
-            Errand::Next => return self.apply(Input::Home(News::Next), now),
+            Errand::Next => return self.apply(Input::Home(BackgroundResult::Next), now),
             Errand::Begin => return self.begin_queued(now),
             Errand::Save => self.save(),
             Errand::Resolve(recipe) => self.resolve(recipe),
@@ -24,7 +24,7 @@ impl App {
                 self.background.iter_mut().for_each(|background| background.find_paces());
             }
         }
-        self.apply(Input::Home(News::Asked(errand)), now);
+        self.apply(Input::Home(BackgroundResult::Asked(errand)), now);
         self.receive_outcomes(now);
     }
 
@@ -35,9 +35,11 @@ impl App {
         }
         while let Some(outcome) = self.jobs.next() {
             let input = match outcome {
-                Outcome::Resolved(recipe, plan) => Input::Home(News::Resolved(recipe, plan)),
-                Outcome::Estimated(recipe, estimate) => Input::Home(News::Estimated(recipe, estimate)),
-                Outcome::Saved(saved) => Input::Home(News::Saved(saved)),
+                Outcome::Resolved(recipe, plan) => Input::Home(BackgroundResult::Resolved(recipe, plan)),
+                Outcome::Estimated(recipe, estimate) => {
+                    Input::Home(BackgroundResult::Estimated(recipe, estimate))
+                }
+                Outcome::Saved(saved) => Input::Home(BackgroundResult::Saved(saved)),
                 Outcome::Ready { recipe, text, plan } => {
                     plan.and_then(|plan| self.start(recipe, &text, plan)).unwrap_or_else(Input::NotStarted)
                 }

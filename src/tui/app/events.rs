@@ -9,7 +9,7 @@ use super::{App, Incoming};
 use crate::run::runner::Message;
 use crate::tui::commands;
 use crate::tui::commands::everywhere::{BACK, QUIT, SUSPEND};
-use crate::tui::commands::typing::Entering;
+use crate::tui::commands::typing::TextInput;
 use crate::tui::field::Stroke;
 use crate::tui::home::background_lookups::BackgroundLookups;
 use crate::tui::mouse;
@@ -43,7 +43,7 @@ impl App {
 
     /// A key for the text being typed, or a command.
     fn meaning(&self, key: KeyEvent) -> Input {
-        let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
+        let typed = TextInput::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
         let act = || commands::action(&self.state, key).map_or(Input::OtherKey(key), Input::Act);
         typed.unwrap_or_else(act)
     }
@@ -71,14 +71,14 @@ impl App {
 
     /// Processes everything that the run and the background lookups have sent, without waiting for more.
     pub fn receive(&mut self, now: Duration) {
-        while let Some(news) = self.background.as_ref().and_then(BackgroundLookups::next) {
-            self.apply(Input::Home(news), now);
+        while let Some(result) = self.background.as_ref().and_then(BackgroundLookups::next) {
+            self.apply(Input::Home(result), now);
         }
         self.receive_outcomes(now);
         while let Some(entry) = self.more_recipes.as_ref().and_then(|entries| entries.try_recv().ok()) {
             self.state.recipes.add(entry);
             self.state.home.filter.apply(&mut self.state.recipes);
-            self.pacer.touch();
+            self.frame_limiter.touch();
         }
         self.behind = false;
         self.receive_answers(now);

@@ -15,7 +15,7 @@ use crate::tui::panel::samples;
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::runs::{Answer, IoWorker, Job};
 use crate::tui::update::Input;
-use crate::tui::wake;
+use crate::tui::waker;
 
 impl App {
     pub(super) fn perform(&mut self, effect: Effect, now: Duration) {
@@ -114,7 +114,7 @@ impl App {
     /// Receives the messages of a run from now on; returns its folder.
     pub(super) fn listen(&mut self, running: Running) -> Result<PathBuf, String> {
         let running = match &self.waker {
-            Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,
+            Some(waker) => waker::watched(running, waker.clone()).map_err(|e| e.to_string())?,
             None => running,
         };
         let folder = running.folder.clone();

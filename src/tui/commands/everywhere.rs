@@ -170,7 +170,9 @@ pub fn step_in(state: &mut State, panel: Focus, by: isize) {
             state.runs.details_scroll = state.runs.details_scroll.saturating_add_signed(by);
             return;
         }
-        Focus::Comparison => return state.runs.sheet.iter_mut().for_each(|sheet| sheet.step(by)),
+        Focus::Comparison => {
+            return state.runs.comparison.iter_mut().for_each(|lines| lines.step(by));
+        }
         Focus::Pattern => return state.pattern.iter_mut().for_each(|view| view.step(by)),
         Focus::WhatIf => return state.whatif.iter_mut().for_each(|view| view.step(by)),
         _ => {}

@@ -216,7 +216,7 @@ pub mod whatif;
 use everywhere::{
     BACK, DEVICES, ENDS, EXPERIMENTS, FOLLOW, HELP, MOVE, PAGES, PANELS, QUIT, QUIT_WATCHING, SUSPEND, TAB,
 };
-use typing::Entering;
+use typing::TextInput;
 
 /// Possible on one condition.
 fn only_if(possible: bool, why: impl Into<Cow<'static, str>>) -> Allowed {
@@ -302,8 +302,8 @@ fn around(focus: Focus, mode: Mode) -> &'static [Command] {
 
 /// The command lists in force, the most specific first.
 fn in_force(state: &State) -> [&'static [Command]; 2] {
-    if let Some(entering) = Entering::now(state) {
-        return [entering.commands(), typing::FIELD];
+    if let Some(input) = TextInput::now(state) {
+        return [input.commands(), typing::FIELD];
     }
     match state.overlay {
         Some(Overlay::Export { .. }) => [DIALOG, &[]],
@@ -317,7 +317,7 @@ fn in_force(state: &State) -> [&'static [Command]; 2] {
 pub fn bound(state: &State) -> Vec<(&'static Command, Vec<(Key, Action)>)> {
     let mut taken: Vec<Key> = Vec::new();
     // The keys of text fields are fixed, because a letter must be typed.
-    let fixed = Entering::now(state).map(|_| Keymap::default());
+    let fixed = TextInput::now(state).map(|_| Keymap::default());
     let keymap = fixed.as_ref().unwrap_or(&state.keymap);
     let mut own = |command: &'static Command| {
         let mut bindings = command.bindings(keymap);

@@ -230,7 +230,7 @@ fn copied(state: &State) -> Option<(String, Effect)> {
     match state.focus {
         Focus::Runs => Some(line(escaped(&state.runs.selected()?.path.display().to_string()))),
         Focus::Details => Some(line(state.runs.selected()?.summary()?.repeat.run.clone())),
-        Focus::Comparison => Some(line(state.runs.sheet.as_ref()?.text()?)),
+        Focus::Comparison => Some(line(state.runs.comparison.as_ref()?.text()?)),
         Focus::Cases | Focus::Chart | Focus::Samples => {
             let session = state.session.as_ref()?;
             session.ledger.records().get(session.selected)?;

@@ -10,7 +10,7 @@ use crate::tui::state::State;
 
 /// The text field that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entering {
+pub enum TextInput {
     Filter,
     Value,
     FileName,
@@ -20,17 +20,17 @@ pub enum Entering {
     ProfileName,
 }
 
-impl Entering {
+impl TextInput {
     /// The open field; `None` while an overlay covers it.
-    pub fn now(state: &State) -> Option<Entering> {
+    pub fn now(state: &State) -> Option<TextInput> {
         let home = &state.home;
         match state.focus {
             _ if state.overlay.is_some() => None,
-            _ if home.saving.is_some() => Some(Entering::FileName),
-            Focus::WhatIf => state.whatif.as_ref()?.field.as_ref().map(|_| Entering::ProfileName),
-            focus if focus.is_runs() && state.runs.typing.is_some() => Some(Entering::OfRuns),
-            Focus::Editor if home.editor.field.is_some() => Some(Entering::Value),
-            Focus::Recipes if home.filter.typing => Some(Entering::Filter),
+            _ if home.saving.is_some() => Some(TextInput::FileName),
+            Focus::WhatIf => state.whatif.as_ref()?.field.as_ref().map(|_| TextInput::ProfileName),
+            focus if focus.is_runs() && state.runs.typing.is_some() => Some(TextInput::OfRuns),
+            Focus::Editor if home.editor.field.is_some() => Some(TextInput::Value),
+            Focus::Recipes if home.filter.typing => Some(TextInput::Filter),
             _ => None,
         }
     }
@@ -38,21 +38,21 @@ impl Entering {
     /// The commands of the field's keys, besides typing.
     pub fn commands(self) -> &'static [Command] {
         match self {
-            Entering::Filter => FILTER,
-            Entering::Value => VALUE,
-            Entering::FileName => FILE_NAME,
-            Entering::OfRuns => OF_RUNS,
-            Entering::ProfileName => PROFILE_NAME,
+            TextInput::Filter => FILTER,
+            TextInput::Value => VALUE,
+            TextInput::FileName => FILE_NAME,
+            TextInput::OfRuns => OF_RUNS,
+            TextInput::ProfileName => PROFILE_NAME,
         }
     }
 
     fn field(self, state: &mut State) -> Option<&mut Field> {
         match self {
-            Entering::Filter => Some(&mut state.home.filter.field),
-            Entering::Value => state.home.editor.field.as_mut(),
-            Entering::FileName => state.home.saving.as_mut().map(|saving| &mut saving.field),
-            Entering::OfRuns => state.runs.typing.as_mut().map(|typing| &mut typing.field),
-            Entering::ProfileName => state.whatif.as_mut().and_then(|view| view.field.as_mut()),
+            TextInput::Filter => Some(&mut state.home.filter.field),
+            TextInput::Value => state.home.editor.field.as_mut(),
+            TextInput::FileName => state.home.saving.as_mut().map(|saving| &mut saving.field),
+            TextInput::OfRuns => state.runs.typing.as_mut().map(|typing| &mut typing.field),
+            TextInput::ProfileName => state.whatif.as_mut().and_then(|view| view.field.as_mut()),
         }
     }
 }
@@ -102,15 +102,15 @@ rows! {
 
 /// Applies an editing key to the open field.
 pub fn typed(state: &mut State, stroke: Stroke) {
-    let Some(entering) = Entering::now(state) else { return };
-    if let Some(field) = entering.field(state) {
+    let Some(input) = TextInput::now(state) else { return };
+    if let Some(field) = input.field(state) {
         field.take(stroke);
     }
-    match entering {
-        Entering::Filter => state.home.filter.apply(&mut state.recipes),
-        Entering::Value => state.home.editor.error = None,
-        Entering::FileName => state.home.saving.iter_mut().for_each(|saving| saving.error = None),
-        Entering::OfRuns => runs::typed(&mut state.runs),
-        Entering::ProfileName => state.whatif.iter_mut().for_each(|view| view.error = None),
+    match input {
+        TextInput::Filter => state.home.filter.apply(&mut state.recipes),
+        TextInput::Value => state.home.editor.error = None,
+        TextInput::FileName => state.home.saving.iter_mut().for_each(|saving| saving.error = None),
+        TextInput::OfRuns => runs::typed(&mut state.runs),
+        TextInput::ProfileName => state.whatif.iter_mut().for_each(|view| view.error = None),
     }
 }

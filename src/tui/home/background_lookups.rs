@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use super::News;
+use super::BackgroundResult;
 use super::facts::{Known, LastRun};
 use crate::recipe::plan::Plan;
 use crate::run::estimate::Paces;
-use crate::tui::wake::Waker;
+use crate::tui::waker::Waker;
 
 /// Measures how fast the backends copy; `None` if the flag stopped the measurement.
 pub type FindPaces = dyn Fn(&AtomicBool) -> Result<Option<Paces>, String> + Send + Sync;
@@ -34,23 +34,23 @@ struct Question {
 }
 
 impl Question {
-    fn answer(&self, find: &FindLast) -> News {
+    fn answer(&self, find: &FindLast) -> BackgroundResult {
         let stopped = || self.stop.load(Ordering::Relaxed);
         if stopped() {
-            return News::Last(self.recipe, Known::Unknown);
+            return BackgroundResult::Last(self.recipe, Known::Unknown);
         }
         // A malformed folder that triggers a bug in this program counts as no run.
         let found = catch_unwind(AssertUnwindSafe(|| find(&self.plan, &self.stop))).unwrap_or_default();
         let found = if stopped() { Known::Unknown } else { Known::Is(found.map(Arc::new)) };
-        News::Last(self.recipe, found)
+        BackgroundResult::Last(self.recipe, found)
     }
 }
 
 /// Starts lookups in the background and receives their results.
 pub struct BackgroundLookups {
     lookups: Lookups,
-    sender: Sender<(u64, News)>,
-    news: Receiver<(u64, News)>,
+    sender: Sender<(u64, BackgroundResult)>,
+    results: Receiver<(u64, BackgroundResult)>,
     waker: Option<Waker>,
     /// Sends to the thread that looks for last runs; `None` until the first question.
     questions: Option<Sender<Question>>,
@@ -66,11 +66,11 @@ pub struct BackgroundLookups {
 
 impl BackgroundLookups {
     pub fn new(lookups: Lookups) -> BackgroundLookups {
-        let (sender, news) = channel();
+        let (sender, results) = channel();
         BackgroundLookups {
             lookups,
             sender,
-            news,
+            results,
             waker: None,
             questions: None,
             asked: 0,
@@ -86,18 +86,18 @@ impl BackgroundLookups {
     }
 
     /// The next result, skipping answers to superseded questions.
-    pub fn next(&self) -> Option<News> {
-        self.news.try_iter().find(|found| self.is_awaited(found)).map(|(_, news)| news)
+    pub fn next(&self) -> Option<BackgroundResult> {
+        self.results.try_iter().find(|found| self.is_awaited(found)).map(|(_, result)| result)
     }
 
-    fn is_awaited(&self, (number, news): &(u64, News)) -> bool {
-        !matches!(news, News::Last(recipe, _) if self.awaited.get(recipe) != Some(number))
+    fn is_awaited(&self, (number, result): &(u64, BackgroundResult)) -> bool {
+        !matches!(result, BackgroundResult::Last(recipe, _) if self.awaited.get(recipe) != Some(number))
     }
 
     pub fn find_paces(&mut self) {
         let (find, stop) = (self.lookups.paces.clone(), Arc::new(AtomicBool::new(false)));
         let told = stop.clone();
-        let job = move || News::Paces(find(&told).transpose());
+        let job = move || BackgroundResult::Paces(find(&told).transpose());
         self.probe = self.send("paces", job).map(|thread| (thread, stop));
     }
 
@@ -144,7 +144,11 @@ impl BackgroundLookups {
 
     /// Runs a job in a thread. If the thread cannot be started, the answer never comes, and the preview goes on
     /// showing that the backends are being measured.
-    fn send(&self, name: &str, job: impl FnOnce() -> News + Send + 'static) -> Option<JoinHandle<()>> {
+    fn send(
+        &self,
+        name: &str,
+        job: impl FnOnce() -> BackgroundResult + Send + 'static,
+    ) -> Option<JoinHandle<()>> {
         let (sender, waker) = (self.sender.clone(), self.waker.clone());
         let work = move || {
             // After the end of the program nothing receives the result.
@@ -179,7 +183,10 @@ mod tests {
         background.find_paces();
         assert!(background.next().is_none(), "it does not end by itself");
         background.hush();
-        assert!(matches!(background.next(), Some(News::Paces(None))), "it has ended, and said so");
+        assert!(
+            matches!(background.next(), Some(BackgroundResult::Paces(None))),
+            "it has ended, and said so"
+        );
     }
 
     #[test]
@@ -188,11 +195,11 @@ mod tests {
         let mut background =
             BackgroundLookups::new(Lookups { paces: Arc::new(paces), last: Arc::new(|_, _| None) });
         background.find_last(3, &fixture::passes());
-        let news = background.news.recv();
-        assert!(matches!(news, Ok((1, News::Last(3, Known::Is(None))))), "{news:?}");
+        let result = background.results.recv();
+        assert!(matches!(result, Ok((1, BackgroundResult::Last(3, Known::Is(None))))), "{result:?}");
         background.find_paces();
-        let news = background.news.recv();
-        assert!(matches!(news, Ok((_, News::Paces(Some(Err(_)))))), "{news:?}");
+        let result = background.results.recv();
+        assert!(matches!(result, Ok((_, BackgroundResult::Paces(Some(Err(_)))))), "{result:?}");
     }
 
     #[test]
@@ -210,14 +217,15 @@ mod tests {
         background.find_last(0, &endless);
         background.find_last(1, &endless);
         background.find_last(0, &fixture::passes());
-        let found: Vec<(u64, News)> = (0..3).filter_map(|_| background.news.recv().ok()).collect();
+        let found: Vec<(u64, BackgroundResult)> =
+            (0..3).filter_map(|_| background.results.recv().ok()).collect();
         let awaited: Vec<bool> = found.iter().map(|found| background.is_awaited(found)).collect();
         assert_eq!(awaited, [false, true, true], "{found:?}");
-        assert!(matches!(found[1], (2, News::Last(1, Known::Unknown))), "to be asked again");
-        assert!(matches!(found[2], (3, News::Last(0, Known::Is(None)))), "{found:?}");
+        assert!(matches!(found[1], (2, BackgroundResult::Last(1, Known::Unknown))), "to be asked again");
+        assert!(matches!(found[2], (3, BackgroundResult::Last(0, Known::Is(None)))), "{found:?}");
         background.find_last(1, &endless);
         background.hush();
-        let news = background.news.recv();
-        assert!(matches!(news, Ok((4, News::Last(1, Known::Unknown)))), "{news:?}");
+        let result = background.results.recv();
+        assert!(matches!(result, Ok((4, BackgroundResult::Last(1, Known::Unknown)))), "{result:?}");
     }
 }

@@ -12,7 +12,7 @@ use super::save::NotSaved;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::run::estimate::Estimate;
 use crate::tui::recipes::RecipeEntry;
-use crate::tui::wake::Waker;
+use crate::tui::waker::Waker;
 
 /// Name of the threads that run jobs.
 pub const THREAD: &str = "job";
@@ -126,7 +126,7 @@ impl Jobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::wake;
+    use crate::tui::waker;
 
     /// A job that ends when nobody waits for it any longer.
     fn endless(wanted: Wanted) -> Outcome {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_newer_job_of_a_kind_stops_the_older_one() {
-        let (waker, _wakes) = wake::pair().expect("a pipe");
+        let (waker, _wakes) = waker::pair().expect("a pipe");
         let mut jobs = Jobs::new();
         jobs.wake_by(waker);
         jobs.run(Kind::Preview, endless);

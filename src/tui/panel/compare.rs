@@ -8,8 +8,8 @@ use ratatui::text::Line;
 use super::Focus;
 use crate::report::judged::RIGHT;
 use crate::stats::comparison::{Answer, Direction};
-use crate::tui::runs::Sheet;
-use crate::tui::runs::sheet::Part;
+use crate::tui::runs::Comparison;
+use crate::tui::runs::comparison::Part;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::text::paragraph;
@@ -22,50 +22,51 @@ const GAP: usize = 2;
 const NAME: usize = 16;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let Some(sheet) = &state.runs.sheet else { return };
+    let Some(comparison) = &state.runs.comparison else { return };
     let area = heading("Comparison", state.focus == Focus::Comparison, theme, area, buffer);
     let width = usize::from(area.width);
     let columns = width.saturating_sub(2);
-    widgets::lines(above(sheet, width, theme), area, buffer);
-    let list = table(sheet, area);
-    let widths = widths(sheet, columns.saturating_sub(1));
-    let head = line(&sheet.judged.head, &widths, theme);
+    widgets::lines(above(comparison, width, theme), area, buffer);
+    let list = table(comparison, area);
+    let widths = widths(comparison, columns.saturating_sub(1));
+    let head = line(&comparison.judged.head, &widths, theme);
     if let Some(y) = list.area.y.checked_sub(1).filter(|y| *y >= area.y && *y < area.bottom()) {
         buffer.set_stringn(area.x, y, format!("   {head}"), usize::from(area.width), theme.title());
     }
-    list.draw(theme.selected(true), buffer, sheet.parts(), |part| {
+    list.draw(theme.selected(true), buffer, comparison.parts(), |part| {
         let (text, style) = row(part, &widths, columns, theme);
         Line::styled(format!("   {text}"), style)
     });
 }
 
 /// The compared runs, and the summary of the comparison.
-fn above(sheet: &Sheet, width: usize, theme: Theme) -> Vec<Line<'static>> {
+fn above(comparison: &Comparison, width: usize, theme: Theme) -> Vec<Line<'static>> {
     let key = |line: &String| Line::raw(format!(" {}", words::fit(line, width.saturating_sub(2), theme)));
-    let summary = paragraph(" ", &sheet.judged.summary, width, theme.focus()).into_iter().take(2);
-    sheet.key.iter().map(key).chain(summary).chain([Line::default()]).collect()
+    let summary = paragraph(" ", &comparison.judged.summary, width, theme.focus()).into_iter().take(2);
+    comparison.key.iter().map(key).chain(summary).chain([Line::default()]).collect()
 }
 
 /// The rows of the table, below its head.
-fn table(sheet: &Sheet, area: Rect) -> List {
+fn table(comparison: &Comparison, area: Rect) -> List {
     // Line breaks do not depend on colours and symbols.
-    let above = above(sheet, area.width.into(), Theme::PLAIN).len() as u16 + 1;
-    List::new(sheet.count(), sheet.selected, below(above, area))
+    let above = above(comparison, area.width.into(), Theme::PLAIN).len() as u16 + 1;
+    List::new(comparison.count(), comparison.selected, below(above, area))
 }
 
 /// Moves the cursor to the line at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
-    let Some(sheet) = &mut state.runs.sheet else { return };
-    if let Some(at) = table(sheet, below(1, area)).at(row) {
-        sheet.selected = at;
+    let Some(comparison) = &mut state.runs.comparison else { return };
+    if let Some(at) = table(comparison, below(1, area)).at(row) {
+        comparison.selected = at;
     }
 }
 
 /// Column widths. If the columns do not fit, the name is shortened, and then the rates are dropped.
-fn widths(sheet: &Sheet, columns: usize) -> [usize; 5] {
-    let cells = |column: usize| sheet.judged.rows.iter().map(move |row| words::width(&row.cells[column]));
+fn widths(comparison: &Comparison, columns: usize) -> [usize; 5] {
+    let cells =
+        |column: usize| comparison.judged.rows.iter().map(move |row| words::width(&row.cells[column]));
     let mut widths = std::array::from_fn(|column| {
-        cells(column).chain([words::width(&sheet.judged.head[column])]).max().unwrap_or(0)
+        cells(column).chain([words::width(&comparison.judged.head[column])]).max().unwrap_or(0)
     });
     let others = |widths: &[usize; 5]| widths[1..].iter().filter(|w| **w > 0).map(|w| w + GAP).sum::<usize>();
     if others(&widths) + NAME.min(widths[0]) > columns {

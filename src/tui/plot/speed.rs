@@ -25,7 +25,7 @@ fn eight_lines_of_a_thousand_points() {
     let mut buffer = Buffer::empty(area);
     let picture = plot.picture(area);
     let selection = Selection { case: 4000, cursor: Some("cursor") };
-    let anew = fastest(|| drop(plot.picture(area)));
+    let new = fastest(|| drop(plot.picture(area)));
     let again = fastest(|| plot.show(&picture, selection, &mut buffer));
-    println!("a new picture {anew:?}, the same picture {again:?}");
+    println!("a new picture {new:?}, the same picture {again:?}");
 }

@@ -10,16 +10,16 @@ use std::sync::{Arc, Weak};
 use std::thread;
 
 use super::Unfinished;
+use super::comparison::{Comparison, Exported};
 use super::entry::Entry;
 use super::opened::{Opened, Replayable};
-use super::sheet::{Exported, Sheet};
 use super::work;
 use crate::recipe::plan::Plan;
 use crate::run::Interrupted;
 use crate::run::index::Stamp;
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::pattern::{Pattern, Question};
-use crate::tui::wake::Waker;
+use crate::tui::waker::Waker;
 
 /// A request to read or write.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,9 +76,9 @@ pub enum Answer {
     /// A run that can be replayed.
     Replayable(Box<Replayable>),
     /// How a replay was judged.
-    Judged(Box<Sheet>),
+    Judged(Box<Comparison>),
     Laid(Arc<Baseline>),
-    Compared(Box<Sheet>),
+    Compared(Box<Comparison>),
     Exported(Box<Exported>),
     Noted {
         path: PathBuf,

@@ -3,10 +3,10 @@
 //! Threads read the runs ([`io_worker`]); the state holds only summaries, and at most one opened run, as the
 //! session of the run screen.
 
+pub mod comparison;
 pub mod entry;
 pub mod io_worker;
 mod opened;
-pub mod sheet;
 #[cfg(test)]
 pub mod tests;
 mod work;
@@ -15,10 +15,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use comparison::{Comparison, Exported};
 pub use entry::Entry;
 pub use io_worker::{Answer, IoWorker, Job};
 pub use opened::Replayable;
-pub use sheet::{Exported, Sheet};
 
 use super::chart::baseline::Baseline;
 use super::field::Field;
@@ -94,7 +94,7 @@ pub struct Runs {
     waiting: Option<(u64, Awaited)>,
     /// Number of requests so far.
     asked: u64,
-    pub sheet: Option<Sheet>,
+    pub comparison: Option<Comparison>,
     pub exported: Option<Exported>,
     /// First line of the details.
     pub details_scroll: usize,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 
 use super::Unfinished;
+use super::comparison::{Comparison, Exported};
 use super::entry::Entry;
 use super::io_worker::{Answer, Job};
 use super::opened::{Opened, Replayable};
-use super::sheet::{Exported, Sheet};
 use crate::case::units::escaped;
 use crate::report::judge::{self, MARGIN};
 use crate::report::judged::{self, Heads, judged};
@@ -105,12 +105,12 @@ fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow
     let again = quoted(&other.display().to_string());
     let heads = Heads { baseline: "A".to_owned(), other: "B".to_owned(), again };
     let judged = judged(&before, &after, comparison, MARGIN, &heads);
-    Ok(Answer::Compared(Box::new(Sheet { key: judged::key(&[&before, &after]), judged, selected: 0 })))
+    Ok(Answer::Compared(Box::new(Comparison { key: judged::key(&[&before, &after]), judged, selected: 0 })))
 }
 
 fn judge_replay(stored: &Path, replayed: &Path) -> anyhow::Result<Answer> {
     let Verdicts { judged, key, .. } = report::replay::judge(&Stored::open(stored)?, replayed, MARGIN)?;
-    Ok(Answer::Judged(Box::new(Sheet { key, judged, selected: 0 })))
+    Ok(Answer::Judged(Box::new(Comparison { key, judged, selected: 0 })))
 }
 
 /// A run, named by its folder's path below the root.

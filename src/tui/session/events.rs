@@ -12,7 +12,7 @@ use crate::tui::words::number_of;
 impl Session {
     /// Processes a message of the run.
     pub fn receive(&mut self, message: Message, now: Duration) {
-        if self.hold.since().is_none() {
+        if self.pause.since().is_none() {
             self.longest_silence = self.longest_silence.max(now.saturating_sub(self.heard));
         }
         self.heard = now;
@@ -75,8 +75,8 @@ impl Session {
                 let what = if *rounds > 0 { "further rounds" } else { "another try" };
                 changed.inspect(|at| self.say(now, Level::Info, &format!("{}: {what}", self.name(*at))));
             }
-            Event::Paused => self.engine_holds(true, now),
-            Event::Continued => self.engine_holds(false, now),
+            Event::Paused => self.engine_paused(true, now),
+            Event::Continued => self.engine_paused(false, now),
             Event::Log { level, text } => self.say(now, *level, text),
             Event::OutOfTime => self.stale = true,
             Event::Finished { cancelled } => self.cancelled |= cancelled,

@@ -20,7 +20,7 @@ use crate::report::series::series;
 use crate::run::estimate::{Pace, Paces};
 use crate::tui::Baseline;
 use crate::tui::app::{App, Incoming};
-use crate::tui::home::News;
+use crate::tui::home::BackgroundResult;
 use crate::tui::home::facts::{Known, LastRun};
 use crate::tui::home::jobs::Wanted;
 use crate::tui::panel::Focus;
@@ -132,7 +132,7 @@ fn tell(app: &mut App) {
     ]);
     app.state.home.facts.found_out = true;
     app.tick(NOW);
-    update(&mut app.state, Input::Home(News::Paces(Some(Ok(paces)))), NOW);
+    update(&mut app.state, Input::Home(BackgroundResult::Paces(Some(Ok(paces)))), NOW);
     let index = app.state.recipes.selected().expect("a recipe");
     let plan = fixture::passes();
     let ledger = script::played(&plan);
@@ -144,7 +144,7 @@ fn tell(app: &mut App) {
         chart: series(&plan, 0, ledger.records()),
         baseline: Arc::new(Baseline::new(Path::new("reports/before"), &ledger)),
     };
-    update(&mut app.state, Input::Home(News::Last(index, Known::Is(Some(Arc::new(run))))), NOW);
+    update(&mut app.state, Input::Home(BackgroundResult::Last(index, Known::Is(Some(Arc::new(run))))), NOW);
 }
 
 #[test]
@@ -508,7 +508,7 @@ fn keys_are_answered_while_a_recipe_is_resolved() {
     let runner = Scripted::default();
     let state = State::new(recipes(), fixture::DEVICES.to_owned());
     let mut app = App::new(state, Theme::PLAIN, Box::new(runner.clone()), Arc::new(stuck));
-    let (waker, _wakes) = crate::tui::wake::pair().expect("a pipe");
+    let (waker, _wakes) = crate::tui::waker::pair().expect("a pipe");
     app.wake_by(waker);
     app.tick(NOW);
     keys(&mut app, "/mine<enter>");

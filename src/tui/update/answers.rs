@@ -12,7 +12,7 @@ use crate::tui::chart::baseline::Baseline;
 use crate::tui::commands::run::begin;
 use crate::tui::commands::{Effect, pattern, runs};
 use crate::tui::focus::Focus;
-use crate::tui::runs::{Answer, Job, Listing, Sheet};
+use crate::tui::runs::{Answer, Comparison, Job, Listing};
 use crate::tui::session::{Mode, Phase, Session};
 use crate::tui::state::{Leaving, Overlay, State};
 
@@ -53,11 +53,11 @@ fn show(state: &mut State, answer: Answer) -> Option<Effect> {
             return Some(Effect::Play { path, plan, times });
         }
         Answer::Laid(baseline) => runs::choose(state, baseline),
-        Answer::Compared(sheet) => {
-            state.runs.sheet = Some(*sheet);
+        Answer::Compared(comparison) => {
+            state.runs.comparison = Some(*comparison);
             state.focus = Focus::Comparison;
         }
-        Answer::Judged(sheet) => judged(state, *sheet),
+        Answer::Judged(comparison) => judged(state, *comparison),
         Answer::Exported(exported) => {
             state.runs.exported = Some(*exported);
             state.overlay = Some(Overlay::Export { selected: 0 });
@@ -109,13 +109,13 @@ pub fn replayed(state: &mut State) -> Option<Effect> {
 }
 
 /// Shows the judgement; who has turned to other things is only told.
-fn judged(state: &mut State, sheet: Sheet) {
+fn judged(state: &mut State, comparison: Comparison) {
     let shows = state.focus.is_run();
     state.notice = Some(match shows {
         true => format!("the verdicts are in {VERDICTS} in the run's folder"),
-        false => format!("the replay was judged: {}", sheet.judged.summary),
+        false => format!("the replay was judged: {}", comparison.judged.summary),
     });
-    state.runs.sheet = Some(sheet);
+    state.runs.comparison = Some(comparison);
     if shows {
         state.focus = Focus::Comparison;
     }

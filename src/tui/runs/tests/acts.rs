@@ -213,17 +213,17 @@ fn a_run_is_compared_with_the_marked_one() {
     assert!(notice(&app).contains("the baseline itself"), "{}", notice(&app));
     typed(&mut app, "kc");
     assert_eq!(app.state.focus, Focus::Comparison);
-    let sheet = app.state.runs.sheet.as_ref().expect("a comparison");
-    assert_eq!(sheet.key[0].split_whitespace().nth(1), Some("20261119-101500-passes"));
-    let cells = &sheet.judged.rows[0].cells;
+    let comparison = app.state.runs.comparison.as_ref().expect("a comparison");
+    assert_eq!(comparison.key[0].split_whitespace().nth(1), Some("20261119-101500-passes"));
+    let cells = &comparison.judged.rows[0].cells;
     assert_eq!((cells[0].as_str(), cells[4].as_str()), ("passes 1 · cpu", "differ: slower"), "{cells:?}");
     assert!(cells[3].starts_with("×1.200 ["), "{cells:?}");
     typed(&mut app, "j");
     assert!(copied(&mut app).starts_with("passes 1 · cuda; A GB/s: –; "));
     typed(&mut app, "G");
     assert_eq!(
-        app.state.runs.sheet.as_ref().map(|s| s.selected + 1),
-        app.state.runs.sheet.as_ref().map(|s| s.count())
+        app.state.runs.comparison.as_ref().map(|s| s.selected + 1),
+        app.state.runs.comparison.as_ref().map(|s| s.count())
     );
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.state.focus, Focus::Runs);

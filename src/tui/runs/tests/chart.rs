@@ -7,7 +7,7 @@ use ratatui::crossterm::event::KeyCode;
 use super::{NOW, listed, over, plan, press, stored_runs, typed, write_plan};
 use crate::recipe::plan::case_id;
 use crate::tui::app::App;
-use crate::tui::home::News;
+use crate::tui::home::BackgroundResult;
 use crate::tui::home::facts::{Known, LastRun};
 use crate::tui::tests::{fixture, script};
 use crate::tui::theme::Theme;
@@ -105,7 +105,7 @@ fn the_newest_stored_run_of_a_recipe_can_be_laid_under_the_next() {
     typed(&mut app, "j");
     let index = app.state.recipes.selected().expect("a recipe");
     app.state.home.facts.put_last(index, Known::Asked);
-    update(&mut app.state, Input::Home(News::Last(index, Known::Is(Some(last.into())))), NOW);
+    update(&mut app.state, Input::Home(BackgroundResult::Last(index, Known::Is(Some(last.into())))), NOW);
     press(&mut app, KeyCode::Enter);
     assert!(app.state.active());
     assert_eq!(laid(&app), None, "only when it is asked for");

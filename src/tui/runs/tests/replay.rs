@@ -32,9 +32,17 @@ fn a_stored_run_is_run_again_above_its_old_results_and_judged_against_them() {
     app.receive(NOW);
     app.receive(NOW);
     assert_eq!(app.state.focus, Focus::Comparison, "{:?}", app.state.notice);
-    let sheet = app.state.runs.sheet.as_ref().expect("a judgement");
-    assert!(sheet.judged.summary.starts_with("0 agree, 6 differ (slower), "), "{}", sheet.judged.summary);
-    assert!(sheet.key[0].starts_with("then  ") && sheet.key[1].ends_with("fresh"), "{:?}", sheet.key);
+    let comparison = app.state.runs.comparison.as_ref().expect("a judgement");
+    assert!(
+        comparison.judged.summary.starts_with("0 agree, 6 differ (slower), "),
+        "{}",
+        comparison.judged.summary
+    );
+    assert!(
+        comparison.key[0].starts_with("then  ") && comparison.key[1].ends_with("fresh"),
+        "{:?}",
+        comparison.key
+    );
     assert!(fresh.join(VERDICTS).is_file());
     let told = app.state.notice.as_deref().unwrap_or_default();
     assert!(told.contains(VERDICTS), "{told}");

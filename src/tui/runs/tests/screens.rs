@@ -77,9 +77,9 @@ pub fn under_a_chart(theme: Theme) -> (App, TempDir) {
 /// The folder's name differs between test runs, so it is replaced.
 pub fn comparison(theme: Theme) -> (App, TempDir) {
     let (mut app, root) = after(theme, "jjmkkc");
-    let sheet = app.state.runs.sheet.as_mut().expect("a comparison");
+    let comparison = app.state.runs.comparison.as_mut().expect("a comparison");
     let folder = root.path().display().to_string();
-    sheet.judged.remarks.iter_mut().for_each(|line| *line = line.replace(&folder, "reports"));
+    comparison.judged.remarks.iter_mut().for_each(|line| *line = line.replace(&folder, "reports"));
     (app, root)
 }
 

@@ -147,18 +147,18 @@ fn nothing_is_looked_up_while_something_runs() {
     assert_eq!(wanted(&app.state), None, "there is nobody to ask");
     app.state.home.facts.found_out = true;
     assert_eq!(wanted(&app.state), Some(Errand::Paces));
-    update(&mut app.state, Input::Home(News::Asked(Errand::Paces)), NOW);
+    update(&mut app.state, Input::Home(BackgroundResult::Asked(Errand::Paces)), NOW);
     assert_eq!(wanted(&app.state), Some(Errand::Last(0)));
-    update(&mut app.state, Input::Home(News::Asked(Errand::Last(0))), NOW);
+    update(&mut app.state, Input::Home(BackgroundResult::Asked(Errand::Last(0))), NOW);
     assert_eq!(wanted(&app.state), None);
     keys(&mut app, "<enter>");
-    update(&mut app.state, Input::Home(News::Paces(None)), NOW);
+    update(&mut app.state, Input::Home(BackgroundResult::Paces(None)), NOW);
     assert_eq!(wanted(&app.state), None, "a run is active");
     over(&mut app, &runner);
     assert!(app.state.at_home() || wanted(&app.state).is_none(), "nobody looks at a preview");
     app.state.focus = Focus::Recipes;
     assert_eq!(wanted(&app.state), Some(Errand::Paces), "the probe was given up");
-    update(&mut app.state, Input::Home(News::Paces(Some(Err("no engine".to_owned())))), NOW);
+    update(&mut app.state, Input::Home(BackgroundResult::Paces(Some(Err("no engine".to_owned())))), NOW);
     assert_eq!(wanted(&app.state), Some(Errand::Last(0)), "it has run since");
 }
 

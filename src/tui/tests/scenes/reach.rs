@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{SCENES, THEMES};
-use crate::tui::commands::typing::Entering;
+use crate::tui::commands::typing::TextInput;
 use crate::tui::panel::Focus;
 use crate::tui::runs::Purpose;
 use crate::tui::session::{Mode, Phase, Session};
@@ -71,13 +71,13 @@ words!(MODES, mode(Mode) {
     Mode::Stored => "stored",
 });
 
-words!(FIELDS, field(Option<Entering>) {
+words!(FIELDS, field(Option<TextInput>) {
     None => "nothing typed",
-    Some(Entering::Filter) => "typing a filter",
-    Some(Entering::Value) => "typing a value",
-    Some(Entering::FileName) => "typing a file's name",
-    Some(Entering::OfRuns) => "typing about runs",
-    Some(Entering::ProfileName) => "typing a profile's name",
+    Some(TextInput::Filter) => "typing a filter",
+    Some(TextInput::Value) => "typing a value",
+    Some(TextInput::FileName) => "typing a file's name",
+    Some(TextInput::OfRuns) => "typing about runs",
+    Some(TextInput::ProfileName) => "typing a profile's name",
 });
 
 words!(PURPOSES, purpose(&Purpose) {
@@ -117,7 +117,7 @@ fn seen(state: &State) -> Vec<&'static str> {
         leaving(state.leaving),
         phase(session.map(|session| &session.phase)),
         mode(session.map_or(state.mode, |session| session.mode)),
-        field(Entering::now(state)),
+        field(TextInput::now(state)),
     ];
     words.extend(state.runs.typing.as_ref().map(|typing| purpose(&typing.purpose)));
     words.extend(EXTRAS.iter().filter(|(_, there)| there(state)).map(|(word, _)| *word));

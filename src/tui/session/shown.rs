@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Makes the chart anew from the ledger.
+    /// Makes the chart from the ledger again.
     pub fn remake(&mut self) {
         self.stale = true;
         self.refresh();

@@ -12,15 +12,15 @@ pub const POLL: Duration = Duration::from_millis(100);
 
 /// Draws only when something has changed, and not too often.
 #[derive(Clone, Debug)]
-pub struct Pacer {
+pub struct FrameLimiter {
     changed: bool,
     last: Option<Duration>,
 }
 
-impl Pacer {
+impl FrameLimiter {
     /// The first frame is due at once.
-    pub fn new() -> Pacer {
-        Pacer { changed: true, last: None }
+    pub fn new() -> FrameLimiter {
+        FrameLimiter { changed: true, last: None }
     }
 
     /// Marks the screen as outdated.
@@ -50,9 +50,9 @@ impl Pacer {
     }
 }
 
-impl Default for Pacer {
+impl Default for FrameLimiter {
     fn default() -> Self {
-        Pacer::new()
+        FrameLimiter::new()
     }
 }
 
@@ -62,13 +62,13 @@ mod tests {
 
     /// Number of frames in a second in which everything changes every millisecond.
     fn frames(timing: bool) -> usize {
-        let mut pacer = Pacer::new();
+        let mut frame_limiter = FrameLimiter::new();
         let mut drawn = 0;
         for ms in 0..1000 {
             let now = Duration::from_millis(ms);
-            pacer.touch();
-            if pacer.due(now, timing) {
-                pacer.drawn(now);
+            frame_limiter.touch();
+            if frame_limiter.due(now, timing) {
+                frame_limiter.drawn(now);
                 drawn += 1;
             }
         }
@@ -83,18 +83,18 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_twice() {
-        let mut pacer = Pacer::new();
-        pacer.drawn(Duration::ZERO);
-        assert!(!pacer.due(Duration::from_secs(60), false));
-        assert_eq!(pacer.wait(Duration::from_secs(60), false, Duration::MAX), Duration::MAX);
+        let mut frame_limiter = FrameLimiter::new();
+        frame_limiter.drawn(Duration::ZERO);
+        assert!(!frame_limiter.due(Duration::from_secs(60), false));
+        assert_eq!(frame_limiter.wait(Duration::from_secs(60), false, Duration::MAX), Duration::MAX);
     }
 
     #[test]
     fn it_sleeps_no_longer_than_until_the_frame_is_due() {
-        let mut pacer = Pacer::new();
-        pacer.drawn(Duration::ZERO);
-        pacer.touch();
-        assert_eq!(pacer.wait(Duration::from_millis(200), true, POLL), Duration::from_millis(50));
-        assert_eq!(pacer.wait(Duration::from_millis(900), true, POLL), Duration::ZERO);
+        let mut frame_limiter = FrameLimiter::new();
+        frame_limiter.drawn(Duration::ZERO);
+        frame_limiter.touch();
+        assert_eq!(frame_limiter.wait(Duration::from_millis(200), true, POLL), Duration::from_millis(50));
+        assert_eq!(frame_limiter.wait(Duration::from_millis(900), true, POLL), Duration::ZERO);
     }
 }

@@ -7,7 +7,7 @@ use crate::tui::widgets::list::moved;
 
 /// A comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sheet {
+pub struct Comparison {
     /// The run that each letter stands for.
     pub key: Vec<String>,
     pub judged: Judged,
@@ -24,7 +24,7 @@ pub enum Part<'a> {
     Remark(&'a str),
 }
 
-impl Sheet {
+impl Comparison {
     /// The lines below the head of the table.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let rows = self.judged.rows.iter().flat_map(|row| {

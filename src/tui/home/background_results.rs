@@ -29,7 +29,7 @@ pub enum Errand {
 
 /// The result of an [`Errand`].
 #[derive(Debug)]
-pub enum News {
+pub enum BackgroundResult {
     /// The first run of the queue is about to start.
     Next,
     /// The lookup was requested.

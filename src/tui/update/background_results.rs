@@ -2,37 +2,41 @@
 
 use crate::tui::commands::{Effect, recipes, runs};
 use crate::tui::home::facts::Known;
-use crate::tui::home::{Errand, News};
+use crate::tui::home::{BackgroundResult, Errand};
 use crate::tui::session::Mode;
 use crate::tui::state::{Leaving, State};
 
 /// Applies a result to the state.
-pub fn take(state: &mut State, news: News) -> Option<Effect> {
-    match news {
-        News::Next => {
+pub fn take(state: &mut State, result: BackgroundResult) -> Option<Effect> {
+    match result {
+        BackgroundResult::Next => {
             state.home.queue.next();
             recipes::leave_empty_queue(state);
             return state.home.queue.starting.is_some().then_some(Effect::Home(Errand::Begin));
         }
-        News::Asked(Errand::Paces) => state.home.facts.paces = Known::Asked,
-        News::Asked(Errand::Last(recipe)) => state.home.facts.put_last(recipe, Known::Asked),
-        News::Asked(Errand::Resolve(recipe)) => state.recipes.resolving(recipe),
-        News::Asked(Errand::Estimate(recipe)) => state.home.facts.put_estimate(recipe, Known::Asked),
-        News::Asked(Errand::Next | Errand::Begin | Errand::Save) => {}
-        News::Resolved(recipe, plan) => state.recipes.resolved(recipe, plan),
+        BackgroundResult::Asked(Errand::Paces) => state.home.facts.paces = Known::Asked,
+        BackgroundResult::Asked(Errand::Last(recipe)) => state.home.facts.put_last(recipe, Known::Asked),
+        BackgroundResult::Asked(Errand::Resolve(recipe)) => state.recipes.resolving(recipe),
+        BackgroundResult::Asked(Errand::Estimate(recipe)) => {
+            state.home.facts.put_estimate(recipe, Known::Asked)
+        }
+        BackgroundResult::Asked(Errand::Next | Errand::Begin | Errand::Save) => {}
+        BackgroundResult::Resolved(recipe, plan) => state.recipes.resolved(recipe, plan),
         // As for the last run below.
-        News::Estimated(recipe, estimate) if matches!(state.home.facts.estimate(recipe), Known::Asked) => {
+        BackgroundResult::Estimated(recipe, estimate)
+            if matches!(state.home.facts.estimate(recipe), Known::Asked) =>
+        {
             state.home.facts.put_estimate(recipe, Known::Is(estimate));
         }
-        News::Estimated(..) => {}
-        News::Paces(None) => state.home.facts.paces = Known::Unknown,
-        News::Paces(Some(paces)) => state.home.facts.paces = Known::Is(paces),
+        BackgroundResult::Estimated(..) => {}
+        BackgroundResult::Paces(None) => state.home.facts.paces = Known::Unknown,
+        BackgroundResult::Paces(Some(paces)) => state.home.facts.paces = Known::Is(paces),
         // If the recipe has changed in the meantime, it is looked up again, and this answer is dropped.
-        News::Last(recipe, last) if matches!(state.home.facts.last(recipe), Known::Asked) => {
+        BackgroundResult::Last(recipe, last) if matches!(state.home.facts.last(recipe), Known::Asked) => {
             state.home.facts.put_last(recipe, last);
         }
-        News::Last(..) => {}
-        News::Saved(outcome) => recipes::saved(state, outcome),
+        BackgroundResult::Last(..) => {}
+        BackgroundResult::Saved(outcome) => recipes::saved(state, outcome),
     }
     None
 }

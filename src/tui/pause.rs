@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// A run can be paused by its engine, at the user's request, and a stored run also by its player.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Hold {
+pub struct Pause {
     /// The last request.
     pub asked: bool,
     /// Whether the engine is paused.
@@ -14,7 +14,7 @@ pub struct Hold {
     since: Option<Duration>,
 }
 
-impl Hold {
+impl Pause {
     /// The time at which the run was paused, if it is.
     pub fn since(&self) -> Option<Duration> {
         self.since
