@@ -4,8 +4,6 @@
 mod effects;
 mod events;
 mod perform;
-mod resume;
-mod source;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -34,7 +32,7 @@ use super::waker::Waker;
 use super::whatif::SaveProfile;
 use crate::run::runner::{Runner, Running};
 
-pub use source::{Incoming, Source};
+pub use events::{Incoming, Source};
 
 /// Upper limit on the effects carried out per turn of the loop.
 const MOST_WANTED: usize = 200;

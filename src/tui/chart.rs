@@ -1,7 +1,6 @@
 //! What can be set about the view of a chart: scales, zoom, hidden lines, cursor, and the overlay behind them. Pure;
 //! [`plot`](super::plot) draws the chart.
 
-pub mod baseline;
 pub mod cursor;
 pub mod overlay;
 pub mod scales;

@@ -2,21 +2,18 @@
 //! recipe. Whatever needs the outside world is requested as an [`Errand`].
 
 pub mod background_lookups;
-mod background_results;
 pub mod editor;
-pub mod edits;
 pub mod facts;
-pub mod filter;
 pub mod jobs;
 pub mod queue;
 pub mod save;
 
-pub use background_results::{BackgroundResult, Errand};
-pub use edits::Edits;
+pub use background_lookups::{BackgroundResult, Errand};
+pub use editor::Edits;
 
+use super::recipes::Filter;
 use editor::Editor;
 use facts::Facts;
-use filter::Filter;
 use queue::Queue;
 use save::Saving;
 

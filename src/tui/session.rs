@@ -21,13 +21,13 @@ pub use view::{ChartView, Shown};
 
 use super::log::Log;
 use super::machine::Machine;
-use super::pause::Pause;
 use super::words;
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, charted};
 use crate::run::Ledger;
 use crate::run::eta::{Eta, Left};
+use events::Pause;
 
 /// Samples still count as being timed for this long after the last ones, because the next samples usually
 /// follow soon.

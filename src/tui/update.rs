@@ -12,7 +12,7 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use super::calibration::Made;
-use super::chart::baseline::Baseline;
+use super::chart::overlay::Baseline;
 use super::commands::everywhere::{BACK, QUIT};
 use super::commands::leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use super::commands::run::{self, begin};

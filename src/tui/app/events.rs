@@ -1,19 +1,24 @@
-//! Incoming events: keys, and messages from a run and from background threads.
+//! Incoming events: keys, the mouse, and messages from a run and from background threads.
 
+use std::io;
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
-use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
 
-use super::{App, Incoming};
+use super::App;
 use crate::run::runner::Message;
 use crate::tui::commands;
 use crate::tui::commands::everywhere::{BACK, QUIT, SUSPEND};
 use crate::tui::commands::typing::TextInput;
 use crate::tui::field::Stroke;
 use crate::tui::home::background_lookups::BackgroundLookups;
-use crate::tui::mouse;
+use crate::tui::layout::Areas;
+use crate::tui::panel::hints;
 use crate::tui::runs::{self, Answer, IoWorker};
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
 use crate::tui::update::Input;
 
 /// Maximum number of messages processed before keys are read again.
@@ -30,7 +35,7 @@ impl App {
             Incoming::Key(key) if self.waits_for_pattern(key) => return self.deferred.push_back(key),
             Incoming::Key(key) => self.meaning(key),
             Incoming::Paste(text) => Input::Pasted(text),
-            Incoming::Mouse(event) => match mouse::input(&self.state, self.theme, self.screen, event) {
+            Incoming::Mouse(event) => match pointed(&self.state, self.theme, self.screen, event) {
                 Some(input) => input,
                 None => return,
             },
@@ -116,4 +121,89 @@ impl App {
         // The messages that are already here will not wake the loop again.
         self.behind = true;
     }
+}
+
+/// Events from the terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    Key(KeyEvent),
+    /// A text was pasted; its letters are not keys.
+    Paste(String),
+    Mouse(MouseEvent),
+    /// The terminal's size changed.
+    Resized,
+    /// The process was asked to suspend.
+    Suspend,
+    /// The process continues after a suspension.
+    Continued,
+    /// The process was asked to end.
+    Terminate,
+}
+
+/// A source of terminal events.
+pub trait Source {
+    /// Waits for at most `timeout`.
+    ///
+    /// # Errors
+    /// If the terminal is gone.
+    fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>>;
+
+    /// Time since the program started.
+    fn now(&self) -> Duration;
+
+    /// Gives the terminal back, prints `note` on it, and suspends the program until it is continued; then takes
+    /// the terminal again.
+    ///
+    /// # Errors
+    /// If the terminal is gone.
+    fn suspend(&mut self, _note: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Asks the terminal to copy a text.
+    ///
+    /// # Errors
+    /// If the terminal is gone.
+    fn copy(&mut self, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the terminal again after another process has suspended the program.
+    ///
+    /// # Errors
+    /// If the terminal is gone.
+    fn take_back(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Rows that one notch of the wheel moves.
+const NOTCH: isize = 3;
+
+/// The input that `event` stands for on this screen; `None` if it has no effect.
+fn pointed(state: &State, theme: Theme, screen: Rect, event: MouseEvent) -> Option<Input> {
+    let areas = Areas::new(state, screen)?;
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => click(state, theme, &areas, event),
+        MouseEventKind::ScrollDown => wheel(state, &areas, event, NOTCH),
+        MouseEventKind::ScrollUp => wheel(state, &areas, event, -NOTCH),
+        _ => None,
+    }
+}
+
+fn click(state: &State, theme: Theme, areas: &Areas, event: MouseEvent) -> Option<Input> {
+    let (column, row) = (event.column, event.row);
+    if areas.hints.contains(Position { x: column, y: row }) {
+        return hints::at(state, theme, areas.hints, column).map(Input::Act);
+    }
+    let (panel, area) = areas.at(column, row).filter(|_| state.overlay.is_none())?;
+    Some(Input::Click { panel, area, column, row })
+}
+
+fn wheel(state: &State, areas: &Areas, event: MouseEvent, by: isize) -> Option<Input> {
+    let (column, row) = (event.column, event.row);
+    // While the help is open, it receives all wheel events.
+    let help = state.overlay.is_some().then_some((state.focus, areas.help));
+    let (panel, area) = help.or_else(|| areas.at(column, row))?;
+    Some(Input::Wheel { panel, area, column, row, by })
 }

@@ -1,13 +1,14 @@
 //! Another series behind the measured one: an earlier run, or any other source with a value for each case.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-use super::baseline::Baseline;
 use crate::case::Case;
+use crate::case::units::escaped;
 use crate::recipe::plan::{Chart, Plan};
 use crate::report::judge::matching;
 use crate::report::series::{ChartData, Panel, series};
-use crate::run::{Record, Status};
+use crate::run::{Ledger, Record, Status};
 
 /// Values of the same cases from another source, and the name of that source.
 #[derive(Clone, Debug)]
@@ -127,5 +128,36 @@ fn adopted(case: &Case, other: Option<&Record>) -> Record {
             statistics: other.statistics.clone(),
             ..nothing
         },
+    }
+}
+
+/// The results of another run, without its samples: runs are long.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    pub folder: PathBuf,
+    pub plan: Plan,
+    pub records: Vec<Record>,
+}
+
+impl Baseline {
+    pub fn new(folder: &Path, ledger: &Ledger) -> Baseline {
+        let bare = |record: &Record| Record {
+            rounds: Vec::new(),
+            set_aside: Vec::new(),
+            superseded: Vec::new(),
+            ..record.clone()
+        };
+        let records = ledger.records().iter().map(bare).collect();
+        Baseline { folder: folder.to_owned(), plan: ledger.plan().clone(), records }
+    }
+
+    /// The name of the run's folder, without control characters.
+    pub fn name(&self) -> String {
+        escaped(&self.folder.file_name().unwrap_or_default().to_string_lossy())
+    }
+
+    /// Whether the run has any results to lay under a chart.
+    pub fn is_measured(&self) -> bool {
+        self.records.iter().any(|record| record.statistics.is_some())
     }
 }

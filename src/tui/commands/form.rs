@@ -6,7 +6,7 @@ use crate::recipe::plan::{FormLine, Overrides};
 use crate::tui::field::Field;
 use crate::tui::focus::Focus;
 use crate::tui::home::editor::lines;
-use crate::tui::home::edits::with;
+use crate::tui::home::editor::with;
 use crate::tui::session::Mode;
 use crate::tui::state::State;
 

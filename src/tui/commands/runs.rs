@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Allowed, Effect, always, only_if, run};
 use crate::case::units::escaped;
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 use crate::tui::field::Field;
 use crate::tui::focus::Focus;
 use crate::tui::runs::{Awaited, Job, Listing, Purpose, Runs, Typing};

@@ -1,4 +1,5 @@
-//! Looks things up in background threads, so that the screen never waits.
+//! Requests of the home screen that need the outside world, and the background threads that look things up,
+//! so that the screen never waits.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use super::BackgroundResult;
-use super::facts::{Known, LastRun};
+use super::facts::{Known, Last, LastRun};
+use super::save::NotSaved;
 use crate::recipe::plan::Plan;
-use crate::run::estimate::Paces;
+use crate::run::estimate::{Estimate, Paces};
+use crate::tui::recipes::RecipeEntry;
 use crate::tui::waker::Waker;
 
 /// Measures how fast the backends copy; `None` if the flag stopped the measurement.
@@ -163,6 +165,44 @@ impl Drop for BackgroundLookups {
     fn drop(&mut self) {
         self.hush();
     }
+}
+
+/// A request that needs the outside world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Take the first run out of the queue.
+    Next,
+    /// Start the run that was taken out of the queue.
+    Begin,
+    /// Resolve the recipe at this index.
+    Resolve(usize),
+    /// Add up the cost of the recipe at this index.
+    Estimate(usize),
+    /// Save the recipe under the given name.
+    Save,
+    /// Measure how fast the backends copy.
+    Paces,
+    /// Find the newest run of the recipe at this index.
+    Last(usize),
+}
+
+/// The result of an [`Errand`].
+#[derive(Debug)]
+pub enum BackgroundResult {
+    /// The first run of the queue is about to start.
+    Next,
+    /// The lookup was requested.
+    Asked(Errand),
+    /// The backends' copy bandwidths; `None` if the measurement was stopped.
+    Paces(Option<Result<Paces, String>>),
+    /// The newest run of the recipe at this index; unknown if the search was stopped.
+    Last(usize, Known<Last>),
+    /// The plan of the recipe at this index.
+    Resolved(usize, Result<Arc<Plan>, String>),
+    /// The cost of the recipe at this index.
+    Estimated(usize, Estimate),
+    /// The recipe was saved, or why not.
+    Saved(Result<RecipeEntry, NotSaved>),
 }
 
 #[cfg(test)]

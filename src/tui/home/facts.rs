@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::report::series::ChartData;
 use crate::run::estimate::{Estimate, Paces};
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 
 /// A result of a background lookup.
 #[derive(Clone, Debug, Default)]

@@ -394,7 +394,7 @@ fn points_of_another_run_have_the_colours_of_their_lines() {
     let plan = fixture::applications();
     let all: Vec<usize> = (0..plan.cases.len()).collect();
     let now = ledger(plan, &all);
-    let baseline = crate::tui::chart::baseline::Baseline::new(std::path::Path::new("reports/before"), &now);
+    let baseline = crate::tui::chart::overlay::Baseline::new(std::path::Path::new("reports/before"), &now);
     let overlay = Overlay::new(&baseline, now.plan());
     let (data, look) = (chart(&now), Look::default());
     let hidden = Plot { overlay: Some(&overlay), differences: false, ..plot(&data, &look, colour) };

@@ -17,7 +17,7 @@ use super::work;
 use crate::recipe::plan::Plan;
 use crate::run::Interrupted;
 use crate::run::index::Stamp;
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 use crate::tui::pattern::{Pattern, Question};
 use crate::tui::waker::Waker;
 

@@ -20,7 +20,7 @@ pub use entry::Entry;
 pub use io_worker::{Answer, IoWorker, Job};
 pub use opened::Replayable;
 
-use super::chart::baseline::Baseline;
+use super::chart::overlay::Baseline;
 use super::field::Field;
 use crate::run::index::Stamp;
 

@@ -10,7 +10,7 @@ use crate::recipe::plan::Plan;
 use crate::report::replay;
 use crate::run::stored::{Stored, each_event_until};
 use crate::run::summary;
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 use crate::tui::log::Log;
 use crate::tui::session::{Mode, Phase, Pictures, Session};
 

@@ -22,7 +22,7 @@ use crate::run::repeat::Repeat;
 use crate::run::stored::Stored;
 use crate::run::{Interrupted, note, summary};
 use crate::shell::quoted;
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 
 /// Maximum number of listed runs, the newest ones: each takes a few kilobytes.
 const MOST: usize = 5000;

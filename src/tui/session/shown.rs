@@ -8,7 +8,7 @@ use super::{Session, Shown};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, Panel, charted, roofline};
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 use crate::tui::chart::overlay::Overlay;
 use crate::tui::theme::Theme;
 

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::recipe::plan::Plan;
 use crate::report::series::ChartData;
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 use crate::tui::chart::overlay::Overlay;
 use crate::tui::chart::{Bars, Canvas, Look};
 use crate::tui::plot::{Picture, Plot};

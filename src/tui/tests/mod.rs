@@ -10,7 +10,6 @@ mod home;
 mod lists;
 mod live;
 pub mod loops;
-mod mouse;
 mod panic;
 mod random;
 mod refusals;

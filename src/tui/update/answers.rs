@@ -8,7 +8,7 @@ use crate::engine::protocol::Level;
 use crate::recipe::plan::Plan;
 use crate::report::replay::VERDICTS;
 use crate::run::Ledger;
-use crate::tui::chart::baseline::Baseline;
+use crate::tui::chart::overlay::Baseline;
 use crate::tui::commands::run::begin;
 use crate::tui::commands::{Effect, pattern, runs};
 use crate::tui::focus::Focus;

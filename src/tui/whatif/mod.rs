@@ -2,7 +2,6 @@
 //! predictions beside the measurements. Pure except for saving, which the loop does.
 
 mod knobs;
-mod resized;
 #[cfg(test)]
 pub mod tests;
 

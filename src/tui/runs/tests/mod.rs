@@ -5,7 +5,6 @@ mod broken;
 mod chart;
 mod outside;
 mod replay;
-mod resume;
 pub mod screens;
 
 use std::fs::{self, File};
