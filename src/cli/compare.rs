@@ -13,11 +13,11 @@ use super::format::survive;
 use super::out::{self, Escape};
 use super::recipes::open_run;
 use crate::case::units;
-use crate::report::format::Format as Rows;
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{self, Heads, judged};
 use crate::report::names::letter;
 use crate::report::overlay::{self, overlays};
+use crate::report::table::{Document, Format as Rows};
 use crate::report::verdicts::{self, NamedRun};
 use crate::run::layout::MANIFEST;
 use crate::shell::quoted;
@@ -136,10 +136,10 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
 
 fn show(arguments: &CompareArguments, named: &[NamedRun], comparisons: &[Comparison]) -> anyhow::Result<()> {
     let Some((baseline, others)) = named.split_first() else { return Ok(()) };
-    let rows = || verdicts::rows(baseline, others, comparisons, arguments.margin);
+    let table = || verdicts::table(baseline, others, comparisons, arguments.margin);
     let written = match arguments.format {
-        Format::Csv => verdicts::write_rows(out::writer(Escape::Text), Rows::Csv, &rows()),
-        Format::Ndjson => verdicts::write_rows(out::writer(Escape::Json), Rows::Ndjson, &rows()),
+        Format::Csv => Document::new(out::writer(Escape::Text), Rows::Csv).whole(&table()),
+        Format::Ndjson => Document::new(out::writer(Escape::Json), Rows::Ndjson).whole(&table()),
         Format::Json => {
             verdicts::json(out::writer(Escape::Json), baseline, others, comparisons, arguments.margin)
         }
@@ -174,8 +174,8 @@ fn draw(
         return Ok(vec![one.write(out)?]);
     }
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
-    let mut paths =
-        vec![verdicts::write(out, "compare.csv", &verdicts::rows(baseline, others, comparisons, margin))?];
+    let table = verdicts::table(baseline, others, comparisons, margin);
+    let mut paths = vec![verdicts::write(out, "compare.csv", &table)?];
     paths.extend(overlay::write_all(out, &overlays)?);
     Ok(paths)
 }

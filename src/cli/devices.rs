@@ -7,8 +7,7 @@ use clap::Args;
 use super::format::{FormatName, Output};
 use super::out;
 use crate::case::{Availability, Device, units};
-use crate::report::cell::Cell;
-use crate::report::format::Table;
+use crate::report::table::{Column, NO_UNIT, Table};
 use crate::run::client::{Client, EngineCommand};
 
 #[derive(Debug, Args)]
@@ -23,7 +22,7 @@ pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Resu
     let mut output = Output::open(arguments.format, 1)?;
     let (_client, hello) = Client::spawn(engine)?;
     if output.is_asked_for() {
-        output.table(table(&hello.devices))?;
+        output.table(&table(&hello.devices))?;
     } else {
         hello.devices.iter().for_each(|device| out::line(&line(device)));
     }
@@ -31,30 +30,30 @@ pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
+type DeviceColumn<'a> = Column<'a, &'a Device>;
+
 /// The columns are backend, name, reason for being unavailable, each fact that any device has, and the bytes of
 /// memory that a case may use.
-fn table(devices: &[Device]) -> Table<impl Iterator<Item = Vec<Option<Cell>>>> {
-    let mut facts: Vec<String> = Vec::new();
-    for (name, _) in devices.iter().flat_map(|device| &device.facts) {
-        if !facts.contains(name) {
-            facts.push(name.clone());
+fn table(devices: &[Device]) -> Table<'_, &Device> {
+    let reason = |device: &&Device| match &device.availability {
+        Availability::Available => None,
+        Availability::Unavailable { reason } => Some(reason.clone()),
+    };
+    let name = |device: &&Device| (!device.name.is_empty()).then(|| device.name.clone());
+    let mut columns = vec![
+        DeviceColumn::new("backend", NO_UNIT, |device| device.backend.clone()),
+        DeviceColumn::new("device", NO_UNIT, name),
+        DeviceColumn::new("reason", NO_UNIT, reason),
+    ];
+    for (fact, _) in devices.iter().flat_map(|device| &device.facts) {
+        if !columns[3..].iter().any(|column| column.name == *fact) {
+            columns.push(DeviceColumn::new(fact, NO_UNIT, move |device| {
+                device.facts.iter().find(|(name, _)| name == fact).map(|(_, value)| value.clone())
+            }));
         }
     }
-    let ends = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let columns = [ends(&["backend", "device", "reason"]), facts.clone(), ends(&["free_bytes"])].concat();
-    let row = move |device: &Device| -> Vec<Option<Cell>> {
-        let reason = match &device.availability {
-            Availability::Available => None,
-            Availability::Unavailable { reason } => Some(Cell::text(reason)),
-        };
-        let name = (!device.name.is_empty()).then(|| Cell::text(&device.name));
-        let fact = |wanted: &String| {
-            device.facts.iter().find(|(name, _)| name == wanted).map(|(_, value)| Cell::text(value))
-        };
-        let head = [Some(Cell::text(&device.backend)), name, reason];
-        head.into_iter().chain(facts.iter().map(fact)).chain([device.memory.map(Cell::from)]).collect()
-    };
-    Table { columns, rows: devices.iter().map(row) }
+    columns.push(DeviceColumn::new("free_bytes", "B", |device| device.memory));
+    Table::new(columns, devices)
 }
 
 /// A line such as `cuda    NVIDIA H200 · 132 SMs · …`, or `cuda    unavailable: no CUDA driver`.

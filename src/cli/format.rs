@@ -6,8 +6,7 @@ use anyhow::bail;
 use clap::ValueEnum;
 
 use super::out::{self, Escape};
-use crate::report::cell::Cell;
-use crate::report::format::{Document, Format, Table};
+use crate::report::table::{Document, Format, Table};
 use crate::report::{Origin, csv};
 use crate::run::stored::Stored;
 
@@ -55,15 +54,15 @@ impl Output {
     /// Writes a run's results.
     pub fn results(&mut self, run: &Stored) -> anyhow::Result<()> {
         let origin = Origin::from(&run.manifest);
-        self.table(csv::table(&origin, run.ledger.records(), run.ledger.references()))
+        self.table(&csv::table(&origin, run.ledger.records(), run.ledger.references()))
     }
 
-    pub fn table(&mut self, table: Table<impl Iterator<Item = Vec<Option<Cell>>>>) -> anyhow::Result<()> {
+    pub fn table<R>(&mut self, table: &Table<R>) -> anyhow::Result<()> {
         survive(self.0.as_mut().map_or(Ok(()), |document| document.table(table)))
     }
 
     pub fn end(self) -> anyhow::Result<()> {
-        survive(self.0.map_or(Ok(()), Document::end))
+        survive(self.0.map_or(Ok(()), |document| document.end().map(drop)))
     }
 }
 

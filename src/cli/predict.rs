@@ -72,7 +72,8 @@ pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Resu
     for ((_, plan), folder) in plans.into_iter().zip(folders) {
         let ledger = predicted(plan, &profiles, arguments)?;
         if output.is_asked_for() {
-            output.table(csv::table(&origin(&ledger, &nowhere), ledger.records(), ledger.references()))?;
+            let origin = origin(&ledger, &nowhere);
+            output.table(&csv::table(&origin, ledger.records(), ledger.references()))?;
         } else {
             print(&ledger);
         }

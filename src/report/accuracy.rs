@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::cell::Cell;
-use super::format::Table;
 use super::names::cases;
-use super::table;
+use super::table::{Column, NO_UNIT, Table};
 use crate::case::units;
 use crate::model::{Profile, Profiles};
 use crate::recipe::plan::Plan;
@@ -135,10 +133,6 @@ impl Group {
     pub fn worst(&self) -> Option<&Compared> {
         self.held.iter().min_by(|a, b| a.accuracy.total_cmp(&b.accuracy))
     }
-
-    fn title(&self) -> &str {
-        self.experiment.as_deref().unwrap_or("all experiments")
-    }
 }
 
 /// `94.3 %`.
@@ -162,6 +156,9 @@ fn median_error(accuracies: &[f64]) -> Option<f64> {
     Some(1.0 - quantile_of(accuracies, 0.5)?)
 }
 
+/// What the group of all experiments is called.
+const ALL: &str = "all experiments";
+
 /// Explains an accuracy below zero.
 pub const BELOW: &str = "below 0 %: predicted to take more than twice the measured time";
 
@@ -173,63 +170,58 @@ pub fn doubts(profiles: &Profiles) -> Vec<String> {
     lines
 }
 
-/// A human-readable table of groups.
-pub fn lines(groups: &[Group]) -> Vec<String> {
-    let row = |group: &Group| {
-        let worst = group.worst();
-        [
-            group.model.to_owned(),
-            group.backend.clone(),
-            group.title().to_owned(),
-            group.held.len().to_string(),
-            percent(group.mean()),
-            median_error(&group.accuracies()).map(percent).unwrap_or_default(),
-            group.p10().map(percent).unwrap_or_default(),
-            worst.map(|held| percent(held.accuracy)).unwrap_or_default(),
-            worst.map(|held| held.case.clone()).unwrap_or_default(),
-        ]
-    };
-    let rows: Vec<[String; 9]> = groups.iter().map(row).collect();
+type GroupColumn<'a> = Column<'a, &'a Group>;
+
+/// The groups as a table.
+pub fn table(groups: &[Group]) -> Table<'_, &Group> {
+    let least = |group: &&Group| group.worst().map(|held| held.accuracy);
     let columns = [
-        table::words("model"),
-        table::words("backend"),
-        table::words("experiment"),
-        table::numbers("cases"),
-        table::numbers("mean"),
-        table::numbers("median error"),
-        table::numbers("p10"),
-        table::numbers("least"),
-        table::words("of"),
+        GroupColumn::new("model", NO_UNIT, |group| group.model),
+        GroupColumn::new("backend", NO_UNIT, |group| group.backend.clone()),
+        GroupColumn::new("experiment", NO_UNIT, |group| group.experiment.clone()).or(ALL),
+        GroupColumn::new("cases", "cases", |group| group.held.len()),
+        GroupColumn::new("mean", "ratio", |group| group.mean()),
+        GroupColumn::new("p10", "ratio", |group| group.p10()),
+        GroupColumn::new("least", "ratio", least),
+        GroupColumn::new("least_case", NO_UNIT, |group| group.worst().map(|held| held.case.clone()))
+            .headed("of"),
+        GroupColumn::new("median_error", "ratio", |group| median_error(&group.accuracies()))
+            .headed("median error"),
     ];
-    table::lines(columns, &rows)
+    Table::new(columns, groups)
 }
 
-/// A human-readable table of cases, the least accurate first.
-pub fn case_lines(held: &[Compared]) -> Vec<String> {
-    let mut sorted: Vec<&Compared> = held.iter().collect();
-    sorted.sort_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
-    let row = |held: &&Compared| {
-        [
-            held.model.to_owned(),
-            held.experiment.clone(),
-            held.case.clone(),
-            units::fmt_seconds(held.measured),
-            units::fmt_seconds(held.predicted),
-            percent(held.accuracy),
-            held.limit.to_owned(),
-        ]
-    };
-    let rows: Vec<[String; 7]> = sorted.iter().map(row).collect();
+/// The table of groups for people.
+pub fn lines(groups: &[Group]) -> Vec<String> {
+    let names =
+        ["model", "backend", "experiment", "cases", "mean", "median_error", "p10", "least", "least_case"];
+    table(groups).only(&names).lines()
+}
+
+type CaseColumn<'a> = Column<'a, &'a Compared>;
+
+/// The cases as a table, in their order.
+pub fn case_table(held: &[Compared]) -> Table<'_, &Compared> {
     let columns = [
-        table::words("model"),
-        table::words("experiment"),
-        table::words("case"),
-        table::numbers("measured"),
-        table::numbers("predicted"),
-        table::numbers("accuracy"),
-        table::words("limit"),
+        CaseColumn::new("model", NO_UNIT, |held| held.model),
+        CaseColumn::new("backend", NO_UNIT, |held| held.backend.clone()),
+        CaseColumn::new("experiment", NO_UNIT, |held| held.experiment.clone()),
+        CaseColumn::new("case", NO_UNIT, |held| held.case.clone()),
+        CaseColumn::new("profile", NO_UNIT, |held| held.profile.clone()),
+        CaseColumn::new("measured_s", "s", |held| held.measured).headed("measured"),
+        CaseColumn::new("predicted_s", "s", |held| held.predicted).headed("predicted"),
+        CaseColumn::new("limit", NO_UNIT, |held| held.limit),
+        CaseColumn::new("accuracy", "ratio", |held| held.accuracy),
     ];
-    table::lines(columns, &rows)
+    Table::new(columns, held)
+}
+
+/// The table of cases for people, the least accurate first.
+pub fn case_lines(held: &[Compared]) -> Vec<String> {
+    let names = ["model", "experiment", "case", "measured_s", "predicted_s", "accuracy", "limit"];
+    let mut table = case_table(held).only(&names);
+    table.rows.sort_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
+    table.lines()
 }
 
 /// `sector: n/a on cpu: no profile of cpu (16 cases)`.
@@ -238,56 +230,6 @@ pub fn silences(silent: &BTreeMap<Silence, usize>) -> Vec<String> {
         format!("{model}: n/a on {backend}: {} ({})", units::escaped(why), cases(*count))
     };
     silent.iter().map(line).collect()
-}
-
-/// The groups as a table for other programs.
-pub fn table(groups: &[Group]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + '_> {
-    let names =
-        ["model", "backend", "experiment", "cases", "mean", "p10", "least", "least_case", "median_error"];
-    let cells = |group: &Group| {
-        let worst = group.worst();
-        vec![
-            Some(Cell::text(group.model)),
-            Some(Cell::text(&group.backend)),
-            group.experiment.as_deref().map(Cell::text),
-            Some(group.held.len().into()),
-            Cell::number(group.mean()),
-            group.p10().and_then(Cell::number),
-            worst.and_then(|held| Cell::number(held.accuracy)),
-            worst.map(|held| Cell::text(&held.case)),
-            median_error(&group.accuracies()).and_then(Cell::number),
-        ]
-    };
-    Table { columns: names.map(str::to_owned).to_vec(), rows: groups.iter().map(cells) }
-}
-
-/// The cases as a table for other programs, in their order.
-pub fn case_table(held: &[Compared]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + '_> {
-    let names = [
-        "model",
-        "backend",
-        "experiment",
-        "case",
-        "profile",
-        "measured_s",
-        "predicted_s",
-        "limit",
-        "accuracy",
-    ];
-    let cells = |held: &Compared| {
-        vec![
-            Some(Cell::text(held.model)),
-            Some(Cell::text(&held.backend)),
-            Some(Cell::text(&held.experiment)),
-            Some(Cell::text(&held.case)),
-            Some(Cell::text(&held.profile)),
-            Cell::number(held.measured),
-            Cell::number(held.predicted),
-            Some(Cell::text(held.limit)),
-            Cell::number(held.accuracy),
-        ]
-    };
-    Table { columns: names.map(str::to_owned).to_vec(), rows: held.iter().map(cells) }
 }
 
 #[cfg(test)]
@@ -308,8 +250,8 @@ mod tests {
         let first = (0..=10).map(|i| held("a", f64::from(i) / 10.0));
         let held = first.chain([held("b", -1.0)]).collect();
         let groups = Ledgers { held, silent: BTreeMap::new() }.groups();
-        let told: Vec<_> = groups.iter().map(|g| (g.title(), g.held.len())).collect();
-        assert_eq!(told, [("a", 11), ("b", 1), ("all experiments", 12)]);
+        let told: Vec<_> = groups.iter().map(|g| (g.experiment.as_deref(), g.held.len())).collect();
+        assert_eq!(told, [(Some("a"), 11), (Some("b"), 1), (None, 12)]);
         assert!((groups[0].mean() - 0.5).abs() < 1e-12);
         assert!(groups[0].p10().is_some_and(|p10| (p10 - 0.1).abs() < 1e-12));
         assert_eq!(groups[2].worst().map(|held| held.case.as_str()), Some("at -1"));

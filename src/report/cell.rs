@@ -57,3 +57,41 @@ impl From<usize> for Cell {
         Cell::Count(count as u64)
     }
 }
+
+/// A value that a column can hold, or a missing one.
+pub trait IntoCell {
+    fn into_cell(self) -> Option<Cell>;
+}
+
+/// A number that is not finite is missing.
+impl IntoCell for f64 {
+    fn into_cell(self) -> Option<Cell> {
+        Cell::number(self)
+    }
+}
+
+impl<C: IntoCell> IntoCell for Option<C> {
+    fn into_cell(self) -> Option<Cell> {
+        self.and_then(C::into_cell)
+    }
+}
+
+macro_rules! into_cell {
+    ($($type:ty => |$value:ident| $cell:expr;)*) => {
+        $(impl IntoCell for $type {
+            fn into_cell(self) -> Option<Cell> {
+                let $value = self;
+                Some($cell)
+            }
+        })*
+    };
+}
+
+into_cell! {
+    Cell => |cell| cell;
+    String => |text| Cell::Text(text);
+    &str => |text| Cell::text(text);
+    u64 => |count| Cell::Count(count);
+    u32 => |count| Cell::Count(count.into());
+    usize => |count| Cell::Count(count as u64);
+}

@@ -12,85 +12,78 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-use self::columns::{columns, gflops, set_aside, speeds_of_light, transfers};
-use super::cell::Cell;
 use super::copies::Copies;
-use super::format::{Document, Format, Table};
 use super::origin::Origin;
+use super::table::{Column, Document, Format, NO_UNIT, Table};
 use crate::engine::protocol::RoundResult;
 use crate::run::{Record, Status};
 
 /// The data of one row.
-pub(crate) struct Row<'a> {
-    pub origin: &'a Origin<'a>,
-    pub record: &'a Record,
+pub struct Row<'a> {
+    origin: &'a Origin<'a>,
+    record: &'a Record,
 }
 
 /// One row for each of the plan's cases, in the plan's order. Times are in seconds, sizes in bytes, rates in
 /// GB/s (1e9 bytes per second). `copies` are those of the run.
-pub fn table<'a>(
-    origin: &'a Origin<'a>,
-    records: &'a [Record],
-    copies: &Copies,
-) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + use<'a>> {
-    let mut columns = columns(origin.plan, records);
-    columns.extend(gflops(records));
-    columns.extend(transfers(records));
-    columns.extend(set_aside(records));
-    columns.extend(speeds_of_light(origin.plan, records, copies));
-    let names = columns.iter().map(|column| column.name.clone()).collect();
-    let cells = move |record| -> Vec<Option<Cell>> {
-        columns.iter().map(|column| column.source.cell(&Row { origin, record })).collect()
-    };
-    Table { columns: names, rows: records.iter().map(cells) }
+pub fn table<'a>(origin: &'a Origin<'a>, records: &'a [Record], copies: &'a Copies) -> Table<'a, Row<'a>> {
+    let rows = records.iter().map(|record| Row { origin, record });
+    Table::new(columns::columns(origin, records, copies), rows)
 }
 
 /// Writes [`table`].
 pub fn results(out: impl Write, origin: &Origin, records: &[Record], copies: &Copies) -> Result<()> {
-    let mut document = Document::new(out, Format::Csv);
-    document.table(table(origin, records, copies))?;
-    document.end()
+    table(origin, records, copies).csv(out)
 }
 
+/// A sample of an attempt at a round.
+struct Sample<'a> {
+    record: &'a Record,
+    round: &'a RoundResult,
+    counts: &'static str,
+    /// Position in the round.
+    at: usize,
+}
+
+type SampleColumn<'a> = Column<'a, Sample<'a>>;
+
 /// Columns of `samples.csv`.
-const SAMPLES: [&str; 10] =
-    ["case", "round", "attempt", "counts", "sample", "seconds", "batch", "started", "flags", "status"];
+fn columns_of_samples<'a>() -> [SampleColumn<'a>; 10] {
+    let flags = |sample: &Sample| {
+        let words: Vec<_> = sample.round.flags.iter().map(|flag| flag.word()).collect();
+        words.join(";")
+    };
+    [
+        SampleColumn::new("case", NO_UNIT, |sample| sample.round.case.clone()),
+        SampleColumn::new("round", NO_UNIT, |sample| sample.round.round),
+        SampleColumn::new("attempt", NO_UNIT, |sample| sample.round.attempt),
+        SampleColumn::new("counts", NO_UNIT, |sample| sample.counts),
+        SampleColumn::new("sample", NO_UNIT, |sample| sample.at),
+        SampleColumn::new("seconds", "s", |sample| sample.round.samples.get(sample.at).copied()),
+        SampleColumn::new("batch", "executions", |sample| sample.round.batch),
+        SampleColumn::new("started", "s", |sample| sample.round.started),
+        SampleColumn::new("flags", NO_UNIT, flags),
+        SampleColumn::new("status", NO_UNIT, |sample| status(&sample.record.status)),
+    ]
+}
 
 /// Writes one row for each sample of each attempt at each round. Samples of failed cases and of attempts that
 /// do not count are included; columns mark them. Those of rounds that were set aside are in the events only.
 pub fn samples(out: impl Write, records: &[Record]) -> Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(SAMPLES).context("samples.csv")?;
+    let columns = columns_of_samples();
+    let mut document = Document::new(out, Format::Csv);
+    document.head(&columns).context("samples.csv")?;
     for record in records {
-        let status = status(&record.status);
         let counting = record.rounds.iter().map(|round| (round, "yes"));
         let aside = record.set_aside.iter().map(|round| (round, "no"));
         let mut attempts: Vec<_> = counting.chain(aside).collect();
         attempts.sort_by_key(|(round, _)| (round.round, round.attempt));
         for (round, counts) in attempts {
-            write_samples(&mut writer, round, counts, status).context("samples.csv")?;
+            let mut rows = (0..round.samples.len()).map(|at| Sample { record, round, counts, at });
+            rows.try_for_each(|row| document.row(&columns, &row)).context("samples.csv")?;
         }
     }
-    writer.flush().context("samples.csv")
-}
-
-fn write_samples(
-    writer: &mut csv::Writer<impl Write>,
-    round: &RoundResult,
-    counts: &str,
-    status: &str,
-) -> csv::Result<()> {
-    let numbers = [round.round, round.attempt, round.batch].map(|n| n.to_string());
-    let [number, attempt, batch] = numbers.each_ref().map(String::as_str);
-    let float = |value| Cell::number(value).map(|cell| cell.to_string()).unwrap_or_default();
-    let started = float(round.started);
-    let flags = round.flags.iter().map(|flag| flag.word()).collect::<Vec<_>>().join(";");
-    for (i, seconds) in round.samples.iter().enumerate() {
-        let (i, seconds) = (i.to_string(), float(*seconds));
-        let head = [&round.case, number, attempt, counts, &i];
-        writer.write_record(head.into_iter().chain([&seconds, batch, &started, &flags, status]))?;
-    }
-    Ok(())
+    document.end().map(drop).context("samples.csv")
 }
 
 fn status(status: &Status) -> &'static str {

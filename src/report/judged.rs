@@ -8,7 +8,7 @@ mod ratio;
 use self::notes::Notes;
 pub use self::ratio::change;
 use super::names::{cases, letter};
-use super::table::{self, Column, padded};
+use super::table::{self, Head, padded};
 use super::unit;
 use super::verdicts::{NamedRun, bandwidth, pair_label};
 use crate::case::{Case, units};
@@ -246,7 +246,7 @@ pub fn summary(comparison: &Comparison, margin: f64) -> String {
 }
 
 fn table(head: &[String; 5], rows: &[Row]) -> Vec<String> {
-    let columns = std::array::from_fn(|at| Column { head: &head[at], right: RIGHT[at] });
+    let columns = std::array::from_fn(|at| Head { head: &head[at], right: RIGHT[at] });
     let cells: Vec<[String; 5]> = rows.iter().map(|row| row.cells.clone()).collect();
     let mut found = table::lines(columns, &cells).into_iter();
     let mut lines = vec![String::new()];

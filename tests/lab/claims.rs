@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use scatterlab::report::cell::Cell;
 use scatterlab::report::{Origin, csv};
 use scatterlab::run::stored::Stored;
 
@@ -24,17 +23,17 @@ fn read(run: &str) -> Run {
     let stored = Stored::open(&folder).expect("a committed run");
     let origin = Origin::from(&stored.manifest);
     let table = csv::table(&origin, stored.ledger.records(), stored.ledger.references());
-    let named = |cells: Vec<Option<Cell>>| {
-        let cells = table.columns.iter().cloned().zip(cells);
-        let cells = cells.filter_map(|(name, cell)| Some((name, cell?.to_string())));
+    let named = |row| {
+        let cells = table.columns.iter();
+        let cells = cells.filter_map(|column| Some((column.name.to_string(), column.cell(row)?.to_string())));
         Row { run: run.to_owned(), cells: cells.collect() }
     };
     let done = |row: &Row| row.cells["status"] == "done";
-    let rows = table.rows.map(named).filter(done).collect();
-    let own =
-        table.columns.iter().skip_while(|name| *name != "backend").take_while(|name| *name != "samples");
+    let rows = table.rows.iter().map(named).filter(done).collect();
+    let names = table.columns.iter().map(|column| column.name.to_string());
+    let own = names.skip_while(|name| name != "backend").take_while(|name| name != "samples");
     let own = own.filter(|name| !name.starts_with("resolved."));
-    (rows, ["experiment", "primitive"].map(str::to_owned).into_iter().chain(own.cloned()).collect())
+    (rows, ["experiment", "primitive"].map(str::to_owned).into_iter().chain(own).collect())
 }
 
 fn number(text: &str) -> Option<f64> {

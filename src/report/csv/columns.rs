@@ -1,4 +1,4 @@
-//! The columns of `results.csv`: the fixed ones and those of the plan's parameters.
+//! The columns of `results.csv`: the fixed ones, those of the plan's parameters, and those that depend on the cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,111 +8,113 @@ use crate::case::schema::{Kind, Param};
 use crate::case::{BACKENDS, Cache, Transfer};
 use crate::primitives;
 use crate::recipe::plan::{Plan, Quantity};
+use crate::report::Origin;
 use crate::report::cell::Cell;
 use crate::report::choices::choices;
 use crate::report::copies::Copies;
 use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
+use crate::report::table::{self, NO_UNIT};
 use crate::run::Record;
 
-/// One column.
-pub struct Column {
-    pub name: String,
-    pub source: Source,
-}
-
-/// Source of a column's cells.
-pub enum Source {
-    Fixed(Fixed),
-    /// The parameter with this full key, as written in the recipe.
-    Parameter(String),
-    /// The resolved value of the parameter when the case ran.
-    Resolved(String),
-    Annotation(&'static str),
-    /// Cells by case identity.
-    Known(BTreeMap<String, Cell>),
-    /// A part of a model's forecast.
-    Predicted(&'static str, Part),
-}
-
-/// A column of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Seconds,
-    Limit,
-    Accuracy,
-    Profile,
-}
-
-impl Part {
-    const ALL: [(Part, &'static str); 4] = [
-        (Part::Seconds, "predicted_s"),
-        (Part::Limit, "limit"),
-        (Part::Accuracy, "accuracy"),
-        (Part::Profile, "profile"),
-    ];
-
-    /// The limit's column also holds the reason why there is no prediction.
-    fn cell(self, record: &Record, model: &str) -> Option<Cell> {
-        let forecast = record.forecast(model)?;
-        match (self, &forecast.outcome) {
-            (Part::Seconds, Ok(prediction)) => Cell::number(prediction.seconds),
-            (Part::Limit, Ok(prediction)) => Some(Cell::text(prediction.limit)),
-            (Part::Limit, Err(why)) => Some(Cell::Text(format!("n/a: {why}"))),
-            (Part::Accuracy, Ok(_)) => record.accuracy(model).and_then(Cell::number),
-            (Part::Profile, _) => forecast.profile.as_deref().map(Cell::text),
-            _ => None,
-        }
-    }
-}
-
-impl Source {
-    /// The cell; `None` if the value does not exist.
-    pub fn cell(&self, row: &Row) -> Option<Cell> {
-        match self {
-            Source::Fixed((_, cell)) => cell(row),
-            Source::Parameter(key) => row.record.case.params.get(key).and_then(Cell::of),
-            Source::Resolved(key) => {
-                let resolved = row.record.rounds.iter().rev().flat_map(|r| &r.resolved);
-                resolved.into_iter().find(|(k, _)| k == key).and_then(|(_, v)| Cell::of(v))
-            }
-            Source::Known(cells) => cells.get(&row.record.case.id).cloned(),
-            Source::Annotation(name) => {
-                row.record.annotations.iter().find(|(n, _)| n == name).and_then(|(_, v)| Cell::of(v))
-            }
-            Source::Predicted(model, part) => part.cell(row.record, model),
-        }
-    }
-}
+type Column<'a> = table::Column<'a, Row<'a>>;
 
 /// All columns of a plan's results, in order.
-pub fn columns(plan: &Plan, records: &[Record]) -> Vec<Column> {
-    let fixed = |f: &Fixed| Column { name: f.0.to_owned(), source: Source::Fixed(*f) };
+pub fn columns<'a>(origin: &'a Origin<'a>, records: &'a [Record], copies: &'a Copies) -> Vec<Column<'a>> {
+    let plan = origin.plan;
     let mut columns: Vec<Column> = HEAD.iter().map(fixed).collect();
-    // The column `cache` is fixed, because hot cases lack the parameter.
-    let parameters = records.iter().flat_map(|r| r.case.params.0.keys()).filter(|key| *key != Cache::KEY);
-    for (key, name) in parameter_names(plan, parameters) {
-        columns.push(Column { name, source: Source::Parameter(key) });
+    for (key, name) in parameters(plan, records) {
+        columns
+            .push(Column::new(name, NO_UNIT, move |row| row.record.case.params.get(&key).and_then(Cell::of)));
     }
-    let resolved = records.iter().flat_map(|r| &r.rounds).flat_map(|r| r.resolved.iter().map(|(k, _)| k));
-    for (key, name) in parameter_names(plan, resolved) {
-        columns.push(Column { name: format!("resolved.{name}"), source: Source::Resolved(key) });
+    for (key, name) in resolved(plan, records) {
+        columns.push(Column::new(format!("resolved.{name}"), NO_UNIT, move |row| {
+            let mut resolved = row.record.rounds.iter().rev().flat_map(|round| &round.resolved);
+            resolved.find(|(k, _)| *k == key).and_then(|(_, value)| Cell::of(value))
+        }));
     }
     columns.extend(chosen(records));
     for name in annotations(records) {
         let taken = columns.iter().any(|c| c.name == name) || is_fixed(name);
         let column = if taken { format!("annotation.{name}") } else { name.to_owned() };
-        columns.push(Column { name: column, source: Source::Annotation(name) });
+        columns.push(Column::new(column, NO_UNIT, move |row| {
+            row.record.annotations.iter().find(|(n, _)| *n == name).and_then(|(_, value)| Cell::of(value))
+        }));
     }
     columns.extend(TAIL.iter().map(fixed));
-    for model in shown(plan, records) {
-        let column = |(part, name): (Part, &str)| Column {
-            name: format!("{model}.{name}"),
-            source: Source::Predicted(model, part),
-        };
-        columns.extend(Part::ALL.map(column));
+    columns.extend(shown(plan, records).into_iter().flat_map(predicted));
+    columns.extend(optional(plan, records, copies));
+    columns
+}
+
+pub fn fixed<'a>(&(name, unit, cell): &Fixed) -> Column<'a> {
+    Column::new(name, unit, cell)
+}
+
+/// Columns that a table has only where a case has a value in them.
+fn optional<'a>(plan: &Plan, records: &[Record], copies: &'a Copies) -> Vec<Column<'a>> {
+    let any = |has: &dyn Fn(&Record) -> bool| records.iter().any(has);
+    let mut columns = Vec::new();
+    if any(&|record| record.quantity(Quantity::Flops).is_some()) {
+        let gflops = |row: &Row| Some(row.record.quantity(Quantity::Flops)? / 1e9);
+        columns.push(Column::new("gflops", "GFLOPS", gflops));
+    }
+    let transfer =
+        |name, unit, of: fn(&Transfer) -> f64| Column::new(name, unit, move |row| row.record.transfer(of));
+    if any(&|record| record.rounds.iter().any(|round| round.transfer.is_some())) {
+        columns.extend([
+            transfer("transfer_in_bytes", "B", |transfer| transfer.in_bytes as f64),
+            transfer("transfer_out_bytes", "B", |transfer| transfer.out_bytes as f64),
+            transfer("transfer_in_s", "s", |transfer| transfer.in_seconds),
+            transfer("transfer_out_s", "s", |transfer| transfer.out_seconds),
+        ]);
+    }
+    if any(&|record| !record.superseded.is_empty()) {
+        let set_aside = |row: &Row| row.record.superseded.len();
+        columns.push(Column::new("rounds_set_aside", NO_UNIT, set_aside));
+    }
+    let speeds = SpeedsOfLight::new(plan, copies);
+    let roof = |name, unit, value: fn(&SpeedsOfLight<'a>, &Record) -> Option<f64>| {
+        let speeds = speeds.clone();
+        Column::new(name, unit, move |row| value(&speeds, row.record))
+    };
+    if any(&|record| speeds.seconds(record).is_some()) {
+        columns.push(roof("speed_of_light_s", "s", SpeedsOfLight::seconds));
+        columns.push(roof("speed_of_light_share", "ratio", SpeedsOfLight::share));
+    }
+    if any(&|record| speeds.ranking_seconds(record).is_some()) {
+        columns.push(roof("ranking_s", "s", SpeedsOfLight::ranking_seconds));
+        columns.push(roof("ranking_share", "ratio", SpeedsOfLight::ranking_share));
     }
     columns
+}
+
+/// The full keys of the cases' parameters, as recipes write them, and the names of their columns.
+pub fn parameters(plan: &Plan, records: &[Record]) -> Vec<(String, String)> {
+    // The column `cache` is fixed, because hot cases lack the parameter.
+    let keys = records.iter().flat_map(|r| r.case.params.0.keys()).filter(|key| *key != Cache::KEY);
+    parameter_names(plan, keys)
+}
+
+/// The same of the values that parameters had when the cases ran.
+pub fn resolved(plan: &Plan, records: &[Record]) -> Vec<(String, String)> {
+    let rounds = records.iter().flat_map(|r| &r.rounds);
+    parameter_names(plan, rounds.flat_map(|round| round.resolved.iter().map(|(key, _)| key)))
+}
+
+/// The columns of a model. That of the limit also holds the reason why there is no prediction.
+fn predicted<'a>(model: &'static str) -> [Column<'a>; 4] {
+    let name = |name: &str| format!("{model}.{name}");
+    let limit = move |row: &Row| match &row.record.forecast(model)?.outcome {
+        Ok(prediction) => Some(prediction.limit.to_owned()),
+        Err(why) => Some(format!("n/a: {why}")),
+    };
+    [
+        Column::new(name("predicted_s"), "s", move |row| Some(row.record.prediction(model)?.seconds)),
+        Column::new(name("limit"), NO_UNIT, limit),
+        Column::new(name("accuracy"), "ratio", move |row| row.record.accuracy(model)),
+        Column::new(name("profile"), NO_UNIT, move |row| row.record.forecast(model)?.profile.clone()),
+    ]
 }
 
 /// The models that any chart of the plan shows, each once.
@@ -127,72 +129,19 @@ fn shown(plan: &Plan, records: &[Record]) -> Vec<&'static str> {
 }
 
 /// Columns for cases whose method was chosen: the best alternative of the run, and the regret.
-fn chosen(records: &[Record]) -> Vec<Column> {
+fn chosen<'a>(records: &[Record]) -> Vec<Column<'a>> {
     let (mut best, mut regret) = (BTreeMap::new(), BTreeMap::new());
     for choice in choices(records) {
-        best.extend(choice.best.map(|(words, _)| (choice.case.clone(), Cell::Text(words))));
-        regret.extend(choice.regret.and_then(Cell::number).map(|cell| (choice.case, cell)));
+        best.extend(choice.best.map(|(words, _)| (choice.case.clone(), words)));
+        regret.extend(choice.regret.map(|regret| (choice.case, regret)));
     }
-    let column = |name: &str, cells| Column { name: name.to_owned(), source: Source::Known(cells) };
     match best.is_empty() {
         true => Vec::new(),
-        false => vec![column("best", best), column("regret", regret)],
+        false => vec![
+            Column::new("best", NO_UNIT, move |row| best.get(&row.record.case.id).cloned()),
+            Column::new("regret", "ratio", move |row| regret.get(&row.record.case.id).copied()),
+        ],
     }
-}
-
-/// Columns with the speed of light of each case, seconds, and the share of it that was reached, and the same of the
-/// ranking roof; none of either if no case has it.
-pub fn speeds_of_light(plan: &Plan, records: &[Record], copies: &Copies) -> Vec<Column> {
-    let speeds = SpeedsOfLight::new(plan, copies);
-    let column = |name: &str, value: &dyn Fn(&Record) -> Option<f64>| {
-        let cell = |record: &Record| Some((record.case.id.clone(), Cell::number(value(record)?)?));
-        Column { name: name.to_owned(), source: Source::Known(records.iter().filter_map(cell).collect()) }
-    };
-    let columns = [
-        column("speed_of_light_s", &|record| speeds.seconds(record)),
-        column("speed_of_light_share", &|record| speeds.share(record)),
-    ];
-    let ranking = [
-        column("ranking_s", &|record| speeds.ranking_seconds(record)),
-        column("ranking_share", &|record| speeds.ranking_share(record)),
-    ];
-    let any = |column: &Column| matches!(&column.source, Source::Known(cells) if !cells.is_empty());
-    [columns, ranking].into_iter().filter(|of| of.iter().any(any)).flatten().collect()
-}
-
-/// Columns with the transfers of each case; none if none were measured.
-pub fn transfers(records: &[Record]) -> Vec<Column> {
-    let column = |name: &str, of: fn(&Transfer) -> f64| {
-        let cell = |record: &Record| Some((record.case.id.clone(), Cell::number(record.transfer(of)?)?));
-        Column { name: name.to_owned(), source: Source::Known(records.iter().filter_map(cell).collect()) }
-    };
-    if !records.iter().flat_map(|record| &record.rounds).any(|round| round.transfer.is_some()) {
-        return Vec::new();
-    }
-    vec![
-        column("transfer_in_bytes", |transfer| transfer.in_bytes as f64),
-        column("transfer_out_bytes", |transfer| transfer.out_bytes as f64),
-        column("transfer_in_s", |transfer| transfer.in_seconds),
-        column("transfer_out_s", |transfer| transfer.out_seconds),
-    ]
-}
-
-/// A column with the floating-point operations in a second; none if no case counts any.
-pub fn gflops(records: &[Record]) -> Vec<Column> {
-    let cell = |record: &Record| {
-        Some((record.case.id.clone(), Cell::number(record.quantity(Quantity::Flops)? / 1e9)?))
-    };
-    let cells: BTreeMap<String, Cell> = records.iter().filter_map(cell).collect();
-    let column = || Column { name: "gflops".to_owned(), source: Source::Known(cells.clone()) };
-    Vec::from_iter((!cells.is_empty()).then(column))
-}
-
-/// A column with the number of rounds that were set aside; none if none were.
-pub fn set_aside(records: &[Record]) -> Vec<Column> {
-    let count = |record: &Record| (record.case.id.clone(), Cell::from(record.superseded.len()));
-    let any = records.iter().any(|record| !record.superseded.is_empty());
-    let cells = || Source::Known(records.iter().map(count).collect());
-    Vec::from_iter(any.then(|| Column { name: "rounds_set_aside".to_owned(), source: cells() }))
 }
 
 fn annotations(records: &[Record]) -> Vec<&'static str> {
@@ -206,7 +155,7 @@ fn annotations(records: &[Record]) -> Vec<&'static str> {
 }
 
 fn is_fixed(name: &str) -> bool {
-    HEAD.iter().chain(TAIL).any(|(fixed, _)| *fixed == name)
+    HEAD.iter().chain(TAIL).any(|(fixed, ..)| *fixed == name)
 }
 
 /// Full keys and column names. The name is the key's last word (for a variant's main parameter, the variant's

@@ -6,11 +6,12 @@ use crate::engine::protocol::RoundResult;
 use crate::recipe::plan::{Experiment, Paper, Quantity};
 use crate::report::cell::Cell;
 use crate::report::svg::device_name;
+use crate::report::table::NO_UNIT;
 use crate::run::Status;
 use crate::stats::Statistics;
 
-/// A column's name and the function that yields its cell; `None` is an empty cell.
-pub type Fixed = (&'static str, fn(&Row) -> Option<Cell>);
+/// A column's name, its unit, and the function that yields its cell; `None` is an empty cell.
+pub type Fixed = (&'static str, &'static str, fn(&Row) -> Option<Cell>);
 
 /// Timed batches shorter than this, seconds, are flagged `short`: waking the workers and reading the clock
 /// distort them.
@@ -18,48 +19,48 @@ const SHORT: f64 = 100e-6;
 
 /// Columns before the parameters.
 pub const HEAD: &[Fixed] = &[
-    ("case", |r| Some(Cell::text(&r.record.case.id))),
-    ("experiment", |r| experiment(r).map(|e| Cell::text(&e.slug))),
-    ("primitive", |r| Some(Cell::text(&r.record.case.primitive))),
-    ("status", |r| Some(Cell::text(status(&r.record.status)))),
-    ("reason", reason),
-    ("cache", |r| Some(Cell::text(cache(r)))),
+    ("case", NO_UNIT, |r| Some(Cell::text(&r.record.case.id))),
+    ("experiment", NO_UNIT, |r| experiment(r).map(|e| Cell::text(&e.slug))),
+    ("primitive", NO_UNIT, |r| Some(Cell::text(&r.record.case.primitive))),
+    ("status", NO_UNIT, |r| Some(Cell::text(status(&r.record.status)))),
+    ("reason", NO_UNIT, reason),
+    ("cache", NO_UNIT, |r| Some(Cell::text(cache(r)))),
 ];
 
 /// Columns after the parameters.
 pub const TAIL: &[Fixed] = &[
-    ("samples", |r| stat(r).map(|s| s.samples.into())),
-    ("rounds", |r| stat(r).map(|s| s.rounds.into())),
-    ("min_s", |r| stat(r).and_then(|s| Cell::number(s.min))),
-    ("p5_s", |r| stat(r).and_then(|s| Cell::number(s.p5))),
-    ("median_s", |r| stat(r).and_then(|s| Cell::number(s.median))),
-    ("p95_s", |r| stat(r).and_then(|s| Cell::number(s.p95))),
-    ("max_s", |r| stat(r).and_then(|s| Cell::number(s.max))),
-    ("mean_s", |r| stat(r).and_then(|s| Cell::number(s.mean))),
-    ("ci_low_s", |r| stat(r).and_then(|s| Cell::number(s.interval?[0]))),
-    ("ci_high_s", |r| stat(r).and_then(|s| Cell::number(s.interval?[1]))),
-    ("stop", |r| r.record.stop.map(|stop| Cell::text(stop.word()))),
-    ("attempts", attempts),
-    ("cv", |r| stat(r).and_then(|s| Cell::number(s.cv?))),
-    ("spread", |r| stat(r).and_then(|s| Cell::number(s.spread?))),
-    ("work_elements", |r| work(r).map(|w| w.elements.into())),
-    ("effective_bytes", |r| work(r).map(|w| w.effective_bytes.into())),
-    ("system_bytes", |r| work(r).map(|w| w.system_bytes.into())),
-    ("declared_bytes", |r| work(r).map(|w| w.declared_bytes().into())),
-    ("effective_gb_s", |r| quantity(r, Quantity::Bandwidth)),
-    ("system_gb_s", |r| quantity(r, Quantity::SystemBandwidth)),
-    ("throughput_elem_s", |r| quantity(r, Quantity::Throughput)),
-    ("verification", verification),
-    ("checked_elements", checked),
-    ("memory_bytes", |r| rounds(r).map(|round| round.memory).max().map(Cell::from)),
-    ("flags", flags),
-    ("seed", |r| Some(r.record.case.seed.into())),
-    ("paper", |r| paper(r).map(|p| Cell::text(&p.key))),
-    ("figure", |r| paper(r).and_then(|p| p.figure.clone()).map(Cell::Text)),
-    ("table", |r| paper(r).and_then(|p| p.table.clone()).map(Cell::Text)),
-    ("device", device),
-    ("recipe", |r| Some(Cell::Text(r.origin.plan.short_hash()))),
-    ("version", |r| Some(Cell::text(r.origin.version))),
+    ("samples", "samples", |r| stat(r).map(|s| s.samples.into())),
+    ("rounds", "rounds", |r| stat(r).map(|s| s.rounds.into())),
+    ("min_s", "s", |r| stat(r).and_then(|s| Cell::number(s.min))),
+    ("p5_s", "s", |r| stat(r).and_then(|s| Cell::number(s.p5))),
+    ("median_s", "s", |r| stat(r).and_then(|s| Cell::number(s.median))),
+    ("p95_s", "s", |r| stat(r).and_then(|s| Cell::number(s.p95))),
+    ("max_s", "s", |r| stat(r).and_then(|s| Cell::number(s.max))),
+    ("mean_s", "s", |r| stat(r).and_then(|s| Cell::number(s.mean))),
+    ("ci_low_s", "s", |r| stat(r).and_then(|s| Cell::number(s.interval?[0]))),
+    ("ci_high_s", "s", |r| stat(r).and_then(|s| Cell::number(s.interval?[1]))),
+    ("stop", NO_UNIT, |r| r.record.stop.map(|stop| Cell::text(stop.word()))),
+    ("attempts", "attempts", attempts),
+    ("cv", "ratio", |r| stat(r).and_then(|s| Cell::number(s.cv?))),
+    ("spread", "ratio", |r| stat(r).and_then(|s| Cell::number(s.spread?))),
+    ("work_elements", "elements", |r| work(r).map(|w| w.elements.into())),
+    ("effective_bytes", "B", |r| work(r).map(|w| w.effective_bytes.into())),
+    ("system_bytes", "B", |r| work(r).map(|w| w.system_bytes.into())),
+    ("declared_bytes", "B", |r| work(r).map(|w| w.declared_bytes().into())),
+    ("effective_gb_s", "GB/s", |r| quantity(r, Quantity::Bandwidth)),
+    ("system_gb_s", "GB/s", |r| quantity(r, Quantity::SystemBandwidth)),
+    ("throughput_elem_s", "elements/s", |r| quantity(r, Quantity::Throughput)),
+    ("verification", NO_UNIT, verification),
+    ("checked_elements", "elements", checked),
+    ("memory_bytes", "B", |r| rounds(r).map(|round| round.memory).max().map(Cell::from)),
+    ("flags", NO_UNIT, flags),
+    ("seed", NO_UNIT, |r| Some(r.record.case.seed.into())),
+    ("paper", NO_UNIT, |r| paper(r).map(|p| Cell::text(&p.key))),
+    ("figure", NO_UNIT, |r| paper(r).and_then(|p| p.figure.clone()).map(Cell::Text)),
+    ("table", NO_UNIT, |r| paper(r).and_then(|p| p.table.clone()).map(Cell::Text)),
+    ("device", NO_UNIT, device),
+    ("recipe", NO_UNIT, |r| Some(Cell::Text(r.origin.plan.short_hash()))),
+    ("version", NO_UNIT, |r| Some(Cell::text(r.origin.version))),
 ];
 
 fn experiment<'a>(row: &Row<'a>) -> Option<&'a Experiment> {
