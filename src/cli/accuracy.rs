@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Args, ValueHint};
 
-use super::format::{FormatName, Output};
+use super::format::{Format, OF_TABLES, Output, one_of};
 use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::open_run;
@@ -34,8 +34,8 @@ pub struct AccuracyArguments {
     #[arg(long)]
     cases: bool,
     /// Write the rows to standard output
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
+    format: Option<Format>,
 }
 
 /// Compares predictions with measurements, and measures nothing.

@@ -7,17 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
-use super::format::survive;
-use super::out::{self, Escape};
+use super::format::{Format, Formats, Output, one_of};
+use super::out;
 use super::recipes::open_run;
 use crate::case::units;
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{self, Heads, judged};
 use crate::report::names::letter;
 use crate::report::overlay::{self, overlays};
-use crate::report::table::{Document, Format as Rows};
 use crate::report::verdicts::{self, NamedRun};
 use crate::run::layout::MANIFEST;
 use crate::shell::quoted;
@@ -43,21 +42,16 @@ pub struct CompareArguments {
     #[arg(long, value_name = "DIR|FILE.svg")]
     out: Option<PathBuf>,
     /// How to print the result
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table for people
-    Text,
-    /// A row for each pair of cases
-    Csv,
-    /// One object: what differs between the machines, and the rows
-    Json,
-    /// A row in each line
-    Ndjson,
-}
+const FORMATS: Formats = &[
+    (Format::Text, "A table for people"),
+    (Format::Csv, "A row for each pair of cases"),
+    (Format::Json, "One object: what differs between the machines, and the rows"),
+    (Format::Ndjson, "A row in each line"),
+];
 
 /// A share from 0 % to 100 %.
 fn share(text: &str) -> Result<f64, String> {
@@ -92,13 +86,16 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
         Some(out) => draw(out, baseline, others, &comparisons, arguments.margin)?,
         None => Vec::new(),
     };
-    show(arguments, &named, &comparisons)?;
+    show(arguments, baseline, others, &comparisons)?;
     if arguments.format == Format::Text {
         drawn.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
     }
     let Some(limit) = arguments.fail_if_slower else { return Ok(ExitCode::SUCCESS) };
     let found = slower::Found::among(limit, baseline, others, &comparisons);
-    found.paragraphs().iter().for_each(|(head, below)| say(arguments.format, head, below));
+    for (headline, cases) in found.paragraphs() {
+        out::line(&headline);
+        cases.iter().for_each(|case| out::line(&format!("  {case}")));
+    }
     Ok(ExitCode::from(found.status()))
 }
 
@@ -134,17 +131,22 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| last(path, short(path))).collect()
 }
 
-fn show(arguments: &CompareArguments, named: &[NamedRun], comparisons: &[Comparison]) -> anyhow::Result<()> {
-    let Some((baseline, others)) = named.split_first() else { return Ok(()) };
-    let table = || verdicts::table(baseline, others, comparisons, arguments.margin);
-    let written = match arguments.format {
-        Format::Csv => Document::new(out::writer(Escape::Text), Rows::Csv).whole(&table()),
-        Format::Ndjson => Document::new(out::writer(Escape::Json), Rows::Ndjson).whole(&table()),
-        Format::Json => {
-            verdicts::json(out::writer(Escape::Json), baseline, others, comparisons, arguments.margin)
+/// Prints the result, after which lines for people go to standard error if it is a program's.
+fn show(
+    arguments: &CompareArguments,
+    baseline: &NamedRun,
+    others: &[NamedRun],
+    comparisons: &[Comparison],
+) -> anyhow::Result<()> {
+    let mut output = Output::open(Some(arguments.format), 1)?;
+    match arguments.format {
+        Format::Json => out::json(&verdicts::json(baseline, others, comparisons, arguments.margin)?),
+        Format::Csv | Format::Ndjson => {
+            output.table(&verdicts::table(baseline, others, comparisons, arguments.margin))?;
         }
         Format::Text => {
-            judged::key(&named.iter().collect::<Vec<_>>()).iter().for_each(|line| out::line(line));
+            let runs: Vec<&NamedRun> = std::iter::once(baseline).chain(others).collect();
+            judged::key(&runs).iter().for_each(|line| out::line(line));
             for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
                 let again = arguments.runs.get(at + 1).map(|path| quoted(&path.display().to_string()));
                 let again = again.unwrap_or_default();
@@ -152,10 +154,9 @@ fn show(arguments: &CompareArguments, named: &[NamedRun], comparisons: &[Compari
                 let judged = judged(baseline, other, comparison, arguments.margin, &heads);
                 judged.lines().iter().for_each(|line| out::line(line));
             }
-            Ok(())
         }
-    };
-    survive(written)
+    }
+    output.end()
 }
 
 /// Writes the overlays: a single one into a file, all of them into a folder along with the table.
@@ -178,18 +179,6 @@ fn draw(
     let mut paths = vec![verdicts::write(out, "compare.csv", &table)?];
     paths.extend(overlay::write_all(out, &overlays)?);
     Ok(paths)
-}
-
-/// Prints a headline and the cases below it: with a table, on standard output; with a machine-readable format,
-/// on standard error.
-fn say(format: Format, headline: &str, below: &[String]) {
-    let below = below.iter().map(|case| format!("  {}", units::escaped(case)));
-    for line in std::iter::once(headline.to_owned()).chain(below) {
-        match format {
-            Format::Text => out::line(&line),
-            _ => out::error_text(&format!("{line}\n")),
-        }
-    }
 }
 
 #[cfg(test)]

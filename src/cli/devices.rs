@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::format::{FormatName, Output};
+use super::format::{Format, OF_TABLES, Output, one_of};
 use super::out;
 use crate::case::{Availability, Device, units};
 use crate::report::table::{Column, NO_UNIT, Table};
@@ -13,8 +13,8 @@ use crate::run::client::{Client, EngineCommand};
 #[derive(Debug, Args)]
 pub struct DevicesArguments {
     /// Write a table of them for programs
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
+    format: Option<Format>,
 }
 
 /// Asks an engine for its devices and prints one line for each, or a table.

@@ -1,11 +1,12 @@
 //! `scatterlab doctor`.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
 
+use super::format::{Format, Formats, one_of};
 use super::out;
 use crate::case::units;
 use crate::doctor::{self, Level, Scene};
@@ -17,23 +18,11 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
     /// How to print what was found
-    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Lines for people
-    Text,
-    /// One JSON object
-    Json,
-}
-
-/// The JSON form of the whole output.
-#[derive(Serialize)]
-struct Report<'a> {
-    checks: &'a [doctor::Result],
-}
+const FORMATS: Formats = &[(Format::Text, "Lines for people"), (Format::Json, "One JSON object")];
 
 /// Prints the checks; then an error if no engine starts.
 pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
@@ -41,8 +30,10 @@ pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Resul
     let hello = started.as_ref().map(|(_, hello)| hello.clone()).map_err(|error| format!("{error:#}"));
     let checks = doctor::examine(&Scene::observe(LOOK, hello, *engine != EngineCommand::Own));
     match arguments.format {
-        Format::Text => print_checks(&checks),
-        Format::Json => out::json(&(serde_json::to_string_pretty(&Report { checks: &checks })? + "\n")),
+        Format::Json => {
+            out::json(&(serde_json::to_string_pretty(&BTreeMap::from([("checks", &checks)]))? + "\n"));
+        }
+        _ => print_checks(&checks),
     }
     started.map(|_| ExitCode::SUCCESS)
 }

@@ -4,45 +4,58 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 
 use anyhow::bail;
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::out::{self, Escape};
-use crate::report::table::{Document, Format, Table};
+use crate::report::table::{self, Document, Table};
 use crate::report::{Origin, csv};
 use crate::run::stored::Stored;
 
-/// The formats' names on the command line.
+/// The value of every `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    /// One table with a header
+pub enum Format {
+    Text,
     Csv,
-    /// One array of objects; what does not exist is null
     Json,
-    /// One object a line
     Ndjson,
 }
 
-/// Standard output as a document of tables; empty if no format was requested.
+/// The formats of results that are one table or several, with the words of the help.
+pub const OF_TABLES: Formats = &[
+    (Format::Csv, "One table with a header"),
+    (Format::Json, "One array of objects; what does not exist is null"),
+    (Format::Ndjson, "One object a line"),
+];
+
+/// The formats that a command's result can have, each with its line of the help.
+pub type Formats = &'static [(Format, &'static str)];
+
+/// Reads one of these formats; a refusal names them.
+pub fn one_of(formats: Formats) -> impl TypedValueParser<Value = Format> {
+    let value = |(format, help): &(Format, &'static str)| Some(format.to_possible_value()?.help(*help));
+    PossibleValuesParser::new(formats.iter().filter_map(value)).try_map(|word| Format::from_str(&word, false))
+}
+
+/// Standard output as a document of tables; empty if none is written there.
 pub struct Output(Option<Document<Box<dyn Write>>>);
 
 impl Output {
-    /// Opens standard output for this many tables, and diverts lines for people to standard error.
+    /// Opens standard output for this many tables, and diverts lines for people to standard error. Neither without a
+    /// format for programs.
     ///
     /// # Errors
     /// CSV was requested for several tables.
-    pub fn open(format: Option<FormatName>, tables: usize) -> anyhow::Result<Output> {
-        let Some(name) = format else { return Ok(Output(None)) };
-        if name == FormatName::Csv && tables > 1 {
-            bail!(
+    pub fn open(format: Option<Format>, tables: usize) -> anyhow::Result<Output> {
+        let (format, escape) = match format {
+            None | Some(Format::Text) => return Ok(Output(None)),
+            Some(Format::Csv) if tables > 1 => bail!(
                 "--format csv takes one run, because each has its own columns; json and ndjson take several"
-            );
-        }
-        let format = match name {
-            FormatName::Csv => Format::Csv,
-            FormatName::Json => Format::Json,
-            FormatName::Ndjson => Format::Ndjson,
+            ),
+            Some(Format::Csv) => (table::Format::Csv, Escape::Text),
+            Some(Format::Json) => (table::Format::Json, Escape::Json),
+            Some(Format::Ndjson) => (table::Format::Ndjson, Escape::Json),
         };
         out::divert();
-        let escape = if name == FormatName::Csv { Escape::Text } else { Escape::Json };
         Ok(Output(Some(Document::new(Box::new(BufWriter::new(out::writer(escape))), format))))
     }
 
@@ -67,7 +80,7 @@ impl Output {
 }
 
 /// Treats a closed pipe as success: the reader decides how much to read.
-pub(super) fn survive(written: anyhow::Result<()>) -> anyhow::Result<()> {
+fn survive(written: anyhow::Result<()>) -> anyhow::Result<()> {
     match written {
         Err(error) if closed(&error) => Ok(()),
         other => other,

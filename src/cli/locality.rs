@@ -7,30 +7,24 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::format::{Format, Formats, Output, one_of};
 use super::out;
 use crate::case::units;
 use crate::files;
 use crate::inputs::locality::{Layout, Locality};
 use crate::inputs::{arrays, indices, notation};
 use crate::recipe::shipped;
-use crate::report::locality::{NamedLocality, csv, json, ndjson, text};
+use crate::report::locality::{NamedLocality, table, text};
 use crate::spatter::suite::looks_like_a_suite;
 
-/// How the statistics are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Bars for people
-    #[default]
-    Text,
-    /// One row for each number
-    Csv,
-    /// A list with an object for each array
-    Json,
-    /// The same objects, each in a line
-    Ndjson,
-}
+const FORMATS: Formats = &[
+    (Format::Text, "Bars for people"),
+    (Format::Csv, "One row for each number"),
+    (Format::Json, "A list with an object for each array"),
+    (Format::Ndjson, "The same objects, each in a line"),
+];
 
 #[derive(Debug, Args)]
 pub struct LocalityArguments {
@@ -48,7 +42,7 @@ pub struct LocalityArguments {
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
     /// How to print
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 }
 
@@ -78,17 +72,19 @@ fn analysed(array: Array, arguments: &LocalityArguments) -> anyhow::Result<Named
 }
 
 fn print(format: Format, arrays: &[NamedLocality]) -> anyhow::Result<()> {
-    let mut bytes = Vec::new();
     match format {
-        Format::Text => bytes = text(arrays).into_bytes(),
-        Format::Csv => csv(&mut bytes, arrays)?,
-        Format::Json => json(&mut bytes, arrays)?,
-        Format::Ndjson => ndjson(&mut bytes, arrays)?,
-    }
-    let text = format!("{}\n", String::from_utf8_lossy(&bytes).trim_end());
-    match format {
-        Format::Json | Format::Ndjson => out::json(&text),
-        Format::Text | Format::Csv => out::text(&text),
+        Format::Text => out::text(&format!("{}\n", text(arrays))),
+        Format::Csv => {
+            let mut output = Output::open(Some(format), 1)?;
+            output.table(&table(arrays))?;
+            output.end()?;
+        }
+        Format::Json => out::json(&(serde_json::to_string_pretty(arrays)? + "\n")),
+        Format::Ndjson => {
+            for named in arrays {
+                out::json(&(serde_json::to_string(named)? + "\n"));
+            }
+        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 
-use super::format::{FormatName, Output};
+use super::format::{Format, OF_TABLES, Output, one_of};
 use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::Source;
@@ -43,8 +43,8 @@ pub struct PredictArguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
     /// Write the rows to standard output; csv of one recipe only
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
+    format: Option<Format>,
 }
 
 /// Predicts every recipe's cases without measuring anything.

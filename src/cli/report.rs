@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::format::{FormatName, Output};
+use super::format::{Format, OF_TABLES, Output, one_of};
 use super::headless::Summary;
 use super::profile::ProfileArguments;
 use super::recipes::open_run;
@@ -31,8 +31,8 @@ pub struct ReportArguments {
     bars: Option<String>,
     /// Write the results to standard output, and no files; csv of one run only, because each
     /// has its own columns
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
+    format: Option<Format>,
     /// Also write report.html: the run as one page, with charts, tables, machine and recipe
     #[arg(long, conflicts_with = "format")]
     html: bool,

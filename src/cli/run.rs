@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
-use super::format::{FormatName, Output};
+use super::format::{Format, OF_TABLES, Output, one_of};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::profile::ProfileArguments;
@@ -56,8 +56,8 @@ pub struct RunArguments {
     dry_run: bool,
     /// Write the results to standard output, and what happens to standard error; csv of one
     /// run only, because each has its own columns
-    #[arg(long, value_name = "FORMAT", conflicts_with = "dry_run")]
-    format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES), conflicts_with = "dry_run")]
+    format: Option<Format>,
     #[command(flatten)]
     profile: ProfileArguments,
 }

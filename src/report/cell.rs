@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::case::Value;
 
@@ -12,8 +13,11 @@ use crate::case::Value;
 pub enum Cell {
     Text(String),
     Count(u64),
+    Integer(i64),
     /// A finite number.
     Number(f64),
+    /// A list, or a number as JSON has it; in CSV the items are separated by blanks.
+    Json(Json),
 }
 
 impl Cell {
@@ -41,8 +45,19 @@ impl fmt::Display for Cell {
         match self {
             Cell::Text(text) => f.write_str(text),
             Cell::Count(count) => write!(f, "{count}"),
+            Cell::Integer(number) => write!(f, "{number}"),
             Cell::Number(number) => write!(f, "{number}"),
+            Cell::Json(value) => f.write_str(&plain(value)),
         }
+    }
+}
+
+fn plain(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        Json::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
     }
 }
 
@@ -89,9 +104,11 @@ macro_rules! into_cell {
 
 into_cell! {
     Cell => |cell| cell;
+    Json => |value| Cell::Json(value);
     String => |text| Cell::Text(text);
     &str => |text| Cell::text(text);
     u64 => |count| Cell::Count(count);
+    i64 => |number| Cell::Integer(number);
     u32 => |count| Cell::Count(count.into());
     usize => |count| Cell::Count(count as u64);
 }

@@ -1,9 +1,8 @@
 //! The locality of index arrays, for people and for programs.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 
+use super::table::{Column, NO_UNIT, Table};
 use crate::case::units::{fmt_bytes, grouped, label_bytes, label_count, three_digits};
 use crate::inputs::locality::{Bin, Locality, PAGE, SECTOR};
 
@@ -23,9 +22,6 @@ pub struct NamedLocality {
     #[serde(flatten)]
     pub locality: Locality,
 }
-
-/// Columns of [`csv()`], in the order of the file.
-pub const COLUMNS: [&str; 8] = ["array", "hash", "class", "quantity", "low", "high", "count", "share"];
 
 /// Maximal width of the text in columns.
 const WIDTH: usize = 80;
@@ -161,49 +157,29 @@ fn percent(count: u64, of: u64) -> String {
     }
 }
 
-/// JSON: a list with one object for each array.
-///
-/// # Errors
-/// If writing fails.
-pub fn json(out: impl Write, arrays: &[NamedLocality]) -> io::Result<()> {
-    serde_json::to_writer_pretty(out, arrays).map_err(io::Error::from)
+/// A table with one row for each number.
+pub fn table(arrays: &[NamedLocality]) -> Table<'_, Row<'_>> {
+    let columns = [
+        Column::new("array", NO_UNIT, |row: &Row| {
+            let note = row.named.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+            row.named.array.clone() + &note
+        }),
+        Column::new("hash", NO_UNIT, |row: &Row| row.named.hash.clone()),
+        Column::new("class", NO_UNIT, |row: &Row| row.named.locality.class.clone()),
+        Column::new("quantity", NO_UNIT, |row: &Row| row.quantity),
+        Column::new("low", "elements, lines", |row: &Row| row.low),
+        Column::new("high", "elements, lines, B", |row: &Row| row.high),
+        Column::new("count", NO_UNIT, |row: &Row| row.count),
+        Column::new("share", "ratio", |row: &Row| {
+            row.of.filter(|of| *of > 0).map(|of| row.count as f64 / of as f64)
+        }),
+    ];
+    Table::new(columns, arrays.iter().flat_map(rows))
 }
 
-/// The same objects, one per line.
-///
-/// # Errors
-/// If writing fails.
-pub fn ndjson(mut out: impl Write, arrays: &[NamedLocality]) -> io::Result<()> {
-    for named in arrays {
-        serde_json::to_writer(&mut out, named)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
-}
-
-/// CSV with the [`COLUMNS`]: one row for each number.
-///
-/// # Errors
-/// If writing fails.
-pub fn csv(out: impl Write, arrays: &[NamedLocality]) -> csv::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(COLUMNS)?;
-    for named in arrays {
-        let note = named.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
-        let name = named.array.clone() + &note;
-        for Row { quantity, low, high, count, of } in rows(&named.locality) {
-            let cell = |value: Option<i64>| value.map(|v| v.to_string()).unwrap_or_default();
-            let share = of.filter(|&of| of > 0).map(|of| (count as f64 / of as f64).to_string());
-            let cells = [cell(low), cell(high), count.to_string(), share.unwrap_or_default()];
-            let head = [name.as_str(), &named.hash, &named.locality.class, quantity];
-            writer.write_record(head.into_iter().chain(cells.iter().map(String::as_str)))?;
-        }
-    }
-    writer.flush()?;
-    Ok(())
-}
-
-struct Row {
+/// A number about an array.
+pub struct Row<'a> {
+    named: &'a NamedLocality,
     quantity: &'static str,
     low: Option<i64>,
     high: Option<i64>,
@@ -212,10 +188,11 @@ struct Row {
     of: Option<u64>,
 }
 
-fn rows(l: &Locality) -> Vec<Row> {
-    let r = &l.reuse;
-    let plain = |quantity, count, of| Row { quantity, low: None, high: None, count, of };
+fn rows(named: &NamedLocality) -> Vec<Row<'_>> {
+    let (l, r) = (&named.locality, &named.locality.reuse);
+    let plain = |quantity, count, of| Row { named, quantity, low: None, high: None, count, of };
     let range = |quantity, low: i64, high: i64, count, of| Row {
+        named,
         quantity,
         low: Some(low),
         high: Some(high),
@@ -247,6 +224,7 @@ mod tests {
     use super::*;
     use crate::inputs::arrays;
     use crate::inputs::locality::Layout;
+    use crate::report::table::tests::documented;
 
     fn named(indices: &[u64]) -> NamedLocality {
         let layout = Layout { element: 8, line: 64 };
@@ -310,33 +288,12 @@ mod tests {
 
     #[test]
     fn every_column_of_the_csv_is_in_the_dictionary() {
+        let arrays = [named(&random())];
+        let table = table(&arrays);
+        documented("The locality of an index array", &table.columns);
         let dictionary = include_str!("../../docs/data-dictionary.md");
-        let (_, section) = dictionary.split_once("## The locality of an index array").expect("its section");
-        let section = section.split("\n## ").next().unwrap_or_default();
-        let mut out = Vec::new();
-        csv(&mut out, &[named(&random())]).expect("written");
-        let text = String::from_utf8(out).expect("UTF-8");
-        assert_eq!(text.lines().next(), Some(COLUMNS.join(",").as_str()));
-        for column in COLUMNS {
-            assert!(section.contains(&format!("| `{column}` |")), "{column}");
+        for row in table.rows {
+            assert!(dictionary.contains(&format!("`{}`", row.quantity)), "{}", row.quantity);
         }
-        for row in rows(&named(&random()).locality) {
-            assert!(section.contains(&format!("`{}`", row.quantity)), "{}", row.quantity);
-        }
-    }
-
-    #[test]
-    fn json_is_a_list_of_objects() {
-        let mut out = Vec::new();
-        json(&mut out, &[named(&[0, 8, 0])]).expect("written");
-        let value: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
-        assert_eq!(value[0]["distinct_lines"], 2);
-        assert_eq!(value[0]["reuse"]["bins"][0]["count"], 1);
-        let mut out = Vec::new();
-        ndjson(&mut out, &[named(&[0, 8, 0]), named(&[1])]).expect("written");
-        let text = String::from_utf8(out).expect("UTF-8");
-        let lines: Vec<serde_json::Value> =
-            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        assert_eq!((lines.len(), &lines[0]), (2, &value[0]));
     }
 }

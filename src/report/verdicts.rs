@@ -3,7 +3,6 @@
 //!
 //! `docs/data-dictionary.md` describes every column.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -224,15 +223,13 @@ struct Copied<'a> {
     run_range_gb_s: [f64; 2],
 }
 
-/// Writes everything as one JSON object: the summary of each run, the differences between the machines, and
-/// the rows.
+/// Everything as one JSON object: the summary of each run, the differences between the machines, and the rows.
 pub fn json(
-    mut out: impl Write,
     baseline: &NamedRun,
     others: &[NamedRun],
     comparisons: &[Comparison],
     margin: f64,
-) -> Result<()> {
+) -> serde_json::Result<String> {
     let runs = others.iter().zip(comparisons).map(|(other, comparison)| summary(&other.name, comparison));
     let document = Everything {
         margin,
@@ -241,8 +238,7 @@ pub fn json(
         runs: runs.collect(),
         cases: table(baseline, others, comparisons, margin),
     };
-    serde_json::to_writer_pretty(&mut out, &document)?;
-    Ok(out.write_all(b"\n")?)
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 fn summary<'a>(run: &'a str, comparison: &'a Comparison) -> Run<'a> {
@@ -357,12 +353,8 @@ mod tests {
 
     #[test]
     fn the_document_counts() {
-        let text = with(|a, b, c| {
-            let mut out = Vec::new();
-            json(&mut out, a, b, c, MARGIN).expect("written");
-            String::from_utf8(out).expect("UTF-8")
-        });
-        let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let text = with(|a, b, c| json(a, b, c, MARGIN).expect("written"));
+        let document: Json = serde_json::from_str(&text).expect("JSON");
         let run = &document["runs"][0];
         let counts = ["agree", "differ", "cannot_tell", "not_measured", "only_run"].map(|k| run[k].as_u64());
         assert_eq!(counts, [1, 1, 0, 1, 1].map(Some));

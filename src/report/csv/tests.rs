@@ -67,7 +67,8 @@ pub fn finished_of(plan: Plan, seconds: impl Fn(&Case) -> f64) -> Ledger {
 
 /// The names of the columns of a ledger's results.
 fn names(ledger: &Ledger) -> Vec<String> {
-    let (environment, copies) = (environment(), Copies::new());
+    let environment = environment();
+    let copies = Copies::from([("cuda".to_owned(), vec![4000.0])]);
     let origin = origin(ledger.plan(), &environment, &[]);
     columns(&origin, ledger.records(), &copies).iter().map(|column| column.name.to_string()).collect()
 }
