@@ -16,11 +16,11 @@ use super::{CASES_FAILED, DIFFERS, out};
 use crate::case::{Availability, Device, Value, units};
 use crate::engine::clock;
 use crate::model::Profile;
-use crate::model::calibrate::{Difference, Measured, Target, derive, differences, rows};
+use crate::model::calibrate::{Difference, Measured, Row, Target, derive, differences, rows};
 use crate::model::profiles::{self, Machine, ProfileStore};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
-use crate::report::table::{self, numbers, words};
+use crate::report::table::{Column, NO_UNIT, OWN_UNIT, Table};
 use crate::report::write_of_run;
 use crate::run::client::{Client, EngineCommand, Hello};
 use crate::run::runner::Runner;
@@ -213,9 +213,12 @@ fn complete(summary: &Summary) -> bool {
 
 fn show(profile: &Profile, device: &Device) {
     let rows = rows(profile, subject::bus(device));
-    let rows: Vec<[String; 3]> = rows.into_iter().map(|row| [row.figure, row.detected, row.stated]).collect();
-    let columns = [words("figure"), numbers("detected"), numbers("stated")];
-    table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+    let columns = [
+        Column::new("figure", NO_UNIT, |row: &Row| row.figure.clone()),
+        Column::new("detected", OWN_UNIT, |row: &Row| row.detected.clone()),
+        Column::new("stated", OWN_UNIT, |row: &Row| row.stated.clone()),
+    ];
+    Table::new(columns, rows).lines().iter().for_each(|line| out::line(line));
     if let Some(doubtful) = profile.made.as_ref().and_then(|made| made.doubtful.as_ref()) {
         out::line(&format!("doubtful, and so marked in the profile: {doubtful}"));
     }
@@ -256,20 +259,17 @@ pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
     let all = differences(before, after)?;
     let mut apart: Vec<&Difference> = all.iter().filter(|d| d.share().abs() > AGREE).collect();
     apart.sort_by(|a, b| b.share().abs().total_cmp(&a.share().abs()));
-    let figure =
-        |value: Option<f64>| value.map_or_else(|| "missing".to_owned(), |value| format!("{value:.4e}"));
-    let change = |d: &Difference| match d.share().is_finite() {
-        true => units::fmt_change(d.share()),
-        false => String::new(),
-    };
-    let rows: Vec<[String; 5]> = apart
-        .iter()
-        .take(SHOWN)
-        .map(|d| [d.figure.clone(), figure(d.before), figure(d.after), d.unit().to_owned(), change(d)])
-        .collect();
-    if !rows.is_empty() {
-        let columns = [words("figure"), numbers("before"), numbers("now"), words("unit"), numbers("change")];
-        table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+    if !apart.is_empty() {
+        let figure = |value: Option<f64>| value.map(|value| format!("{value:.4e}"));
+        let change = |d: &&&Difference| d.share().is_finite().then(|| units::fmt_change(d.share()));
+        let columns = [
+            Column::new("figure", NO_UNIT, |d: &&&Difference| d.figure.clone()),
+            Column::new("before", OWN_UNIT, |d: &&&Difference| figure(d.before)).or("missing"),
+            Column::new("now", OWN_UNIT, |d: &&&Difference| figure(d.after)).or("missing"),
+            Column::new("unit", NO_UNIT, |d: &&&Difference| d.unit()),
+            Column::new("change", OWN_UNIT, change),
+        ];
+        Table::new(columns, apart.iter().take(SHOWN)).lines().iter().for_each(|line| out::line(line));
     }
     let agree = all.len() - apart.len();
     out::line(&format!("{agree} of {} figures agree within {} %", all.len(), AGREE * 100.0));

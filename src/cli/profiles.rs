@@ -1,5 +1,6 @@
 //! `scatterlab profiles`: lists the profiles, each with its device.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -8,8 +9,8 @@ use clap::Args;
 use super::{DIFFERS, calibrate, out};
 use crate::case::Availability;
 use crate::engine::clock;
-use crate::model::profiles::{Machine, ProfileStore};
-use crate::report::table::{self, words};
+use crate::model::profiles::{Kept, Machine, ProfileStore};
+use crate::report::table::{Column, NO_UNIT, Table};
 use crate::run::client::{Client, EngineCommand, Hello};
 
 #[derive(Debug, Args)]
@@ -32,22 +33,21 @@ pub fn run(arguments: &ProfilesArguments, engine: &EngineCommand) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
+type ProfileColumn<'a> = Column<'a, &'a Kept>;
+
 fn list(hello: &Hello) {
     let (profiles, now) = (ProfileStore::open(), clock::now());
-    let rows: Vec<[String; 5]> = (profiles.kept.iter())
-        .map(|kept| {
-            let profile = &kept.profile;
-            let made = profile.made.as_ref().map_or("", |made| made.at.as_str()).to_owned();
-            let mut backends: Vec<&str> =
-                profile.rates.keys().chain(profile.he2007.keys()).map(String::as_str).collect();
-            backends.sort_unstable();
-            backends.dedup();
-            let origin = kept.origin.to_string();
-            [profile.name.clone(), profile.device.name.clone(), backends.join(", "), made, origin]
-        })
-        .collect();
-    let columns = [words("profile"), words("device"), words("backends"), words("made"), words("from")];
-    table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+    let columns = [
+        ProfileColumn::new("profile", NO_UNIT, |kept| kept.profile.name.clone()),
+        ProfileColumn::new("device", NO_UNIT, |kept| kept.profile.device.name.clone()),
+        ProfileColumn::new("backends", NO_UNIT, |kept| {
+            let backends = kept.profile.rates.keys().chain(kept.profile.he2007.keys());
+            backends.map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+        }),
+        ProfileColumn::new("made", NO_UNIT, |kept| Some(kept.profile.made.as_ref()?.at.clone())),
+        ProfileColumn::new("from", NO_UNIT, |kept| kept.origin.to_string()),
+    ];
+    Table::new(columns, &profiles.kept).lines().iter().for_each(|line| out::line(line));
     profiles.broken.iter().for_each(|text| out::line(text));
     out::line("");
     for device in hello.devices.iter().filter(|device| device.availability == Availability::Available) {

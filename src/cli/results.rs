@@ -6,12 +6,12 @@ use super::out;
 use crate::case::{Transfer, units};
 use crate::model::DEFAULT_MODEL;
 use crate::primitives;
-use crate::recipe::plan::{Experiment, Quantity};
+use crate::recipe::plan::Experiment;
 use crate::report::html::Measured;
 use crate::report::names::cases;
 use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
-use crate::report::table::{self, numbers, words};
+use crate::report::table::{Column, NO_UNIT, OWN_UNIT, Table};
 use crate::report::{accuracy, choices, quantities, settings};
 use crate::run::{Ledger, Record, Status};
 use crate::stats;
@@ -22,33 +22,30 @@ const MOST: usize = 60;
 /// Prints the measurements, one experiment after another, and why the other cases have no figure.
 pub fn print(ledger: &Ledger) {
     for (number, experiment) in ledger.plan().experiments.iter().enumerate() {
-        let measured = measured(ledger, number);
-        if !measured.rows.is_empty() {
+        let Measured { mut table, remarks } = measured(ledger, number);
+        if !table.rows.is_empty() {
             out::line("");
             out::line(&experiment.title);
-            let heads = measured.heads();
-            let column = |at: usize| if (1..5).contains(&at) { numbers(heads[at]) } else { words(heads[at]) };
-            let shown = &measured.rows[..measured.rows.len().min(MOST)];
-            table::lines(std::array::from_fn::<_, 6, _>(column), shown)
-                .iter()
-                .for_each(|line| out::line(line));
-            if measured.rows.len() > MOST {
-                out::line(&format!("… and {} more in results.csv", measured.rows.len() - MOST));
+            let more = table.rows.len().saturating_sub(MOST);
+            table.rows.truncate(MOST);
+            table.lines().iter().for_each(|line| out::line(line));
+            if more > 0 {
+                out::line(&format!("… and {more} more in results.csv"));
             }
         }
-        measured.remarks.iter().for_each(|line| out::line(line));
+        remarks.iter().for_each(|line| out::line(line));
     }
     out::line("");
 }
 
 /// The measurements of this experiment of the plan, and remarks on them.
-pub fn measured(ledger: &Ledger, number: usize) -> Measured {
+pub fn measured(ledger: &Ledger, number: usize) -> Measured<'_> {
     let plan = ledger.plan();
     let records = ledger.records().iter().filter(|record| record.case.experiment == number);
-    let Some(experiment) = plan.experiments.get(number) else { return Measured::default() };
-    let rate = quantities::rate(experiment.chart.y);
-    let row = |record| row(experiment, rate, record);
-    let rows = records.clone().filter(|record| has_row(record)).map(row).collect();
+    let Some(experiment) = plan.experiments.get(number) else {
+        return Measured { table: Table::new([], []), remarks: Vec::new() };
+    };
+    let table = Table::new(columns(experiment), records.clone().filter(|record| has_row(record)));
     let mut remarks = choices::lines(experiment, ledger.records(), number);
     remarks.extend(settings::lines(records.clone()));
     remarks.extend(records.clone().filter_map(|record| findings(experiment, record)));
@@ -59,7 +56,7 @@ pub fn measured(ledger: &Ledger, number: usize) -> Measured {
         remarks.extend(accuracy::doubts(ledger.profiles()));
     }
     remarks.extend(reasons(records));
-    Measured { rate: quantities::column_unit(rate), rows, remarks }
+    Measured { table, remarks }
 }
 
 /// The findings of a case's executions, as its primitive tells them.
@@ -82,13 +79,21 @@ fn has_row(record: &Record) -> bool {
     record.statistics.is_some() || matches!(record.status, Status::Failed(_))
 }
 
-fn row(experiment: &Experiment, rate: Quantity, record: &Record) -> [String; 6] {
-    let rate = quantities::in_column(record, rate);
-    let median = record.statistics.as_ref().map(|s| units::fmt_seconds(s.median));
-    let half = stats::half_width(&record.medians()).map(|half| format!("{:.1} %", half * 100.0));
-    let rounds = record.statistics.as_ref().map(|s| s.rounds.to_string());
-    let [rate, median, half, rounds] = [rate, median, half, rounds].map(Option::unwrap_or_default);
-    [experiment.label(&record.case), rate, median, half, rounds, remarks(record)]
+type RecordColumn<'a> = Column<'a, &'a Record>;
+
+/// The last column holds what speaks against a figure.
+fn columns(experiment: &Experiment) -> [RecordColumn<'_>; 6] {
+    let rate = quantities::rate(experiment.chart.y);
+    [
+        RecordColumn::new("case", NO_UNIT, |record| experiment.label(&record.case)),
+        RecordColumn::new(quantities::column_unit(rate), OWN_UNIT, move |record| {
+            quantities::in_column(record, rate)
+        }),
+        RecordColumn::new("median", "s", |record| Some(record.statistics.as_ref()?.median)),
+        RecordColumn::new("±", "ratio", |record| stats::half_width(&record.medians())),
+        RecordColumn::new("rounds", "rounds", |record| Some(record.statistics.as_ref()?.rounds)),
+        RecordColumn::new("", NO_UNIT, |record| remarks(record)),
+    ]
 }
 
 /// Remarks that a reader needs before trusting the figures.

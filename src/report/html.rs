@@ -7,27 +7,19 @@ use super::captions::caption;
 use super::origin::Origin;
 use super::series::charted;
 use super::svg::{Caption, render};
+use super::table::Table;
 use crate::case::units::fmt_bytes;
 use crate::case::{Availability, Device};
 use crate::recipe::plan::Experiment;
+use crate::run::Record;
 use crate::run::layout::Manifest;
 use crate::run::stored::Stored;
 use crate::shell::{options, quoted};
 
-/// The table of an experiment: a row for each case with a result, as [`Measured::heads`] names its cells, and remarks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Measured {
-    /// The unit of the second column.
-    pub rate: &'static str,
-    pub rows: Vec<[String; 6]>,
+/// The table of an experiment, with a row for each case with a result, and remarks.
+pub struct Measured<'a> {
+    pub table: Table<'a, &'a Record>,
     pub remarks: Vec<String>,
-}
-
-impl Measured {
-    /// The heads of the columns, the last of which holds what speaks against a figure.
-    pub fn heads(&self) -> [&'static str; 6] {
-        ["case", self.rate, "median", "±", "rounds", ""]
-    }
 }
 
 /// Charts are drawn on white, so they get a white ground in dark colours, too.
@@ -103,23 +95,21 @@ fn section(experiment: &Experiment, chart: &str, measured: &Measured) -> Markup 
                 }
             }
             figure role="img" aria-label=(experiment.title) { (PreEscaped(chart)) }
-            @if !measured.rows.is_empty() { (table(measured)) }
+            @if !measured.table.rows.is_empty() { (table(&measured.table)) }
             @for remark in &measured.remarks { p class="quiet" { (remark) } }
         }
     }
 }
 
-fn table(measured: &Measured) -> Markup {
-    let heads = measured.heads();
-    let last = heads.len() - 1;
-    let number = |column: usize| (1..last).contains(&column).then_some("number");
+fn table<R>(table: &Table<R>) -> Markup {
+    let class = |at: usize| table.columns[at].is_right_aligned().then_some("number");
     html! {
         div class="wide" {
             table {
-                thead { tr { @for (at, head) in heads.iter().enumerate() { th scope="col" class=[number(at)] { (head) } } } }
+                thead { tr { @for (at, column) in table.columns.iter().enumerate() { th scope="col" class=[class(at)] { (column.head()) } } } }
                 tbody {
-                    @for row in &measured.rows {
-                        tr { @for (at, cell) in row.iter().enumerate() { td class=[number(at)] { (cell) } } }
+                    @for row in table.shown() {
+                        tr { @for (at, cell) in row.iter().enumerate() { td class=[class(at)] { (cell) } } }
                     }
                 }
             }

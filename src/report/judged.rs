@@ -8,7 +8,7 @@ mod ratio;
 use self::notes::Notes;
 pub use self::ratio::change;
 use super::names::{cases, letter};
-use super::table::{self, Head, padded};
+use super::table::{Column, NO_UNIT, OWN_UNIT, Table, padded};
 use super::unit;
 use super::verdicts::{NamedRun, bandwidth, pair_label};
 use crate::case::{Case, units};
@@ -246,9 +246,11 @@ pub fn summary(comparison: &Comparison, margin: f64) -> String {
 }
 
 fn table(head: &[String; 5], rows: &[Row]) -> Vec<String> {
-    let columns = std::array::from_fn(|at| Head { head: &head[at], right: RIGHT[at] });
-    let cells: Vec<[String; 5]> = rows.iter().map(|row| row.cells.clone()).collect();
-    let mut found = table::lines(columns, &cells).into_iter();
+    let column = |at: usize| {
+        let unit = if RIGHT[at] { OWN_UNIT } else { NO_UNIT };
+        Column::new(head[at].as_str(), unit, move |row: &&Row| row.cells[at].clone())
+    };
+    let mut found = Table::new((0..head.len()).map(column).collect::<Vec<_>>(), rows).lines().into_iter();
     let mut lines = vec![String::new()];
     lines.extend(found.next());
     for (row, line) in rows.iter().zip(found) {

@@ -13,17 +13,28 @@ use super::names::chart_names;
 use super::replace::replace;
 use super::series::{models, series};
 use super::svg::{Caption, render};
-use super::table::{self, numbers, words};
+use super::table::{Column, NO_UNIT, Table};
 use super::{Origin, csv};
-use crate::case::{Params, units};
+use crate::case::Params;
 use crate::recipe::plan::{Plan, Quantity};
 use crate::run::{Record, Status};
 
 /// The table of predictions.
 const TABLE: &str = "predictions.csv";
 
-/// Case, model, rate, time, limit, and the method that would be chosen if it is open.
-pub type Row = [String; 6];
+/// A prediction of a model.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Label of the case.
+    case: String,
+    model: &'static str,
+    /// Effective bandwidth, GB/s.
+    rate: Option<f64>,
+    seconds: f64,
+    limit: &'static str,
+    /// The method that would be chosen if it is open, in words.
+    chosen: Option<String>,
+}
 
 /// Predictions for an experiment.
 #[derive(Clone, Debug, Default)]
@@ -43,17 +54,14 @@ pub fn foretold(plan: &Plan, experiment: usize, records: &[Record]) -> Foretold 
         for record in own().filter(|r| !matches!(r.status, Status::NotApplicable(_))) {
             let Some(forecast) = record.forecast(model) else { continue };
             match &forecast.outcome {
-                Ok(prediction) => {
-                    let rate = record.quantity_at(Quantity::Bandwidth, prediction.seconds);
-                    told.rows.push([
-                        wanted.label(&record.case),
-                        model.to_owned(),
-                        rate.map(|rate| units::fmt_rate(rate).replace(" GB/s", "")).unwrap_or_default(),
-                        units::fmt_seconds(prediction.seconds),
-                        prediction.limit.to_owned(),
-                        forecast.chosen.as_ref().map(method).unwrap_or_default(),
-                    ]);
-                }
+                Ok(prediction) => told.rows.push(Row {
+                    case: wanted.label(&record.case),
+                    model,
+                    rate: record.quantity_at(Quantity::Bandwidth, prediction.seconds),
+                    seconds: prediction.seconds,
+                    limit: prediction.limit,
+                    chosen: forecast.chosen.as_ref().map(method),
+                }),
                 Err(why) => {
                     let silence = (model, record.case.backend().to_owned(), why.clone());
                     *told.silent.entry(silence).or_default() += 1;
@@ -73,18 +81,21 @@ fn method(params: &Params) -> String {
     std::iter::once(name.to_owned()).chain(values).collect()
 }
 
+type RowColumn<'a> = Column<'a, &'a Row>;
+
 /// A human-readable table; it has the method only if one was open.
 pub fn lines(rows: &[Row]) -> Vec<String> {
-    let columns = [words("case"), words("model"), numbers("GB/s"), numbers("time"), words("limit")];
-    if rows.iter().any(|row| !row[5].is_empty()) {
-        let [case, model, rate, time, limit] = columns;
-        return table::lines([case, model, rate, time, limit, words("chosen method")], rows);
+    let mut columns = vec![
+        RowColumn::new("case", NO_UNIT, |row| row.case.clone()),
+        RowColumn::new("model", NO_UNIT, |row| row.model),
+        RowColumn::new("GB/s", "GB/s", |row| row.rate),
+        RowColumn::new("time", "s", |row| row.seconds),
+        RowColumn::new("limit", NO_UNIT, |row| row.limit),
+    ];
+    if rows.iter().any(|row| row.chosen.is_some()) {
+        columns.push(RowColumn::new("chosen method", NO_UNIT, |row| row.chosen.clone()));
     }
-    let without: Vec<[String; 5]> = rows
-        .iter()
-        .map(|[case, model, rate, time, limit, _]| [case, model, rate, time, limit].map(String::clone))
-        .collect();
-    table::lines(columns, &without)
+    Table::new(columns, rows).lines()
 }
 
 /// Writes `predictions.csv`, with the columns of `results.csv`, and one chart for each experiment into
@@ -130,7 +141,11 @@ mod tests {
         let ledger = predicted(Ledger::new(plan()));
         let told = foretold(ledger.plan(), 0, ledger.records());
         assert_eq!(told.rows.len(), 7, "one for each pass count on the CPU; CUDA cannot run");
-        assert!(told.rows.iter().all(|row| row[1] == "he2007" && !row[4].is_empty()), "{:?}", told.rows);
+        assert!(
+            told.rows.iter().all(|row| row.model == "he2007" && !row.limit.is_empty()),
+            "{:?}",
+            told.rows
+        );
         let folder = tempfile::tempdir().expect("a folder");
         let environment = Environment::default();
         let (plan, devices) = (ledger.plan(), &[]);

@@ -276,7 +276,7 @@ pub fn padded(text: &str, width: usize, right: bool) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Fails where a table of the data dictionary's section lacks a column, its type, its unit or its meaning.
