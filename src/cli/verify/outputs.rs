@@ -7,17 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::words;
-use crate::engine::verify::{CaseOutcome, Checked, Computed, Suite};
-
-const COLUMNS: [&str; 10] =
-    ["suite", "backend", "case", "primitive", "label", "finding", "detail", "resolved", "bytes", "blake3"];
+use crate::engine::verify::{CaseOutcome, Checked, Suite};
+use crate::report::table::{Column, Document, Format, NO_UNIT};
 
 /// The table being written.
 pub struct Outputs<W: Write = BufWriter<File>> {
     path: PathBuf,
-    writer: csv::Writer<W>,
+    document: Document<W>,
     /// The first error in writing a row, reported at the end.
-    failed: Option<csv::Error>,
+    failed: Option<anyhow::Error>,
 }
 
 impl Outputs {
@@ -33,60 +31,59 @@ impl Outputs {
 
 impl<W: Write> Outputs<W> {
     fn new(path: &Path, out: W) -> Outputs<W> {
-        let mut writer = csv::Writer::from_writer(out);
-        let failed = writer.write_record(COLUMNS).err();
-        Outputs { path: path.to_owned(), writer, failed }
+        let mut document = Document::new(out, Format::Csv);
+        let failed = document.head(&columns()).err();
+        Outputs { path: path.to_owned(), document, failed }
     }
 
     /// Adds the row of a check.
     pub fn add(&mut self, part: Suite, checked: &Checked) {
         if self.failed.is_none() {
-            self.failed = self.writer.write_record(cells(part, checked)).err();
+            self.failed = self.document.row(&columns(), &Check { part, checked }).err();
         }
     }
 
     /// # Errors
     /// A row could not be written.
-    pub fn end(mut self) -> anyhow::Result<()> {
-        let written = match self.failed.take() {
-            Some(error) => Err(error),
-            None => self.writer.flush().map_err(csv::Error::from),
-        };
+    pub fn end(self) -> anyhow::Result<()> {
+        let written = self.failed.map_or_else(|| self.document.end().map(drop), Err);
         written.with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
 
-/// The values of [`COLUMNS`]; empty where a check has none.
-fn cells(part: Suite, checked: &Checked) -> [String; COLUMNS.len()] {
-    let case = checked.case;
-    let (good, bad) = words(part);
-    let (finding, detail) = match &checked.finding {
-        CaseOutcome::Passed => (good, ""),
-        CaseOutcome::NotApplicable(reason) => ("n/a", reason.as_str()),
-        CaseOutcome::Wrong(what) => (bad, what.as_str()),
-    };
-    let (resolved, bytes, hash) = checked.computed.as_ref().map(of_output).unwrap_or_default();
-    [
-        suite_name(part),
-        case.backend(),
-        &case.id,
-        &case.primitive,
-        &checked.label(),
-        finding,
-        detail,
-        &resolved,
-        &bytes,
-        &hash,
-    ]
-    .map(str::to_owned)
+/// A row: a check of a suite.
+struct Check<'a> {
+    part: Suite,
+    checked: &'a Checked<'a>,
 }
 
-/// The resolved open parameters, the length of the output, and its hash.
-fn of_output(computed: &Computed) -> (String, String, String) {
-    let resolved: Vec<String> =
-        computed.resolved.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let hash = blake3::hash(&computed.output).to_hex();
-    (resolved.join(" "), computed.output.len().to_string(), hash.to_string())
+type CheckColumn<'a> = Column<'a, Check<'a>>;
+
+fn columns<'a>() -> [CheckColumn<'a>; 10] {
+    [
+        CheckColumn::new("suite", NO_UNIT, |check| suite_name(check.part)),
+        CheckColumn::new("backend", NO_UNIT, |check| check.checked.case.backend().to_owned()),
+        CheckColumn::new("case", NO_UNIT, |check| check.checked.case.id.clone()),
+        CheckColumn::new("primitive", NO_UNIT, |check| check.checked.case.primitive.clone()),
+        CheckColumn::new("label", NO_UNIT, |check| check.checked.label()),
+        CheckColumn::new("finding", NO_UNIT, |check| match (&check.checked.finding, words(check.part)) {
+            (CaseOutcome::Passed, (good, _)) => good,
+            (CaseOutcome::NotApplicable(_), _) => "n/a",
+            (CaseOutcome::Wrong(_), (_, bad)) => bad,
+        }),
+        CheckColumn::new("detail", NO_UNIT, |check| match &check.checked.finding {
+            CaseOutcome::Passed => None,
+            CaseOutcome::NotApplicable(why) | CaseOutcome::Wrong(why) => Some(why.clone()),
+        }),
+        CheckColumn::new("resolved", NO_UNIT, |check| {
+            let resolved = check.checked.computed.as_ref()?.resolved.iter();
+            Some(resolved.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" "))
+        }),
+        CheckColumn::new("bytes", "B", |check| Some(check.checked.computed.as_ref()?.output.len())),
+        CheckColumn::new("blake3", NO_UNIT, |check| {
+            Some(blake3::hash(&check.checked.computed.as_ref()?.output).to_hex().to_string())
+        }),
+    ]
 }
 
 fn suite_name(part: Suite) -> &'static str {
@@ -102,7 +99,8 @@ mod tests {
     use super::*;
     use crate::case::Fault;
     use crate::case::Value;
-    use crate::engine::verify::suite;
+    use crate::engine::verify::{Computed, suite};
+    use crate::report::table::tests::documented;
 
     fn text(parts: &[(Suite, Checked)]) -> String {
         let mut bytes = Vec::new();
@@ -133,7 +131,7 @@ mod tests {
         let head = |part: &str| format!("{part},scalar,{},{name},{label}", case.id);
         let begin = format!("{name}: backend=scalar ");
         assert!(label.starts_with(&begin) && label.ends_with(" seed=7"), "{label}");
-        assert_eq!(rows[0], COLUMNS.join(","));
+        documented("verify --outputs", &columns());
         // BLAKE3's own test vector for "abc".
         let hash = "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85";
         assert_eq!(rows[1], format!("{},passed,,method=direct n=2,3,{hash}", head("oracle")));
