@@ -160,7 +160,7 @@ impl Follower {
     }
 
     /// Prints everything that follows the rows. Returns the exit status.
-    fn end(mut self) -> u8 {
+    fn end(self) -> u8 {
         self.rows.end();
         let settings = &self.job.settings;
         summarize(settings, &self.bandwidths);

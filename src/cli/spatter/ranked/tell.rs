@@ -10,32 +10,12 @@ use crate::cli::spatter::follow::{gpu, in_noise, preface, summarize};
 use crate::cli::spatter::rows::Rows;
 use crate::cli::spatter::{Ready, remark, say};
 use crate::engine::ranked::{Outcome, Place, Share};
+use crate::report::table::{Column, NO_UNIT};
 use crate::spatter::ranked::{self, Together};
 use crate::spatter::settings::Format;
 use crate::spatter::{Config, Job};
 use crate::stats;
 use crate::stats::noise::Flag;
-
-/// Columns of CSV and keys of JSON. `rank` is a number, or `all` for sums of bytes and bandwidths and averages
-/// of times. `time_s` and `bw_mb_s` belong to run number `run` (from 0), the one with the smallest sum of
-/// times. Times are seconds of one run, bandwidths are in MB/s.
-const COLUMNS: [&str; 15] = [
-    "config",
-    "rank",
-    "name",
-    "kernel",
-    "length",
-    "count",
-    "bytes",
-    "runs",
-    "run",
-    "time_s",
-    "median_s",
-    "bw_mb_s",
-    "flags",
-    "certificate",
-    "times_s",
-];
 
 /// Prints the results on rank 0.
 pub struct Teller {
@@ -83,13 +63,13 @@ impl Teller {
             let each = if self.job.settings.verbosity >= 3 { together.each() } else { String::new() };
             return self.rows.put(&(together.row(config.id) + &each));
         }
-        for cells in rows(config, &shares, &together) {
-            self.rows.put(&self.rows.cells(&COLUMNS, &cells));
+        for row in rows(config, &shares, &together) {
+            self.rows.row(&columns(), &row);
         }
     }
 
     /// Prints everything that follows the rows.
-    pub fn end(mut self) {
+    pub fn end(self) {
         self.rows.end();
         let settings = &self.job.settings;
         summarize(settings, &self.bandwidths);
@@ -107,17 +87,66 @@ fn shared(places: &[Place]) -> bool {
     !places.iter().filter_map(bus).all(|place| seen.insert(place))
 }
 
-/// The values of [`COLUMNS`] for each rank, and for all of them.
-fn rows(config: &Config, shares: &[Share], together: &Together) -> Vec<Vec<Json>> {
+/// A row: a configuration on a rank, or on all of them.
+struct Row<'a> {
+    config: &'a Config,
+    together: &'a Together,
+    /// A number, or `all` for sums of bytes and bandwidths and averages of times.
+    rank: Json,
+    bytes: u64,
+    /// Seconds and MB/s of the run with the smallest sum of times.
+    time: f64,
+    bandwidth: f64,
+    share: Share,
+}
+
+/// A row for each rank, and one for all of them.
+fn rows<'a>(config: &'a Config, shares: &[Share], together: &'a Together) -> Vec<Row<'a>> {
     let bandwidths = together.bandwidths();
-    let each = |(rank, share): (usize, &Share)| {
-        let (time, bandwidth) = (together.times[rank], bandwidths[rank]);
-        cells(config, json!(rank), together.bytes, together.run, (time, bandwidth), share)
+    let each = |(rank, share): (usize, &Share)| Row {
+        config,
+        together,
+        rank: json!(rank),
+        bytes: together.bytes,
+        time: together.times[rank],
+        bandwidth: bandwidths[rank],
+        share: share.clone(),
     };
-    let mut rows: Vec<Vec<Json>> = shares.iter().enumerate().map(each).collect();
-    let sums = (together.average_time(), together.total_bandwidth());
-    rows.push(cells(config, json!("all"), together.total_bytes(), together.run, sums, &all(shares)));
-    rows
+    let of_all = Row {
+        config,
+        together,
+        rank: json!("all"),
+        bytes: together.total_bytes(),
+        time: together.average_time(),
+        bandwidth: together.total_bandwidth(),
+        share: all(shares),
+    };
+    shares.iter().enumerate().map(each).chain([of_all]).collect()
+}
+
+type RowColumn<'a> = Column<'a, Row<'a>>;
+
+/// `run` is the number, from 0, of the run that `time_s` and `bw_mb_s` belong to.
+fn columns<'a>() -> [RowColumn<'a>; 15] {
+    let flags = |row: &Row| json!(row.share.flags.iter().map(|flag| flag.word()).collect::<Vec<_>>());
+    let certificate = |row: &Row| if row.share.verdict.is_some() { "certified" } else { "not certified" };
+    [
+        RowColumn::new("config", NO_UNIT, |row| row.config.id),
+        RowColumn::new("rank", NO_UNIT, |row| row.rank.clone()),
+        RowColumn::new("name", NO_UNIT, |row| row.config.name.clone()),
+        RowColumn::new("kernel", NO_UNIT, |row| row.config.kernel.name()),
+        RowColumn::new("length", "indices", |row| row.config.length()),
+        RowColumn::new("count", "uses", |row| row.config.count),
+        RowColumn::new("bytes", "B", |row| row.bytes),
+        RowColumn::new("runs", "runs", |row| row.share.seconds.len()),
+        RowColumn::new("run", NO_UNIT, |row| row.together.run),
+        RowColumn::new("time_s", "s", |row| json!(row.time)),
+        RowColumn::new("median_s", "s", |row| json!(stats::median(&row.share.seconds))),
+        RowColumn::new("bw_mb_s", "MB/s", |row| json!(row.bandwidth)),
+        RowColumn::new("flags", NO_UNIT, flags),
+        RowColumn::new("certificate", NO_UNIT, certificate),
+        RowColumn::new("times_s", "s", |row| json!(row.share.seconds)),
+    ]
 }
 
 /// The ranks' shares merged into one. Either all have the same certificate or none has one.
@@ -135,34 +164,6 @@ fn all(shares: &[Share]) -> Share {
 fn flags(shares: &[Share]) -> Vec<Flag> {
     let all: BTreeSet<Flag> = shares.iter().flat_map(|share| share.flags.iter().copied()).collect();
     all.into_iter().collect()
-}
-
-fn cells(
-    config: &Config,
-    rank: Json,
-    bytes: u64,
-    run: usize,
-    (time, bandwidth): (f64, f64),
-    share: &Share,
-) -> Vec<Json> {
-    let flags: Vec<&str> = share.flags.iter().map(|flag| flag.word()).collect();
-    vec![
-        json!(config.id),
-        rank,
-        json!(config.name),
-        json!(config.kernel.name()),
-        json!(config.length()),
-        json!(config.count),
-        json!(bytes),
-        json!(share.seconds.len()),
-        json!(run),
-        json!(time),
-        json!(stats::median(&share.seconds)),
-        json!(bandwidth),
-        json!(flags),
-        json!(if share.verdict.is_some() { "certified" } else { "not certified" }),
-        json!(share.seconds),
-    ]
 }
 
 #[cfg(test)]
