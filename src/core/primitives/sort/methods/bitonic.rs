@@ -246,7 +246,6 @@ pub mod cpu {
 
 pub mod cuda {
     use super::{LEVELS, Launch, TILE, launches};
-    use crate::device::cuda::KernelName;
     use crate::primitives::sort::cuda::prelude::*;
 
     /// The module of he2007's sorts.
@@ -297,16 +296,13 @@ pub mod cuda {
         KernelList::default().timed_all(MODULE, all.chain(gathering(spec)).map(|name| (name, 1)))
     }
 
-    /// The kernel of this name.
-    fn named<'a>(kernels: &'a [(Kernel, String)], name: &str) -> Result<&'a Kernel, Failure> {
-        let found = kernels.iter().find(|(_, own)| own == name);
-        found.map(|(kernel, _)| kernel).ok_or_else(|| Failure::Failed(format!("{name} is not loaded")))
-    }
-
     pub fn method(gpu: &Gpu, spec: &Spec) -> Result<GpuMethod<Call>, Failure> {
         let (spec, module) = (*spec, gpu.module(MODULE)?);
-        let loaded = |(_, name): KernelName| Ok((module.kernel(&name)?, name));
-        let kernels: Vec<_> = kernels(&spec).names().map(loaded).collect::<Result<_, Failure>>()?;
+        // Fewer keys are sorted by the first of these launches.
+        let kernels =
+            launches(spec.keys, LEVELS).into_iter().map(|launch| module.kernel(&name(&spec, launch)));
+        let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
+        let gather = gathering(&spec).map(|name| module.kernel(&name)).transpose()?;
         let (Digits { begin, end, .. }, shared) = (spec.digits(8), shared(&spec));
         Ok(Box::new(move |gpu, call| {
             let (n, n32, places) = (call.n, call.n as u32, call.between[0]);
@@ -314,7 +310,7 @@ pub mod cuda {
             let [keys, values] = call.to;
             let bits = end - begin;
             let all = Network { keys_in, keys, places, n: n32, begin, bits, ..Network::zeroed() };
-            for launch in launches(n, LEVELS) {
+            for (launch, kernel) in launches(n, LEVELS).into_iter().zip(&kernels) {
                 let (network, blocks, shared) = match launch {
                     Launch::Levels { span, levels, mirrored } => {
                         let threads = n.div_ceil(span) * (span >> levels);
@@ -323,11 +319,11 @@ pub mod cuda {
                     }
                     _ => (all, grid(n, TILE), shared),
                 };
-                gpu.launch(named(&kernels, &name(&spec, launch))?, blocks, BLOCK, shared, args![network])?;
+                gpu.launch(kernel, blocks, BLOCK, shared, args![network])?;
             }
-            gathering(&spec).map_or(Ok(()), |name| {
-                launch_over(gpu, named(&kernels, &name)?, n, args![values, values_in, places, n32])
-            })
+            gather
+                .as_ref()
+                .map_or(Ok(()), |gather| launch_over(gpu, gather, n, args![values, values_in, places, n32]))
         }))
     }
 }
