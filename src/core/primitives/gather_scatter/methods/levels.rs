@@ -34,6 +34,11 @@ fn items(tuple: u64, index: u64) -> u32 {
     if index == 4 { short } else { long }
 }
 
+/// Pairs of a dividing block.
+fn tile(spec: &Spec) -> u64 {
+    u64::from(DIVIDERS * items(spec.tuple, spec.index))
+}
+
 /// Index 0 to 3 of tuples of 4, 8, 16 and 32 bytes.
 fn size_class(tuple: u64) -> usize {
     (tuple / 4).trailing_zeros().min(3) as usize
@@ -119,10 +124,9 @@ impl Levels {
             Pass::once([Access::reads("L", spec.index, spec.moves())]).times(self.scans()),
             Pass::once([read, written]).times(self.levels.len() as u64),
         ];
-        let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
         let mut taken = pairs(spec, 0, spec.index, Access::reads);
         for (k, level) in self.levels.iter().enumerate() {
-            let order = sorted_near(streams(spec, level.digit), tile);
+            let order = sorted_near(streams(spec, level.digit), tile(spec));
             let left = pairs(spec, k + 1, level.leaves, Access::writes);
             all.push(Pass::once(taken).and(left.map(|to| to.ordered(order.clone()))));
             taken = pairs(spec, k + 1, level.leaves, Access::reads);
@@ -191,14 +195,13 @@ fn summing(levels: &Levels) -> BlockCost {
 /// A tile: ranks by counters, room in the partitions (whose counters stay in L2), and pairs moved into and out
 /// of shared memory. A block has a multiprocessor to itself, but loads a tile while it stores the previous one.
 fn dividing(spec: &Spec, random: f64) -> BlockCost {
-    let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
     let words = (spec.tuple + spec.index) as f64 / 4.0;
     let [instructions, integers] = DIVIDE[usize::from(spec.index == 8)][size_class(spec.tuple)];
     // Counters, look-ups and pairs hit random banks; reads are in order, and neighbours mostly share a bin.
     let shared = 3.0 * random + words * random + words + 1.0;
     // Six barriers, five shuffles, a sum over the warps' sums, counters and places.
     let steps = 11.0 + f64::from(DIVIDERS) / LANES as f64 + 8.0;
-    let cost = BlockCost::of(spec.moves().div_ceil(tile), 2).loads(1.0).looks(1.0).steps(steps);
+    let cost = BlockCost::of(spec.moves().div_ceil(tile(spec)), 2).loads(1.0).looks(1.0).steps(steps);
     cost.with(warps(spec), [instructions, integers, shared])
 }
 
@@ -217,7 +220,7 @@ fn warps(spec: &Spec) -> f64 {
 pub mod cuda {
     use super::super::partitioned::Cut;
     use super::super::passes::Span;
-    use super::{DIVIDERS, Level, Levels, THREADS, WINDOW, items};
+    use super::{DIVIDERS, Level, Levels, THREADS, WINDOW, items, tile};
     use crate::primitives::cuda::prelude::*;
     use crate::primitives::gather_scatter::Spec;
     use crate::primitives::gather_scatter::cuda::{Arrays, At, MODULE};
@@ -232,7 +235,19 @@ pub mod cuda {
         /// The counters of all passes; each pass has one per partition that it makes.
         counters: DeviceBuffer<u64>,
         others: [Kernel; 3],
-        sized: [Kernel; 5],
+        count: Step,
+        /// The passes that divide.
+        divide: Vec<Step>,
+        /// Assembles chunks in shared memory, if they fit.
+        place: Option<Step>,
+        spread: Kernel,
+    }
+
+    /// A kernel with the bytes of shared memory of its blocks, and how many of these are resident at a time.
+    struct Step {
+        kernel: Kernel,
+        shared: u32,
+        resident: u32,
     }
 
     device_struct! {
@@ -262,11 +277,26 @@ pub mod cuda {
         let pairs = |location: u64| Ok::<_, Failure>((buffer(spec.tuple)?, buffer(location)?));
         // The passes write to these in turn.
         let between = levels.location_bytes().into_iter().map(pairs).collect::<Result<Vec<_>, _>>()?;
+        let [count, whole, within, place, spread] = module.kernels(sized(spec))?;
+        let step = |kernel: &Kernel, threads, shared: u64| {
+            let shared = shared as u32;
+            Ok(Step { kernel: kernel.clone(), shared, resident: gpu.max_blocks(kernel, threads, shared)? })
+        };
+        let divide = |level: &Level| {
+            let kernel = if level.leaves == spec.index { &whole } else { &within };
+            let bins = level.digit.values() * (spec.index + 4);
+            step(kernel, DIVIDERS, tile(spec) * (spec.tuple + spec.index) + bins)
+        };
+        let places = 1 << levels.shift;
+        let assembled = || step(&place, THREADS, places * spec.tuple + 4 * places.div_ceil(32));
         let all = Partitioned {
             spec: spec.clone(),
             counters: array(gpu, levels.counters())?,
             others: module.kernels(OTHERS)?,
-            sized: module.kernels(sized(spec))?,
+            count: step(&count, THREADS, 4 * levels.chunks.next_power_of_two().min(WINDOW))?,
+            divide: levels.levels.iter().map(divide).collect::<Result<_, Failure>>()?,
+            place: levels.shared.then(assembled).transpose()?,
+            spread,
             levels,
         };
         Ok(Box::new(move |gpu, arrays| {
@@ -308,13 +338,12 @@ pub mod cuda {
         fn count(&self, gpu: &Gpu, locations: DevicePtr<u32>, n: u64) -> Result<(), Failure> {
             let Levels { shift, chunks, ref levels, .. } = self.levels;
             let Some((last, coarser)) = levels.split_last() else { return Ok(()) };
-            let ([clear, sum, coarsen], [count, ..]) = (&self.others, &self.sized);
+            let ([clear, sum, coarsen], count) = (&self.others, &self.count);
             let (bins, bits) = (self.bins(last)?, shift as u32);
             launch_over(gpu, clear, chunks, args![bins, chunks])?;
-            let window = chunks.next_power_of_two().min(WINDOW) as u32;
-            let blocks = gpu.max_blocks(count, THREADS, 4 * window)?.min(grid(n, THREADS.into()));
+            let (window, blocks) = (count.shared / 4, count.resident.min(grid(n, THREADS.into())));
             let args = args![bins, locations, bits, window, blocks, chunks, n];
-            gpu.launch(count, self.levels.scans() as u32 * blocks, THREADS, 4 * window, args)?;
+            gpu.launch(&count.kernel, self.levels.scans() as u32 * blocks, THREADS, count.shared, args)?;
             gpu.launch(sum, 1, THREADS, 0, args![bins, chunks])?;
             coarser.iter().try_for_each(|level| {
                 let (coarse, below) = (self.bins(level)?, (level.digit.shift - shift) as u32);
@@ -324,38 +353,32 @@ pub mod cuda {
 
         /// Queues pass k over `n` pairs. The counters of its bins advance to the ends of the bins' pairs.
         fn divide(&self, gpu: &Gpu, k: usize, (from, to): (At, At), n: u64) -> Result<(), Failure> {
-            let spec = &self.spec;
-            let (level, [_, whole, within, ..]) = (&self.levels.levels[k], &self.sized);
-            let kernel = if level.leaves == spec.index { whole } else { within };
+            let (level, step) = (&self.levels.levels[k], &self.divide[k]);
             let ends = match k {
                 0 => DevicePtr::null(),
                 _ => self.bins(&self.levels.levels[k - 1])?,
             };
-            let most = u64::from(DIVIDERS * items(spec.tuple, spec.index));
             let (next, shift, bins) =
                 (self.bins(level)?, level.digit.shift as u32, level.digit.values() as u32);
-            let shared = (most * (spec.tuple + spec.index) + u64::from(bins) * (spec.index + 4)) as u32;
-            let blocks = gpu.max_blocks(kernel, DIVIDERS, shared)?.min(grid(n, most));
+            let most = tile(&self.spec);
+            let blocks = step.resident.min(grid(n, most));
             let all = Divided { ends, segments: level.segments, n, tile: even(n, most, blocks) };
             let args = args![to.input, to.locations, from.input, from.locations, next, all, shift, bins];
-            gpu.launch(kernel, blocks, DIVIDERS, shared, args)
+            gpu.launch(&step.kernel, blocks, DIVIDERS, step.shared, args)
         }
 
         /// Queues the kernel that writes `n` pairs to their places in the output, one chunk after another.
         fn place(&self, gpu: &Gpu, At { output, input, locations }: At, n: u64) -> Result<(), Failure> {
-            let (spec, [.., place, spread]) = (&self.spec, &self.sized);
-            let Levels { shift, chunks, ref levels, shared } = self.levels;
+            let (spec, &Levels { shift, chunks, ref levels, .. }) = (&self.spec, &self.levels);
             let Some(last) = levels.last() else { return Ok(()) };
-            if !shared {
+            let Some(place) = &self.place else {
                 let args = args![output, input, locations, n];
-                return gpu.launch(spread, grid(n, THREADS.into()), THREADS, 0, args);
-            }
-            let (ends, bits, places) = (self.bins(last)?, shift as u32, 1u64 << shift);
-            let distinct = u32::from(!spec.overwrites());
-            let shared = (places * spec.tuple + 4 * places.div_ceil(32)) as u32;
-            let blocks = gpu.max_blocks(place, THREADS, shared)?.min(grid(chunks, 1));
+                return gpu.launch(&self.spread, grid(n, THREADS.into()), THREADS, 0, args);
+            };
+            let (ends, bits, distinct) = (self.bins(last)?, shift as u32, u32::from(!spec.overwrites()));
+            let blocks = place.resident.min(grid(chunks, 1));
             let args = args![output, input, locations, ends, bits, chunks, spec.tuples, distinct];
-            gpu.launch(place, blocks, THREADS, shared, args)
+            gpu.launch(&place.kernel, blocks, THREADS, place.shared, args)
         }
     }
 
