@@ -90,6 +90,29 @@ impl Fill {
     }
 }
 
+/// The functions `kernels` and `method` of a primitive whose methods all run on GPUs: those of the module of a case's method.
+macro_rules! methods_of_gpus {
+    ($spec:ty, $made:ty, $call:ty: $($method:pat => $module:ident),+ $(,)?) => {
+        /// The kernels that an execution launches.
+        pub fn kernels(spec: &$spec) -> KernelList {
+            match spec.method {
+                $($method => $module::cuda::kernels(spec)),+
+            }
+        }
+
+        /// The method of a case.
+        ///
+        /// # Errors
+        /// Those of the driver, and missing memory.
+        pub fn method(made: &mut $made) -> Result<GpuMethod<$call>, Failure> {
+            match made.spec.method {
+                $($method => $module::cuda::method(made)),+
+            }
+        }
+    };
+}
+pub(crate) use methods_of_gpus;
+
 #[cfg(test)]
 mod tests {
     use super::words32;

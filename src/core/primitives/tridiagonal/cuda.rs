@@ -128,7 +128,7 @@ impl GpuJob for Tridiagonal {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Tridiagonal, Failure> {
         let gpu = setup.gpu;
-        let made = Made { gpu, spec: &spec, module: gpu.module(MODULE)? };
+        let mut made = Made { gpu, spec: &spec, module: gpu.module(MODULE)? };
         let [fill, measure, certify] = made.kernels(OTHERS)?;
         let input = || array(gpu, (spec.count() + 1) * spec.element() / 4);
         let inputs = [input()?, input()?, input()?, input()?];
@@ -136,7 +136,7 @@ impl GpuJob for Tridiagonal {
         let of = contents(&spec);
         launch_over(gpu, &fill, spec.count() + 1, args![of, a, b, c, d])?;
         Ok(Tridiagonal {
-            method: methods::cuda::method(&made)?,
+            method: methods::cuda::method(&mut made)?,
             measure,
             certify,
             x: array(gpu, spec.count().max(1) * spec.element() / 4)?,

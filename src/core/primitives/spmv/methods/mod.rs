@@ -178,31 +178,13 @@ pub mod cuda {
     use crate::primitives::spmv::Spec;
     use crate::primitives::spmv::cuda::{Call, Made};
 
-    /// Calls a function of a case's method.
-    macro_rules! of_method {
-        ($spec:expr, $function:ident($argument:expr)) => {
-            match $spec.method {
-                Method::Row { .. } => row::cuda::$function($argument),
-                Method::Best | Method::Balanced => balanced::cuda::$function($argument),
-                Method::Sorted => sorted::cuda::$function($argument),
-                Method::Slices => slices::cuda::$function($argument),
-                Method::Blocks { .. } => blocks::cuda::$function($argument),
-                Method::Segscan => segscan::cuda::$function($argument),
-                Method::He2007 { .. } => he2007::cuda::$function($argument),
-            }
-        };
-    }
-
-    /// The kernels that an execution launches.
-    pub fn kernels(spec: &Spec) -> KernelList {
-        of_method!(spec, kernels(spec))
-    }
-
-    /// The method of a case.
-    ///
-    /// # Errors
-    /// Those of the driver, and missing memory.
-    pub fn method(made: &mut Made) -> Result<GpuMethod<Call>, Failure> {
-        of_method!(made.spec, method(made))
+    methods_of_gpus! { Spec, Made, Call:
+        Method::Row { .. } => row,
+        Method::Best | Method::Balanced => balanced,
+        Method::Sorted => sorted,
+        Method::Slices => slices,
+        Method::Blocks { .. } => blocks,
+        Method::Segscan => segscan,
+        Method::He2007 { .. } => he2007,
     }
 }

@@ -142,28 +142,10 @@ pub mod cuda {
     use crate::primitives::tridiagonal::Spec;
     use crate::primitives::tridiagonal::cuda::{Batch, Made};
 
-    /// Calls a function of a case's method.
-    macro_rules! of_method {
-        ($spec:expr, $function:ident($argument:expr)) => {
-            match $spec.method {
-                Method::CyclicReduction => cyclic_reduction::cuda::$function($argument),
-                Method::ParallelCyclicReduction => parallel_cyclic_reduction::cuda::$function($argument),
-                Method::Partition { .. } => partition::cuda::$function($argument),
-                Method::Best | Method::Thomas => thomas::cuda::$function($argument),
-            }
-        };
-    }
-
-    /// The kernels that an execution launches.
-    pub fn kernels(spec: &Spec) -> KernelList {
-        of_method!(spec, kernels(spec))
-    }
-
-    /// The method of a case.
-    ///
-    /// # Errors
-    /// Those of the driver, and missing memory.
-    pub fn method(made: &Made) -> Result<GpuMethod<Batch>, Failure> {
-        of_method!(made.spec, method(made))
+    methods_of_gpus! { Spec, Made, Batch:
+        Method::CyclicReduction => cyclic_reduction,
+        Method::ParallelCyclicReduction => parallel_cyclic_reduction,
+        Method::Partition { .. } => partition,
+        Method::Best | Method::Thomas => thomas,
     }
 }
