@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{embedded, files, inside};
 
-/// Writes `recipes.rs` into `out`. Recipes that belong to no paper come first, led by `quickstart.yaml`; then
+/// Writes `recipes.rs` into `out`, and `published.rs` with what papers print. Recipes that belong to no paper come first, led by `quickstart.yaml`; then
 /// folders, ordered by the year of publication that ends their names; within a folder, figures and tables
 /// precede the rest. Ties are broken by name.
 ///
@@ -19,6 +19,13 @@ pub fn list(out: &Path) -> io::Result<()> {
         recipes.extend(files(&folder.to_string_lossy(), "yaml")?);
     }
     recipes.sort_by_cached_key(|path| place(path.as_path()));
+    let papers = inside("experiments")?.into_iter().map(|path| path.join("published"));
+    let mut published = Vec::new();
+    for folder in papers.filter(|folder| folder.is_dir()) {
+        published.extend(files(&folder.to_string_lossy(), "csv")?);
+    }
+    published.sort();
+    embedded::list(&out.join("published"), published)?;
     embedded::list(&out.join("recipes"), recipes)
 }
 

@@ -77,11 +77,11 @@ fn pictures(stored: &Stored) -> anyhow::Result<Vec<Pictured>> {
 }
 
 fn list() {
-    let recipes = |figure: &Figure| match figure.recipes {
+    let recipes = |figure: &Figure| match &*figure.recipes {
         [] => "none: it takes no runs".to_owned(),
         recipes => recipes.join(", "),
     };
-    let row = |figure: &Figure| [figure.name.to_owned(), figure.about.to_owned(), recipes(figure)];
+    let row = |figure: &Figure| [figure.name.to_string(), figure.about.to_string(), recipes(figure)];
     let rows: Vec<[String; 3]> = FIGURES.iter().map(row).collect();
     let columns = [words("figure"), words("what it shows"), words("recipes")];
     table::lines(columns, &rows).iter().for_each(|line| out::line(line));

@@ -2,8 +2,8 @@
 
 use super::error::{Mistake, Place};
 use super::node::{Content, Node, only};
-use crate::case::chart::{Bars, Ceiling, Chart, Experiment, Quantity};
-use crate::case::{MODELS, Value};
+use crate::case::chart::{Bars, Ceiling, Chart, Experiment, Published, Quantity};
+use crate::case::{MODELS, Value, peers};
 
 /// Name of a parameter in the chart.
 #[derive(Clone, Debug)]
@@ -21,16 +21,21 @@ pub(crate) struct ChartDraft {
     pub lines: Vec<Name>,
     pub panels: Vec<Name>,
     pub relative_to: Option<(Name, Node)>,
+    /// Whether y is the ratio to the baseline, not the change against it.
+    pub ratio: bool,
     pub ceiling: Option<(Place, Ceiling)>,
     /// Names of models; `None` if the recipe does not mention models.
     pub models: Option<Vec<String>>,
     /// The bars; `None` if the recipe does not mention them.
     pub bars: Option<Bars>,
+    /// A published table beside the recipe, and its machine.
+    pub overlay: Option<(Name, Node)>,
 }
 
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
-const KEYS: [&str; 8] = ["x", "y", "lines", "panels", "relative-to", "ceiling", "model", "bars"];
+const KEYS: [&str; 10] =
+    ["x", "y", "lines", "panels", "relative-to", "ratio-to", "ceiling", "model", "bars", "overlay"];
 /// The word for no model.
 pub(super) const NO_MODEL: &str = "none";
 /// Quantities of the y axis.
@@ -49,11 +54,16 @@ pub(super) const CEILINGS: [(&str, Ceiling); 2] =
 impl ChartDraft {
     /// Reads the value of `chart:`.
     pub fn read(node: &Node) -> Result<ChartDraft, Mistake> {
-        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to, ceiling, model, bars")?;
+        let entries = node.map("chart", &format!("a map of {}", KEYS.join(", ")))?;
         only(entries, "chart", &KEYS)?;
-        let Some((_, x)) = entries.iter().find(|(k, _)| k.text == "x") else {
+        let of = |key: &str| entries.iter().find(|(k, _)| k.text == key);
+        let Some((_, x)) = of("x") else {
             return Err(Mistake::missing_key(node.place, "chart", "x"));
         };
+        if let (Some(_), Some((ratio, _))) = (of("relative-to"), of("ratio-to")) {
+            let message = "y is the change or the ratio; accepted: either relative-to or ratio-to";
+            return Err(Mistake::invalid(ratio.place, "chart.ratio-to", message.to_owned()));
+        }
         let mut chart = ChartDraft {
             place: node.place,
             x: name(x, "chart.x")?,
@@ -61,9 +71,11 @@ impl ChartDraft {
             lines: Vec::new(),
             panels: Vec::new(),
             relative_to: None,
+            ratio: false,
             ceiling: None,
             models: None,
             bars: None,
+            overlay: None,
         };
         for (key, node) in entries {
             chart.set(&key.text, node)?;
@@ -78,7 +90,14 @@ impl ChartDraft {
             "y" => self.y = quantity(node)?,
             "lines" => self.lines = names(node, "chart.lines")?,
             "panels" => self.panels = names(node, "chart.panels")?,
-            "relative-to" => self.relative_to = relative_to(node)?,
+            "relative-to" | "ratio-to" => {
+                self.ratio = key == "ratio-to";
+                self.relative_to =
+                    pair(node, &format!("chart.{key}"), "a map of one parameter and its value")?;
+            }
+            "overlay" => {
+                self.overlay = pair(node, "chart.overlay", "a map of one table and a machine in it")?
+            }
             "ceiling" => self.ceiling = ceiling(node)?,
             "bars" => self.bars = bars(node)?,
             _ => self.models = models(node)?,
@@ -94,7 +113,7 @@ impl ChartDraft {
 
 /// The chart of an experiment as a line of a recipe, with the short names of the axes.
 pub fn chart_line(experiment: &Experiment) -> String {
-    let Chart { x, y, lines, panels, relative_to, ceiling, models, bars } = &experiment.chart;
+    let Chart { x, y, lines, panels, relative_to, ratio, ceiling, models, bars, overlay } = &experiment.chart;
     let axis = |key: &String| experiment.axes.iter().find(|axis| axis.key == *key);
     let short = |key: &String| axis(key).map_or(key.as_str(), |axis| axis.name.as_str()).to_owned();
     let list = |names: Vec<String>| {
@@ -102,18 +121,26 @@ pub fn chart_line(experiment: &Experiment) -> String {
     };
     let some = |names: &Vec<String>| (!names.is_empty()).then(|| list(names.clone()));
     let keys = |keys: &Vec<String>| some(&keys.iter().map(short).collect());
-    let baseline = |(key, value): &(String, Value)| format!("{{{}: {}}}", short(key), value);
+    let baseline = |(key, value): &(String, Value)| match value {
+        Value::Text(word) => format!("{{{}: {}}}", short(key), peers::name(word)),
+        _ => format!("{{{}: {value}}}", short(key)),
+    };
+    let beside = |Published { file, platform }: &Published| {
+        format!("{{{}: {platform:?}}}", file.split_once('/').map_or(file.as_str(), |(_, file)| file))
+    };
     let model = |names: &Vec<String>| some(names).unwrap_or_else(|| NO_MODEL.to_owned());
     let values = [
         Some(short(x)),
         Some(word_of(&QUANTITIES, *y)),
         keys(lines),
         keys(panels),
-        relative_to.as_ref().map(baseline),
+        relative_to.as_ref().filter(|_| !ratio).map(baseline),
+        relative_to.as_ref().filter(|_| *ratio).map(baseline),
         ceiling.map(|ceiling| word_of(&CEILINGS, ceiling)),
         // Of transfers none are predicted: that need not be said.
         models.as_ref().filter(|_| *y != Quantity::TimeWithTransfer).map(model),
         bars.map(|bars| word_of(&Bars::WORDS, bars)),
+        overlay.as_ref().map(beside),
     ];
     let entries = KEYS.iter().zip(values).filter_map(|(key, value)| Some(format!("{key}: {}", value?)));
     format!("chart: {{{}}}", entries.collect::<Vec<_>>().join(", "))
@@ -136,6 +163,17 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
             "one parameter and its value, such as {isa: scalar}".to_owned(),
             "",
             "the baseline that y is the change against",
+        ),
+        "ratio-to" => (
+            "one parameter and its value, or {backend: PEER}, such as {backend: cub-sort}".to_owned(),
+            "",
+            "the baseline that y is the ratio to",
+        ),
+        "overlay" => (
+            "a table below the paper's folder and a machine in it, such as {published/table05.csv: GTX 1080}"
+                .to_owned(),
+            "",
+            "what the paper prints of the same cases, as hollow points",
         ),
         "model" => (
             format!("{NO_MODEL}, a model ({}), or a list of them", MODELS.join(", ")),
@@ -242,16 +280,15 @@ fn one_of<T: Copy, const N: usize>(node: &Node, at: &str, known: [(&str, T); N])
 }
 
 /// `{isa: scalar}`; `None` for `null` (an override that removes the key).
-fn relative_to(node: &Node) -> Result<Option<(Name, Node)>, Mistake> {
-    const AT: &str = "chart.relative-to";
+fn pair(node: &Node, at: &str, expected: &str) -> Result<Option<(Name, Node)>, Mistake> {
     if node.content == Content::Null {
         return Ok(None);
     }
-    match node.map(AT, "a map of one parameter and its value")? {
+    match node.map(at, expected)? {
         [(key, value)] => Ok(Some((Name { text: key.text.clone(), place: key.place }, value.clone()))),
         entries => {
             let found = format!("a map of {} keys", entries.len());
-            Err(Mistake::wrong_type(node.place, AT, "a map of one parameter and its value", found))
+            Err(Mistake::wrong_type(node.place, at, expected, found))
         }
     }
 }

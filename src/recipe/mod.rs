@@ -13,6 +13,7 @@ mod measure;
 mod node;
 mod patch;
 pub mod plan;
+pub mod published;
 mod range;
 mod setting;
 pub mod shipped;

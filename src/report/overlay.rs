@@ -43,6 +43,14 @@ pub fn overlays(baseline: &NamedRun, others: &[NamedRun], comparisons: &[Compari
         .collect()
 }
 
+/// The records of several runs as one chart of an experiment; each record is [`marked`] with the position of its run.
+pub(super) fn side_by_side(experiment: &Experiment, records: Vec<Record>, runs: &[&NamedRun]) -> Overlay {
+    let (records, uncertified) = judged(records);
+    let describe = |(run, named): (usize, &&NamedRun)| describe((run, ""), named, &records);
+    let key = runs.iter().enumerate().map(describe).collect();
+    drawn(&merged(experiment, &records, runs, false), &records, key, [None, uncertified])
+}
+
 /// Writes one SVG for each overlay into the existing `folder`, and returns their paths.
 ///
 /// # Errors
@@ -91,7 +99,8 @@ fn records(at: usize, baseline: &NamedRun, others: &[NamedRun], comparisons: &[C
     found
 }
 
-fn marked(record: &Record, run: usize) -> Record {
+/// The record with its run as a parameter.
+pub(super) fn marked(record: &Record, run: usize) -> Record {
     let params = record.case.params.clone().with(RUN, Value::Text(letter(run)));
     Record { case: Case { experiment: 0, params, ..record.case.clone() }, ..record.clone() }
 }
@@ -103,27 +112,40 @@ fn overlay(
     others: &[NamedRun],
     comparisons: &[Comparison],
 ) -> Overlay {
-    // Hollow markers distinguish runs here, not missing certificates.
+    let (records, uncertified) = judged(records);
+    let runs: Vec<&NamedRun> = std::iter::once(baseline).chain(others).collect();
+    let role = |run| if run == 0 { " (baseline)" } else { "" };
+    let describe = |(run, named): (usize, &&NamedRun)| describe((run, role(run)), named, &records);
+    let key = runs.iter().enumerate().map(describe).collect();
+    let mixed =
+        comparisons.iter().flat_map(|c| &c.judgements).any(|j| j.pair.matched == Matched::ExceptBackend);
+    let alone: usize = comparisons.iter().map(|c| c.only_baseline.len() + c.only_other.len()).sum();
+    let alone = (alone > 0).then(|| format!("cases without a counterpart ({alone} in all experiments)"));
+    drawn(&merged(experiment, &records, &runs, mixed), &records, key, [alone, uncertified])
+}
+
+/// The records without results that lack a certificate, and the words for how many there were: hollow markers
+/// distinguish runs here, not missing certificates.
+fn judged(records: Vec<Record>) -> (Vec<Record>, Option<String>) {
     let drawn = |record: &Record| record.statistics.is_none() || record.stands();
     let (records, uncertified): (Vec<Record>, Vec<Record>) = records.into_iter().partition(drawn);
-    let plan = merged(experiment, &records, baseline, 1 + others.len(), comparisons);
-    let mut data = styled(series(&plan, 0, &records), 1 + others.len(), &only_backends(&records));
+    let count = uncertified.len();
+    (records, (count > 0).then(|| format!("results without a certificate ({count})")))
+}
+
+/// The chart of a merged plan. `key` describes the runs, `left_out` says what is not among the records.
+fn drawn(plan: &Plan, records: &[Record], key: Vec<String>, left_out: [Option<String>; 2]) -> Overlay {
+    let mut data = styled(series(plan, 0, records), key.len(), &only_backends(records));
     let peers = without_doubts(&mut data);
-    let runs = std::iter::once(baseline).chain(others);
-    let key = runs.enumerate().map(|(run, named)| describe(run, named, &records)).collect();
-    let alone: usize = comparisons.iter().map(|c| c.only_baseline.len() + c.only_other.len()).sum();
-    let parts = [
-        (alone > 0).then(|| format!("cases without a counterpart ({alone} in all experiments)")),
-        (!uncertified.is_empty()).then(|| format!("results without a certificate ({})", uncertified.len())),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let parts: Vec<String> = left_out.into_iter().flatten().collect();
     let left_out = (!parts.is_empty()).then(|| format!("Not drawn: {}", parts.join(", ")));
     let doubted = peers.then(|| "Peers are not certified".to_owned());
     let notes: Vec<String> = left_out.into_iter().chain(doubted).collect();
     let notes = (!notes.is_empty()).then(|| notes.join(" · "));
     let samples = records.iter().filter_map(|record| record.statistics.as_ref());
-    let caption = Caption::overlay(&plan, key, notes, samples);
-    Overlay { slug: experiment.slug.clone(), data, caption }
+    let caption = Caption::overlay(plan, key, notes, samples);
+    let slug = plan.experiments.first().map(|one| one.slug.clone()).unwrap_or_default();
+    Overlay { slug, data, caption }
 }
 
 /// Draws every point like the others of its run; returns whether some lack a certificate (peers').
@@ -139,15 +161,9 @@ fn without_doubts(data: &mut ChartData) -> bool {
     data.notes.len() < before
 }
 
-/// A plan of a single experiment, with the run as its first line parameter.
-fn merged(
-    experiment: &Experiment,
-    records: &[Record],
-    baseline: &NamedRun,
-    runs: usize,
-    comparisons: &[Comparison],
-) -> Plan {
-    let values = (0..runs).map(|run| Value::Text(letter(run))).collect();
+/// A plan of a single experiment, with the run as its first line parameter. `mixed`: cases of different backends match.
+fn merged(experiment: &Experiment, records: &[Record], runs: &[&NamedRun], mixed: bool) -> Plan {
+    let values = (0..runs.len()).map(|run| Value::Text(letter(run))).collect();
     let (key, name) = (RUN.to_owned(), RUN.to_owned());
     let mut merged = experiment.clone();
     // Each run has its own copies.
@@ -158,18 +174,16 @@ fn merged(
         let chart = &experiment.chart;
         chart.x == key || chart.lines.iter().chain(&chart.panels).any(|k| k == key)
     };
-    let mixed =
-        comparisons.iter().flat_map(|c| &c.judgements).any(|j| j.pair.matched == Matched::ExceptBackend);
     if mixed && !shown("backend") {
         merged.chart.lines.insert(0, "backend".to_owned());
     }
     merged.chart.lines.insert(0, RUN.to_owned());
     let cases = records.iter().map(|record| record.case.clone()).collect();
-    Plan { experiments: vec![merged], cases, ..baseline.side.ledger.plan().clone() }
+    Plan { experiments: vec![merged], cases, ..runs[0].side.ledger.plan().clone() }
 }
 
 /// `A (baseline): reports/x · 2026-11-20 12:00:00 · host: scalar, cpu: AMD EPYC`.
-fn describe(run: usize, named: &NamedRun, records: &[Record]) -> String {
+fn describe((run, role): (usize, &str), named: &NamedRun, records: &[Record]) -> String {
     let manifest = named.side.manifest;
     let own = Value::Text(letter(run));
     let mut devices: Vec<(&str, Vec<String>)> = Vec::new();
@@ -184,7 +198,6 @@ fn describe(run: usize, named: &NamedRun, records: &[Record]) -> String {
         }
     }
     let devices = devices.iter().map(|(name, backends)| format!("{}: {name}", backends.join(", ")));
-    let role = if run == 0 { " (baseline)" } else { "" };
     let words = [named.name.clone(), manifest.started.clone(), manifest.environment.host.clone()];
     let words: Vec<String> = words.into_iter().chain(devices).filter(|word| !word.is_empty()).collect();
     format!("{}{role}: {}", letter(run), words.join(" · "))

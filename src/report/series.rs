@@ -10,6 +10,7 @@ mod doubt;
 mod guide;
 mod note;
 mod predicted;
+mod published;
 mod roofline;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -21,6 +22,7 @@ pub use doubt::Doubt;
 pub use guide::{Guide, guides};
 pub use note::{Note, NoteKind};
 pub use predicted::{ModelKey, ModelLine, Predicted, models};
+pub use published::{PublishedLine, PublishedPoint};
 
 use super::scale::{AxisScale, Spacing};
 use super::unit::Unit;
@@ -42,6 +44,8 @@ pub struct ChartData {
     pub panels: Vec<Panel>,
     /// Models on the chart, in the recipe's order.
     pub models: Vec<ModelKey>,
+    /// The machine and the paper of the values that are not measured here; `None` without any.
+    pub published: Option<String>,
     /// Cases that are not points, or not certified ones, and why.
     pub notes: Vec<Note>,
     /// The bars through the points.
@@ -73,7 +77,7 @@ pub struct XAxis {
 #[derive(Clone, Debug, PartialEq)]
 pub struct YAxis {
     pub quantity: Quantity,
-    /// The baseline in words, if y is the change against it in per cent.
+    /// The baseline in words, if y is the change against it in per cent, or in another unit the ratio to it.
     pub relative_to: Option<String>,
     pub unit: Unit,
     /// Title of the axis, if the quantity does not determine it.
@@ -95,14 +99,26 @@ impl YAxis {
         };
         match (&self.named, &self.relative_to) {
             (Some(named), _) => named.clone(),
+            (None, Some(baseline)) if self.is_ratio() => format!("{name}: ratio to {baseline}"),
             (None, Some(baseline)) => format!("{name}: change against {baseline}"),
             (None, None) => format!("{name}{unit}"),
         }
     }
 
+    /// Whether y is the ratio to a baseline.
+    pub fn is_ratio(&self) -> bool {
+        self.relative_to.is_some() && self.unit != Unit::Percent
+    }
+
+    /// The y of the baseline itself, if y is relative to one.
+    pub fn level(&self) -> Option<f64> {
+        self.relative_to.as_ref().map(|_| if self.is_ratio() { 1.0 } else { 0.0 })
+    }
+
     /// A one-word title, for small spaces.
     pub fn short_title(&self) -> String {
         let word = match self.quantity {
+            _ if self.is_ratio() => "ratio",
             _ if self.relative_to.is_some() => "change",
             Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
             Quantity::Time | Quantity::TimeWithTransfer => "time",
@@ -126,6 +142,8 @@ pub struct Panel {
     pub guides: Vec<Guide>,
     /// Model predictions for the panel's cases, whether these are measured or not.
     pub models: Vec<ModelLine>,
+    /// What a paper prints of the panel's cases, whether these are measured or not.
+    pub published: Vec<PublishedLine>,
 }
 
 impl Panel {
@@ -260,6 +278,7 @@ impl ChartData {
             points.extend(self.predicted(|_| true).map(|p| p.y));
         }
         let spacing = self.y.spacing.unwrap_or_else(|| self.y_spacing(&points));
+        points.extend(self.panels.iter().flat_map(|p| &p.published).flat_map(PublishedLine::values));
         let values = within_reach(&points, self.measured().flat_map(|m| m.bar).flatten(), spacing);
         AxisScale::measured_as(&self.with_guides(values, |_| true), spacing, self.y.unit)
     }

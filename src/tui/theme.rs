@@ -187,6 +187,11 @@ impl Theme {
         self.symbol("×", "=")
     }
 
+    /// The marker of values that a paper prints.
+    pub fn published(self) -> &'static str {
+        self.symbol("◌", "?")
+    }
+
     /// The symbol of which a chart's guides are drawn: horizontal lines at copy rates and upper limits.
     pub fn guide(self) -> &'static str {
         self.symbol("┄", "_")

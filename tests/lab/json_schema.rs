@@ -96,13 +96,15 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
 }
 
 /// Mistakes that a schema cannot detect, by the parser's messages.
-const SEMANTIC: [(&str, &str); 23] = [
+const SEMANTIC: [(&str, &str); 25] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
     ("stands in more than one of x, lines and panels", "places of the chart against each other"),
     ("a copy's rate is in GB/s", "what is on y against what lies over it"),
     ("the speed of light is a rate", "what is on y against what lies over it"),
     ("no case has", "the baseline against the cases"),
+    ("chart.ratio-to", "the baseline against the peers, and one key against another"),
+    ("chart.overlay", "tables against the paper, and machines against the table"),
     ("stands beside cases on", "peers against the backends"),
     ("give only one of", "a primitive's own rule"),
     ("this kernel needs this pattern", "a primitive's own rule"),

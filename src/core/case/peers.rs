@@ -85,6 +85,11 @@ pub fn of_backend(backend: &str) -> Option<&'static Peer> {
     ALL.iter().find(|peer| peer.backend == backend)
 }
 
+/// The name of the peer whose backend this is, and any other word as it is.
+pub fn name(backend: &str) -> &str {
+    of_backend(backend).map_or(backend, |peer| peer.name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,9 +16,11 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
             lines: Vec::new(),
             panels: Vec::new(),
             relative_to: None,
+            ratio: false,
             ceiling: None,
             models: None,
             bars: None,
+            overlay: None,
         },
         measure: *measure,
     };

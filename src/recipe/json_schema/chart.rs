@@ -12,11 +12,13 @@ use crate::primitives::Primitive;
 use crate::recipe::ParamSlot;
 use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
 use crate::recipe::plan::{Bars, Ceiling, Quantity};
+use crate::recipe::published;
 
 /// Schema of the chart for experiments of these primitives, stored as `name` in the definitions.
 pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut Schemas) -> Json {
     let names = Names::of(primitives);
     let axis = schemas.shared(&format!("axis.{name}"), names.axis());
+    let baseline = schemas.shared(&format!("baseline.{name}"), names.baseline());
     let axes = json!({ "anyOf": [axis, { "type": "array", "items": axis, "maxItems": MAX_NAMES }] });
     let quantities =
         QUANTITIES.map(|(word, quantity)| described(json!({ "const": word }), meaning(quantity)));
@@ -32,14 +34,18 @@ pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut
             "y": described(json!({ "anyOf": quantities, "default": QUANTITIES[0].0 }), "what is drawn"),
             "lines": described(axes.clone(), "parameters whose values tell one line from another"),
             "panels": described(axes, "parameters whose values tell one panel from another"),
-            "relative-to": described(names.baseline(),
+            "relative-to": described(baseline.clone(),
                 "one parameter and its value: y becomes the change against the cases with it, in per cent"),
+            "ratio-to": described(baseline,
+                "one parameter and its value, or a peer as the value of backend: y becomes the ratio to the cases with it"),
             "ceiling": described(json!({ "anyOf": ceilings }),
                 "a line across the chart for each backend; y must be a rate"),
             "model": described(models(),
                 "the models whose predictions are drawn; without it the usual one, where there is a profile"),
             "bars": described(bars(),
                 "the bars through the points; without it percentiles from 20 samples on, else the range"),
+            "overlay": described(overlay(),
+                "a table of what the paper prints of the same cases, and a machine in it: hollow points"),
         },
         "required": ["x"],
         "additionalProperties": false,
@@ -62,6 +68,22 @@ fn bars() -> Json {
     };
     let known = Bars::WORDS.map(|(word, bars)| described(json!({ "const": word }), meaning(bars)));
     json!({ "anyOf": known.into_iter().chain([json!({ "type": "null" })]).collect::<Vec<Json>>() })
+}
+
+/// The tables that ship with the program, without the folders of their papers.
+fn overlay() -> Json {
+    let mut tables = serde_json::Map::new();
+    for table in published::tables() {
+        let file = table.path.split_once('/').map_or(table.path, |(_, file)| file);
+        tables.insert(file.to_owned(), json!({ "type": "string" }));
+    }
+    json!({
+        "type": ["object", "null"],
+        "properties": tables,
+        "additionalProperties": false,
+        "minProperties": 1,
+        "maxProperties": 1,
+    })
 }
 
 fn meaning(quantity: Quantity) -> &'static str {

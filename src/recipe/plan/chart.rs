@@ -4,11 +4,13 @@ use std::collections::HashSet;
 
 use super::catalog::{Catalog, Entry};
 use super::identity::value_text;
-use super::{Ceiling, Chart, Quantity};
+use super::{Ceiling, Chart, Published, Quantity};
 use crate::case::BACKENDS;
 use crate::case::Value;
 use crate::case::peers::of_backend;
 use crate::primitives;
+use crate::recipe::node::Content;
+use crate::recipe::published::{self, Table};
 use crate::recipe::{Draft, ErrorKind, Mistake, Name, Node, Place, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys.
@@ -35,11 +37,12 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
         lines.push(key.clone());
     }
     let relative_to =
-        written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
+        written.relative_to.as_ref().map(|(name, node)| baseline(draft, catalog, name, node)).transpose()?;
     let (ceiling, models) = (ceiling(draft)?, models(draft)?);
-    let bars = written.bars;
+    let (bars, ratio) = (written.bars, written.ratio);
+    let overlay = written.overlay.as_ref().map(|(file, node)| overlay(draft, file, node)).transpose()?;
     counted(draft)?;
-    let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models, bars };
+    let chart = Chart { x, y: written.y, lines, panels, relative_to, ratio, ceiling, models, bars, overlay };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
 }
@@ -74,11 +77,19 @@ fn once(x: &str, lines: &[String], panels: &[String], draft: &Draft) -> Result<(
     }
 }
 
-fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Value), Mistake> {
-    const AT: &str = "chart.relative-to";
-    let entry = catalog.find(&name.text, name.place, AT)?;
-    let at = format!("{AT}.{}", name.text);
-    let value = scalar(&entry.slot.param.kind, node, &at)?;
+fn baseline(draft: &Draft, catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Value), Mistake> {
+    let at = if draft.chart.ratio { "chart.ratio-to" } else { "chart.relative-to" };
+    let entry = catalog.find(&name.text, name.place, at)?;
+    let at = format!("{at}.{}", name.text);
+    let peer = draft
+        .peers
+        .iter()
+        .map(|(peer, _)| *peer)
+        .find(|peer| node.content == Content::Text(peer.name.to_owned()));
+    let value = match peer.filter(|_| entry.slot.key == BACKENDS.name) {
+        Some(peer) => Value::Text(peer.backend.to_owned()),
+        None => scalar(&entry.slot.param.kind, node, &at)?,
+    };
     if entry.values.contains(&value) {
         return Ok((entry.slot.key.clone(), value));
     }
@@ -86,6 +97,29 @@ fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Valu
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (value, accepted) = (entry.label(&value), listed(&names));
     Err(Mistake::new(node.place, ErrorKind::NotAmong { at, value, accepted }))
+}
+
+/// The table beside the recipe, which must be one that ships with the program, and its machine.
+fn overlay(draft: &Draft, file: &Name, node: &Node) -> Result<Published, Mistake> {
+    const AT: &str = "chart.overlay";
+    let Some(paper) = &draft.paper else {
+        let message = "a table is a paper's; accepted: with paper: {key: …}";
+        return Err(Mistake::invalid(file.place, AT, message.to_owned()));
+    };
+    let path = format!("{}/{}", paper.key, file.text);
+    let Some(table) = Table::find(&path) else {
+        let own = |table: &Table| table.path.strip_prefix(&paper.key)?.strip_prefix('/');
+        let known: Vec<&str> = published::tables().iter().filter_map(own).collect();
+        return Err(Mistake::unknown_word(file.place, AT, &file.text, &known));
+    };
+    let at = format!("{AT}.{}", file.text);
+    let Content::Text(platform) = &node.content else {
+        return Err(Mistake::wrong_type(node.place, &at, "a machine in the table", node.describe()));
+    };
+    if !table.platforms().contains(&platform.as_str()) {
+        return Err(Mistake::unknown_word(node.place, &at, platform, &table.platforms()));
+    }
+    Ok(Published { file: path, platform: platform.clone() })
 }
 
 /// The ceiling, if it suits the quantity.

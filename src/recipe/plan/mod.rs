@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, IndexFile};
 
-pub use crate::case::chart::{Axis, Bars, Ceiling, Chart, Experiment, Paper, Quantity, Scale, leads};
+pub use crate::case::chart::{
+    Axis, Bars, Ceiling, Chart, Experiment, Paper, Published, Quantity, Scale, leads,
+};
 pub use form_model::{Line as FormLine, Origin, form};
 pub use identity::{case_id, recomputed};
 pub use indices::is_of_words;

@@ -1,15 +1,10 @@
 //! Looks up the cases that a figure shows, whichever recipe measured them.
 
 use super::platform::{self, Platform, is_certified};
-use super::splits::Split;
 use crate::case::Cache;
 use crate::case::tuning::Tuning;
 use crate::inputs::applications::{Application, Use};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
-use crate::primitives::scan;
-use crate::primitives::scan::Kind;
-use crate::primitives::scan::operator::{Operator, Type};
-use crate::primitives::scan::segments::Heads;
 use crate::recipe::plan::Quantity;
 use crate::report::series::NoteKind;
 use crate::run::{Record, Status};
@@ -23,38 +18,9 @@ pub enum Subject {
     App(&'static Application),
     /// One of STREAM's kernels.
     Stream(&'static str),
-    /// A line of sengupta2007's Fig. 5.
-    Scan { line: Line, elements: u64 },
-    /// A point of ashkiani2017's Figs. 6 and 7.
-    Split(Split),
 }
 
-/// The lines of sengupta2007's Fig. 5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
-    Scan,
-    Fast,
-    Backward,
-    Segmented,
-    BackwardSegmented,
-}
-
-impl Line {
-    pub const ALL: [Line; 5] =
-        [Line::Scan, Line::Fast, Line::Backward, Line::Segmented, Line::BackwardSegmented];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Line::Scan => "scan",
-            Line::Fast => "fast scan",
-            Line::Backward => "backward scan",
-            Line::Segmented => "segmented scan",
-            Line::BackwardSegmented => "backward segmented scan",
-        }
-    }
-}
-
-/// The measured value, GB/s or, for scans and multisplits, seconds.
+/// The measured value, GB/s.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
     pub run: &'a str,
@@ -90,8 +56,6 @@ impl Subject {
             Subject::Uniform { side, stride } => format!("stride {stride}, {}", word(*side)),
             Subject::App(app) => app.name.to_owned(),
             Subject::Stream(kernel) => format!("STREAM {kernel}"),
-            Subject::Scan { line, elements } => format!("{} of {elements} elements", line.name()),
-            Subject::Split(split) => split.words(),
         }
     }
 
@@ -106,29 +70,7 @@ impl Subject {
             Subject::Stream(kernel) => {
                 record.case.primitive == "stream" && params.text("kernel") == Some(kernel)
             }
-            Subject::Scan { line, elements } => {
-                params.int("elements") == Some(*elements) && scanned(record) == Some(*line)
-            }
-            Subject::Split(split) => Split::of(record) == Some(*split),
         }
-    }
-
-    fn quantity(&self) -> Quantity {
-        if self.is_a_time() { Quantity::Time } else { Quantity::Bandwidth }
-    }
-
-    /// Unit of the value.
-    pub fn unit(&self) -> &'static str {
-        if self.is_a_time() { "s" } else { "GB/s" }
-    }
-
-    fn is_a_time(&self) -> bool {
-        matches!(self, Subject::Scan { .. } | Subject::Split(_))
-    }
-
-    /// Whether the result can be trusted; peers have no certificate.
-    fn trusts(&self, record: &Record) -> bool {
-        is_certified(record) || matches!(self, Subject::Split(_)) && record.stands()
     }
 }
 
@@ -156,31 +98,6 @@ pub fn uniform(record: &Record) -> Option<(Use, u64)> {
     fresh.then_some((side_of(spec.kernel)?, stride))
 }
 
-/// The line of a scan that matches sengupta2007: exclusive sums of 4-byte elements, striped flags, default
-/// tuning.
-fn scanned(record: &Record) -> Option<Line> {
-    let case = &record.case;
-    let segmented = match case.primitive.as_str() {
-        "scan" => false,
-        "segmented-scan" => true,
-        _ => return None,
-    };
-    let spec = scan::Spec::from_params(segmented, &case.params, case.seed).ok()?;
-    let ordinary = (spec.operator, spec.ty, spec.kind) == (Operator::Add, Type::U32, Kind::Exclusive)
-        && spec.heads().is_none_or(|heads| heads == Heads::Striped)
-        && case.params.text(Cache::KEY) != Some("cold")
-        && Tuning::of(&case.params) == Ok(Tuning::default());
-    let line = match (spec.method, segmented, spec.backward()) {
-        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, false, false) => Line::Scan,
-        (scan::Method::Sengupta2007 { elements_per_thread: 8 }, false, false) => Line::Fast,
-        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, false, true) => Line::Backward,
-        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, true, false) => Line::Segmented,
-        (scan::Method::Sengupta2007 { elements_per_thread: 2 }, true, true) => Line::BackwardSegmented,
-        _ => return None,
-    };
-    ordinary.then_some(line)
-}
-
 /// The specification of the case if it matches the paper's setup: uses in order, ordinary stores, a single
 /// dense tile, caches as left by the execution before, and default tuning of the CUDA kernels.
 fn plain(record: &Record) -> Option<Spec> {
@@ -201,38 +118,20 @@ impl<'a> Platform<'a> {
     pub fn find(&self, wanted: Subject) -> Found<'a> {
         let best = self.candidates(wanted).max_by_key(|(_, record)| {
             let bytes = record.work.as_ref().map_or(0, |work| work.effective_bytes);
-            (outcome("", record, wanted).is_ok(), self.has_papers_length(record), bytes)
+            (outcome("", record).is_ok(), self.has_papers_length(record), bytes)
         });
         let (run, record) = best.ok_or_else(|| Missing::not_applicable("not in these runs"))?;
-        outcome(&run.name, record, wanted)
+        outcome(&run.name, record)
     }
 
     /// Number of results that [`find`](Self::find) passes over.
     pub fn passed_over(&self, wanted: Subject) -> usize {
-        let results = self.candidates(wanted).filter(|(_, record)| outcome("", record, wanted).is_ok());
+        let results = self.candidates(wanted).filter(|(_, record)| outcome("", record).is_ok());
         results.count().saturating_sub(1)
     }
 
     pub fn has(&self, wanted: Subject) -> bool {
         self.candidates(wanted).next().is_some()
-    }
-
-    /// Every stride of the platform's uniform patterns, ascending.
-    pub fn strides(&self, side: Use) -> Vec<u64> {
-        let own = self.records.iter().filter_map(|(_, record)| uniform(record));
-        let mut strides: Vec<u64> = own.filter(|(s, _)| *s == side).map(|(_, stride)| stride).collect();
-        strides.sort_unstable();
-        strides.dedup();
-        strides
-    }
-
-    /// Numbers of elements of the platform's scans that match sengupta2007, ascending.
-    pub fn scanned(&self) -> Vec<u64> {
-        let own = self.records.iter().filter(|(_, record)| scanned(record).is_some());
-        let mut sizes: Vec<u64> = own.filter_map(|(_, record)| record.case.params.int("elements")).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
     }
 
     fn candidates(
@@ -249,7 +148,7 @@ impl<'a> Platform<'a> {
 }
 
 /// A valid result, or the reason why there is none.
-fn outcome<'a>(run: &'a str, record: &'a Record, wanted: Subject) -> Found<'a> {
+fn outcome<'a>(run: &'a str, record: &'a Record) -> Found<'a> {
     let missing = |kind, reason: &str| Missing { kind, reason: reason.to_owned() };
     match &record.status {
         Status::NotApplicable(reason) => return Err(missing(NoteKind::NotApplicable, reason)),
@@ -257,10 +156,10 @@ fn outcome<'a>(run: &'a str, record: &'a Record, wanted: Subject) -> Found<'a> {
         Status::Pending => return Err(missing(NoteKind::Pending, "")),
         Status::Partial | Status::Done => {}
     }
-    if !wanted.trusts(record) {
+    if !is_certified(record) {
         return Err(missing(NoteKind::Uncertified, ""));
     }
-    let at = |seconds| record.quantity_at(wanted.quantity(), seconds).filter(|v| v.is_finite());
+    let at = |seconds| record.quantity_at(Quantity::Bandwidth, seconds).filter(|v| v.is_finite());
     let statistics = record.statistics.as_ref();
     let values = statistics.and_then(|s| Some((at(s.median)?, at(s.max)?, at(s.min)?)));
     let (y, low, high) = values.ok_or_else(|| missing(NoteKind::Pending, "no samples"))?;

@@ -31,8 +31,6 @@ pub struct Mark {
     pub others: usize,
     /// How often the case uses its pattern.
     pub uses: Option<u64>,
-    /// Whether the value is the paper's own number rather than measured here.
-    pub published: bool,
 }
 
 /// A value at the median, and at the slowest and the fastest sample.
@@ -66,7 +64,7 @@ impl Mark {
         };
         let y = found.as_ref().map(Spread::from).map_err(Missing::clone);
         let uses = found.as_ref().ok().and_then(|value| uses(value.record));
-        Mark { x, y, unit: wanted.unit(), run, case, others: platform.passed_over(wanted), uses, ..mark }
+        Mark { x, y, run, case, others: platform.passed_over(wanted), uses, ..mark }
     }
 
     /// A mark without a value.
@@ -83,31 +81,6 @@ impl Mark {
             baseline: String::new(),
             others: 0,
             uses: None,
-            published: false,
-        }
-    }
-
-    /// A number from the paper.
-    pub fn published(
-        panel: &str,
-        source: &str,
-        pattern: String,
-        (x, y): (f64, f64),
-        unit: &'static str,
-    ) -> Mark {
-        Mark {
-            panel: panel.to_owned(),
-            platform: source.to_owned(),
-            pattern,
-            x: Some(x),
-            y: Ok(Spread { y, low: y, high: y }),
-            unit,
-            run: String::new(),
-            case: String::new(),
-            baseline: String::new(),
-            others: 0,
-            uses: None,
-            published: true,
         }
     }
 
@@ -142,9 +115,7 @@ pub fn notes(marks: &[Mark]) -> Vec<String> {
         let Err(missing) = &mark.y else { continue };
         // If the panels are the patterns or the platforms, one of the two names suffices.
         let told = [&mark.pattern, &mark.platform].into_iter().any(|word| *word == mark.panel);
-        // A panel of a single platform does not repeat the platform's name.
-        let panel = mark.panel.strip_prefix(&format!("{}, ", mark.platform)).unwrap_or(&mark.panel);
-        let of = if told { mark.pattern.clone() } else { format!("{panel} {}", mark.pattern) };
+        let of = if told { mark.pattern.clone() } else { format!("{} {}", mark.panel, mark.pattern) };
         match groups.iter_mut().find(|(p, m, _)| *p == mark.platform && *m == missing) {
             Some((_, _, all)) if all.contains(&of) => {}
             Some((_, _, all)) => all.push(of),
@@ -238,7 +209,7 @@ fn row(figure: &str, mark: &Mark) -> Vec<Option<Cell>> {
         value(|s| s.low.min(s.high)),
         value(|s| s.low.max(s.high)),
         text(mark.unit),
-        text(missing.map_or(if mark.published { "published" } else { "measured" }, |m| m.kind.word())),
+        text(missing.map_or("measured", |m| m.kind.word())),
         missing.and_then(|m| text(&m.reason)),
         text(&mark.run),
         text(&mark.case),

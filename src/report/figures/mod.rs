@@ -1,11 +1,12 @@
 //! The figures of papers, drawn from stored runs in the papers' own forms.
 //!
-//! [`FIGURES`] lists them. Each figure looks up its values among the cases of the runs, whichever recipe
+//! [`FIGURES`] lists them. Most are charts of recipes (`charts`). The others are what no chart is: each of them looks up its values among the cases of the runs, whichever recipe
 //! measured them (`lookup`), creates marks (`mark`), and draws those; its table is made from the same marks.
 //! Cases that failed, cannot run or lack a certificate are never points.
 
 mod ashkiani2017;
 mod caption;
+mod charts;
 mod lavin2020;
 mod lookup;
 mod mark;
@@ -14,13 +15,13 @@ mod published;
 mod radar;
 mod rating;
 mod sengupta2007;
-mod splits;
-mod sweep;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow};
 
@@ -31,19 +32,27 @@ use mark::Mark;
 use platform::Platform;
 
 /// A figure of a paper.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Figure {
     /// `lavin2020/fig03`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The content of the figure, in one line.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
     /// Recipes whose runs the figure is drawn from; empty if it needs no runs.
-    pub recipes: &'static [&'static str],
+    pub recipes: Cow<'static, [&'static str]>,
     /// File extension of the document: `svg` or `md`.
     pub extension: &'static str,
     /// Whether it shows the pictures that runs have recorded.
     pub pictures: bool,
-    draw: fn(&[NamedRun]) -> Result<Drawn>,
+    draw: Draw,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Debug)]
+enum Draw {
+    /// As the charts of its recipes.
+    Charts,
+    Own(fn(&[NamedRun]) -> Result<Drawn>),
 }
 
 /// A figure as files.
@@ -73,22 +82,26 @@ impl Drawn {
     }
 }
 
-/// All figures, in the papers' order.
-pub const FIGURES: &[Figure] = &[
-    sengupta2007::fig05::FIGURE,
+/// Figures that are no charts of a recipe.
+const OWN: [Figure; 6] = [
     sengupta2007::plate1::FIGURE,
     ashkiani2017::fig05::FIGURE,
-    ashkiani2017::fig06::FIGURE,
-    ashkiani2017::fig07::FIGURE,
-    lavin2020::fig03::FIGURE,
-    lavin2020::fig04::FIGURE,
-    lavin2020::fig05::FIGURE,
-    lavin2020::fig06::FIGURE,
     lavin2020::fig07::FIGURE,
     lavin2020::fig08::FIGURE,
     lavin2020::fig09::FIGURE,
     lavin2020::table04::FIGURE,
 ];
+
+/// All figures, in the papers' order.
+pub static FIGURES: LazyLock<Vec<Figure>> = LazyLock::new(|| {
+    let own = |figure: &Figure| OWN.iter().any(|own| own.name == figure.name);
+    let mut all: Vec<Figure> =
+        charts::figures().into_iter().filter(|figure| !own(figure)).chain(OWN).collect();
+    let year =
+        |name: &str| name.split('/').next().map(|paper| paper[paper.len().saturating_sub(4)..].to_owned());
+    all.sort_by_cached_key(|figure| (year(&figure.name), figure.name.clone()));
+    all
+});
 
 /// The figure with this name; the paper may be omitted if only one paper has such a figure.
 ///
@@ -100,7 +113,7 @@ pub fn find(name: &str) -> Result<&'static Figure> {
     if let (Some(figure), None) = (found.next(), found.next()) {
         return Ok(figure);
     }
-    let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
+    let names: Vec<&str> = FIGURES.iter().map(|figure| &*figure.name).collect();
     Err(anyhow!("there is no figure {name}; accepted: {}", names.join(", ")))
 }
 
@@ -113,10 +126,14 @@ impl Figure {
         if self.recipes.is_empty() && !runs.is_empty() {
             return Err(anyhow!("{}: it is not measured and takes no runs", self.name));
         }
+        let drawn = match self.draw {
+            Draw::Charts => charts::draw(self, runs),
+            Draw::Own(draw) => draw(runs),
+        };
         if self.recipes.is_empty() {
-            return (self.draw)(runs).with_context(|| self.name);
+            return drawn.with_context(|| self.name.clone());
         }
-        (self.draw)(runs).map_err(|error| {
+        drawn.map_err(|error| {
             anyhow!("{}: {error:#}; to measure it: scatterlab run {}", self.name, self.recipes.join(" "))
         })
     }

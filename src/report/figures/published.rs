@@ -1,4 +1,4 @@
-//! Tables that ship with the program as reference data: Tables 3 and 4 of lavin2020, Table 5 of ashkiani2017.
+//! Tables that ship with the program as reference data: Tables 3 and 4 of lavin2020.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -7,7 +7,6 @@ use super::platform::Kind;
 
 const TABLE_3: &str = include_str!("../../../experiments/lavin2020/table03.csv");
 const TABLE_4: &str = include_str!("../../../experiments/lavin2020/table04.csv");
-const MULTISPLITS: &str = include_str!("../../../experiments/ashkiani2017/table05.csv");
 /// The "platform" of the rows of Table 4 that hold correlations.
 const R: &str = "R";
 
@@ -51,26 +50,6 @@ pub fn table_3(platform: &str) -> Result<Option<f64>> {
     Ok(found.map(|system| system.stream_mb_s / 1e3))
 }
 
-/// A cell of ashkiani2017's Table 5.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Multisplit {
-    pub platform: String,
-    /// The name in recipes: `none`, `4B`.
-    pub values: String,
-    /// The name of the line in Figs. 6 and 7.
-    pub method: String,
-    pub buckets: u64,
-    /// 1e9 keys or pairs per second.
-    pub g_per_s: f64,
-    /// Speed-up over a radix sort of the whole keys.
-    pub speed_up: f64,
-}
-
-/// ashkiani2017's Table 5.
-pub fn multisplits() -> Result<Vec<Multisplit>> {
-    rows(MULTISPLITS)
-}
-
 fn rows<T: for<'a> Deserialize<'a>>(text: &str) -> Result<Vec<T>> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     reader.deserialize().collect::<Result<_, _>>().context("a table that ships with the program is damaged")
@@ -109,54 +88,6 @@ mod tests {
             }
         }
         assert_eq!((rows.len(), printed.len()), (9, 2));
-    }
-
-    /// Table 3's radix sorts of 2^25 keys and pairs: milliseconds, and G per second.
-    const SORTS: [(&str, [(f64, f64); 2]); 3] = [
-        ("K40c, ECC on", [(25.99, 1.29), (43.70, 0.77)]),
-        ("K40c, ECC off", [(19.41, 1.73), (28.60, 1.17)]),
-        ("GTX 1080", [(9.84, 3.40), (17.59, 1.90)]),
-    ];
-
-    /// All but two speed-ups agree with Table 3's times or rates within the printed precision; and the
-    /// erratum.
-    #[test]
-    fn speed_ups_are_those_of_the_rates() {
-        let rows = multisplits().expect("readable");
-        let apart = |row: &&Multisplit| {
-            let (_, [keys, pairs]) =
-                SORTS.iter().find(|(name, _)| *name == row.platform).expect("a platform");
-            let (milliseconds, rate) = if row.values == "none" { keys } else { pairs };
-            let by_times = row.g_per_s * milliseconds * 1e6 / f64::from(1 << 25);
-            [by_times, row.g_per_s / rate].iter().all(|found| (found - row.speed_up).abs() > 0.051)
-        };
-        let found: Vec<(&str, &str, u64)> =
-            rows.iter().filter(apart).map(|r| (r.platform.as_str(), r.method.as_str(), r.buckets)).collect();
-        assert_eq!(found, [("K40c, ECC on", "DMS", 16), ("K40c, ECC off", "RB-sort", 2)]);
-        assert_eq!(rows.len(), 3 * 2 * (5 + 5 + 8 + 8));
-        let pairs = |buckets| {
-            let is =
-                |r: &&Multisplit| (r.values.as_str(), r.method.as_str(), r.buckets) == ("4B", "DMS", buckets);
-            rows.iter().find(is).expect("a cell").g_per_s
-        };
-        assert_eq!(pairs(8), pairs(16), "as printed for the K40c with ECC");
-    }
-
-    /// Statements of the text about the table (§6.2.1, §6.2.2).
-    #[test]
-    fn the_text_quotes_the_table() {
-        let rows = multisplits().expect("readable");
-        let most = |values: &str| {
-            let own = rows.iter().filter(|row| row.values == values);
-            own.map(|row| row.speed_up).fold(0.0, f64::max)
-        };
-        assert_eq!((most("none"), most("4B")), (9.7, 10.8));
-        let peak = |platform: &str| {
-            let own = rows.iter().filter(|row| row.platform == platform && row.values == "none");
-            own.max_by(|a, b| a.g_per_s.total_cmp(&b.g_per_s)).map(|row| (row.method.as_str(), row.g_per_s))
-        };
-        let peaks = ["K40c, ECC on", "K40c, ECC off", "GTX 1080"].map(peak);
-        assert_eq!(peaks, [Some(("WMS", 12.48)), Some(("WMS", 14.15)), Some(("WMS", 18.93))]);
     }
 
     #[test]

@@ -101,13 +101,9 @@ fn draw(name: &str, runs: &[&Run]) -> Result<Drawn> {
     Ok(drawn)
 }
 
-/// Runs of the figure's own recipes; figure 4 needs two.
+/// Runs of the figure's own recipes.
 fn own_runs(figure: &Figure) -> Vec<Run> {
-    let mut runs: Vec<Run> = figure.recipes.iter().map(|recipe| Run::of(recipe, recipe)).collect();
-    if figure.name == "lavin2020/fig04" {
-        runs.push(Run::of(figure.recipes[0], "again"));
-    }
-    runs
+    figure.recipes.iter().map(|recipe| Run::of(recipe, recipe)).collect()
 }
 
 fn rows(drawn: &Drawn) -> Vec<std::collections::HashMap<String, String>> {
@@ -117,57 +113,41 @@ fn rows(drawn: &Drawn) -> Vec<std::collections::HashMap<String, String>> {
 
 #[test]
 fn each_figure_is_drawn_from_its_own_recipes() {
-    for figure in FIGURES {
+    for figure in FIGURES.iter() {
         let runs = own_runs(figure);
-        let drawn = draw(figure.name, &runs.iter().collect::<Vec<_>>()).expect(figure.name);
+        let drawn = draw(&figure.name, &runs.iter().collect::<Vec<_>>()).expect(&figure.name);
         let paper = format!("{}, ", figure.name.split_once('/').expect("a paper").0);
-        let gpus = ["sengupta2007/fig05", "ashkiani2017/fig06", "ashkiani2017/fig07", "lavin2020/fig05"]
-            .contains(&figure.name);
-        let device = if gpus { "NVIDIA H200" } else { "AMD EPYC 7742" };
         assert!(drawn.document.contains(&paper), "{}", figure.name);
-        for words in [device, "2026-11-20 12:00:00"] {
-            assert_eq!(drawn.document.contains(words), !runs.is_empty(), "{}: {words}", figure.name);
-        }
+        assert_eq!(drawn.document.contains("2026-11-20 12:00:00"), !runs.is_empty(), "{}", figure.name);
+        let device = ["NVIDIA H200", "AMD EPYC 7742"].iter().any(|device| drawn.document.contains(device));
+        assert_eq!(device, !runs.is_empty(), "{}", figure.name);
         let bare = ["sengupta2007/plate1", "ashkiani2017/fig05", "lavin2020/fig07", "lavin2020/fig08"]
-            .contains(&figure.name);
+            .contains(&&*figure.name);
         let bars = figure.extension == "svg" && !bare;
         assert_eq!(drawn.document.contains("bars:"), bars, "{}: a radar has none", figure.name);
         assert!(!drawn.document.contains("NaN") && !drawn.document.contains("inf,"), "{}", figure.name);
         assert!(!rows(&drawn).is_empty(), "{}", figure.name);
-        let again = draw(figure.name, &runs.iter().collect::<Vec<_>>()).expect("again");
+        let again = draw(&figure.name, &runs.iter().collect::<Vec<_>>()).expect("again");
         assert_eq!(drawn.document, again.document, "the same bytes");
     }
 }
 
 #[test]
 fn a_figure_is_found_without_its_paper_where_only_one_has_it() {
-    for figure in FIGURES {
-        let bare = figure.name.split_once('/').expect("a paper").1;
-        let found = find(bare).map(|found| found.name).ok();
-        let ambiguous = ["fig05", "fig06", "fig07"].contains(&bare);
-        assert_eq!(
-            found,
-            (!ambiguous).then_some(figure.name),
-            "two papers or three have a figure 5, 6 and 7"
-        );
+    for (name, found) in
+        [("fig04", Some("lavin2020/fig04")), ("table11", Some("ashkiani2017/table11")), ("fig05", None)]
+    {
+        assert_eq!(find(name).map(|found| &*found.name).ok(), found, "three papers have a figure 5");
     }
     let error = find("fig7").expect_err("no such figure").to_string();
-    assert!(
-        error.contains("accepted: sengupta2007/fig05, sengupta2007/plate1, ashkiani2017/fig05, "),
-        "{error}"
-    );
+    assert!(error.contains("sengupta2007/plate1, sengupta2007/table01, ashkiani2017/fig05, "), "{error}");
 }
 
 #[test]
 fn the_recipes_that_figures_name_are_shipped() {
-    for recipe in FIGURES.iter().flat_map(|figure| figure.recipes) {
+    for recipe in FIGURES.iter().flat_map(|figure| &*figure.recipes) {
         assert!(crate::recipe::shipped::find(recipe).is_some(), "{recipe}");
     }
-    let error = find("lavin2020/fig3").expect_err("no such figure").to_string();
-    assert!(
-        error.contains("accepted: sengupta2007/fig05, sengupta2007/plate1, ashkiani2017/fig05"),
-        "{error}"
-    );
 }
 
 #[test]
@@ -189,13 +169,48 @@ fn what_failed_is_told_and_never_a_point() {
     let case = run.case(wanted);
     run.fail(case.clone());
     let drawn = draw("lavin2020/fig03", &[&run]).expect("a figure");
-    assert!(drawn.document.contains("failed: wrong result: word 17 holds 3, not 4: AMD EPYC 7742"));
+    assert!(drawn.document.contains("failed: cpu: wrong result: word 17 holds 3, not 4"));
     let rows = rows(&drawn);
     let failed: Vec<_> = rows.iter().filter(|row| row["status"] == "failed").collect();
-    assert_eq!(failed.len(), 1);
-    assert_eq!((failed[0]["pattern"].as_str(), failed[0]["y"].as_str()), ("stride 8", ""));
-    assert!(rows.iter().all(|row| row["case"] != case));
+    let [failed] = failed[..] else { panic!("{failed:?}") };
+    let found = ["line", "x", "y", "reason", "case"].map(|column| failed[column].as_str());
+    assert_eq!(found, ["gather, cpu", "8", "", "wrong result: word 17 holds 3, not 4", &*case]);
     assert_eq!(rows.iter().filter(|row| row["status"] == "measured").count(), rows.len() - 1);
+}
+
+/// A figure's cases are found by their identity where another recipe measured them, a run of the figure's own recipe is
+/// drawn with the sizes that the command line chose, and the chart is that of the run's report.
+#[test]
+fn charts_are_drawn_from_whatever_runs_have_their_cases() {
+    let run = splits(&[]);
+    let drawn = draw("ashkiani2017/table05", &[&run]).expect("a table");
+    let [named] = [run.named()];
+    let origin = crate::report::Origin::from(named.side.manifest);
+    let (records, copies) = (run.ledger.records(), run.ledger.references());
+    let data = crate::report::series::charted(run.ledger.plan(), 0, records, Some(copies));
+    let caption = crate::report::captions::caption(&origin, 0, records, copies);
+    assert_eq!(drawn.document, crate::report::svg::render(&data, &caption).expect("a chart"));
+    let small = splits(&[("keys", "1Mi")]);
+    let printed = rows(&drawn).iter().filter(|row| row["status"] == "published").count();
+    let cases = rows(&draw("ashkiani2017/table05", &[&small]).expect("a table")).len();
+    assert_eq!(cases + printed, rows(&drawn).len());
+    let stages = rows(&draw("ashkiani2017/table04", &[&run]).expect("its cases"));
+    let measured = stages.iter().filter(|row| row["run"] == "run" && row["status"] == "measured").count();
+    assert_eq!((measured, stages.len() - measured), (2 * 3 * 5, 2 * 3 * 3), "ours, and the paper's three");
+    assert!(draw("ashkiani2017/table04", &[&small]).is_err(), "of other sizes");
+}
+
+#[test]
+fn several_runs_are_lines_each() {
+    let [a, b] = ["a", "b"].map(|name| Run::of("lavin2020/fig05-gpu-stride", name));
+    let drawn = draw("lavin2020/fig05", &[&a, &b]).expect("a figure");
+    for words in [">\nA, gather\n<", ">\nB, scatter\n<", "A: a · ", "B: b · "] {
+        assert!(drawn.document.contains(words), "{words}");
+    }
+    assert!(!drawn.document.contains("baseline"));
+    let rows = rows(&drawn);
+    assert_eq!(rows.len(), 2 * 2 * 8);
+    assert!(rows.iter().all(|row| row["line"].to_lowercase().starts_with(&row["run"])));
 }
 
 #[test]
@@ -206,7 +221,6 @@ fn runs_without_the_cases_are_answered_with_the_recipe() {
         ("lavin2020/fig06", "scatterlab run lavin2020/fig06-simd"),
         ("lavin2020/fig07", "scatterlab run lavin2020/app-patterns lavin2020/fig09-references"),
         ("lavin2020/table04", "scatterlab run lavin2020/app-patterns lavin2020/fig09-references"),
-        ("lavin2020/fig04", "it takes two runs"),
     ] {
         let error = draw(name, &[&strides]).expect_err(name).to_string();
         assert!(error.starts_with(name) && error.contains(expected), "{error}");
@@ -214,36 +228,6 @@ fn runs_without_the_cases_are_answered_with_the_recipe() {
     let patterns = Run::of("lavin2020/app-patterns", "patterns");
     let error = draw("lavin2020/fig07", &[&patterns]).expect_err("no stride 1").to_string();
     assert!(error.contains("no baseline: stride-1 gather: n/a: not in these runs"), "{error}");
-}
-
-/// All five lines in one panel, and their ratios at 2^20 elements.
-#[test]
-fn the_five_scans_are_one_picture_with_their_ratios() {
-    let run = Run::of("sengupta2007/fig05", "run");
-    let drawn = draw("sengupta2007/fig05", &[&run]).expect("a figure");
-    let found = rows(&drawn);
-    let time = |line: &str, elements: f64| {
-        let mut of = found.iter().filter(|row| row["pattern"] == line);
-        let row = of.find(|row| row["x"].parse() == Ok(elements)).expect("measured");
-        assert_eq!((row["unit"].as_str(), row["panel"].as_str()), ("s", "NVIDIA H200"));
-        row["y"].parse::<f64>().expect("a number")
-    };
-    for (line, largest) in [
-        ("scan", 30),
-        ("fast scan", 30),
-        ("backward scan", 30),
-        ("segmented scan", 29),
-        ("backward segmented scan", 29),
-    ] {
-        assert!(time(line, 1024.0) < time(line, f64::from(1 << largest)));
-        assert!(drawn.document.contains(&format!(">\n{line}\n<")), "{line}");
-    }
-    assert_eq!(found.len(), 3 * 21 + 2 * 20);
-    let at = f64::from(1 << 20);
-    let ratio = time("segmented scan", at) / time("scan", at);
-    let words = format!("segmented scan over scan {ratio:.2} (the paper: 3.3)");
-    assert!(drawn.document.contains(&words), "{words}");
-    assert!(drawn.document.contains("(the paper: 1.64)") && drawn.document.contains("GeForce 8800 GTX"));
 }
 
 /// A run of every method and of the sorts, in which the sort of whole keys takes five times as long.
@@ -260,10 +244,9 @@ fn splits(overrides: &[(&str, &str)]) -> Run {
     run
 }
 
-/// Seconds of the case with this identity.
-fn median(run: &Run, id: &str) -> f64 {
-    let record = run.ledger.records().iter().find(|record| record.case.id == id).expect("the case");
-    record.statistics.as_ref().expect("measured").median
+/// The record of the case with this identity.
+fn record<'a>(run: &'a Run, id: &str) -> &'a Record {
+    run.ledger.records().iter().find(|record| record.case.id == id).expect("the case")
 }
 
 #[test]
@@ -272,87 +255,51 @@ fn speed_ups_are_the_sorts_times_over_the_methods() {
     let drawn = draw("ashkiani2017/fig07", &[&run]).expect("a figure");
     let found = rows(&drawn);
     let of = |status: &str| found.iter().filter(|row| row["status"] == status).collect::<Vec<_>>();
+    let median = |record: &Record| record.statistics.as_ref().expect("measured").median;
     for row in of("measured") {
-        let ratio = median(&run, &row["baseline"]) / median(&run, &row["case"]);
-        let y: f64 = row["y"].parse().expect("a number");
-        assert!((y / ratio - 1.0).abs() < 1e-12, "{row:?}");
-        let [sort, own] = ["baseline", "case"].map(|column| {
-            let record =
-                run.ledger.records().iter().find(|record| record.case.id == row[column]).expect("a case");
-            (record.case.backend(), record.case.params.text("values"), record.case.params.int("buckets"))
-        });
-        assert_eq!((sort.0, sort.1, sort.2), ("peer:cub-sort", own.1, own.2), "of the same keys");
-        assert_eq!(row["unit"], "of the sort");
+        let own = record(&run, &row["case"]);
+        let params = |key| (own.case.params.get(key).cloned(), key);
+        let same = |case: &Case| {
+            ["buckets", "values"].map(params).iter().all(|(v, k)| case.params.get(k) == v.as_ref())
+        };
+        let sort = run.case(|case| case.backend() == "peer:cub-sort" && same(case));
+        let ratio = median(record(&run, &sort)) / median(own);
+        assert!((row["y"].parse::<f64>().expect("a number") / ratio - 1.0).abs() < 1e-12, "{row:?}");
+        assert_eq!(row["quantity"], "Throughput: ratio to cub-sort");
     }
-    // Six methods and one sort, for keys and pairs, with 2 to 256 buckets.
-    assert_eq!(of("measured").len(), 7 * 2 * 8);
+    assert_eq!(of("measured").len(), 5 * 2 * 8, "five methods, keys and pairs, 2 to 256 buckets");
     let published = of("published");
     assert_eq!(published.len(), 2 * (5 + 5 + 8 + 8));
-    let wms = published.iter().find(|row| row["pattern"] == "WMS" && row["panel"] == "NVIDIA H200, keys");
+    let wms = published.iter().find(|row| row["line"] == "wms, cuda" && row["panel"] == "values = none");
     let wms = wms.expect("the first of them");
-    assert_eq!((wms["x"].as_str(), wms["y"].as_str(), wms["run"].as_str()), ("2", "5.6", ""));
-    assert_eq!(wms["platform"], "GTX 1080 (ashkiani2017, table 5)");
-    for words in
-        ["DMS, GTX 1080 in the paper", "fused", "1: the radix sort", "NVIDIA H200, pairs", "at best "]
-    {
-        assert!(drawn.document.contains(words), "{words}");
-    }
+    // Printed as 5.6.
+    assert_eq!(
+        (&wms["x"], &wms["y"][..4], &*wms["reason"]),
+        (&"2".to_owned(), "5.55", "GTX 1080 (ashkiani2017)")
+    );
+    assert!(drawn.document.contains("GTX 1080 (ashkiani2017), not measured here"));
 }
 
 #[test]
 fn times_stand_beside_the_papers_of_as_many_keys() {
-    let run = splits(&[]);
-    let drawn = draw("ashkiani2017/fig06", &[&run]).expect("a figure");
+    let drawn = draw("ashkiani2017/fig06", &[&splits(&[])]).expect("a figure");
     let found = rows(&drawn);
-    for row in found.iter().filter(|row| row["status"] == "measured") {
-        assert_eq!((row["y"].parse().ok(), row["unit"].as_str()), (Some(median(&run, &row["case"])), "s"));
-    }
-    let bms = found.iter().find(|row| {
-        (row["status"].as_str(), row["pattern"].as_str(), row["x"].as_str()) == ("published", "BMS", "32")
-    });
-    let y: f64 = bms.expect("the paper's")["y"].parse().expect("a number");
+    let published = found.iter().filter(|row| row["status"] == "published");
+    let bms =
+        published.clone().find(|row| row["line"] == "bms, cuda" && row["x"] == "32").expect("the paper's");
     // 2.02 ms in Table 4 of the paper.
-    assert!((y - 2.02e-3).abs() < 5e-6, "{y}");
-    assert_eq!(found.len(), 8 * 2 * 8 + 52);
-    let few = splits(&[("keys", "1Mi")]);
-    let drawn = draw("ashkiani2017/fig06", &[&few]).expect("a figure");
-    assert!(
-        rows(&drawn).iter().all(|row| row["status"] == "measured"),
-        "nobody knows the paper's times of 2^20"
-    );
-    assert!(drawn.document.contains("1,048,576 uniform keys"));
-}
-
-/// Other bucket functions, distributions or subproblems than the paper's.
-#[test]
-fn only_the_papers_splits_are_lines() {
-    let run = splits(&[]);
-    let named = [run.named()];
-    let platforms = platform::separate(&named);
-    let gpu = platforms.iter().find(|p| p.backend() == "cuda").expect("the GPU");
-    let text = |word: &str| Value::Text(word.to_owned());
-    let is = |record: &Record| splits::Split::of(record).map(|split| split.line);
-    let bms = gpu.records.iter().map(|(_, record)| *record).find(|r| is(r) == Some(splits::Line::Bms));
-    let bms = bms.expect("a block's");
-    for (key, value) in [
-        ("by", text("identity")),
-        ("distribution", text("binomial")),
-        ("method.bms.warps", Value::Int(2)),
-        ("method.bms.tiles", Value::Int(4)),
-        (Cache::KEY, text("cold")),
-        ("backend.cuda.fetch", Value::Int(128)),
-    ] {
-        assert_eq!(is(&with(bms, key, value.clone())), None, "{key}: {value}");
-    }
-    assert_eq!(is(&with(bms, "method.bms.warps", Value::Int(4))), Some(splits::Line::Bms), "as they became");
+    assert_eq!((bms["y"].as_str(), published.count()), ("0.0020165", 2 * (5 + 5 + 8 + 8 + 8)));
+    let few = draw("ashkiani2017/table05", &[&splits(&[("keys", "1Mi")])]).expect("a table");
+    let measured = rows(&few).iter().all(|row| row["status"] != "published");
+    assert!(measured, "nobody knows the paper's times of 2^20");
 }
 
 #[test]
 fn without_the_sort_there_is_no_speed_up() {
     let mut run = splits(&[("peers", "cub-radix-sort")]);
     let error = draw("ashkiani2017/fig07", &[&run]).expect_err("no baseline").to_string();
-    assert!(error.contains("no baseline: CUB radix sort, whole keys: n/a: not in these runs"), "{error}");
-    assert!(error.ends_with("scatterlab run ashkiani2017/table05-speedups"), "{error}");
+    assert!(error.contains("there is no result (no baseline: cuda (80 cases))"), "{error}");
+    assert!(error.ends_with("scatterlab run ashkiani2017/fig07-speedups"), "{error}");
     run = splits(&[]);
     let is = |case: &Case| {
         let sort = case.peer().is_some_and(|peer| peer.name == "cub-sort");
@@ -361,13 +308,10 @@ fn without_the_sort_there_is_no_speed_up() {
     let case = run.case(is);
     run.fail(case);
     let drawn = draw("ashkiani2017/fig07", &[&run]).expect("the others");
-    let lacking: Vec<String> = rows(&drawn)
-        .iter()
-        .filter(|row| row["status"] == "no baseline")
-        .map(|row| row["x"].clone())
-        .collect();
-    assert_eq!(lacking, vec!["8"; 7]);
-    assert!(drawn.document.contains("NVIDIA H200: keys DMS, "), "{}", drawn.document);
+    let rows = rows(&drawn);
+    let lacking: Vec<&String> =
+        rows.iter().filter(|row| row["status"] == "no baseline").map(|row| &row["x"]).collect();
+    assert_eq!(lacking, vec!["8"; 5]);
 }
 
 /// The values of radars are fractions of the stride-1 case of the same platform.
@@ -392,16 +336,6 @@ fn runs_of_a_machine_complete_each_other() {
     assert!(draw("lavin2020/fig07", &[&patterns, &elsewhere]).is_err(), "another machine's stride 1");
 }
 
-/// Two runs of the same recipe are two platforms, distinguished by their runs.
-#[test]
-fn a_repeated_run_is_a_platform_of_its_own() {
-    let [a, b] = ["a", "b"].map(|name| Run::of("lavin2020/fig03-cpu-stride", name));
-    let document = draw("lavin2020/fig03", &[&a, &b]).expect("a figure").document;
-    for label in ["AMD EPYC 7742, 1 thread, a", "AMD EPYC 7742, 2 threads, b"] {
-        assert!(document.contains(&format!(">\n{label}\n<")), "{label}");
-    }
-}
-
 #[test]
 fn each_gpu_is_a_platform_of_its_own() {
     let mut run = Run::of("lavin2020/fig05-gpu-stride", "two");
@@ -415,8 +349,6 @@ fn each_gpu_is_a_platform_of_its_own() {
         platform::separate(&named).into_iter().map(|p| p.label).collect::<Vec<_>>()
     };
     assert_eq!(labels(&run), ["NVIDIA H200, device 0", "NVIDIA H200, device 1"]);
-    let document = draw("lavin2020/fig05", &[&run]).expect("a figure").document;
-    assert!(document.contains("NVIDIA H200, device 1"), "{document}");
     run.manifest.devices[3].name = "NVIDIA L4".to_owned();
     assert_eq!(labels(&run), ["NVIDIA H200", "NVIDIA L4"]);
 }
@@ -439,18 +371,16 @@ fn from_three_platforms_on_they_are_the_spokes() {
 }
 
 #[test]
-fn figure_4_says_what_its_runs_know_of_the_prefetchers() {
+fn runs_between_which_the_prefetchers_were_switched_say_so() {
     let state = |state: &str| {
         let facts = vec![(PREFETCHERS.to_owned(), state.to_owned())];
         Run::on("lavin2020/fig04-prefetch", "run", Environment { facts, ..environment() })
     };
     let known = draw("lavin2020/fig04", &[&state("on"), &state("off")]).expect("a figure").document;
-    assert!(known.contains("with the prefetchers on and off"));
-    assert!(known.contains("A, prefetchers on: AMD") && known.contains("B, prefetchers off: AMD"));
+    assert!(known.contains(" · prefetchers on\n<") && known.contains(" · prefetchers off\n<"), "{known}");
     let unknown = state("n/a: AuthenticAMD has no MSR 0x1a4");
     let document = draw("lavin2020/fig04", &[&unknown, &unknown]).expect("a figure").document;
-    assert!(document.contains("in two runs, the state of whose prefetchers is not known"));
-    assert!(document.contains("Prefetchers in B, run: n/a: AuthenticAMD has no MSR 0x1a4"), "{document}");
+    assert!(!document.contains(" · prefetchers"), "{document}");
 }
 
 #[test]

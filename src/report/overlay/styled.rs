@@ -43,6 +43,11 @@ pub(super) fn styled(mut data: ChartData, runs: usize, backends: &[(String, Stri
     data.lines_per_run = Some(lines.len());
     for panel in &mut data.panels {
         panel.lines.iter_mut().for_each(|line| line.style = styles[line.style]);
+        // The printed values are the same beside each run.
+        panel.published.retain_mut(|line| {
+            line.of = styles[line.of];
+            line.of < lines.len()
+        });
         panel.references.iter_mut().for_each(|reference| reference.style = styles[reference.style]);
     }
     data

@@ -7,11 +7,13 @@ use super::doubt::Doubt;
 use super::guide::{Ceilings, Wanted};
 use super::note::{self, Note, NoteKind};
 use super::predicted::models;
+use super::published::{self, PublishedPoint};
 use super::roofline::intensity;
 use super::{
     Absent, ChartData, Copies, Line, MeasuredValue, ModelKey, Panel, Point, Predicted, Reference, XAxis,
     YAxis,
 };
+use crate::case::peers::{self, of_backend};
 use crate::case::{Case, Value};
 use crate::model::Profiles;
 use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale, leads};
@@ -51,7 +53,13 @@ pub fn roofline(
     let Some(wanted) = plan.experiments.get(experiment) else {
         return empty();
     };
-    let chart = Chart { y: Quantity::Throughput, relative_to: None, ceiling: None, ..wanted.chart.clone() };
+    let chart = Chart {
+        y: Quantity::Throughput,
+        relative_to: None,
+        ceiling: None,
+        overlay: None,
+        ..wanted.chart.clone()
+    };
     let wanted = Experiment { chart, ..wanted.clone() };
     build(plan, (&wanted, experiment), records, Some((Wanted::Roofs(profiles), copies)), true)
 }
@@ -87,6 +95,7 @@ fn build(
             labels: Vec::new(),
             panels: Vec::new(),
             models,
+            published: None,
             notes: Vec::new(),
             bars: BarKinds::of(wanted.chart.bars, own().filter_map(|(_, r)| r.statistics.as_ref())),
             noise: noise(own().map(|(_, r)| r)),
@@ -119,6 +128,7 @@ fn empty() -> ChartData {
         lines_per_run: None,
         panels,
         models,
+        published: None,
         notes,
         bars: BarKinds::All(Bars::Range),
         noise: Vec::new(),
@@ -202,11 +212,16 @@ fn y_axis(experiment: &Experiment) -> YAxis {
         Quantity::Throughput => Unit::ElementsPerSecond,
         Quantity::Flops => Unit::OperationsPerSecond,
     };
-    let baseline = |(key, value): &(String, Value)| {
-        format!("{} {}", names::name(experiment, key), names::value(value, false))
+    let baseline = |(key, value): &(String, Value)| match value {
+        Value::Text(word) if of_backend(word).is_some() => peers::name(word).to_owned(),
+        _ => format!("{} {}", names::name(experiment, key), names::value(value, false)),
     };
     let relative_to = experiment.chart.relative_to.as_ref().map(baseline);
-    let unit = if relative_to.is_some() { Unit::Percent } else { absolute };
+    let unit = match (&relative_to, experiment.chart.ratio) {
+        (None, _) => absolute,
+        (Some(_), false) => Unit::Percent,
+        (Some(_), true) => Unit::Number,
+    };
     YAxis { quantity, relative_to, unit, named: None, spacing: None }
 }
 
@@ -234,6 +249,10 @@ impl Builder<'_> {
             self.line(panel, &label, style);
         }
         self.predict(panel, style, x.as_ref().map(|(x, _)| *x), at, record);
+        if let (Some((x, _)), Some(y)) = (&x, self.published(record)) {
+            self.data.panels[panel].publish(style, PublishedPoint { x: *x, y });
+            self.data.published = self.experiment.chart.overlay.as_ref().map(published::source);
+        }
         let value = match note::own(record) {
             None => self.measured(at, record),
             Some(own) => {
@@ -266,17 +285,33 @@ impl Builder<'_> {
 
     /// A prediction in the unit of y; a change is relative to the model's own prediction of the baseline.
     fn predicted(&self, record: &Record, model: &str, seconds: f64) -> Option<f64> {
+        self.converted(record, seconds, |base| Some(base.prediction(model)?.seconds))
+    }
+
+    /// What the paper prints of a case, in the unit of y; a change is relative to what it prints of the baseline.
+    fn published(&self, record: &Record) -> Option<f64> {
+        let seconds = |record: &Record| published::seconds(&self.experiment.chart, &record.case);
+        self.converted(record, seconds(record)?, seconds)
+    }
+
+    /// A time of a case in the unit of y. `of` gives the time of the baseline.
+    fn converted(&self, record: &Record, seconds: f64, of: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
         let quantity = self.experiment.chart.y;
         let y = record.quantity_at(quantity, seconds)?;
         let y = match &self.baseline {
             None => y,
             Some(baseline) => {
                 let base = baseline.record(&record.case)?;
-                let base = base.quantity_at(quantity, base.prediction(model)?.seconds)?;
-                (y / base - 1.0) * 100.0
+                self.against(y, base.quantity_at(quantity, of(base)?)?)
             }
         };
         y.is_finite().then_some(y)
+    }
+
+    /// The change of a value against that of its baseline, or the ratio to it.
+    fn against(&self, value: f64, base: f64) -> f64 {
+        let ratio = value / base;
+        if self.experiment.chart.ratio { ratio } else { (ratio - 1.0) * 100.0 }
     }
 
     /// Adds a mark for a case without a value, unless it may still be measured.
@@ -389,7 +424,7 @@ impl Builder<'_> {
         let [y, one, other] = match &self.baseline {
             None => values,
             Some(baseline) => match baseline.quantity(&record.case, quantity) {
-                Some(base) => values.map(|v| (v / base - 1.0) * 100.0),
+                Some(base) => values.map(|v| self.against(v, base)),
                 None => {
                     self.note((NoteKind::NoBaseline, String::new()), case, record);
                     return None;
@@ -405,7 +440,7 @@ impl Builder<'_> {
         let shown = bars::of_case(self.experiment.chart.bars, statistics);
         let bar = bars::ends(shown, statistics).and_then(|[low, high]| Some([at(low)?, at(high)?]));
         let base = self.baseline.as_ref().and_then(|baseline| baseline.quantity(&record.case, quantity));
-        let bar = bar.map(|ends| ends.map(|v| base.map_or(v, |base| (v / base - 1.0) * 100.0)));
+        let bar = bar.map(|ends| ends.map(|v| base.map_or(v, |base| self.against(v, base))));
         let bar = bar.map(|[a, b]| [a.min(b), a.max(b)]).filter(|bar| bar.iter().all(|v| v.is_finite()));
         let certified = matches!(record.verdict, Some(crate::case::Verdict::Certified { .. }));
         if !certified {
@@ -429,6 +464,9 @@ impl Builder<'_> {
         for line in self.data.panels.iter_mut().flat_map(|p| &mut p.models) {
             line.style = first + line.rank;
             line.points.sort_by(|a, b| a.x.partial_cmp(&b.x).unwrap_or(std::cmp::Ordering::Equal));
+        }
+        for line in self.data.panels.iter_mut().flat_map(|p| &mut p.published) {
+            line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
         }
         for line in self.data.panels.iter_mut().flat_map(|p| &mut p.lines) {
             line.points.sort_by(|a, b| a.x.total_cmp(&b.x));

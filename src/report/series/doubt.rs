@@ -39,6 +39,11 @@ impl Doubt {
     pub fn any(self) -> bool {
         self != Doubt::default()
     }
+
+    /// Its kinds: `doubtful, throttled`.
+    pub fn words(self) -> String {
+        KINDS.iter().filter(|(_, _, has)| has(self)).map(|(word, _, _)| *word).collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl ChartData {

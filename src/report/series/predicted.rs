@@ -169,7 +169,7 @@ impl ChartData {
             found.y.is_finite().then_some(found)
         };
         for panel in &mut data.panels {
-            (panel.guides, panel.models) = (Vec::new(), Vec::new());
+            (panel.guides, panel.models, panel.published) = (Vec::new(), Vec::new(), Vec::new());
             for line in &mut panel.lines {
                 line.points = line
                     .points
@@ -179,7 +179,7 @@ impl ChartData {
             }
             panel.references.clear();
         }
-        (data.models, data.notes, data.residual) = (Vec::new(), Vec::new(), true);
+        (data.models, data.published, data.notes, data.residual) = (Vec::new(), None, Vec::new(), true);
         (!data.is_empty()).then_some(data)
     }
 }

@@ -19,7 +19,18 @@ pub fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
 pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
     let lines = lines.iter().map(|s| s.to_string()).collect();
     let (x, y, panels) = (x.to_owned(), Quantity::Bandwidth, vec![]);
-    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None, models: None, bars: None };
+    let chart = Chart {
+        x,
+        y,
+        lines,
+        panels,
+        relative_to: None,
+        ratio: false,
+        ceiling: None,
+        models: None,
+        bars: None,
+        overlay: None,
+    };
     let experiment = Experiment {
         title: "A sweep".to_owned(),
         slug: "a-sweep".to_owned(),

@@ -223,7 +223,14 @@ fn legend_entries(data: &ChartData) -> Vec<Entry> {
         look: Look::plain(),
         certified: true,
     };
-    measured.chain(guides.map(guide)).chain(models.map(model)).chain(doubts.map(doubt)).collect()
+    let published = data.published.iter().map(|source| Entry {
+        label: format!("{source}, not measured here"),
+        sample: Sample::Marker,
+        look: Look::plain(),
+        certified: false,
+    });
+    let measured = measured.chain(guides.map(guide)).chain(models.map(model)).chain(published);
+    measured.chain(doubts.map(doubt)).collect()
 }
 
 /// The title of a measured axis, which mentions a log scale.

@@ -22,6 +22,24 @@ pub fn render(data: &ChartData, caption: &Caption) -> Result<String> {
     paint::svg(&layout::scene(data, caption))
 }
 
+/// Draws charts with their captions, one below the other. A single one is drawn as by [`render`].
+pub fn render_all(charts: &[(ChartData, Caption)]) -> Result<String> {
+    if let [(data, caption)] = charts {
+        return render(data, caption);
+    }
+    let (mut inner, mut width, mut height) = (String::new(), 0.0_f64, 0.0);
+    for (data, caption) in charts {
+        let scene = layout::scene(data, caption);
+        let chart = paint::svg(&scene)?;
+        inner += &chart.replacen("<svg ", &format!("<svg y=\"{height}\" "), 1);
+        (width, height) = (width.max(scene.width.ceil()), height + scene.height.ceil());
+    }
+    Ok(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\">{inner}</svg>"
+    ))
+}
+
 /// Margins of the page that a chart in print does not need, pixels: left, top, right, bottom.
 const CUT: [f64; 4] = [page::MARGIN - 3.0, page::MARGIN - 3.0, 4.0, 20.0];
 

@@ -6,13 +6,17 @@ use super::scene::{Anchor, BAND, Color, FRAME, GREY, GRID, INK, Scene, Shape, Te
 use super::style::Look;
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{ChartData, Guide, Line, MeasuredValue, ModelLine, Panel};
+use crate::report::series::{
+    ChartData, Guide, Line, MeasuredValue, ModelLine, Panel, PublishedLine, PublishedPoint,
+};
 
 /// With more names than this, categories are rows instead of columns.
 const MOST_COLUMNS: usize = 8;
 /// The share of a category's band over which the points of its lines are spread.
 const SPREAD: f64 = 0.7;
 
+/// The dash between printed values.
+const PUBLISHED: (i32, i32) = (3, 3);
 /// Pixels between the points of one run and those of the next.
 const ASIDE: f64 = 7.0;
 /// Length in pixels of the arrowhead of a bar that leaves the axis.
@@ -30,7 +34,8 @@ pub struct View {
     pub y: AxisScale,
     /// Whether names run down the left side, with the measured axis along the bottom.
     pub horizontal: bool,
-    relative: bool,
+    /// The y of the baseline, if y is relative to one.
+    level: Option<f64>,
     /// Styles with points, for spreading them within a category.
     present: Vec<usize>,
     lines_per_run: Option<usize>,
@@ -61,8 +66,8 @@ impl View {
         let mut present: Vec<usize> = lines.map(|l| l.style).collect();
         present.sort_unstable();
         present.dedup();
-        let (relative, lines_per_run) = (data.y.relative_to.is_some(), data.lines_per_run);
-        View { x, y: data.y_scale(), horizontal, relative, present, lines_per_run }
+        let (level, lines_per_run) = (data.y.level(), data.lines_per_run);
+        View { x, y: data.y_scale(), horizontal, level, present, lines_per_run }
     }
 
     pub fn vertical_ticks(&self, height: f64) -> Vec<(f64, String)> {
@@ -109,8 +114,8 @@ impl View {
         let corners = [(frame.left, frame.top), (right, frame.top), (right, bottom), (frame.left, bottom)];
         let points = [&corners[..], &corners[..1]].concat();
         scene.push(Shape::Path { points, color: FRAME, width: 1, dash: None });
-        if self.relative {
-            self.draw_level(scene, frame, 0.0, INK, None);
+        if let Some(level) = self.level {
+            self.draw_level(scene, frame, level, INK, None);
         }
         panel.guides.iter().for_each(|guide| self.draw_guide(scene, guide, frame));
         panel.models.iter().for_each(|line| self.draw_model(scene, line, frame));
@@ -118,7 +123,25 @@ impl View {
             let look = self.look(reference.style);
             self.draw_level(scene, frame, reference.value.y, look.color, look.reference);
         }
+        panel.published.iter().for_each(|line| self.draw_published(scene, line, frame));
         panel.lines.iter().for_each(|line| self.draw_line(scene, line, frame));
+    }
+
+    /// Draws printed values as small hollow markers, joined by a thin dashed line where x is an order.
+    fn draw_published(&self, scene: &mut Scene, line: &PublishedLine, frame: &Frame) {
+        let look = self.look(line.of);
+        let shift = self.shift(line.of, frame);
+        let spot = |point: &PublishedPoint| {
+            let x = (self.x.position(point.x)? + shift).clamp(0.0, 1.0);
+            Some(self.pixel(frame, x, self.y.position(point.y)?))
+        };
+        let spots: Vec<(f64, f64)> = line.points.iter().filter_map(spot).collect();
+        if self.x.spacing != Spacing::Category {
+            push_line(&mut spots.clone(), &mut |points| {
+                scene.push(Shape::Path { points, color: look.color, width: 1, dash: Some(PUBLISHED) });
+            });
+        }
+        scene.shapes.extend(spots.into_iter().map(|at| look.marker(at, 3.0, false)));
     }
 
     /// Shades every other row of names to guide the eye.

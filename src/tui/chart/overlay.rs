@@ -96,8 +96,8 @@ impl Overlay {
 /// Difference of `value` from `base`; `None` if it is not finite.
 pub fn per_cent(data: &ChartData, value: f64, base: f64) -> Option<f64> {
     let difference = match data.y.relative_to {
-        Some(_) => value - base,
-        None => (value / base - 1.0) * 100.0,
+        Some(_) if !data.y.is_ratio() => value - base,
+        _ => (value / base - 1.0) * 100.0,
     };
     difference.is_finite().then_some(difference)
 }

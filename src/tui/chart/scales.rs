@@ -4,7 +4,7 @@ use super::overlay::Overlay;
 use super::{Bars, Look};
 use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{ChartData, MeasuredValue, Panel, within_reach};
+use crate::report::series::{ChartData, MeasuredValue, Panel, PublishedLine, within_reach};
 
 /// The whole axes, and their visible parts.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ impl Scales {
         let chosen = look.y.filter(|s| y_allows(data, &points, *s).is_ok());
         let spacing = chosen.or(data.y.spacing).unwrap_or_else(|| data.y_spacing(&points));
         let ends = values(data, look, overlay).into_iter().filter_map(|value| bars.ends(&value)).flatten();
+        let printed = data.panels.iter().flat_map(|panel| &panel.published);
+        points.extend(printed.filter(|line| look.shows(line.of)).flat_map(PublishedLine::values));
         let values = within_reach(&points, ends, spacing);
         let values = data.with_guides(values, |style| look.shows(style));
         let whole_y = AxisScale::measured_as(&values, spacing, data.y.unit);

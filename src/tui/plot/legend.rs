@@ -59,6 +59,11 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     entries.extend(guides.map(|g| sign(plot, g.style, plot.theme.guide(), &g.words())));
     let models = plot.data.models.iter().enumerate();
     entries.extend(models.map(|(rank, key)| sign(plot, key.style, plot.theme.model(rank), &key.words())));
+    entries.extend(plot.data.published.iter().map(|source| Entry {
+        text: format!("{} {source}", plot.theme.published()),
+        style: plot.theme.dim(),
+        marker: None,
+    }));
     entries.extend(doubtful(plot));
     if let Some(overlay) = plot.overlay {
         let text = format!("{} baseline: {}", plot.theme.behind(), overlay.name);

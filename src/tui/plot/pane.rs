@@ -51,6 +51,7 @@ pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rec
     let lines = || shown.lines.iter().filter(|l| plot.look.shows(l.style));
     lines().for_each(|l| line(plot, l, frame, buffer));
     lines().for_each(|l| bars(plot, l, frame, buffer));
+    published(plot, shown, frame, buffer);
     behind(plot, panel, frame, buffer);
     lines().for_each(|l| markers(plot, l, frame, buffer));
     foot(plot, shown, frame, buffer);
@@ -152,6 +153,17 @@ pub fn dashes(plot: &Plot, row: u16, style: Style, frame: &Frame, buffer: &mut B
     let dash = plot.theme.symbol("╌", "-");
     for x in (frame.area.left()..frame.area.right()).step_by(2) {
         buffer[(x, row)].set_symbol(dash).set_style(style);
+    }
+}
+
+/// Draws the values that a paper prints, hollow and in the colours of their lines.
+fn published(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
+    for line in panel.published.iter().filter(|line| plot.look.shows(line.of)) {
+        for point in &line.points {
+            if let (Some(x), Some(y)) = (column(plot, Some(point.x), line.of, frame), frame.row(point.y)) {
+                buffer[(x, y)].set_symbol(plot.theme.published()).set_style(plot.theme.series(line.of));
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::engine::protocol::{Event, RoundResult};
 use crate::recipe::plan::Plan;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{Guide, Line, MeasuredValue, series};
+use crate::report::series::{Guide, Line, MeasuredValue, PublishedLine, PublishedPoint, series};
 use crate::run::Ledger;
 use crate::tui::tests::{fixture, script};
 use crate::tui::theme::Theme;
@@ -98,6 +98,21 @@ fn equal_ratios_are_equal_distances() {
     let ticks = columns(&cells(&buffer, "┴"));
     let gaps: Vec<u16> = ticks.windows(2).map(|w| w[1] - w[0]).collect();
     assert!(gaps.iter().all(|g| g.abs_diff(gaps[0]) <= 1), "{gaps:?}");
+}
+
+#[test]
+fn what_a_paper_prints_is_hollow_and_named() {
+    let mut data = chart(&ledger(fixture::passes(), &CPU));
+    let line = &data.panels[0].lines[0];
+    let points = line.points.iter().map(|p| PublishedPoint { x: p.x, y: p.value.y * 3.0 });
+    let line = PublishedLine { of: line.style, points: points.collect() };
+    data.panels[0].published.push(line);
+    data.published = Some("G80 (he2007)".to_owned());
+    let buffer = drawn(&data, usize::MAX, PLAIN, Rect::new(0, 0, 100, 24));
+    assert_eq!((cells(&buffer, "◌").len(), cells(&buffer, "●").len()), (7, 7));
+    assert_eq!(columns(&cells(&buffer, "◌")), columns(&cells(&buffer, "●")));
+    let legend: String = (0..100).map(|x| buffer[(x, 1)].symbol()).collect();
+    assert!(legend.contains("◌ G80 (he2007)"), "{legend}");
 }
 
 #[test]

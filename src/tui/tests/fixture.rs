@@ -92,9 +92,11 @@ impl Sweep<'_> {
                 lines: keys(self.lines),
                 panels: keys(self.panels),
                 relative_to: None,
+                ratio: false,
                 ceiling: None,
                 models: None,
                 bars: None,
+                overlay: None,
             },
             measure: Measure::fixed(self.rounds, 5),
         }

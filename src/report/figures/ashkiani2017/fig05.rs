@@ -3,6 +3,8 @@
 
 mod draw;
 
+use std::borrow::Cow;
+
 use anyhow::Result;
 
 use crate::case::{Params, Value};
@@ -10,7 +12,7 @@ use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::arrangement::{Stored, orders, runs};
 use crate::report::cell::Cell;
 use crate::report::figures::mark::csv;
-use crate::report::figures::{Drawn, Figure};
+use crate::report::figures::{Draw, Drawn, Figure};
 use crate::report::format::Table;
 use crate::report::svg::{Caption, paint};
 use crate::report::verdicts::NamedRun;
@@ -27,12 +29,12 @@ const BUCKETS: [u64; 3] = [2, 8, 32];
 const SEED: u64 = 1;
 
 pub const FIGURE: Figure = Figure {
-    name: NAME,
-    about: "which buckets 256 keys belong to before and after DMS, WMS and BMS reorder them",
-    recipes: &[],
+    name: Cow::Borrowed(NAME),
+    about: Cow::Borrowed("which buckets 256 keys belong to before and after DMS, WMS and BMS reorder them"),
+    recipes: Cow::Borrowed(&[]),
     extension: "svg",
     pictures: false,
-    draw,
+    draw: Draw::Own(draw),
 };
 
 /// The rows drawn for one number of buckets.

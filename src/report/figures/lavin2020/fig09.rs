@@ -1,17 +1,19 @@
 //! Figure 9: bandwidth-bandwidth plots of selected patterns (§5.4.3). Drawn from `lavin2020/app-patterns` and
 //! `lavin2020/fig09-references`.
 
+use std::borrow::Cow;
+
 use anyhow::Result;
 
 use super::radars::RECIPES;
+use super::{SIDES, title};
 use crate::inputs::applications::{self, Use};
 use crate::report::figures::caption::caption;
 use crate::report::figures::lookup::{Missing, Subject};
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, joined};
 use crate::report::figures::rating::{self, Dot, Plot};
-use crate::report::figures::sweep::{SIDES, title};
-use crate::report::figures::{Drawn, Figure, lettered, some_point};
+use crate::report::figures::{Draw, Drawn, Figure, lettered, some_point};
 use crate::report::svg::{POINTS, paint};
 use crate::report::verdicts::NamedRun;
 
@@ -23,12 +25,12 @@ const CLAIM: &str = "lavin2020, figure 9: PENNANT-G12 runs at about 1/16 of the 
 const APPLICATIONS: [&str; 3] = ["PENNANT-G12", "LULESH-S1", "LULESH-S3"];
 
 pub const FIGURE: Figure = Figure {
-    name: NAME,
-    about: "bandwidth-bandwidth plot: selected patterns over stride 1, lines of constant part",
-    recipes: RECIPES,
+    name: Cow::Borrowed(NAME),
+    about: Cow::Borrowed("bandwidth-bandwidth plot: selected patterns over stride 1, lines of constant part"),
+    recipes: Cow::Borrowed(RECIPES),
     extension: "svg",
     pictures: false,
-    draw,
+    draw: Draw::Own(draw),
 };
 
 fn draw(runs: &[NamedRun]) -> Result<Drawn> {

@@ -4,6 +4,8 @@
 mod rows;
 mod words;
 
+use std::borrow::Cow;
+
 use anyhow::{Result, bail};
 
 use self::rows::{Group, measured, published};
@@ -11,16 +13,18 @@ use super::radars::RECIPES;
 use crate::inputs::applications::TABLE_5;
 use crate::report::figures::lookup::Subject;
 use crate::report::figures::platform::{Platform, joined};
-use crate::report::figures::{Drawn, Figure};
+use crate::report::figures::{Draw, Drawn, Figure};
 use crate::report::verdicts::NamedRun;
 
 pub const FIGURE: Figure = Figure {
-    name: "lavin2020/table04",
-    about: "harmonic means over the applications' patterns and Pearson's R against STREAM, beside the paper's",
-    recipes: RECIPES,
+    name: Cow::Borrowed("lavin2020/table04"),
+    about: Cow::Borrowed(
+        "harmonic means over the applications' patterns and Pearson's R against STREAM, beside the paper's",
+    ),
+    recipes: Cow::Borrowed(RECIPES),
     extension: "md",
     pictures: false,
-    draw,
+    draw: Draw::Own(draw),
 };
 
 fn draw(runs: &[NamedRun]) -> Result<Drawn> {

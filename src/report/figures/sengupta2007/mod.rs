@@ -1,4 +1,3 @@
 //! sengupta2007: S. Sengupta et al., Scan Primitives for GPU Computing, Graphics Hardware 2007.
 
-pub mod fig05;
 pub mod plate1;

@@ -1,5 +1,6 @@
 //! Plate 1: the height of shallow water, step by step, drawn from the pictures that a run has recorded (§4.3).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
@@ -9,7 +10,7 @@ use crate::report::cell::Cell;
 use crate::report::figures::caption::caption;
 use crate::report::figures::mark::csv;
 use crate::report::figures::platform::{Platform, separate};
-use crate::report::figures::{Drawn, Figure};
+use crate::report::figures::{Draw, Drawn, Figure};
 use crate::report::format::Table;
 use crate::report::svg::page::{LABEL, MARGIN, Page, SMALL};
 use crate::report::svg::paint::svg;
@@ -21,12 +22,12 @@ const TITLE: &str = "Waves on shallow water";
 const CLAIM: &str = "sengupta2007, plate 1: shallow water of 64², 128² and 256² cells, by tridiagonal systems along rows and columns";
 
 pub const FIGURE: Figure = Figure {
-    name: NAME,
-    about: "the height of shallow water, from the pictures that a run has recorded",
-    recipes: &["sengupta2007/plate1"],
+    name: Cow::Borrowed(NAME),
+    about: Cow::Borrowed("the height of shallow water, from the pictures that a run has recorded"),
+    recipes: Cow::Borrowed(&["sengupta2007/plate1"]),
     extension: "svg",
     pictures: true,
-    draw,
+    draw: Draw::Own(draw),
 };
 
 /// Frames of a case, cells along the longer side of a frame, and pixels of a cell.

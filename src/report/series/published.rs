@@ -1,0 +1,52 @@
+//! What a paper prints of the cases of a chart.
+
+use super::Panel;
+use crate::case::Case;
+use crate::recipe::plan::{Chart, Published};
+use crate::recipe::published::Table;
+
+/// Values that a paper prints of the cases of one line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PublishedLine {
+    /// Style of the line that these cases belong to.
+    pub of: usize,
+    /// Values, ascending in x.
+    pub points: Vec<PublishedPoint>,
+}
+
+/// A printed value, in the unit of y.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PublishedPoint {
+    /// As in a point.
+    pub x: f64,
+    pub y: f64,
+}
+
+impl PublishedLine {
+    /// The values of y.
+    pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        self.points.iter().map(|point| point.y)
+    }
+}
+
+impl Panel {
+    /// Adds a value to those of the line with this style.
+    pub(super) fn publish(&mut self, of: usize, point: PublishedPoint) {
+        let at = self.published.iter().position(|line| line.of == of).unwrap_or_else(|| {
+            self.published.push(PublishedLine { of, points: Vec::new() });
+            self.published.len() - 1
+        });
+        self.published[at].points.push(point);
+    }
+}
+
+/// The seconds that the chart's table has of a case.
+pub(super) fn seconds(chart: &Chart, case: &Case) -> Option<f64> {
+    let Published { file, platform } = chart.overlay.as_ref()?;
+    Table::find(file)?.seconds(platform, case)
+}
+
+/// `GTX 1080 (ashkiani2017)`.
+pub(super) fn source(Published { file, platform }: &Published) -> String {
+    format!("{platform} ({})", file.split('/').next().unwrap_or_default())
+}
