@@ -83,8 +83,8 @@ fn foretell(stored: &mut Stored) {
 fn print(ledgers: &Ledgers, cases: bool, output: &mut Output) -> anyhow::Result<()> {
     let groups = ledgers.groups();
     match (output.is_asked_for(), cases) {
-        (true, true) => return output.table(&case_table(&ledgers.held)),
-        (true, false) => return output.table(&table(&groups)),
+        (true, true) => return output.table(case_table(&ledgers.held)),
+        (true, false) => return output.table(table(&groups)),
         (false, true) => case_lines(&ledgers.held).iter().for_each(|line| out::line(line)),
         (false, false) => {}
     }

@@ -142,7 +142,7 @@ fn show(
     match arguments.format {
         Format::Json => out::json(&verdicts::json(baseline, others, comparisons, arguments.margin)?),
         Format::Csv | Format::Ndjson => {
-            output.table(&verdicts::table(baseline, others, comparisons, arguments.margin))?;
+            output.table(verdicts::table(baseline, others, comparisons, arguments.margin))?;
         }
         Format::Text => {
             let runs: Vec<&NamedRun> = std::iter::once(baseline).chain(others).collect();
@@ -176,7 +176,7 @@ fn draw(
     }
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
     let table = verdicts::table(baseline, others, comparisons, margin);
-    let mut paths = vec![verdicts::write(out, "compare.csv", &table)?];
+    let mut paths = vec![verdicts::write(out, "compare.csv", table)?];
     paths.extend(overlay::write_all(out, &overlays)?);
     Ok(paths)
 }

@@ -22,7 +22,7 @@ pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Resu
     let mut output = Output::open(arguments.format, 1)?;
     let (_client, hello) = Client::spawn(engine)?;
     if output.is_asked_for() {
-        output.table(&table(&hello.devices))?;
+        output.table(table(&hello.devices))?;
     } else {
         hello.devices.iter().for_each(|device| out::line(&line(device)));
     }

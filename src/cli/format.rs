@@ -67,10 +67,10 @@ impl Output {
     /// Writes a run's results.
     pub fn results(&mut self, run: &Stored) -> anyhow::Result<()> {
         let origin = Origin::from(&run.manifest);
-        self.table(&csv::table(&origin, run.ledger.records(), run.ledger.references()))
+        self.table(csv::table(&origin, run.ledger.records(), run.ledger.references()))
     }
 
-    pub fn table<R>(&mut self, table: &Table<R>) -> anyhow::Result<()> {
+    pub fn table<R>(&mut self, table: Table<R>) -> anyhow::Result<()> {
         survive(self.0.as_mut().map_or(Ok(()), |document| document.table(table)))
     }
 

@@ -76,7 +76,7 @@ fn print(format: Format, arrays: &[NamedLocality]) -> anyhow::Result<()> {
         Format::Text => out::text(&format!("{}\n", text(arrays))),
         Format::Csv => {
             let mut output = Output::open(Some(format), 1)?;
-            output.table(&table(arrays))?;
+            output.table(table(arrays))?;
             output.end()?;
         }
         Format::Json => out::json(&(serde_json::to_string_pretty(arrays)? + "\n")),

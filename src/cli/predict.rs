@@ -73,7 +73,7 @@ pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Resu
         let ledger = predicted(plan, &profiles, arguments)?;
         if output.is_asked_for() {
             let origin = origin(&ledger, &nowhere);
-            output.table(&csv::table(&origin, ledger.records(), ledger.references()))?;
+            output.table(csv::table(&origin, ledger.records(), ledger.references()))?;
         } else {
             print(&ledger);
         }

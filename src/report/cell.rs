@@ -61,21 +61,35 @@ fn plain(value: &Json) -> String {
     }
 }
 
-impl From<u64> for Cell {
-    fn from(count: u64) -> Cell {
-        Cell::Count(count)
-    }
+macro_rules! into_cell {
+    ($($type:ty => |$value:ident| $cell:expr;)*) => {
+        $(impl From<$type> for Cell {
+            fn from($value: $type) -> Cell {
+                $cell
+            }
+        })*
+    };
 }
 
-impl From<usize> for Cell {
-    fn from(count: usize) -> Cell {
-        Cell::Count(count as u64)
-    }
+into_cell! {
+    String => |text| Cell::Text(text);
+    &str => |text| Cell::text(text);
+    i64 => |number| Cell::Integer(number);
+    u32 => |count| Cell::Count(count.into());
+    u64 => |count| Cell::Count(count);
+    usize => |count| Cell::Count(count as u64);
+    Json => |value| Cell::Json(value);
 }
 
 /// A value that a column can hold, or a missing one.
 pub trait IntoCell {
     fn into_cell(self) -> Option<Cell>;
+}
+
+impl<T: Into<Cell>> IntoCell for T {
+    fn into_cell(self) -> Option<Cell> {
+        Some(self.into())
+    }
 }
 
 /// A number that is not finite is missing.
@@ -89,26 +103,4 @@ impl<C: IntoCell> IntoCell for Option<C> {
     fn into_cell(self) -> Option<Cell> {
         self.and_then(C::into_cell)
     }
-}
-
-macro_rules! into_cell {
-    ($($type:ty => |$value:ident| $cell:expr;)*) => {
-        $(impl IntoCell for $type {
-            fn into_cell(self) -> Option<Cell> {
-                let $value = self;
-                Some($cell)
-            }
-        })*
-    };
-}
-
-into_cell! {
-    Cell => |cell| cell;
-    Json => |value| Cell::Json(value);
-    String => |text| Cell::Text(text);
-    &str => |text| Cell::text(text);
-    u64 => |count| Cell::Count(count);
-    i64 => |number| Cell::Integer(number);
-    u32 => |count| Cell::Count(count.into());
-    usize => |count| Cell::Count(count as u64);
 }

@@ -190,17 +190,11 @@ pub struct Row<'a> {
 
 fn rows(named: &NamedLocality) -> Vec<Row<'_>> {
     let (l, r) = (&named.locality, &named.locality.reuse);
-    let plain = |quantity, count, of| Row { named, quantity, low: None, high: None, count, of };
-    let range = |quantity, low: i64, high: i64, count, of| Row {
-        named,
-        quantity,
-        low: Some(low),
-        high: Some(high),
-        count,
-        of: Some(of),
-    };
+    let row = |quantity, low, high, count, of| Row { named, quantity, low, high, count, of };
+    let plain = |quantity, count, of| row(quantity, None, None, count, of);
+    let bins = |quantity, low, high, count, of| row(quantity, Some(low), Some(high), count, Some(of));
     let mut rows = vec![
-        Row { of: None, ..range("indices", l.min as i64, l.max as i64, l.count, 0) },
+        row("indices", Some(l.min as i64), Some(l.max as i64), l.count, None),
         plain("distinct-elements", l.distinct_elements, None),
         plain("distinct-sectors", l.distinct_sectors, None),
         plain("distinct-lines", l.distinct_lines, None),
@@ -209,13 +203,11 @@ fn rows(named: &NamedLocality) -> Vec<Row<'_>> {
         plain("accesses", r.accesses, None),
         plain("first-touch", r.cold, Some(r.accesses)),
     ];
-    rows.extend(l.strides.bins.iter().map(|b| range("stride", b.low, b.high, b.count, l.strides.count)));
-    rows.extend(
-        r.bins.iter().map(|b| range("reuse-distance", b.low as i64, b.high as i64, b.count, r.accesses)),
-    );
-    rows.extend(
-        r.caches.iter().map(|c| Row { low: None, ..range("hits", 0, c.bytes as i64, c.hits, r.accesses) }),
-    );
+    rows.extend(l.strides.bins.iter().map(|b| bins("stride", b.low, b.high, b.count, l.strides.count)));
+    let reuse = r.bins.iter();
+    rows.extend(reuse.map(|b| bins("reuse-distance", b.low as i64, b.high as i64, b.count, r.accesses)));
+    let caches = r.caches.iter();
+    rows.extend(caches.map(|c| row("hits", None, Some(c.bytes as i64), c.hits, Some(r.accesses))));
     rows
 }
 

@@ -73,7 +73,7 @@ pub fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Verd
     let baseline = NamedRun::new(named(stored), stored);
     let now = [NamedRun::new(named(&fresh), &fresh)];
     let mut comparisons = judge::compare(baseline.side, &[now[0].side], margin);
-    let path = verdicts::write(folder, VERDICTS, &verdicts::table(&baseline, &now, &comparisons, margin))?;
+    let path = verdicts::write(folder, VERDICTS, verdicts::table(&baseline, &now, &comparisons, margin))?;
     let comparison = comparisons.pop().context("nothing was compared")?;
     let heads = Heads { baseline: "then".to_owned(), other: "now".to_owned(), again: quoted(&named(stored)) };
     let judged = judged::judged(&baseline, &now[0], &comparison, margin, &heads);

@@ -99,8 +99,10 @@ impl<'a, R> Table<'a, R> {
     ///
     /// # Errors
     /// If the output cannot be written.
-    pub fn csv(&self, out: impl Write) -> Result<()> {
-        Document::new(out, Format::Csv).whole(self)
+    pub fn csv(self, out: impl Write) -> Result<()> {
+        let mut document = Document::new(out, Format::Csv);
+        document.table(self)?;
+        document.end().map(drop)
     }
 
     /// The rows for people, one value for each column.
@@ -159,6 +161,9 @@ pub enum Format {
 }
 
 /// Writes several tables as one document for a program, row by row.
+///
+/// # Errors
+/// Every function fails if the output cannot be written.
 pub struct Document<W: Write> {
     pub out: W,
     format: Format,
@@ -172,27 +177,13 @@ impl<W: Write> Document<W> {
     }
 
     /// Writes a table.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
-    pub fn table<R>(&mut self, table: &Table<R>) -> Result<()> {
-        self.head(&table.columns)?;
-        table.rows.iter().try_for_each(|row| self.row(&table.columns, row))
-    }
-
-    /// Writes a table, and ends the document.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
-    pub fn whole<R>(mut self, table: &Table<R>) -> Result<()> {
-        self.table(table)?;
-        self.end().map(drop)
+    pub fn table<'a, R>(&mut self, table: impl Into<Table<'a, R>>) -> Result<()> {
+        let Table { columns, rows } = table.into();
+        self.head(&columns)?;
+        rows.iter().try_for_each(|row| self.row(&columns, row))
     }
 
     /// Begins a table with these columns, whose rows follow.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn head<R>(&mut self, columns: &[Column<R>]) -> Result<()> {
         match self.format {
             Format::Csv => self.record(columns.iter().map(|column| column.name.as_ref())),
@@ -201,9 +192,6 @@ impl<W: Write> Document<W> {
     }
 
     /// Writes a row of the table that [`head`](Document::head) began.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn row<R>(&mut self, columns: &[Column<R>], row: &R) -> Result<()> {
         let before = match (self.format, self.rows) {
             (Format::Csv, _) => {
@@ -229,9 +217,6 @@ impl<W: Write> Document<W> {
     }
 
     /// Ends the document, and returns what it was written to.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn end(mut self) -> Result<W> {
         let end: &str = match (self.format, self.rows) {
             (Format::Json, 0) => "[]\n",
@@ -310,7 +295,7 @@ pub(crate) mod tests {
 
     fn written(format: Format, tables: usize) -> String {
         let mut document = Document::new(Vec::new(), format);
-        (0..tables).for_each(|_| document.table(&table()).expect("written"));
+        (0..tables).for_each(|_| document.table(table()).expect("written"));
         String::from_utf8(document.end().expect("written")).expect("UTF-8")
     }
 

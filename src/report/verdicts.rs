@@ -201,16 +201,8 @@ struct Run<'a> {
     not_measured: usize,
     only_baseline: usize,
     only_run: usize,
-    differences: Vec<Told<'a>>,
+    differences: &'a [Difference],
     copies: Vec<Copied<'a>>,
-}
-
-#[derive(Serialize)]
-struct Told<'a> {
-    what: &'a str,
-    baseline: &'a str,
-    run: &'a str,
-    explains: bool,
 }
 
 #[derive(Serialize)]
@@ -242,12 +234,6 @@ pub fn json(
 }
 
 fn summary<'a>(run: &'a str, comparison: &'a Comparison) -> Run<'a> {
-    let told = |d: &'a Difference| Told {
-        what: &d.what,
-        baseline: &d.baseline,
-        run: &d.other,
-        explains: d.explains,
-    };
     let copies = comparison.copies.iter().map(|c| Copied {
         backend: &c.backend,
         baseline_gb_s: c.baseline.median,
@@ -263,13 +249,13 @@ fn summary<'a>(run: &'a str, comparison: &'a Comparison) -> Run<'a> {
         not_measured: comparison.count("not measured"),
         only_baseline: comparison.only_baseline.len(),
         only_run: comparison.only_other.len(),
-        differences: comparison.differences.iter().map(told).collect(),
+        differences: &comparison.differences,
         copies: copies.collect(),
     }
 }
 
 /// Writes a table as `name` into `folder` atomically, and returns its path.
-pub fn write(folder: &Path, name: &str, table: &Table<Row>) -> Result<PathBuf> {
+pub fn write(folder: &Path, name: &str, table: Table<Row>) -> Result<PathBuf> {
     replace(folder, name, |out| table.csv(out))
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::Side;
 use crate::case::{Device, listed, units};
 use crate::engine::environment::fact_names::is_fleeting;
@@ -11,16 +13,18 @@ use crate::stats::median;
 use crate::stats::noise::{BACKGROUND, CLOCK, Conditions, STEAL};
 
 /// A circumstance that differs between two runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// `kernel`, `transparent huge pages`, `cuda driver` …
     pub what: String,
     /// The value in each run; empty if a side does not record it.
     pub baseline: String,
+    #[serde(rename = "run")]
     pub other: String,
     /// Whether the difference may change times. A different host name does not.
     pub explains: bool,
     /// The backend concerned; `None`: all.
+    #[serde(skip)]
     pub backend: Option<String>,
 }
 
