@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 
-use super::format::{Format, Formats, Output, one_of};
+use super::format::{self, Format, Formats, one_of};
 use super::out;
 use super::recipes::open_run;
 use crate::case::units;
@@ -138,11 +138,14 @@ fn show(
     others: &[NamedRun],
     comparisons: &[Comparison],
 ) -> anyhow::Result<()> {
-    let mut output = Output::open(Some(arguments.format), 1)?;
     match arguments.format {
-        Format::Json => out::json(&verdicts::json(baseline, others, comparisons, arguments.margin)?),
+        Format::Json => {
+            out::divert();
+            out::json(&verdicts::json(baseline, others, comparisons, arguments.margin)?);
+        }
         Format::Csv | Format::Ndjson => {
-            output.table(verdicts::table(baseline, others, comparisons, arguments.margin))?;
+            let table = verdicts::table(baseline, others, comparisons, arguments.margin);
+            format::print(arguments.format, table)?;
         }
         Format::Text => {
             let runs: Vec<&NamedRun> = std::iter::once(baseline).chain(others).collect();
@@ -156,7 +159,7 @@ fn show(
             }
         }
     }
-    output.end()
+    Ok(())
 }
 
 /// Writes the overlays: a single one into a file, all of them into a folder along with the table.

@@ -79,6 +79,13 @@ impl Output {
     }
 }
 
+/// Writes one table to standard output, in a format for programs.
+pub fn print<R>(format: Format, table: Table<R>) -> anyhow::Result<()> {
+    let mut output = Output::open(Some(format), 1)?;
+    output.table(table)?;
+    output.end()
+}
+
 /// Treats a closed pipe as success: the reader decides how much to read.
 fn survive(written: anyhow::Result<()>) -> anyhow::Result<()> {
     match written {

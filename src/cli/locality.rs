@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{anyhow, bail};
 use clap::Args;
 
-use super::format::{Format, Formats, Output, one_of};
+use super::format::{self, Format, Formats, one_of};
 use super::out;
 use crate::case::units;
 use crate::files;
@@ -74,11 +74,7 @@ fn analysed(array: Array, arguments: &LocalityArguments) -> anyhow::Result<Named
 fn print(format: Format, arrays: &[NamedLocality]) -> anyhow::Result<()> {
     match format {
         Format::Text => out::text(&format!("{}\n", text(arrays))),
-        Format::Csv => {
-            let mut output = Output::open(Some(format), 1)?;
-            output.table(table(arrays))?;
-            output.end()?;
-        }
+        Format::Csv => format::print(format, table(arrays))?,
         Format::Json => out::json(&(serde_json::to_string_pretty(arrays)? + "\n")),
         Format::Ndjson => {
             for named in arrays {
