@@ -42,19 +42,20 @@ fn every_recipe_resolves_to_cases_that_exist() {
     }
 }
 
-/// Recipes named `gpu-` measure this program's own kernels in the settings of a paper.
+/// Recipes named `gpu-` measure this program's own kernels in the settings of a paper. A recipe's later experiments may go
+/// beyond its figure.
 #[test]
 fn each_figure_names_its_paper_and_claim() {
     let of_papers = |path: &str| path.contains('/') && !path.starts_with("model/") && !path.contains("/gpu-");
     for recipe in shipped().iter().filter(|r| of_papers(r.path)) {
-        for experiment in plan(recipe.path).experiments {
+        for (at, experiment) in plan(recipe.path).experiments.into_iter().enumerate() {
             let paper = experiment.paper.expect("a paper");
             assert_eq!(Some(paper.key.as_str()), recipe.path.split('/').next());
             if beyond_figures(recipe.path) {
                 assert_eq!((paper.claim, paper.figure, paper.table), (None, None, None));
                 continue;
             }
-            assert!(paper.claim.is_some() && (paper.figure.is_some() || paper.table.is_some()));
+            assert!(paper.claim.is_some() && (at > 0 || paper.figure.is_some() || paper.table.is_some()));
         }
     }
 }

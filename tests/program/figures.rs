@@ -90,7 +90,8 @@ fn speed_ups_of_a_committed_run() {
         |row: &&&HashMap<String, String>| row["line"] == "fused, cuda" && row["panel"] == "values = none";
     let fused: f64 = measured.iter().find(keys).expect("ours")["y"].parse().expect("a number");
     assert!((4.0..5.0).contains(&fused), "{fused}");
-    assert_eq!(rows.iter().filter(|row| row["status"] == "published").count(), 52);
+    let published: Vec<_> = rows.iter().filter(|row| row["status"] == "published").collect();
+    assert!(!published.is_empty() && published.iter().all(|row| row["x"] == "256"), "{published:?}");
 }
 
 #[test]

@@ -42,8 +42,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn map(self, change: impl Fn(f64) -> f64) -> Spread {
-        Spread { y: change(self.y), low: change(self.low), high: change(self.high) }
+    fn over(self, base: f64) -> Spread {
+        Spread { y: self.y / base, low: self.low / base, high: self.high / base }
     }
 }
 
@@ -84,19 +84,13 @@ impl Mark {
         }
     }
 
-    /// The mark relative to a baseline; `change` maps the ratio to the drawn value.
-    pub fn against(
-        mut self,
-        base: &Found,
-        name: &str,
-        unit: &'static str,
-        change: impl Fn(f64) -> f64,
-    ) -> Mark {
+    /// The mark as the ratio to a baseline.
+    pub fn against(mut self, base: &Found, name: &str, unit: &'static str) -> Mark {
         self.unit = unit;
         match base {
             Ok(base) => {
                 self.baseline.clone_from(&base.record.case.id);
-                self.y = self.y.map(|spread| spread.map(|v| change(v / base.y)));
+                self.y = self.y.map(|spread| spread.over(base.y));
             }
             Err(missing) if self.y.is_ok() => {
                 let why = note(missing.kind, &missing.reason);

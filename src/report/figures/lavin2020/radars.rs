@@ -57,7 +57,7 @@ fn relative(platform: &Platform, side: Use, apps: &[&'static Application]) -> Ve
     let mark = |app: &&'static Application| {
         let mark = Mark::of(app.name, platform, app.name.to_owned(), None, Subject::App(app));
         let name = format!("stride-1 {}", word(side));
-        mark.against(&base, &name, "of stride 1", |ratio| ratio)
+        mark.against(&base, &name, "of stride 1")
     };
     apps.iter().map(mark).collect()
 }
