@@ -13,7 +13,7 @@ use super::out;
 use super::recipes::open_run;
 use crate::engine::protocol::Event;
 use crate::report::figures::{self, FIGURES, Figure};
-use crate::report::table::{self, words};
+use crate::report::table::{Column, NO_UNIT, Table};
 use crate::report::verdicts::{NamedRun, Pictured};
 use crate::run::layout::MANIFEST;
 use crate::run::stored::{Stored, each_event};
@@ -81,10 +81,12 @@ fn list() {
         [] => "none: it takes no runs".to_owned(),
         recipes => recipes.join(", "),
     };
-    let row = |figure: &Figure| [figure.name.to_string(), figure.about.to_string(), recipes(figure)];
-    let rows: Vec<[String; 3]> = FIGURES.iter().map(row).collect();
-    let columns = [words("figure"), words("what it shows"), words("recipes")];
-    table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+    let columns = [
+        Column::new("figure", NO_UNIT, |figure: &&Figure| figure.name.to_string()),
+        Column::new("what it shows", NO_UNIT, |figure: &&Figure| figure.about.to_string()),
+        Column::new("recipes", NO_UNIT, |figure: &&Figure| recipes(figure)),
+    ];
+    Table::new(columns, FIGURES.iter()).lines().iter().for_each(|line| out::line(line));
 }
 
 /// The output file, which must not overwrite a run's own files.

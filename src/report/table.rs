@@ -125,6 +125,18 @@ impl<'a, R> Table<'a, R> {
         };
         rows.iter().map(line).collect()
     }
+
+    /// The table in Markdown.
+    pub fn markdown(&self) -> String {
+        let heads = self.columns.iter().map(|column| column.head().to_owned()).collect();
+        let rule = |column: &Column<R>| if column.is_right_aligned() { "---:" } else { "---" }.to_owned();
+        let rules = self.columns.iter().map(rule).collect();
+        let line = |row: Vec<String>| {
+            let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        [heads, rules].into_iter().chain(self.shown()).map(line).collect()
+    }
 }
 
 impl<R> Serialize for Table<'_, R> {
@@ -229,32 +241,6 @@ impl<W: Write> Document<W> {
     }
 }
 
-/// A column of words to print: its head, and whether its cells are right-aligned, as numbers are.
-#[derive(Clone, Copy, Debug)]
-pub struct Head<'a> {
-    pub head: &'a str,
-    pub right: bool,
-}
-
-/// A left-aligned column of words.
-pub fn words(head: &str) -> Head<'_> {
-    Head { head, right: false }
-}
-
-/// A right-aligned column of numbers.
-pub fn numbers(head: &str) -> Head<'_> {
-    Head { head, right: true }
-}
-
-/// The lines of a table, starting with its head; cells cannot contain terminal escapes.
-pub fn lines<const N: usize>(columns: [Head; N], rows: &[[String; N]]) -> Vec<String> {
-    let column = |at: usize| {
-        let unit = if columns[at].right { OWN_UNIT } else { NO_UNIT };
-        Column::new(columns[at].head, unit, move |row: &&[String; N]| row[at].clone())
-    };
-    Table::new((0..N).map(column).collect::<Vec<_>>(), rows).lines()
-}
-
 /// A text padded to this many columns.
 pub fn padded(text: &str, width: usize, right: bool) -> String {
     if right { format!("{text:>width$}") } else { format!("{text:<width$}") }
@@ -313,6 +299,7 @@ pub(crate) mod tests {
     #[test]
     fn numbers_stand_to_the_right_under_their_heads() {
         let table = table().only(&["median_s", "case"]);
+        assert_eq!(table.markdown().lines().last(), Some("| 1.00 ns | a,b |"));
         assert_eq!(table.lines(), [" median  case", "   none  0\\u{1b}23", "1.00 ns  a,b"]);
     }
 

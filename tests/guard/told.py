@@ -89,8 +89,8 @@ def reports(guard):
         accuracy = guard.run("accuracy", run, "--format", "csv")
         everywhere = guard.run("accuracy", run, "--format", "csv", "--profile", ",".join(profiles()))
         watched = guard.run("watch", run, "--headless", "--speed", "max")
-        # `[3/48, 0m01s left]` appears if playing took that long.
-        watched = re.sub(r"^(\[\d+/\d+), .* left\]", r"\1]", watched, flags=re.M)
+        # `[3/48 rounds, under 1 s left]` appears if playing took that long.
+        watched = re.sub(r"^(\[\d+/\d+[^,\]]*), [^\]]* left\]", r"\1]", watched, flags=re.M)
         return [("said", said), ("stdout.csv", again), ("accuracy", accuracy), ("accuracy by all", everywhere),
                 ("watched", watched), *written(folder, stored)]
 

@@ -7,8 +7,8 @@ use crate::report::cell::Cell as Field;
 use crate::report::figures::mark;
 use crate::report::figures::platform::Platform;
 use crate::report::figures::published;
-use crate::report::format::Table;
-use crate::report::table::{self, numbers, words};
+use crate::report::format;
+use crate::report::table::{Column, NO_UNIT, OWN_UNIT, Table};
 use crate::report::unit;
 
 /// Cells of a row: platform, source, the columns, STREAM.
@@ -37,20 +37,23 @@ impl Sheet {
     }
 
     pub fn markdown(&self) -> String {
-        let row =
-            |cells: &[String; CELLS]| format!("| {} |\n", cells.each_ref().map(|c| escaped(c)).join(" | "));
-        let rule: [&str; CELLS] = std::array::from_fn(|at| if at < 2 { "---" } else { "---:" });
-        let rows: String = self.lines.iter().map(row).collect();
         let notes: String = self.notes.iter().map(|note| format!("- {}\n", escaped(note))).collect();
-        format!("# {TITLE}\n\n{CLAIM}\n\n{}| {} |\n{rows}\n{notes}", row(&self.head), rule.join(" | "))
+        format!("# {TITLE}\n\n{CLAIM}\n\n{}\n{notes}", self.table().markdown())
     }
 
     pub fn text(&self) -> String {
-        let column = |at: usize| if at < 2 { words(&self.head[at]) } else { numbers(&self.head[at]) };
-        let table = table::lines(std::array::from_fn(column), &self.lines);
+        let table = self.table().lines();
         let parts = [vec![TITLE.to_owned(), CLAIM.to_owned(), String::new()], table, vec![String::new()]];
         let lines: Vec<String> = parts.into_iter().flatten().chain(self.notes.iter().cloned()).collect();
         lines.join("\n")
+    }
+
+    fn table(&self) -> Table<'_, &[String; CELLS]> {
+        let column = |at: usize| {
+            let unit = if at < 2 { NO_UNIT } else { OWN_UNIT };
+            Column::new(self.head[at].as_str(), unit, move |line: &&[String; CELLS]| line[at].clone())
+        };
+        Table::new((0..CELLS).map(column).collect::<Vec<_>>(), &self.lines)
     }
 }
 
@@ -136,7 +139,7 @@ pub fn csv(groups: &[Group], stream: &str) -> Result<String> {
     let first = ["source", "kind", "row", "platform"].map(str::to_owned);
     let last = ["stream".to_owned(), "stream_kernel".to_owned()];
     let columns = first.into_iter().chain(heads).chain(last).collect();
-    mark::csv(Table { columns, rows: groups.iter().flat_map(|group| rows(group, stream)) })
+    mark::csv(format::Table { columns, rows: groups.iter().flat_map(|group| rows(group, stream)) })
 }
 
 fn rows(group: &Group, stream: &str) -> Vec<Vec<Option<Field>>> {
