@@ -16,6 +16,9 @@ pub const NO_UNIT: &str = "–";
 /// The unit of a column for people whose values are written with the unit of each.
 pub const OWN_UNIT: &str = "own";
 
+/// Yields the value in a row; `None` if it does not exist.
+type Value<'a, R> = dyn Fn(&R) -> Option<Cell> + 'a;
+
 /// A column of a table.
 pub struct Column<'a, R> {
     pub name: Cow<'a, str>,
@@ -26,7 +29,7 @@ pub struct Column<'a, R> {
     head: Option<&'static str>,
     /// What people read where there is no value.
     missing: &'static str,
-    value: Box<dyn Fn(&R) -> Option<Cell> + 'a>,
+    value: Box<Value<'a, R>>,
 }
 
 impl<'a, R> Column<'a, R> {
