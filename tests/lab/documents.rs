@@ -92,7 +92,8 @@ const LEFT: &str = "src/core/primitives/sssp/window.rs";
 #[test]
 fn every_source_that_is_named_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources = ["src", "kernels", "experiments"].into_iter().flat_map(|folder| files_below(&root.join(folder)));
+    let sources =
+        ["src", "kernels", "experiments"].into_iter().flat_map(|folder| files_below(&root.join(folder)));
     let commented = |path: &PathBuf| {
         path.extension().is_some_and(|end| ["rs", "cu", "cuh", "yaml"].iter().any(|known| end == *known))
     };

@@ -1,16 +1,19 @@
-//! Whether an engine starts, and which machine it runs on.
+//! The engine, its GPU, and the library that reports the clocks of GPUs.
 
+use crate::case::{Availability, Device};
 use crate::doctor::{About, Check, Finding};
 use crate::run::client::Hello;
 
-pub const CHECK: Check = Check {
+// ---- engine -------------------------------------------------------------------------------------
+
+pub const ENGINE: Check = Check {
     name: "engine",
     about: "whether an engine starts, and the machine that it is on; warns where it does not",
     of: About::Engine,
-    examine: |scene| judge(&scene.engine, scene.remote),
+    examine: |scene| judge_engine(&scene.engine, scene.remote),
 };
 
-fn judge(engine: &Result<Hello, String>, remote: bool) -> Finding {
+fn judge_engine(engine: &Result<Hello, String>, remote: bool) -> Finding {
     let hello = match engine {
         Ok(hello) => hello,
         Err(reason) => {
@@ -22,6 +25,67 @@ fn judge(engine: &Result<Hello, String>, remote: bool) -> Finding {
     match remote {
         false => Finding::ok(text),
         true => Finding::note(text).advice("run scatterlab doctor there: this one sees only its devices"),
+    }
+}
+
+// ---- cuda ---------------------------------------------------------------------------------------
+
+pub const CUDA: Check = Check {
+    name: "cuda",
+    about: "the engine's GPU and its driver; notes why there is none",
+    of: About::Engine,
+    examine: |scene| {
+        let devices = scene.engine.as_ref().map_or(&[][..], |hello| hello.devices.as_slice());
+        judge_cuda(devices.iter().find(|device| device.backend == "cuda"))
+    },
+};
+
+fn judge_cuda(device: Option<&Device>) -> Finding {
+    let Some(device) = device else { return Finding::note("unknown") };
+    match &device.availability {
+        Availability::Available => {
+            let facts = device.facts.iter().map(|(name, value)| format!("{name} {value}"));
+            let parts: Vec<String> = std::iter::once(device.name.clone()).chain(facts).collect();
+            Finding::ok(parts.join(" · "))
+        }
+        Availability::Unavailable { reason } => Finding::note(format!("n/a: {reason}")).advice(
+            "its cases are n/a; --engine \"ssh -o BatchMode=yes HOST scatterlab engine\" measures elsewhere",
+        ),
+    }
+}
+
+// ---- nvml ---------------------------------------------------------------------------------------
+
+pub const NVML: Check = Check {
+    name: "nvml",
+    about: "the library that tells a GPU's clocks and throttling; notes where it is missing",
+    of: About::Measuring,
+    examine: |_| judge_nvml(nvml_version()),
+};
+
+/// The driver's version as NVML reports it.
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+fn nvml_version() -> Result<String, String> {
+    use nvml_wrapper::error::NvmlError;
+
+    let library = nvml_wrapper::Nvml::init().map_err(|error| match error {
+        // The loader's own message gives the same reason at length.
+        NvmlError::LibloadingError(_) => "no libnvidia-ml.so.1".to_owned(),
+        other => other.to_string(),
+    })?;
+    library.sys_driver_version().map_err(|error| error.to_string())
+}
+
+#[cfg(not(all(feature = "cuda", target_os = "linux")))]
+fn nvml_version() -> Result<String, String> {
+    Err("this program was built without the `cuda` feature".to_owned())
+}
+
+fn judge_nvml(version: Result<String, String>) -> Finding {
+    match version {
+        Ok(version) => Finding::ok(format!("driver {version}")),
+        Err(reason) => Finding::note(format!("n/a: {}", crate::case::units::escaped(&reason)))
+            .advice("it comes with NVIDIA's driver; only cases of a GPU need it"),
     }
 }
 
@@ -39,8 +103,29 @@ mod tests {
             environment: Default::default(),
             profiles: Vec::new(),
         };
-        assert_eq!(judge(&Err("no such file".into()), false).level, Level::Warning);
-        assert_eq!(judge(&Ok(hello.clone()), false).level, Level::Ok);
-        assert_eq!(judge(&Ok(hello), true).level, Level::Note);
+        assert_eq!(judge_engine(&Err("no such file".into()), false).level, Level::Warning);
+        assert_eq!(judge_engine(&Ok(hello.clone()), false).level, Level::Ok);
+        assert_eq!(judge_engine(&Ok(hello), true).level, Level::Note);
+    }
+
+    #[test]
+    fn no_gpu_is_no_fault() {
+        let mut device = Device {
+            backend: "cuda".into(),
+            name: "GPU".into(),
+            facts: vec![("SMs".into(), "132".into())],
+            memory: None,
+            availability: Availability::Available,
+        };
+        assert_eq!(judge_cuda(Some(&device)), Finding::ok("GPU · SMs 132"));
+        device.availability = Availability::Unavailable { reason: "no CUDA driver".into() };
+        assert_eq!(judge_cuda(Some(&device)).level, Level::Note);
+        assert_eq!(judge_cuda(None).level, Level::Note);
+    }
+
+    #[test]
+    fn without_the_library_it_is_a_note() {
+        assert_eq!(judge_nvml(Err("no\nlibrary".into())).level, Level::Note);
+        assert_eq!(judge_nvml(Ok("580.1".into())), Finding::ok("driver 580.1"));
     }
 }

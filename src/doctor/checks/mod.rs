@@ -1,42 +1,31 @@
-//! The checks, one file each.
+//! The checks, by what they examine.
 
-mod affinity;
-mod boost;
 mod clock;
-mod cuda;
 mod engine;
-mod governor;
-mod huge_pages;
-mod hypervisor;
-mod load;
 mod memory;
-mod ncu;
-mod numa;
-mod nvml;
-mod perf;
-mod quota;
-mod steal;
+mod processors;
+mod profilers;
 mod terminal;
 
 use super::Check;
 
 /// All checks, in the order of the output.
 pub const ALL: &[Check] = &[
-    engine::CHECK,
-    affinity::CHECK,
-    quota::CHECK,
-    load::CHECK,
-    steal::CHECK,
-    hypervisor::CHECK,
-    governor::CHECK,
-    boost::CHECK,
+    engine::ENGINE,
+    processors::AFFINITY,
+    processors::QUOTA,
+    processors::LOAD,
+    processors::STEAL,
+    processors::HYPERVISOR,
+    processors::GOVERNOR,
+    processors::BOOST,
     clock::CHECK,
-    memory::CHECK,
-    huge_pages::CHECK,
-    numa::CHECK,
-    cuda::CHECK,
-    nvml::CHECK,
-    ncu::CHECK,
-    perf::CHECK,
+    memory::MEMORY,
+    memory::HUGE_PAGES,
+    memory::NUMA,
+    engine::CUDA,
+    engine::NVML,
+    profilers::NCU,
+    profilers::PERF,
     terminal::CHECK,
 ];
