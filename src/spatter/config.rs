@@ -6,7 +6,7 @@ use super::pattern::{Written, compressed, treated};
 use super::refused::Refused;
 use super::table::{self, Key};
 use super::value::Value;
-use crate::case::reader::MAX_BYTES;
+use crate::case::params::MAX_BYTES;
 use crate::inputs::notation::Notation;
 use crate::primitives::pattern::spec::{Kernel, largest};
 use crate::primitives::pattern::{LONGEST_LIST, LONGEST_PATTERN};

@@ -203,3 +203,6 @@ impl Axis {
         })
     }
 }
+
+/// All models, in the order of the documentation.
+pub const MODELS: [&str; 2] = ["he2007", "sector"];

@@ -30,7 +30,7 @@
 //! different key. [`Definition::read`](crate::primitives::Definition::read) checks constraints that involve
 //! several keys.
 
-use super::reader;
+use super::params;
 use super::schema::{Kind, Param, ParamDefault, Variant};
 use super::units::{parse_bytes, parse_count};
 use super::{IndexPattern, Params, Refusal};
@@ -81,7 +81,7 @@ impl Field for u64 {
     fn read(params: &Params, key: &str, row: &Param) -> Result<u64, Refusal> {
         let value = match (params.get(key), row.default) {
             (None, ParamDefault::Is(text)) => unset(key, row, text)?,
-            _ => reader::int(params, key)?,
+            _ => params::int(params, key)?,
         };
         let (min, max) = match row.kind {
             Kind::Bytes { accepted, .. } if !accepted.is_empty() => {
@@ -165,7 +165,7 @@ pub fn word<'a>(
     let names: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();
     match (params.get(key), row.default) {
         (None, ParamDefault::Is(word)) => Ok(word),
-        _ => reader::word(params, key, &names),
+        _ => params::word(params, key, &names),
     }
 }
 

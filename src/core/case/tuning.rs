@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use crate::case::schema::{Kind, Param, ParamDefault as Unless};
 use crate::case::units::label_bytes;
-use crate::case::{Params, Refusal, Value, reader};
+use crate::case::{Params, Refusal, Value, params};
 
 /// Threads per block unless chosen otherwise.
 pub const DEFAULT_BLOCK: u32 = 256;
@@ -214,12 +214,12 @@ fn key(name: &str) -> String {
 
 fn number(params: &Params, name: &str) -> Result<Option<u64>, Refusal> {
     let key = key(name);
-    params.get(&key).map(|_| reader::int(params, &key)).transpose()
+    params.get(&key).map(|_| params::int(params, &key)).transpose()
 }
 
 fn word<T: Copy>(params: &Params, name: &str, names: &[(&str, T)]) -> Result<Option<T>, Refusal> {
     let key = key(name);
-    params.get(&key).map(|_| reader::word(params, &key, names)).transpose()
+    params.get(&key).map(|_| params::word(params, &key, names)).transpose()
 }
 
 fn one_of<T: PartialEq + Display>(

@@ -41,7 +41,7 @@ use super::scan::segments::{Heads, Lengths, Segments};
 use super::{Definition, Primitive, Problem};
 use crate::case::schema::{Kind, Param, ParamDefault, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, select, sizes, variants, words};
-use crate::case::{BlockCost, Fault, Params, Refusal, Work, reader};
+use crate::case::{BlockCost, Fault, Params, Refusal, Work, params};
 use inputs::Inputs;
 
 /// Upper limit on the number of elements: their indices and counts have 4 bytes.
@@ -159,7 +159,7 @@ impl Spec {
                 return Err(Refusal::invalid("segments", "split takes no segments; use split-and-segment"));
             }
             (Operation::SplitAndSegment, false) => {
-                reader::word(params, "segments", &[("constant", ()), ("random", ())])?;
+                params::word(params, "segments", &[("constant", ()), ("random", ())])?;
             }
             _ => {}
         }

@@ -16,7 +16,7 @@ pub use methods::Method;
 use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
 use crate::case::schema::{self, Kind, Param, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, sizes, variants, words};
-use crate::case::{BlockCost, Fault, Params, Refusal, Value, Walk, Work, reader};
+use crate::case::{BlockCost, Fault, Params, Refusal, Value, Walk, Work, params};
 use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::inputs::permutation::{MAX_ELEMENTS, Permutation};
 use crate::inputs::zipf::{MAX_EXPONENT, Zipf};
@@ -191,7 +191,7 @@ impl Spec {
         spec.check_sizes()?;
         spec.cut = Cut::of(&spec)?;
         spec.check_scheme()?;
-        spec.check_backend(reader::asks_for_avx2(params))?;
+        spec.check_backend(params::asks_for_avx2(params))?;
         Ok(spec)
     }
 
@@ -244,7 +244,7 @@ impl Spec {
     }
 
     fn check_sizes(&self) -> Result<(), Refusal> {
-        reader::bytes("tuples", &[self.tuples.max(self.moves()), self.tuple])?;
+        params::bytes("tuples", &[self.tuples.max(self.moves()), self.tuple])?;
         if let Some(Given { end, .. }) = self.user_indices
             && self.tuples < end
         {
@@ -288,7 +288,7 @@ impl Spec {
         let zipf = matches!(self.locations, Locations::Zipf { .. });
         refuse(scatter && zipf, "a scatter to repeated locations has no single result")?;
         if scatter && avx2 {
-            return Err(reader::avx2_cannot_scatter());
+            return Err(params::avx2_cannot_scatter());
         }
         refuse(self.backend.is_cuda() && streaming, "non-temporal stores are a method of CPUs")?;
         self.cut.as_ref().map_or(Ok(()), |cut| cut.check(self))

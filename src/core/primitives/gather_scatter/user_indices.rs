@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{COUNTING_CHUNKS, Kernel, Locations, Source, Spec, part};
-use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, reader};
+use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, params};
 use crate::inputs::arrays::{END, MAX_COUNT};
 use crate::inputs::mix::mix64;
 use crate::inputs::partitions;
@@ -43,7 +43,7 @@ impl Given {
         };
         let (key, count, largest) = match list {
             Some(list) => (LIST, list.len() as u64, list.iter().copied().max().unwrap_or(0)),
-            None => (LENGTH, reader::positive(params, LENGTH)?, reader::int(params, LARGEST)?),
+            None => (LENGTH, params::positive(params, LENGTH)?, params::int(params, LARGEST)?),
         };
         if count == 0 || count > MAX_COUNT || largest >= END {
             let accepted = format!("1 to {MAX_COUNT} locations below {END}");

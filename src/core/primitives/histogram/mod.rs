@@ -23,7 +23,7 @@ pub use methods::Method;
 
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters, words};
-use crate::case::{BlockCost, Fault, Params, Refusal, Work, reader};
+use crate::case::{BlockCost, Fault, Params, Refusal, Work, params};
 use crate::inputs::mix::{scale, word64};
 use crate::inputs::zipf::MAX_EXPONENT;
 
@@ -81,7 +81,7 @@ impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let spec = Spec::of_table(params, seed)?;
-        reader::bytes("elements", &[spec.elements, 4])?;
+        params::bytes("elements", &[spec.elements, 4])?;
         match spec.method {
             Method::Ballot { .. } if spec.backend.is_cpu() => {
                 Err(Refusal::NotApplicable("ballots are a method of GPUs".to_owned()))

@@ -3,7 +3,7 @@
 
 use super::spec::{Given, Kernel, Spec};
 use super::starts::Starts;
-use crate::case::{IndexPattern, Refusal, reader};
+use crate::case::{IndexPattern, Refusal, params};
 use crate::inputs::permutation::MAX_ELEMENTS;
 
 impl Spec {
@@ -86,9 +86,9 @@ impl Spec {
                 .checked_of(self.count - 1)
                 .and_then(|far| far.checked_add(largest))
                 .and_then(|x| x.checked_add(1));
-            reader::bytes("count", &[words.unwrap_or(u64::MAX), 8])?;
+            params::bytes("count", &[words.unwrap_or(u64::MAX), 8])?;
         }
-        reader::bytes("count", &[self.bytes_each(), self.count])?;
+        params::bytes("count", &[self.bytes_each(), self.count])?;
         if self.shuffled && self.count > MAX_ELEMENTS {
             return Err(Refusal::invalid("visits", format!("at most {MAX_ELEMENTS} uses can be shuffled")));
         }
@@ -98,7 +98,7 @@ impl Spec {
         if self.kernel == Kernel::Gs && self.wrap != 1 {
             return Err(Refusal::invalid("wrap", "gs has no dense side to wrap"));
         }
-        reader::bytes("wrap", &[self.length(), self.wrap, 8]).map(drop)
+        params::bytes("wrap", &[self.length(), self.wrap, 8]).map(drop)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::MAPPED;
 use super::source::{DEFAULT_DELTA, LONGEST_LIST, Source};
 use super::starts::Starts;
-use crate::case::reader::{self, MAX_BYTES};
+use crate::case::params::{self, MAX_BYTES};
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Described, Field, bytes, choice, count, parameters, sizes, words};
 use crate::case::tuning::Tuning;
@@ -340,7 +340,7 @@ impl Spec {
         let elsewhere = |backend: &str| params.text("backend").is_some_and(|here| here != backend);
         let refused = match self.method {
             Method::ReadOnly if scatters => "read-only does not apply to a scatter",
-            _ if scatters && reader::asks_for_avx2(params) => return Err(reader::avx2_cannot_scatter()),
+            _ if scatters && params::asks_for_avx2(params) => return Err(params::avx2_cannot_scatter()),
             Method::Atomic if !scatters => "atomic does not apply to a gather: its stores never conflict",
             Method::Atomic if elsewhere("cuda") => "atomic exchanges are for GPUs",
             Method::Global if scatters => "global applies to gathers only",

@@ -208,9 +208,9 @@ proptest! {
     #[test]
     fn no_parameters_make_it_panic(params in any_params()) {
         if let Ok(s) = Spec::from_params(&params, 1) {
-            prop_assert!(s.sparse_words() <= reader::MAX_BYTES / 8);
-            prop_assert!(s.source_words() <= reader::MAX_BYTES / 8);
-            prop_assert!(s.dense_words() <= reader::MAX_BYTES / 8);
+            prop_assert!(s.sparse_words() <= params::MAX_BYTES / 8);
+            prop_assert!(s.source_words() <= params::MAX_BYTES / 8);
+            prop_assert!(s.dense_words() <= params::MAX_BYTES / 8);
             let work = s.work();
             prop_assert!(work.effective_bytes >= 8 && work.declared_bytes() >= work.effective_bytes);
             prop_assert!(s.count >= 1 && s.length() >= 1);

@@ -22,7 +22,7 @@ pub mod cuda;
 use super::oracle;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
-use crate::case::{Access, Fault, Params, Refusal, Work, reader};
+use crate::case::{Access, Fault, Params, Refusal, Work, params};
 use crate::inputs::mix::word64;
 
 words! {
@@ -98,7 +98,7 @@ impl Definition for Spec {
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let spec = Spec::of_table(params, seed)?;
-        reader::bytes("elements", &[spec.elements, spec.element()])?;
+        params::bytes("elements", &[spec.elements, spec.element()])?;
         if spec.contents != Contents::Numbers && !spec.is_float() {
             return Err(Refusal::NotApplicable(format!("{} has neither −0 nor NaN", spec.ty.name())));
         }

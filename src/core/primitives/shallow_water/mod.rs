@@ -36,7 +36,7 @@ use super::tridiagonal::Layout;
 use super::tridiagonal::tiles::{Levels, TileKernel, Tiles, of_tiles};
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters};
-use crate::case::{Access, BlockCost, Fault, Params, Pass, Refusal, Value, Work, reader};
+use crate::case::{Access, BlockCost, Fault, Params, Pass, Refusal, Value, Work, params};
 
 /// Most cells along a side.
 const MOST: u64 = 1 << 16;
@@ -98,7 +98,7 @@ impl Definition for Spec {
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let spec = Spec::of_table(params, seed)?;
-        reader::bytes("rows", &[spec.columns, spec.rows(), 4])?;
+        params::bytes("rows", &[spec.columns, spec.rows(), 4])?;
         let lowest = match spec.scene {
             Scene::Drop => None,
             Scene::Wave { .. } => Some("in troughs"),

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::work::Pass;
-use crate::case::{BlockCost, Failure, Fault, Params, Refusal, Value, Work, reader};
+use crate::case::{BlockCost, Failure, Fault, Params, Refusal, Value, Work, params};
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Positions, Shape, small_integer};
 
 words! {
@@ -210,7 +210,7 @@ impl Spec {
 
 /// The size of a matrix in a file, which the plan has added to the parameters.
 fn in_file(params: &Params) -> Result<Shape, Refusal> {
-    let number = |word: &str| reader::int(params, &format!("matrix.file.{word}"));
+    let number = |word: &str| params::int(params, &format!("matrix.file.{word}"));
     Ok(Shape { rows: number("rows")?, columns: number("columns")?, entries: number("entries")? })
 }
 

@@ -38,7 +38,7 @@ use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
 use crate::case::schema::ParamDefault;
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::work::{Access, Order, Pass, Work};
-use crate::case::{BlockCost, Failure, Params, Refusal, Value, reader};
+use crate::case::{BlockCost, Failure, Params, Refusal, Value, params};
 use crate::inputs::graph::{Directions, Generated, Graph, MAX_VERTICES, Topology, listed};
 use crate::inputs::sparse::{Positions, SparseError};
 
@@ -130,7 +130,7 @@ fn of_file(params: &Params) -> Result<Option<(u64, u64)>, Refusal> {
     let given = params.text("graph.file.directions") == Some(Listed::Given.name());
     let directions = directions(if given { Listed::Given } else { Listed::Both });
     let (length, largest) =
-        (reader::positive(params, "graph.file.length")?, reader::int(params, "graph.file.largest")?);
+        (params::positive(params, "graph.file.length")?, params::int(params, "graph.file.largest")?);
     let shape = listed::shape(length, largest, directions);
     shape.map(Some).map_err(|why| Refusal::invalid("graph.file.path", why.to_string()))
 }

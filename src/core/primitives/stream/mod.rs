@@ -12,7 +12,7 @@ use super::oracle::{check_length, compare_words64, words64};
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::tuning::{Grid, Hint, Offered, Tuning};
-use crate::case::{Access, Params, Refusal, Work, reader};
+use crate::case::{Access, Params, Refusal, Work, params};
 use crate::inputs::mix::word64;
 
 /// An f64 holds integers up to 2^53.
@@ -178,7 +178,7 @@ impl Definition for Spec {
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let spec = Spec::of_table(params, seed)?;
-        reader::bytes("elements", &[spec.elements, 8])?;
+        params::bytes("elements", &[spec.elements, 8])?;
         if spec.kernel == Kernel::Read && spec.elements > MAX_SUMMED {
             return Err(Refusal::invalid("elements", "beyond 2^33 elements a sum in f64 is not exact"));
         }

@@ -38,7 +38,7 @@ pub use methods::Method;
 use super::real::Real;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{count, parameters, words};
-use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work, reader};
+use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work, params};
 use crate::inputs::mix::word64;
 
 /// Most rows of all systems together.
@@ -102,7 +102,7 @@ impl Definition for Spec {
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;
-        reader::bytes("rows", &[spec.rows, spec.systems, spec.element()])?;
+        params::bytes("rows", &[spec.rows, spec.systems, spec.element()])?;
         if spec.count() > MOST {
             let all = format!("{} rows of all systems; accepted: at most {MOST}", spec.count());
             return Err(Refusal::invalid("systems", all));

@@ -7,7 +7,7 @@ pub mod partition;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Source, Spec, methods, tuple_word, user_indices};
-use crate::case::reader;
+use crate::case::params;
 use crate::device::cpu::Blocks;
 use crate::device::cpu::simd::Index;
 use crate::inputs::partition_of;
@@ -57,7 +57,7 @@ impl PoolJob for GatherScatter {
         let user_indices = user_indices::load(&spec, context.stored)?;
         let isa = context.isa_or(|| methods::cpu::isa(&spec))?;
         if spec.scatters() && isa == Isa::Avx2 {
-            return Err(reader::avx2_cannot_scatter().into());
+            return Err(params::avx2_cannot_scatter().into());
         }
         let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
         let indices = spec.moves() * spec.index;
