@@ -13,7 +13,7 @@ pub(crate) mod virtualisation;
 
 use self::source::{Fact, System};
 use super::protocol::Environment;
-use crate::device::cpu::{affinity, facts, memory as cpu_memory};
+use crate::device::cpu::{self, affinity, memory as cpu_memory};
 use crate::files;
 
 /// Reads the environment; facts that the system does not provide stay empty or missing.
@@ -24,7 +24,7 @@ pub fn read() -> Environment {
         host: host(),
         os: os_name(),
         kernel: text("/proc/sys/kernel/osrelease"),
-        cpu: facts::cpuinfo("model name").unwrap_or_default(),
+        cpu: cpu::cpuinfo("model name").unwrap_or_default(),
         memory: cpu_memory::total().unwrap_or(0),
         transparent_huge_pages: huge_pages(&system),
         facts: facts_of(&system, &affinity),

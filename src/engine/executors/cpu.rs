@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::case::{Cancel, Case, Device, Failure, Fault, Params, Value};
 use crate::device::Stored;
 use crate::device::cpu::caches::{self, Cache};
-use crate::device::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
+use crate::device::cpu::{self, Context, Evictor, Isa, Pool, affinity};
 use crate::engine::executor::{Executor, Preparation};
 use crate::inputs::indices::Store;
 use crate::primitives::implementations::implementation;
@@ -123,7 +123,7 @@ impl Executor for CpuExecutor {
     }
 
     fn device(&self) -> Device {
-        facts::device(self.kind.backend)
+        cpu::device(self.kind.backend)
     }
 
     fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {

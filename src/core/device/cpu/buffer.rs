@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::memory::{HUGE, PAGE};
 use crate::case::Failure;
-use crate::device::held::Held;
+use crate::device::Held;
 
 /// Contents of every 8-byte word of an output before an execution.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;

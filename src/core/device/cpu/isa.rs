@@ -91,7 +91,7 @@ impl Isa {
 }
 
 fn amd() -> bool {
-    matches!(super::facts::vendor().as_str(), "AuthenticAMD" | "HygonGenuine")
+    matches!(super::vendor().as_str(), "AuthenticAMD" | "HygonGenuine")
 }
 
 /// Selects an item by instruction set from the caller's modules `scalar`, `avx2` and `avx512`.

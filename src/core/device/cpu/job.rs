@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use super::check::{fill, poison};
 use super::{Buffer, Isa, Pool, Worker, memory};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
-use crate::device::held::held_by;
+use crate::device::held_by;
 use crate::device::{Prepared, Stored};
 
 /// Context in which a case is prepared.

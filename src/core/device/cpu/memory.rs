@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::case::Failure;
-use crate::device::held::too_large;
+use crate::device::too_large;
 use crate::files;
 
 /// Bytes of a huge page.

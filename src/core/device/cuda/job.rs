@@ -5,7 +5,7 @@
 
 use super::{Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, KernelList, Plain};
 use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
-use crate::device::held::held_by;
+use crate::device::held_by;
 use crate::device::{Prepared, Stored};
 
 /// Both 32-bit halves of the poison word (`kernels/common/certify.cuh`).

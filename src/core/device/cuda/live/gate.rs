@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 
 use cust::memory::LockedBuffer;
 
-use super::error::check;
+use super::check;
 use super::gpu::Gpu;
 use super::kernel::Arg;
 use crate::case::Failure;

@@ -13,11 +13,11 @@ use cust::memory::LockedBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUdevice_attribute as Unnamed};
 
+use super::buffer::Scrub;
 use super::driver;
-use super::error::{Code, check, code};
 use super::kernel::{Kernels, Module};
 use super::management::Management;
-use super::wait_until_cleared::Scrub;
+use super::{Code, check, code};
 use crate::case::Failure;
 use crate::device::cuda::{GpuFacts, ManagedFacts, Unavailable};
 use crate::device::timing_lock;
@@ -289,7 +289,7 @@ fn unnamed(device: Device, attribute: Unnamed) -> Option<u32> {
     let mut value = 0;
     // SAFETY: `value` outlives the call, which writes one integer to it.
     let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
-    super::error::raw(result).ok()?;
+    super::raw(result).ok()?;
     u32::try_from(value).ok().filter(|&value| value > 0)
 }
 

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use cust::sys::{self, CUfunction_attribute};
 
-use super::error::{Code, check_raw, raw};
 use super::gpu::{Gpu, Inner};
 use super::library::Library;
 use super::packed::{self, Entry, Text};
 use super::ptx;
+use super::{Code, check_raw, raw};
 use crate::case::Failure;
 use crate::device::cuda::{GpuFacts, Plain};
 

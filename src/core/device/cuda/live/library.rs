@@ -13,8 +13,8 @@ use std::ptr;
 
 use cust::sys::CUfunction;
 
+use super::Code;
 use super::driver;
-use super::error::Code;
 
 /// A compiled PTX text.
 pub(super) struct Library(*mut c_void);

@@ -9,8 +9,8 @@ use cust::sys::{
 };
 
 use super::buffer::DeviceBuffer;
-use super::error::{Code, check_raw, raw};
 use super::gpu::{Gpu, Inner};
+use super::{Code, check_raw, raw};
 use crate::case::Failure;
 use crate::device::cuda::Plain;
 

@@ -9,8 +9,8 @@ use cust::sys;
 
 use super::buffer::{DeviceBuffer, too_large};
 use super::driver::SYMBOL_NOT_FOUND;
-use super::error::{Code, OUT_OF_MEMORY, raw};
 use super::gpu::{Gpu, Inner};
+use super::{Code, OUT_OF_MEMORY, raw};
 use crate::case::Failure;
 use crate::device::cuda::Plain;
 

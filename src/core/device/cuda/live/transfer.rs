@@ -7,8 +7,8 @@ use cust::memory::LockedBuffer;
 use cust::sys;
 
 use super::buffer::DeviceBuffer;
-use super::error::{check, check_raw};
 use super::gpu::Gpu;
+use super::{check, check_raw};
 use crate::case::{Failure, HostMemory};
 use crate::device::timing_lock;
 use crate::stats;

@@ -165,7 +165,7 @@ impl Band {
 
 pub mod cpu {
     use super::{Band, column_bits, cut, most_rows, width};
-    use crate::device::held::Held;
+    use crate::device::Held;
     use crate::primitives::cpu::prelude::*;
     use crate::primitives::spmv::cpu::kernels::{Call, Timed};
     use crate::primitives::spmv::cpu::{Made, Spmv};

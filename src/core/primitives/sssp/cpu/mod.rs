@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Spec, graph, record};
 use crate::case::{Snapshot, Value};
+use crate::device::Held;
 use crate::device::cpu::{POISON, memory};
-use crate::device::held::Held;
 use crate::inputs::graph::Graph;
 use crate::primitives::cpu::prelude::*;
 use lists::{Lists, Owners};

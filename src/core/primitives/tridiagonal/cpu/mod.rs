@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::{Layout, Residual, Spec, Type, methods};
 use crate::case::Value;
+use crate::device::Held;
 use crate::device::cpu::fence;
-use crate::device::held::Held;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::real::{Real, for_type};
 
