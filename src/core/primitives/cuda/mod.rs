@@ -1,19 +1,17 @@
-//! Code shared by the CUDA implementations of the primitives: the report of a certificate, and the launches of
-//! untimed kernels.
+//! Code shared by the CUDA implementations of the primitives: launches of untimed kernels, arrays of keys and values, Zipf
+//! tables, the division of elements into tiles, and the report of a certificate.
 
 pub mod check_report;
-pub mod pairs;
-pub mod prelude;
-pub mod tiles;
-mod zipf;
 
 use crate::case::Failure;
-use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, Plain, args, plain_struct};
+use crate::case::tuning::{Grid, Tuning};
+use crate::device::cuda::{
+    Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, OutputArray, Plain, args, device_struct, plain_struct,
+};
 use crate::inputs::mix::key64;
-use crate::inputs::{Permutation, Scramble};
+use crate::inputs::{Permutation, Scramble, Zipf};
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
-pub use zipf::{ZipfArg, ZipfTable};
 
 plain_struct!(Permutation: 40);
 plain_struct!(Scramble: 24);
@@ -113,13 +111,185 @@ macro_rules! methods_of_gpus {
 }
 pub(crate) use methods_of_gpus;
 
+/// The names that most implementations on GPUs use: `use crate::primitives::cuda::prelude::*`.
+pub mod prelude {
+    pub use super::check_report::find;
+    pub(crate) use super::methods_of_gpus;
+    pub use super::{BLOCK, array, grid, launch_over, length};
+    pub use crate::case::{Cancel, Failure, Fault, Verdict};
+    pub use crate::device::cuda::{
+        ComputeCapability, DeviceBuffer, DevicePtr, Gpu, GpuJob, GpuMethod, GpuSetup, InputArray, Kernel,
+        KernelList, LaunchPart, LaunchPlan, Module, OutputArray, Plain, poison,
+    };
+    pub(crate) use crate::device::cuda::{args, device_struct};
+}
+
+/// Pointers to keys and to values, either of one word or two; the second is unused if there are no values.
+pub type Pair = [DevicePtr<u32>; 2];
+
+/// Keys and their values, as words; of either at least one.
+pub struct Pairs {
+    pub keys: DeviceBuffer<u32>,
+    pub values: DeviceBuffer<u32>,
+    n: u64,
+    /// Bytes of a key, and of a value; 0 without values.
+    sizes: [u64; 2],
+}
+
+impl Pairs {
+    /// Room for `n` keys and values of so many bytes.
+    pub fn new(gpu: &Gpu, n: u64, sizes: [u64; 2]) -> Result<Pairs, Failure> {
+        let [keys, values] = sizes.map(|bytes| array(gpu, (n * bytes / 4).max(1)));
+        Ok(Pairs { keys: keys?, values: values?, n, sizes })
+    }
+
+    /// The addresses of the arrays.
+    pub fn pointers(&self) -> Pair {
+        [self.keys.pointer(), self.values.pointer()]
+    }
+
+    /// The addresses of key and value `i`.
+    pub fn pointers_at(&self, i: u64) -> Result<Pair, Failure> {
+        let at = |array: &DeviceBuffer<u32>, bytes: u64| array.pointer_at(length(i * bytes / 4)?);
+        Ok([at(&self.keys, self.sizes[0])?, at(&self.values, self.sizes[1])?])
+    }
+
+    /// The arrays as outputs, keys first.
+    pub fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        let [key, value] = self.sizes;
+        vec![
+            OutputArray::new(&mut self.keys, key).first(self.n),
+            OutputArray::new(&mut self.values, value).first(self.n),
+        ]
+    }
+}
+
+/// The tables in which kernels look up Zipf ranks.
+pub struct ZipfTable {
+    pub cumulative: DeviceBuffer<u64>,
+    pub start: DeviceBuffer<u64>,
+    pub guide: DeviceBuffer<u32>,
+    spread: Permutation,
+}
+
+device_struct! {
+    /// The table and the positions of its ranks, as the structs of several kernels hold them.
+    pub struct ZipfArg: 64 {
+        cumulative: DevicePtr<u64>,
+        start: DevicePtr<u64>,
+        guide: DevicePtr<u32>,
+        pub spread: Permutation,
+    }
+}
+
+impl ZipfTable {
+    pub fn new(gpu: &Gpu, zipf: &Zipf) -> Result<ZipfTable, Failure> {
+        Ok(ZipfTable {
+            cumulative: gpu.upload(&zipf.cumulative)?,
+            start: gpu.upload(&zipf.start)?,
+            guide: gpu.upload(&zipf.guide)?,
+            spread: zipf.spread,
+        })
+    }
+}
+
+impl ZipfArg {
+    /// The arguments for a table; without one, those that no kernel looks at.
+    pub fn of(table: Option<&ZipfTable>) -> Result<ZipfArg, Failure> {
+        let Some(ZipfTable { cumulative, start, guide, spread }) = table else {
+            let one = Permutation::new(1, 0);
+            let spread = one.ok_or_else(|| Failure::Failed("no permutation of one".to_owned()))?;
+            return Ok(ZipfArg { spread, ..ZipfArg::zeroed() });
+        };
+        let (cumulative, start, guide) = (cumulative.pointer(), start.pointer(), guide.pointer());
+        Ok(ZipfArg { cumulative, start, guide, spread: *spread })
+    }
+}
+
+/// The tiles of one kernel; a block handles one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Threads per block.
+    pub block: u32,
+    /// Elements per tile.
+    size: u64,
+    /// Maximum number of blocks per launch.
+    most: u32,
+}
+
+impl Tiles {
+    /// The tiles of a kernel whose threads have `per_item` elements in flight for each item.
+    ///
+    /// # Errors
+    /// `NotApplicable` if no multiprocessor has the registers for such a block.
+    pub fn new(gpu: &Gpu, kernel: &Kernel, tuning: &Tuning, per_item: u64) -> Result<Tiles, Failure> {
+        let block = tuning.block.unwrap_or(BLOCK);
+        let at_once = gpu.max_blocks(kernel, block, 0)?;
+        Ok(Tiles::of(tuning, per_item, at_once))
+    }
+
+    fn of(tuning: &Tuning, per_item: u64, at_once: u32) -> Tiles {
+        let block = tuning.block.unwrap_or(BLOCK);
+        let size = u64::from(block) * u64::from(tuning.items.unwrap_or(1)) * per_item;
+        let most = if tuning.grid == Some(Grid::Resident) { at_once } else { u32::MAX };
+        Tiles { block, size, most }
+    }
+
+    /// The number of full tiles among `n` elements, limited to what a block number can count, and the number of
+    /// elements in them.
+    pub fn full(&self, n: u64) -> (u32, u64) {
+        let tiles = (n / self.size).min(MAX_GRID);
+        (tiles as u32, tiles * self.size)
+    }
+
+    /// The number of blocks for `n` elements, including a partial tile.
+    pub fn blocks(&self, n: u64) -> u32 {
+        grid(n, self.size).min(self.most.max(1))
+    }
+
+    /// True if each block has at most one tile.
+    pub fn one_each(&self, n: u64) -> bool {
+        u64::from(self.blocks(n)) == n.div_ceil(self.size).max(1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::words32;
+    use super::*;
 
     #[test]
     fn numbers_as_words() {
         assert_eq!(words32([1, 2], 4), [1, 2]);
         assert_eq!(words32([1, (7 << 32) + 5], 8), [1, 0, 5, 7]);
+    }
+
+    fn tiles(grid: Grid) -> Tiles {
+        let tuning = Tuning { block: Some(128), items: Some(4), grid: Some(grid), ..Tuning::default() };
+        Tiles::of(&tuning, 2, 8)
+    }
+
+    #[test]
+    fn every_element_has_a_block() {
+        let tiles = tiles(Grid::Tiles);
+        for (n, full, blocks) in [(1, 0, 1), (1023, 0, 1), (1024, 1, 1), (1025, 1, 2), (1 << 20, 1024, 1024)]
+        {
+            let elements = u64::from(full) * 1024;
+            assert_eq!((tiles.full(n), tiles.blocks(n)), ((full, elements), blocks), "{n}");
+        }
+        let (most, elements) = tiles.full(u64::MAX);
+        assert_eq!((u64::from(most), elements), (MAX_GRID, MAX_GRID * 1024));
+    }
+
+    #[test]
+    fn a_resident_grid_has_no_more_blocks_than_are_at_work_at_once() {
+        let tiles = tiles(Grid::Resident);
+        assert_eq!([1, 8 << 10, 1 << 30].map(|n| tiles.blocks(n)), [1, 8, 8]);
+        assert_eq!([1, 8 << 10, (8 << 10) + 1].map(|n| tiles.one_each(n)), [true, true, false]);
+    }
+
+    #[test]
+    fn unset_tunables_are_one_item_in_blocks_of_256() {
+        assert_eq!(Tiles::of(&Tuning::default(), 1, 8).full(600), (2, 512));
     }
 }

@@ -24,9 +24,9 @@
 
 use super::walk::{Shape, Steps};
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Offered};
+use crate::primitives::Range;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::{Starts, uses};
-use crate::primitives::range::Range;
 
 /// The tunables for which the kernels are built.
 pub const OFFERED: Offered = Offered {

@@ -11,7 +11,7 @@ use crate::case::{Backend, IndexPattern, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
 use crate::primitives::Elsewhere;
-use crate::primitives::range::Range;
+use crate::primitives::Range;
 
 /// The contents of untouched words of a destination.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;

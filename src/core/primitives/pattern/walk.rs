@@ -2,7 +2,7 @@
 
 use crate::case::Failure;
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid};
-use crate::primitives::range::Range;
+use crate::primitives::Range;
 
 /// Maximum bytes of a block's dense side.
 pub const MAX_SHARED: u64 = 96 << 10;

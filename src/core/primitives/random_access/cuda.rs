@@ -5,9 +5,9 @@ use super::{Kernel, Method, Spec};
 use crate::device::cuda::{self, poison};
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
+use crate::primitives::Range;
 use crate::primitives::cuda::Fill;
 use crate::primitives::cuda::prelude::*;
-use crate::primitives::range::Range;
 
 /// Accesses per block, `BLOCK * UNROLL` in the kernels.
 const TILE: u64 = 8 * BLOCK as u64;

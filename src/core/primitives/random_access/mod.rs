@@ -21,7 +21,7 @@ pub mod cpu;
 pub mod cuda;
 mod oracle;
 
-use super::range::Range;
+use super::Range;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{bytes, choice, count, parameters, sizes, words};
 use crate::case::work::{Access, Concurrency, Order, Pass, Work};

@@ -2,13 +2,13 @@
 //! element of the destination with its closed form; for read it compares the sum with that of the integers,
 //! which f64 holds exactly.
 
-use super::tuned::Tuned;
+use super::Tuned;
 use super::{Array, Kernel, Q, Spec, WRITTEN};
 use crate::case::Value;
 use crate::device::cuda;
 use crate::inputs::mix::key64;
+use crate::primitives::cuda::Tiles;
 use crate::primitives::cuda::prelude::*;
-use crate::primitives::cuda::tiles::Tiles;
 
 const MODULE: &str = "stream";
 

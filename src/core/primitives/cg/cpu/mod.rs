@@ -53,7 +53,7 @@ impl PoolJob for Cg {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Cg, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(2 * super::work::work(&spec).footprint)?;
+        memory::require(2 * super::work(&spec).footprint)?;
         let job = for_type!(spec.ty, T => Cg::new::<T>(spec, isa, context));
         Ok((job?, isa))
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use super::Compaction;
 use crate::device::cpu::{POISON, check};
 use crate::primitives::compaction::Operation;
-use crate::primitives::cpu::pairs::word;
 use crate::primitives::cpu::prelude::*;
+use crate::primitives::cpu::word;
 
 /// Describes the first mistake; `None` if there is none.
 pub fn first_mistake(case: &Compaction, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {

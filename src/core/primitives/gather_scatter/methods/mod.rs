@@ -90,7 +90,7 @@ pub fn alternatives(kernel: Kernel, params: &Params) -> Vec<Params> {
         .map(|(segments, passes)| ("segmented", vec![("segments", segments), ("passes", passes)]));
     let all = [("direct", vec![])].into_iter().chain(multipass).chain(segmented);
     let exists = |params: &Params| Spec::from_params(kernel, params, 0).is_ok();
-    auto_candidates::of(params, all.chain([("partitioned", vec![])]), exists)
+    auto_candidates(params, all.chain([("partitioned", vec![])]), exists)
 }
 
 /// The methods on processors.

@@ -230,7 +230,7 @@ pub fn streams(spec: &Spec, digit: Digit) -> Order {
 /// Pairs per digit value that a CPU keeps until it writes them contiguously: as many as keep the pairs of all
 /// values in an L2 cache.
 fn group(spec: &Spec, values: usize) -> usize {
-    write_combining_group::group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
+    write_combining_group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
 }
 
 pub mod cpu {

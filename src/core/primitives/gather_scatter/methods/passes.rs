@@ -11,7 +11,7 @@ use super::super::{Kernel, Locations, Spec, part};
 use crate::case::work::{Access, Order, Pass};
 use crate::case::{Failure, Fault};
 use crate::primitives::Costs;
-use crate::primitives::range::Range;
+use crate::primitives::Range;
 
 pub fn costs(spec: &Spec) -> Costs<'_> {
     let (segments, passes) = spec.method.segments_and_passes();
@@ -256,8 +256,8 @@ pub mod cpu {
 
 pub mod cuda {
     use super::Span;
+    use crate::primitives::cuda::Tiles;
     use crate::primitives::cuda::prelude::*;
-    use crate::primitives::cuda::tiles::Tiles;
     use crate::primitives::gather_scatter::cuda::{Arrays, At, MODULE};
     use crate::primitives::gather_scatter::{Spec, tuned};
 

@@ -153,13 +153,13 @@ fn open_bits(layout: &Layout, on_gpu: bool) -> u64 {
 pub fn candidates(params: &Params) -> Vec<Params> {
     let passes = (0..=6).step_by(2).map(|power| ("he2007", vec![("passes", 1 << power)]));
     let methods = [("direct", vec![]), ("partitioned", vec![])].into_iter().chain(passes);
-    auto_candidates::of(params, methods, |params| Search::from_params(params, 0).is_ok())
+    auto_candidates(params, methods, |params| Search::from_params(params, 0).is_ok())
 }
 
 /// The same of a building.
 pub fn build_candidates(params: &Params) -> Vec<Params> {
     let methods = [("atomics", vec![]), ("partitioned", vec![])];
-    auto_candidates::of(params, methods, |params| Build::from_params(params, 0).is_ok())
+    auto_candidates(params, methods, |params| Build::from_params(params, 0).is_ok())
 }
 
 /// The names and values that a search has chosen for its method and the method's open parameter.

@@ -9,7 +9,7 @@ use super::keys::Keys;
 use super::methods::counting::combines;
 use super::{KEY, OFFSET, Spec};
 use crate::device::cpu::fence;
-use crate::primitives::cpu::pairs::Pairs;
+use crate::primitives::cpu::Pairs;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::cpu::write_combining::{WorkerPart, WorkerTables, begin};
 use crate::primitives::write_combining_group;
@@ -34,7 +34,7 @@ pub struct Multisplit {
 /// Keys per group, and bytes of all groups.
 fn staging(spec: &Spec) -> (usize, usize) {
     let (buckets, pair) = (spec.buckets as usize, (KEY + spec.value) as usize);
-    let group = write_combining_group::group(buckets, KEY.max(spec.value) as usize, pair);
+    let group = write_combining_group(buckets, KEY.max(spec.value) as usize, pair);
     let used = if combines(spec) { buckets * group * pair } else { 0 };
     (group, used)
 }

@@ -4,7 +4,7 @@
 use super::input::Function;
 use super::{MODULE, Split, pointers, words};
 use crate::device::cuda::KernelName;
-use crate::primitives::cuda::pairs::Pair;
+use crate::primitives::cuda::Pair;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::multisplit::tiles::{GROUP, KernelVariant, Shape};
 

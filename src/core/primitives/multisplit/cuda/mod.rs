@@ -6,7 +6,7 @@ pub mod input;
 
 use super::{KEY, OFFSET, Spec, methods};
 use crate::case::Value;
-use crate::primitives::cuda::pairs::Pair;
+use crate::primitives::cuda::Pair;
 use crate::primitives::cuda::prelude::*;
 use crate::stats::median;
 use certify::{Certificate, Output};

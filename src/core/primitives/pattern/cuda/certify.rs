@@ -15,7 +15,7 @@ use crate::primitives::cuda::prelude::*;
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
-use crate::primitives::range::{Range, windows};
+use crate::primitives::{Range, windows};
 
 /// The description of the first mistake, if there is one.
 type Mistake = Result<Option<String>, Failure>;

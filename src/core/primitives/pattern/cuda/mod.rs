@@ -9,12 +9,12 @@ use crate::case::Value;
 use crate::case::tuning::Tuning;
 use crate::device::cuda::{self, Arg, plain_struct, pointer_or_null, poison};
 use crate::inputs::mix::key64;
+use crate::primitives::Range;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::cuda::{Fill, words32};
 use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::walk::{Dense, KEPT, Shape, Steps, Walk};
-use crate::primitives::range::Range;
 use starts::Array;
 
 const MODULE: &str = "pattern";

@@ -3,9 +3,9 @@
 use super::{Kernels, Side};
 use crate::inputs::Permutation;
 use crate::inputs::mix::{scale, word64};
+use crate::primitives::Range;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::pattern::{Spec, Starts};
-use crate::primitives::range::Range;
 
 /// Length of a run of entries that the host compares, and the number of such runs at random positions.
 const SAMPLE: u64 = 64;

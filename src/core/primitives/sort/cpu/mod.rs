@@ -16,7 +16,7 @@ pub(crate) mod prelude {
     pub(crate) use super::by_types;
     pub use super::{Key, Made, Pair, Place, Room, Run, Sort};
     pub use crate::device::cpu::fence;
-    pub use crate::primitives::cpu::pairs::Pairs;
+    pub use crate::primitives::cpu::Pairs;
     pub use crate::primitives::cpu::prelude::*;
     pub use crate::primitives::cpu::tuple::Tuple;
     pub use crate::primitives::sort::digits::{DIGIT_BITS, Digit, Digits};

@@ -11,8 +11,8 @@ use prelude::*;
 pub mod prelude {
     pub use super::Call;
     pub use crate::device::cuda::Plain;
-    pub use crate::primitives::cuda::pairs::{Pair, Pairs};
     pub use crate::primitives::cuda::prelude::*;
+    pub use crate::primitives::cuda::{Pair, Pairs};
     pub use crate::primitives::sort::Spec;
     pub use crate::primitives::sort::digits::{DIGIT_BITS, Digit, Digits};
 }

@@ -46,7 +46,7 @@ pub mod cpu {
         /// Tables for digits of at most so many values, which may be others than `digits`, too.
         pub fn new(made: &Made, digits: Digits, values: usize) -> Result<Splits, Failure> {
             let [key, value] = made.spec.sizes().map(|bytes| bytes as usize);
-            let group = write_combining_group::group(values, key.max(value), key + value);
+            let group = write_combining_group(values, key.max(value), key + value);
             Ok(Splits {
                 own: made.each(|| WorkerTables::new(values, values * group * (key + value)))?,
                 counts: made.each(|| Buffer::new(digits.count() as usize * values * 8))?,

@@ -149,7 +149,7 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
 pub fn candidates(params: &Params) -> Vec<Params> {
     let splits = (4..=8).map(|radix| ("multisplit-lsd", vec![("radix", radix)]));
     let methods = [("onesweep", vec![])].into_iter().chain(splits);
-    auto_candidates::of(params, methods, |params| Spec::from_params(params, 0).is_ok())
+    auto_candidates(params, methods, |params| Spec::from_params(params, 0).is_ok())
 }
 
 /// The reason why a case does not exist; `None` if it does.
