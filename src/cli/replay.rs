@@ -19,7 +19,7 @@ use crate::run::client::EngineCommand;
 use crate::run::folder::fresh_path;
 use crate::run::layout::Manifest;
 use crate::run::stored::{self, Stored};
-use crate::run::{EngineRunner, newest};
+use crate::run::{EngineRunner, index};
 use crate::shell::{self, quoted};
 
 #[derive(Debug, Args)]
@@ -100,7 +100,7 @@ fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
     }
     let source = Source::find(&arguments.target)?;
     let plan = source.resolve(&overrides(&arguments.set, &arguments.backend)?)?;
-    let found = newest::folders(&arguments.root, newest::DEPTH);
+    let found = index::candidates(&arguments.root, index::DEPTH);
     let mut same: Vec<(String, PathBuf)> = found.into_iter().filter_map(|path| run_of(path, &plan)).collect();
     same.sort();
     // A run that ended before its first result, or cannot be read, cannot serve as the baseline.

@@ -19,7 +19,7 @@ use crate::report::write_of_run;
 use crate::run::EngineRunner;
 use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
-use crate::run::repeat::Repeat;
+use crate::run::layout::Repeat;
 use crate::run::stored::Stored;
 use crate::shell::quoted;
 

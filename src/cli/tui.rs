@@ -22,7 +22,7 @@ use crate::report::series::charted;
 use crate::report::write_of_run;
 use crate::run::client::{Client, EngineCommand, Hello};
 use crate::run::stored::Stored;
-use crate::run::{EngineRunner, estimate, newest};
+use crate::run::{EngineRunner, estimate, index};
 use crate::tui::config;
 use crate::tui::{self, LastRun, Lookups, Options, RecipeEntry, Remote, Wanted};
 
@@ -86,7 +86,7 @@ fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
     };
     let last = move |plan: &Plan, stop: &AtomicBool| {
         let wanted = || !stop.load(Ordering::Relaxed);
-        newest::of_recipe(&root, &plan.recipe_hash, &plan.overrides, &wanted).map(last_run)
+        index::of_recipe(&root, &plan.recipe_hash, &plan.overrides, &wanted).map(last_run)
     };
     Lookups { paces: Arc::new(paces), last: Arc::new(last) }
 }

@@ -3,7 +3,6 @@
 
 mod begin;
 mod keep;
-mod noise;
 mod watchdog;
 
 use std::collections::{BTreeMap, HashMap};
@@ -19,7 +18,6 @@ use super::controls::Controls;
 use super::folder::{Folder, fresh_path};
 use super::interrupted::Interrupted;
 use super::layout::Manifest;
-use super::refresh::Refresh;
 use super::runner::{Control, Message, Runner, Running};
 use super::{Ledger, Status};
 use crate::case::units;
@@ -30,7 +28,7 @@ use crate::recipe::plan::{Plan, slug};
 use crate::run::client::{Client, EngineCommand, Incoming};
 
 use begin::Beginning;
-use noise::Noise;
+use keep::{Noise, Refresh};
 use watchdog::{Overdue, Watchdog};
 
 /// How long a cancelled engine may take to reach the next sample boundary.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::repeat::Repeat;
+use super::layout::Repeat;
 use super::stored::Stored;
 use super::{Ledger, Record, Status};
 use crate::case::units::escaped;

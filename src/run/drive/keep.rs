@@ -1,5 +1,7 @@
 //! Recording a run: each event goes first to disk, then to the ledger, then to the user interface.
 
+use std::time::{Duration, Instant};
+
 use super::Drive;
 use crate::engine::protocol::{Command, Event, Level, Stage};
 use crate::run::client::{Client, EngineCommand};
@@ -135,6 +137,86 @@ impl Drive {
     }
 }
 
+/// Most lines kept between two steps of progress.
+const MOST: u32 = 200;
+
+/// Counts the lines since the plan last advanced.
+#[derive(Debug)]
+pub(super) struct Noise {
+    left: u32,
+    dropped: u64,
+}
+
+impl Noise {
+    pub fn new() -> Noise {
+        Noise { left: MOST, dropped: 0 }
+    }
+
+    /// Whether to keep one more line.
+    pub fn takes(&mut self) -> bool {
+        let takes = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        self.dropped += u64::from(!takes);
+        takes
+    }
+
+    /// The plan advances: further lines are kept, and the text says how many were not.
+    pub fn refill(&mut self) -> Option<String> {
+        let Noise { dropped, .. } = std::mem::replace(self, Noise::new());
+        (dropped > 0).then(|| {
+            format!(
+                "{dropped} lines of the engine were dropped: {MOST} are kept while its plan does not advance"
+            )
+        })
+    }
+}
+
+/// Shortest interval between two refreshes.
+const OFTEN: Duration = Duration::from_secs(5);
+
+/// The interval is also at least this multiple of the time that a refresh takes: a large run spends its time
+/// measuring, not drawing.
+const SHARE: u32 = 50;
+
+/// The schedule of a run's derived files. They are written before a result is acknowledged, hence never while a
+/// sample is timed.
+#[derive(Debug)]
+pub struct Refresh {
+    due: Instant,
+    /// The last reported reason for a failed write.
+    trouble: Option<String>,
+}
+
+impl Refresh {
+    pub fn new() -> Refresh {
+        Refresh { due: Instant::now() + OFTEN, trouble: None }
+    }
+
+    /// Whether the derived files are due.
+    pub fn is_due(&self) -> bool {
+        Instant::now() >= self.due
+    }
+
+    /// Calls `write`, times it, and schedules the next refresh.
+    pub fn timed<T>(&mut self, write: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let written = write();
+        self.due = Instant::now() + pause(began.elapsed());
+        written
+    }
+
+    /// Returns the error text unless it repeats the last reported one.
+    pub fn news(&mut self, trouble: String) -> Option<String> {
+        let known = self.trouble.as_ref() == Some(&trouble);
+        self.trouble = Some(trouble.clone());
+        (!known).then_some(trouble)
+    }
+}
+
+fn pause(took: Duration) -> Duration {
+    OFTEN.max(took * SHARE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,5 +235,27 @@ mod tests {
         assert_eq!([urgency(&log, true), urgency(&log, false)], [Urgency::Held, Urgency::Written]);
         let result = Event::NotApplicable { seq: 1, case: "a".into(), reason: String::new() };
         assert_eq!(urgency(&result, true), Urgency::Durable);
+    }
+
+    #[test]
+    fn what_is_beyond_the_bound_is_counted_and_told_once() {
+        let mut noise = Noise::new();
+        assert_eq!((0..MOST + 7).filter(|_| noise.takes()).count(), MOST as usize);
+        assert!(noise.refill().is_some_and(|told| told.starts_with("7 lines")));
+        assert_eq!((noise.refill(), noise.takes()), (None, true));
+    }
+
+    #[test]
+    fn writing_takes_a_fiftieth_of_the_time_at_most() {
+        assert_eq!(pause(Duration::from_millis(3)), OFTEN);
+        assert_eq!(pause(Duration::from_secs(2)), Duration::from_secs(100));
+    }
+
+    #[test]
+    fn a_trouble_is_told_once() {
+        let mut refresh = Refresh::new();
+        assert_eq!(refresh.news("full".into()).as_deref(), Some("full"));
+        assert_eq!(refresh.news("full".into()), None);
+        assert!(refresh.news("read-only".into()).is_some());
     }
 }
