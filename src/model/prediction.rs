@@ -1,6 +1,7 @@
 //! What a model says of a case, and how far it was off.
 
 use super::Profile;
+use crate::case::gpus::Gpus;
 use crate::case::{Case, Work};
 
 /// A model's prediction for a case.
@@ -56,4 +57,21 @@ pub(super) fn expected(
 /// corrected by its erratum). 1 is exact; a prediction of more than 2v is negative.
 pub fn accuracy(measured: f64, predicted: f64) -> f64 {
     1.0 - (measured - predicted).abs() / measured
+}
+
+/// Checks that a profile can cover a case at all: one GPU, and the number of threads of the calibration.
+///
+/// # Errors
+/// The reason, to follow `n/a: `.
+pub fn covered(profile: &Profile, case: &Case) -> Result<(), String> {
+    if Gpus::of(&case.params).several() {
+        return Err("a profile covers a single GPU".to_owned());
+    }
+    let known = profile.rates.get(case.place().0).and_then(|rates| rates.threads);
+    match (case.params.int("backend.cpu.threads"), known) {
+        (Some(asked), Some(known)) if asked != known => {
+            Err(format!("the profile {} is of {known} threads, not of {asked}", profile.name))
+        }
+        _ => Ok(()),
+    }
 }

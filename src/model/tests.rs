@@ -172,3 +172,23 @@ fn accuracy_is_one_less_the_error() {
     let found = [1.0, 0.5, 2.0, 3.0].map(|predicted| accuracy(1.0, predicted));
     assert_eq!(found, [1.0, 0.5, 0.0, -1.0]);
 }
+
+#[test]
+fn names_are_unique_and_found() {
+    for model in all() {
+        assert!(std::ptr::addr_eq(find(model.name()).expect("its name"), *model), "{}", model.name());
+    }
+    assert!(find("none").is_none());
+    assert!(all().iter().map(|model| model.name()).eq(crate::case::MODELS), "recipes name others");
+}
+
+#[test]
+fn each_is_read_and_bears_its_name() {
+    assert!(shipped().any(|name| name == "g80"));
+    for name in shipped() {
+        let text = shipped_text(name).expect("a text");
+        let profile: Profile = serde_yaml::from_str(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!((profile.name.as_str(), profile.schema), (name, SCHEMA));
+        assert_eq!(shipped_profile(name), Some(profile));
+    }
+}

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Measured;
 use super::levels;
-use super::measured::Measured;
 use super::rates::{self, rounded};
 use crate::case::Direction;
 use crate::model::he2007::sequential_bandwidth;

@@ -4,16 +4,14 @@
 //! | file | contents |
 //! |---|---|
 //! | `cuda.yaml`, `cpu.yaml` | the cases |
-//! | `measured` | cases and their times |
 //! | `rates` | curves, and the figures of one backend |
 //! | `levels` | capacities of caches and reach of the TLB from latencies; lines and sectors from strides |
 //! | `derive` | the whole profile |
-//! | `agree` | comparison of two profiles |
+//! | `profile_diff` | comparison of two profiles |
 //! | `table` | detected figures beside the vendor's stated ones |
 
 mod derive;
 mod levels;
-mod measured;
 mod profile_diff;
 mod rates;
 mod table;
@@ -21,9 +19,11 @@ mod table;
 mod tests;
 
 pub use derive::{Subject, derive};
-pub use measured::Measured;
 pub use profile_diff::{Difference, differences};
 pub use table::{Row, rows};
+
+use crate::case::{Params, Work};
+use crate::stats;
 
 const CUDA: &str = include_str!("cuda.yaml");
 const CPU: &str = include_str!("cpu.yaml");
@@ -101,4 +101,36 @@ fn streams(footprint: u64) -> String {
         format!("{{uniform: {{length: {streams}, stride: {words}}}, count: {words}}}")
     };
     format!("[{}]", (0..=MOST_STREAMS).map(one).collect::<Vec<_>>().join(", "))
+}
+
+/// A case with its times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    pub backend: String,
+    pub primitive: String,
+    pub params: Params,
+    pub work: Work,
+    /// Seconds of one execution: the median of each round.
+    pub rounds: Vec<f64>,
+    /// Number of CPU threads.
+    pub threads: Option<u64>,
+}
+
+impl Measured {
+    /// Seconds of one execution. On a GPU: the median of the rounds' medians. Processors share caches, memory
+    /// and often cores with others, who only slow a round down, some for minutes: for them the lower quartile
+    /// is taken.
+    pub fn seconds(&self) -> f64 {
+        let q = if self.backend == "cuda" { 0.5 } else { 0.25 };
+        stats::quantile_of(&self.rounds, q).unwrap_or(f64::NAN)
+    }
+
+    /// The text of a parameter; empty if it is missing.
+    pub fn word(&self, key: &str) -> &str {
+        self.params.text(key).unwrap_or("")
+    }
+
+    pub fn is(&self, primitive: &str, method: &str) -> bool {
+        self.primitive == primitive && self.word("method") == method
+    }
 }

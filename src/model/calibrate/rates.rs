@@ -1,6 +1,6 @@
 //! The figures of one backend, from the times of its cases.
 
-use super::measured::Measured;
+use super::Measured;
 use crate::case::Direction;
 use crate::model::{Curve, Moves, Random, Rates, Start, Strided};
 use crate::{primitives, stats};

@@ -2,26 +2,20 @@
 //!
 //! | file | part of the paper |
 //! |---|---|
-//! | `distinct` | Eqs. 4, 5, 7: distinct places of random draws, in closed form |
-//! | `hits` | Eqs. 6 and 8, Case I and Case II: hit rates |
-//! | `bandwidth` | Eqs. 1, 2, 3: B_seq and B_rand |
-//! | `passes` | Eqs. 9, 10, 11: the time of a gather or a scatter in passes |
+//! | `hits` | Eqs. 4, 5, 7: distinct places of random draws, in closed form; Eqs. 6 and 8, Case I and Case II: hit rates |
+//! | `passes` | Eqs. 1, 2, 3: B_seq and B_rand; Eqs. 9, 10, 11: the time of a gather or a scatter in passes |
 //!
 //! Assumptions: the cache is empty before each execution, and all blocks are equally likely to stay in it; a
 //! write costs no more than a read; launches, latency and address translation cost nothing.
 //! Skewed locations, strides and patterns are outside the model and get no prediction.
 
-mod bandwidth;
-mod distinct;
 mod hits;
 mod passes;
 
-pub use bandwidth::{random as random_bandwidth, sequential as sequential_bandwidth};
-pub use distinct::distinct;
-pub use hits::Together;
-pub use passes::{Parts, hit_rate, time};
+pub use hits::{Together, distinct};
+pub use passes::{Parts, hit_rate, random as random_bandwidth, sequential as sequential_bandwidth, time};
 
-use super::scope::covered;
+use super::prediction::covered;
 use super::{Model, Prediction, Profile};
 use crate::case::{Case, Work};
 

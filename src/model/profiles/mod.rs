@@ -6,7 +6,6 @@
 mod file;
 mod located_serde;
 mod match_device;
-mod save;
 mod written;
 
 use std::fmt;
@@ -18,10 +17,9 @@ use anyhow::bail;
 use crate::files;
 use crate::model::{Profile, shipped, shipped_text};
 
-pub use file::read;
+pub use file::{free_name, read, save};
 pub use match_device::{Found, Machine, Notice, identity};
 pub(crate) use match_device::{size, uuid};
-pub use save::{free_name, save};
 pub use written::write;
 
 /// Source of a profile.

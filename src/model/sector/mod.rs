@@ -39,7 +39,7 @@ mod strided_subset;
 mod touched;
 mod zipf;
 
-use super::scope::covered;
+use super::prediction::covered;
 use super::{Model, Prediction, Profile};
 use crate::case::{BlockCost, Case, Work};
 use crate::primitives;
