@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use super::choosing;
 use super::output_sampling;
 use super::protocol::{RoundResult, Stage};
 use super::sampler::Round;
@@ -13,7 +12,8 @@ use super::snapshots::SampleContext;
 use super::turns::PlanProgress;
 use crate::case::{Cache, Cancel, Case, Failure, Value, Verdict};
 use crate::device::{Prepared, timing_lock};
-use crate::model;
+use crate::model::choose::choose;
+use crate::model::{self, Model, Profile};
 use crate::primitives;
 use crate::stats::noise::Flag;
 
@@ -66,7 +66,7 @@ impl<W: Write> Server<W> {
         self.watch.begin();
         stage(&mut self.output, case, turn.round, Stage::Generate)?;
         let profile = self.profiles.of(case).ok();
-        let (chosen, method) = choosing::chosen(case, profile, model::find(model::DEFAULT_MODEL))?;
+        let (chosen, method) = chosen(case, profile, model::find(model::DEFAULT_MODEL))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {
             self.executors[host].wait_for_own_work()?;
@@ -160,5 +160,71 @@ impl<W: Write> Server<W> {
         let Some(away) = self.hold(progress)? else { return Ok(Duration::ZERO) };
         self.watch.begin_anew();
         Ok(away)
+    }
+}
+
+/// Returns the case with its method chosen, and the chosen parameters for the record. A case whose method is
+/// not `auto` is returned unchanged.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] if the device has no profile or the model cannot choose.
+fn chosen(
+    case: &Case,
+    profile: Option<&Profile>,
+    model: Option<&dyn Model>,
+) -> Result<(Case, Vec<(String, Value)>), Failure> {
+    if primitives::method_candidates(case).is_empty() {
+        return Ok((case.clone(), Vec::new()));
+    }
+    let missing = |what: &str| Failure::NotApplicable(what.to_owned());
+    let profile = profile.ok_or_else(|| missing("no profile of this device; run scatterlab calibrate"))?;
+    let model = model.ok_or_else(|| missing("this build has no model that chooses"))?;
+    let choice = choose(case, profile, model).map_err(Failure::NotApplicable)?;
+    let params = choice.map_or_else(|| case.params.clone(), |choice| choice.params);
+    let method = |(key, _): &(&String, &Value)| key.as_str() == "method" || key.starts_with("method.");
+    let resolved = params.0.iter().filter(method).map(|(key, value)| (key.clone(), value.clone())).collect();
+    Ok((Case { params, ..case.clone() }, resolved))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Params;
+    use crate::model;
+
+    fn case(method: &str) -> Case {
+        let text = |v: &str| Value::Text(v.to_owned());
+        let params = Params::default()
+            .with("backend", text("cpu"))
+            .with("method", text(method))
+            .with("tuples", Value::Int(64));
+        let primitive = "scatter".to_owned();
+        Case { id: "a".into(), experiment: 0, primitive, params, seed: 1, not_applicable: None }
+    }
+
+    #[test]
+    fn a_method_that_is_not_open_stays() {
+        let direct = case("direct");
+        assert_eq!(chosen(&direct, None, None), Ok((direct.clone(), Vec::new())));
+    }
+
+    #[test]
+    fn without_a_profile_nothing_is_chosen() {
+        let reason = "no profile of this device; run scatterlab calibrate".to_owned();
+        assert_eq!(
+            chosen(&case("auto"), None, model::find(model::DEFAULT_MODEL)),
+            Err(Failure::NotApplicable(reason))
+        );
+    }
+
+    #[test]
+    fn the_choice_is_for_the_record() {
+        let profile = model::shipped_profile("g80");
+        let model = model::find("he2007");
+        let mut open = case("auto");
+        open.params = open.params.with("backend", Value::Text("cuda".into()));
+        let (case, resolved) = chosen(&open, profile.as_ref(), model).expect("chosen");
+        assert_eq!((case.id.as_str(), case.params.text("method")), ("a", Some("direct")));
+        assert_eq!(resolved, [("method".to_owned(), Value::Text("direct".into()))]);
     }
 }

@@ -13,7 +13,7 @@ use super::inbox::{Input, read_commands};
 use super::noise_monitor::Watch;
 use super::output_sampling::OutputSampling;
 use super::protocol::{Event, Level, PROTOCOL, Stage};
-use super::reference_schedule::ReferenceSchedule;
+use super::schedule::ReferenceSchedule;
 use super::snapshots::Snapshots;
 use crate::case::{Availability, Case, Device, Failure};
 use crate::device::timing_lock;

@@ -11,7 +11,7 @@ use crate::case::units::fmt_size;
 use crate::case::work::{Concurrency, Order};
 use crate::case::{Access, Case, Measure, Work, peers, units};
 use crate::engine::protocol::{Command, Event};
-use crate::engine::reference_schedule;
+use crate::engine::schedule;
 use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::run::client::{Client, EngineCommand, Incoming};
@@ -216,8 +216,8 @@ fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
 /// and reference copies, those that are cheap before each of these `passes`.
 fn besides(most: f64, passes: u32, backends: usize) -> f64 {
     START
-        + (1.0 + f64::from(passes)) * backends as f64 * reference_schedule::CHEAP.min(REFERENCE * SLOWER)
-        + reference_schedule::SHARE * most
+        + (1.0 + f64::from(passes)) * backends as f64 * schedule::CHEAP_REFERENCE.min(REFERENCE * SLOWER)
+        + schedule::REFERENCE_SHARE * most
 }
 
 /// How much slower than estimated a case may be on a noisy machine.

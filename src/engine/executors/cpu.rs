@@ -6,7 +6,7 @@ use crate::case::{Cancel, Case, Device, Failure, Fault, Params, Value};
 use crate::device::Stored;
 use crate::device::cpu::caches::{self, Cache};
 use crate::device::cpu::{self, Context, Evictor, Isa, Pool, affinity};
-use crate::engine::executor::{Executor, Preparation};
+use crate::engine::{Executor, Preparation};
 use crate::inputs::indices::Store;
 use crate::primitives::implementations::implementation;
 use crate::stats;

@@ -18,7 +18,7 @@ use crate::case::backends::THREADS_KEY;
 use crate::case::peers::{self, Peer, SETTING};
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
-use crate::engine::executor::{Executor, Preparation};
+use crate::engine::{Executor, Preparation};
 
 /// The environment variable with the folder of the programs.
 pub const FOLDER: &str = "SCATTERLAB_PEERS";

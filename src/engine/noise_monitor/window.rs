@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::stat::CpuTime;
+use super::CpuTime;
 
 /// Readings taken at the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -159,3 +159,14 @@ fn no_second_look_where_nobody_wants_one() {
     let finished = Finished { rounds: vec![round], ..Finished::default() };
     assert_eq!(turns(Schedule::new(&plan, &finished), steady), [(1, 0, 0)], "nor when the run goes on");
 }
+
+#[test]
+fn a_costly_reference_waits_until_it_is_a_small_share() {
+    let mut schedule = ReferenceSchedule::default();
+    assert!(schedule.due(0.0));
+    schedule.measured(0.0, 0.2);
+    assert!(schedule.due(0.2), "a cheap one does not wait");
+    schedule.measured(0.2, 1.2);
+    assert!(!schedule.due(20.0));
+    assert!(schedule.due(21.3));
+}

@@ -17,10 +17,9 @@ use anyhow::{Context, bail};
 use self::lines::{forward_events, forward_noise};
 use crate::case::Device;
 use crate::case::units::{fmt_bytes, shown};
+use crate::engine;
 use crate::engine::inbox::LONGEST_COMMAND;
-use crate::engine::name;
 use crate::engine::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
-use crate::engine::writer::writer;
 use crate::model::DeviceProfile;
 use crate::shell;
 
@@ -68,7 +67,7 @@ impl EngineCommand {
     pub fn name(&self) -> Option<String> {
         match self {
             EngineCommand::Own => None,
-            EngineCommand::Shell(line) => Some(name::name(line)),
+            EngineCommand::Shell(line) => Some(engine::name(line)),
         }
     }
 
@@ -392,7 +391,7 @@ fn attend(child: &mut Child, sender: SyncSender<Incoming>) -> io::Result<Option<
     if let Some(stdout) = child.stdout.take() {
         named("events").spawn(move || forward_events(stdout, &sender))?;
     }
-    child.stdin.take().map(|stdin| writer("input", stdin)).transpose()
+    child.stdin.take().map(|stdin| engine::writer("input", stdin)).transpose()
 }
 
 fn keep_last(lines: &mut VecDeque<String>, line: String) {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::case::units::shown;
 use crate::case::{Cancel, Failure, Value};
 use crate::engine::noise_monitor::children::Counted;
-use crate::engine::writer::writer;
+use crate::engine::writer;
 
 /// Longest answer, bytes.
 const LONGEST: u64 = 4096;
