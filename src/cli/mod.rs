@@ -26,7 +26,6 @@ mod reference;
 mod replay;
 mod report;
 mod results;
-mod resume;
 mod run;
 mod salvage;
 mod spatter;

@@ -1,8 +1,10 @@
 //! `scatterlab run`.
 
 use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use anyhow::bail;
 use clap::Args;
@@ -11,16 +13,16 @@ use super::format::{Format, OF_TABLES, Output, one_of};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::profile::ProfileArguments;
-use super::recipes::Source;
-use super::{CASES_FAILED, dry_run, out, results, resume};
+use super::recipes::{Source, with_warnings};
+use super::{CASES_FAILED, dry_run, out, report, results};
 use crate::case::units::escaped;
 use crate::recipe::plan::{Overrides, Plan};
-use crate::report::write_of_run;
-use crate::run::EngineRunner;
+use crate::report::{file_names, write_of_run};
 use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
 use crate::run::layout::Repeat;
 use crate::run::stored::Stored;
+use crate::run::{self, EngineRunner, Interrupted, events};
 use crate::shell::quoted;
 
 #[derive(Debug, Args)]
@@ -66,7 +68,7 @@ pub struct RunArguments {
 pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
     let mut output = Output::open(arguments.format, 1)?;
-    let summary = resume::run(folder, &engine, arguments.strict, &Interrupt::listen()?)?;
+    let summary = resume(folder, &engine, arguments.strict, &Interrupt::listen()?)?;
     let success = closed(&summary, &engine, &mut output)?;
     output.end()?;
     Ok(if success { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
@@ -165,6 +167,38 @@ pub fn folders(out: Option<&Path>, stems: &[String]) -> Vec<Option<PathBuf>> {
         names.find(|name| taken.insert(name.clone())).map(|name| out.join(name))
     };
     stems.iter().map(free).collect()
+}
+
+/// Continues an interrupted run. A complete run only has its tables and charts rewritten if any is missing or
+/// outdated.
+///
+/// `strict` refuses a machine on which rounds on file would be set aside.
+fn resume(
+    folder: &Path,
+    engine: &EngineCommand,
+    strict: bool,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Summary> {
+    let stored = with_warnings(Stored::open(folder)?);
+    if !stored.ledger.is_complete() {
+        let mut run = Interrupted::open(folder)?;
+        run.strict = strict;
+        let ledger = run.stored.ledger.clone();
+        return headless::watch(&run::resume(engine, run, Some(write_of_run))?, ledger, interrupt);
+    }
+    let summary = Summary::of(&stored.ledger, folder);
+    out::line(&format!("the run is complete: {} → {}", summary.words(), folder.display()));
+    if is_stale(&stored) {
+        out::line(&report::render(&stored)?);
+    }
+    Ok(summary)
+}
+
+/// Whether a table or a chart is missing or older than the events.
+fn is_stale(run: &Stored) -> bool {
+    let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
+    let events = changed(&events::file(&run.path));
+    file_names(&run.manifest.plan).iter().any(|name| changed(&run.path.join(name)) < events)
 }
 
 #[cfg(test)]

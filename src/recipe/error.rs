@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::case::units::{UnitError, escaped, shown};
+use crate::case::schema::{Kind, Param, ParamDefault, Variant};
+use crate::case::units::{UnitError, escaped, label_bytes, shown};
 
 /// A mistake in a recipe or in an override of it. Its `Display` is one line:
 /// ``fig09.yaml:3:38: unknown key `pases` in scatter.method.multipass; accepted: passes``.
@@ -214,4 +215,29 @@ impl Mistake {
 /// Names for a message: `a, b, c`, or `nothing`.
 pub(crate) fn listed(names: &[&str]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// `multipass: {passes: 4}`: the variant with all its required parameters.
+pub(super) fn example(variant: &Variant) -> String {
+    let needed = |param: &&Param| !matches!(param.default, ParamDefault::Unset | ParamDefault::Is(_));
+    let params: Vec<String> = variant
+        .params
+        .iter()
+        .filter(needed)
+        .map(|param| format!("{}: {}", param.name, value(&param.kind)))
+        .collect();
+    format!("{}: {{{}}}", variant.name, params.join(", "))
+}
+
+/// A value that the kind accepts.
+fn value(kind: &Kind) -> String {
+    match kind {
+        Kind::Count { min, max } | Kind::CountOr { min, max, .. } => 4.clamp(*min, *max).to_string(),
+        Kind::Bytes { min, max, accepted } => label_bytes(*accepted.first().unwrap_or(&8.clamp(*min, *max))),
+        Kind::Float { min, max } => 1.0f64.clamp(*min, *max).to_string(),
+        Kind::Word(words) => words.first().copied().unwrap_or_default().to_owned(),
+        Kind::Choice(variants) | Kind::Inline(variants) => variants.first().map(example).unwrap_or_default(),
+        Kind::Indices { .. } => "[0, 8, 16]".to_owned(),
+        Kind::Text => "NAME".to_owned(),
+    }
 }

@@ -6,7 +6,6 @@ mod accepts;
 mod chart;
 mod draft;
 mod error;
-mod example;
 mod flow;
 pub mod json_schema;
 mod measure;

@@ -1,7 +1,7 @@
 //! Step two, parameters: reads a recipe's map as settings, whose values multiply.
 
+use super::error::example;
 use super::error::{ErrorKind, Mistake, Nearest, Place};
-use super::example::example;
 use super::flow::flow;
 use super::node::{Content, Key, Node};
 use super::value::{self, Once};

@@ -1,7 +1,7 @@
 //! The meaning of one configuration's options.
 
-use super::delta::Delta;
 use super::options::{Given, Options};
+use super::pattern::Delta;
 use super::pattern::{Written, compressed, treated};
 use super::refused::Refused;
 use super::table::{self, Key};

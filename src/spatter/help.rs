@@ -1,6 +1,6 @@
 //! The text of `--help`.
 
-use super::general::column;
+use super::output::column;
 use super::table::{Kind, OPTIONS, Opt};
 
 /// Returns the text that `--help` prints.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`table`] | the options: everything below is read from this one table |
 //! | [`options`] | options as they were written, from [`getopt`] and [`suite`] |
-//! | [`config`] | one configuration: patterns, [`delta`]s, precedence, consistency checks |
+//! | [`config`] | one configuration: [`pattern`]s and deltas, precedence, consistency checks |
 //! | [`settings`] | settings of a whole run |
 //! | [`job`] | settings and configurations together, with notes for the user |
 //! | [`recipe`] | a job as a recipe's text |
@@ -19,8 +19,6 @@
 //! `docs/spatter.md` lists the differences from Spatter and explains them.
 
 pub mod config;
-pub mod delta;
-pub mod general;
 pub mod getopt;
 pub mod help;
 pub mod job;

@@ -1,7 +1,7 @@
 //! The output of Spatter 2.1.0, built with MPI, for all ranks together.
 
-use super::general::{column, general};
 use super::output::bandwidth;
+use super::output::{column, general};
 
 /// A configuration's fastest run over all ranks: the one with the smallest sum of their times.
 #[derive(Clone, Debug, PartialEq)]

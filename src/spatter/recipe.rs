@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::config::{Config, constant_stride};
-use super::delta::Delta;
 use super::job::Job;
 use super::output::list;
+use super::pattern::Delta;
 use super::refused::Refused;
 use super::settings::{self, Backend, Settings};
 use super::suite::Suite;

@@ -1,6 +1,6 @@
 //! The summary of a run that Spatter 1.1 printed and 2.0 dropped.
 
-use super::general::{column, general};
+use super::output::{column, general};
 
 /// Statistics of the bandwidths of a run's configurations, in MB/s.
 #[derive(Clone, Debug, PartialEq)]

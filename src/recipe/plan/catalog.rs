@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::identity::value_text;
+use super::value_text;
 use super::{Axis, Scale};
 use crate::case::Value;
 use crate::case::schema::Kind;

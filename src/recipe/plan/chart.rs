@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::catalog::{Catalog, Entry};
-use super::identity::value_text;
+use super::value_text;
 use super::{Ceiling, Chart, Published, Quantity};
 use crate::case::BACKENDS;
 use crate::case::Value;

@@ -5,7 +5,6 @@ mod case_filter;
 mod catalog;
 mod chart;
 mod form_model;
-mod identity;
 mod indices;
 mod inline_overrides;
 mod overrides;
@@ -14,13 +13,14 @@ mod resolve;
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, IndexFile};
+use crate::case::{Case, IndexFile, Params, Value};
+use crate::primitives;
+use indices::is_whereabouts;
 
 pub use crate::case::chart::{
     Axis, Bars, Ceiling, Chart, Experiment, Paper, Published, Quantity, Scale, leads,
 };
 pub use form_model::{Line as FormLine, Origin, form};
-pub use identity::{case_id, recomputed};
 pub use indices::is_of_words;
 pub use inline_overrides::{measures_the_same, with_overrides, with_title};
 pub use overrides::Overrides;
@@ -72,5 +72,73 @@ impl Plan {
     pub fn short_hash(&self) -> String {
         const DIGITS: usize = 12;
         self.recipe_hash.chars().take(DIGITS).collect()
+    }
+}
+
+/// The identity of a case: the first twelve hexadecimal digits of the BLAKE3 hash of its canonical text, with
+/// one line each for the version of the definition, the primitive, the seed and every parameter by its full key, sorted.
+/// Parameters are written as in the recipe (`threads: auto` keeps the word), so the identity is the same on
+/// every machine. A file is represented by the hash of its content, not by its path.
+pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
+    versioned_id(primitives::version(primitive, params), primitive, params, seed)
+}
+
+fn versioned_id(version: u32, primitive: &str, params: &Params, seed: u64) -> String {
+    let mut text = format!("scatterlab case {version}\nprimitive {primitive}\nseed {seed}\n");
+    for (key, value) in params.0.iter().filter(|(key, _)| !is_whereabouts(params, key)) {
+        text.push_str(&format!("{key} {}\n", value_text(value)));
+    }
+    blake3::hash(text.as_bytes()).to_hex()[..12].to_owned()
+}
+
+/// The identity that a case's content gives, if the case states another one: then its content is not what it was
+/// when the identity was made, by any version of the definition. The number that makes an identity unique within its
+/// plan is not part of the hash.
+pub fn recomputed(case: &Case) -> Option<String> {
+    let stated = case.id.split_once('-').map_or(case.id.as_str(), |(hash, _)| hash);
+    let of = |version| versioned_id(version, &case.primitive, &case.params, case.seed);
+    let current = primitives::version(&case.primitive, &case.params);
+    (1..=current).all(|version| of(version) != stated).then(|| of(current))
+}
+
+/// A value on one line; distinct for distinct values and types.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Int(v) => format!("int {v}"),
+        Value::Float(v) => format!("float {v:?}"),
+        Value::Text(v) => format!("text {v:?}"),
+        Value::Indices(v) => format!("indices {}", v.text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_stays_what_it_was() {
+        let params = Params::default()
+            .with("backend", Value::Text("cpu".to_owned()))
+            .with("backend.cpu.threads", Value::Text("auto".to_owned()))
+            .with("tuples", Value::Int(16 << 20))
+            .with("locations.zipf.exponent", Value::Float(1.0))
+            .with("source.custom.indices", Value::Indices(vec![0, 8, 16].into()));
+        assert_eq!(case_id("gather", &params, 1), "8c636972cd6a");
+    }
+
+    #[test]
+    fn everything_that_decides_the_result_is_in_it() {
+        let params = Params::default().with("n", Value::Int(1));
+        let ids = [
+            case_id("gather", &params, 1),
+            case_id("scatter", &params, 1),
+            case_id("gather", &params, 2),
+            case_id("gather", &params.clone().with("m", Value::Int(1)), 1),
+            case_id("gather", &params.clone().with("n", Value::Float(1.0)), 1),
+            case_id("gather", &params.clone().with("n", Value::Text("1".to_owned())), 1),
+            case_id("gather", &params.with("n", Value::Indices(vec![1].into())), 1),
+        ];
+        let distinct: std::collections::HashSet<&String> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len());
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::case_filter::keep;
+use super::case_id;
 use super::catalog::Catalog;
 use super::chart::{assigns, chart};
-use super::identity::case_id;
 use super::indices::Brought;
 use super::overrides::{Overrides, apply};
 use super::peers;

@@ -3,7 +3,7 @@
 use scatterlab::primitives::pattern::spec::Kernel;
 use scatterlab::recipe;
 use scatterlab::recipe::plan::{self, Overrides};
-use scatterlab::spatter::delta::Delta;
+use scatterlab::spatter::pattern::Delta;
 use scatterlab::spatter::settings::{Backend, Format};
 use scatterlab::spatter::{Job, to_recipe};
 

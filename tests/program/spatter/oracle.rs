@@ -291,7 +291,7 @@ fn random_command_lines_mean_what_the_oracle_says() {
         let job = CommandLine::read(&words).and_then(|line| Job::of(&line, None, &MACHINE));
         let config = job.unwrap_or_else(|refused| panic!("{words:?}: {refused}")).configs.remove(0);
         assert_eq!(config.pattern, pattern.indices(), "{words:?}");
-        assert_eq!(config.delta, scatterlab::spatter::delta::Delta::One(delta), "{words:?}");
+        assert_eq!(config.delta, scatterlab::spatter::pattern::Delta::One(delta), "{words:?}");
         assert_eq!(config.bytes(), 8 * count * config.pattern.len() as u64, "{words:?}");
     }
 }

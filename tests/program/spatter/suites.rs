@@ -6,7 +6,7 @@ use std::path::Path;
 use scatterlab::case::Case;
 use scatterlab::primitives::pattern::spec::Kernel;
 use scatterlab::recipe::plan::{self, Overrides};
-use scatterlab::spatter::delta::Delta;
+use scatterlab::spatter::pattern::Delta;
 use scatterlab::spatter::{self, Job, Suite};
 use scatterlab::{primitives, recipe};
 
