@@ -32,7 +32,6 @@ pub mod sort;
 pub mod spmv;
 pub mod sssp;
 pub mod stream;
-pub mod suites;
 pub mod tridiagonal;
 #[cfg(test)]
 mod words;
@@ -45,6 +44,20 @@ pub use registry::{find, positions, problem, registry, version, walks};
 
 use crate::case::{Params, Value};
 use crate::inputs::mix::{scale, word64};
+
+/// The cases of `scatterlab verify`: recipes in the folders of the primitives, where the build script finds them, each with
+/// its path. `BACKEND` stands for the backend under test, and `BACKEND_AXES` for the axis swept on it.
+pub mod suites {
+    /// `verify.yaml`: cases for every backend, at odd and tiny sizes. Each case of size 1 gets a twin of size 0,
+    /// which recipes do not accept because there is nothing to time.
+    pub const ALL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify.rs"));
+
+    /// `verify-cuda.yaml`: additional cases for a single GPU.
+    pub const CUDA: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-cuda.rs"));
+
+    /// `verify-large.yaml`: beyond 4 GiB, certified on the device because they are too large for the oracle.
+    pub const LARGE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-large.rs"));
+}
 
 /// The parameters with each of these methods and its own integer parameters, as far as they exist for the case; empty if
 /// the method is not `auto`.

@@ -12,7 +12,6 @@
 mod job;
 mod kernel_list;
 mod multi_gpu;
-mod run_concurrently;
 
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 #[path = "live/mod.rs"]
@@ -32,8 +31,7 @@ pub use job::{
 };
 pub(crate) use job::{args, device_struct, plain_struct};
 pub use kernel_list::{KernelList, KernelName, Launched};
-pub use multi_gpu::Several;
-pub use run_concurrently::run_concurrently;
+pub use multi_gpu::{Several, run_concurrently};
 
 /// Module and name of the kernel used for timing, from `kernels/common/gate.cuh`.
 pub const GATE: (&str, &str) = ("gate", "gate");

@@ -15,7 +15,6 @@
 
 pub mod cpu;
 pub mod cuda;
-pub mod digits;
 pub mod keys;
 pub mod methods;
 mod oracle;
@@ -28,7 +27,7 @@ use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, count_or, float, parameters, words};
 use crate::case::{BlockCost, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Work};
 use crate::inputs::zipf::MAX_EXPONENT;
-use digits::Digits;
+use keys::Digits;
 use keys::Keys;
 
 /// Upper limit on the number of keys: counts of keys leave two of 32 bits to the states of descriptors.

@@ -1,6 +1,6 @@
 //! The memory accesses of a sort, as far as methods share them.
 
-use super::digits::{DIGIT_BITS, Digits};
+use super::keys::{DIGIT_BITS, Digits};
 use super::{Distribution, Spec};
 use crate::case::work::{Access, Order, Pass};
 use crate::primitives::Costs;

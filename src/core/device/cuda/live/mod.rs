@@ -6,7 +6,6 @@ mod driver;
 mod gate;
 mod gpu;
 mod kernel;
-mod library;
 mod limits;
 mod management;
 mod packed;

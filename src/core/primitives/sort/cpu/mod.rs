@@ -19,7 +19,7 @@ pub(crate) mod prelude {
     pub use crate::primitives::cpu::Pairs;
     pub use crate::primitives::cpu::prelude::*;
     pub use crate::primitives::cpu::tuple::Tuple;
-    pub use crate::primitives::sort::digits::{DIGIT_BITS, Digit, Digits};
+    pub use crate::primitives::sort::keys::{DIGIT_BITS, Digit, Digits};
 }
 
 /// A key as the loops see it.

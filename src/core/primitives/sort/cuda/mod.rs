@@ -14,7 +14,7 @@ pub mod prelude {
     pub use crate::primitives::cuda::prelude::*;
     pub use crate::primitives::cuda::{Pair, Pairs};
     pub use crate::primitives::sort::Spec;
-    pub use crate::primitives::sort::digits::{DIGIT_BITS, Digit, Digits};
+    pub use crate::primitives::sort::keys::{DIGIT_BITS, Digit, Digits};
 }
 
 /// The module of onesweep, but for its passes with bulk copies, and of the certificate.

@@ -13,7 +13,7 @@ use crate::case::Backend;
 use crate::case::work::{Access, Order, Pass};
 use crate::primitives::Costs;
 use crate::primitives::sort::Spec;
-use crate::primitives::sort::digits::{Digit, Digits};
+use crate::primitives::sort::keys::{Digit, Digits};
 use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, read_keys};
 
 /// Keys of a part that fits: 32 KiB of the paper's 8-byte records; `NETWORK_TILE` in the kernels.

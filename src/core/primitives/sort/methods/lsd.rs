@@ -7,7 +7,7 @@
 
 use crate::primitives::Costs;
 use crate::primitives::sort::Spec;
-use crate::primitives::sort::digits::DIGIT_BITS;
+use crate::primitives::sort::keys::DIGIT_BITS;
 use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, performed, read_keys, varying};
 
 pub fn costs(spec: &Spec) -> Costs<'_> {

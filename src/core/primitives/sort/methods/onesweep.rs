@@ -7,7 +7,7 @@ use crate::case::block_cost::{self, BlockCost, LANES, wavefronts};
 use crate::case::work::{Access, Order};
 use crate::primitives::Costs;
 use crate::primitives::multisplit::scattered;
-use crate::primitives::sort::digits::DIGIT_BITS;
+use crate::primitives::sort::keys::DIGIT_BITS;
 use crate::primitives::sort::work::{by_way_of_arrays, moved, read_keys, varying};
 use crate::primitives::sort::{Distribution, Spec};
 
