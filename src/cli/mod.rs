@@ -9,7 +9,6 @@ mod compare;
 mod counters;
 mod devices;
 mod doctor;
-mod dry_run;
 mod engine;
 mod figure;
 mod format;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 
 use super::format::{Format, OF_TABLES, Output, one_of};
@@ -14,12 +14,15 @@ use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::profile::ProfileArguments;
 use super::recipes::{Source, with_warnings};
-use super::{CASES_FAILED, dry_run, out, report, results};
+use super::{CASES_FAILED, out, report, results};
+use crate::case::peers::of_backend;
 use crate::case::units::escaped;
+use crate::case::{Case, units};
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::{file_names, write_of_run};
 use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
+use crate::run::estimate::{self, Cost, Estimate, Paces};
 use crate::run::layout::Repeat;
 use crate::run::stored::Stored;
 use crate::run::{self, EngineRunner, Interrupted, events};
@@ -91,7 +94,7 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
         .collect::<anyhow::Result<Vec<(Source, Plan)>>>()?;
     let profiles = arguments.profile.profiles()?;
     if arguments.dry_run {
-        dry_run::print(&plans, &engine)?;
+        dry_run(&plans, &engine)?;
         return Ok(ExitCode::SUCCESS);
     }
     let stems: Vec<String> = plans.iter().map(|(source, _)| source.stem()).collect();
@@ -199,6 +202,52 @@ fn is_stale(run: &Stored) -> bool {
     let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
     let events = changed(&events::file(&run.path));
     file_names(&run.manifest.plan).iter().any(|name| changed(&run.path.join(name)) < events)
+}
+
+/// Prints every plan's cases. The time estimate rests on a quick copy measured on each backend.
+fn dry_run(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<()> {
+    let paces = paces(plans, engine)?;
+    for (source, plan) in plans {
+        let cases = units::number_of(plan.cases.len(), "case");
+        out::line(&format!("{} ({}): {cases}", plan.title, source.name));
+        for (number, experiment) in plan.experiments.iter().enumerate() {
+            if plan.experiments.len() > 1 {
+                out::line(&experiment.title);
+            }
+            let own = plan.cases.iter().filter(|case| case.experiment == number);
+            own.for_each(|case| out::line(&format!("  {}", describe(plan, case, &paces))));
+        }
+        let estimate = Estimate::of(plan, &paces, &|| true);
+        out::line(&format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)));
+    }
+    for (backend, pace) in paces.iter().filter(|(backend, _)| of_backend(backend).is_none()) {
+        match pace {
+            Ok(pace) => out::line(&format!("{backend}: copies {}", units::fmt_rate(pace.copy))),
+            Err(reason) => out::line(&format!("{backend}: n/a: {reason}")),
+        }
+    }
+    Ok(())
+}
+
+fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Paces> {
+    let mut backends: Vec<String> =
+        plans.iter().flat_map(|(_, p)| &p.cases).map(|c| c.place().0.to_owned()).collect();
+    backends.sort();
+    backends.dedup();
+    let gpu = plans.iter().flat_map(|(_, p)| &p.cases).find(|case| case.place().0 == "cuda");
+    estimate::paces(engine, &backends, gpu.map_or(0, Case::device), &mut || false)?
+        .context("the engine's start was cancelled")
+}
+
+fn describe(plan: &Plan, case: &Case, paces: &Paces) -> String {
+    let head = format!("{}  {}", case.id, plan.experiments[case.experiment].label(case));
+    match Cost::of(plan, case, paces) {
+        Cost::Absent(reason) => format!("{head}  n/a: {reason}"),
+        Cost::Unknown => head,
+        Cost::Known { seconds, memory, .. } => {
+            format!("{head}  {}  ~{}", units::fmt_bytes(memory), units::fmt_seconds(seconds))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! as untrusted data; a misbehaving peer fails the case but never the engine.
 
 mod program;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -16,9 +15,11 @@ use self::program::{Answer, Program};
 use super::unavailable;
 use crate::case::backends::THREADS_KEY;
 use crate::case::peers::{self, Peer, SETTING};
-use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Verdict};
+use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Params, Refusal, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::{Executor, Preparation};
+use crate::primitives::pattern::Spec;
+use crate::primitives::pattern::spec::Kernel;
 
 /// The environment variable with the folder of the programs.
 pub const FOLDER: &str = "SCATTERLAB_PEERS";
@@ -119,7 +120,7 @@ impl Executor for PeerExecutor {
         if fault.is_some() {
             return Err(Failure::NotApplicable("faults cannot be injected into a peer".to_owned()));
         }
-        let order = format!("prepare {}", words::of(case)?);
+        let order = format!("prepare {}", words(case)?);
         self.start()?;
         match ask(&self.running, &order, cancel)? {
             Answer::Ready(memory, settings) => {
@@ -199,4 +200,59 @@ impl Drop for Measured {
             *self.running.borrow_mut() = None;
         }
     }
+}
+
+/// Parameters that do not affect the computation of a peer: its own name, the cache state, which the engine
+/// sets up, and the label for charts.
+const ASIDE: [&str; 3] = ["backend", "cache", "label"];
+
+/// Parameters by which a recipe describes a pattern and its repetitions.
+const RESOLVED: [&str; 5] = ["source", "delta", "count", "footprint", "traffic"];
+
+/// `primitive=gather seed=1 index=4 locations=random tuple=8 tuples=1024`: words without whitespace. A pattern
+/// is sent as explicit `source.custom.indices`, with numeric delta and count.
+fn words(case: &Case) -> Result<String, Failure> {
+    let mut params = case.params.clone();
+    params.0.retain(|key, _| !ASIDE.contains(&key.as_str()));
+    if case.primitive == "pattern" {
+        params = of_numbers(params, case.seed).map_err(|refusal| match refusal {
+            Refusal::NotApplicable(reason) => Failure::NotApplicable(reason),
+            wrong => Failure::Failed(wrong.to_string()),
+        })?;
+    }
+    let head = format!("primitive={} seed={}", case.primitive, case.seed);
+    let words = params.0.iter().map(|(key, value)| format!("{key}={}", escaped(&value.to_string())));
+    Ok(std::iter::once(head).chain(words).collect::<Vec<_>>().join(" "))
+}
+
+fn of_numbers(mut params: Params, seed: u64) -> Result<Params, Refusal> {
+    let spec = Spec::from_params(&params, seed)?;
+    let kernel = Value::Text(spec.kernel.name().to_owned());
+    params.0.insert("kernel".to_owned(), kernel);
+    // Other kernels keep their parameters: a peer that does not support them reports it.
+    if !matches!(spec.kernel, Kernel::Gather | Kernel::Scatter) {
+        return Ok(params);
+    }
+    params.0.retain(|key, _| !RESOLVED.contains(&key.split('.').next().unwrap_or(key)));
+    let delta =
+        if spec.deltas.is_empty() { Value::Int(spec.delta) } else { Value::Indices(spec.deltas.into()) };
+    Ok(params
+        .with("source", Value::Text("custom".to_owned()))
+        .with("source.custom.indices", Value::Indices(spec.pattern.to_vec().into()))
+        .with("delta", delta)
+        .with("count", Value::Int(spec.count)))
+}
+
+/// Percent-encodes the characters that would end a word, such as `%20`.
+fn escaped(text: &str) -> String {
+    let mut words = String::new();
+    for c in text.chars() {
+        if c.is_whitespace() || c.is_control() || c == '%' {
+            let mut bytes = [0; 4];
+            c.encode_utf8(&mut bytes).bytes().for_each(|byte| words.push_str(&format!("%{byte:02X}")));
+        } else {
+            words.push(c);
+        }
+    }
+    words
 }

@@ -6,7 +6,6 @@
 mod file;
 mod located_serde;
 mod match_device;
-mod written;
 
 use std::fmt;
 use std::fs;
@@ -17,10 +16,9 @@ use anyhow::bail;
 use crate::files;
 use crate::model::{Profile, shipped, shipped_text};
 
-pub use file::{free_name, read, save};
+pub use file::{free_name, read, save, write};
 pub use match_device::{Found, Machine, Notice, identity};
 pub(crate) use match_device::{size, uuid};
-pub use written::write;
 
 /// Source of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]

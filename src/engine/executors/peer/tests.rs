@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use super::*;
 use crate::case::{Params, Value};
+use crate::recipe::parse;
+use crate::recipe::plan::{Overrides, resolve};
 
 /// Long enough for a shell on a busy machine, short enough to wait for a hang in a test.
 const SHORT: Duration = Duration::from_secs(2);
@@ -163,4 +165,37 @@ fn programs_are_looked_for_where_data_are() {
     assert_eq!(of(&[home, ("XDG_DATA_HOME", "/data")]), Some("/data/scatterlab/peers".into()));
     assert_eq!(of(&[home, (FOLDER, "mine")]), Some("mine".into()));
     assert_eq!(of(&[]), None);
+}
+
+fn told(recipe: &str) -> Vec<String> {
+    let plan = resolve(&parse("a.yaml", recipe).expect("a recipe"), &Overrides::default()).expect("a plan");
+    let peers = plan.cases.iter().filter(|case| case.peer().is_some());
+    peers.map(|case| words(case).expect("words")).collect()
+}
+
+#[test]
+fn a_case_is_told_by_its_full_keys_without_our_method() {
+    let gather = "gather: {method: [direct, {multipass: {passes: 2}}], tuples: 1Ki}\nbackend: {cuda: {device: 1}}\n\
+        peers: plain\nchart: {x: tuples, lines: method}\nmeasure: {cache: cold}\nseed: 7\n";
+    assert_eq!(
+        told(gather),
+        ["primitive=gather seed=7 backend.cuda.device=1 index=4 locations=random tuple=8 tuples=1024"]
+    );
+}
+
+#[test]
+fn a_pattern_is_told_in_numbers() {
+    let pattern = "pattern: {kernel: [gather, gs], uniform: {length: 2, stride: 4}, delta: no-reuse, \
+        footprint: 1kB, label: my case}\nbackend: cuda\npeers: spatter\nchart: {x: kernel}\n";
+    let plan = pattern.replace("[gather, gs]", "gather");
+    assert_eq!(
+        told(&plan),
+        ["primitive=pattern seed=1 count=16 delta=8 index=4 kernel=gather source=custom \
+          source.custom.indices=0,4 wrap=1"]
+    );
+}
+
+#[test]
+fn a_word_holds_no_space() {
+    assert_eq!(escaped("my file\n50%.npy"), "my%20file%0A50%25.npy");
 }
