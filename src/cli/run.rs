@@ -1,4 +1,4 @@
-//! `scatterlab run`.
+//! `scatterlab run`, also with `--dry-run` and `--resume`.
 
 use std::collections::HashSet;
 use std::fs;

@@ -2,7 +2,7 @@
 //!
 //! It is separate so that a CUDA fault or memory exhaustion kills a child process and not the user interface,
 //! so that drawing cannot disturb the measured process, and so that one stream of events serves as the log, the
-//! file and the wire format to a remote machine.
+//! file and the wire format to a remote machine. [`Executor`] is a backend, as the engine uses it.
 
 pub mod clock;
 pub mod device_profiles;

@@ -1,4 +1,5 @@
-//! Decides which case is measured next. Pure: results go in, the next turn comes out.
+//! Decides which case is measured next. Pure: results go in, the next turn comes out. Reference copies between cases have
+//! a schedule of their own.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

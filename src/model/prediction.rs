@@ -1,4 +1,4 @@
-//! What a model says of a case, and how far it was off.
+//! What a model says of a case, which cases no model covers, and how far a prediction was off.
 
 use super::Profile;
 use crate::case::gpus::Gpus;

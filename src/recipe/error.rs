@@ -1,4 +1,4 @@
-//! Mistakes in a recipe: one line each, with the place, the key and the accepted values.
+//! Mistakes in a recipe: one line each, with the place, the key, the accepted values, and an example.
 
 use std::fmt;
 

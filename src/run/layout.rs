@@ -1,5 +1,5 @@
 //! What a run's folder holds: the names of its files, the manifest, the lines of the event log, and the lock against other
-//! writers.
+//! writers. From a manifest follow the command lines that repeat its run.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};

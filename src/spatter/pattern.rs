@@ -1,4 +1,4 @@
-//! Patterns as written, and the transformations of their indices.
+//! Patterns and deltas as written, and the transformations of their indices.
 
 use std::collections::HashMap;
 

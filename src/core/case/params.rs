@@ -1,4 +1,4 @@
-//! Parameter values, and the set of them that determines a case.
+//! Parameter values, the set of them that determines a case, and readers of single parameters.
 
 use std::collections::BTreeMap;
 use std::fmt;

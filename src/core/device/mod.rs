@@ -1,5 +1,5 @@
 //! The devices of the backends: thread pools and SIMD on CPUs, and GPUs by the CUDA driver. Buffers, pools and
-//! streams are specific to a backend; the backends share only [`Prepared`].
+//! streams are specific to a backend; the backends share only [`Prepared`], and the count of the memory that a case holds.
 
 pub mod cpu;
 pub mod cuda;

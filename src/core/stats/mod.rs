@@ -1,4 +1,5 @@
-//! Statistics of samples, the rule that decides when a case has enough rounds, and signs of noise. Pure.
+//! Statistics of samples, the rule that decides when a case has enough rounds, signs of noise, the
+//! harmonic mean and the correlation of two quantities. Pure.
 
 pub mod comparison;
 mod counters;

@@ -1,5 +1,5 @@
 //! A resolved recipe, called a plan: experiments, the swept parameters (axes), and one case for each combination
-//! of their values. Pure.
+//! of their values, with its identity. Pure.
 
 mod case_filter;
 mod catalog;

@@ -1,4 +1,5 @@
-//! Recording a run: each event goes first to disk, then to the ledger, then to the user interface.
+//! Recording a run: each event goes first to disk, then to the ledger, then to the user interface. An engine's chatter is
+//! bounded, and tables and charts are refreshed now and then.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! The host's CPUs: a pool of threads pinned to CPUs, aligned buffers, and the SIMD instruction sets.
+//! The host's CPUs: a pool of threads pinned to CPUs, aligned buffers, the SIMD instruction sets, and facts
+//! about them.
 //!
 //! Both backends, `scalar` and `cpu`, use this module; `scalar` has one thread without SIMD. The timed loops are with
 //! their primitives (`primitives/*/cpu`), which implement [`PoolJob`].

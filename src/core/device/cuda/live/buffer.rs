@@ -1,4 +1,4 @@
-//! Arrays in device memory.
+//! Arrays in device memory, and the wait until the driver has cleared freed memory.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! Modules, kernels and their launches.
+//! Modules, kernels, the libraries into which the driver compiles them, and their launches.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_void};

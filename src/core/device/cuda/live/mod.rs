@@ -1,4 +1,4 @@
-//! The CUDA backend, based on `cust`, with the driver loaded at run time.
+//! The CUDA backend, based on `cust`, with the driver loaded at run time, and its result codes as failures of a case.
 
 mod ahead;
 mod buffer;
