@@ -391,7 +391,7 @@ mod tests {
         let tally = verify(&plan, Suite::Small, &wrong, |_, _| ()).expect("not lost");
         assert!(tally.wrong[0].1.starts_with("after the last sample: "), "{tally:?}");
         let tally = verify(&plan, Suite::Mutants, &wrong, |_, _| ()).expect("not lost");
-        assert_eq!((tally.passed, tally.wrong.len()), (6, 1));
+        assert_eq!((tally.passed, tally.wrong.len()), (8, 1));
         assert!(tally.wrong[0].1.starts_with("the first round is already "), "{tally:?}");
         let lost = Mock::new("cpu", |_| Script::Fails(Failure::Lost("gone".into())));
         assert_eq!(verify(&plan, Suite::Small, &lost, |_, _| ()), Err(Failure::Lost("gone".into())));
