@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::captions::caption;
 use super::names::chart_names;
 use super::origin::Origin;
 use super::pdf::Print;
 use super::replace::replace;
 use super::series::{Copies, charted};
+use super::speed_of_light::SpeedsOfLight;
+use super::svg::Caption;
 use super::svg::{render, words};
 use super::{csv, html, pdf};
 use crate::files;
+use crate::recipe::plan::Ceiling;
 use crate::recipe::plan::Plan;
 use crate::run::layout::Manifest;
 use crate::run::stored::Stored;
@@ -118,6 +120,22 @@ pub fn written(run: &Stored) -> Result<Vec<(PathBuf, bool)>> {
 /// As for [`write_all`].
 pub fn write_of_run(folder: &Path, manifest: &Manifest, ledger: &Ledger) -> Result<()> {
     write_all(folder, manifest, ledger.records(), ledger.references()).map(|_| ())
+}
+
+/// The caption of an experiment's chart, with the share of the lower of two roofs behind the line that says what a point
+/// is.
+pub fn caption(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies) -> Caption {
+    let mut caption = Caption::new(origin, experiment, records);
+    let at = caption.lines.len().min(1);
+    caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
+    caption
+}
+
+/// The share that the best case reaches of the lower of two roofs, where the chart draws them.
+fn roofs(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies) -> Option<String> {
+    let drawn = origin.plan.experiments.get(experiment)?.chart.ceiling == Some(Ceiling::SpeedOfLight);
+    let own = records.iter().filter(|record| record.case.experiment == experiment);
+    SpeedsOfLight::new(origin.plan, copies).bound(own.filter(|_| drawn))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::captions::caption;
+use super::files::caption;
 use super::origin::Origin;
 use super::series::charted;
 use super::svg::{Caption, render};

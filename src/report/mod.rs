@@ -2,14 +2,12 @@
 //! [`Record`](crate::run::Record)s, so that they cannot disagree.
 
 pub mod accuracy;
-mod captions;
 pub mod cell;
 pub mod choices;
 mod copies;
 pub mod csv;
 pub mod figures;
 mod files;
-pub mod format;
 pub mod html;
 pub mod judge;
 pub mod judged;

@@ -6,13 +6,13 @@ use std::collections::HashSet;
 
 use anyhow::{Context, Result, bail};
 
+use super::mark::csv;
 use super::{Draw, Drawn, Figure};
 use crate::engine::environment::fact_names::PREFETCHERS;
 use crate::recipe::plan::{Chart, Experiment, Overrides, Paper, Plan, Scale, resolve};
 use crate::recipe::{parse, shipped};
-use crate::report::captions::caption;
 use crate::report::cell::Cell;
-use crate::report::format::{Document, Format, Table};
+use crate::report::files::caption;
 use crate::report::origin::Origin;
 use crate::report::overlay::{marked, side_by_side};
 use crate::report::series::{ChartData, MeasuredValue, PublishedPoint, charted};
@@ -215,12 +215,7 @@ const COLUMNS: [&str; 14] = [
 
 /// Exactly the drawn and the missing values, as CSV.
 fn table(figure: &str, charts: &[Plotted]) -> Result<String> {
-    let mut out = Vec::new();
-    let mut document = Document::new(&mut out, Format::Csv);
-    let rows = charts.iter().flat_map(|chart| chart.rows(figure));
-    document.table(Table { columns: COLUMNS.map(str::to_owned).to_vec(), rows })?;
-    document.end()?;
-    Ok(String::from_utf8(out)?)
+    csv(COLUMNS, charts.iter().flat_map(|chart| chart.rows(figure)))
 }
 
 impl Plotted {

@@ -1,12 +1,14 @@
 //! Marks of a figure: each point and each missing value, once. The picture, its notes and its table are made
 //! from the same marks.
 
+use std::borrow::Cow;
+
 use super::lookup::{Found, Missing, Subject, Value as Bandwidth};
 use super::platform::Platform;
 use crate::case::Value;
 use crate::report::cell::Cell;
-use crate::report::format::{Document, Format, Table};
 use crate::report::series::NoteKind;
+use crate::report::table::{Column, NO_UNIT, Table};
 use crate::run::Record;
 
 /// A point of a figure, or the reason why it is missing.
@@ -177,15 +179,19 @@ pub fn table(figure: &str, marks: &[Mark]) -> anyhow::Result<String> {
         "run", "case", "baseline",
     ];
     let rows = marks.iter().map(|mark| row(figure, mark));
-    csv(Table { columns: columns.map(str::to_owned).to_vec(), rows })
+    csv(columns, rows)
 }
 
-/// A table as CSV.
-pub fn csv(table: Table<impl Iterator<Item = Vec<Option<Cell>>>>) -> anyhow::Result<String> {
+/// Rows with a cell for each of the columns, as CSV.
+pub fn csv<N: Into<Cow<'static, str>>>(
+    columns: impl IntoIterator<Item = N>,
+    rows: impl Iterator<Item = Vec<Option<Cell>>>,
+) -> anyhow::Result<String> {
+    let column =
+        |(at, name): (usize, N)| Column::new(name, NO_UNIT, move |row: &Vec<Option<Cell>>| row[at].clone());
+    let columns: Vec<_> = columns.into_iter().enumerate().map(column).collect();
     let mut out = Vec::new();
-    let mut document = Document::new(&mut out, Format::Csv);
-    document.table(table)?;
-    document.end()?;
+    Table::new(columns, rows).csv(&mut out)?;
     Ok(String::from_utf8(out)?)
 }
 

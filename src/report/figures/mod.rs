@@ -84,10 +84,10 @@ impl Drawn {
 
 /// Figures that are no charts of a recipe.
 const OWN: [Figure; 6] = [
-    sengupta2007::plate1::FIGURE,
-    ashkiani2017::fig05::FIGURE,
-    lavin2020::fig07::FIGURE,
-    lavin2020::fig08::FIGURE,
+    sengupta2007::FIGURE,
+    ashkiani2017::FIGURE,
+    lavin2020::radars::FIG07,
+    lavin2020::radars::FIG08,
     lavin2020::fig09::FIGURE,
     lavin2020::table04::FIGURE,
 ];

@@ -188,7 +188,7 @@ fn charts_are_drawn_from_whatever_runs_have_their_cases() {
     let origin = crate::report::Origin::from(named.side.manifest);
     let (records, copies) = (run.ledger.records(), run.ledger.references());
     let data = crate::report::series::charted(run.ledger.plan(), 0, records, Some(copies));
-    let caption = crate::report::captions::caption(&origin, 0, records, copies);
+    let caption = crate::report::files::caption(&origin, 0, records, copies);
     assert_eq!(drawn.document, crate::report::svg::render(&data, &caption).expect("a chart"));
     let small = splits(&[("keys", "1Mi")]);
     let printed = rows(&drawn).iter().filter(|row| row["status"] == "published").count();

@@ -1,10 +1,8 @@
 //! lavin2020: P. Lavin et al., Evaluating Gather and Scatter Performance on CPUs and GPUs,
 //! MEMSYS 2020.
 
-pub mod fig07;
-pub mod fig08;
 pub mod fig09;
-mod radars;
+pub mod radars;
 pub mod table04;
 
 use super::lookup::word;

@@ -1,4 +1,7 @@
-//! Shared parts of figures 7 and 8.
+//! Figures 7 and 8: application gathers and scatters relative to the platform's stride 1, as radars. Drawn from
+//! `lavin2020/app-patterns` and `lavin2020/fig09-references`.
+
+use std::borrow::Cow;
 
 use anyhow::Result;
 
@@ -8,17 +11,45 @@ use crate::report::figures::lookup::{Subject, word};
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, joined};
 use crate::report::figures::radar::{self, Radar, Section, Spoke};
-use crate::report::figures::{Drawn, lettered, some_point};
+use crate::report::figures::{Draw, Drawn, Figure, lettered, some_point};
 use crate::report::svg::{BARE_POINTS, paint};
 use crate::report::verdicts::NamedRun;
 
 pub const RECIPES: &[&str] = &["lavin2020/app-patterns", "lavin2020/fig09-references"];
 
+/// Application gathers.
+pub const FIG07: Figure = Figure {
+    name: Cow::Borrowed("lavin2020/fig07"),
+    about: Cow::Borrowed("application gathers relative to the platform's stride-1 gather, as radars"),
+    draw: Draw::Own(|runs| {
+        let claim = "lavin2020, figure 7: beyond 100 % caches are at work; GPUs are largely unable to outperform \
+                     their stride-1 bandwidth, newer ones less so; the delta decides most (PENNANT from G5 on)";
+        draw(&FIG07.name, Use::Gather, "Application gathers, relative to stride 1", claim, runs)
+    }),
+    recipes: Cow::Borrowed(RECIPES),
+    extension: "svg",
+    pictures: false,
+};
+
+/// Application scatters.
+pub const FIG08: Figure = Figure {
+    name: Cow::Borrowed("lavin2020/fig08"),
+    about: Cow::Borrowed("application scatters relative to the platform's stride-1 scatter, as radars"),
+    draw: Draw::Own(|runs| {
+        let claim = "lavin2020, figure 8: LULESH-S3, a scatter with delta 0, is very slow except on ThunderX2; \
+                     Cascade Lake improves on Skylake in LULESH's scatters";
+        draw(&FIG08.name, Use::Scatter, "Application scatters, relative to stride 1", claim, runs)
+    }),
+    recipes: Cow::Borrowed(RECIPES),
+    extension: "svg",
+    pictures: false,
+};
+
 /// With at least this many platforms of a kind, platforms are the spokes and each pattern is a circle, as in
 /// the paper; two spokes would not enclose an area.
 const LEAST_PLATFORMS: usize = 3;
 
-pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[NamedRun]) -> Result<Drawn> {
+fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[NamedRun]) -> Result<Drawn> {
     let apps: Vec<&Application> = TABLE_5.iter().filter(|app| app.kernel == side).collect();
     let mut platforms = joined(runs);
     platforms.retain(|p| apps.iter().any(|app| p.has(Subject::App(app))));

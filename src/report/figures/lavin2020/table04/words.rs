@@ -7,7 +7,6 @@ use crate::report::cell::Cell as Field;
 use crate::report::figures::mark;
 use crate::report::figures::platform::Platform;
 use crate::report::figures::published;
-use crate::report::format;
 use crate::report::table::{Column, NO_UNIT, OWN_UNIT, Table};
 use crate::report::unit;
 
@@ -138,8 +137,8 @@ pub fn csv(groups: &[Group], stream: &str) -> Result<String> {
     let heads = COLUMNS.iter().map(|column| column.head.to_lowercase().replace(' ', "_"));
     let first = ["source", "kind", "row", "platform"].map(str::to_owned);
     let last = ["stream".to_owned(), "stream_kernel".to_owned()];
-    let columns = first.into_iter().chain(heads).chain(last).collect();
-    mark::csv(format::Table { columns, rows: groups.iter().flat_map(|group| rows(group, stream)) })
+    let columns = first.into_iter().chain(heads).chain(last);
+    mark::csv(columns, groups.iter().flat_map(|group| rows(group, stream)))
 }
 
 fn rows(group: &Group, stream: &str) -> Vec<Vec<Option<Field>>> {

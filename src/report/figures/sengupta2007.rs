@@ -1,4 +1,4 @@
-//! Plate 1: the height of shallow water, step by step, drawn from the pictures that a run has recorded (§4.3).
+//! sengupta2007, plate 1: the height of shallow water, step by step, drawn from the pictures that a run has recorded (§4.3).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,7 +11,6 @@ use crate::report::figures::caption::caption;
 use crate::report::figures::mark::csv;
 use crate::report::figures::platform::{Platform, separate};
 use crate::report::figures::{Draw, Drawn, Figure};
-use crate::report::format::Table;
 use crate::report::svg::page::{LABEL, MARGIN, Page, SMALL};
 use crate::report::svg::paint::svg;
 use crate::report::svg::scene::{Anchor, Color, GREY, INK, Shape, Text};
@@ -176,7 +175,7 @@ fn table(strips: &[Strip]) -> Result<String> {
             words.into_iter().chain(ends.map(Cell::number)).collect()
         })
     });
-    csv(Table { columns: columns.map(str::to_owned).to_vec(), rows })
+    csv(columns, rows)
 }
 
 #[cfg(test)]
