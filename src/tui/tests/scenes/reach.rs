@@ -142,7 +142,9 @@ fn every_snapshot_has_a_scene() {
     let names = SCENES.iter().flat_map(|(scene, _)| THEMES.map(|(theme, _)| format!("{scene}-{theme}.snap")));
     let wanted: BTreeSet<String> = names.collect();
     let files = fs::read_dir(folder).expect("the snapshots").map(|file| file.expect("a file").file_name());
-    let there: BTreeSet<String> = files.map(|name| name.to_string_lossy().into_owned()).collect();
+    let names = files.map(|name| name.to_string_lossy().into_owned());
+    // A snapshot that differs leaves another beside it; its own test says so.
+    let there: BTreeSet<String> = names.filter(|name| !name.ends_with(".snap.new")).collect();
     let strays: Vec<_> = there.symmetric_difference(&wanted).collect();
     assert!(strays.is_empty(), "without a scene, or missing: {strays:?}");
 }
