@@ -197,7 +197,7 @@ fn resume(
     Ok(summary)
 }
 
-/// Whether a table or a chart is missing or older than the events.
+/// True if a table or a chart is missing or older than the events.
 fn is_stale(run: &Stored) -> bool {
     let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
     let events = changed(&events::file(&run.path));

@@ -21,7 +21,7 @@ pub(crate) struct ChartDraft {
     pub lines: Vec<Name>,
     pub panels: Vec<Name>,
     pub relative_to: Option<(Name, Node)>,
-    /// Whether y is the ratio to the baseline, not the change against it.
+    /// True if y is the ratio to the baseline, not the change against it.
     pub ratio: bool,
     pub ceiling: Option<(Place, Ceiling)>,
     /// Names of models; `None` if the recipe does not mention models.

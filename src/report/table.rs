@@ -192,8 +192,7 @@ impl<W: Write> Document<W> {
     }
 
     /// Writes a table.
-    pub fn table<'a, R>(&mut self, table: impl Into<Table<'a, R>>) -> Result<()> {
-        let Table { columns, rows } = table.into();
+    pub fn table<R>(&mut self, Table { columns, rows }: Table<R>) -> Result<()> {
         self.head(&columns)?;
         rows.iter().try_for_each(|row| self.row(&columns, row))
     }

@@ -13,7 +13,7 @@ use crate::stats;
 /// Writes rows as they arrive.
 pub struct Rows {
     format: Format,
-    /// What is written in CSV and JSON.
+    /// CSV or JSON that is not yet on standard output.
     document: Document<Vec<u8>>,
     begun: bool,
 }

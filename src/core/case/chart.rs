@@ -107,7 +107,7 @@ pub struct Chart {
     /// A key and its baseline value: y becomes the change against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<(String, Value)>,
-    /// Whether y is the ratio to the baseline instead.
+    /// True if y is the ratio to the baseline instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ratio: bool,
     /// The ceiling to draw for each backend, if y is a rate.
@@ -120,7 +120,7 @@ pub struct Chart {
     /// The bars through the points; `None`: percentiles of a case with enough samples for them, else the range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bars: Option<Bars>,
-    /// What a paper prints of the same cases, drawn beside the points.
+    /// Values that a paper prints of the same cases, drawn beside the points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay: Option<Published>,
 }

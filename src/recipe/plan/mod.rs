@@ -92,13 +92,17 @@ fn versioned_id(version: u32, primitive: &str, params: &Params, seed: u64) -> St
 }
 
 /// The identity that a case's content gives, if the case states another one: then its content is not what it was
-/// when the identity was made, by any version of the definition. The number that makes an identity unique within its
-/// plan is not part of the hash.
+/// when the identity was made, by any version of the definition.
 pub fn recomputed(case: &Case) -> Option<String> {
-    let stated = case.id.split_once('-').map_or(case.id.as_str(), |(hash, _)| hash);
+    let stated = content_hash(&case.id);
     let of = |version| versioned_id(version, &case.primitive, &case.params, case.seed);
     let current = primitives::version(&case.primitive, &case.params);
     (1..=current).all(|version| of(version) != stated).then(|| of(current))
+}
+
+/// A case's identity without the number that makes it unique within its plan.
+pub fn content_hash(id: &str) -> &str {
+    id.split_once('-').map_or(id, |(hash, _)| hash)
 }
 
 /// A value on one line; distinct for distinct values and types.

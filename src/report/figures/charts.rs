@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::mark::csv;
 use super::{Draw, Drawn, Figure};
 use crate::engine::environment::fact_names::PREFETCHERS;
-use crate::recipe::plan::{Chart, Experiment, Overrides, Paper, Plan, Scale, resolve};
+use crate::recipe::plan::{Chart, Experiment, Overrides, Paper, Plan, Scale, content_hash, resolve};
 use crate::recipe::{parse, shipped};
 use crate::report::cell::Cell;
 use crate::report::files::caption;
@@ -82,7 +82,7 @@ pub(super) fn draw(figure: &Figure, runs: &[NamedRun]) -> Result<Drawn> {
         for (at, experiment) in plan.experiments.iter().enumerate().filter(|(_, one)| own(one)) {
             let part = Part::of((experiment, at), &plan, runs);
             let cases = part.found.iter().flat_map(|(run, records)| {
-                records.iter().map(|record| (run.name.clone(), bare(&record.case.id).to_owned()))
+                records.iter().map(|record| (run.name.clone(), content_hash(&record.case.id).to_owned()))
             });
             let before = drawn.len();
             drawn.extend(cases);
@@ -106,15 +106,10 @@ pub(super) fn draw(figure: &Figure, runs: &[NamedRun]) -> Result<Drawn> {
     Ok(Drawn { document: render_all(&charts)?, table, text: None })
 }
 
-/// The identity of a case without the number that makes it unique within its plan.
-fn bare(id: &str) -> &str {
-    id.split_once('-').map_or(id, |(bare, _)| bare)
-}
-
 impl<'a> Part<'a> {
     fn of((wanted, at): (&Experiment, usize), plan: &Plan, runs: &'a [NamedRun<'a>]) -> Part<'a> {
         let cases = plan.cases.iter().filter(|case| case.experiment == at);
-        let ids: HashSet<&str> = cases.map(|case| bare(&case.id)).collect();
+        let ids: HashSet<&str> = cases.map(|case| content_hash(&case.id)).collect();
         let mut experiment = None;
         let mut found = Vec::new();
         for run in runs {
@@ -199,11 +194,11 @@ fn records_of<'a>(
         return (Experiment { chart, ..plan.experiments[at].clone() }, own);
     }
     let mut seen = HashSet::new();
-    let own = records.iter().enumerate().filter(|(_, record)| ids.contains(bare(&record.case.id)));
+    let own = records.iter().enumerate().filter(|(_, record)| ids.contains(content_hash(&record.case.id)));
     let mut own: Vec<(usize, &Record)> = own.collect();
     // Of a case that several experiments of the run have, the first one with a result.
     own.sort_by_key(|(at, record)| (record.statistics.is_none(), *at));
-    own.retain(|(_, record)| seen.insert(bare(&record.case.id)));
+    own.retain(|(_, record)| seen.insert(content_hash(&record.case.id)));
     own.sort_by_key(|(at, _)| *at);
     (wanted.clone(), own.into_iter().map(|(_, record)| record).collect())
 }

@@ -1,4 +1,4 @@
-//! What a paper prints of the cases of a chart.
+//! Values that a paper prints of the cases of a chart.
 
 use super::Panel;
 use crate::case::Case;

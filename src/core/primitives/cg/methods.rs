@@ -115,7 +115,7 @@ pub mod cuda {
     /// mistake.
     ///
     /// # Errors
-    /// Those of the driver, and missing memory.
+    /// Errors of the driver, and missing memory.
     pub fn method(
         gpu: &Gpu,
         module: &Module,

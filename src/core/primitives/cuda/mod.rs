@@ -101,7 +101,7 @@ macro_rules! methods_of_gpus {
         /// The method of a case.
         ///
         /// # Errors
-        /// Those of the driver, and missing memory.
+        /// Errors of the driver, and missing memory.
         pub fn method(made: &mut $made) -> Result<GpuMethod<$call>, Failure> {
             match made.spec.method {
                 $($method => $module::cuda::method(made)),+

@@ -183,7 +183,7 @@ pub mod cuda {
     /// The method of a case.
     ///
     /// # Errors
-    /// Those of the driver, and missing memory.
+    /// Errors of the driver, and missing memory.
     pub fn method(
         gpu: &Gpu,
         module: &Module,

@@ -136,7 +136,7 @@ pub mod cuda {
     /// The method of a case, which handles these spans.
     ///
     /// # Errors
-    /// Those of the driver, and missing memory.
+    /// Errors of the driver, and missing memory.
     pub fn method(gpu: &Gpu, spec: &Spec, spans: Vec<Span>) -> Result<GpuMethod<Arrays>, Failure> {
         match &spec.cut {
             None => passes::cuda::method(gpu, spec, spans),

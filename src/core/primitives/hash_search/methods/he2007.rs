@@ -93,7 +93,7 @@ pub mod cpu {
     /// The table, and what workers tell each other.
     struct Chains {
         headers: u64,
-        /// Where the entries of each header begin, and the last ones end.
+        /// The first entry of each header, and the end of the last one's entries.
         starts: Buffer,
         entries: Buffer,
         records: Buffer,

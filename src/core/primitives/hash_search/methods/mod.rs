@@ -253,7 +253,7 @@ pub mod cuda {
     /// The method of a search.
     ///
     /// # Errors
-    /// Those of the driver, and missing memory.
+    /// Errors of the driver, and missing memory.
     pub fn method(gpu: &Gpu, spec: &Search) -> Result<GpuMethod<Call>, Failure> {
         match spec.method {
             Method::Best | Method::Auto | Method::Direct => direct::cuda::method(gpu, spec),
@@ -283,7 +283,7 @@ pub mod cuda {
     /// The method of a building.
     ///
     /// # Errors
-    /// Those of the driver, and missing memory.
+    /// Errors of the driver, and missing memory.
     pub fn build(gpu: &Gpu, spec: &Build) -> Result<GpuMethod<Put>, Failure> {
         match spec.method {
             BuildMethod::Best | BuildMethod::Auto | BuildMethod::Atomics => direct::cuda::build(gpu, spec),

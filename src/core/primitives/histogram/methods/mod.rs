@@ -74,7 +74,7 @@ pub mod cuda {
     /// The method of a case.
     ///
     /// # Errors
-    /// Those of the driver, and missing memory.
+    /// Errors of the driver, and missing memory.
     pub fn method(made: &Made) -> Result<GpuMethod<Step>, Failure> {
         match made.spec.method {
             Method::Best => copies::cuda::method(made),
