@@ -1,91 +1,80 @@
 //! The panel that receives the keys.
 
-/// The panel that receives the keys.
+/// Where a panel is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Focus {
-    Recipes,
-    /// The values of the selected recipe, which can be changed before a run.
-    Editor,
-    /// The recipes that are queued to run.
-    Queue,
-    Cases,
-    Chart,
-    Samples,
-    Log,
-    /// The list of stored runs.
+pub enum Screen {
+    /// The recipes.
+    Home,
+    /// The run that is active or looked at.
+    Run,
+    /// The stored runs.
     Runs,
+    /// A screen of the panel's own.
+    Own,
+}
+
+/// The panels, a row each: its screen, and its heading in the help. Those of a screen are in the order in which Tab
+/// visits them.
+macro_rules! panels {
+    ($($(#[$doc:meta])* $panel:ident: $screen:ident, $title:literal;)+) => {
+        /// The panel that receives the keys.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Focus {
+            $($(#[$doc])* $panel),+
+        }
+
+        impl Focus {
+            /// All panels.
+            pub const ALL: &[Focus] = &[$(Focus::$panel),+];
+
+            pub fn screen(self) -> Screen {
+                match self { $(Focus::$panel => Screen::$screen),+ }
+            }
+
+            /// Heading of the panel's commands in the help.
+            pub fn title(self) -> &'static str {
+                match self { $(Focus::$panel => $title),+ }
+            }
+        }
+    };
+}
+
+panels! {
+    Recipes: Home, "Recipes";
+    /// The values of the selected recipe, which can be changed before a run.
+    Editor: Home, "Editing";
+    /// The recipes that are queued to run.
+    Queue: Home, "Queue";
+    Cases: Run, "Cases";
+    Chart: Run, "Chart";
+    Samples: Run, "Samples";
+    Log: Run, "Log";
+    /// The list of stored runs.
+    Runs: Runs, "Runs";
     /// Facts about the selected stored run.
-    Details,
-    Comparison,
-    Pattern,
+    Details: Runs, "Details of a run";
+    Comparison: Own, "Comparison";
+    Pattern: Own, "Pattern";
     /// The live picture of a case.
-    Live,
+    Live: Own, "Live picture";
     /// Predictions while the user changes figures of a device profile.
-    WhatIf,
+    WhatIf: Own, "What if";
 }
 
 impl Focus {
-    /// All panels: first those of the recipes and the run, in the order in which Tab visits those that are
-    /// present, then those with a screen of their own.
-    pub const ALL: [Focus; 13] = [
-        Focus::Recipes,
-        Focus::Editor,
-        Focus::Queue,
-        Focus::Cases,
-        Focus::Chart,
-        Focus::Samples,
-        Focus::Log,
-        Focus::Runs,
-        Focus::Details,
-        Focus::Comparison,
-        Focus::Pattern,
-        Focus::Live,
-        Focus::WhatIf,
-    ];
-
-    /// If this panel is on a screen apart from the recipes and the run: all panels of that screen. Else empty.
-    pub fn own_screen(self) -> &'static [Focus] {
-        match self {
-            Focus::Runs | Focus::Details => &[Focus::Runs, Focus::Details],
-            Focus::Comparison => &[Focus::Comparison],
-            Focus::Pattern => &[Focus::Pattern],
-            Focus::Live => &[Focus::Live],
-            Focus::WhatIf => &[Focus::WhatIf],
-            _ => &[],
-        }
-    }
-
-    pub fn has_own_screen(self) -> bool {
-        !self.own_screen().is_empty()
+    /// Whether the panel is on a screen apart from the recipes and the run.
+    pub fn is_apart(self) -> bool {
+        matches!(self.screen(), Screen::Runs | Screen::Own)
     }
 
     /// Whether this is the list of stored runs or its details.
     pub fn is_runs(self) -> bool {
-        matches!(self, Focus::Runs | Focus::Details)
+        self.screen() == Screen::Runs
     }
 
     /// Whether this is a panel of the run screen.
     pub fn is_run(self) -> bool {
-        matches!(self, Focus::Cases | Focus::Chart | Focus::Samples | Focus::Log)
-    }
-
-    /// Heading of the panel's commands in the help.
-    pub fn title(self) -> &'static str {
-        match self {
-            Focus::Recipes => "Recipes",
-            Focus::Editor => "Editing",
-            Focus::Queue => "Queue",
-            Focus::Cases => "Cases",
-            Focus::Chart => "Chart",
-            Focus::Samples => "Samples",
-            Focus::Log => "Log",
-            Focus::Runs => "Runs",
-            Focus::Details => "Details of a run",
-            Focus::Comparison => "Comparison",
-            Focus::Pattern => "Pattern",
-            Focus::Live => "Live picture",
-            Focus::WhatIf => "What if",
-        }
+        self.screen() == Screen::Run
     }
 
     /// The panel that is `by` places after this one (before it, if negative) in `present`, which wraps around.

@@ -75,8 +75,8 @@ impl Areas {
     }
 
     fn columns(&mut self, state: &State, body: Rect) {
-        if state.focus.has_own_screen() {
-            return self.own_screen(state.focus, body);
+        if state.focus.is_apart() {
+            return self.apart(state.focus, body);
         }
         let full = state.session.as_ref().is_some_and(|s| s.view.full);
         if full && state.focus == Focus::Chart {
@@ -95,7 +95,7 @@ impl Areas {
     }
 
     /// Places the stored runs above the details of the selected run, or a single panel.
-    fn own_screen(&mut self, focus: Focus, body: Rect) {
+    fn apart(&mut self, focus: Focus, body: Rect) {
         if !focus.is_runs() || body.height < WITH_DETAILS {
             return self.panels.push((focus, body));
         }

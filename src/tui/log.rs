@@ -62,19 +62,10 @@ impl Log {
         self.lines.iter().any(|line| line.text == text)
     }
 
-    /// Scrolls by rows, backwards if positive; [`settle`](Self::settle) limits the position to the first row.
-    pub fn scroll(&mut self, by: isize) {
-        self.back = self.back.saturating_add_signed(by);
-    }
-
-    /// Scrolls to the first line.
-    pub fn first(&mut self) {
-        self.back = usize::MAX;
-    }
-
-    /// Scrolls to the end and follows it.
-    pub fn last(&mut self) {
-        self.back = 0;
+    /// Scrolls by rows, downwards if positive: at most to the end, which is then followed; [`settle`](Self::settle) limits
+    /// the position to the first row.
+    pub fn step(&mut self, by: isize) {
+        self.back = self.back.saturating_add_signed(by.saturating_neg());
     }
 
     /// Wraps lines at `columns`, and limits the scroll position so that a window of `height` rows is full.
@@ -128,16 +119,16 @@ mod tests {
             log.push(Duration::ZERO, Level::Info, &n.to_string());
         }
         assert_eq!(shown(&log, 2), ["3", "4"]);
-        log.scroll(2);
+        log.step(-2);
         assert_eq!(shown(&log, 2), ["1", "2"]);
         log.push(Duration::ZERO, Level::Info, "5");
         assert_eq!(shown(&log, 2), ["1", "2"], "new lines do not move what is read");
-        log.last();
+        log.step(isize::MAX);
         assert_eq!(shown(&log, 2), ["4", "5"]);
-        log.first();
+        log.step(isize::MIN);
         log.settle(3, 80);
         assert_eq!(shown(&log, 3), ["0", "1", "2"]);
-        log.scroll(-1);
+        log.step(1);
         assert_eq!(shown(&log, 3), ["1", "2", "3"], "the first step down already shows");
     }
 
@@ -150,10 +141,10 @@ mod tests {
         log.push(Duration::ZERO, Level::Info, "a\n\nb");
         log.settle(4, 12);
         assert_eq!(shown(&log, 4), ["done", "a", "", "b"]);
-        log.scroll(1);
+        log.step(-1);
         log.push(Duration::ZERO, Level::Info, "new, of three rows at least");
         assert_eq!(shown(&log, 2), ["a", ""], "new rows do not move what is read");
-        log.first();
+        log.step(isize::MIN);
         log.settle(4, 12);
         assert_eq!(shown(&log, 4), ["written:", "reports/a-ve", "ry-long-name", ""]);
         let begins: Vec<bool> = log.window(4).iter().map(|row| row.begins).collect();

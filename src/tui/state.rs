@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::calibration::Calibration;
-use super::focus::Focus;
+use super::focus::{Focus, Screen};
 use super::home::Home;
 use super::key::Keymap;
 use super::pattern::PatternView;
@@ -192,21 +192,19 @@ impl State {
 
     /// Whether the home screen is shown rather than a run.
     pub fn at_home(&self) -> bool {
-        let home = matches!(self.focus, Focus::Recipes | Focus::Editor | Focus::Queue);
-        home || (self.session.is_none() && !self.focus.has_own_screen())
+        let screen = self.focus.screen();
+        screen == Screen::Home || (self.session.is_none() && screen == Screen::Run)
     }
 
     /// The panels that exist on the current screen, in the order in which Tab cycles through them.
     pub fn panels(&self) -> Vec<Focus> {
-        if self.focus.has_own_screen() {
-            return self.focus.own_screen().to_vec();
-        }
-        let there = |focus: &Focus| match focus {
-            Focus::Recipes => true,
-            Focus::Queue => !self.home.queue.is_empty(),
-            focus if focus.is_run() => self.session.is_some(),
-            _ => false,
+        let there = |panel: &Focus| match panel.screen() {
+            Screen::Own => *panel == self.focus,
+            Screen::Runs => self.focus.is_runs(),
+            Screen::Run => !self.focus.is_apart() && self.session.is_some(),
+            Screen::Home if self.focus.is_apart() || *panel == Focus::Editor => false,
+            Screen::Home => *panel != Focus::Queue || !self.home.queue.is_empty(),
         };
-        Focus::ALL.into_iter().filter(there).collect()
+        Focus::ALL.iter().copied().filter(there).collect()
     }
 }

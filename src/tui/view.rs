@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::commands::calibration;
 use super::layout::{Areas, SMALLEST};
-use super::panel::{self, Focus};
+use super::panel::{self, Face, Focus};
 use super::state::{Overlay, State};
 use super::theme::Theme;
 use super::words;
@@ -118,22 +118,8 @@ fn body(state: &State, theme: Theme, areas: &Areas, buffer: &mut Buffer) {
     if let Some(area) = areas.preview {
         panel::preview::draw(state, theme, area, buffer);
     }
-    for (focus, area) in Focus::ALL.into_iter().filter_map(|f| Some((f, areas.panel(f)?))) {
-        match focus {
-            Focus::Recipes => panel::recipes::draw(state, theme, area, buffer),
-            Focus::Editor => panel::editor::draw(state, theme, area, buffer),
-            Focus::Queue => panel::queue::draw(state, theme, area, buffer),
-            Focus::Cases => panel::cases::draw(state, theme, area, buffer),
-            Focus::Chart => panel::chart::draw(state, theme, area, buffer),
-            Focus::Samples => panel::samples::draw(state, theme, area, buffer),
-            Focus::Log => panel::log::draw(state, theme, area, buffer),
-            Focus::Runs => panel::runs::draw(state, theme, area, buffer),
-            Focus::Details => panel::details::draw(state, theme, area, buffer),
-            Focus::Comparison => panel::compare::draw(state, theme, area, buffer),
-            Focus::Pattern => panel::pattern::draw(state, theme, area, buffer),
-            Focus::Live => panel::live::draw(state, theme, area, buffer),
-            Focus::WhatIf => panel::whatif::draw(state, theme, area, buffer),
-        }
+    for (focus, area) in Focus::ALL.iter().filter_map(|focus| Some((focus, areas.panel(*focus)?))) {
+        (Face::of(*focus).draw)(state, theme, area, buffer);
     }
 }
 

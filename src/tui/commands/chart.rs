@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Allowed, Hint, only_if};
+use super::{Allowed, Hint, in_session, only_if};
 use crate::tui::chart::{Look, PAN_STEP, ZOOM_STEP};
 use crate::tui::focus::Focus;
 use crate::tui::session::{ChartView, Session};
@@ -107,7 +107,7 @@ fn view(state: &State) -> Option<&ChartView> {
 /// The run whose chart is on screen.
 fn there(state: &State) -> Result<&Session, Cow<'static, str>> {
     let session = state.session.as_ref().ok_or("there is no chart here")?;
-    if state.focus.has_own_screen() { Err(WHOLE.into()) } else { Ok(session) }
+    if state.focus.is_apart() { Err(WHOLE.into()) } else { Ok(session) }
 }
 
 fn is_there(state: &State) -> Allowed {
@@ -162,4 +162,13 @@ pub fn leave(state: &mut State) -> bool {
     let Some(view) = own.filter(|view| view.cursor || view.full) else { return false };
     change(state, if view.cursor { Session::toggle_cursor } else { Session::toggle_full });
     true
+}
+
+/// Moves the cursor if there is one, by one from line to line and by more along its line; else the selection.
+pub fn step(state: &mut State, by: isize) {
+    in_session(state, |session| match (session.view.cursor, by) {
+        (true, -1 | 1) => session.move_cursor(by, 0),
+        (true, _) => session.move_cursor(0, by),
+        (false, _) => session.step(by),
+    });
 }

@@ -1,7 +1,7 @@
 //! Commands that belong to no panel, or to several: the ways between panels and out, and moves in lists.
 
 use super::leave::quit;
-use super::{Allowed, Effect, Hint, always, chart, in_session, only_if, recipes, runs};
+use super::{Allowed, Effect, Hint, always, chart, in_session, only_if, recipes, runs, step_in};
 use crate::tui::focus::Focus;
 use crate::tui::session::Session;
 use crate::tui::state::{Leaving, Overlay, State};
@@ -133,12 +133,13 @@ fn back(state: &mut State) -> Option<Effect> {
             state.runs.set_search("");
             Focus::Runs
         }
-        focus if focus.is_run() && stored => Focus::Runs,
+        Focus::Cases | Focus::Chart | Focus::Samples | Focus::Log if stored => Focus::Runs,
         Focus::Recipes => {
             recipes::clear_filter(state);
             Focus::Recipes
         }
-        _ => Focus::Recipes,
+        Focus::Cases | Focus::Chart | Focus::Samples | Focus::Log => Focus::Recipes,
+        Focus::Runs | Focus::Editor | Focus::Queue => Focus::Recipes,
     };
     // The list may be outdated after a run was resumed.
     let stale = before.is_run() && state.focus == Focus::Runs && !state.measuring();
@@ -157,34 +158,5 @@ pub fn step(state: &mut State, by: isize) {
         Some(Overlay::Help { scroll }) => *scroll = Some(scroll.unwrap_or(0).saturating_add_signed(by)),
         Some(Overlay::Export { selected }) => *selected = selected.saturating_add_signed(by).min(2),
         None => step_in(state, state.focus, by),
-    }
-}
-
-pub fn step_in(state: &mut State, panel: Focus, by: isize) {
-    match panel {
-        Focus::Recipes => return state.recipes.step(by),
-        Focus::Editor => return state.home.editor.step(by),
-        Focus::Queue => return state.home.queue.step(by),
-        Focus::Runs => return state.runs.step(by),
-        Focus::Details => {
-            state.runs.details_scroll = state.runs.details_scroll.saturating_add_signed(by);
-            return;
-        }
-        Focus::Comparison => {
-            return state.runs.comparison.iter_mut().for_each(|lines| lines.step(by));
-        }
-        Focus::Pattern => return state.pattern.iter_mut().for_each(|view| view.step(by)),
-        Focus::WhatIf => return state.whatif.iter_mut().for_each(|view| view.step(by)),
-        _ => {}
-    }
-    let Some(session) = &mut state.session else { return };
-    match panel {
-        Focus::Log if by == isize::MIN => session.log.first(),
-        Focus::Log if by == isize::MAX => session.log.last(),
-        Focus::Log => session.log.scroll(by.saturating_neg()),
-        Focus::Samples => session.scroll_samples(by),
-        Focus::Chart if session.view.cursor && matches!(by, -1 | 1) => session.move_cursor(by, 0),
-        Focus::Chart if session.view.cursor => session.move_cursor(0, by),
-        _ => session.step(by),
     }
 }

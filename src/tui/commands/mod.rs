@@ -232,41 +232,61 @@ fn in_session(state: &mut State, change: impl FnMut(&mut Session)) {
     state.session.iter_mut().for_each(change);
 }
 
-/// The commands of each panel, in the order of the help and of the hint bar.
+/// The panels, a row each: what a move by so many items does in it (extreme values go to the ends), and its commands
+/// in the order of the help and of the hint bar.
 macro_rules! panels {
-    ($($panel:ident: $($row:expr),+;)+) => {
+    ($($panel:ident, $step:expr => $($row:expr),+;)+) => {
         /// The commands that the panel accepts while it has the focus.
         pub fn of(panel: Focus) -> &'static [Command] {
             match panel { $(Focus::$panel => const { &[$($row),+] },)+ }
+        }
+
+        /// Moves in the panel.
+        pub fn step_in(state: &mut State, panel: Focus, by: isize) {
+            let step: fn(&mut State, isize) = match panel { $(Focus::$panel => $step,)+ };
+            step(state, by)
         }
     };
 }
 
 panels! {
-    Recipes: recipes::START, recipes::FILTER, recipes::EDIT, recipes::QUEUE, runs::BROWSE, MOVE,
+    Recipes, |state, by| state.recipes.step(by) =>
+        recipes::START, recipes::FILTER, recipes::EDIT, recipes::QUEUE, runs::BROWSE, MOVE,
         pattern::SHOW, whatif::OPEN, calibration::CALIBRATE, recipes::SAVE_AS, ENDS, PAGES;
-    Editor: form::CHANGE, form::RUN, form::SAVE_AS, form::UNDO, form::QUEUE, MOVE, ENDS, PAGES;
-    Queue: recipes::REMOVE, MOVE, ENDS, PAGES;
-    Cases: MOVE, run::SKIP, run::AGAIN, EXPERIMENTS, PANELS, FOLLOW, run::FOLD, calibration::CALIBRATE,
+    Editor, |state, by| state.home.editor.step(by) =>
+        form::CHANGE, form::RUN, form::SAVE_AS, form::UNDO, form::QUEUE, MOVE, ENDS, PAGES;
+    Queue, |state, by| state.home.queue.step(by) =>
+        recipes::REMOVE, MOVE, ENDS, PAGES;
+    Cases, |state, by| in_session(state, |session| session.step(by)) =>
+        MOVE, run::SKIP, run::AGAIN, EXPERIMENTS, PANELS, FOLLOW, run::FOLD, calibration::CALIBRATE,
         runs::EXPORT, runs::COPY.aside(), runs::REPLAY.aside(), pattern::SHOW.aside(), whatif::OPEN, ENDS,
         PAGES;
-    Chart: MOVE, chart::SIDEWAYS, chart::ZOOM, chart::ALL, chart::SCALES, chart::LINES, chart::OPTIONS,
+    Chart, chart::step =>
+        MOVE, chart::SIDEWAYS, chart::ZOOM, chart::ALL, chart::SCALES, chart::LINES, chart::OPTIONS,
         chart::CEILING, chart::ROOFLINE, PANELS, EXPERIMENTS, FOLLOW, run::SKIP, run::AGAIN,
         calibration::CALIBRATE, runs::EXPORT.aside(), runs::REPLAY.aside(), runs::COPY.aside(),
         pattern::SHOW.aside(), whatif::OPEN, chart::BASELINE, chart::DIFFERENCES, chart::PAN, chart::BARS,
         chart::DOTS, ENDS, PAGES;
-    Samples: MOVE, run::SKIP, run::AGAIN, calibration::CALIBRATE, runs::EXPORT, runs::COPY.aside(),
+    Samples, |state, by| in_session(state, |session| session.scroll_samples(by)) =>
+        MOVE, run::SKIP, run::AGAIN, calibration::CALIBRATE, runs::EXPORT, runs::COPY.aside(),
         pattern::SHOW.aside(), whatif::OPEN, PAGES, ENDS;
-    Log: MOVE, PAGES, ENDS;
-    Runs: runs::OPEN, runs::SEARCH, runs::MARK, runs::COMPARE, runs::LAY, runs::EXPORT, runs::WATCH,
+    Log, |state, by| in_session(state, |session| session.log.step(by)) =>
+        MOVE, PAGES, ENDS;
+    Runs, |state, by| state.runs.step(by) =>
+        runs::OPEN, runs::SEARCH, runs::MARK, runs::COMPARE, runs::LAY, runs::EXPORT, runs::WATCH,
         runs::REPLAY, runs::NOTE, runs::COPY, MOVE, runs::RELOAD, PAGES, ENDS;
-    Details: runs::OPEN, runs::COPY, runs::EXPORT, runs::WATCH, runs::REPLAY, runs::NOTE, runs::MARK,
+    Details, |state, by| state.runs.scroll_details(by) =>
+        runs::OPEN, runs::COPY, runs::EXPORT, runs::WATCH, runs::REPLAY, runs::NOTE, runs::MARK,
         runs::COMPARE, runs::LAY, MOVE, PAGES, ENDS;
-    Comparison: MOVE, runs::COPY, PAGES, ENDS;
-    Pattern: MOVE, pattern::SIDEWAYS, pattern::CASES, pattern::LENGTH, pattern::SECTORS, pattern::SIDE,
+    Comparison, |state, by| state.runs.comparison.iter_mut().for_each(|rows| rows.step(by)) =>
+        MOVE, runs::COPY, PAGES, ENDS;
+    Pattern, |state, by| state.pattern.iter_mut().for_each(|view| view.step(by)) =>
+        MOVE, pattern::SIDEWAYS, pattern::CASES, pattern::LENGTH, pattern::SECTORS, pattern::SIDE,
         PAGES, ENDS;
-    Live: live::STONE, MOVE, FOLLOW, ENDS, PAGES;
-    WhatIf: MOVE, whatif::CHANGE, whatif::PROFILE, whatif::UNDO, whatif::SAVE, whatif::PANELS,
+    Live, |state, by| in_session(state, |session| session.step(by)) =>
+        live::STONE, MOVE, FOLLOW, ENDS, PAGES;
+    WhatIf, |state, by| state.whatif.iter_mut().for_each(|view| view.step(by)) =>
+        MOVE, whatif::CHANGE, whatif::PROFILE, whatif::UNDO, whatif::SAVE, whatif::PANELS,
         whatif::EXPERIMENTS, PAGES, ENDS;
 }
 

@@ -16,7 +16,7 @@ rows! {
     /// Available on a recipe, or on a run.
     OPEN = ("what if", 1,
         "change a device's profile, value by value, and see what the models would predict then") {
-        "what-if" "m": |state| only_if(!state.focus.has_own_screen() && concerned(state), NO_PROFILE) => open
+        "what-if" "m": |state| only_if(!state.focus.is_apart() && concerned(state), NO_PROFILE) => open
     }
     CHANGE = ("change", 2,
         "the selected value down or up: a size by 2, a time or a rate by the fourth root of 2") {

@@ -74,12 +74,12 @@ fn list(session: &Session, rows: &[Row], area: Rect) -> (Option<usize>, List) {
     }
 }
 
-/// Selects the case at this row of the screen.
-pub fn click(state: &mut State, area: Rect, row: u16) {
+/// Selects the case at this cell of the screen.
+pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
     let Some(session) = &mut state.session else { return };
     let rows = session.rows();
-    let at = list(session, &rows, below(1, area)).1.at(row);
-    if let Some(Row::Case(case) | Row::Absent { first: case }) = at.and_then(|at| rows.get(at)) {
+    let row = list(session, &rows, below(1, area)).1.at(at.1);
+    if let Some(Row::Case(case) | Row::Absent { first: case }) = row.and_then(|at| rows.get(at)) {
         session.pick(*case);
     }
 }

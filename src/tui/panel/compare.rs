@@ -53,10 +53,10 @@ fn table(comparison: &Comparison, area: Rect) -> List {
     List::new(comparison.count(), comparison.selected, below(above, area))
 }
 
-/// Moves the cursor to the line at this row of the screen.
-pub fn click(state: &mut State, area: Rect, row: u16) {
+/// Moves the cursor to the line at this cell of the screen.
+pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
     let Some(comparison) = &mut state.runs.comparison else { return };
-    if let Some(at) = table(comparison, below(1, area)).at(row) {
+    if let Some(at) = table(comparison, below(1, area)).at(at.1) {
         comparison.selected = at;
     }
 }

@@ -119,10 +119,10 @@ fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     lines
 }
 
-/// Selects the value at this row of the screen.
-pub fn click(state: &mut State, area: Rect, row: u16) {
+/// Selects the value at this cell of the screen.
+pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
     // Line breaks do not depend on colours and symbols.
-    if let Some(at) = parts(state, Theme::PLAIN, area).0.at(row) {
+    if let Some(at) = parts(state, Theme::PLAIN, area).0.at(at.1) {
         state.home.editor.selected = at;
     }
 }

@@ -38,9 +38,9 @@ fn list(state: &State, area: Rect) -> List {
     List::new(queue.items().len(), queue.selected, area).marked_in(marker)
 }
 
-/// Selects the run at this row of the screen.
-pub fn click(state: &mut State, area: Rect, row: u16) {
-    if let Some(at) = list(state, below(1, area)).at(row) {
+/// Selects the run at this cell of the screen.
+pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
+    if let Some(at) = list(state, below(1, area)).at(at.1) {
         state.home.queue.selected = at;
     }
 }

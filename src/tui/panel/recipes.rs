@@ -61,11 +61,11 @@ fn list(state: &State, rows: &[Row], area: Rect) -> List {
     List::new(rows.len(), selected.unwrap_or(0), below(filter, area))
 }
 
-/// Selects the recipe at this row of the screen.
-pub fn click(state: &mut State, area: Rect, row: u16) {
+/// Selects the recipe at this cell of the screen.
+pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
     let rows = state.recipes.rows();
-    let at = list(state, &rows, below(1, area)).at(row);
-    if let Some(Row::Entry(index)) = at.and_then(|at| rows.get(at)) {
+    let row = list(state, &rows, below(1, area)).at(at.1);
+    if let Some(Row::Entry(index)) = row.and_then(|at| rows.get(at)) {
         let index = *index;
         state.recipes.select(index);
     }

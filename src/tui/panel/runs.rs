@@ -47,9 +47,9 @@ fn list(runs: &Runs, area: Rect) -> List {
     List::new(runs.shown().len(), runs.position(), area).marked_in(Some(0))
 }
 
-/// Selects the run at this row of the screen.
-pub fn click(state: &mut State, area: Rect, row: u16) {
-    if let Some(at) = list(&state.runs, below(1, area)).at(row) {
+/// Selects the run at this cell of the screen.
+pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
+    if let Some(at) = list(&state.runs, below(1, area)).at(at.1) {
         state.runs.select(at);
     }
 }

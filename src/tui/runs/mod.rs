@@ -133,6 +133,10 @@ impl Runs {
         self.select(self.selected.saturating_add_signed(by));
     }
 
+    pub fn scroll_details(&mut self, by: isize) {
+        self.details_scroll = self.details_scroll.saturating_add_signed(by);
+    }
+
     pub fn search(&self) -> &str {
         &self.search
     }

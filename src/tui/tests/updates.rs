@@ -100,7 +100,7 @@ fn no_key_means_two_things_at_once() {
 #[test]
 fn a_refused_key_changes_nothing_but_the_notice() {
     let mut refused = 0;
-    for (focus, state) in Focus::ALL.into_iter().flat_map(|focus| [(focus, home()), (focus, started())]) {
+    for (focus, state) in Focus::ALL.iter().flat_map(|&focus| [(focus, home()), (focus, started())]) {
         for action in actions() {
             let mut state = State { focus, ..state.clone() };
             state.session.iter_mut().for_each(|session| session.refresh());
@@ -123,7 +123,7 @@ fn the_help_has_every_hint() {
         .iter()
         .map(|line| line.to_string())
         .collect();
-    for focus in Focus::ALL {
+    for &focus in Focus::ALL {
         let state = State { focus, ..started() };
         let hints = hints::hints(&state);
         assert!(hints.len() > 3, "{focus:?}");

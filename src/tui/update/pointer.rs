@@ -4,11 +4,10 @@ use ratatui::layout::Rect;
 
 use super::dismiss;
 use crate::case::Snapshot;
-use crate::tui::commands::Effect;
-use crate::tui::commands::everywhere::{step, step_in};
+use crate::tui::commands::everywhere::step;
 use crate::tui::commands::live::drop_at;
-use crate::tui::focus::Focus;
-use crate::tui::panel;
+use crate::tui::commands::{Effect, step_in};
+use crate::tui::panel::{self, Face, Focus};
 use crate::tui::state::State;
 
 /// Focuses the panel and selects the item under the pointer.
@@ -18,23 +17,9 @@ pub(super) fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16))
     }
     dismiss(state);
     state.home.stop_typing();
-    match panel {
-        Focus::Editor => panel::editor::click(state, area, at.1),
-        Focus::Queue => panel::queue::click(state, area, at.1),
-        Focus::Runs => panel::runs::click(state, area, at.1),
-        Focus::Comparison => panel::compare::click(state, area, at.1),
-        Focus::Recipes => panel::recipes::click(state, area, at.1),
-        Focus::Cases => panel::cases::click(state, area, at.1),
-        Focus::Chart => panel::chart::click(state, area, at),
-        Focus::WhatIf => panel::whatif::click(state, area, at),
-        Focus::Live => {
-            state.focus = panel;
-            return drop_stone(state, area, at);
-        }
-        Focus::Samples | Focus::Log | Focus::Details | Focus::Pattern => {}
-    }
+    (Face::of(panel).click)(state, area, at);
     state.focus = panel;
-    None
+    if panel == Focus::Live { drop_stone(state, area, at) } else { None }
 }
 
 /// Drops a stone at this place of the field.
