@@ -154,19 +154,20 @@ impl<'a> Part<'a> {
         let overlay = side_by_side(&self.experiment, records.collect(), &runs);
         let mut caption = overlay.caption;
         let states: Vec<_> = runs.iter().map(|run| prefetchers(run)).collect();
-        for (line, state) in
-            caption.runs.iter_mut().zip(&states).filter(|_| states.iter().any(|s| *s != states[0]))
-        {
+        let apart = states.iter().any(|state| *state != states[0]);
+        for (line, state) in caption.runs.iter_mut().zip(&states).filter(|_| apart) {
             *line += &format!(" · {PREFETCHERS} {}", state.unwrap_or("unknown"));
         }
         (overlay.data, caption)
     }
 }
 
-/// What the engine could read of the processor's prefetchers, which somebody may have switched between two runs.
+/// The processor's prefetchers as the engine read them, which somebody may have switched between two runs; `None` where it
+/// could not.
 fn prefetchers<'a>(run: &NamedRun<'a>) -> Option<&'a str> {
     let facts = &run.side.manifest.environment.facts;
-    facts.iter().find(|(name, _)| name == PREFETCHERS).map(|(_, value)| value.as_str())
+    let state = facts.iter().find(|(name, _)| name == PREFETCHERS).map(|(_, value)| value.as_str());
+    state.filter(|state| !state.starts_with("n/a"))
 }
 
 /// The record as one of the first experiment's.

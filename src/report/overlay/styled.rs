@@ -43,10 +43,14 @@ pub(super) fn styled(mut data: ChartData, runs: usize, backends: &[(String, Stri
     data.lines_per_run = Some(lines.len());
     for panel in &mut data.panels {
         panel.lines.iter_mut().for_each(|line| line.style = styles[line.style]);
-        // The printed values are the same beside each run.
-        panel.published.retain_mut(|line| {
-            line.of = styles[line.of];
-            line.of < lines.len()
+        // A printed value is the same beside each run, and some runs lack the case.
+        for line in std::mem::take(&mut panel.published) {
+            let of = styles[line.of] % lines.len();
+            line.points.into_iter().for_each(|point| panel.publish(of, point));
+        }
+        panel.published.iter_mut().for_each(|line| {
+            line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            line.points.dedup_by_key(|point| point.x);
         });
         panel.references.iter_mut().for_each(|reference| reference.style = styles[reference.style]);
     }
@@ -66,8 +70,8 @@ fn parts(label: &str, runs: usize, backends: &[(String, String)]) -> (usize, Str
 mod tests {
     use super::super::marked;
     use super::*;
-    use crate::report::series::series;
     use crate::report::series::tests::passes;
+    use crate::report::series::{PublishedPoint, series};
 
     fn both() -> Vec<Record> {
         let (_, records) = passes();
@@ -89,6 +93,23 @@ mod tests {
         let of =
             |style: usize| data.panels[0].lines.iter().find(|l| l.style == style).map(|l| l.points.len());
         assert_eq!(of(style("B, cuda")), Some(3));
+    }
+
+    #[test]
+    fn a_printed_value_is_drawn_once_whichever_run_has_its_case() {
+        let (plan, _) = passes();
+        let mut merged = plan.clone();
+        merged.experiments[0].chart.lines.insert(0, RUN.to_owned());
+        let mut data = series(&merged, 0, &both());
+        let style = |data: &ChartData, label: &str| data.labels.iter().position(|l| l == label).expect(label);
+        for (label, x) in [("A, cuda", 2.0), ("B, cuda", 1.0), ("B, cuda", 2.0)] {
+            let of = style(&data, label);
+            data.panels[0].publish(of, PublishedPoint { x, y: 1.0 });
+        }
+        let data = styled(data, 2, &only_backends(&both()));
+        let [line] = data.panels[0].published.as_slice() else { panic!("{:?}", data.panels[0].published) };
+        assert_eq!(line.of, style(&data, "A, cuda"));
+        assert_eq!(line.points.iter().map(|point| point.x).collect::<Vec<_>>(), [1.0, 2.0]);
     }
 
     #[test]

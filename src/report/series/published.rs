@@ -31,7 +31,7 @@ impl PublishedLine {
 
 impl Panel {
     /// Adds a value to those of the line with this style.
-    pub(super) fn publish(&mut self, of: usize, point: PublishedPoint) {
+    pub(in crate::report) fn publish(&mut self, of: usize, point: PublishedPoint) {
         let at = self.published.iter().position(|line| line.of == of).unwrap_or_else(|| {
             self.published.push(PublishedLine { of, points: Vec::new() });
             self.published.len() - 1
