@@ -1,9 +1,9 @@
 //! Index generators and data: all inputs are integer functions of (seed, i), bit-identical on every machine and
-//! in `kernels/common/inputs.cuh`. libm is never used.
+//! in `kernels/common/inputs.cuh`. libm is never used. Arrays and matrices are read from files, too, or refused with an
+//! [`ArrayError`].
 
 pub mod applications;
 pub mod arrays;
-pub mod class;
 pub mod generators;
 pub mod graph;
 pub mod indices;
@@ -12,7 +12,6 @@ pub mod mix;
 pub mod notation;
 pub mod partitions;
 pub mod permutation;
-mod read_error;
 mod real;
 pub mod scramble;
 pub mod sparse;
@@ -22,3 +21,36 @@ pub use partitions::partition_of;
 pub use permutation::Permutation;
 pub use scramble::Scramble;
 pub use zipf::Zipf;
+
+/// The position of an error in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// No particular position.
+    Whole,
+    /// Line and column (in bytes), both from 1.
+    Line(u64, u64),
+    /// Offset in bytes.
+    Byte(u64),
+}
+
+/// Why an input is not a valid index array or matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayError {
+    pub place: Place,
+    pub message: String,
+}
+
+impl ArrayError {
+    fn new(place: Place, message: impl Into<String>) -> ArrayError {
+        ArrayError { place, message: message.into() }
+    }
+
+    /// A single line that names the input: `idx.csv:3:7: …`, `idx.npy: … (at byte 128)`.
+    pub fn of(&self, name: &str) -> String {
+        match self.place {
+            Place::Whole => format!("{name}: {}", self.message),
+            Place::Line(line, column) => format!("{name}:{line}:{column}: {}", self.message),
+            Place::Byte(byte) => format!("{name}: {} (at byte {byte})", self.message),
+        }
+    }
+}

@@ -7,8 +7,8 @@ mod text;
 
 use super::graph::listed::{GRAPHS, heads};
 use super::permutation::MAX_ELEMENTS;
-pub use super::read_error::{ArrayError, Place};
 use super::sparse::matrix_market::{self, BANNER};
+pub use super::{ArrayError, Place};
 use crate::case::{WHOLE_GRAPH, WHOLE_MATRIX};
 
 /// Largest number of indices in an array.

@@ -1,12 +1,12 @@
-//! Copies of index arrays in a run's folder, so that the run can be repeated without the files named by its
-//! recipe.
+//! Copies of a plan's index arrays in a run's folder, so that the run can be repeated without the files named by its
+//! recipe; and the search for an array in its copy or its file.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{find, read};
+use super::read;
 use crate::case::IndexFile;
 use crate::inputs::arrays;
 
@@ -56,6 +56,42 @@ pub fn locate(files: &mut [IndexFile], run: &Path) {
 fn copy_of(file: &IndexFile, run: &Path) -> PathBuf {
     let run = std::path::absolute(run).unwrap_or_else(|_| run.to_owned());
     run.join(FOLDER).join(format!("{}.u64", file.hash))
+}
+
+/// Why an array of a plan is unavailable.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Missing {
+    /// There is no file with the array on this machine.
+    #[error("{0}")]
+    Absent(String),
+    /// There is a file, but it cannot be read or holds other indices.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The indices of a plan's array, from its copy in the run's folder or from the original file; their hash must
+/// match.
+///
+/// # Errors
+/// Why neither file provides them.
+pub fn find(file: &IndexFile) -> Result<Vec<u64>, Missing> {
+    let places = [(&file.copy, None), (&file.source, file.column.as_deref())];
+    let mut missing = Missing::Absent(format!("the index file {} is not on this machine", file.path));
+    for (place, column) in places {
+        let Some(place) = place.as_deref().filter(|place| place.exists()) else { continue };
+        match read(place, column) {
+            Ok(all) if arrays::hash(&all) == file.hash => return Ok(all),
+            Ok(_) => {
+                let place = place.display();
+                missing = Missing::Other(format!(
+                    "{place} has changed since the run was planned: its indices are not those with the hash {}…",
+                    file.hash.get(..12).unwrap_or(&file.hash)
+                ));
+            }
+            Err(error) => missing = Missing::Other(format!("{error:#}")),
+        }
+    }
+    Err(missing)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use crate::case::{IndexFile, IndexFiles, WHOLE_MATRIX};
 use crate::inputs::arrays;
-use crate::inputs::sparse::{Shape, words};
+use crate::inputs::sparse::Shape;
 
 /// The files named by a recipe in this folder. Results are cached while a file's length and modification time
 /// are unchanged, because a user interface resolves a recipe repeatedly.
@@ -35,7 +35,7 @@ fn stamp(path: &Path) -> Stamp {
 
 /// The size of the matrix that these words hold.
 fn shape(words: &[u64]) -> Option<[u64; 3]> {
-    words::shape(words).map(|Shape { rows, columns, entries }| [rows, columns, entries])
+    Shape::of_words(words).map(|Shape { rows, columns, entries }| [rows, columns, entries])
 }
 
 impl IndexFiles for LocalFiles {

@@ -5,7 +5,7 @@ mod touch;
 
 use serde::Serialize;
 
-use super::class::classify;
+use super::applications::classify;
 use reuse::Stack;
 pub use touch::{LINE_SIZES, Touch, Touched};
 

@@ -4,7 +4,7 @@
 
 use super::{Csr, Shape};
 use crate::case::units::shown;
-use crate::inputs::read_error::{ArrayError, Place};
+use crate::inputs::{ArrayError, Place};
 
 /// The first word of a file.
 pub const BANNER: &str = "%%MatrixMarket";

@@ -154,7 +154,7 @@ fn words_are_read_back() {
     let made = made.with_values(|row, column, at| (row as f64 - f64::from(column)) / (at + 1) as f64);
     let words = made.to_words();
     assert_eq!(
-        (Csr::from_words(&words).expect("a matrix"), words::shape(&words)),
+        (Csr::from_words(&words).expect("a matrix"), Shape::of_words(&words)),
         (made, Some(EmptyRows { rows: 40, entries: 3 }.shape().expect("a shape")))
     );
     assert!(words.iter().all(|&word| word < 1 << 40));

@@ -16,15 +16,14 @@ pub mod cuda;
 mod layout;
 mod methods;
 mod oracle;
-mod table;
 pub mod values;
 
 pub use methods::Method;
+pub use values::real;
 
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters, words};
 use crate::case::{BlockCost, Fault, Params, Refusal, Work, params};
-use crate::inputs::mix::{scale, word64};
 use crate::inputs::zipf::MAX_EXPONENT;
 
 /// Bits of a value k · 2^-14 with k < 2^24, so that every value is an f32.
@@ -33,7 +32,6 @@ pub const BITS: u32 = 24;
 pub const DOMAIN: f32 = 1024.0;
 /// Upper limit on the number of bins.
 pub const MAX_BINS: u64 = 4096;
-const TAG: u64 = 0x5350_4C49_5454_4552;
 
 words! {
     /// The placement of the bounds between bins.
@@ -102,41 +100,6 @@ impl Spec {
     pub fn output(&self) -> u64 {
         self.bins * 8
     }
-
-    /// The splitters s_1 … s_(m-1) in units of 2^-14, ascending, each in [1, 2^24); for even bins, s_j is the
-    /// least such value in bin j.
-    pub fn splitters(&self) -> Vec<u32> {
-        let top = 1u64 << BITS;
-        let all = 1..self.bins;
-        let mut splitters: Vec<u32> = match self.by {
-            By::Even => all.map(|j| (j * top).div_ceil(self.bins) as u32).collect(),
-            By::Range => all.map(|j| 1 + scale(word64(self.seed ^ TAG, j), top - 1) as u32).collect(),
-        };
-        splitters.sort_unstable();
-        splitters
-    }
-
-    /// The least f32 of each bin from the second on: any f32 x lies in bin j or above if and only if x is at
-    /// least entry j − 1.
-    pub fn bounds(&self) -> Vec<f32> {
-        match self.by {
-            By::Even => (1..self.bins).map(|j| least(j, self.bins)).collect(),
-            By::Range => self.splitters().into_iter().map(real).collect(),
-        }
-    }
-}
-
-/// The least f32 that is at least 1024 · j / m.
-fn least(j: u64, m: u64) -> f32 {
-    let nearest = (f64::from(DOMAIN) * j as f64 / m as f64) as f32;
-    // The product is exact in f64: 24 bits times 13 bits.
-    if f64::from(nearest) * (m as f64) < f64::from(DOMAIN) * j as f64 { nearest.next_up() } else { nearest }
-}
-
-/// k · 2^-14, exactly.
-#[inline(always)]
-pub fn real(k: u32) -> f32 {
-    k as f32 * (DOMAIN / (1u32 << BITS) as f32)
 }
 
 impl Definition for Spec {
@@ -232,27 +195,7 @@ mod tests {
         );
     }
 
-    #[test]
-    fn splitters_ascend_within_the_domain() {
-        for words in ["bins=2", "bins=3", "bins=4096", "bins=4096 by=range", "bins=2 by=range"] {
-            let spec = spec(&format!("elements=1 {words}"));
-            let splitters = spec.splitters();
-            assert_eq!(splitters.len() as u64, spec.bins - 1);
-            assert!(splitters.is_sorted() && splitters.iter().all(|s| (1..1 << BITS).contains(s)), "{words}");
-        }
-    }
-
     proptest! {
-        /// Comparing f32 values with the bounds agrees with the integer definition, also next to the bounds.
-        #[test]
-        fn bounds_are_the_bins(bins in 2u64..=4096, range: bool, at in 0usize..4095, beside in 0u32..3) {
-            let spec = spec(&format!("elements=1 bins={bins} by={}", if range { "range" } else { "even" }));
-            let (splitters, bounds) = (spec.splitters(), spec.bounds());
-            let k = (splitters[at % splitters.len()] + beside).saturating_sub(1).min((1 << BITS) - 1);
-            let above = bounds.iter().filter(|&&bound| bound <= real(k)).count();
-            prop_assert_eq!(above, bin(&spec, &splitters, k));
-        }
-
         /// The truncated product of a value and m / 1024, which the kernels compute, is the bin.
         #[test]
         fn an_exact_product_is_the_bin(bins in 2u64..=4096, k in 0u32..1 << BITS) {

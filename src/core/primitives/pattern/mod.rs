@@ -27,7 +27,7 @@ use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::tuning::Tuning;
 use crate::case::work::{Access, Order, Pass, Work};
 use crate::case::{Fault, IndexPattern, Params, Refusal, Value, Walk};
-use crate::inputs::class::classify;
+use crate::inputs::applications::classify;
 use spec::{Given, Kernel, Method};
 
 impl Definition for Spec {

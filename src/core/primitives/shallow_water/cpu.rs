@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::oracle::Line;
-use super::reference_run::ReferenceRun;
+use super::oracle::ReferenceRun;
 use super::{Spec, scene};
 use crate::case::{Snapshot, Value};
 use crate::device::cpu::check;

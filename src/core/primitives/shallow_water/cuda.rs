@@ -1,7 +1,7 @@
 //! shallow-water on a GPU (`kernels/shallow_water/shallow_water.cu`). The certificate computes the steps since the last
 //! clearing anew in f64.
 
-use super::reference_run::ReferenceRun;
+use super::oracle::ReferenceRun;
 use super::{Spec, Sweep, scene};
 use crate::case::{Snapshot, Value};
 use crate::primitives::cuda::prelude::*;

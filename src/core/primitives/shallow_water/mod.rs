@@ -28,7 +28,6 @@
 pub mod cpu;
 pub mod cuda;
 mod oracle;
-mod reference_run;
 mod scene;
 
 use super::real::Real;

@@ -10,7 +10,7 @@
 //! To *relax* an arc (u, v) of weight w is to lower `d[v]` to `d[u] + w`. All methods hold a *frontier* of vertices whose
 //! distance fell, and relax the arcs that leave them, step by step. Delta-stepping (Meyer, Sanders 2003) defers vertices
 //! that are far away: those within Δ are relaxed until none is left, then those of the next Δ. Methods differ in how they
-//! keep what is deferred (`delta_stepping`): `bellman-ford` defers nothing, `near-far` has one pile, `bucketing` and
+//! keep what is deferred (`methods::Window`): `bellman-ford` defers nothing, `near-far` has one pile, `bucketing` and
 //! `multisplit` have buckets. In what order the vertices within Δ are relaxed does not matter: with `fusion`, each warp of a
 //! GPU and each worker of a processor goes on alone with those that it has found itself, so that all meet less often.
 //!
@@ -25,7 +25,6 @@
 
 pub mod cpu;
 pub mod cuda;
-mod delta_stepping;
 mod dijkstra;
 mod graph;
 mod methods;

@@ -1,4 +1,4 @@
-//! The device: opening it, its facts, its stream, and timing.
+//! The device: opening it, its facts, and its stream.
 
 use std::ffi::c_int;
 use std::mem::transmute;
@@ -8,7 +8,6 @@ use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaResult;
-use cust::event::{Event, EventFlags};
 use cust::memory::LockedBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUdevice_attribute as Unnamed};
@@ -20,7 +19,6 @@ use super::management::Management;
 use super::{Code, check, code};
 use crate::case::Failure;
 use crate::device::cuda::{GpuFacts, ManagedFacts, Unavailable};
-use crate::device::timing_lock;
 use crate::stats::noise::GpuConditions;
 
 /// A device with its primary context and one stream. Clones share both.
@@ -161,45 +159,6 @@ impl Gpu {
         self.synchronize()?;
         self.inner.scrub.wait();
         Ok(())
-    }
-
-    /// Seconds between two events on the stream, around the operations queued by `work`. Waits for all of them;
-    /// operations queued earlier are completed first and not counted.
-    ///
-    /// The device starts after everything is queued, so that the host's launch overhead is excluded. If there are more
-    /// launches than the driver's queue holds, about a thousand, the host still queues the last ones while the first
-    /// ones run.
-    ///
-    /// First waits until the driver has cleared previously freed memory, and until no kernel is being [compiled
-    /// ahead](super::Ahead); compilation in turn waits for the end of the timing.
-    pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
-        Ok(self.timed_parts(1, &mut |_| work())?.into_iter().sum())
-    }
-
-    /// Like [`timed`](Gpu::timed), but returns the seconds of each of `count` parts, which `work` queues one
-    /// after another.
-    pub fn timed_parts(
-        &self,
-        count: usize,
-        work: &mut dyn FnMut(usize) -> Result<(), Failure>,
-    ) -> Result<Vec<f64>, Failure> {
-        let _alone = timing_lock::timing();
-        self.wait_for_own_work()?;
-        let event = |_| check("cuEventCreate", Event::new(EventFlags::DEFAULT));
-        let events = (0..=count).map(event).collect::<Result<Vec<_>, _>>()?;
-        let stream = &self.inner.stream;
-        self.at_once(|| {
-            events.iter().enumerate().try_for_each(|(part, event)| {
-                check("cuEventRecord", event.record(stream))?;
-                if part < count { work(part) } else { Ok(()) }
-            })
-        })?;
-        let seconds = |pair: &[Event]| -> Result<f64, Failure> {
-            check("cuEventSynchronize", pair[1].synchronize())?;
-            let milliseconds = check("cuEventElapsedTime", pair[1].elapsed_time_f32(&pair[0]))?;
-            Ok(f64::from(milliseconds) * 1e-3)
-        };
-        events.windows(2).map(seconds).collect()
     }
 }
 

@@ -6,12 +6,11 @@ mod lanes;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::table::{self, Cell};
 use super::values::Values;
 use super::{By, DOMAIN, Spec, oracle, real};
 use crate::device::cpu::check;
 use crate::primitives::cpu::prelude::*;
-use kernels::{Call, MOST, Timed};
+use kernels::{Call, Cell, MOST, Timed};
 
 /// A case with its arrays.
 pub struct Histogram {
@@ -40,7 +39,7 @@ struct Private {
 impl Private {
     fn new(spec: &Spec) -> Result<Private, Failure> {
         let bins = spec.bins as usize;
-        let cells = if spec.by == By::Range { table::cells(bins) } else { 0 };
+        let cells = if spec.by == By::Range { kernels::cells(bins) } else { 0 };
         Ok(Private {
             replicas: Buffer::new(4 * bins * kernels::replicas(bins))?,
             counts: Buffer::new(8 * bins)?,
@@ -162,7 +161,7 @@ impl PoolJob for Histogram {
         // value further, which the input has.
         unsafe {
             let cells = private.cells.write::<Cell>(0..private.cells.holds::<Cell>());
-            table::build(&self.bounds, cells, DOMAIN);
+            kernels::build_table(&self.bounds, cells, DOMAIN);
             private.counts.write::<u64>(0..self.bounds.len() + 1).fill(0);
             let beside = usize::from(self.fault == Some(Fault::OffByOne));
             for piece in

@@ -9,7 +9,7 @@ use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::cpu::write_combining::{self, Labels, WorkerPart};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Function, by_function};
-use crate::primitives::multisplit::methods::counting::combines;
+use crate::primitives::multisplit::methods::combines;
 
 /// A loop over a part of the keys.
 ///

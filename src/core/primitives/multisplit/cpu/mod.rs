@@ -6,7 +6,7 @@ mod kernels;
 
 use super::buckets::Buckets;
 use super::keys::Keys;
-use super::methods::counting::combines;
+use super::methods::combines;
 use super::{KEY, OFFSET, Spec};
 use crate::device::cpu::fence;
 use crate::primitives::cpu::Pairs;

@@ -1,16 +1,17 @@
-//! The methods of multisplit, each in a file that states what it does, its passes over memory and its code for GPUs. Those
+//! The methods of multisplit, each of GPUs in a file that states what it does, its passes over memory and its code. Those
 //! of CPUs share all but one loop.
 
-pub mod counting;
 mod fused;
 pub mod localised;
 mod rb_sort;
 mod scan_split;
 
 use super::tiles::MOST_BUCKETS;
-use super::{By, Spec};
+use super::work::{ENDS, LINE, moved, read_keys};
+use super::{By, KEY, Spec};
 use crate::case::Refusal;
 use crate::case::table::{choice, count, count_or};
+use crate::case::work::{Order, Pass};
 use crate::primitives::{Costs, OF_CPUS, OF_GPUS};
 
 const MOST_WARPS: u64 = 8;
@@ -123,10 +124,26 @@ pub fn sizes(spec: &Spec) -> Vec<(String, u64)> {
     }
 }
 
+/// True if a processor's stores are combined.
+pub fn combines(spec: &Spec) -> bool {
+    spec.method == Method::WriteCombining
+}
+
+/// The methods of CPUs: every thread counts its keys of each bucket, then stores each where it belongs. By `direct` it
+/// does so at once; by `write-combining` keys of a bucket gather in cache and leave it in whole lines by streaming stores.
+fn counting(spec: &Spec) -> Costs<'_> {
+    let partitions = spec.buckets;
+    let order = match combines(spec) {
+        true => Order::Staged { partitions, tile: LINE / KEY * partitions },
+        false => Order::Partitions { partitions },
+    };
+    Costs::of(vec![Pass::once([read_keys(spec)]), moved(spec.keys, spec.value, ENDS, order)])
+}
+
 /// The costs of a case by its method.
 pub fn costs(spec: &Spec) -> Costs<'_> {
     match spec.method {
-        Method::Direct | Method::Best | Method::WriteCombining => counting::costs(spec),
+        Method::Direct | Method::Best | Method::WriteCombining => counting(spec),
         Method::ScanSplit => scan_split::costs(spec),
         Method::RbSort => rb_sort::costs(spec),
         Method::Fused => fused::costs(spec),

@@ -2,7 +2,6 @@
 //! shared memory.
 
 mod certify;
-mod fault;
 mod starts;
 
 use crate::case::Value;
@@ -183,7 +182,7 @@ impl GpuJob for Patterns {
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
-        fault::plan(spec, fault)
+        certify::plan(spec, fault)
     }
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Patterns, Failure> {
@@ -200,7 +199,7 @@ impl GpuJob for Patterns {
         let starts = sides.map(|(_, starts)| Array::new(gpu, &kernels, &spec, starts, setup.fault));
         let starts = starts.collect::<Result<Vec<_>, _>>()?;
         let applied = |replace| Pattern::applied(gpu, &spec, starts.first(), replace);
-        let replace = fault::replaced(&spec, setup.fault, largest);
+        let replace = certify::replaced(&spec, setup.fault, largest);
         let shared = spec.global().then(|| array(gpu, spec.dense_words())).transpose()?;
         Ok(Patterns {
             shape,

@@ -15,7 +15,7 @@ use super::lists::{Entry, Kept};
 use crate::device::cpu::Worker;
 use crate::device::cpu::memory::{prefetch, prefetch_l2};
 use crate::inputs::graph::{UNREACHED, WeightedArc};
-use crate::primitives::sssp::delta_stepping::Window;
+use crate::primitives::sssp::methods::Window;
 use crate::primitives::sssp::record;
 
 /// An entry's row start and distance are fetched so many entries before it is relaxed; both its first arcs and the distances of
