@@ -15,7 +15,7 @@ use super::measure::{self, Form, MeasureKey};
 use crate::case::measure::Order;
 use crate::case::peers::PEERS;
 use crate::case::schema::{Kind, Param, ParamDefault};
-use crate::case::units::pattern;
+use crate::case::units::{percent_pattern, seconds_pattern};
 use crate::case::{BACKENDS, Cache, HostMemory};
 use crate::primitives::{Primitive, registry};
 use value::{Map, Sweep, described, literal, property};
@@ -217,14 +217,14 @@ fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
             return property(&Param { name, kind, default, doc }, Sweep::One, name, schemas);
         }
         Form::Width => {
-            quantity(format!("{}|{}", measure::NONE, pattern::percent()), "a share such as 3%, or none")
+            quantity(format!("{}|{}", measure::NONE, percent_pattern()), "a share such as 3%, or none")
         }
-        Form::Time => quantity(pattern::seconds(), "a time such as 10s or 500ms"),
+        Form::Time => quantity(seconds_pattern(), "a time such as 10s or 500ms"),
         Form::TimeOrNone => {
-            quantity(format!("{}|{}", measure::NONE, pattern::seconds()), "a time such as 2min, or none")
+            quantity(format!("{}|{}", measure::NONE, seconds_pattern()), "a time such as 2min, or none")
         }
         Form::TimeOrAuto => {
-            quantity(format!("{}|{}", measure::AUTO, pattern::seconds()), "a time such as 600s, or auto")
+            quantity(format!("{}|{}", measure::AUTO, seconds_pattern()), "a time such as 600s, or auto")
         }
         Form::Order => words(&Order::NAMES.map(|(name, _)| name)),
         Form::Cache => words(&Cache::NAMES.map(|(name, _)| name)),

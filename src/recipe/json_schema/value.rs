@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::Schemas;
 use crate::case::schema::{Kind, Param, ParamDefault, Variant};
-use crate::case::units::{label_bytes, label_count, pattern};
+use crate::case::units::{bytes_pattern, count_pattern, label_bytes, label_count, spellings};
 use crate::recipe::range;
 
 /// Whether a value may be swept by lists and ranges (`Many`), or is fixed in an item of `cases` (`One`).
@@ -184,10 +184,10 @@ fn any_of(mut alternatives: Vec<Json>) -> Json {
 
 /// An integer, or a text that has a suffix or is a range.
 fn counts(min: u64, max: u64, sweep: Sweep, schemas: &mut Schemas) -> Json {
-    let one = pattern::count(min, max);
-    let positive = pattern::count(1, max);
+    let one = count_pattern(min, max);
+    let positive = count_pattern(1, max);
     // An end or a step beyond the limit is accepted if the range has no value there.
-    let (last, step) = (pattern::count(min, u64::MAX), pattern::count(1, u64::MAX));
+    let (last, step) = (count_pattern(min, u64::MAX), count_pattern(1, u64::MAX));
     let schema = json!({
         "type": ["integer", "string"],
         "minimum": min,
@@ -200,10 +200,10 @@ fn counts(min: u64, max: u64, sweep: Sweep, schemas: &mut Schemas) -> Json {
 
 /// A size always has a unit, so a plain number is rejected.
 fn bytes(min: u64, max: u64, accepted: &[u64], sweep: Sweep, schemas: &mut Schemas) -> Json {
-    let (one, unit) = (pattern::bytes(min, max), pattern::bytes(1, u64::MAX));
-    let last = pattern::bytes(min, u64::MAX);
+    let (one, unit) = (bytes_pattern(min, max), bytes_pattern(1, u64::MAX));
+    let last = bytes_pattern(min, u64::MAX);
     let range = range::pattern(&one, &unit, &last, &unit);
-    let sizes: Vec<String> = accepted.iter().flat_map(|bytes| pattern::spellings(*bytes)).collect();
+    let sizes: Vec<String> = accepted.iter().flat_map(|bytes| spellings(*bytes)).collect();
     let text = |pattern: String| {
         let message = format!("Expected a size such as 8B or 128MiB{}", or_range(sweep, "8B..32B x2"));
         json!({ "type": "string", "pattern": pattern, "patternErrorMessage": message })
