@@ -13,7 +13,7 @@ use clap::{Args, ValueHint};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::{CASES_FAILED, DIFFERS, out};
-use crate::case::{Availability, Device, Value, units};
+use crate::case::{Device, Value, units};
 use crate::engine::clock;
 use crate::model::Profile;
 use crate::model::calibrate::{Difference, Measured, Row, Target, derive, differences, rows};
@@ -118,19 +118,12 @@ fn targets<'d>(
     let gpus = gpus.filter(|_| wanted != Some("cpu")).map(|(device, number)| (Target::Gpu(number), device));
     let all: Vec<_> = processors.chain(gpus).collect();
     if wanted.is_none() {
-        return Ok(all.into_iter().filter(|(_, device)| reason(device).is_none()).collect());
+        return Ok(all.into_iter().filter(|(_, device)| device.is_available()).collect());
     }
-    match all.iter().find_map(|(_, device)| reason(device)) {
+    match all.iter().find_map(|(_, device)| device.reason()) {
         Some(reason) => bail!("{}: unavailable: {reason}", wanted.unwrap_or_default()),
         None if all.is_empty() => bail!("no such device; scatterlab devices lists those that are there"),
         None => Ok(all),
-    }
-}
-
-fn reason(device: &Device) -> Option<&str> {
-    match &device.availability {
-        Availability::Available => None,
-        Availability::Unavailable { reason } => Some(reason),
     }
 }
 

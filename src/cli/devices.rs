@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::format::{Format, OF_TABLES, Output, one_of};
 use super::out;
-use crate::case::{Availability, Device, units};
+use crate::case::{Device, units};
 use crate::report::table::{Column, NO_UNIT, Table};
 use crate::run::client::{Client, EngineCommand};
 
@@ -35,10 +35,7 @@ type DeviceColumn<'a> = Column<'a, &'a Device>;
 /// The columns are backend, name, reason for being unavailable, each fact that any device has, and the bytes of
 /// memory that a case may use.
 fn table(devices: &[Device]) -> Table<'_, &Device> {
-    let reason = |device: &&Device| match &device.availability {
-        Availability::Available => None,
-        Availability::Unavailable { reason } => Some(reason.clone()),
-    };
+    let reason = |device: &&Device| device.reason().map(str::to_owned);
     let name = |device: &&Device| (!device.name.is_empty()).then(|| device.name.clone());
     let mut columns = vec![
         DeviceColumn::new("backend", NO_UNIT, |device| device.backend.clone()),
@@ -58,9 +55,9 @@ fn table(devices: &[Device]) -> Table<'_, &Device> {
 
 /// A line such as `cuda    NVIDIA H200 · 132 SMs · …`, or `cuda    unavailable: no CUDA driver`.
 pub fn line(device: &Device) -> String {
-    let text = match &device.availability {
-        Availability::Unavailable { reason } => format!("unavailable: {reason}"),
-        Availability::Available => {
+    let text = match device.reason() {
+        Some(reason) => format!("unavailable: {reason}"),
+        None => {
             let mut parts = vec![device.name.clone()];
             parts.extend(device.facts.iter().map(|(name, value)| format!("{name} {value}")));
             parts.extend(device.memory.map(|bytes| format!("{} free", units::fmt_bytes(bytes))));

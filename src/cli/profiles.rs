@@ -7,7 +7,6 @@ use anyhow::bail;
 use clap::Args;
 
 use super::{DIFFERS, calibrate, out};
-use crate::case::Availability;
 use crate::engine::clock;
 use crate::model::profiles::{Kept, Machine, ProfileStore};
 use crate::report::table::{Column, NO_UNIT, Table};
@@ -50,7 +49,7 @@ fn list(hello: &Hello) {
     Table::new(columns, &profiles.kept).lines().iter().for_each(|line| out::line(line));
     profiles.broken.iter().for_each(|text| out::line(text));
     out::line("");
-    for device in hello.devices.iter().filter(|device| device.availability == Availability::Available) {
+    for device in hello.devices.iter().filter(|device| device.is_available()) {
         let machine = Machine { device, host: &hello.environment.host, now: &now };
         let head = format!("{:<8}{}", device.backend, device.name);
         match profiles.of_device(machine) {

@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use super::calibrate::calibrator;
 use super::recipes::{Source, shipped_name};
 use super::{out, profile};
-use crate::case::{Availability, Device, backends};
+use crate::case::{Device, backends};
 use crate::inputs::indices::LocalFiles;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::recipe::shipped::shipped;
@@ -112,10 +112,7 @@ fn devices(engine: &EngineCommand) -> (String, Option<Hello>, Option<Duration>) 
         Err(error) => return (format!("no engine: {error:#}"), None, None),
     };
     let latency = if *engine == EngineCommand::Own { None } else { client.round_trip() };
-    let word = |device: &Device| match &device.availability {
-        Availability::Available => format!("{} {}", device.backend, device.name),
-        Availability::Unavailable { reason } => format!("{} n/a: {reason}", device.backend),
-    };
+    let word = |device: &Device| format!("{} {}", device.backend, device.name_or_reason());
     (hello.devices.iter().map(word).collect::<Vec<_>>().join(" · "), Some(hello), latency)
 }
 

@@ -1,7 +1,7 @@
 //! The profiles of an engine's devices.
 
 use super::protocol::Environment;
-use crate::case::{Availability, Device, listed};
+use crate::case::{Device, listed};
 use crate::engine::clock;
 use crate::model::profiles::{Machine, ProfileStore};
 use crate::model::{DeviceProfile, Profile};
@@ -11,7 +11,7 @@ pub fn found(profiles: &ProfileStore, devices: &[Device], environment: &Environm
     let now = clock::now();
     let mut all: Vec<DeviceProfile> = Vec::new();
     for (number, device) in listed::numbered(devices) {
-        if device.availability != Availability::Available {
+        if !device.is_available() {
             continue;
         }
         let machine = Machine { device, host: &environment.host, now: &now };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::noise_monitor::Watch;
 use super::output_sampling;
 use super::sampler::{Around, Round};
-use crate::case::{Availability, Cancel, Case, Device, Failure, Measure, Value, Verdict};
+use crate::case::{Cancel, Case, Device, Failure, Measure, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::Executor;
 use crate::engine::ranks::{Patience, Ranks};
@@ -89,11 +89,9 @@ impl<'a> Ranked<'a> {
         let lacks = |(rank, place): (usize, Option<Place>)| {
             let backend = case.backend();
             let Some(place) = place else { return Err(format!("rank {rank}: there is no such {backend}")) };
-            match &place.device.availability {
-                Availability::Available => Ok(place),
-                Availability::Unavailable { reason } => {
-                    Err(format!("rank {rank}: {backend} cannot run here: {reason}"))
-                }
+            match place.device.reason() {
+                None => Ok(place),
+                Some(reason) => Err(format!("rank {rank}: {backend} cannot run here: {reason}")),
             }
         };
         self.ranks.all(&own).into_iter().enumerate().map(lacks).collect()
@@ -102,7 +100,7 @@ impl<'a> Ranked<'a> {
     /// Whether this rank can run cases on a backend.
     pub fn has(&self, backend: &str) -> bool {
         let device = self.executor(backend).and_then(|at| self.executors[at].devices().into_iter().next());
-        device.is_some_and(|device| device.availability == Availability::Available)
+        device.is_some_and(|device| device.is_available())
     }
 
     /// The case with its device set to this rank's own.

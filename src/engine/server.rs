@@ -15,7 +15,7 @@ use super::output_sampling::OutputSampling;
 use super::protocol::{Event, Level, PROTOCOL, Stage};
 use super::schedule::ReferenceSchedule;
 use super::snapshots::Snapshots;
-use crate::case::{Availability, Case, Device, Failure};
+use crate::case::{Case, Device, Failure};
 use crate::device::timing_lock;
 use crate::engine::Executor;
 use crate::model::Profiles;
@@ -168,13 +168,11 @@ impl<W: Write> Server<W> {
         let missing = || Failure::NotApplicable("no such backend".to_owned());
         let executor = self.executor(backend).ok_or_else(missing)?;
         executor.select_device(device);
-        match executor.device().availability {
-            Availability::Unavailable { reason } => Err(Failure::NotApplicable(reason)),
-            Availability::Available => {
-                let _alone = timing_lock::timing();
-                executor.copy_probe()
-            }
+        if let Some(reason) = executor.device().reason() {
+            return Err(Failure::NotApplicable(reason.to_owned()));
         }
+        let _alone = timing_lock::timing();
+        executor.copy_probe()
     }
 
     pub(super) fn executor(&self, backend: &str) -> Option<&dyn Executor> {

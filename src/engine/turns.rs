@@ -12,7 +12,7 @@ use super::round::TurnError;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
 use super::snapshots::Snapshots;
-use crate::case::{Availability, Cache, Case, Failure, Place, Verdict};
+use crate::case::{Cache, Case, Failure, Place, Verdict};
 use crate::inputs::indices::Store;
 use crate::primitives;
 use crate::recipe::plan::Plan;
@@ -193,10 +193,7 @@ impl<W: Write> Server<W> {
         let executor = self.executor(backend).ok_or_else(|| format!("no backend {backend}"))?;
         executor.select_device(device);
         let device = executor.device();
-        match device.availability {
-            Availability::Unavailable { reason } => Err(reason),
-            Availability::Available => Ok(device.memory),
-        }
+        device.reason().map_or(Ok(device.memory), |reason| Err(reason.to_owned()))
     }
 
     /// Measures a plain copy on every backend that has turns left in an experiment with references, on the device

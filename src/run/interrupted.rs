@@ -9,7 +9,7 @@ use super::stored::Stored;
 use super::{Ledger, Record};
 use crate::case::gpus::Gpus;
 use crate::case::units::number_of;
-use crate::case::{Availability, Case, Device, Measure, Verdict, listed};
+use crate::case::{Case, Device, Measure, Verdict, listed};
 use crate::engine::environment::fact_names::{PREFETCHERS, is_fleeting};
 use crate::engine::protocol::{Environment, Event};
 use crate::run::client::Hello;
@@ -150,7 +150,7 @@ pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<Difference> {
         let before = listed::nth(&manifest.devices, &device.backend, number).map(facts);
         let called = listed::called(&hello.devices, &device.backend, number);
         // What was measured on a device that is gone cannot be measured again.
-        let there = device.availability == Availability::Available;
+        let there = device.is_available();
         let of_device = |name: &str| match there && !BESIDE.contains(&name) {
             true => Concerns::Device(device.backend.clone(), number),
             false => Concerns::Nothing,
@@ -216,13 +216,10 @@ pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<St
 /// Why a formerly available device no longer is. Without a driver, one entry stands for all devices of a
 /// backend.
 fn lacking<'a>(device: &Device, number: usize, now: &'a [Device]) -> Option<&'a str> {
-    if device.availability != Availability::Available {
+    if !device.is_available() {
         return None;
     }
-    let reason = |number| match &listed::nth(now, &device.backend, number)?.availability {
-        Availability::Available => None,
-        Availability::Unavailable { reason } => Some(reason.as_str()),
-    };
+    let reason = |number| listed::nth(now, &device.backend, number)?.reason();
     match listed::nth(now, &device.backend, number) {
         Some(_) => reason(number),
         None => reason(0).or(Some("the engine does not know it")),
@@ -267,11 +264,7 @@ fn machine(environment: &Environment) -> Facts {
 
 /// The facts of a device, without the free memory, which always differs.
 fn facts(device: &Device) -> Facts {
-    let name = match &device.availability {
-        Availability::Available => device.name.clone(),
-        Availability::Unavailable { reason } => format!("n/a: {reason}"),
-    };
-    [("device".to_owned(), name)].into_iter().chain(device.facts.clone()).collect()
+    [("device".to_owned(), device.name_or_reason())].into_iter().chain(device.facts.clone()).collect()
 }
 
 #[cfg(test)]

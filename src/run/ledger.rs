@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Record, SKIPPED, Status};
-use crate::case::{Availability, Case, Device, Measure, Verdict};
+use crate::case::{Case, Device, Measure, Verdict};
 use crate::engine::protocol::{Event, Finished, FinishedRound, Ranked, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::model::{DeviceProfile, Profiles};
@@ -67,9 +67,7 @@ impl Ledger {
     /// The backends among these devices whose cases nothing predicts because they have no profile: those for which
     /// `scatterlab calibrate --backend NAME` makes one (`cpu` stands for `scalar`, too).
     pub fn uncalibrated(&self, devices: &[Device]) -> Vec<&'static str> {
-        let there = |backend: &str| {
-            devices.iter().any(|d| d.backend == backend && d.availability == Availability::Available)
-        };
+        let there = |backend: &str| devices.iter().any(|d| d.backend == backend && d.is_available());
         let lacking = |case: &&Case| there(case.place().0) && self.profiles.of(case).is_err();
         let cases = || self.plan.cases.iter().filter(lacking);
         let cuda = |case: &Case| case.place().0 == "cuda";

@@ -1,6 +1,7 @@
 use clap::Parser;
 
 use super::*;
+use crate::case::Availability;
 use crate::engine::protocol::Environment;
 
 fn device(backend: &str, available: bool) -> Device {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::rows::Rows;
 use super::{remark, say};
+use crate::case::Device;
 use crate::case::gpus::replicas;
 use crate::case::units::ranges;
-use crate::case::{Availability, Device};
 use crate::cli::out;
 use crate::engine::protocol::{Event, Level};
 use crate::recipe::plan::Plan;
@@ -114,7 +114,7 @@ impl Follower {
         let Some(device) = known.get(number).or_else(|| known.first()) else {
             return Err(Refused::usage(format!("-b: the engine has no backend {name}")));
         };
-        if let Availability::Unavailable { reason } = &device.availability {
+        if let Some(reason) = device.reason() {
             return Err(Refused::usage(format!("-b: {name} cannot run here: {reason}")));
         }
         if number >= known.len() {

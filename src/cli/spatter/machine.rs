@@ -4,7 +4,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 
-use crate::case::{Availability, Device};
 use crate::device::cpu::affinity;
 use crate::run::client::{Client, EngineCommand};
 use crate::spatter::Machine;
@@ -19,7 +18,7 @@ pub fn look(options: &Options, engine: &EngineCommand) -> Result<Machine> {
         return Ok(machine);
     }
     let (_client, hello) = Client::spawn(engine)?;
-    machine.gpu = hello.devices.iter().any(|device| device.backend == "cuda" && is_available(device));
+    machine.gpu = hello.devices.iter().any(|device| device.backend == "cuda" && device.is_available());
     if *engine != EngineCommand::Own {
         machine.cpus = hello.environment.affinity.len().max(1) as u64;
         // The variable is set on this machine, not on the remote one.
@@ -41,10 +40,6 @@ pub fn of(cpus: usize, gpu: bool) -> Machine {
 /// The number of threads of the outermost parallel region, from `8` or `8,2`.
 fn threads(text: &str) -> Option<u64> {
     text.split(',').next()?.trim().parse().ok().filter(|threads| *threads > 0)
-}
-
-fn is_available(device: &Device) -> bool {
-    matches!(device.availability, Availability::Available)
 }
 
 #[cfg(test)]

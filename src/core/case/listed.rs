@@ -24,6 +24,32 @@ pub struct Device {
     pub availability: Availability,
 }
 
+impl Device {
+    /// A device that cannot be used, for this reason.
+    pub fn unavailable(backend: &str, reason: String) -> Device {
+        let (backend, availability) = (backend.to_owned(), Availability::Unavailable { reason });
+        Device { backend, name: String::new(), facts: Vec::new(), memory: None, availability }
+    }
+
+    /// True if cases can run on it.
+    pub fn is_available(&self) -> bool {
+        self.availability == Availability::Available
+    }
+
+    /// Why it cannot be used, if it cannot.
+    pub fn reason(&self) -> Option<&str> {
+        match &self.availability {
+            Availability::Available => None,
+            Availability::Unavailable { reason } => Some(reason),
+        }
+    }
+
+    /// Its name, or `n/a:` and the reason why it cannot be used.
+    pub fn name_or_reason(&self) -> String {
+        self.reason().map_or_else(|| self.name.clone(), |reason| format!("n/a: {reason}"))
+    }
+}
+
 /// The device of a backend with this number.
 pub fn nth<'a>(devices: &'a [Device], backend: &str, number: usize) -> Option<&'a Device> {
     devices.iter().filter(|device| device.backend == backend).nth(number)

@@ -1,6 +1,6 @@
 //! The engine, its GPU, and the library that reports the clocks of GPUs.
 
-use crate::case::{Availability, Device};
+use crate::case::Device;
 use crate::doctor::{About, Check, Finding};
 use crate::run::client::Hello;
 
@@ -42,13 +42,13 @@ pub const CUDA: Check = Check {
 
 fn judge_cuda(device: Option<&Device>) -> Finding {
     let Some(device) = device else { return Finding::note("unknown") };
-    match &device.availability {
-        Availability::Available => {
+    match device.reason() {
+        None => {
             let facts = device.facts.iter().map(|(name, value)| format!("{name} {value}"));
             let parts: Vec<String> = std::iter::once(device.name.clone()).chain(facts).collect();
             Finding::ok(parts.join(" · "))
         }
-        Availability::Unavailable { reason } => Finding::note(format!("n/a: {reason}")).advice(
+        Some(reason) => Finding::note(format!("n/a: {reason}")).advice(
             "its cases are n/a; --engine \"ssh -o BatchMode=yes HOST scatterlab engine\" measures elsewhere",
         ),
     }
@@ -92,6 +92,7 @@ fn judge_nvml(version: Result<String, String>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Availability;
     use crate::doctor::Level;
 
     #[test]

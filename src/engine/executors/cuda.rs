@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use super::{fetching, unavailable};
+use super::fetching;
 use crate::case::gpus::Gpus;
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, units};
 use crate::device::cuda::{
@@ -94,11 +94,11 @@ impl CudaExecutor {
     fn opened(&self, number: u32) -> Device {
         let gpu = match self.gpu(number) {
             Ok(gpu) => gpu,
-            Err(why) => return unavailable(self.backend(), why.reason),
+            Err(why) => return Device::unavailable(self.backend(), why.reason),
         };
         match gpu.free_memory() {
             Ok(free) => self.described(gpu.device(), Some(free)),
-            Err(failure) => unavailable(self.backend(), failure.to_string()),
+            Err(failure) => Device::unavailable(self.backend(), failure.to_string()),
         }
     }
 

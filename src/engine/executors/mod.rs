@@ -11,7 +11,7 @@ pub mod mock;
 
 use std::path::Path;
 
-use crate::case::{Availability, Case, Device, Failure};
+use crate::case::{Case, Failure};
 use crate::device::cuda::ComputeCapability;
 use crate::engine::Executor;
 use crate::primitives::implementations::implementation;
@@ -34,12 +34,6 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
 /// As for [`launched`].
 pub fn kernels(case: &Case, capability: ComputeCapability) -> Result<KernelList, Failure> {
     implementation(case)?.kernels(case, capability)
-}
-
-/// A device that cannot be used, for this reason.
-fn unavailable(backend: &str, reason: String) -> Device {
-    let (backend, availability) = (backend.to_owned(), Availability::Unavailable { reason });
-    Device { backend, name: String::new(), facts: Vec::new(), memory: None, availability }
 }
 
 /// Every backend of this build, whether available or not.

@@ -12,7 +12,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use self::program::{Answer, Program};
-use super::unavailable;
 use crate::case::backends::THREADS_KEY;
 use crate::case::peers::{self, Peer, SETTING};
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Params, Refusal, Value, Verdict};
@@ -106,8 +105,11 @@ impl Executor for PeerExecutor {
     fn device(&self) -> Device {
         let backend = self.peer.backend;
         match self.file() {
-            Ok(_) => Device { availability: Availability::Available, ..unavailable(backend, String::new()) },
-            Err(reason) => unavailable(backend, reason),
+            Ok(_) => Device {
+                availability: Availability::Available,
+                ..Device::unavailable(backend, String::new())
+            },
+            Err(reason) => Device::unavailable(backend, reason),
         }
     }
 

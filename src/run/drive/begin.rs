@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 
 use super::Drive;
-use crate::case::{Availability, listed};
+use crate::case::listed;
 use crate::engine::device_profiles::{given, notices};
 use crate::engine::protocol::{Event, Level, PROTOCOL};
 use crate::model::Profile;
@@ -101,9 +101,9 @@ impl Drive {
         for (number, before) in listed::numbered(&manifest.devices) {
             let place = listed::numbered(&devices)
                 .position(|(n, device)| n == number && device.backend == before.backend)
-                .filter(|_| before.availability == Availability::Available);
+                .filter(|_| before.is_available());
             if let Some(device) = place.and_then(|at| devices.get_mut(at))
-                && device.availability != Availability::Available
+                && !device.is_available()
             {
                 device.clone_from(before);
             }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::case::Availability;
 use crate::recipe::plan::Plan;
 
 fn device(backend: &str, driver: &str) -> Device {
