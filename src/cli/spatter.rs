@@ -2,32 +2,31 @@
 //! engine.
 
 mod follow;
-mod machine;
 mod ranked;
-mod remark;
 mod rows;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
 use self::follow::Follower;
 use super::interrupt::Interrupt;
 use super::out;
-use crate::engine::ranks::launch::Launch;
+use crate::device::cpu::affinity;
+use crate::engine::ranks::Launch;
 use crate::files;
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::report::write_of_run;
 use crate::run::EngineRunner;
-use crate::run::client::EngineCommand;
+use crate::run::client::{Client, EngineCommand};
 use crate::run::runner::Runner;
 use crate::spatter::options::Options;
-use crate::spatter::refused::{SETUP, USAGE};
 use crate::spatter::table::Key;
-use crate::spatter::{CommandLine, Job, Machine, Refused, Suite, help, to_recipe};
+use crate::spatter::{CommandLine, Job, Machine, Refused, SETUP, Suite, USAGE, table, to_recipe};
 
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
@@ -72,7 +71,7 @@ struct Ready {
 }
 
 fn carry_out(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Result<u8, Refused> {
-    match understand(program, arguments, |options| machine::look(options, engine))? {
+    match understand(program, arguments, |options| look(options, engine))? {
         Wish::Told(status) => Ok(status),
         Wish::Run(ready) => measure(*ready, engine),
     }
@@ -92,7 +91,7 @@ fn understand(
 ) -> Result<Wish, Refused> {
     let line = CommandLine::read(&words(arguments)?)?;
     if line.options.on(Key::Help) {
-        out::text(&help::help(program));
+        out::text(&table::help(program));
         return Ok(Wish::Told(USAGE));
     }
     let suite = line.options.text(Key::File).map(read).transpose()?;
@@ -100,13 +99,45 @@ fn understand(
     let job = Job::of(&line, suite, &machine)?;
     let recipe = to_recipe(&job);
     let plan = resolve(&recipe)?;
-    job.notes.iter().for_each(|note| remark::before(&job.settings, note));
+    job.notes.iter().for_each(|note| rows::remark_before(&job.settings, note));
     if line.options.on(Key::ToRecipe) {
         out::text(&recipe);
         return Ok(Wish::Told(0));
     }
     let out = line.options.text(Key::Out).map(PathBuf::from);
     Ok(Wish::Run(Box::new(Ready { job, plan, recipe, out, machine })))
+}
+
+/// Examines this machine. Asks an engine only where necessary: to find out whether there is a GPU, and about a
+/// remote machine.
+fn look(options: &Options, engine: &EngineCommand) -> anyhow::Result<Machine> {
+    let mut machine = machine_of(affinity::allowed().len(), false);
+    if *engine == EngineCommand::Own && options.of(Key::Backend).is_some() {
+        return Ok(machine);
+    }
+    let (_client, hello) = Client::spawn(engine)?;
+    machine.gpu = hello.devices.iter().any(|device| device.backend == "cuda" && device.is_available());
+    if *engine != EngineCommand::Own {
+        machine.cpus = hello.environment.affinity.len().max(1) as u64;
+        // The variable is set on this machine, not on the remote one.
+        machine.omp_threads = None;
+    }
+    Ok(machine)
+}
+
+/// A machine with this many usable CPUs, at the present time.
+fn machine_of(cpus: usize, gpu: bool) -> Machine {
+    Machine {
+        cpus: cpus.max(1) as u64,
+        omp_threads: std::env::var("OMP_NUM_THREADS").ok().and_then(|text| threads(&text)),
+        gpu,
+        now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    }
+}
+
+/// The number of threads of the outermost parallel region, from `8` or `8,2`.
+fn threads(text: &str) -> Option<u64> {
+    text.split(',').next()?.trim().parse().ok().filter(|threads| *threads > 0)
 }
 
 fn words(arguments: &[OsString]) -> Result<Vec<String>, Refused> {
@@ -158,4 +189,17 @@ fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
     let ended = Follower::new(job, machine, plan).follow(&running);
     interrupt.detach();
     ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threads;
+
+    #[test]
+    fn the_first_number_counts() {
+        assert_eq!(
+            [threads("8"), threads(" 8, 2"), threads("0"), threads("many")],
+            [Some(8), Some(8), None, None]
+        );
+    }
 }

@@ -1,12 +1,9 @@
 //! The environment of an engine, read from the operating system: everything that could explain a difference
 //! between two runs.
 
-pub(crate) mod container;
-pub mod fact_names;
-pub(crate) mod frequency;
 pub(crate) mod kernel;
 mod memory;
-mod prefetch;
+pub(crate) mod processors;
 pub(crate) mod source;
 mod topology;
 pub(crate) mod virtualisation;
@@ -15,6 +12,21 @@ use self::source::{Fact, System};
 use super::protocol::Environment;
 use crate::device::cpu::{self, affinity, memory as cpu_memory};
 use crate::files;
+
+/// Names of facts that other modules look up, and of facts that hold only momentarily.
+pub mod fact_names {
+    /// State of the hardware prefetchers: `on`, `off`, the list of those that are off, or `n/a: reason`.
+    pub const PREFETCHERS: &str = "prefetchers";
+
+    /// Words in the names of facts that change from minute to minute. Their effect on a case is recorded in the
+    /// conditions of its rounds.
+    const FLEETING: [&str; 5] = ["available", "free", "load", "swap", "uptime"];
+
+    /// Whether a fact describes the moment and not the machine, such as `load average` or `swap`.
+    pub fn is_fleeting(name: &str) -> bool {
+        name.split_whitespace().any(|word| FLEETING.contains(&word.to_lowercase().as_str()))
+    }
+}
 
 /// Reads the environment; facts that the system does not provide stay empty or missing.
 pub fn read() -> Environment {
@@ -46,12 +58,11 @@ pub(crate) fn huge_pages(system: &System) -> Option<String> {
 fn facts_of(system: &System, cpus: &[usize]) -> Vec<(String, String)> {
     let all = [
         topology::facts(system, cpus),
-        frequency::facts(system, cpus),
-        prefetch::facts(system, cpus),
+        processors::facts(system, cpus),
         memory::facts(system),
         kernel::facts(system),
         virtualisation::facts(system),
-        container::facts(system),
+        virtualisation::container_facts(system),
     ];
     all.into_iter().flatten().map(|(name, value)| (name.into_owned(), value)).collect()
 }
@@ -74,6 +85,7 @@ fn fact(name: &'static str, value: Option<String>) -> Option<Fact> {
 
 #[cfg(test)]
 mod tests {
+    use super::fact_names::is_fleeting;
     use super::*;
 
     #[test]
@@ -99,5 +111,13 @@ mod tests {
             facts_of(&System::under(nothing.path()), &[0]).into_iter().map(|(name, _)| name).collect();
         let asked = ["page size", "memlock limit", "nice", "hypervisor"];
         assert!(names.iter().all(|name| asked.contains(&name.as_str())), "{names:?}");
+    }
+
+    #[test]
+    fn whole_words_tell_what_is_of_the_moment() {
+        for name in ["load average", "swap", "Free memory", "uptime"] {
+            assert!(is_fleeting(name), "{name}");
+        }
+        assert!(!["boost", "overload policy", "freeze"].into_iter().any(is_fleeting));
     }
 }

@@ -1,5 +1,11 @@
-//! Cases of a plan that do not fit into the memory free before the run. Pure.
+//! Cases of a plan that no device here can run, or that do not fit into the memory free before the run.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use super::protocol::{Event, Level};
+use super::server::Server;
+use super::turns::PlanProgress;
 use crate::case::units::fmt_bytes;
 use crate::case::{Case, Place};
 use crate::primitives;
@@ -8,8 +14,43 @@ use crate::recipe::plan::Plan;
 /// Most cases listed by name; the rest are only counted.
 const NAMED: usize = 3;
 
+impl<W: Write> Server<W> {
+    /// Reports first the remaining cases that no device here can run, so that the client knows how much is
+    /// left, then warns about those that currently exceed a device's memory. Finished cases are unaffected.
+    pub(super) fn sort_out(&mut self, progress: &mut PlanProgress) -> io::Result<()> {
+        let left: Vec<usize> = progress.schedule.left().into_iter().collect();
+        let places: BTreeSet<Place> = left.iter().map(|at| progress.plan.cases[*at].place()).collect();
+        let found: BTreeMap<Place, Result<Option<u64>, String>> =
+            places.into_iter().map(|place| (place, self.free_on(place))).collect();
+        for at in left.iter().copied().take_while(|_| !progress.orders.ended()) {
+            let case = &progress.plan.cases[at];
+            if let Some(Err(reason)) = found.get(&case.place()).cloned() {
+                let id = case.id.clone();
+                self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
+                progress.schedule.give_up(at);
+            }
+        }
+        for (place, free) in found {
+            let free = free.ok().flatten();
+            if let Some(text) = free.and_then(|free| warning(progress.plan, &left, place, free)) {
+                self.emit(&Event::Log { level: Level::Warn, text })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Free bytes on a device, if it reports them, or why no executor can run its cases. Querying a device
+    /// costs more than a short case, so it is done once per run, and only for devices that are needed.
+    fn free_on(&self, (backend, device): Place) -> Result<Option<u64>, String> {
+        let executor = self.executor(backend).ok_or_else(|| format!("no backend {backend}"))?;
+        executor.select_device(device);
+        let device = executor.device();
+        device.reason().map_or(Ok(device.memory), |reason| Err(reason.to_owned()))
+    }
+}
+
 /// Warns about the cases that exceed `free` bytes on a device; `None` if all fit.
-pub fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<String> {
+fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<String> {
     let here = || cases.iter().map(|at| &plan.cases[*at]).filter(|case| case.place() == place);
     let large: Vec<(&Case, u64)> =
         here().filter_map(|case| Some((case, need(case)?))).filter(|(_, bytes)| *bytes > free).collect();

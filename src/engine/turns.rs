@@ -1,18 +1,17 @@
 //! Executes a plan, one turn after another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::memory_check;
 use super::orders::{Order, Orders};
 use super::protocol::{Event, Finished, Level, Ranked, RoundResult};
 use super::round::TurnError;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
 use super::snapshots::Snapshots;
-use crate::case::{Cache, Case, Failure, Place, Verdict};
+use crate::case::{Cache, Case, Failure, Verdict};
 use crate::inputs::indices::Store;
 use crate::primitives;
 use crate::recipe::plan::Plan;
@@ -160,40 +159,6 @@ impl<W: Write> Server<W> {
             // The order came too late or too early to have an effect.
             Order::Skip(_) | Order::Again(_) => Ok(()),
         }
-    }
-
-    /// Reports first the remaining cases that no device here can run, so that the client knows how much is
-    /// left, then warns about those that currently exceed a device's memory. Finished cases are unaffected.
-    fn sort_out(&mut self, progress: &mut PlanProgress) -> io::Result<()> {
-        let left: Vec<usize> = progress.schedule.left().into_iter().collect();
-        let places: BTreeSet<Place> = left.iter().map(|at| progress.plan.cases[*at].place()).collect();
-        let found: BTreeMap<Place, Result<Option<u64>, String>> =
-            places.into_iter().map(|place| (place, self.free_on(place))).collect();
-        for at in left.iter().copied().take_while(|_| !progress.orders.ended()) {
-            let case = &progress.plan.cases[at];
-            if let Some(Err(reason)) = found.get(&case.place()).cloned() {
-                let id = case.id.clone();
-                self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
-                progress.schedule.give_up(at);
-            }
-        }
-        for (place, free) in found {
-            let free = free.ok().flatten();
-            if let Some(text) = free.and_then(|free| memory_check::warning(progress.plan, &left, place, free))
-            {
-                self.emit(&Event::Log { level: Level::Warn, text })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Free bytes on a device, if it reports them, or why no executor can run its cases. Querying a device
-    /// costs more than a short case, so it is done once per run, and only for devices that are needed.
-    fn free_on(&self, (backend, device): Place) -> Result<Option<u64>, String> {
-        let executor = self.executor(backend).ok_or_else(|| format!("no backend {backend}"))?;
-        executor.select_device(device);
-        let device = executor.device();
-        device.reason().map_or(Ok(device.memory), |reason| Err(reason.to_owned()))
     }
 
     /// Measures a plain copy on every backend that has turns left in an experiment with references, on the device

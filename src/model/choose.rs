@@ -1,8 +1,7 @@
-//! Choice of the method that a model expects to be fastest.
+//! The time that a model expects of a case, and the choice of the method that it expects to be fastest.
 
-use super::prediction::expected;
 use super::{Model, Prediction, Profile};
-use crate::case::{Case, Params};
+use crate::case::{Case, Params, Work};
 use crate::primitives;
 
 /// The method chosen for a case whose method is open.
@@ -50,6 +49,20 @@ fn candidate(
         return Err("it does not fit into the device's memory".to_owned());
     }
     expected(model, profile, &case, &work)
+}
+
+/// The model's prediction for a case, checked to be a positive, finite time.
+pub(super) fn expected(
+    model: &dyn Model,
+    profile: &Profile,
+    case: &Case,
+    work: &Work,
+) -> Result<Prediction, String> {
+    let prediction = model.predict(profile, case, work)?;
+    match prediction.seconds.is_finite() && prediction.seconds > 0.0 {
+        true => Ok(prediction),
+        false => Err(format!("{} predicts no time", model.name())),
+    }
 }
 
 #[cfg(test)]

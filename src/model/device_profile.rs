@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::choose::choose;
-use super::prediction::expected;
+use super::choose::{choose, expected};
 use super::{Model, Prediction, Profile};
 use crate::case::{Case, Params, Work};
 use crate::primitives;

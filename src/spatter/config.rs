@@ -1,9 +1,9 @@
 //! The meaning of one configuration's options.
 
+use super::Refused;
 use super::options::{Given, Options};
 use super::pattern::Delta;
 use super::pattern::{Written, compressed, treated};
-use super::refused::Refused;
 use super::table::{self, Key};
 use super::value::Value;
 use crate::case::params::MAX_BYTES;

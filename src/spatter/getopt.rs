@@ -1,7 +1,7 @@
 //! Reads the command line as getopt_long does: bundled letters, attached values, abbreviated names, and
 //! operands anywhere between the options. Nothing behind a request for help is read, because Spatter ends there.
 
-use super::refused::Refused;
+use super::Refused;
 use super::table::{self, Key, Kind, Opt};
 use crate::case::units::shown;
 use crate::recipe::Nearest;

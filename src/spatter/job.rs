@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Refused;
 use super::config::{Config, Precedence, Rules};
 use super::options::{CommandLine, Given, Options};
-use super::refused::Refused;
 use super::settings::{Backend, Format, Machine, Settings};
 use super::suite::Suite;
 use super::table::{Effect, Key};

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::refused::Refused;
+use super::Refused;
 use crate::case::units::{escaped, shown};
 
 /// A file's name and text.

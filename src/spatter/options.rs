@@ -1,7 +1,7 @@
 //! Options as written, on the command line or in one configuration in JSON.
 
+use super::Refused;
 use super::getopt;
-use super::refused::Refused;
 use super::table::{Key, Kind, Opt};
 use super::value::Value;
 

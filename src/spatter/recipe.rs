@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::Refused;
 use super::config::{Config, constant_stride};
 use super::job::Job;
 use super::output::list;
 use super::pattern::Delta;
-use super::refused::Refused;
 use super::settings::{self, Backend, Settings};
 use super::suite::Suite;
 use crate::case::units::{escaped, ranges};

@@ -1,7 +1,7 @@
 //! The settings of a whole run.
 
+use super::Refused;
 use super::options::Options;
-use super::refused::Refused;
 use super::table::{self, Key};
 use crate::case::LAST_GPU;
 use crate::recipe::MOST_ROUNDS;

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use super::Refused;
 use super::json::{Node, Source};
 use super::options::{Given, Options};
 use super::pattern::Written;
-use super::refused::Refused;
 use super::table::{self, Kind, Opt};
 use super::value::{self, LARGEST, Value};
 use crate::case::units::shown;

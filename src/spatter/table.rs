@@ -1,6 +1,8 @@
 //! The table of options. The command line, JSON, the help text and the messages are all derived from this one
 //! table.
 
+use super::output::column;
+
 /// Identifies an option to the code that acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
@@ -309,4 +311,35 @@ pub fn by_long(word: &str) -> Vec<&'static Opt> {
 pub fn default(key: Key) -> u64 {
     let option = OPTIONS.iter().find(|option| option.key == key);
     option.and_then(|option| option.default.parse().ok()).unwrap_or(0)
+}
+
+/// The text that `--help` prints.
+pub fn help(program: &str) -> String {
+    let lines = |ours: bool| {
+        OPTIONS.iter().filter(move |option| option.ours == ours).map(help_line).collect::<String>()
+    };
+    format!("Spatter\nUsage: {program} [options]\n{}\nBeyond Spatter 2.1.0:\n{}", lines(false), lines(true))
+}
+
+fn help_line(option: &Opt) -> String {
+    let value = match option.kind {
+        Kind::Flag => "",
+        Kind::Switch => "[=0|1]",
+        Kind::Seed => "[N]",
+        Kind::Count(_) | Kind::Int(_) => " N",
+        Kind::CountOr(_) => " N|all",
+        Kind::Deltas => " N[,N…]",
+        Kind::Word(_) => " WORD",
+        Kind::Pattern => " PATTERN",
+        Kind::Text => " TEXT",
+    };
+    let words = match option.kind {
+        Kind::Word(words) => format!(": {}", words.join(", ")),
+        _ => String::new(),
+    };
+    let default =
+        if option.default.is_empty() { String::new() } else { format!(" (default {})", option.default) };
+    let indent = if option.short.is_some() { "" } else { "    " };
+    let names = column(&format!("{indent}{}{value}", option.names()), 30);
+    format!("{names} {}{words}{default}\n", option.doc)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::rows::Rows;
-use super::{remark, say};
+use super::rows::{Rows, remark_below};
+use super::say;
 use crate::case::Device;
 use crate::case::gpus::replicas;
 use crate::case::units::ranges;
@@ -13,10 +13,9 @@ use crate::recipe::plan::Plan;
 use crate::run::runner::{Control, Message, Running};
 use crate::run::{Ledger, Record, Status};
 use crate::spatter::output::{self, Gpu};
-use crate::spatter::refused::SETUP;
 use crate::spatter::settings::{Backend, Format};
 use crate::spatter::stats::Summary;
-use crate::spatter::{Config, Job, Machine, Refused, Settings};
+use crate::spatter::{Config, Job, Machine, Refused, SETUP, Settings};
 use crate::stats::noise::Flag;
 
 /// The state of a run as reported so far.
@@ -204,7 +203,7 @@ pub(super) fn in_noise(settings: &Settings, flags: impl Iterator<Item = Vec<Flag
         let several = if ids.len() > 1 { "s" } else { "" };
         let text =
             format!("measured in noise: configuration{several} {} ({})", ranges(&ids), words.join(", "));
-        remark::below(settings, &text);
+        remark_below(settings, &text);
     }
 }
 

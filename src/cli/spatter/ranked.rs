@@ -10,20 +10,19 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use self::tell::Teller;
-use super::{Ready, Wish, machine, remark, resolve, say, understand};
+use super::{Ready, Wish, machine_of, resolve, rows, say, understand};
 use crate::cli::out;
 use crate::engine::executors;
 use crate::engine::noise_monitor::Machine;
 use crate::engine::ranked::{Outcome, Ranked};
-use crate::engine::ranks::launch::Launch;
+use crate::engine::ranks::Launch;
 use crate::engine::ranks::seats::Seats;
 use crate::engine::ranks::{self, Ranks};
 use crate::recipe::plan::Plan;
 use crate::run::client::EngineCommand;
-use crate::spatter::Refused;
-use crate::spatter::refused::SETUP;
 use crate::spatter::settings::Backend;
 use crate::spatter::table::Key;
+use crate::spatter::{Refused, SETUP};
 
 /// Delay of other ranks that fail: a launcher ends all ranks as soon as one exits with an error, so rank 0 must
 /// print first.
@@ -111,7 +110,7 @@ fn alike(ranks: &dyn Ranks, own: &str) -> Result<(), Refused> {
 fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) -> Result<Wish, Refused> {
     let wish = understand(program, arguments, |options| {
         let gpu = options.of(Key::Backend).is_none() && rank.has("cuda");
-        Ok(machine::of(seats.fewest(), gpu))
+        Ok(machine_of(seats.fewest(), gpu))
     })?;
     if let Wish::Run(ready) = &wish {
         if ready.out.is_some() {
@@ -125,7 +124,7 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
         if ready.job.settings.rounds > 1 {
             return Err(Refused::usage("--rounds is for one process; several ranks have one round"));
         }
-        seats.doubts.iter().for_each(|doubt| remark::before(&ready.job.settings, doubt));
+        seats.doubts.iter().for_each(|doubt| rows::remark_before(&ready.job.settings, doubt));
     }
     Ok(wish)
 }

@@ -1,13 +1,19 @@
-//! Writes rows of the table, or of CSV or JSON with statistics and the time of every run.
+//! Writes rows of the table, or of CSV or JSON with statistics and the time of every run, and remarks beside the table.
+
+use std::fs::{File, Metadata};
+use std::io::{self, IsTerminal};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 
 use serde_json::{Value as Json, json};
 
+use super::say;
 use crate::case::Verdict;
 use crate::cli::out;
 use crate::report::table::{self, Column, Document, NO_UNIT};
 use crate::run::Record;
 use crate::spatter::settings::Format;
-use crate::spatter::{Config, output};
+use crate::spatter::{Config, Settings, output};
 use crate::stats;
 
 /// Writes rows as they arrive.
@@ -117,4 +123,41 @@ fn columns<'a>() -> [RunColumn<'a>; 18] {
         RunColumn::new("certificate", NO_UNIT, certificate),
         RunColumn::new("times_s", "s", |run| json!(run.times)),
     ]
+}
+
+/// Prints a remark on standard error before the table, unless verbosity 0 asks for silence, in a form that a reader of the
+/// table skips where both outputs go to one file, as Slurm's do.
+///
+/// Spatter's notebooks, and whoever does as they do, take the first `config` for the beginning of the table and every line
+/// behind it for a row. So a remark before the table does not contain this word, and a remark below the table is left out
+/// unless standard error is known to go elsewhere. Errors are never left out.
+pub fn remark_before(settings: &Settings, text: &str) {
+    if settings.verbosity > 0 {
+        say(&without_the_word(text));
+    }
+}
+
+/// Prints a remark below the table, under the same condition and only if nobody takes it for a row.
+pub fn remark_below(settings: &Settings, text: &str) {
+    if settings.verbosity > 0 && goes_elsewhere() {
+        say(text);
+    }
+}
+
+fn without_the_word(text: &str) -> String {
+    text.replace("config", "Config")
+}
+
+/// True where standard error goes to a person or to a file of its own. Whoever reads a pipe may join it with standard
+/// output.
+fn goes_elsewhere() -> bool {
+    let about = |stream: BorrowedFd| -> Option<Metadata> {
+        File::from(stream.try_clone_to_owned().ok()?).metadata().ok()
+    };
+    let same = |a: &Metadata, b: &Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    if io::stderr().is_terminal() {
+        return true;
+    }
+    let Some(errors) = about(io::stderr().as_fd()).filter(Metadata::is_file) else { return false };
+    about(io::stdout().as_fd()).is_none_or(|table| !same(&errors, &table))
 }

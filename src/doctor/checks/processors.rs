@@ -6,11 +6,10 @@ use crate::case::units::{self, ranges};
 use crate::device::cpu::affinity::parse_list;
 use crate::doctor::scene::{Process, Scene, Ticks, text};
 use crate::doctor::{About, Check, Finding};
-use crate::engine::environment::container::cpu_limit;
-use crate::engine::environment::frequency::{boost, governors};
 use crate::engine::environment::kernel;
+use crate::engine::environment::processors::{boost, governors};
 use crate::engine::environment::source::System;
-use crate::engine::environment::virtualisation::{hypervisor, machine};
+use crate::engine::environment::virtualisation::{cpu_limit, hypervisor, machine};
 
 // ---- affinity -----------------------------------------------------------------------------------
 

@@ -1,15 +1,13 @@
 //! The ranks of a parallel job: processes that a launcher such as `mpirun` or `srun` started together, each the
-//! engine of its own copy of the work.
+//! engine of its own copy of the work. [`Launch`] detects the launcher.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`launch`] | detection of a launcher from the environment |
 //! | [`seats`] | assignment of CPUs, and the index of a rank on its host |
 //! | [`peers`] | liveness of the ranks on one host |
 //! | `mpi` | ranks over the system's MPI, the only module that uses it (feature `mpi`) |
 //! | `threads` | ranks as threads, for tests |
 
-pub mod launch;
 #[cfg(feature = "mpi")]
 mod mpi;
 pub mod peers;
@@ -17,6 +15,7 @@ pub mod seats;
 #[cfg(test)]
 pub mod threads;
 
+use std::env;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -24,6 +23,46 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "mpi")]
 pub use mpi::join;
+
+/// A launcher that started several processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Number of processes, more than one.
+    pub size: usize,
+    /// Number of this process, from 0, if the launcher sets it.
+    pub rank: Option<usize>,
+    /// The variable that held the size.
+    pub said_by: &'static str,
+}
+
+/// Variables in which launchers pass size and rank. Launchers that may run inside another one come first:
+/// `mpirun` in a Slurm allocation. Slurm sets SLURM_NTASKS also in a batch script, which is a single process,
+/// but SLURM_STEP_NUM_TASKS only in processes started by `srun`.
+const VARIABLES: [(&str, &str); 4] = [
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
+    ("PMI_SIZE", "PMI_RANK"),
+    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+];
+
+impl Launch {
+    /// The launcher of this process; `None` if it was started alone.
+    pub fn seen() -> Option<Launch> {
+        Launch::of(|name| env::var(name).ok())
+    }
+
+    fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
+        let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
+        let (said_by, rank, size) =
+            VARIABLES.iter().find_map(|(size, rank)| Some((*size, *rank, number(size)?)))?;
+        (size > 1).then(|| Launch { size, rank: number(rank), said_by })
+    }
+
+    /// `started as 4 ranks`.
+    pub fn words(&self) -> String {
+        format!("started as {} ranks", self.size)
+    }
+}
 
 /// One rank and its communication with the others. All operations are collective and every rank calls them in
 /// the same order; a rank that cannot must abort.
@@ -86,7 +125,7 @@ impl dyn Ranks + '_ {
 /// # Errors
 /// Always, with advice on how to get MPI.
 #[cfg(not(feature = "mpi"))]
-pub fn join(launch: &launch::Launch) -> Result<Box<dyn Ranks>, String> {
+pub fn join(launch: &Launch) -> Result<Box<dyn Ranks>, String> {
     Err(format!(
         "{} ({}={}), and this build has no MPI: build one with `cargo install --path . --features mpi`, \
          which needs mpicc and libclang, or start a single process",
@@ -98,7 +137,7 @@ pub fn join(launch: &launch::Launch) -> Result<Box<dyn Ranks>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::threads;
+    use super::{Launch, threads};
 
     #[test]
     fn values_arrive_in_the_order_of_the_ranks() {
@@ -109,5 +148,26 @@ mod tests {
         for (all, first) in sums {
             assert_eq!((all, first.as_str()), (vec![0.0, 1.0 / 3.0, 2.0 / 3.0], "from 0"));
         }
+    }
+
+    fn of(variables: &[(&str, &str)]) -> Option<(usize, Option<usize>)> {
+        let named = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        Launch::of(named).map(|launch| (launch.size, launch.rank))
+    }
+
+    #[test]
+    fn each_launcher_is_recognised() {
+        assert_eq!(of(&[("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "3")]), Some((4, Some(3))));
+        assert_eq!(of(&[("PMI_SIZE", "2"), ("PMI_RANK", "0")]), Some((2, Some(0))));
+        assert_eq!(of(&[("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_PROCID", "5")]), Some((8, Some(5))));
+        assert_eq!(of(&[("PMI_SIZE", "2")]), Some((2, None)));
+    }
+
+    #[test]
+    fn one_process_is_no_job() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("OMPI_COMM_WORLD_SIZE", "1"), ("SLURM_STEP_NUM_TASKS", "4")]), None);
+        assert_eq!(of(&[("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")]), None, "a batch script");
+        assert_eq!(of(&[("PMI_SIZE", "many")]), None);
     }
 }

@@ -14,9 +14,8 @@ use mpi::environment::Universe;
 use mpi::request::{self, Request, Scope};
 use mpi::topology::{Communicator, SimpleCommunicator};
 
-use super::launch::Launch;
 use super::peers::{Peers, Process};
-use super::{Patience, Ranks};
+use super::{Launch, Patience, Ranks};
 
 /// Busy polls before the waiting thread starts to yield its CPU.
 const SPINS: u32 = 10_000;

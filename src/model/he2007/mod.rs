@@ -1,22 +1,18 @@
 //! The model of he2007 (§3.3 and §3.4), Eqs. 1 to 11: one cache, memory blocks, and two bandwidths.
 //!
-//! | file | part of the paper |
-//! |---|---|
-//! | `hits` | Eqs. 4, 5, 7: distinct places of random draws, in closed form; Eqs. 6 and 8, Case I and Case II: hit rates |
-//! | `passes` | Eqs. 1, 2, 3: B_seq and B_rand; Eqs. 9, 10, 11: the time of a gather or a scatter in passes |
+//! Here are Eqs. 4 to 8: distinct places of random draws, in closed form, and the hit and miss rates of accesses to cached
+//! blocks (§3.3.2) by Case I and Case II. `passes` has Eqs. 1, 2 and 3, B_seq and B_rand, and Eqs. 9, 10 and 11, the time of
+//! a gather or a scatter in passes.
 //!
 //! Assumptions: the cache is empty before each execution, and all blocks are equally likely to stay in it; a
 //! write costs no more than a read; launches, latency and address translation cost nothing.
 //! Skewed locations, strides and patterns are outside the model and get no prediction.
 
-mod hits;
 mod passes;
 
-pub use hits::{Together, distinct};
 pub use passes::{Parts, hit_rate, random as random_bandwidth, sequential as sequential_bandwidth, time};
 
-use super::prediction::covered;
-use super::{Model, Prediction, Profile};
+use super::{Model, Prediction, Profile, covered};
 use crate::case::{Case, Work};
 
 /// The model, with one of two readings of Case II.
@@ -56,6 +52,59 @@ impl Model for He2007Model {
         let terms = vec![("sequential", parts.sequential), ("misses", parts.misses), ("hits", parts.hits)];
         Ok(Prediction::of(self.name(), seconds, terms))
     }
+}
+
+/// Case I, totally random accesses: the miss rate of `n` accesses to `blocks` memory blocks with a cache of
+/// `lines` lines (Eq. 6). The first case is E/n: of the two printed forms, the one that is continuous at E =
+/// N.
+pub fn random_misses(n: f64, blocks: f64, lines: f64) -> f64 {
+    let touched = distinct(blocks, n);
+    if touched <= lines {
+        return touched / n;
+    }
+    (touched + (1.0 - lines / touched) * (n - touched)) / n
+}
+
+/// Case II: the miss rate within a warp of `warp` threads that write tuples of `z` bytes to `partitions`
+/// streams, with blocks of `l` bytes (Eqs. 7 and 8). A tuple larger than a block counts as one miss, because
+/// Eq. 2 charges all its blocks; so the rate is at most 1.
+pub fn warp_misses(partitions: f64, warp: f64, z: f64, l: f64) -> f64 {
+    let streams = distinct(partitions, warp);
+    // 1e-9: rounding must not turn a whole number of blocks into one more.
+    let blocks = (warp * z / (streams * l) - 1e-9).ceil().max(1.0);
+    (streams * blocks / warp).min(1.0)
+}
+
+/// How Case II combines the hit rates within and between warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// A miss within the warp may still hit between warps: intra + (1 − intra)·inter.
+    Either,
+    /// As printed, intra + inter, which can exceed 1.
+    Sum,
+}
+
+impl Together {
+    /// The combined hit rate.
+    pub fn of(self, intra: f64, inter: f64) -> f64 {
+        match self {
+            Together::Either => intra + (1.0 - intra) * inter,
+            Together::Sum => intra + inter,
+        }
+    }
+}
+
+/// Expected number of distinct places that `draws` independent uniform draws from `places` touch.
+///
+/// he2007 sums C(k, j)·S(n, j)·j!·j over j and divides by kⁿ (Eqs. 4 and 5; 7 with p for k and w for n). The
+/// sum is k·(1 − (1 − 1/k)ⁿ): a place is missed by all n draws with probability (1 − 1/k)ⁿ. O(1); at most
+/// `draws` and `places`. Either may be a fraction, such as a chunk's share of the blocks; fewer than one
+/// place counts as one.
+pub fn distinct(places: f64, draws: f64) -> f64 {
+    if places <= 1.0 {
+        return draws.min(1.0);
+    }
+    (places * -f64::exp_m1(draws * f64::ln_1p(-1.0 / places))).min(draws)
 }
 
 #[cfg(test)]

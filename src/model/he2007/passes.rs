@@ -4,7 +4,7 @@
 //! in which n, the blocks k and the partitions p are those of a chunk. A pass is charged for full scans: Eq.
 //! 11 has all of R_in and L once per pass, even if the method skips the tuples of the other chunks.
 
-use super::hits::{Together, random_misses, warp_misses};
+use super::{Together, random_misses, warp_misses};
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Pass, Work};
 use crate::model::He2007;

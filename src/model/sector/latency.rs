@@ -10,13 +10,64 @@
 //! before the next block: T = n / B · latency / threads for reads beyond the first cache.
 
 use super::machine::Machine;
-use crate::case::{Access, Concurrency};
+use super::pass::PassContext;
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction};
+
+impl PassContext<'_> {
+    /// Latency of the first read at a location that another array holds. A processor that issues accesses one
+    /// by one overlaps others, but waits for the loads of the tuples found in a block of locations.
+    pub(super) fn depth(&self) -> Result<f64, String> {
+        if self.machine.group() == 1 {
+            let scanned = self.scan().filter(|_| self.is_thin()).map_or(0, |scan| scan.count);
+            let reads = self.pass.accesses.iter().filter(|a| a.direction == Direction::Read);
+            let moved = reads.filter(|a| scanned > 0 && a.concurrency == Concurrency::Indexed);
+            return moved.map(|a| found_in_blocks(self.machine, a, scanned)).sum();
+        }
+        let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
+        let first = self.pass.accesses.iter().find(led).filter(|first| self.is_led(first));
+        first.map_or(Ok(0.0), |access| latency_of(self.machine, access))
+    }
+
+    /// Whether the pass loads the places of this access: from an array, or from the entries of a pattern.
+    fn is_led(&self, access: &Access) -> bool {
+        let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
+        scans || matches!(access.order, Order::Pattern { .. } | Order::Visits { .. })
+    }
+
+    /// Seconds of chained accesses.
+    pub(super) fn waiting(&self) -> Result<f64, String> {
+        self.pass.accesses.iter().map(|access| chained(self.machine, access)).sum()
+    }
+
+    /// Seconds of the scan in a pass that skips most elements. A processor filters a block of locations and
+    /// then moves the tuples found, so the scan's excess over reading the locations is added to the moves;
+    /// the threads of a GPU do both concurrently.
+    pub(super) fn scanned(&self) -> Result<f64, String> {
+        let longest = self.scan().filter(|_| self.is_thin());
+        longest.map_or(Ok(0.0), |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
+    }
+
+    /// The longest array that is read in order.
+    fn scan(&self) -> Option<&Access> {
+        let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
+        scans.max_by_key(|a| a.count)
+    }
+}
+
+/// Whether the places of an access come from another array.
+fn is_indexed(access: &Access) -> bool {
+    !matches!(
+        access.order,
+        Order::Sequential | Order::Strided { .. } | Order::Chunks { .. } | Order::Staged { .. }
+    )
+}
 
 /// Seconds to inspect `n` elements of an array that is read again after `distance` bytes.
 ///
 /// # Errors
 /// A profile without `scan`.
-pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> Result<f64, String> {
+fn looked_at(machine: &Machine, n: f64, distance: f64) -> Result<f64, String> {
     let scan = machine.rates.scan.as_ref().ok_or("the profile has no scan, which passes that skip need")?;
     Ok(n / scan.at(distance))
 }
@@ -25,7 +76,7 @@ pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> Result<f64, String
 ///
 /// # Errors
 /// A profile without a latency.
-pub fn latency_of(machine: &Machine, access: &Access) -> Result<f64, String> {
+fn latency_of(machine: &Machine, access: &Access) -> Result<f64, String> {
     machine.latency(access.footprint as f64)
 }
 
@@ -37,7 +88,7 @@ const BLOCK: f64 = 1024.0;
 ///
 /// # Errors
 /// A profile without a latency.
-pub fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> Result<f64, String> {
+fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> Result<f64, String> {
     let waits = (scanned as f64 / BLOCK).min(access.count as f64);
     Ok(waits * latency_of(machine, access)? / machine.rates.threads.unwrap_or(1) as f64)
 }
@@ -46,7 +97,7 @@ pub fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> Resu
 ///
 /// # Errors
 /// A profile without a latency.
-pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
+fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
     if access.concurrency != Concurrency::Chained {
         return Ok(0.0);
     }
@@ -57,8 +108,6 @@ pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
 mod tests {
     use super::super::fixture::{access, close, on_toy, toy};
     use super::*;
-    use crate::case::Direction;
-    use crate::case::work::Order;
     use crate::model::Curve;
 
     #[test]

@@ -6,14 +6,12 @@
 //!
 //! | file | term | resource |
 //! |---|---|---|
-//! | `launch` | `launch`: time of a nearly empty execution or pass | none |
+//! | `launch` | `launch`: time of a nearly empty execution or pass; `blocks`: blocks of threads that start one after another | none, blocks |
 //! | `streams` | `streams`: sequential reads and writes | cache, memory |
-//! | `random` | `random reads`, `random writes` | requests, memory |
-//! | `zipf` | `random reads`, `random writes` of skewed draws | requests, memory |
+//! | `random` | `random reads`, `random writes`, of skewed draws too | requests, memory |
 //! | `partitions` | `partitions`: ascending streams side by side | requests, memory |
 //! | `strided_subset` | `strides`: an array of which a pass takes a part | requests, memory |
 //! | `pattern`, `touched`, `sector_spacing` | `patterns`: data touched by the uses of a pattern | first cache, cache, memory |
-//! | `blocks` | `blocks`: blocks of threads that start one after another | blocks |
 //! | `multiprocessors` | `arithmetic`, `turns`: instructions, and tiles taken one after another; `first cache`: shared memory | processors, waiting |
 //! | `issue` | `first cache`: answers to accesses issued together | first cache |
 //! | `latency` | `latency`: loads in flight, chained accesses | waiting |
@@ -22,7 +20,6 @@
 //! figures come from the profile, and all counts from the declared accesses. docs/models.md has the equations
 //! in one place.
 
-mod blocks;
 mod demand;
 mod issue;
 mod latency;
@@ -37,10 +34,8 @@ mod sector_spacing;
 mod streams;
 mod strided_subset;
 mod touched;
-mod zipf;
 
-use super::prediction::covered;
-use super::{Model, Prediction, Profile};
+use super::{Model, Prediction, Profile, covered};
 use crate::case::{BlockCost, Case, Work};
 use crate::primitives;
 use demand::Demand;

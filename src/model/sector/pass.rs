@@ -1,18 +1,16 @@
 //! One pass: dispatches each access to its term.
 
-use super::blocks::starting;
 use super::demand::Demand;
 use super::issue::{self, Groups};
-use super::latency::{chained, found_in_blocks, latency_of, looked_at};
+use super::launch::starting;
 use super::machine::Machine;
 use super::multiprocessors::{on_chip, turns};
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
-use super::random::{Beside, random, term};
+use super::random::{Beside, random, term, zipf_share};
 use super::streams::{Stream, streams};
 use super::strided_subset::{Taken, strided_subset};
 use super::touched::Moves;
-use super::zipf;
 use crate::case::work::Order;
 use crate::case::{Access, BlockCost, Concurrency, Direction, Pass};
 
@@ -169,7 +167,7 @@ impl PassContext<'_> {
         let curve = machine.random(access.direction, access.element)?;
         let unit = if access.direction == Direction::Read { machine.fetch() } else { machine.sector };
         let elements = access.footprint as f64 / access.element as f64;
-        let popular = zipf::share(machine.capacity / unit.max(access.element as f64), elements, exponent);
+        let popular = zipf_share(machine.capacity / unit.max(access.element as f64), elements, exponent);
         let hits = popular.max(machine.hits(curve, access.footprint as f64));
         let (n, hit, miss) = (access.count as f64, machine.hit(curve), machine.miss(curve));
         let from_memory = Demand::memory(term(access.direction), n * (1.0 - hits) * (miss - hit).max(0.0));
@@ -184,7 +182,7 @@ impl PassContext<'_> {
     }
 
     /// Whether the pass takes only a part of the elements it walks over, and other passes take the rest.
-    fn is_thin(&self) -> bool {
+    pub(super) fn is_thin(&self) -> bool {
         self.pass.accesses.iter().any(|a| matches!(a.order, Order::Strided { .. }))
     }
 
@@ -220,57 +218,10 @@ impl PassContext<'_> {
 
     /// Reuse distance in bytes: a pass among several scans its locations again in the next pass; everything
     /// else is reused in the next execution.
-    fn distance(&self, access: &Access) -> f64 {
+    pub(super) fn distance(&self, access: &Access) -> f64 {
         let again = self.is_thin() && access.order == Order::Sequential;
         if again { self.touches() } else { self.all }
     }
-
-    /// Latency of the first read at a location that another array holds. A processor that issues accesses one
-    /// by one overlaps others, but waits for the loads of the tuples found in a block of locations.
-    fn depth(&self) -> Result<f64, String> {
-        if self.machine.group() == 1 {
-            let scanned = self.scan().filter(|_| self.is_thin()).map_or(0, |scan| scan.count);
-            let reads = self.pass.accesses.iter().filter(|a| a.direction == Direction::Read);
-            let moved = reads.filter(|a| scanned > 0 && a.concurrency == Concurrency::Indexed);
-            return moved.map(|a| found_in_blocks(self.machine, a, scanned)).sum();
-        }
-        let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
-        let first = self.pass.accesses.iter().find(led).filter(|first| self.is_led(first));
-        first.map_or(Ok(0.0), |access| latency_of(self.machine, access))
-    }
-
-    /// Whether the pass loads the places of this access: from an array, or from the entries of a pattern.
-    fn is_led(&self, access: &Access) -> bool {
-        let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
-        scans || matches!(access.order, Order::Pattern { .. } | Order::Visits { .. })
-    }
-
-    /// Seconds of chained accesses.
-    fn waiting(&self) -> Result<f64, String> {
-        self.pass.accesses.iter().map(|access| chained(self.machine, access)).sum()
-    }
-
-    /// Seconds of the scan in a pass that skips most elements. A processor filters a block of locations and
-    /// then moves the tuples found, so the scan's excess over reading the locations is added to the moves;
-    /// the threads of a GPU do both concurrently.
-    fn scanned(&self) -> Result<f64, String> {
-        let longest = self.scan().filter(|_| self.is_thin());
-        longest.map_or(Ok(0.0), |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
-    }
-
-    /// The longest array that is read in order.
-    fn scan(&self) -> Option<&Access> {
-        let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
-        scans.max_by_key(|a| a.count)
-    }
-}
-
-/// Whether the places of an access come from another array.
-fn is_indexed(access: &Access) -> bool {
-    !matches!(
-        access.order,
-        Order::Sequential | Order::Strided { .. } | Order::Chunks { .. } | Order::Staged { .. }
-    )
 }
 
 /// Parts (chunks) that are visited one after another, each in random order. A chunk that fits in a cache

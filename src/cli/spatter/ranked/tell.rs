@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 use crate::case::Verdict;
 use crate::cli::out;
 use crate::cli::spatter::follow::{gpu, in_noise, preface, summarize};
-use crate::cli::spatter::rows::Rows;
-use crate::cli::spatter::{Ready, remark, say};
+use crate::cli::spatter::rows::{self, Rows};
+use crate::cli::spatter::{Ready, say};
 use crate::engine::ranked::{Outcome, Place, Share};
 use crate::report::table::{Column, NO_UNIT};
 use crate::spatter::ranked::{self, Together};
@@ -33,7 +33,10 @@ impl Teller {
         let Ready { job, machine, .. } = ready;
         let cuda = job.settings.backend.on_gpus();
         if cuda && shared(places) {
-            remark::before(&job.settings, "ranks share GPUs: their bandwidths are not those of a GPU alone");
+            rows::remark_before(
+                &job.settings,
+                "ranks share GPUs: their bandwidths are not those of a GPU alone",
+            );
         }
         if job.settings.format == Format::Table {
             let gpu = places.first().filter(|_| cuda).map(|place| gpu(&place.device, place.among));
