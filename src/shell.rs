@@ -12,14 +12,15 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// The overrides of a plan as command-line words.
+pub fn words(overrides: &[String]) -> Vec<String> {
+    // An override such as `--set KEY=VALUE` is stored as one string.
+    overrides.iter().flat_map(|both| both.splitn(2, ' ')).map(str::to_owned).collect()
+}
+
 /// The overrides of a plan as command-line words, quoted for the shell.
 pub fn options(overrides: &[String]) -> Vec<String> {
-    let both = |word: &String| {
-        // An override such as `--set KEY=VALUE` is stored as one string.
-        let (option, value) = word.split_once(' ').unwrap_or((word, ""));
-        [option.to_owned(), quoted(value)]
-    };
-    overrides.iter().flat_map(both).collect()
+    words(overrides).iter().map(|word| quoted(word)).collect()
 }
 
 /// Finds the program of this name in the folders of `PATH`.

@@ -67,7 +67,7 @@ fn commands() -> Vec<Command> {
             predict::PredictArguments => |own, setup| predict::run(&own, &setup.engine);
         report [] "Write the tables and charts of stored runs anew, without measuring"
             report::ReportArguments => |own, _| report::run(&own);
-        pack [] "Compress the events of stored runs and remove the tables and charts that report writes anew"
+        pack [] "Compress the events of stored runs, and leave out tables, charts and what only their machine knows"
             pack::PackArguments => |own, _| pack::run(&own);
         salvage [] "Write a new folder with every readable line of a damaged run, and list the others"
             salvage::SalvageArguments => |own, _| salvage::run(&own);

@@ -1,4 +1,5 @@
-//! `scatterlab pack`: compresses stored measurements and drops the files that can be derived from them.
+//! `scatterlab pack`: compresses stored measurements and drops the files that can be derived from them,
+//! and what only the machine of the run knows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,12 @@ use clap::Args;
 
 use super::out;
 use super::recipes::open_run;
-use crate::case::units::fmt_bytes;
+use crate::case::units::{escaped, fmt_bytes};
 use crate::report::written;
-use crate::run::events;
 use crate::run::folder::Folder;
-use crate::run::stored::Stored;
+use crate::run::layout::RECIPE;
+use crate::run::stored::{Stored, manifest};
+use crate::run::{events, portable};
 
 #[derive(Debug, Args)]
 pub struct PackArguments {
@@ -36,7 +38,8 @@ pub fn run(arguments: &PackArguments) -> anyhow::Result<ExitCode> {
 /// Packs a run and reports on its files. The events are safely stored before anything is removed.
 fn pack(path: &Path) -> anyhow::Result<String> {
     let plain = if events::is_packed(path) { None } else { Some(Folder::reopen(path)?) };
-    let files = written(&Stored::open(path)?)?;
+    let stored = Stored::open(path)?;
+    let files = written(&stored)?;
     let before = length(&events::file(path))?;
     if let Some(folder) = &plain {
         folder.pack()?;
@@ -52,7 +55,18 @@ fn pack(path: &Path) -> anyhow::Result<String> {
     };
     let removed = told("; removed ", &same, "");
     let kept = told("; kept ", &other, ": report would write other bytes");
-    Ok(format!("{}: {events}{removed}{kept}", path.display()))
+    let left_out = if portable::make(path, &stored.recipe)? {
+        "; left out of the manifest what only its machine knows"
+    } else {
+        ""
+    };
+    let named = manifest(path)?.plan.indices.into_iter().map(|file| file.path);
+    let named: Vec<String> = named.filter(|path| Path::new(path).is_absolute()).collect();
+    let named = match named.as_slice() {
+        [] => String::new(),
+        some => format!("; {RECIPE} names {}", escaped(&some.join(", "))),
+    };
+    Ok(format!("{}: {events}{removed}{kept}{left_out}{named}", path.display()))
 }
 
 fn length(file: &Path) -> anyhow::Result<u64> {

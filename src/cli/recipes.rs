@@ -1,17 +1,17 @@
 //! Finds recipes: files, those shipped in the binary, and Spatter's suites.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 
 use super::out;
 use crate::case::IndexFiles;
 use crate::files;
-use crate::inputs::indices::LocalFiles;
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::recipe::shipped::{self, shipped};
+use crate::run::index_files;
 use crate::run::stored::Stored;
 use crate::spatter::{self, suite};
 
@@ -49,9 +49,9 @@ impl Source {
         }
     }
 
-    /// Parses and resolves the recipe; index files are looked up beside it.
+    /// Parses and resolves the recipe; index files are looked up beside it, and those of a stored run in its folder.
     pub fn resolve(&self, overrides: &Overrides) -> anyhow::Result<Plan> {
-        self.resolve_until(overrides, &LocalFiles::of(&self.folder()), &|| true)
+        self.resolve_until(overrides, &*index_files::of_recipe(Path::new(&self.name)), &|| true)
     }
 
     /// [`resolve`](Source::resolve) with index files from another source, as long as `wanted` holds.
@@ -63,11 +63,6 @@ impl Source {
     ) -> anyhow::Result<Plan> {
         let recipe = recipe::parse(&self.name, &as_recipe(&self.name, &self.text)?)?;
         Ok(plan::resolve_until(&recipe, overrides, files, wanted)?)
-    }
-
-    /// The folder that contains the recipe.
-    pub fn folder(&self) -> PathBuf {
-        Path::new(&self.name).parent().map(Path::to_owned).unwrap_or_default()
     }
 
     /// The file's name without folders and extension.

@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 use super::interrupt::Interrupt;
 use super::recipes::{Source, with_warnings};
 use super::run::overrides;
-use super::{CANNOT_TELL, CASES_FAILED, DIFFERS, command_line::program, headless, out};
+use super::{CANNOT_TELL, CASES_FAILED, DIFFERS, headless, out};
 use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
 use crate::report::judge::Comparison;
@@ -19,7 +19,7 @@ use crate::run::client::EngineCommand;
 use crate::run::folder::fresh_path;
 use crate::run::layout::Manifest;
 use crate::run::stored::{self, Stored};
-use crate::run::{EngineRunner, index};
+use crate::run::{EngineRunner, index, repeat};
 use crate::shell::{self, quoted};
 
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
     let (out, root) = (Some(folder.clone()), arguments.root.clone());
     let runner = EngineRunner { engine, out, root, profiles: Vec::new(), reports: Some(write_of_run) };
     let interrupt = Interrupt::listen()?;
-    let summary = headless::run(&runner, plan, replay::own_text(&stored), &interrupt)?;
+    let summary = headless::run(&runner, plan, &stored.recipe, &interrupt)?;
     let verdicts = replay::judge(&stored, &folder, arguments.margin)?;
     verdicts.judged.lines().iter().for_each(|line| out::line(line));
     out::line(&format!("verdicts: {}", verdicts.path.display()));
@@ -125,8 +125,7 @@ fn run_of(path: PathBuf, plan: &Plan) -> Option<(String, PathBuf)> {
 /// Whether a run is itself a replay, including one that ended before its verdicts. If replays were judged
 /// against each other, results could drift away from the original run.
 fn is_replay(manifest: &Manifest, path: &Path) -> bool {
-    let asked = program().try_get_matches_from(&manifest.command_line);
-    path.join(VERDICTS).exists() || asked.is_ok_and(|asked| asked.subcommand_name() == Some("replay"))
+    path.join(VERDICTS).exists() || repeat::is_replay(&manifest.command_line)
 }
 
 fn has_results(run: &Stored) -> bool {

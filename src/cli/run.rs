@@ -1,6 +1,7 @@
 //! `scatterlab run`, also with `--dry-run` and `--resume`.
 
 use std::collections::HashSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ use crate::report::{file_names, write_of_run};
 use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
 use crate::run::estimate::{self, Cost, Estimate, Paces};
-use crate::run::layout::Repeat;
+use crate::run::repeat::Repeat;
 use crate::run::stored::Stored;
 use crate::run::{self, EngineRunner, Interrupted, events};
 use crate::shell::quoted;
@@ -72,7 +73,7 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
     let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
     let mut output = Output::open(arguments.format, 1)?;
     let summary = resume(folder, &engine, arguments.strict, &Interrupt::listen()?)?;
-    let success = closed(&summary, &engine, &mut output)?;
+    let success = closed(&summary, &engine, None, &mut output)?;
     output.end()?;
     Ok(if success { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
 }
@@ -111,14 +112,31 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
         let runner =
             EngineRunner { engine: engine.clone(), out, root, profiles, reports: Some(write_of_run) };
         let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
-        incomplete |= !closed(&summary, &engine, &mut output)?;
+        incomplete |= !closed(&summary, &engine, Some(typed()), &mut output)?;
     }
     output.end()?;
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Prints the results of a run and its assessment. Returns whether it was a success.
-fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> anyhow::Result<bool> {
+/// This program's command line without `--out` and its folder, which holds a run now.
+fn typed() -> String {
+    let mut folder = false;
+    let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).filter(|word| {
+        let out = std::mem::replace(&mut folder, word == "--out");
+        !out && word != "--out" && !word.starts_with("--out=")
+    });
+    let words: Vec<String> = words.map(|word| quoted(&word)).collect();
+    format!("scatterlab {}", escaped(&words.join(" ")))
+}
+
+/// Prints the results of a run and its assessment; `again` is the command that was typed to measure it, unless the run
+/// was resumed. Returns whether it was a success.
+fn closed(
+    summary: &Summary,
+    engine: &EngineCommand,
+    again: Option<String>,
+    output: &mut Output,
+) -> anyhow::Result<bool> {
     // The folder of a run that was cancelled before an engine answered is gone, and there is nothing to show.
     let stored = match Stored::open(&summary.folder) {
         Err(error) if output.is_asked_for() => return Err(error),
@@ -133,7 +151,7 @@ fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> any
         let folder = quoted(&summary.folder.display().to_string());
         let commands = Commands {
             resume: engine.command_line("run --resume", &summary.folder),
-            again: Repeat::of(&stored.path, &stored.manifest).run,
+            again: again.unwrap_or_else(|| Repeat::of(&stored.path, &stored.manifest).run + &engine.option()),
             report: format!("scatterlab report {}", escaped(&folder)),
         };
         let lines = assess(&stored.ledger, &commands);

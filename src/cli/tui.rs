@@ -15,14 +15,14 @@ use super::calibrate::calibrator;
 use super::recipes::{Source, shipped_name};
 use super::{out, profile};
 use crate::case::{Device, backends};
-use crate::inputs::indices::LocalFiles;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::recipe::shipped::shipped;
 use crate::report::series::charted;
 use crate::report::write_of_run;
 use crate::run::client::{Client, EngineCommand, Hello};
+use crate::run::layout::RECIPE;
 use crate::run::stored::Stored;
-use crate::run::{EngineRunner, estimate, index};
+use crate::run::{EngineRunner, estimate, index, index_files};
 use crate::tui::config;
 use crate::tui::{self, LastRun, Lookups, Options, RecipeEntry, Remote, Wanted};
 
@@ -41,8 +41,8 @@ pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitC
                run a recipe: scatterlab run quickstart"
         );
     }
-    // Only recipes of this folder refer to files; shipped recipes name none.
-    let files = LocalFiles::of(Path::new("."));
+    // Only recipes of this folder refer to files; shipped recipes name none. The folder may be that of a run.
+    let files = index_files::of_recipe(Path::new(RECIPE));
     let own = folder::recipes(Path::new(".")).context("cannot start a thread for the folder's recipes")?;
     let (devices, hello, latency) = devices(&engine);
     let (own, more_recipes) = folder::soon(own);
@@ -69,7 +69,7 @@ pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitC
         resolve: Arc::new(move |entry: &RecipeEntry, overrides: &Overrides, wanted: Wanted| {
             entry.problem.clone().map_or(Ok(()), Err)?;
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };
-            source.resolve_until(overrides, &files, wanted).map_err(|error| format!("{error:#}"))
+            source.resolve_until(overrides, &*files, wanted).map_err(|error| format!("{error:#}"))
         }),
     })?;
     left.iter().flat_map(|text| text.lines()).for_each(out::line);

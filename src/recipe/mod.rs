@@ -109,9 +109,28 @@ pub fn parse_with(
     Ok(Recipe { title, file: file_name.into(), text: text.into(), drafts })
 }
 
-/// The BLAKE3 hash of a recipe's text, hexadecimal; it identifies the recipe in its runs.
+/// The BLAKE3 hash of a recipe's text, hexadecimal; it identifies the recipe in its runs. A run's copy has the hash of
+/// the recipe that was run.
 pub fn hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex().to_string()
+    blake3::hash(without_changes(text).as_bytes()).to_hex().to_string()
+}
+
+/// How the first line of a run's copy of its recipe begins if the command line changed the recipe.
+const CHANGES: &str = "# Run with: ";
+
+/// A run's copy of a recipe: the text, after a comment that lists the overrides.
+pub fn with_changes(text: &str, overrides: &[String]) -> String {
+    let text = without_changes(text);
+    if overrides.is_empty() {
+        return text.to_owned();
+    }
+    // A value may hold a line break; the comment must not end there.
+    format!("{CHANGES}{}\n{text}", overrides.join(" ").replace(['\n', '\r'], " "))
+}
+
+/// The recipe of which this may be a run's copy.
+pub fn without_changes(text: &str) -> &str {
+    text.split_once('\n').filter(|(first, _)| first.starts_with(CHANGES)).map_or(text, |(_, rest)| rest)
 }
 
 /// The mistake that a recipe has more than [`MAX_CASES`] cases; `at` names what exceeds the limit.

@@ -13,8 +13,9 @@ use crate::case::{Availability, Device};
 use crate::recipe::plan::Experiment;
 use crate::run::Record;
 use crate::run::layout::Manifest;
+use crate::run::repeat::in_folder;
 use crate::run::stored::Stored;
-use crate::shell::{options, quoted};
+use crate::shell::quoted;
 
 /// The table of an experiment, with a row for each case with a result, and remarks.
 pub struct Measured<'a> {
@@ -149,24 +150,27 @@ fn list<'a>(facts: impl Iterator<Item = (&'a str, String)>) -> Markup {
     html! { dl { @for (name, fact) in facts.filter(|(_, fact)| !fact.is_empty()) { dt { (name) } dd { (fact) } } } }
 }
 
-/// How to measure it again: with the run's folder, or with the recipe alone.
+/// How to measure it again: in the run's folder, wherever it is, or with the recipe alone where it names no files.
 fn again(run: &Stored) -> Markup {
-    let manifest = &run.manifest;
-    let line: Vec<String> = manifest.command_line.iter().map(|word| quoted(word)).collect();
-    let path = std::path::absolute(&run.path).unwrap_or_else(|_| run.path.clone());
-    let folder = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let plan = &run.manifest.plan;
+    let line = |words: Vec<String>| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let (replay, alone) = in_folder(plan);
     html! {
         section {
             h2 { "How to run it again" }
-            p { "With the run's folder: measure it on your machine, and judge the difference case by case." }
-            pre { "scatterlab replay " (quoted(&folder)) }
-            p { "With the recipe below, saved as " code { "recipe.yaml" } ":" }
-            pre { "scatterlab run recipe.yaml" @for option in options(&manifest.plan.overrides) { " " (option) } }
-            p {
-                "It was measured by scatterlab " (manifest.version) ", revision " (manifest.revision)
-                ", recipe " (manifest.plan.short_hash()) ", with"
+            p { "In the run's folder: measure it on your machine, and judge the difference case by case." }
+            pre { (line(replay)) }
+            @if let Some(words) = alone {
+                p {
+                    @if plan.indices.is_empty() { "With the recipe below, saved as " code { "recipe.yaml" } ":" }
+                    @else { "In that folder, with the recipe, whose arrays are there:" }
+                }
+                pre { (line(words)) }
             }
-            pre { (line.join(" ")) }
+            p {
+                "It was measured by scatterlab " (run.manifest.version) ", revision " (run.manifest.revision)
+                ", recipe " (plan.short_hash()) "."
+            }
             @if !run.recipe.is_empty() { details { summary { "recipe.yaml" } pre { (run.recipe) } } }
         }
     }

@@ -54,15 +54,6 @@ pub fn enough(stored: &Stored) -> anyhow::Result<Option<String>> {
     }))
 }
 
-/// The recipe without the comment that the stored run put above it, because the new run adds its own.
-pub fn own_text(stored: &Stored) -> &str {
-    let text = stored.recipe.as_str();
-    match text.split_once('\n') {
-        Some((first, rest)) if first.starts_with("# Run with: ") => rest,
-        _ => text,
-    }
-}
-
 /// Judges the new run in this folder and writes the verdicts there.
 ///
 /// # Errors

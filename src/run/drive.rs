@@ -25,6 +25,7 @@ use crate::engine::protocol::{Command, Event, Finished, Level, Pictures};
 use crate::engine::{clock, timeout};
 use crate::model::Profile;
 use crate::recipe::plan::{Plan, slug};
+use crate::recipe::with_changes;
 use crate::run::client::{Client, EngineCommand, Incoming};
 
 use begin::Beginning;
@@ -73,7 +74,7 @@ impl Runner for EngineRunner {
         let lasting = self.reports.is_some();
         let folder = if lasting { Folder::create(&path)? } else { Folder::create_temporary(&path)? };
         let (mut folder, mut plan) = (folder, plan);
-        let written = folder.write_recipe(&with_overrides(&plan, recipe));
+        let written = folder.write_recipe(&with_changes(recipe, &plan.overrides));
         written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
         let beginning = Beginning::Fresh { started, profiles: self.profiles.clone() };
         drive(&self.engine, folder, Ledger::new(plan), beginning, self.reports)
@@ -139,16 +140,6 @@ fn drive(
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })
-}
-
-/// The recipe as the user wrote it, preceded by a comment that lists the changes from the command line.
-fn with_overrides(plan: &Plan, recipe: &str) -> String {
-    if plan.overrides.is_empty() {
-        return recipe.to_owned();
-    }
-    // A value may hold a line break; the comment must not end there.
-    let changes = plan.overrides.join(" ").replace(['\n', '\r'], " ");
-    format!("# Run with: {changes}\n{recipe}")
 }
 
 struct Drive {

@@ -162,23 +162,12 @@ impl Folder {
         })
     }
 
-    /// Writes the manifest.
+    /// Writes the manifest. Places of index files are left out where the folder has a copy.
     ///
     /// # Errors
     /// When the file cannot be written or a path in the plan is not UTF-8.
     pub fn write_manifest(&self, manifest: &Manifest) -> anyhow::Result<()> {
-        let text = serde_json::to_vec_pretty(manifest);
-        let mut text =
-            text.with_context(|| format!("cannot write {}", self.path.join(MANIFEST).display()))?;
-        text.push(b'\n');
-        let (length, most) = (text.len() as u64, files::MANIFEST.most);
-        if length > most {
-            let [length, most] = [length, most].map(fmt_bytes);
-            bail!(
-                "the manifest of this run would be {length} long, and at most {most} is read: run fewer cases at once"
-            );
-        }
-        self.write(MANIFEST, &text)
+        self.write(MANIFEST, &manifest_text(&self.path, manifest)?)
     }
 
     /// Appends an event with a timestamp, after all events held back.
@@ -287,6 +276,29 @@ impl Folder {
         let written = if self.lasting { write_durably(&path, content) } else { fs::write(&path, content) };
         written.with_context(|| format!("cannot write {}", path.display()))
     }
+}
+
+/// The text of a run's manifest.
+///
+/// # Errors
+/// When it is too long, or a path in the plan is not UTF-8.
+pub(super) fn manifest_text(run: &Path, manifest: &Manifest) -> anyhow::Result<Vec<u8>> {
+    let mut manifest = manifest.clone();
+    for file in &mut manifest.plan.indices {
+        file.source.take_if(|_| file.copy.is_some());
+        file.copy = None;
+    }
+    let text = serde_json::to_vec_pretty(&manifest);
+    let mut text = text.with_context(|| format!("cannot write {}", run.join(MANIFEST).display()))?;
+    text.push(b'\n');
+    let (length, most) = (text.len() as u64, files::MANIFEST.most);
+    if length > most {
+        let [length, most] = [length, most].map(fmt_bytes);
+        bail!(
+            "the manifest of this run would be {length} long, and at most {most} is read: run fewer cases at once"
+        );
+    }
+    Ok(text)
 }
 
 /// `<root>/<date>-<time>-<stem>`, with a number appended if the name is taken.

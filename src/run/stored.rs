@@ -9,11 +9,10 @@ use serde_json::Value as Json;
 
 use super::checksum_chain::Finding;
 use super::layout::{ENGINE_DIED, Line, LogState, MANIFEST, Manifest, RECIPE, SCHEMA};
-use super::{Ledger, checks, events};
+use super::{Ledger, checks, events, index_files};
 use crate::case::units::{escaped, fmt_bytes};
 use crate::engine::protocol::Event;
 use crate::files;
-use crate::inputs::indices;
 use crate::run::client::EngineCommand;
 
 /// A run on disk.
@@ -46,7 +45,7 @@ impl Stored {
     /// As for [`open`](Self::open), or when `wanted` returns false.
     pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Stored> {
         let mut manifest = manifest(path)?;
-        indices::locate(&mut manifest.plan.indices, path);
+        index_files::locate(&mut manifest.plan.indices, path);
         let mut ledger = Ledger::new(manifest.plan.clone());
         let altered = checks::altered(&manifest.plan);
         let log = each_event_until(path, |line| {

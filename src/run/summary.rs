@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::layout::Repeat;
+use super::repeat::Repeat;
 use super::stored::Stored;
 use super::{Ledger, Record, Status};
 use crate::case::units::escaped;
@@ -247,7 +247,7 @@ mod tests {
         manifest.environment.host.clone_from(&evil);
         manifest.plan.title.clone_from(&evil);
         manifest.devices[0].name.clone_from(&evil);
-        manifest.command_line = vec!["scatterlab".to_owned(), "run".to_owned(), evil.clone()];
+        manifest.plan.overrides = vec![format!("--set x={evil}")];
         let ledger = Ledger::new(manifest.plan.clone());
         let stored = Stored { recipe: evil.repeat(9), ..stored(Run { manifest, ledger }) };
         let text = format!("{:?}", Summary::of(&stored));

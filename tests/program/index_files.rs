@@ -3,8 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use scatterlab_tests::program::{scatterlab, text};
+use scatterlab_tests::program::{binary, scatterlab, text};
+use serde_json::Value;
 
 /// An array made by NumPy: 2400 int64, each of 600 cells of a mesh with three others.
 const NPY: &[u8] = include_bytes!("../fixtures/neighbours.npy");
@@ -42,22 +44,87 @@ fn laid_out() -> tempfile::TempDir {
     root
 }
 
-/// Resolved from the run's folder, the recipe finds no files beside it.
+/// An array, a matrix and a graph in files.
+const OF_EACH_KIND: &str = "\
+title: Of each kind
+backend: [scalar, cpu]
+measure: {rounds: 1, samples: 1}
+experiments:
+- gather: {tuples: 1000, locations: {file: {path: data/edges.csv, column: far}}}
+  chart: {x: tuples, lines: backend}
+- spmv: {matrix: {file: data/m.mtx}}
+  chart: {x: backend}
+- sssp: {graph: {file: data/g.gr}}
+  chart: {x: backend, y: time}
+";
+
+/// The cases and arrays of a run: rows of its table up to the parameters, and hashes of its files.
+fn identities(run: &Path) -> (Vec<String>, Vec<String>) {
+    let manifest = fs::read_to_string(run.join("manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    let of = |list: &str, key: &str| {
+        let all = manifest["plan"][list].as_array().expect("a list").iter();
+        all.map(|one| one[key].as_str().expect("text").to_owned()).collect()
+    };
+    (of("cases", "id"), of("indices", "hash"))
+}
+
+/// The folder's own command line, typed there after the folder has moved to a place with another name.
 #[test]
-fn counters_of_a_stored_run_with_files_say_where_to_look() {
+fn a_run_goes_elsewhere_with_its_arrays() {
     let root = laid_out();
-    let more = ["--out", "out", "--backend", "scalar"];
-    let output = scatterlab(root.path(), &[&["run", "recipes/mine.yaml"], &more[..]].concat());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let results = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
-    let case = results.lines().nth(1).and_then(|row| row.split(',').next()).expect("a case");
-    let output = scatterlab(root.path(), &["counters", case, "out"]);
-    let error = text(&output.stderr);
-    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
-    assert!(error.contains("out/recipe.yaml cannot be run from its folder"), "{error}");
-    assert!(error.contains("give the recipe that the run was made of"), "{error}");
-    let from = ["counters", case, "recipes/mine.yaml", "--backend", "scalar"];
-    assert!(scatterlab(root.path(), &from).status.success());
+    let data = root.path().join("recipes/data");
+    fs::write(root.path().join("recipes/each.yaml"), OF_EACH_KIND).expect("recipe");
+    let matrix = "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 2.5\n2 2 1\n3 1 -1\n";
+    fs::write(data.join("m.mtx"), matrix).expect("data");
+    fs::write(data.join("g.gr"), "p sp 4 3\na 3 1 5\na 1 4 6\na 1 2 7\n").expect("data");
+    let changed = ["--backend", "scalar", "--set", "tuples=1000..2000 x2", "--out", "out"];
+    let output = scatterlab(root.path(), &[&["run", "recipes/each.yaml"], &changed[..]].concat());
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    let (cases, hashes) = identities(&root.path().join("out"));
+    assert_eq!((cases.len(), hashes.len()), (4, 3));
+
+    let moved = root.path().join("it's \"else where\"");
+    fs::rename(root.path().join("out"), &moved).expect("moved");
+    fs::remove_dir_all(root.path().join("recipes")).expect("removed");
+    assert!(scatterlab(&moved, &["report", ".", "--html"]).status.success());
+    let page = fs::read_to_string(moved.join("report.html")).expect("a page");
+    let typed =
+        page.split("<pre>").filter_map(|part| part.strip_prefix("scatterlab run ")?.split("</pre>").next());
+    let typed = typed.last().expect("a command line");
+    let stored = fs::read_to_string(moved.join("manifest.json")).expect("a manifest");
+    assert!(!stored.contains(&root.path().display().to_string()), "{stored}");
+    let script = format!("\"$0\" run {typed} --out again");
+    let output =
+        Command::new("sh").args(["-c", &script, binary()]).current_dir(&moved).output().expect("a shell");
+    assert!(output.status.success(), "{script}: {}", text(&output.stderr));
+    assert_eq!(identities(&moved.join("again")), (cases.clone(), hashes));
+    assert_eq!(copies(&moved.join("again")).len(), 3);
+    assert_eq!(fs::read(moved.join("again/recipe.yaml")).ok(), fs::read(moved.join("recipe.yaml")).ok());
+
+    let name = moved.file_name().expect("a name").to_string_lossy().into_owned();
+    let of_case = scatterlab(root.path(), &["counters", &cases[0], &name]);
+    assert!(of_case.status.success(), "{}", text(&of_case.stderr));
+    // An array that is not there is one error, and a file beside the recipe stands in for it if it is the same.
+    fs::remove_dir_all(moved.join("indices")).expect("removed");
+    let dry = || {
+        scatterlab(root.path(), &["run", &format!("{name}/recipe.yaml"), "--backend", "scalar", "--dry-run"])
+    };
+    let refused = |why: &str| {
+        let error = text(&dry().stderr);
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.contains(why), "{error}");
+    };
+    refused(&format!(
+        "gather.locations.file.path: data/edges.csv is not in {name}: its array, with the hash "
+    ));
+    fs::create_dir(moved.join("data")).expect("folder");
+    fs::write(moved.join("data/edges.csv"), CSV).expect("data");
+    refused("spmv.matrix.file: data/m.mtx is not in ");
+    fs::write(moved.join("data/m.mtx"), matrix.replace("2.5", "3.5")).expect("data");
+    refused("data/m.mtx holds another array than the run in ");
+    fs::write(moved.join("data/m.mtx"), matrix).expect("data");
+    refused("sssp.graph.file: data/g.gr is not in ");
 }
 
 fn copies(run: &Path) -> Vec<PathBuf> {

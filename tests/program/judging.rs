@@ -121,6 +121,7 @@ impl Story {
             environment: self.environment(),
             devices: self.devices(),
             plan: plan(self.backend),
+            redacted: false,
         };
         folder.write_manifest(&manifest).expect("written");
         for event in self.events() {

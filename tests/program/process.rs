@@ -89,7 +89,10 @@ fn a_folder_may_have_a_name_that_is_no_text() {
     let output = run(&["run", "--resume"]);
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     let manifest = fs::read_to_string(out.join("manifest.json")).expect("manifest");
-    assert!(manifest.contains("out-\u{fffd}"), "{manifest}");
+    assert!(
+        !manifest.contains("out-"),
+        "the folder is no part of the command that repeats the run: {manifest}"
+    );
 }
 
 /// The engine cannot be started because of a mistake on the command line, and the folder belongs to the user.

@@ -165,6 +165,58 @@ fn a_packed_run_holds_what_was_measured_and_nothing_else_and_is_read_like_any_ot
     assert_eq!(fs::read_to_string(out.join("time.svg")).expect("it stays"), "<svg/>\n");
 }
 
+/// A run as older versions stored it: with what was typed and the places of its files.
+#[test]
+fn a_packed_run_names_nothing_of_the_machine_that_measured_it() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let (home, out) = (root.path().join("home/me"), root.path().join("out"));
+    fs::create_dir_all(&home).expect("a folder");
+    fs::write(home.join("a.csv"), "3,1,2").expect("written");
+    let recipe = "title: Files\ngather: {tuples: 8, locations: random}\nbackend: scalar\n\
+                  chart: {x: file}\nmeasure: {rounds: 3, samples: 1}\n";
+    fs::write(root.path().join("r.yaml"), recipe).expect("recipe");
+    let set = format!("locations={{file: {}/a.csv}}", home.display());
+    let output = scatterlab(root.path(), &["run", "r.yaml", "--set", &set, "--out", "out"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let read = |name: &str| fs::read_to_string(out.join(name)).expect("readable");
+    let mut old: Value = serde_json::from_str(&read("manifest.json")).expect("JSON");
+    let typed =
+        ["/home/me/bin/scatterlab", "run", "r.yaml", "--engine", "ssh me@lab scatterlab engine", "--out"];
+    old["command_line"] = typed.iter().chain(&["/home/me/out"]).copied().collect();
+    old["plan"]["indices"][0]["source"] = home.join("a.csv").display().to_string().into();
+    old["plan"]["indices"][0]["copy"] = "/home/me/out/indices/a.u64".into();
+    fs::write(out.join("manifest.json"), old.to_string()).expect("written");
+    assert!(read("recipe.yaml").contains("/home/me"), "the comment with the override");
+
+    let told = || text(&scatterlab(root.path(), &["report", "out", "--format", "csv"]).stdout);
+    let (before, place) = (told(), home.join("a.csv").display().to_string());
+    let said = text(&scatterlab(root.path(), &["pack", "out"]).stdout);
+    assert!(said.ends_with("; left out of the manifest what only its machine knows\n"), "{said}");
+    for name in ["manifest.json", "recipe.yaml"] {
+        assert!(!read(name).contains("/home") && !read(name).contains("me@lab"), "{name}: {}", read(name));
+    }
+    let new: Value = serde_json::from_str(&read("manifest.json")).expect("JSON");
+    let words = ["scatterlab", "run", "recipe.yaml", "--set", "locations={file: a.csv}"];
+    assert_eq!((&new["redacted"], &new["command_line"]), (&true.into(), &words.iter().copied().collect()));
+    assert_eq!(
+        (&new["plan"]["recipe_hash"], told()),
+        (&old["plan"]["recipe_hash"], before.replace(&place, "a.csv"))
+    );
+    let said = text(&scatterlab(root.path(), &["report", "out"]).stdout);
+    assert!(
+        said.contains("1 certified") && !said.contains("unchecked") && !said.contains("changed"),
+        "{said}"
+    );
+    let again = text(&scatterlab(root.path(), &["pack", "out"]).stdout);
+    assert!(!again.contains("left out"), "{again}");
+
+    fs::remove_dir_all(root.path().join("home")).expect("removed");
+    let typed: Vec<&str> = words[1..].iter().copied().chain(["--out", "again"]).collect();
+    let output = scatterlab(&out, &typed);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(fs::read_to_string(out.join("again/recipe.yaml")).ok(), Some(read("recipe.yaml")));
+}
+
 /// The run of the first schema has an incomplete line at its end.
 #[test]
 fn a_packed_run_that_was_interrupted_goes_on() {
@@ -290,9 +342,13 @@ fn a_page_holds_all_of_a_run_and_runs_nothing() {
     assert_eq!((page.matches("<svg").count(), page.matches("</svg>").count()), (2, 2));
     assert!(page.contains("he2007, figure 9 claims: &lt;/title&gt;&lt;script&gt;"), "the claim");
     assert_eq!(page.matches("Changed by").count(), 1, "charts do not repeat what the page says around them");
-    for part in
-        ["8 certified", "scatterlab replay out", "recipe.yaml", "processor", "color-scheme: light dark"]
-    {
+    for part in [
+        "8 certified",
+        "<pre>scatterlab replay .</pre>",
+        "<pre>scatterlab run recipe.yaml --backend scalar</pre>",
+        "processor",
+        "color-scheme: light dark",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     let folder = fs::read_dir(root.path().join("out")).expect("a folder").count();

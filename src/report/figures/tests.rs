@@ -45,6 +45,7 @@ impl Run {
             environment,
             devices,
             plan: ledger.plan().clone(),
+            redacted: false,
         };
         Run { name: name.to_owned(), manifest, ledger }
     }

@@ -22,6 +22,7 @@ pub fn manifest() -> Manifest {
         environment: Environment { transparent_huge_pages: Some("madvise".to_owned()), ..environment() },
         devices: vec![device("cpu", "A processor"), device("cuda", "NVIDIA H200")],
         plan: plan(vec![], "n", &[]),
+        redacted: false,
     }
 }
 

@@ -74,11 +74,15 @@ impl EngineCommand {
     /// A command line to be copied by the user, such as `scatterlab run --resume out`, with this engine.
     pub(crate) fn command_line(&self, verb: &str, folder: &Path) -> String {
         let folder = shell::quoted(&folder.display().to_string());
-        let engine = match self {
+        format!("scatterlab {verb} {folder}{}", self.option())
+    }
+
+    /// The option of a command line that starts this engine, after a space; empty for our own.
+    pub(crate) fn option(&self) -> String {
+        match self {
             EngineCommand::Own => String::new(),
             EngineCommand::Shell(line) => format!(" --engine {}", shell::quoted(line)),
-        };
-        format!("scatterlab {verb} {folder}{engine}")
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::model::Profile;
 use crate::run::client::Hello;
 use crate::run::interrupted::{differences, is_another, missing, set_aside, told};
 use crate::run::layout::{Manifest, SCHEMA};
+use crate::run::repeat;
 
 /// State of a run before its first engine says hello.
 pub(super) enum Beginning {
@@ -18,11 +19,6 @@ pub(super) enum Beginning {
     /// A stored run, the events that reopen cases for another try or further rounds, and whether to refuse an
     /// engine beside whose rounds those on file cannot count.
     Again { manifest: Box<Manifest>, retried: Vec<Event>, strict: bool },
-}
-
-/// This program's command line, lossily converted: a path need not be UTF-8.
-fn command_line() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 impl Drive {
@@ -75,7 +71,7 @@ impl Drive {
             bail!(missing);
         }
         if let Some(retried) = again {
-            self.keep_log(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
+            self.keep_log(Level::Info, "the run goes on".to_owned())?;
             retried.iter().try_for_each(|event| self.record(event))?;
         }
         let told = differences.iter().map(ToString::to_string).chain(notices);
@@ -114,15 +110,19 @@ impl Drive {
     }
 
     fn manifest(&self, hello: &Hello, started: &str) -> Manifest {
+        let typed: Vec<String> =
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let plan = self.ledger.plan();
         Manifest {
             schema: SCHEMA,
             version: hello.version.clone(),
             revision: hello.revision.clone(),
             started: started.to_owned(),
-            command_line: command_line(),
+            command_line: repeat::of_new(plan, &typed),
             environment: hello.environment.clone(),
             devices: hello.devices.clone(),
-            plan: self.ledger.plan().clone(),
+            plan: plan.clone(),
+            redacted: false,
         }
     }
 }

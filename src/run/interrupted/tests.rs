@@ -38,6 +38,7 @@ fn manifest() -> Manifest {
             experiments: Vec::new(),
             cases: Vec::new(),
         },
+        redacted: false,
     }
 }
 

@@ -58,6 +58,7 @@ pub fn manifest(plan: Plan) -> Manifest {
         environment: Environment::default(),
         devices: Vec::new(),
         plan,
+        redacted: false,
     }
 }
 

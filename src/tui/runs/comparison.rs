@@ -1,7 +1,7 @@
 //! Results of reading or writing runs, ready to be drawn.
 
 use crate::report::judged::Judged;
-use crate::run::layout::Repeat;
+use crate::run::repeat::Repeat;
 use crate::stats::comparison::Answer;
 use crate::tui::widgets::list::moved;
 

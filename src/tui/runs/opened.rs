@@ -105,7 +105,7 @@ impl Replayable {
         let stored = Stored::open_while(path, wanted)?;
         Ok(Replayable {
             remark: replay::enough(&stored)?,
-            recipe: replay::own_text(&stored).to_owned(),
+            recipe: stored.recipe,
             baseline: Arc::new(Baseline::new(path, &stored.ledger)),
             plan: stored.manifest.plan,
         })

@@ -18,7 +18,7 @@ use crate::report::replay::Verdicts;
 use crate::report::verdicts::NamedRun;
 use crate::report::{self, write_all};
 use crate::run::index::{self, Stamp};
-use crate::run::layout::Repeat;
+use crate::run::repeat::Repeat;
 use crate::run::stored::Stored;
 use crate::run::{Interrupted, note, summary};
 use crate::shell::quoted;

@@ -38,7 +38,17 @@ pub fn manifest(plan: Plan, started: &str) -> Manifest {
     let Event::Hello { version, environment, devices, .. } = script::hello() else { unreachable!("hello") };
     let command_line = ["/opt/scatterlab", "run", "he2007/fig09-passes"].map(str::to_owned).to_vec();
     let (started, revision) = (started.to_owned(), "1234567".to_owned());
-    Manifest { schema: SCHEMA, version, revision, started, command_line, environment, devices, plan }
+    Manifest {
+        schema: SCHEMA,
+        version,
+        revision,
+        started,
+        command_line,
+        environment,
+        devices,
+        plan,
+        redacted: false,
+    }
 }
 
 /// Writes a run whose times are `factor` times those of the script.

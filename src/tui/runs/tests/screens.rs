@@ -6,7 +6,7 @@ use ratatui::crossterm::event::KeyCode;
 use tempfile::TempDir;
 
 use super::{NOW, listed, over, press, stored_runs, typed};
-use crate::run::layout::Repeat;
+use crate::run::repeat::Repeat;
 use crate::run::runner::Message;
 use crate::tui::app::App;
 use crate::tui::recipes::Recipes;

@@ -1,0 +1,145 @@
+//! The command lines that repeat a run, wherever its folder is.
+
+use std::path::Path;
+
+use super::layout::{Manifest, RECIPE};
+use crate::case::units::escaped;
+use crate::recipe::hash;
+use crate::recipe::plan::Plan;
+use crate::recipe::shipped::{self, Shipped, shipped};
+use crate::shell::{quoted, words};
+
+/// The command that repeats a stored plan.
+const REPLAY: &str = "replay";
+/// The override that only [`REPLAY`] knows.
+const ROUNDS: &str = "--rounds ";
+
+/// The words that a new run stores, so that they repeat it when they are typed in its folder. They name nothing that
+/// only the run's machine has: no engine, peers, profiles or output folder. `typed` is the program's command line.
+pub fn of_new(plan: &Plan, typed: &[String]) -> Vec<String> {
+    let same = |recipe: &&Shipped| hash(recipe.text) == plan.recipe_hash;
+    words_of(plan, shipped().iter().find(same).map_or(RECIPE, name), is_replay(typed))
+}
+
+/// The same words of a stored run. In runs of older versions, the manifest has what was typed.
+pub fn of_stored(manifest: &Manifest) -> Vec<String> {
+    let typed = &manifest.command_line;
+    words_of(&manifest.plan, recipe(typed).unwrap_or(RECIPE), is_replay(typed))
+}
+
+/// The words that replay a run from its folder, and those that run the folder's recipe; `None` for a replay, which is
+/// more than its recipe.
+pub fn in_folder(plan: &Plan) -> (Vec<String>, Option<Vec<String>>) {
+    let run = words_of(plan, RECIPE, false);
+    (words_of(plan, RECIPE, true), Some(run).filter(|words| !is_replay(words)))
+}
+
+fn words_of(plan: &Plan, recipe: &str, replays: bool) -> Vec<String> {
+    let own = |words: [&str; 3]| words.map(str::to_owned).to_vec();
+    if replays || plan.overrides.iter().any(|word| word.starts_with(ROUNDS)) {
+        return own(["scatterlab", REPLAY, "."]);
+    }
+    [own(["scatterlab", "run", recipe]), words(&plan.overrides)].concat()
+}
+
+/// The shipped recipe that a command line runs, if there is one and no other. A word after an option is its value.
+fn recipe(typed: &[String]) -> Option<&'static str> {
+    let values = typed.windows(2).filter(|pair| !pair[0].starts_with("--"));
+    let mut named = values.filter_map(|pair| shipped::find(&pair[1]));
+    let one = named.next()?;
+    named.next().is_none().then(|| name(one))
+}
+
+fn name(recipe: &Shipped) -> &'static str {
+    recipe.path.trim_end_matches(".yaml")
+}
+
+/// Whether a command line repeats a stored plan.
+pub fn is_replay(words: &[String]) -> bool {
+    words.iter().find(|word| [REPLAY, "run"].contains(&word.as_str())).is_some_and(|word| word == REPLAY)
+}
+
+/// Command lines that repeat a run from the current folder, ready to be pasted into a shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// Repeats the stored plan and compares the results with the folder.
+    pub replay: String,
+    /// Runs the recipe with the run's overrides: the shipped one, or the copy in the folder. The same as `replay` for a
+    /// replay.
+    pub run: String,
+}
+
+impl Repeat {
+    pub fn of(folder: &Path, manifest: &Manifest) -> Repeat {
+        let from_here = |word: &String| match word.as_str() {
+            "." => quoted(&folder.display().to_string()),
+            RECIPE => quoted(&folder.join(RECIPE).display().to_string()),
+            word => quoted(word),
+        };
+        // The manifest is untrusted, and its text may be pasted into a shell.
+        let line = |words: Vec<String>| {
+            let (command, rest) = words.split_at(3);
+            let command = command.iter().map(from_here);
+            escaped(&command.chain(rest.iter().map(|word| quoted(word))).collect::<Vec<_>>().join(" "))
+        };
+        Repeat { replay: line(in_folder(&manifest.plan).0), run: line(of_stored(manifest)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::judge::tests::manifest;
+
+    fn with(overrides: &[&str]) -> Plan {
+        Plan { overrides: overrides.iter().map(|word| word.to_string()).collect(), ..manifest().plan }
+    }
+
+    fn typed(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_is_stored_is_typed_in_the_folder_and_names_nothing_outside() {
+        let changed = with(&["--backend cpu", "--set tuples=1Mi..4Mi x2"]);
+        let own = ["scatterlab", "run", "recipe.yaml", "--backend", "cpu", "--set", "tuples=1Mi..4Mi x2"];
+        assert_eq!(of_new(&changed, &typed("/opt/s run /home/me/x.yaml --engine ssh --out /tmp/x")), own);
+        let replay = ["scatterlab", "replay", "."];
+        assert_eq!(of_new(&changed, &typed("s replay /tmp/x")), replay);
+        assert_eq!(
+            in_folder(&changed),
+            (replay.map(str::to_owned).to_vec(), Some(own.map(str::to_owned).to_vec()))
+        );
+        let more = with(&["--rounds 5"]);
+        assert_eq!((of_new(&more, &[]), in_folder(&more).1), (replay.map(str::to_owned).to_vec(), None));
+        let known = shipped::find("quickstart").expect("shipped");
+        let quickstart = Plan { recipe_hash: hash(known.text), ..changed };
+        assert_eq!(of_new(&quickstart, &[])[2], "quickstart");
+    }
+
+    #[test]
+    fn a_replay_is_told_by_the_first_command_that_a_line_names() {
+        let of = |line: &str| is_replay(&typed(line));
+        assert!(of("/opt/scatterlab --peers p replay a --out run") && of("scatterlab replay ."));
+        assert!(!of("scatterlab run a --out replay") && !of("scatterlab"));
+    }
+
+    #[test]
+    fn a_run_is_repeated_by_its_shipped_recipe_or_that_in_its_folder() {
+        let of = |folder: &str, line: &str, overrides: &[&str]| {
+            let (command_line, plan) = (typed(line), with(overrides));
+            Repeat::of(Path::new(folder), &Manifest { command_line, plan, ..manifest() })
+        };
+        let shipped = of("a", "/opt/s run experiments/quickstart.yaml --out ceilings", &["--backend cpu"]);
+        assert_eq!(shipped.run, "scatterlab run quickstart --backend cpu");
+        let run = of("my 'old' runs/a", "/opt/s run /home/me/x.yaml --peers /p", &["--set n=1Mi..4Mi x2"]);
+        let folder = r"'my '\''old'\'' runs/a";
+        assert_eq!(run.run, format!("scatterlab run {folder}/recipe.yaml' --set 'n=1Mi..4Mi x2'"));
+        assert_eq!(run.replay, format!("scatterlab replay {folder}'"));
+        assert_eq!(of("a", "scatterlab", &[]).run, "scatterlab run a/recipe.yaml");
+        assert_eq!(of("a", "s run quickstart ceilings", &[]).run, "scatterlab run a/recipe.yaml");
+        assert_eq!(of("a", "scatterlab replay b --out c", &[]).run, "scatterlab replay a");
+        let foreign = of("a", "scatterlab", &["--set x=\n\u{1b}[2Jrm -r /"]).run;
+        assert!(!foreign.contains(char::is_control), "{foreign:?}");
+    }
+}
