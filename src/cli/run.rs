@@ -24,7 +24,7 @@ use crate::report::{file_names, write_of_run};
 use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
 use crate::run::estimate::{self, Cost, Estimate, Paces};
-use crate::run::repeat::Repeat;
+use crate::run::repeat::{from_here, line, of_stored, with_more, without};
 use crate::run::stored::Stored;
 use crate::run::{self, EngineRunner, Interrupted, events};
 use crate::shell::quoted;
@@ -119,14 +119,9 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
 }
 
 /// This program's command line without `--out` and its folder, which holds a run now.
-fn typed() -> String {
-    let mut folder = false;
-    let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).filter(|word| {
-        let out = std::mem::replace(&mut folder, word == "--out");
-        !out && word != "--out" && !word.starts_with("--out=")
-    });
-    let words: Vec<String> = words.map(|word| quoted(&word)).collect();
-    format!("scatterlab {}", escaped(&words.join(" ")))
+fn typed() -> Vec<String> {
+    let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    [vec!["scatterlab".to_owned()], without(&words, "--out")].concat()
 }
 
 /// Prints the results of a run and its assessment; `again` is the command that was typed to measure it, unless the run
@@ -134,7 +129,7 @@ fn typed() -> String {
 fn closed(
     summary: &Summary,
     engine: &EngineCommand,
-    again: Option<String>,
+    again: Option<Vec<String>>,
     output: &mut Output,
 ) -> anyhow::Result<bool> {
     // The folder of a run that was cancelled before an engine answered is gone, and there is nothing to show.
@@ -149,10 +144,13 @@ fn closed(
             results::print(&stored.ledger);
         }
         let folder = quoted(&summary.folder.display().to_string());
+        let option = if again.is_some() { String::new() } else { engine.option() };
+        let again = again.unwrap_or_else(|| from_here(&stored.path, &of_stored(&stored.manifest)));
         let commands = Commands {
             resume: engine.command_line("run --resume", &summary.folder),
-            again: again.unwrap_or_else(|| Repeat::of(&stored.path, &stored.manifest).run + &engine.option()),
+            again: &|more| line(&with_more(&again, more)) + &option,
             report: format!("scatterlab report {}", escaped(&folder)),
+            doctor: format!("scatterlab doctor{}", engine.option()),
         };
         let lines = assess(&stored.ledger, &commands);
         lines.iter().flatten().for_each(|line| out::line(line));

@@ -19,6 +19,7 @@ use crate::recipe::plan::Ceiling;
 use crate::recipe::plan::Plan;
 use crate::run::layout::Manifest;
 use crate::run::stored::Stored;
+use crate::run::verdict::of_results;
 use crate::run::{Ledger, Record};
 
 /// The table that is written first.
@@ -122,10 +123,12 @@ pub fn write_of_run(folder: &Path, manifest: &Manifest, ledger: &Ledger) -> Resu
     write_all(folder, manifest, ledger.records(), ledger.references()).map(|_| ())
 }
 
-/// The caption of an experiment's chart, with the share of the lower of two roofs behind the line that says what a point
-/// is.
+/// The caption of an experiment's chart, with what the run is worth, and the share of the lower of two roofs behind the line
+/// that says what a point is.
 pub fn caption(origin: &Origin, experiment: usize, records: &[Record], copies: &Copies) -> Caption {
     let mut caption = Caption::new(origin, experiment, records);
+    let whole = if origin.plan.experiments.len() > 1 { "The whole run: " } else { "" };
+    caption.verdict = of_results(origin.plan, records).map(|verdict| format!("{whole}{verdict}"));
     let at = caption.lines.len().min(1);
     caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
     caption

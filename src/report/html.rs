@@ -15,6 +15,7 @@ use crate::run::Record;
 use crate::run::layout::Manifest;
 use crate::run::repeat::in_folder;
 use crate::run::stored::Stored;
+use crate::run::verdict::of_results;
 use crate::shell::quoted;
 
 /// The table of an experiment, with a row for each case with a result, and remarks.
@@ -61,6 +62,7 @@ pub fn page(run: &Stored, outcome: &str, measured: &[Measured]) -> Result<String
             }
             body {
                 h1 { (plan.title) }
+                @if let Some(verdict) = of_results(plan, run.ledger.records()) { p { strong { (verdict) } } }
                 p { (outcome) " · measured " (manifest.started) " UTC on " (manifest.environment.host) }
                 @for warning in &run.warnings { p { strong { "Warning: " (warning) } } }
                 @if !plan.overrides.is_empty() { p { "Changed by " code { (plan.overrides.join(" ")) } } }
@@ -79,7 +81,7 @@ fn chart(run: &Stored, experiment: usize) -> Result<String> {
     let mut data = charted(origin.plan, experiment, records, Some(run.ledger.references()));
     data.title.clear();
     let caption = caption(origin, experiment, records, run.ledger.references());
-    render(&data, &Caption { recipe: None, paper: None, changes: None, ..caption })
+    render(&data, &Caption { recipe: None, paper: None, changes: None, verdict: None, ..caption })
 }
 
 /// An experiment: whose claim it is about, its chart, which is text that `report::svg` has escaped, and its cases.

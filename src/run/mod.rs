@@ -28,6 +28,7 @@ pub mod stored;
 pub mod summary;
 #[cfg(test)]
 mod tests;
+pub mod verdict;
 pub(crate) mod writes;
 
 pub use drive::{EngineRunner, WriteReports, resume};

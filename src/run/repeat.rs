@@ -71,19 +71,78 @@ pub struct Repeat {
 
 impl Repeat {
     pub fn of(folder: &Path, manifest: &Manifest) -> Repeat {
-        let from_here = |word: &String| match word.as_str() {
-            "." => quoted(&folder.display().to_string()),
-            RECIPE => quoted(&folder.join(RECIPE).display().to_string()),
-            word => quoted(word),
-        };
-        // The manifest is untrusted, and its text may be pasted into a shell.
-        let line = |words: Vec<String>| {
-            let (command, rest) = words.split_at(3);
-            let command = command.iter().map(from_here);
-            escaped(&command.chain(rest.iter().map(|word| quoted(word))).collect::<Vec<_>>().join(" "))
-        };
-        Repeat { replay: line(in_folder(&manifest.plan).0), run: line(of_stored(manifest)) }
+        let here = |words: Vec<String>| line(&from_here(folder, &words));
+        Repeat { replay: here(in_folder(&manifest.plan).0), run: here(of_stored(manifest)) }
     }
+}
+
+/// Words that are typed in the folder, as they are typed here.
+pub fn from_here(folder: &Path, words: &[String]) -> Vec<String> {
+    let here = |(at, word): (usize, &String)| match word.as_str() {
+        "." if at == 2 => folder.display().to_string(),
+        RECIPE if at == 2 => folder.join(RECIPE).display().to_string(),
+        word => word.to_owned(),
+    };
+    words.iter().enumerate().map(here).collect()
+}
+
+/// The command line. The manifest is untrusted, and its text may be pasted into a shell.
+pub fn line(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    escaped(&words.join(" "))
+}
+
+/// What a repeated run shall have more of.
+#[derive(Clone, Debug, Default)]
+pub struct More {
+    /// Rounds of the case that needs the most of them.
+    pub rounds: u32,
+    /// Keys of a recipe and their values that allow these rounds; none leaves the command as it was.
+    pub settings: Vec<(&'static str, String)>,
+}
+
+/// The words with these settings instead of what they say of their keys. A replay, whose rule is that of the stored
+/// run, is asked for the rounds.
+pub fn with_more(words: &[String], more: &More) -> Vec<String> {
+    let mut words = words.to_vec();
+    if more.settings.is_empty() {
+        return words;
+    }
+    if is_replay(&words) {
+        words = without(&words, "--rounds");
+        words.extend(["--rounds".to_owned(), more.rounds.to_string()]);
+        return words;
+    }
+    for (key, value) in &more.settings {
+        words = without_key(&words, key);
+        words.extend(["--set".to_owned(), format!("{key}={value}")]);
+    }
+    words
+}
+
+/// The words without this option and its value.
+pub fn without(words: &[String], option: &str) -> Vec<String> {
+    let mut value = false;
+    let stays = |word: &&String| {
+        let names = word.as_str() == option;
+        let joined = word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='));
+        !std::mem::replace(&mut value, names) && !names && !joined
+    };
+    words.iter().filter(stays).cloned().collect()
+}
+
+/// The words without each `--set` of this key.
+fn without_key(words: &[String], key: &str) -> Vec<String> {
+    let sets = |pair: &str| pair.split_once('=').is_some_and(|(known, _)| known.trim() == key);
+    let mut kept: Vec<String> = Vec::new();
+    for word in words {
+        if sets(word) && kept.last().is_some_and(|last| last == "--set") {
+            kept.pop();
+        } else if !word.strip_prefix("--set=").is_some_and(sets) {
+            kept.push(word.clone());
+        }
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -141,5 +200,25 @@ mod tests {
         assert_eq!(of("a", "scatterlab replay b --out c", &[]).run, "scatterlab replay a");
         let foreign = of("a", "scatterlab", &["--set x=\n\u{1b}[2Jrm -r /"]).run;
         assert!(!foreign.contains(char::is_control), "{foreign:?}");
+    }
+
+    #[test]
+    fn a_setting_replaces_what_the_command_says_of_its_key() {
+        let with = |words: &[&str], more: &More| {
+            let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+            line(&with_more(&without(&words, "--out"), more))
+        };
+        let more = More { rounds: 9, settings: vec![("measure.rounds", "9".to_owned())] };
+        let typed =
+            ["scatterlab", "run", "x", "--out", "a", "--set", "measure.rounds=2", "--set", "tuples=1Mi"];
+        assert_eq!(with(&typed, &more), "scatterlab run x --set tuples=1Mi --set measure.rounds=9");
+        let joined = ["scatterlab", "run", "x", "--set=measure.rounds=2", "--out=a"];
+        assert_eq!(with(&joined, &more), "scatterlab run x --set measure.rounds=9");
+        let replayed = ["scatterlab", "replay", "b", "--rounds", "3", "--out", "c"];
+        assert_eq!(with(&replayed, &more), "scatterlab replay b --rounds 9");
+        assert_eq!(
+            with(&typed, &More::default()),
+            "scatterlab run x --set measure.rounds=2 --set tuples=1Mi"
+        );
     }
 }

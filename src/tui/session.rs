@@ -130,6 +130,8 @@ pub struct Session {
     /// When the run's thread last sent something, and the longest that the engine was silent before.
     heard: Duration,
     longest_silence: Duration,
+    /// What the run is worth, once it is over.
+    pub verdict: Option<String>,
     /// The folder of the stored run that this one repeats, until it is judged against it.
     pub replays: Option<PathBuf>,
     /// The backend that is calibrated, if that is what the run is for.
@@ -179,6 +181,7 @@ impl Session {
             unfolded: false,
             heard: now,
             longest_silence: Duration::ZERO,
+            verdict: None,
             replays: None,
             calibrates: None,
         };

@@ -101,7 +101,7 @@ fn runs_of_the_first_schema_are_read_and_go_on() {
     assert!(text(&output.stdout).contains("2 certified, 1 with some of their rounds, 1 failed"));
     let results = fs::read_to_string(old.join("results.csv")).expect("results");
     assert!(
-        results.lines().skip(1).all(|row| row.ends_with(",0.0.9")),
+        results.lines().skip(1).all(|row| row.contains(",0.0.9,")),
         "the version that measured: {results}"
     );
     assert_eq!(results.matches(",fixed,").count(), 2, "{results}");
@@ -317,6 +317,29 @@ fn devices_are_told_to_programs_too() {
 }
 
 /// What a page would load from elsewhere or run, and texts that are not escaped.
+/// What a run is worth is the same sentence wherever it is said.
+#[test]
+fn the_verdict_is_at_the_end_of_a_run_in_tables_charts_and_the_page() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let said = run(root.path(), &["--set", "measure.rounds=1"]);
+    let verdict = "No interval: nothing can be compared: 8 cases of one round.";
+    let said = text(&said.stdout);
+    let lines: Vec<&str> = said.lines().rev().take(2).collect();
+    assert_eq!(lines[1], verdict, "{said}");
+    assert_eq!(
+        lines[0], "next, for intervals: scatterlab run small.yaml --set measure.rounds=5",
+        "the key is not there twice"
+    );
+    let json = scatterlab(root.path(), &["report", "out", "--format", "json"]);
+    let rows: Vec<Value> = serde_json::from_slice(&json.stdout).expect("an array");
+    assert!(rows.iter().all(|row| row["verdict"] == verdict), "{rows:?}");
+    assert!(scatterlab(root.path(), &["report", "out", "--html"]).status.success());
+    let read = |name: &str| fs::read_to_string(root.path().join("out").join(name)).expect("readable");
+    assert_eq!(read("report.html").matches(verdict).count(), 1, "charts do not repeat it");
+    let chart = format!("The whole run: {verdict}");
+    assert!(read("bandwidth.svg").contains(&chart) && read("time.svg").contains(&chart));
+}
+
 #[test]
 fn a_page_holds_all_of_a_run_and_runs_nothing() {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -384,6 +407,7 @@ fn charts_for_a_paper_have_its_width_and_words_for_a_caption() {
     }
     let words = fs::read_to_string(root.path().join("out/bandwidth.txt")).expect("the words");
     assert!(words.starts_with("Bandwidth\nSmall\n") && words.contains("Points: median"), "{words}");
+    assert!(words.contains("\nThe whole run: "), "what the run is worth: {words}");
     assert!(derived(&root.path().join("out")) == before, "charts on the screen are what they were");
     let wrong: [(&[&str], &str); 4] = [
         (&["report", "out", "--pdf", "--width", "84"], "column, page, or 1in to 20in"),

@@ -16,6 +16,7 @@ use crate::report::series::models;
 use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::table::{self, NO_UNIT};
 use crate::run::Record;
+use crate::run::verdict::of_results;
 
 type Column<'a> = table::Column<'a, Row<'a>>;
 
@@ -42,6 +43,8 @@ pub fn columns<'a>(origin: &'a Origin<'a>, records: &'a [Record], copies: &'a Co
         }));
     }
     columns.extend(TAIL.iter().map(fixed));
+    let sentence = of_results(plan, records);
+    columns.extend(sentence.map(|text| Column::new("verdict", NO_UNIT, move |_: &Row| Some(text.clone()))));
     columns.extend(shown(plan, records).into_iter().flat_map(predicted));
     columns.extend(optional(plan, records, copies));
     columns

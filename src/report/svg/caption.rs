@@ -21,6 +21,8 @@ pub struct Caption {
     pub paper: Option<String>,
     /// Descriptions of the runs, if there are several.
     pub runs: Vec<String>,
+    /// What the run is worth.
+    pub verdict: Option<String>,
     /// Notes on missing points, besides the chart's own notes.
     pub notes: Vec<String>,
     /// How to read the points, where they were measured, and how to reproduce them.

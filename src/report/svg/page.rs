@@ -57,10 +57,10 @@ impl Page {
         page
     }
 
-    /// Ends the page with notes on missing points and the caption.
+    /// Ends the page with notes on missing points, what the run is worth, and the caption.
     pub fn end(mut self, notes: impl Iterator<Item = String>, caption: &Caption) -> Scene {
         self.y += 6.0;
-        for note in notes.chain(caption.notes.iter().cloned()) {
+        for note in notes.chain(caption.notes.iter().cloned()).chain(caption.verdict.clone()) {
             self.paragraph(&note, SMALL + 0.5, INK, false);
         }
         self.y += 4.0;

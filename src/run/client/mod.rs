@@ -77,7 +77,7 @@ impl EngineCommand {
         format!("scatterlab {verb} {folder}{}", self.option())
     }
 
-    /// The option of a command line that starts this engine, after a space; empty for our own.
+    /// A text such as ` --engine 'ssh host scatterlab engine'`; empty for the program itself.
     pub(crate) fn option(&self) -> String {
         match self {
             EngineCommand::Own => String::new(),

@@ -16,8 +16,11 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width).saturating_sub(2);
     let progress = state.session.as_ref().map(|s| self::progress(s, state, theme)).unwrap_or_default();
     let progress = words::fit(&format!("{progress}{}", waiting(state, theme)), columns, theme);
-    let room = columns.saturating_sub(words::width(&progress) + 2);
     let subject = subject(state, theme);
+    let room = columns.saturating_sub(words::width(&progress));
+    let kept = if columns < BOTH { 0 } else { words::width(&subject).min(room / 3) + 2 };
+    let verdict = verdict(state.session.as_ref(), room.saturating_sub(kept), theme);
+    let room = room.saturating_sub(words::width(&verdict) + 2);
     let name = name(&subject, state, room);
     if room >= words::width(name) {
         let x = area.x + 1;
@@ -26,8 +29,24 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
         let subject = words::fit(subject, room - words::width(name), theme);
         buffer.set_string(x + name.len() as u16, area.y, subject, theme.dim());
     }
-    let x = area.x + 1 + (columns - words::width(&progress)) as u16;
-    buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), state.now, theme));
+    let right = area.x + 1 + columns as u16;
+    let x = right.saturating_sub((words::width(&progress) + words::width(&verdict)) as u16);
+    let (x, _) =
+        buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), state.now, theme));
+    buffer.set_stringn(x, area.y, verdict, columns, Style::default());
+}
+
+/// Columns from which on the recipe keeps some room beside the verdict.
+const BOTH: usize = 72;
+
+/// What the run in view is worth, once it is over, as far as it fits behind the progress.
+pub fn verdict(session: Option<&Session>, room: usize, theme: Theme) -> String {
+    let text = session.filter(|session| is_judged(session)).and_then(|session| session.verdict.as_ref());
+    text.map_or_else(String::new, |text| words::fit(&format!("{}{text}", theme.separator()), room, theme))
+}
+
+fn is_judged(session: &Session) -> bool {
+    session.frozen.is_none() && session.verdict.is_some() && matches!(session.phase, Phase::Over { .. })
 }
 
 /// The program's name, unless it takes up room that the subject needs.
@@ -104,21 +123,26 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
             let word = session.calibrates.as_ref().map_or(mode(session.mode), |_| "CALIBRATING");
             format!("{word} {done}/{all} rounds{left}{separator}{spent}")
         }
-        Phase::Over { .. } if session.mode == Mode::Watch => {
-            format!("WATCHED {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
-        }
         Phase::Cancelling if session.mode == Mode::Watch => format!("ENDING {done}/{all} rounds"),
         Phase::Cancelling => format!("CANCELLING {done}/{all} rounds{separator}{spent}"),
         Phase::Dead { .. } => format!("ENGINE DIED {done}/{all} rounds{separator}{spent}"),
         Phase::Broken(_) => format!("BROKEN {done}/{all} rounds{separator}{spent}"),
         Phase::Over { cancelled } => {
             let word = match (session.mode, cancelled) {
+                (Mode::Watch, _) => "WATCHED",
                 (Mode::Stored, false) => "STORED",
                 (Mode::Stored, true) => "STORED, INCOMPLETE",
                 (_, true) => "CANCELLED",
                 (_, false) => "DONE",
             };
-            format!("{word} {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
+            // The verdict, which follows, counts the failures.
+            match is_judged(session) {
+                true if done == all => format!("{word}{separator}{spent}"),
+                true => format!("{word} {done}/{all} rounds{separator}{spent}"),
+                false => {
+                    format!("{word} {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
+                }
+            }
         }
     }
 }

@@ -35,7 +35,9 @@ pub fn line(session: &Session, state: &State, theme: Theme, area: Rect, buffer: 
 /// remain.
 fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> String {
     if session.phase != Phase::Running || header::stands(session) || session.silence(state.now).is_some() {
-        return header::progress(session, state, theme);
+        let progress = header::progress(session, state, theme);
+        let verdict = header::verdict(Some(session), columns.saturating_sub(words::width(&progress)), theme);
+        return progress + &verdict;
     }
     let (done, all) = session.progress(state.now);
     let left = session.remaining(state.now).map(|left| format!(", {} left", words::left(left, theme)));

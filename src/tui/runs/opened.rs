@@ -10,6 +10,7 @@ use crate::recipe::plan::Plan;
 use crate::report::replay;
 use crate::run::stored::{Stored, each_event_until};
 use crate::run::summary;
+use crate::run::verdict::verdict;
 use crate::tui::chart::overlay::Baseline;
 use crate::tui::log::Log;
 use crate::tui::session::{Mode, Phase, Pictures, Session};
@@ -65,6 +66,7 @@ impl Opened {
         session.earlier = Duration::ZERO;
         session.ended = Some(Duration::try_from_secs_f64(took).unwrap_or_default());
         session.environment = Some(manifest.environment);
+        session.verdict = verdict(session.ledger.plan(), session.ledger.records());
         session
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{Current, Mode, Phase, Session};
 use crate::engine::protocol::{Event, Level, Stage};
-use crate::run::advice::verdict;
 use crate::run::runner::Message;
+use crate::run::verdict::verdict;
 use crate::run::{SKIPPED, Status, reference};
 use crate::tui::words::number_of;
 
@@ -171,8 +171,11 @@ impl Session {
             (_, false) => "done",
         };
         self.say(now, Level::Info, text);
+        if self.calibrates.is_none() {
+            self.verdict = verdict(self.ledger.plan(), self.ledger.records());
+        }
         if self.mode == Mode::Run {
-            verdict(&self.ledger).into_iter().for_each(|text| self.say(now, Level::Info, &text));
+            self.verdict.clone().into_iter().for_each(|text| self.say(now, Level::Info, &text));
         }
         self.end(Phase::Over { cancelled }, now);
     }

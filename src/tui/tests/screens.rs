@@ -331,7 +331,7 @@ fn a_run_in_one_line() {
     assert!(shown(&mut app, (39, 4), at(4)).contains("A run is active"));
     says(&mut died(ASCII), (39, 4), "ENGINE DIED");
     says(&mut died(ASCII), (39, 3), " ! Engine died at");
-    says(&mut finished(ASCII, 1), (39, 1), "DONE 12/12 rounds | 1 failed");
+    says(&mut finished(ASCII, 1), (39, 1), "DONE | 0:09 | Incomplete: 1 failed");
 }
 
 #[test]
