@@ -148,12 +148,13 @@ fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
 /// Does what a key is bound to, or tells why that is not possible.
 fn act(state: &mut State, action: Action) -> Option<Effect> {
     let (leaves, confirmed) = (state.leaving == Leaving::Asked, state.asked == Some(action.name));
-    if QUIT.is(&action) {
+    // The key that quits withdraws an open question first, as every other key does.
+    if QUIT.is(&action) && state.asked.is_none() {
         return (action.run)(state);
     }
     dismiss(state);
-    // The first press only withdraws the question whether to quit.
-    if BACK.is(&action) && leaves {
+    // The first press only withdraws the question.
+    if (BACK.is(&action) && leaves) || QUIT.is(&action) {
         return None;
     }
     // What a key of the chart can do depends on the newest results.

@@ -84,7 +84,8 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
         let (mode, keymap) = (state.mode, &state.keymap);
         let own = || panel::help::section(state.focus, mode, keymap, theme, areas.help);
-        let last = panel::help::last_scroll(mode, keymap, theme, areas.help);
+        // The last panel's commands may be shorter than the help, and its heading comes first all the same.
+        let last = panel::help::last_scroll(mode, keymap, theme, areas.help).max(own());
         *scroll = Some(scroll.unwrap_or_else(own).min(last));
     }
     if let Some(area) = areas.panel(Focus::Details) {

@@ -59,12 +59,12 @@ fn target(state: &State) -> Option<&str> {
     of(&known.missing).or(any).or_else(|| of(&known.available))
 }
 
-/// What is asked before a device that has a profile is calibrated anew.
+/// What is asked before a device that has a profile is calibrated again.
 fn question(state: &State, key: &str) -> Option<String> {
     let backend = target(state)?;
     let known = !state.calibration.missing.iter().any(|one| one == backend);
     known.then(|| {
-        format!("{backend} has a profile. {key} again: calibrate it anew, quickly. Any other key: do not.")
+        format!("{backend} has a profile. {key} again: a quick recalibration. Any other key cancels.")
     })
 }
 
@@ -165,6 +165,7 @@ pub mod tests {
     use crate::tui::app::App;
     use crate::tui::calibration::Calibrator;
     use crate::tui::focus::Focus;
+    use crate::tui::state::Leaving;
     use crate::tui::tests::loops::press;
     use crate::tui::tests::screens::{at, draw, played};
     use crate::tui::tests::{fixture, script};
@@ -288,6 +289,9 @@ pub mod tests {
         press(&mut app, KeyCode::Char('c'), at(10));
         assert!(app.state.session.as_ref().is_some_and(|s| s.calibrates.is_none()), "it asks first");
         assert!(shown(&mut app, at(10)).contains("cpu has a profile. c again"));
+        press(&mut app, KeyCode::Char('q'), at(10));
+        assert_eq!((&app.state.notice, app.state.leaving), (&None, Leaving::No), "any other key cancels");
+        press(&mut app, KeyCode::Char('c'), at(10));
         press(&mut app, KeyCode::Char('c'), at(11));
         assert!(app.state.session.as_ref().is_some_and(|s| s.calibrates.is_some()));
         let (mut app, _, _) = finished_run(Theme::PLAIN);

@@ -15,7 +15,8 @@ rows! {
     SHOW = ("pattern", 1,
         "the cache lines and sectors that the first iterations touch, or where a sparse matrix has entries") {
         "pattern" "p": |state| {
-            only_if(selected(state).is_some(), "there are no indices and no sparse matrix to show")
+            only_if(selected(state).is_some(), "there are no indices and no sparse matrix to show")?;
+            only_if(!state.measuring(), WAITS)
         } => |state| ask(state, selected(state)?)
     }
     SIDEWAYS = ("left/right", 2, "to lower or higher lines") {
@@ -23,9 +24,9 @@ rows! {
         "pattern-right" "l Right": |state| scrolls(state, WHOLE) => |state| change(state, |view| view.shift(1))
     }
     CASES = ("case", 2, "the previous or next case with indices or a sparse matrix") {
-        "previous-pattern" "[": |state| only_if(neighbour(state, false).is_some(), LAST)
+        "previous-pattern" "[": |state| may_leave(state, false)
             => |state| ask(state, neighbour(state, false)?),
-        "next-pattern" "]": |state| only_if(neighbour(state, true).is_some(), LAST)
+        "next-pattern" "]": |state| may_leave(state, true)
             => |state| ask(state, neighbour(state, true)?)
     }
     LENGTH = ("64/128 B", 1, "lines of 128 bytes, as on GPUs, or of 64, as on processors") {
@@ -47,6 +48,8 @@ rows! {
 
 const WHOLE: &str = "the matrix is shown whole";
 const NO_LINES: &str = "a matrix is not drawn by lines";
+/// Generating indices or a matrix takes a core, so it waits while something is timed.
+const WAITS: &str = "a run is active: patterns are made when it is over";
 const LAST: &str = "no other case has indices or a sparse matrix";
 
 fn view(state: &State) -> Option<&PatternView> {
@@ -101,12 +104,12 @@ fn neighbour(state: &State, forward: bool) -> Option<usize> {
     if forward { (at + 1..plan.cases.len()).find(wanted) } else { (0..at).rev().find(wanted) }
 }
 
-/// Generating indices or a matrix takes a core, so it waits while something is timed.
+fn may_leave(state: &State, forward: bool) -> Allowed {
+    only_if(neighbour(state, forward).is_some(), LAST)?;
+    only_if(!state.measuring(), WAITS)
+}
+
 fn ask(state: &mut State, at: usize) -> Option<Effect> {
-    if state.measuring() {
-        state.notice = Some("a run is active: patterns are made when it is over".to_owned());
-        return None;
-    }
     let plan = plan(state)?;
     let case = plan.cases.get(at)?.clone();
     let experiment = plan.experiments.get(case.experiment);

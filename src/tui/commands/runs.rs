@@ -22,7 +22,7 @@ rows! {
     }
     EXPORT = ("export", 1, "write its charts and tables, and say how to run it again") {
         "export" "e": may_export
-            => |state| read(state, false, "writing its charts and tables", |path| Some(Job::Export(path)))
+            => |state| read(state, "writing its charts and tables", |path| Some(Job::Export(path)))
     }
     COPY = ("copy", 1,
         "copy what is under the cursor: a folder, a case's values, a command line (by OSC 52)") {
@@ -40,36 +40,40 @@ rows! {
         }
     }
     OPEN = ("open", 1, "show the run as it was when it ended; nothing is measured") {
-        "open-run" "Enter": readable => |state| read(state, true, READING, |path| Some(Job::Open(path)))
+        "open-run" "Enter": replaces => |state| read(state, READING, |path| Some(Job::Open(path)))
     }
     SEARCH = ("search", 1, "list only runs with these words: recipe, title, folder, machine, note, date") {
         "search-runs" "/": |state| only_if(state.focus.is_runs() && state.runs.count() > 0, "") => search
     }
     MARK = ("mark", 1, "make it the baseline that others are compared with") {
-        "mark-run" "m": readable => mark
+        "mark-run" "m": chosen => mark
     }
     LAY = ("on chart", 1,
         "lay it under the chart of the run that is shown and of those to come, or no longer") {
-        "chart-baseline" "b": readable => |state| match is_laid(&state.runs) {
+        "chart-baseline" "b": may_lay => |state| match is_laid(&state.runs) {
             true => withdraw(state),
-            false => read(state, false, READING, |path| Some(Job::Lay(path))),
+            false => read(state, READING, |path| Some(Job::Lay(path))),
         }
     }
     COMPARE = ("compare", 1, "compare it with the baseline, case by case, as `scatterlab compare`") {
         "compare" "c": may_compare => |state| {
             let baseline = state.runs.baseline.clone();
-            read(state, false, "comparing", |other| Some(Job::Compare { baseline: baseline?, other }))
+            read(state, "comparing", |other| Some(Job::Compare { baseline: baseline?, other }))
         }
     }
     WATCH = ("watch", 1, "play the run as it went, in a minute at most") {
-        "watch-run" "w": readable => |state| read(state, true, READING, |path| Some(Job::Watch(path)))
+        "watch-run" "w": replaces => |state| read(state, READING, |path| Some(Job::Watch(path)))
     }
     NOTE = ("note", 1, "write a line about it, into its folder's note.txt") {
-        "note" "n": |state| only_if(state.focus.is_runs() && state.runs.selected().is_some(), "") => annotate
+        "note" "n": |state| {
+            only_if(state.focus.is_runs() && state.runs.selected().is_some(), "")?;
+            only_if(!state.measuring(), NOTES_WAIT)
+        } => annotate
     }
     RELOAD = ("reload", 1, "read the list anew") {
         "reload-runs" "R": |state| {
-            only_if(state.focus.is_runs() && state.runs.listing != Listing::Reading, "")
+            only_if(state.focus.is_runs() && state.runs.listing != Listing::Reading, "")?;
+            only_if(!state.measuring(), LIST_WAITS)
         } => list
     }
     CLOSE = ("close", 1, "close the dialog") {
@@ -78,14 +82,37 @@ rows! {
 }
 
 const READING: &str = "reading the run";
+const LIST_WAITS: &str = "a run is active: stored runs are read when it is over";
+/// Writing waits for the disk, so nothing is written while something is timed.
+const NOTES_WAIT: &str = "a run is active: notes are written when it is over";
 
-/// Whether the selected run can be read.
-fn readable(state: &State) -> Allowed {
+/// Whether a run is selected.
+fn chosen(state: &State) -> Allowed {
     match state.runs.selected().map(|entry| &entry.content) {
         Some(Ok(_)) if state.focus.is_runs() => Ok(()),
         Some(Err(_)) => Err("this folder cannot be read as a run".into()),
         _ => Err("".into()),
     }
+}
+
+/// Whether the selected run can be read: that takes a core, so nothing is read while something is timed.
+fn readable(state: &State) -> Allowed {
+    chosen(state)?;
+    only_if(!state.measuring(), wait(state))
+}
+
+/// Whether the selected run can be read and take the place of the one in progress.
+fn replaces(state: &State) -> Allowed {
+    readable(state)?;
+    only_if(!state.busy(), wait(state))
+}
+
+fn wait(state: &State) -> String {
+    format!("a run is active: {} ends it, and stored runs can be read then", run::CANCEL.key(state))
+}
+
+fn may_lay(state: &State) -> Allowed {
+    if is_laid(&state.runs) { chosen(state) } else { readable(state) }
 }
 
 fn may_export(state: &State) -> Allowed {
@@ -123,7 +150,7 @@ fn in_view(state: &State) -> Option<PathBuf> {
 /// Reading takes a core, so nothing is read while something is timed.
 pub fn list(state: &mut State) -> Option<Effect> {
     if state.measuring() {
-        state.notice = Some("a run is active: stored runs are read when it is over".to_owned());
+        state.notice = Some(LIST_WAITS.to_owned());
         return None;
     }
     if state.runs.listing == Listing::Reading {
@@ -133,18 +160,8 @@ pub fn list(state: &mut State) -> Option<Effect> {
     Some(Effect::Request(0, Job::List { known: state.runs.known() }))
 }
 
-/// Requests a job that reads the run in view; some show another run instead of that in progress.
-fn read(
-    state: &mut State,
-    replaces: bool,
-    doing: &str,
-    job: impl FnOnce(PathBuf) -> Option<Job>,
-) -> Option<Effect> {
-    if state.measuring() || (replaces && state.busy()) {
-        let cancel = run::CANCEL.key(state);
-        state.notice = Some(format!("a run is active: {cancel} ends it, and stored runs can be read then"));
-        return None;
-    }
+/// Requests a job that reads the run in view.
+fn read(state: &mut State, doing: &str, job: impl FnOnce(PathBuf) -> Option<Job>) -> Option<Effect> {
     let job = job(in_view(state)?)?;
     state.notice = Some(format!("{doing} …"));
     Some(Effect::Request(state.runs.ticket(), job))
@@ -159,23 +176,11 @@ fn search(state: &mut State) {
 }
 
 fn annotate(state: &mut State) {
-    if notes_wait(state) {
-        return;
-    }
     let runs = &mut state.runs;
     runs.give_up();
     let Some(entry) = runs.selected() else { return };
     let field = Field::new(entry.note.as_deref().unwrap_or_default());
     runs.typing = Some(Typing { field, purpose: Purpose::Note(entry.path.clone()) });
-}
-
-/// Writing waits for the disk, so nothing is written while something is timed.
-fn notes_wait(state: &mut State) -> bool {
-    let measuring = state.measuring();
-    if measuring {
-        state.notice = Some("a run is active: notes are written when it is over".to_owned());
-    }
-    measuring
 }
 
 /// Applies the changed text to the search.
@@ -188,7 +193,8 @@ pub fn typed(runs: &mut Runs) {
 /// Accepts the typed text.
 pub fn keep(state: &mut State) -> Option<Effect> {
     let note = matches!(&state.runs.typing, Some(Typing { purpose: Purpose::Note(_), .. }));
-    if note && notes_wait(state) {
+    if note && state.measuring() {
+        state.notice = Some(NOTES_WAIT.to_owned());
         return None;
     }
     match state.runs.typing.take()? {

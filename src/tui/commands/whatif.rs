@@ -16,7 +16,10 @@ rows! {
     /// Available on a recipe, or on a run.
     OPEN = ("what if", 1,
         "change a device's profile, value by value, and see what the models would predict then") {
-        "what-if" "m": |state| only_if(!state.focus.is_apart() && concerned(state), NO_PROFILE) => open
+        "what-if" "m": |state| {
+            only_if(!state.focus.is_apart() && concerned(state), NO_PROFILE)?;
+            only_if(!state.measuring(), WAITS)
+        } => open
     }
     CHANGE = ("change", 2,
         "the selected value down or up: a size by 2, a time or a rate by the fourth root of 2") {
@@ -54,6 +57,8 @@ rows! {
 }
 
 const READ_ONLY: &str = "a stored run is read-only";
+/// Predicting takes a core, so it waits while something is timed.
+const WAITS: &str = "a run is active: profiles are changed when it is over";
 const NO_PROFILE: &str = "no known profile covers these backends";
 
 /// Whether the view is open and fulfils the condition.
@@ -99,12 +104,7 @@ fn of_run(state: &State) -> bool {
     state.session.is_some() && state.focus.is_run()
 }
 
-/// Predicting takes a core, so it waits while something is timed.
 fn open(state: &mut State) {
-    if state.measuring() {
-        state.notice = Some("a run is active: profiles are changed when it is over".to_owned());
-        return;
-    }
     let Some(cases) = cases(state) else { return };
     state.whatif = WhatIf::new(cases, &state.profiles, state.focus);
     match state.whatif {

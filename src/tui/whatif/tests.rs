@@ -13,7 +13,7 @@ use crate::tui::app::App;
 use crate::tui::panel::Focus;
 use crate::tui::session::Session;
 use crate::tui::tests::loops::press;
-use crate::tui::tests::screens::{at, finished};
+use crate::tui::tests::screens::{at, draw, finished};
 use crate::tui::tests::{fixture, script};
 use crate::tui::theme::Theme;
 use crate::tui::whatif::{Knob, WhatIf};
@@ -35,6 +35,10 @@ fn hello() -> Message {
         profiles.push(held);
     }
     Message::Event(hello)
+}
+
+fn on_screen(app: &mut App, size: (u16, u16)) -> String {
+    draw(app, size, at(10)).backend().to_string()
 }
 
 /// A run whose chart requests he2007's predictions.
@@ -202,9 +206,24 @@ fn a_changed_profile_is_saved_under_its_name_and_known_from_then_on() {
 #[test]
 fn nothing_is_predicted_while_something_is_measured() {
     let mut app = run(Theme::PLAIN, 1, 2);
+    let footer =
+        |app: &mut App| on_screen(app, (120, 40)).lines().last().map(str::to_owned).unwrap_or_default();
+    assert!(!footer(&mut app).contains("what if"), "{}", footer(&mut app));
     typed(&mut app, "vm");
     assert!(app.state.whatif.is_none());
     assert!(app.state.notice.as_deref().is_some_and(|notice| notice.contains("a run is active")));
+    let mut over = run(Theme::PLAIN, 1, usize::MAX);
+    assert!(footer(&mut over).contains("m what if"), "{}", footer(&mut over));
+}
+
+#[test]
+fn the_help_begins_with_the_commands_of_this_panel() {
+    for size in [(60, 15), (80, 24), (120, 40)] {
+        let mut app = run(Theme::PLAIN, 1, usize::MAX);
+        typed(&mut app, "vm?");
+        let screen = on_screen(&mut app, size);
+        assert!(screen.lines().nth(2).is_some_and(|row| row.contains("│What if ")), "{size:?}: {screen}");
+    }
 }
 
 #[test]
