@@ -62,8 +62,8 @@ pub fn percent(share: f64) -> String {
 ///
 /// A result is **in doubt** if it has no certificate (a peer's needs none), if rounds that count are flagged, if they are
 /// unsteady, if rounds are missing, or if it has no interval. One that is not in doubt is **wide** if its interval is wider
-/// than [`asked`]. Results in doubt are exceptions, and so are the wide ones if both together are no more than [`FEW`] of the
-/// results. **The precision of a run is the widest interval of the results that are no exceptions.** If more than [`FEW`]
+/// than [`asked`]. Results in doubt are exceptions, and so are the wide ones if both together are no more than a quarter of the
+/// results. **The precision of a run is the widest interval of the results that are no exceptions.** If more than a quarter
 /// of the results are in doubt, the run is, and has no precision.
 #[derive(Default)]
 pub struct Quality {

@@ -130,8 +130,7 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
         Phase::Over { cancelled } => {
             let word = match (session.mode, cancelled) {
                 (Mode::Watch, _) => "WATCHED",
-                (Mode::Stored, false) => "STORED",
-                (Mode::Stored, true) => "STORED, INCOMPLETE",
+                (Mode::Stored, _) => "STORED",
                 (_, true) => "CANCELLED",
                 (_, false) => "DONE",
             };
