@@ -116,3 +116,10 @@ pub fn shipped_text(name: &str) -> Option<&'static str> {
 pub fn shipped_profile(name: &str) -> Option<Profile> {
     shipped_text(name).and_then(|text| serde_yaml::from_str(text).ok())
 }
+
+/// Two processors as `calibrate` measured them, on a machine with much else to do.
+#[cfg(test)]
+pub(crate) fn processors_fixture() -> Profile {
+    let text = include_str!("../../tests/fixtures/profiles/amd-epyc-2cpus.yaml");
+    profiles::read("amd-epyc-2cpus.yaml", text).expect("a profile")
+}

@@ -271,12 +271,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{shipped, shipped_text};
-
-    fn epyc() -> Profile {
-        let text = shipped_text("amd-epyc-2cpus").expect("shipped");
-        crate::model::profiles::read("amd-epyc-2cpus", text).expect("a profile")
-    }
+    use crate::model::{processors_fixture as epyc, shipped, shipped_text};
 
     fn with(source: &str, doubtful: Option<&str>) -> Profile {
         let doubtful = doubtful.map(str::to_owned);

@@ -83,7 +83,10 @@ def recipes():
 
 
 def profiles():
-    return sorted(path.stem for path in TREE.glob("experiments/profiles/*.yaml"))
+    """Each profile by name: the shipped ones, and one of two processors among the tests' fixtures, which alone predicts
+    processors."""
+    found = [*TREE.glob("experiments/profiles/*.yaml"), *TREE.glob("tests/fixtures/profiles/*.yaml")]
+    return {path.stem: path for path in sorted(found, key=lambda path: path.stem)}
 
 
 def runs():

@@ -58,12 +58,13 @@ def plans(guard):
 
 
 def predictions(guard):
-    pairs = [(recipe, profile) for recipe in recipes() for profile in profiles()]
-    # A profile that comes with a run, and a shipped one.
+    known = profiles()
+    pairs = [(recipe, name) for recipe in recipes() for name in known]
+    # A profile that comes with a run.
     pairs.append(("model/cpu-families", "reports/h200-host-families/profile.yaml"))
 
     def one(pair):
-        return guard.run("predict", pair[0], "--profile", pair[1], "--format", "csv")
+        return guard.run("predict", pair[0], "--profile", known.get(pair[1], pair[1]), "--format", "csv")
 
     for (recipe, profile), text in zip(pairs, guard.each(one, pairs)):
         guard.add(f"predictions/{recipe} {profile}", text)
@@ -87,7 +88,7 @@ def reports(guard):
         said = guard.run("report", folder)
         again = guard.run("report", run, "--format", "csv")
         accuracy = guard.run("accuracy", run, "--format", "csv")
-        everywhere = guard.run("accuracy", run, "--format", "csv", "--profile", ",".join(profiles()))
+        everywhere = guard.run("accuracy", run, "--format", "csv", "--profile", ",".join(map(str, profiles().values())))
         watched = guard.run("watch", run, "--headless", "--speed", "max")
         # How long playing takes is no finding: `[3/48 rounds, under 1 s left]`, `48 certified in 0m03s`.
         watched = re.sub(r"^(\[\d+/\d+[^,\]]*), [^\]]* left\]", r"\1]", watched, flags=re.M)
@@ -148,7 +149,7 @@ def help(guard):
         "says/figures": ["figure"],
         # There is no such recipe, so the answer lists the existing ones.
         "says/recipes": ["run", "?"],
-        "says/profiles compared": ["profiles", "h200", "amd-epyc-2cpus"],
+        "says/profiles compared": ["profiles", "h200", profiles()["amd-epyc-2cpus"]],
         "says/locality of a table": ["locality", "tests/fixtures/edges.csv", "--column", "far", "--format", "csv"],
         "says/locality of an array": ["locality", "tests/fixtures/neighbours.npy", "--format", "json"],
         "says/locality of a suite": ["locality", "tests/fixtures/spatter/lulesh.json", "--format", "csv"],

@@ -309,15 +309,13 @@ fn a_ceiling_is_the_median_copy_of_each_backend_of_a_panel() {
     assert_eq!(labels.collect::<Vec<_>>(), [["copy, cpu"], ["copy, cuda"]]);
 }
 
-/// 100 M elements that move `system_bytes` of [`record`], under 22 GB/s of copies, the caches of a shipped profile, and
+/// 100 M elements that move `system_bytes` of [`record`], under 22 GB/s of copies, the caches of a profile, and
 /// its random accesses.
 #[test]
 fn a_roofline_has_cases_by_intensity_under_roofs_of_bytes_and_of_accesses() {
     let (plan, records) = passes();
     let copies = Copies::from([("cpu".to_owned(), vec![20.0, 30.0, 22.0])]);
-    let text = crate::model::shipped_text("amd-epyc-2cpus").expect("shipped");
-    let profile = crate::model::profiles::read("amd-epyc-2cpus", text).expect("a profile");
-    let profiles = crate::model::Profiles::given(vec![profile]);
+    let profiles = crate::model::Profiles::given(vec![crate::model::processors_fixture()]);
     let data = roofline(&plan, 0, &records, &copies, &profiles);
     let of_case = |case: usize| {
         let work = records[case].work.as_ref().expect("work");

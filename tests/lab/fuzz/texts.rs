@@ -223,10 +223,10 @@ fn profile() {
             Err(error) => Err(format!("it cannot be read again: {error}")),
         }
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments/profiles");
-    let files =
-        fs::read_dir(folder).expect("the shipped profiles").map(|file| file.expect("an entry").path());
-    let corpus = files.map(|path| fs::read(path).expect("a profile")).collect();
+    let folders = ["experiments/profiles", "tests/fixtures/profiles"];
+    let folders = folders.map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("profiles"));
+    let corpus = files.map(|file| fs::read(file.expect("an entry").path()).expect("a profile")).collect();
     let tokens = &[
         "0", "-1", ".nan", ".inf", "1e308", "1e-320", "null", "[]", "{", "\"", ": ", "\n", "  ", "latency",
         "cuda",
