@@ -4,7 +4,7 @@ mod quick;
 mod subject;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
@@ -12,11 +12,12 @@ use clap::{Args, ValueHint};
 
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
+use super::profiles::compare;
 use super::{CASES_FAILED, DIFFERS, out};
-use crate::case::{Device, Value, units};
+use crate::case::{Device, Value};
 use crate::engine::clock;
 use crate::model::Profile;
-use crate::model::calibrate::{Difference, Measured, Row, Target, derive, differences, rows};
+use crate::model::calibrate::{Measured, Row, Target, derive, rows};
 use crate::model::profiles::{self, Machine, ProfileStore};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
@@ -28,12 +29,6 @@ use crate::run::writes::write_durably;
 use crate::run::{EngineRunner, Ledger, Record};
 pub use quick::calibrator;
 use subject::subject;
-
-/// Figures of two calibrations that differ by a larger share do not agree.
-const AGREE: f64 = 0.03;
-
-/// Most disagreeing figures to print.
-const SHOWN: usize = 40;
 
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
@@ -245,36 +240,6 @@ fn check(wanted: Option<&str>, profile: &Profile, device: &Device, hello: &Hello
     out::line(&format!("against {} ({})", found.profile.name, found.origin));
     found.notices.iter().for_each(|notice| out::line(&format!("  {notice}")));
     compare(&found.profile, profile)
-}
-
-/// Prints the figures on which two profiles disagree. Returns whether they all agree.
-pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
-    let all = differences(before, after)?;
-    let mut apart: Vec<&Difference> = all.iter().filter(|d| d.share().abs() > AGREE).collect();
-    apart.sort_by(|a, b| b.share().abs().total_cmp(&a.share().abs()));
-    if !apart.is_empty() {
-        let figure = |value: Option<f64>| value.map(|value| format!("{value:.4e}"));
-        let change = |d: &&&Difference| d.share().is_finite().then(|| units::fmt_change(d.share()));
-        let columns = [
-            Column::new("figure", NO_UNIT, |d: &&&Difference| d.figure.clone()),
-            Column::new("before", OWN_UNIT, |d: &&&Difference| figure(d.before)).or("missing"),
-            Column::new("now", OWN_UNIT, |d: &&&Difference| figure(d.after)).or("missing"),
-            Column::new("unit", NO_UNIT, |d: &&&Difference| d.unit()),
-            Column::new("change", OWN_UNIT, change),
-        ];
-        Table::new(columns, apart.iter().take(SHOWN)).lines().iter().for_each(|line| out::line(line));
-    }
-    let agree = all.len() - apart.len();
-    out::line(&format!("{agree} of {} figures agree within {} %", all.len(), AGREE * 100.0));
-    Ok(apart.is_empty())
-}
-
-/// The profile with this name or in this file, for commands that take a profile as an operand.
-pub fn profile(name: &str) -> anyhow::Result<Profile> {
-    match Path::new(name).is_file() {
-        true => profiles::load(Path::new(name)),
-        false => Ok(ProfileStore::open().wanted(name)?.profile),
-    }
 }
 
 #[cfg(test)]

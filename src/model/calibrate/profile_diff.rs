@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_yaml::Value;
 
+use crate::case::units;
 use crate::model::{Curve, Profile};
 
 /// A figure in two profiles.
@@ -29,6 +30,33 @@ impl Difference {
             (_, "capacity" | "stated" | "line" | "sector" | "fetch" | "page" | "tlb_reach" | "memory") => "B",
             (_, "element" | "footprint" | "cache" | "block" | "transfer") => "B",
             _ => "",
+        }
+    }
+
+    /// The path of the figure for people, its place with a unit: `rates.cuda.read at 1 MiB`.
+    pub fn name(&self) -> String {
+        let place = |(path, place): (&str, &str)| Some((path.to_owned(), place.parse::<f64>().ok()? as u64));
+        match self.figure.split_once(" at ").and_then(place) {
+            Some((path, streams)) if path.contains(".interleaved[") => format!("{path} at {streams}"),
+            Some((path, bytes)) => format!("{path} at {}", units::fmt_size(bytes)),
+            None => self.figure.clone(),
+        }
+    }
+
+    /// The first words of the path: `rates.cuda`, or `caches`.
+    pub fn group(&self) -> &str {
+        let path = self.figure.split([' ', '[']).next().unwrap_or_default();
+        path.match_indices('.').nth(1).map_or(path, |(at, _)| &path[..at])
+    }
+
+    /// A value of the figure with its unit.
+    pub fn words(&self, value: f64) -> String {
+        match self.unit() {
+            "B" => units::fmt_bytes(value as u64),
+            "s" => units::fmt_seconds(value),
+            "B/s" => units::fmt_rate(value / 1e9),
+            "" => units::grouped(value as u64),
+            unit => format!("{} {unit}", units::fmt_count(value as u64)),
         }
     }
 
@@ -195,6 +223,15 @@ mod tests {
         ] {
             assert_eq!(unit(begins), wanted, "{begins}");
         }
+        let one = |begins: &str| all.iter().find(|d| d.figure.starts_with(begins)).expect("a figure");
+        let told = |begins: &str, value| (one(begins).name(), one(begins).words(value));
+        let fetch = one("rates.cuda.fetch");
+        assert_eq!((fetch.group(), fetch.words(64.0)), ("rates.cuda", "64 B".to_owned()));
+        assert_eq!(one("caches[L2].capacity").group(), "caches");
+        let read = ("rates.cuda.read at 1 GiB".to_owned(), "4501 GB/s".to_owned());
+        assert_eq!(told("rates.cuda.read at 1073741824", 4.501e12), read);
+        let random = told("rates.cuda.random[read 8].rate at 1073741824", 4.2e10);
+        assert_eq!(random, ("rates.cuda.random[read 8].rate at 1 GiB".into(), "42.0 G accesses/s".into()));
         let rates = all.iter().filter(|d| d.figure.contains("].rate at "));
         let units: HashSet<&str> = rates.map(Difference::unit).collect();
         assert_eq!(units, HashSet::from(["accesses/s"]));
