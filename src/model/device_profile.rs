@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::choose::{choose, expected};
+use super::profile::described;
 use super::{Model, Prediction, Profile};
 use crate::case::{Case, Params, Work};
 use crate::primitives;
@@ -119,6 +120,13 @@ pub struct Forecast {
     pub chosen: Option<Params>,
     /// The prediction, or the reason why there is none, to follow `n/a: `.
     pub outcome: Result<Prediction, String>,
+}
+
+impl Forecast {
+    /// The profile, with what makes it doubtful: `amd-epyc-2 (quick, 38 % doubtful)`.
+    pub fn source(&self) -> Option<String> {
+        Some(described(self.profile.as_ref()?, self.doubt.as_deref()))
+    }
 }
 
 /// A prediction, with the parameters chosen for it.

@@ -228,16 +228,21 @@ impl Profile {
         counts().filter(|share| (0.0..=1.0).contains(share)).unwrap_or(1.0)
     }
 
-    /// What makes its figures doubtful, such as `quick, 38 % of its calibration doubtful`; `None`: nothing.
+    /// What makes its figures doubtful, in a legend's few words: `quick, 38 % doubtful`; `None`: nothing.
     pub fn doubt(&self) -> Option<String> {
         let share = self.doubtful_share();
         let quick = self.is_quick().then(|| "quick".to_owned());
-        let noisy = (share > 0.0).then(|| format!("{:.0} % of its calibration doubtful", share * 100.0));
+        let noisy = (share > 0.0).then(|| format!("{:.0} % doubtful", share * 100.0));
         let words: Vec<String> = quick.into_iter().chain(noisy).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// How much its figures are worth, the best first: whether the calibration was quick, and how noisy it was, in
+    /// The name, with what makes the figures doubtful.
+    pub fn described(&self) -> String {
+        described(&self.name, self.doubt().as_deref())
+    }
+
+    /// How much its figures are worth on file, the best first, so that none takes a better one's place: whether the calibration was quick, and how noisy it was, in
     /// steps that differ in kind: hardly, up to a quarter of its cases, up to half, more.
     pub fn worth(&self) -> (bool, usize) {
         let share = self.doubtful_share();
@@ -268,6 +273,11 @@ impl Profile {
     }
 }
 
+/// `amd-epyc-2 (quick, 38 % doubtful)`.
+pub(super) fn described(name: &str, doubt: Option<&str>) -> String {
+    doubt.map_or_else(|| name.to_owned(), |doubt| format!("{name} ({doubt})"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,10 +291,10 @@ mod tests {
 
     #[test]
     fn a_profile_says_how_far_to_trust_it() {
-        assert_eq!(epyc().doubt().as_deref(), Some("87 % of its calibration doubtful"));
+        assert_eq!(epyc().doubt().as_deref(), Some("87 % doubtful"));
         assert_eq!(with("scatterlab calibrate", None).doubt(), None);
         let quick = with("scatterlab calibrate --quick", Some("75 of 200 cases: spread 75"));
-        assert_eq!(quick.doubt().as_deref(), Some("quick, 38 % of its calibration doubtful"));
+        assert_eq!(quick.doubt().as_deref(), Some("quick, 38 % doubtful"));
         assert_eq!(with("scatterlab calibrate", Some("spread 9, steal 1")).doubtful_share(), 1.0);
         let worth = |source, doubtful| with(source, doubtful).worth();
         let (full, quick) = ("scatterlab calibrate", "scatterlab calibrate --quick");

@@ -162,7 +162,7 @@ const ALL: &str = "all experiments";
 /// Explains an accuracy below zero.
 pub const BELOW: &str = "below 0 %: predicted to take more than twice the measured time";
 
-/// The profiles that are themselves in doubt: `profile amd-epyc-2: quick, 38 % of its calibration doubtful`.
+/// The profiles that are themselves in doubt: `profile amd-epyc-2: quick, 38 % doubtful`.
 pub fn doubts(profiles: &Profiles) -> Vec<String> {
     let line = |profile: &Profile| Some(format!("profile {}: {}", profile.name, profile.doubt()?));
     let mut lines: Vec<String> = profiles.all().filter_map(line).collect();

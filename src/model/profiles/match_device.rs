@@ -55,7 +55,7 @@ impl fmt::Display for Notice {
             Notice::Stale(why) => write!(f, "stale: {why}"),
             Notice::Foreign(why) => write!(f, "foreign: {why}"),
             Notice::Other(why) => write!(f, "of another device: {why}"),
-            Notice::Doubtful(why) => write!(f, "doubtful: {why}"),
+            Notice::Doubtful(why) => write!(f, "its calibration is {why}"),
             Notice::Lacking(what) => {
                 write!(f, "lacks {what}: cases that need it are predicted less well or not at all")
             }

@@ -181,14 +181,14 @@ fn a_quick_or_noisy_calibration_outranks_no_better_one() {
     assert!(said.contains(&"chosen over quick, which is of a quick calibration".to_owned()), "{said:?}");
     let noisy = variant("noisy", "GPU-1", "", Some("75 of 200 cases: spread 75"));
     let said = taken(&profiles(vec![noisy.clone(), foreign()]));
-    let why = "chosen over noisy, which is noisier (38 % of its calibration doubtful)".to_owned();
+    let why = "chosen over noisy, which is noisier (38 % doubtful)".to_owned();
     assert!(said[0] == "shipped" && said.contains(&why), "{said:?}");
     let said = taken(&profiles(vec![noisy, quick.clone()]));
-    assert!(said[0] == "noisy" && said.contains(&"doubtful: 38 % of its calibration doubtful".to_owned()));
+    assert!(said[0] == "noisy" && said.contains(&"its calibration is 38 % doubtful".to_owned()));
     let calm = variant("calm", "GPU-1", "", Some("1 of 200 cases: spread 1"));
     assert_eq!(taken(&profiles(vec![foreign(), calm]))[0], "calm", "hardly any noise: the nearest counts");
     let alone = taken(&profiles(vec![quick.clone()]));
-    assert!(alone[0] == "quick" && alone.contains(&"doubtful: quick".to_owned()), "{alone:?}");
+    assert!(alone[0] == "quick" && alone.contains(&"its calibration is quick".to_owned()), "{alone:?}");
 
     let folder = tempfile::tempdir().expect("a folder");
     let kept = |profile: &Profile| {

@@ -43,6 +43,8 @@ pub struct ModelKey {
     pub style: usize,
     /// Names of the profiles used for its predictions, each with what makes it doubtful; empty if there are no predictions.
     pub profiles: Vec<String>,
+    /// Whether any of the profiles is doubtful.
+    pub doubtful: bool,
     /// Accuracies for the measured cases on the chart.
     pub accuracies: Vec<f64>,
     /// Reasons for missing predictions, with numbers of cases.
@@ -52,15 +54,11 @@ pub struct ModelKey {
 impl ModelKey {
     /// Adds the model's forecast for a case.
     pub(super) fn take(&mut self, forecast: &Forecast, record: &Record) {
-        let named = || match (forecast.profile.clone()?, &forecast.doubt) {
-            (name, None) => Some(name),
-            (name, Some(doubt)) => Some(format!("{name} ({doubt})")),
-        };
-        let profile = || named().filter(|profile| !self.profiles.contains(profile));
         match &forecast.outcome {
             Ok(_) => {
-                let profile = profile();
+                let profile = forecast.source().filter(|profile| !self.profiles.contains(profile));
                 self.profiles.extend(profile);
+                self.doubtful |= forecast.doubt.is_some();
                 self.accuracies.extend(record.accuracy(self.name));
             }
             Err(why) => match self.lacks.iter_mut().find(|(known, _)| known == why) {

@@ -230,7 +230,7 @@ fn facts(record: &Record, forecast: &Forecast) -> Vec<Fact> {
     let mut facts = vec![(forecast.model, units::fmt_seconds(prediction.seconds))];
     facts.extend(record.accuracy(forecast.model).map(|share| ("accuracy", percent(share))));
     facts.push(("limit", prediction.limit.to_owned()));
-    facts.extend(forecast.profile.clone().map(|profile| ("profile", profile)));
+    facts.extend(forecast.source().map(|profile| ("profile", profile)));
     let terms = prediction.terms.iter().filter(|(_, seconds)| *seconds > 0.0);
     facts.extend(terms.map(|(name, seconds)| (*name, units::fmt_seconds(*seconds))));
     facts

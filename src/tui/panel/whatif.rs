@@ -38,7 +38,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 /// `What if · h200, changed · faint: before · Multi-pass scatter`.
 fn title(view: &WhatIf, theme: Theme) -> String {
     let changed = if view.is_changed() { ", changed" } else { "" };
-    let mut parts = vec!["What if".to_owned(), format!("{}{changed}", view.profile().name)];
+    let mut parts = vec!["What if".to_owned(), format!("{}{changed}", view.profile().described())];
     let chart = view.chart();
     let before = |panel: &Panel| panel.models.iter().any(|line| line.before);
     if chart.panels.iter().any(before) {

@@ -58,7 +58,12 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     let guides = guides(panels()).into_iter();
     entries.extend(guides.map(|g| sign(plot, g.style, plot.theme.guide(), &g.words())));
     let models = plot.data.models.iter().enumerate();
-    entries.extend(models.map(|(rank, key)| sign(plot, key.style, plot.theme.model(rank), &key.words())));
+    entries.extend(models.map(|(rank, key)| {
+        // The mark stays where the words are cut.
+        let doubt = if key.doubtful { plot.theme.doubtful() } else { "" };
+        let symbol = format!("{}{doubt}", plot.theme.model(rank));
+        sign(plot, key.style, &symbol, &key.words())
+    }));
     entries.extend(plot.data.published.iter().map(|source| Entry {
         text: format!("{} {source}", plot.theme.published()),
         style: plot.theme.dim(),
