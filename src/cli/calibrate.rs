@@ -12,7 +12,7 @@ use clap::{Args, ValueHint};
 
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
-use super::profiles::compare;
+use super::profiles::{compare, tell};
 use super::{CASES_FAILED, DIFFERS, out};
 use crate::case::{Device, Value};
 use crate::engine::clock;
@@ -71,7 +71,7 @@ pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Re
     if let Some((option, _)) = for_one.iter().find(|(_, said)| *said && targets.len() > 1) {
         bail!("{option} is for one device, and there are {}: say --backend, or --device", targets.len());
     }
-    let interrupt = Interrupt::listen()?;
+    let (interrupt, host) = (Interrupt::listen()?, &hello.environment.host);
     let mut code = ExitCode::SUCCESS;
     for (target, device) in targets {
         if interrupt.requested() {
@@ -84,7 +84,7 @@ pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Re
         out::line("");
         show(&profile, device);
         match &arguments.check {
-            None => keep(arguments, &profile)?,
+            None => keep(arguments, profile, target, Machine { device, host, now: &clock::now() })?,
             Some(wanted) => {
                 if !check(wanted.as_deref(), &profile, device, &hello)? {
                     code = ExitCode::from(DIFFERS);
@@ -212,14 +212,30 @@ fn show(profile: &Profile, device: &Device) {
     }
 }
 
-/// Writes the profile to the requested file, or into the user's folder.
-fn keep(arguments: &CalibrateArguments, profile: &Profile) -> anyhow::Result<()> {
+/// Writes the profile to the requested file, or into the user's folder, and says which profile predicts now.
+fn keep(
+    arguments: &CalibrateArguments,
+    mut profile: Profile,
+    target: Target,
+    machine: Machine<'_>,
+) -> anyhow::Result<()> {
     let path = match &arguments.out {
         Some(path) => path.clone(),
-        None => profiles::free_name(&user_folder()?, profile),
+        None => {
+            let folder = user_folder()?;
+            profile.name = profiles::free_name(&folder, &profile);
+            profiles::in_folder(&folder, &profile.name)
+        }
     };
-    profiles::save(profile, &path, write_durably)?;
+    profiles::save(&profile, &path, write_durably)?;
     out::line(&format!("profile {}: {}", profile.name, path.display()));
+    if arguments.out.is_some() {
+        out::line(&format!("only --profile {} predicts from it", path.display()));
+        return Ok(());
+    }
+    let found = ProfileStore::open().of_device(machine).context("the profile just written is not found")?;
+    let still = if found.profile.name == profile.name { "now" } else { "still" };
+    tell(&format!("{}: {still} predicted from", target.backends().join(", ")), &found);
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::case::units;
 use crate::engine::clock;
 use crate::model::Profile;
 use crate::model::calibrate::{Difference, differences};
-use crate::model::profiles::{self, Kept, Machine, ProfileStore};
+use crate::model::profiles::{self, Found, Kept, Machine, ProfileStore, RULE};
 use crate::report::table::{Column, NO_UNIT, OWN_UNIT, Table};
 use crate::run::client::{Client, EngineCommand, Hello};
 
@@ -64,12 +64,16 @@ fn list(hello: &Hello) {
         let head = format!("{:<8}{}:", device.backend, device.name);
         match profiles.of_device(machine) {
             None => out::line(&format!("{head} no profile; scatterlab calibrate makes one")),
-            Some(found) => {
-                out::line(&format!("{head} {}", found.profile.name));
-                found.notices.iter().for_each(|notice| out::line(&format!("        {notice}")));
-            }
+            Some(found) => tell(&head, &found),
         }
     }
+    out::line(&format!("of several: {RULE}; --profile NAME overrides"));
+}
+
+/// Says what predicts a device, and what is to be said about it.
+pub fn tell(head: &str, found: &Found) {
+    out::line(&format!("{head} {}", found.profile.name));
+    found.notices.iter().for_each(|notice| out::line(&format!("        {notice}")));
 }
 
 /// The profile with this name or in this file.

@@ -16,7 +16,7 @@ pub fn found(profiles: &ProfileStore, devices: &[Device], environment: &Environm
         }
         let machine = Machine { device, host: &environment.host, now: &now };
         let Some(found) = profiles.of_device(machine) else { continue };
-        let notices: Vec<String> = found.notices.iter().map(ToString::to_string).collect();
+        let notices = found.warnings();
         add(&mut all, (&device.backend, number as u64), found.profile, notices);
     }
     all

@@ -108,8 +108,10 @@ impl Bench {
         let (target, device, _folder) = self.measured.take().context("nothing was measured")?;
         let all: Vec<Measured> = records.iter().filter_map(measured).collect();
         let subject = subject(None, true, &self.hello, (target, &device), doubts(records));
-        let profile = derive(&subject, &all).map_err(|reason| anyhow!(reason))?;
-        let path = profiles::free_name(&user_folder()?, &profile);
+        let mut profile = derive(&subject, &all).map_err(|reason| anyhow!(reason))?;
+        let folder = user_folder()?;
+        profile.name = profiles::free_name(&folder, &profile);
+        let path = profiles::in_folder(&folder, &profile.name);
         profiles::save(&profile, &path, write_durably)?;
         let (backends, device) = match target {
             Target::Processors => (vec!["cpu".to_owned(), "scalar".to_owned()], 0),

@@ -92,6 +92,14 @@ impl Target {
             Target::Gpu(_) => "cuda",
         }
     }
+
+    /// Every backend that the profile covers.
+    pub fn backends(self) -> &'static [&'static str] {
+        match self {
+            Target::Processors => &["scalar", "cpu"],
+            Target::Gpu(_) => &["cuda"],
+        }
+    }
 }
 
 /// Patterns of 1, 2, 4 … streams of words, visited in turn, which together fill `footprint` bytes.

@@ -90,15 +90,21 @@ pub fn save(
     durably(path, write(profile)?.as_bytes()).with_context(cannot)
 }
 
-/// A file for a profile in a folder: `NAME.yaml`, or with a number after the name if that file belongs to
-/// another machine, or holds a profile of this one that is worth more.
-pub fn free_name(folder: &Path, profile: &Profile) -> PathBuf {
+/// A name for a profile in a folder, where its file is `NAME.yaml`: its own, or with a number after it if that file
+/// belongs to another machine, or holds a profile of this one that is worth more.
+pub fn free_name(folder: &Path, profile: &Profile) -> String {
     let numbered = (2..1000).map(|n| format!("{}-{n}", profile.name));
-    let names = std::iter::once(profile.name.clone()).chain(numbered);
-    let paths = names.map(|name| folder.join(format!("{name}.yaml")));
-    let mut ours =
-        paths.filter(|path| !path.exists() || load(path).is_ok_and(|there| replaces(profile, &there)));
-    ours.next().unwrap_or_else(|| folder.join(format!("{}.yaml", profile.name)))
+    let free = |name: &String| {
+        let path = in_folder(folder, name);
+        !path.exists() || load(&path).is_ok_and(|there| replaces(profile, &there))
+    };
+    let mut names = std::iter::once(profile.name.clone()).chain(numbered).filter(free);
+    names.next().unwrap_or_else(|| profile.name.clone())
+}
+
+/// The file of the profile of this name.
+pub fn in_folder(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.yaml"))
 }
 
 /// Whether a profile may take the place of one on file: it is of the same device of the same machine, and a quick or

@@ -46,7 +46,7 @@ pub enum Notice {
     /// Made by a version that measured less.
     Lacking(String),
     /// Not a doubt: which other one was passed over, and why.
-    Chosen(String),
+    Preferred(String),
 }
 
 impl fmt::Display for Notice {
@@ -59,34 +59,61 @@ impl fmt::Display for Notice {
             Notice::Lacking(what) => {
                 write!(f, "lacks {what}: cases that need it are predicted less well or not at all")
             }
-            Notice::Chosen(why) => write!(f, "chosen {why}"),
+            Notice::Preferred(why) => write!(f, "preferred to {why}"),
         }
     }
 }
 
+/// The rule by which one of several profiles of a device predicts, for people.
+pub const RULE: &str = "this machine's first, then full calibrations, then this driver's, then the newest";
+
+/// Place of a profile among those of a device, by [`RULE`]: the least predicts.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Made on another machine or, for a GPU, on another GPU.
+    elsewhere: bool,
+    quick: bool,
+    driver: bool,
+    at: Reverse<Option<String>>,
+}
+
+impl Rank {
+    fn of(kept: &Kept, machine: Machine<'_>) -> Rank {
+        Rank {
+            elsewhere: kept.elsewhere(machine).is_some(),
+            quick: kept.profile.is_quick(),
+            driver: kept.profile.device.driver != identity(machine.device).driver,
+            at: Reverse(kept.profile.made.as_ref().map(|made| made.at.clone())),
+        }
+    }
+
+    /// What a profile of the rank `other` lacks beside one of this rank.
+    fn above(&self, other: &Rank) -> &'static str {
+        let reasons = [
+            (self.elsewhere != other.elsewhere, "which was made on another machine"),
+            (self.quick != other.quick, "which is of a quick calibration"),
+            (self.driver != other.driver, "which was made with another driver"),
+        ];
+        reasons.iter().find(|(differs, _)| *differs).map_or("which is older", |(_, why)| why)
+    }
+}
+
 impl ProfileStore {
-    /// The profile of a device: one made for a device of this name, memory size and number of processors that
-    /// has rates of its backend. Preferred are full calibrations over quick ones, then quiet ones over noisy ones
-    /// ([`Profile::worth`]), then profiles made on this very machine, then those made with this driver, then the
-    /// newest. A notice says which other one was passed over. `None` if there is none.
+    /// The profile of a device: the first by [`RULE`] of those made for a device of this name, memory size and
+    /// number of processors that have rates of its backend. How noisy a calibration was does not decide: what it makes
+    /// doubtful is said wherever it predicts. A notice names the next one, and why it was passed over. `None` if there
+    /// is none.
     pub fn of_device(&self, machine: Machine<'_>) -> Option<Found> {
         let ours = identity(machine.device);
         // A profile that a person wrote by hand is used only if named.
         let fits = |kept: &&Kept| {
             kept.profile.made.is_some() && suits(&kept.profile, &ours, &machine.device.backend)
         };
-        let rank = |kept: &&Kept| {
-            let profile = &kept.profile;
-            let at = profile.made.as_ref().map(|made| made.at.clone());
-            let near = (elsewhere(profile, machine).is_some(), profile.device.driver != ours.driver);
-            (profile.worth(), near, Reverse(at))
-        };
         let mut fitting: Vec<&Kept> = self.kept.iter().filter(fits).collect();
-        fitting.sort_by_key(rank);
-        let first = fitting.first()?;
+        fitting.sort_by_cached_key(|kept| Rank::of(kept, machine));
+        let (first, next) = (fitting.first()?, fitting.get(1));
         let mut found = first.for_device(machine);
-        let over = fitting.get(1).map(|second| passed_over(&first.profile, &second.profile, machine));
-        found.notices.extend(over.map(Notice::Chosen));
+        found.notices.extend(next.map(|next| first.preferred_to(next, machine)));
         Some(found)
     }
 
@@ -102,8 +129,37 @@ impl ProfileStore {
 impl Kept {
     /// This profile, with the reasons to doubt that it fits the device.
     pub fn for_device(&self, machine: Machine<'_>) -> Found {
-        let notices = notices(&self.profile, machine);
+        let notices = notices(self, machine);
         Found { profile: self.profile.clone(), origin: self.origin.clone(), notices }
+    }
+
+    fn preferred_to(&self, next: &Kept, machine: Machine<'_>) -> Notice {
+        let why = Rank::of(self, machine).above(&Rank::of(next, machine));
+        Notice::Preferred(format!("{}, {why}", next.profile.name))
+    }
+
+    /// Why it is not this very machine's. Many machines have the same name, so what ships is another's unless the
+    /// UUID of a GPU says that it is not.
+    fn elsewhere(&self, machine: Machine<'_>) -> Option<String> {
+        let made = self.profile.made.as_ref()?;
+        let same = match (&made.uuid, uuid(machine.device)) {
+            (Some(theirs), Some(ours)) => *theirs == ours,
+            _ => self.origin != Origin::Shipped && made.host == machine.host,
+        };
+        (!same).then(|| format!("made on {}, on another {}", made.host, self.profile.device.name))
+    }
+}
+
+impl Found {
+    /// Whether it was made on this very machine.
+    pub fn is_own(&self) -> bool {
+        !self.notices.iter().any(|notice| matches!(notice, Notice::Foreign(_) | Notice::Other(_)))
+    }
+
+    /// The notices that are warnings: all but which other one was passed over.
+    pub fn warnings(&self) -> Vec<String> {
+        let doubts = self.notices.iter().filter(|notice| !matches!(notice, Notice::Preferred(_)));
+        doubts.map(ToString::to_string).collect()
     }
 }
 
@@ -143,8 +199,8 @@ fn suits(profile: &Profile, ours: &model::Device, backend: &str) -> bool {
     theirs.name == ours.name && memory && processors && profile.rates.contains_key(backend)
 }
 
-fn notices(profile: &Profile, machine: Machine<'_>) -> Vec<Notice> {
-    let ours = identity(machine.device);
+fn notices(kept: &Kept, machine: Machine<'_>) -> Vec<Notice> {
+    let (profile, ours) = (&kept.profile, identity(machine.device));
     if !suits(profile, &ours, &machine.device.backend) {
         return vec![Notice::Other(format!("{} is of {}", profile.name, profile.device.name))];
     }
@@ -157,40 +213,8 @@ fn notices(profile: &Profile, machine: Machine<'_>) -> Vec<Notice> {
     let doubtful = profile.doubt().map(Notice::Doubtful);
     let lacks = profile.lacks();
     let lacking = (!lacks.is_empty()).then(|| Notice::Lacking(lacks.join(", ")));
-    let foreign = elsewhere(profile, machine).map(Notice::Foreign);
+    let foreign = kept.elsewhere(machine).map(Notice::Foreign);
     foreign.into_iter().chain(stale).chain(doubtful).chain(lacking).collect()
-}
-
-/// Why one fitting profile is preferred to the next: `over amd-epyc-2, which is quick`.
-fn passed_over(first: &Profile, second: &Profile, machine: Machine<'_>) -> String {
-    let ((quick, noise), (their_quick, their_noise)) = (first.worth(), second.worth());
-    let far = |profile: &Profile| elsewhere(profile, machine).is_some();
-    let why = if !quick && their_quick {
-        "which is of a quick calibration".to_owned()
-    } else if noise < their_noise {
-        format!("which is noisier ({})", second.doubt().unwrap_or_default())
-    } else if !far(first) && far(second) {
-        "which is of another machine".to_owned()
-    } else if first.device.driver != second.device.driver {
-        "which is of another driver".to_owned()
-    } else {
-        "which is older".to_owned()
-    };
-    let at = |profile: &Profile| profile.made.as_ref().map(|made| made.at.clone()).unwrap_or_default();
-    let name = |profile: &Profile| match first.name == second.name {
-        true => format!("{} of {}", profile.name, at(profile)),
-        false => profile.name.clone(),
-    };
-    format!("over {}, {why}", name(second))
-}
-
-fn elsewhere(profile: &Profile, machine: Machine<'_>) -> Option<String> {
-    let made = profile.made.as_ref()?;
-    let same = match (&made.uuid, uuid(machine.device)) {
-        (Some(theirs), Some(ours)) => *theirs == ours,
-        _ => made.host == machine.host,
-    };
-    (!same).then(|| format!("made on {}, on another {}", made.host, profile.device.name))
 }
 
 fn driver(theirs: &model::Device, ours: &model::Device) -> Option<String> {

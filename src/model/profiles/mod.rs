@@ -16,8 +16,8 @@ use anyhow::bail;
 use crate::files;
 use crate::model::{Profile, shipped, shipped_text};
 
-pub use file::{free_name, read, save, write};
-pub use match_device::{Found, Machine, Notice, identity};
+pub use file::{free_name, in_folder, read, save, write};
+pub use match_device::{Found, Machine, Notice, RULE, identity};
 pub(crate) use match_device::{size, uuid};
 
 /// Source of a profile.

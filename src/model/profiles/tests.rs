@@ -112,7 +112,7 @@ fn mistakes_are_told_with_their_place_and_what_is_accepted() {
 }
 
 fn profiles(profiles: Vec<Profile>) -> ProfileStore {
-    let kept = profiles.into_iter().map(|profile| Kept { profile, origin: Origin::Shipped });
+    let kept = profiles.into_iter().map(|profile| Kept { profile, origin: Origin::File("p.yaml".into()) });
     ProfileStore { kept: kept.collect(), broken: Vec::new() }
 }
 
@@ -155,7 +155,7 @@ fn of_several_the_nearest_and_newest_is_taken() {
         variant("old", "GPU-1", "2026-11-01 00:00:00"),
         variant("new", "GPU-1", "2026-11-02 00:00:00"),
     ];
-    let over_old = "chosen over old, which is older".to_owned();
+    let over_old = "preferred to old, which is older".to_owned();
     assert_eq!(taken(&profiles(all.clone())), ["new".to_owned(), over_old]);
     assert_eq!(found(&profiles(all[..1].to_vec()), &gpu("GPU-1", DRIVER), "a").map(|f| f.len()), Some(2));
 }
@@ -165,40 +165,62 @@ fn taken(profiles: &ProfileStore) -> Vec<String> {
     found(profiles, &gpu("GPU-1", DRIVER), "a").expect("a profile")
 }
 
-/// The calibration of this machine was quick, or disturbed; a full one of another machine of this kind is quiet.
-#[test]
-fn a_quick_or_noisy_calibration_outranks_no_better_one() {
-    let variant = |name: &str, uuid: &str, quick: &str, doubtful: Option<&str>| {
-        let doubtful = doubtful.map(str::to_owned);
-        let made = h200().made.map(|made| Made { uuid: Some(uuid.into()), doubtful, ..made });
-        let source = format!("scatterlab calibrate{quick}");
-        Profile { name: name.into(), source, made, ..h200() }
-    };
-    let foreign = || variant("shipped", "GPU-2", "", None);
-    let quick = variant("quick", "GPU-1", " --quick", None);
-    let said = taken(&profiles(vec![quick.clone(), foreign()]));
-    assert_eq!(said[0], "shipped");
-    assert!(said.contains(&"chosen over quick, which is of a quick calibration".to_owned()), "{said:?}");
-    let noisy = variant("noisy", "GPU-1", "", Some("75 of 200 cases: spread 75"));
-    let said = taken(&profiles(vec![noisy.clone(), foreign()]));
-    let why = "chosen over noisy, which is noisier (38 % doubtful)".to_owned();
-    assert!(said[0] == "shipped" && said.contains(&why), "{said:?}");
-    let said = taken(&profiles(vec![noisy, quick.clone()]));
-    assert!(said[0] == "noisy" && said.contains(&"its calibration is 38 % doubtful".to_owned()));
-    let calm = variant("calm", "GPU-1", "", Some("1 of 200 cases: spread 1"));
-    assert_eq!(taken(&profiles(vec![foreign(), calm]))[0], "calm", "hardly any noise: the nearest counts");
-    let alone = taken(&profiles(vec![quick.clone()]));
-    assert!(alone[0] == "quick" && alone.contains(&"its calibration is quick".to_owned()), "{alone:?}");
+/// [`h200`] of another calibration.
+fn variant(name: &str, uuid: &str, quick: &str, doubtful: Option<&str>) -> Profile {
+    let doubtful = doubtful.map(str::to_owned);
+    let made = h200().made.map(|made| Made { uuid: Some(uuid.into()), doubtful, ..made });
+    Profile { name: name.into(), source: format!("scatterlab calibrate{quick}"), made, ..h200() }
+}
 
+#[test]
+fn the_profile_of_this_very_machine_comes_first_and_says_what_makes_it_doubtful() {
+    let foreign = || variant("shipped", "GPU-2", "", None);
+    let noisy = variant("noisy", "GPU-1", " --quick", Some("75 of 200 cases: spread 75"));
+    let doubt = "its calibration is quick, 38 % doubtful".to_owned();
+    let over = "preferred to shipped, which was made on another machine".to_owned();
+    assert_eq!(taken(&profiles(vec![foreign(), noisy.clone()])), ["noisy".to_owned(), doubt, over]);
+    let full = variant("full", "GPU-1", "", Some("200 of 200 cases: spread 200"));
+    let said = taken(&profiles(vec![noisy.clone(), full, foreign()]));
+    let over = "preferred to noisy, which is of a quick calibration".to_owned();
+    assert_eq!(said, ["full".to_owned(), "its calibration is 100 % doubtful".to_owned(), over]);
+    let another = variant("another", "GPU-2", " --quick", None);
+    let said = taken(&profiles(vec![another, foreign()]));
+    assert_eq!(said[0], "shipped", "the rest of the rule holds of other machines' too");
+}
+
+/// Virtual machines have names such as `vm`, which say nothing.
+#[test]
+fn what_ships_is_of_another_machine_whatever_the_name_of_the_host() {
+    let processors = crate::model::processors_fixture();
+    let facts = vec![("threads".to_owned(), "2".to_owned())];
+    let device = Device { backend: "cpu".into(), name: "AMD EPYC".into(), facts, ..gpu("", "") };
+    let host = &processors.made.as_ref().expect("made").host.clone();
+    let own = Profile { name: "own".into(), source: "calibrate --quick".into(), ..processors.clone() };
+    let found = |kept: Vec<(Profile, Origin)>| {
+        let kept = kept.into_iter().map(|(profile, origin)| Kept { profile, origin }).collect();
+        let store = ProfileStore { kept, broken: Vec::new() };
+        let found = store.of_device(Machine { device: &device, host, now: "2026-12-24 00:00:00" });
+        found.map(|found| (found.profile.name.clone(), found.is_own()))
+    };
+    let (shipped, file) = ((processors, Origin::Shipped), Origin::File("own.yaml".into()));
+    assert_eq!(found(vec![shipped.clone()]), Some(("amd-epyc-2cpus".to_owned(), false)));
+    assert_eq!(found(vec![shipped, (own, file)]), Some(("own".to_owned(), true)));
+}
+
+#[test]
+fn a_calibration_takes_no_better_one_s_place_on_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let kept = |profile: &Profile| {
-        let path = free_name(folder.path(), profile);
+        let name = free_name(folder.path(), profile);
+        let path = in_folder(folder.path(), &name);
         save(profile, &path, |path, content| fs::write(path, content)).expect("written");
-        path.file_name().expect("a name").to_string_lossy().into_owned()
+        name
     };
-    let named = |profile: Profile| Profile { name: "h200".into(), ..profile };
     let full = variant("h200", "GPU-1", "", None);
-    assert_eq!([kept(&full), kept(&named(quick)), kept(&full)], ["h200.yaml", "h200-2.yaml", "h200.yaml"]);
+    let noisy = variant("h200", "GPU-1", "", Some("75 of 200 cases: spread 75"));
+    let quick = variant("h200", "GPU-1", " --quick", None);
+    let all = [&full, &quick, &full, &noisy, &full].map(kept);
+    assert_eq!(all, ["h200", "h200-2", "h200", "h200-2", "h200"]);
 }
 
 #[test]
@@ -223,12 +245,12 @@ fn age_and_another_version_make_it_stale() {
 #[test]
 fn files_are_found_by_name_and_by_path_and_broken_ones_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = free_name(folder.path(), &h200());
+    let path = in_folder(folder.path(), &free_name(folder.path(), &h200()));
     save(&h200(), &path, |path, content| fs::write(path, content)).expect("written");
-    assert_eq!(free_name(folder.path(), &h200()), path, "the same machine's is replaced");
+    assert_eq!(free_name(folder.path(), &h200()), "h200", "the same machine's is replaced");
     let made = h200().made.map(|made| Made { uuid: None, host: "b".into(), ..made });
     let other = Profile { made, ..h200() };
-    assert_eq!(free_name(folder.path(), &other), folder.path().join("h200-2.yaml"));
+    assert_eq!(free_name(folder.path(), &other), "h200-2");
     std::fs::write(folder.path().join("bad.yaml"), "schema: 1\n").expect("written");
     assert_eq!(ProfileStore::of(None).broken, Vec::<String>::new(), "all that ship can be read");
     let profiles = ProfileStore::of(Some(folder.path()));
