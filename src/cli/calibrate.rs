@@ -1,6 +1,6 @@
 //! `scatterlab calibrate`: measures a device and keeps its profile.
 
-mod quick;
+mod lab;
 mod subject;
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use crate::run::client::{Client, EngineCommand, Hello};
 use crate::run::runner::Runner;
 use crate::run::writes::write_durably;
 use crate::run::{EngineRunner, Ledger, Record};
-pub use quick::calibrator;
+pub use lab::calibrator;
 use subject::subject;
 
 #[derive(Debug, Args)]

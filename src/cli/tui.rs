@@ -99,6 +99,8 @@ fn last_run(stored: Stored) -> LastRun {
         started: stored.manifest.started.clone(),
         overrides: stored.manifest.plan.overrides.clone(),
         done: (done, records.len()),
+        environment: stored.manifest.environment.clone(),
+        profiles: stored.ledger.profiles().clone(),
         chart: charted(stored.ledger.plan(), 0, records, Some(stored.ledger.references())),
         baseline: Arc::new(tui::Baseline::new(&stored.path, &stored.ledger)),
     }

@@ -62,6 +62,16 @@ impl Profiles {
         self.found.len() > before
     }
 
+    /// Predicts from these profiles of devices instead of those found before.
+    pub fn replace(&mut self, found: &[DeviceProfile]) {
+        for held in found {
+            let same = self.found.iter_mut().filter(|known| known.device == held.device);
+            same.for_each(|known| known.backends.retain(|backend| !held.backends.contains(backend)));
+        }
+        self.found.retain(|known| !known.backends.is_empty());
+        self.found.extend_from_slice(found);
+    }
+
     /// The profile of a case's device.
     ///
     /// # Errors

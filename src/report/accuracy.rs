@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::names::cases;
 use super::table::{Column, NO_UNIT, Table};
 use crate::case::units;
-use crate::model::{Profile, Profiles};
+use crate::model::{self, DEFAULT_MODEL, Profile, Profiles};
 use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Record};
 use crate::stats::quantile_of;
@@ -154,6 +154,21 @@ pub fn words(accuracies: &[f64]) -> Option<String> {
 /// The median of |v − v'| / v, which is 1 less the accuracy.
 fn median_error(accuracies: &[f64]) -> Option<f64> {
     Some(1.0 - quantile_of(accuracies, 0.5)?)
+}
+
+/// The median error of the usual model for each backend, were these measured cases predicted from these profiles.
+pub fn median_errors(records: &[Record], profiles: &Profiles) -> BTreeMap<String, f64> {
+    let mut accuracies: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.stands()) {
+        let Some(statistics) = &record.statistics else { continue };
+        let forecasts = profiles.forecasts(&record.case, record.work.as_ref());
+        let usual = forecasts.into_iter().find(|forecast| forecast.model == DEFAULT_MODEL);
+        if let Some(Ok(prediction)) = usual.map(|forecast| forecast.outcome) {
+            let accuracy = model::accuracy(statistics.median, prediction.seconds);
+            accuracies.entry(record.case.backend().to_owned()).or_default().push(accuracy);
+        }
+    }
+    accuracies.into_iter().filter_map(|(backend, all)| Some((backend, median_error(&all)?))).collect()
 }
 
 /// What the group of all experiments is called.

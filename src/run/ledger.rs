@@ -53,9 +53,10 @@ impl Ledger {
         self.predict();
     }
 
-    /// Predicts from these profiles, too, as if an engine had found them.
+    /// Predicts from these profiles of devices instead of those that engines have reported.
     pub fn learn(&mut self, profiles: &[DeviceProfile]) {
-        self.stale |= self.profiles.add(profiles);
+        self.profiles.replace(profiles);
+        self.stale = true;
         self.predict();
     }
 

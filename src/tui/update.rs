@@ -11,7 +11,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
-use super::calibration::Made;
+use super::calibration::{Made, Standing};
 use super::chart::overlay::Baseline;
 use super::commands::everywhere::{BACK, QUIT};
 use super::commands::leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
@@ -31,8 +31,9 @@ use crate::run::runner::Message;
 
 use pointer::{click, turn};
 
-/// An event. Moved once, so its size does not matter.
+/// An event.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most are messages, the largest ones, and each is moved once")]
 pub enum Input {
     /// A key that is bound to an action.
     Act(Action),
@@ -73,6 +74,8 @@ pub enum Input {
     Calibrating { backend: String, plan: Box<Plan>, folder: PathBuf },
     /// The outcome of a calibration.
     Calibrated(Result<Made, String>),
+    /// The last calibration was taken back, or could not be.
+    TakenBack(Result<Standing, String>),
     /// The process was asked to end.
     Terminate,
     /// The program was suspended and continues.
@@ -133,6 +136,7 @@ fn process(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
         }
         Input::Calibrating { backend, plan, folder } => calibration::started(state, backend, *plan, folder),
         Input::Calibrated(made) => calibration::finished(state, made),
+        Input::TakenBack(standing) => calibration::taken_back(state, standing),
         Input::NotStarted(reason) => background_results::not_started(state, &reason),
         Input::WentOn { ledger, folder } => run::went_on(state, *ledger, folder),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),

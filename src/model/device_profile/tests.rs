@@ -44,7 +44,9 @@ fn a_person_comes_before_the_engine_and_the_first_engine_before_the_next() {
     assert!(profiles.add(&[held(slow.clone())]));
     assert!(!profiles.add(&[held(fast.clone())]), "a run's predictions do not change under way");
     assert_eq!(profiles.of(cpu).map(|p| p.name.as_str()), Ok("slow"));
-    assert_eq!(profiles.instead(fast).of(cpu).map(|p| p.name.as_str()), Ok("fast"));
+    assert_eq!(profiles.instead(fast.clone()).of(cpu).map(|p| p.name.as_str()), Ok("fast"));
+    profiles.replace(&[DeviceProfile { backends: vec!["scalar".into(), "cpu".into()], ..held(fast) }]);
+    assert_eq!(profiles.of(cpu).map(|p| p.name.as_str()), Ok("fast"), "unless it was calibrated since");
     assert!(profiles.of(cuda).is_err(), "a processor's profile says nothing of a GPU");
 }
 

@@ -45,6 +45,12 @@ impl App {
                     self.apply(Input::Calibrated(made), now);
                 }
             }
+            Effect::TakeBack => {
+                if let Some(calibrator) = &mut self.calibrator {
+                    let standing = (calibrator.take_back)();
+                    self.apply(Input::TakenBack(standing), now);
+                }
+            }
             Effect::Copy(text) => self.clip = Some(text),
             Effect::CopyValues => self.clip = self.state.session.as_ref().and_then(samples::text),
             Effect::Play { path, plan, times } => {

@@ -138,6 +138,8 @@ pub enum Effect {
     Calibrate(String),
     /// Derive and save the profile of the device that was measured.
     KeepProfile,
+    /// Take the last calibration back.
+    TakeBack,
     /// Ask the terminal to copy a text.
     Copy(String),
     /// Ask the terminal to copy what the samples panel says.

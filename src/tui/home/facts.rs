@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::engine::protocol::Environment;
+use crate::model::Profiles;
 use crate::report::series::ChartData;
 use crate::run::estimate::{Estimate, Paces};
 use crate::tui::chart::overlay::Baseline;
@@ -30,6 +32,10 @@ pub struct LastRun {
     pub overrides: Vec<String>,
     /// Number of cases with a result, and of all cases.
     pub done: (usize, usize),
+    /// The machine that it ran on.
+    pub environment: Environment,
+    /// The profiles from which it was predicted.
+    pub profiles: Profiles,
     /// The chart of the first experiment.
     pub chart: ChartData,
     /// The baseline to lay under the chart of the next run.

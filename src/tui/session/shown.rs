@@ -90,9 +90,9 @@ impl Session {
         self.view.baseline = before.as_ref().filter(same).cloned().or(stored).or(before);
     }
 
-    /// Predicts from a profile that was made after the run.
-    pub fn learn(&mut self, profile: &DeviceProfile) {
-        self.ledger.learn(std::slice::from_ref(profile));
+    /// Predicts from profiles that were chosen after the run.
+    pub fn learn(&mut self, profiles: &[DeviceProfile]) {
+        self.ledger.learn(profiles);
         self.stale = true;
     }
 

@@ -14,6 +14,8 @@ pub mod screens;
 
 use super::script::{self, Scripted};
 use super::{fixture, loops};
+use crate::engine::protocol::Environment;
+use crate::model::Profiles;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::recipe::{self, shipped};
 use crate::report::series::series;
@@ -123,6 +125,22 @@ fn selected(app: &App) -> Option<&str> {
     app.state.recipes.entry().map(|entry| entry.path.as_str())
 }
 
+/// A stored run of the passes, predicted from these profiles.
+pub fn last_run(profiles: Profiles) -> LastRun {
+    let plan = fixture::passes();
+    let ledger = script::played(&plan);
+    LastRun {
+        folder: "reports/before".into(),
+        started: "2026-11-20 22:37:58".to_owned(),
+        overrides: vec!["--set passes=1..64 x2".to_owned()],
+        done: (7, 14),
+        environment: Environment::default(),
+        profiles,
+        chart: series(&plan, 0, ledger.records()),
+        baseline: Arc::new(Baseline::new(Path::new("reports/before"), &ledger)),
+    }
+}
+
 /// Reports copy rates for every backend but the missing GPU, and an earlier run of the recipe.
 fn tell(app: &mut App) {
     let paces = Paces::from([
@@ -134,16 +152,7 @@ fn tell(app: &mut App) {
     app.tick(NOW);
     update(&mut app.state, Input::Home(BackgroundResult::Paces(Some(Ok(paces)))), NOW);
     let index = app.state.recipes.selected().expect("a recipe");
-    let plan = fixture::passes();
-    let ledger = script::played(&plan);
-    let run = LastRun {
-        folder: "reports/before".into(),
-        started: "2026-11-20 22:37:58".to_owned(),
-        overrides: vec!["--set passes=1..64 x2".to_owned()],
-        done: (7, 14),
-        chart: series(&plan, 0, ledger.records()),
-        baseline: Arc::new(Baseline::new(Path::new("reports/before"), &ledger)),
-    };
+    let run = last_run(Profiles::default());
     update(&mut app.state, Input::Home(BackgroundResult::Last(index, Known::Is(Some(Arc::new(run))))), NOW);
 }
 

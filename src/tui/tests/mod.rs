@@ -6,7 +6,7 @@ mod demo;
 mod devices;
 mod docs;
 pub mod fixture;
-mod home;
+pub mod home;
 mod lists;
 mod live;
 pub mod loops;

@@ -99,6 +99,8 @@ fn the_newest_stored_run_of_a_recipe_can_be_laid_under_the_next() {
         started: String::new(),
         overrides: Vec::new(),
         done: (7, 14),
+        environment: Default::default(),
+        profiles: ledger.profiles().clone(),
         chart: crate::report::series::series(&plan, 0, ledger.records()),
         baseline: crate::tui::Baseline::new(&folder, &ledger).into(),
     };
