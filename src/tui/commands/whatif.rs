@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use super::{Allowed, Effect, only_if};
-use crate::model::Profile;
 use crate::model::profiles::is_name;
+use crate::model::{Profile, Profiles};
 use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::tui::focus::Focus;
+use crate::tui::home::facts::Known;
 use crate::tui::session::Mode;
 use crate::tui::state::State;
 use crate::tui::whatif::{Cases, WhatIf};
@@ -99,6 +100,21 @@ fn concerned(state: &State) -> bool {
     }
 }
 
+/// The profiles of the selected recipe's chart: those of its last run if that is shown, or else those that predict the
+/// devices here.
+fn of_recipe(state: &State) -> Profiles {
+    let last = match state.recipes.selected().map(|recipe| state.home.facts.last(recipe)) {
+        Some(Known::Is(Some(last))) => last.profiles.clone(),
+        _ => Profiles::default(),
+    };
+    if last.all().next().is_some() {
+        return last;
+    }
+    let mut here = Profiles::default();
+    here.add(&state.calibration.standing.predicting);
+    here
+}
+
 /// Whether the cases belong to the run rather than to the selected recipe.
 fn of_run(state: &State) -> bool {
     state.session.is_some() && state.focus.is_run()
@@ -121,9 +137,8 @@ fn cases(state: &State) -> Option<Cases> {
         return Some(Cases { plan, records, selected: session.selected, profiles });
     }
     let plan = Plan::clone(state.recipes.plan()?.as_ref().ok()?);
-    let ledger = Ledger::new(plan.clone());
-    let profiles = ledger.profiles().clone();
-    Some(Cases { plan, records: ledger.records().to_vec(), selected: 0, profiles })
+    let records = Ledger::new(plan.clone()).records().to_vec();
+    Some(Cases { plan, records, selected: 0, profiles: of_recipe(state) })
 }
 
 /// Accepts the typed name, and requests the profile to be saved under it.

@@ -66,12 +66,15 @@ pub struct Cases {
 }
 
 impl WhatIf {
-    /// `None` if no profile concerns the cases. Otherwise starts with the first of the run's own profiles that
-    /// does, or else with a known profile.
+    /// `None` if no profile concerns the cases. Otherwise starts with the profile that predicts the selected case, or
+    /// else another case of its chart, or any; or else with a known profile.
     pub fn new(cases: Cases, known: &[Profile], back: Focus) -> Option<WhatIf> {
         let Cases { plan, records, selected, profiles } = cases;
         let concerns = |profile: &&Profile| records.iter().any(|r| profile.knows(r.case.place().0));
-        let theirs = profiles.all().find(concerns).cloned();
+        let experiment = records.get(selected).map_or(0, |record| record.case.experiment);
+        let chart = records.iter().filter(|record| record.case.experiment == experiment);
+        let mut nearest = records.get(selected).into_iter().chain(chart).chain(&records);
+        let theirs = nearest.find_map(|record| profiles.of(&record.case).ok()).cloned();
         let measured = |profile: &&Profile| {
             records.iter().any(|record| profile.rates.contains_key(record.case.place().0))
         };
@@ -85,7 +88,6 @@ impl WhatIf {
             ..record
         };
         let records: Vec<Record> = records.into_iter().map(bare).collect();
-        let experiment = records.get(selected).map_or(0, |record| record.case.experiment);
         let chart = charted(&plan, experiment, &records, None);
         let mut view = WhatIf {
             experiment,

@@ -1,17 +1,20 @@
 //! Predictions on the chart, while the profile behind them is changed.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ratatui::crossterm::event::KeyCode;
 
 use crate::engine::protocol::{Event, Stage};
-use crate::model::{DeviceProfile, Profile, held_fixture as profile};
+use crate::model::{DeviceProfile, Profile, Profiles, held_fixture as profile};
 use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::Message;
 use crate::tui::app::App;
+use crate::tui::home::facts::{Known, Last};
 use crate::tui::panel::Focus;
 use crate::tui::session::Session;
+use crate::tui::tests::home::last_run;
 use crate::tui::tests::loops::press;
 use crate::tui::tests::screens::{at, draw, finished};
 use crate::tui::tests::{fixture, script};
@@ -185,6 +188,55 @@ fn another_profile_is_looked_at_over_the_runs_own() {
     assert!(prediction(&app, 0) < own / 1.5);
     typed(&mut app, "n");
     assert_eq!(prediction(&app, 0), own);
+}
+
+#[test]
+fn it_opens_the_profile_that_predicts_the_selected_case() {
+    let mut app = run(Theme::PLAIN, 1, usize::MAX);
+    let held = |backend: &str, name| DeviceProfile {
+        backends: vec![backend.to_owned()],
+        device: 0,
+        profile: profile(name, 1e11, 32 << 20),
+        notices: Vec::new(),
+    };
+    let session = app.state.session.as_mut().expect("a run");
+    session.learn(&[held("cuda", "a-gpu"), held("cpu", "calibrated")]);
+    session.follow = false;
+    for (backend, name) in [("cpu", "calibrated"), ("cuda", "a-gpu")] {
+        let session = app.state.session.as_mut().expect("a run");
+        let records = session.ledger.records();
+        let case = records.iter().position(|record| record.case.backend() == backend).expect("a case");
+        session.select(case);
+        typed(&mut app, "m");
+        assert_eq!(app.state.whatif.as_ref().expect("it is open").profile().name, name);
+        press(&mut app, KeyCode::Esc, at(10));
+    }
+}
+
+#[test]
+fn on_a_recipe_it_opens_the_profile_of_the_chart_there_or_else_the_one_that_predicts_here() {
+    let mut app = run(Theme::PLAIN, 1, usize::MAX);
+    app.state.focus = Focus::Recipes;
+    app.tick(at(10));
+    let recipe = app.state.recipes.selected().expect("a recipe");
+    let opened = |app: &mut App, last: Last| {
+        app.state.home.facts.put_last(recipe, Known::Is(last));
+        typed(app, "m");
+        let name = app.state.whatif.as_ref().expect("it is open").profile().name.clone();
+        press(app, KeyCode::Esc, at(10));
+        name
+    };
+    let here = DeviceProfile {
+        backends: vec!["cpu".to_owned()],
+        device: 0,
+        profile: profile("here", 1e11, 32 << 20),
+        notices: Vec::new(),
+    };
+    app.state.calibration.standing.predicting = vec![here];
+    let drawn = Profiles::given(vec![profile("drawn", 1e11, 32 << 20)]);
+    assert_eq!(opened(&mut app, Some(Arc::new(last_run(drawn)))), "drawn");
+    assert_eq!(opened(&mut app, Some(Arc::new(last_run(Profiles::default())))), "here");
+    assert_eq!(opened(&mut app, None), "here");
 }
 
 #[test]
