@@ -8,8 +8,8 @@ use std::rc::Rc;
 use anyhow::{Context, anyhow};
 use tempfile::TempDir;
 
-use super::{doubts, measured, planned, reason, subject, user_folder};
-use crate::case::{Availability, Device};
+use super::{doubts, measured, planned, subject, user_folder};
+use crate::case::Device;
 use crate::cli::profile;
 use crate::engine::clock;
 use crate::engine::device_profiles::found;
@@ -91,7 +91,7 @@ struct Bench {
 
 impl Bench {
     fn devices(&self) -> impl Iterator<Item = &Device> {
-        self.hello.devices.iter().filter(|device| device.availability == Availability::Available)
+        self.hello.devices.iter().filter(|device| device.is_available())
     }
 
     fn available(&self) -> Vec<String> {
@@ -125,7 +125,7 @@ impl Bench {
         } else {
             (Target::Processors, of("cpu").next().context("no processors")?)
         };
-        match reason(device) {
+        match device.reason() {
             Some(reason) => Err(anyhow!("{backend}: unavailable: {reason}")),
             None => Ok((target, device.clone())),
         }
