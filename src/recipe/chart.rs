@@ -20,6 +20,7 @@ pub(crate) struct ChartDraft {
     pub y: Quantity,
     pub lines: Vec<Name>,
     pub panels: Vec<Name>,
+    pub best_of: Vec<Name>,
     pub relative_to: Option<(Name, Node)>,
     /// True if y is the ratio to the baseline, not the change against it.
     pub ratio: bool,
@@ -34,8 +35,19 @@ pub(crate) struct ChartDraft {
 
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
-const KEYS: [&str; 10] =
-    ["x", "y", "lines", "panels", "relative-to", "ratio-to", "ceiling", "model", "bars", "overlay"];
+const KEYS: [&str; 11] = [
+    "x",
+    "y",
+    "lines",
+    "panels",
+    "best-of",
+    "relative-to",
+    "ratio-to",
+    "ceiling",
+    "model",
+    "bars",
+    "overlay",
+];
 /// The word for no model.
 pub(super) const NO_MODEL: &str = "none";
 /// Quantities of the y axis.
@@ -70,6 +82,7 @@ impl ChartDraft {
             y: Quantity::Bandwidth,
             lines: Vec::new(),
             panels: Vec::new(),
+            best_of: Vec::new(),
             relative_to: None,
             ratio: false,
             ceiling: None,
@@ -90,6 +103,7 @@ impl ChartDraft {
             "y" => self.y = quantity(node)?,
             "lines" => self.lines = names(node, "chart.lines")?,
             "panels" => self.panels = names(node, "chart.panels")?,
+            "best-of" => self.best_of = names(node, "chart.best-of")?,
             "relative-to" | "ratio-to" => {
                 self.ratio = key == "ratio-to";
                 self.relative_to =
@@ -113,7 +127,8 @@ impl ChartDraft {
 
 /// The chart of an experiment as a line of a recipe, with the short names of the axes.
 pub fn chart_line(experiment: &Experiment) -> String {
-    let Chart { x, y, lines, panels, relative_to, ratio, ceiling, models, bars, overlay } = &experiment.chart;
+    let Chart { x, y, lines, panels, best_of, relative_to, ratio, ceiling, models, bars, overlay } =
+        &experiment.chart;
     let axis = |key: &String| experiment.axes.iter().find(|axis| axis.key == *key);
     let short = |key: &String| axis(key).map_or(key.as_str(), |axis| axis.name.as_str()).to_owned();
     let list = |names: Vec<String>| {
@@ -134,6 +149,7 @@ pub fn chart_line(experiment: &Experiment) -> String {
         Some(word_of(&QUANTITIES, *y)),
         keys(lines),
         keys(panels),
+        keys(best_of),
         relative_to.as_ref().filter(|_| !ratio).map(baseline),
         relative_to.as_ref().filter(|_| *ratio).map(baseline),
         ceiling.map(|ceiling| word_of(&CEILINGS, ceiling)),
@@ -159,6 +175,11 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
         "y" => (QUANTITIES.map(|(word, _)| word).join(", "), QUANTITIES[0].0, "what is drawn"),
         "lines" => (names, "", "parameters whose values tell one line from another"),
         "panels" => (names, "", "parameters whose values tell one panel from another"),
+        "best-of" => (
+            names,
+            "",
+            "parameters of which each point is the best case: the one with the least time, or the largest rate",
+        ),
         "relative-to" => (
             "one parameter and its value, such as {isa: scalar}".to_owned(),
             "",

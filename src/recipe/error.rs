@@ -81,7 +81,7 @@ pub enum ErrorKind {
     TwoPrimitives { at: String, first: String, second: String },
     /// A swept parameter that the chart does not assign.
     #[error(
-        "axis `{axis}` takes {values} values, but chart assigns it to neither x, lines nor panels; add \
+        "axis `{axis}` takes {values} values, but chart assigns it to neither x, lines, panels nor best-of; add \
          `lines: {lines}` to chart, or fix it to one value"
     )]
     Unassigned {

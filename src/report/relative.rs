@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::case::peers::of_backend;
 use crate::case::{Case, Value};
-use crate::recipe::plan::Quantity;
+use crate::recipe::plan::{Chart, Quantity};
 use crate::run::Record;
 
 /// The key of our methods.
@@ -14,18 +14,24 @@ const METHOD: &str = "method";
 pub struct Baseline<'a> {
     key: &'a str,
     value: &'a Value,
-    /// Baseline records, by a key of everything that a case shares with its baseline.
-    records: HashMap<String, &'a Record>,
+    /// Parameters of which the baseline is the best, like the points.
+    best_of: &'a [String],
+    y: Quantity,
+    /// Baseline records, by a key of everything that a case shares with its baseline. There are several of a best.
+    records: HashMap<String, Vec<&'a Record>>,
 }
 
 impl<'a> Baseline<'a> {
-    /// Collects the cases of `experiment` whose `key` has `value`.
-    pub fn new(key: &'a str, value: &'a Value, experiment: usize, records: &'a [Record]) -> Baseline<'a> {
+    /// Collects the cases of `experiment` that the chart's y is relative to, if it is.
+    pub fn new(chart: &'a Chart, experiment: usize, records: &'a [Record]) -> Option<Baseline<'a>> {
+        let (key, value) = chart.relative_to.as_ref()?;
         let is_baseline = |r: &&Record| r.case.experiment == experiment && is(&r.case, key, value);
-        let mut baseline = Baseline { key, value, records: HashMap::new() };
-        let records = records.iter().filter(is_baseline).map(|r| (baseline.shared(&r.case), r)).collect();
-        baseline.records = records;
-        baseline
+        let mut baseline =
+            Baseline { key, value, best_of: &chart.best_of, y: chart.y, records: HashMap::new() };
+        for record in records.iter().filter(is_baseline) {
+            baseline.records.entry(baseline.shared(&record.case)).or_default().push(record);
+        }
+        Some(baseline)
     }
 
     /// Whether a case is one of the baselines.
@@ -34,23 +40,26 @@ impl<'a> Baseline<'a> {
     }
 
     /// The quantity of the case's baseline at its median.
-    pub fn quantity(&self, case: &Case, quantity: Quantity) -> Option<f64> {
-        self.record(case)?.quantity(quantity).filter(|v| v.is_finite() && *v > 0.0)
+    pub fn quantity(&self, case: &Case) -> Option<f64> {
+        self.best(case, |record| record.quantity(self.y))
     }
 
-    /// The record of the case's baseline.
-    pub fn record(&self, case: &Case) -> Option<&'a Record> {
-        self.records.get(&self.shared(case)).copied()
+    /// The best of the values that `of` finds in the case's baselines; positive.
+    pub fn best(&self, case: &Case, of: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
+        let values = self.records.get(&self.shared(case))?.iter().filter_map(|record| of(record));
+        let values = values.filter(|v| v.is_finite() && *v > 0.0);
+        values.reduce(if self.y.is_time() { f64::min } else { f64::max })
     }
 
     /// Everything that determines a case, without the key and the parameters below it (a method's own parameters
-    /// do not exist in its baseline). A peer has none of our methods.
+    /// do not exist in its baseline), and without what the chart is the best of. A peer has none of our methods.
     fn shared(&self, case: &Case) -> String {
         let peer = matches!(self.value, Value::Text(word) if of_backend(word).is_some());
         let below = |k: &str, key: &str| {
             k.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         let others = case.params.0.iter().filter(|(k, _)| !below(k, self.key));
+        let others = others.filter(|(k, _)| !self.best_of.iter().any(|key| below(k, key)));
         let others = others.filter(|(k, _)| !(peer && below(k, METHOD)));
         let words: Vec<String> = others.map(|(k, v)| format!("{k}={v}")).collect();
         format!("{} {} {}", case.primitive, case.seed, words.join(";"))

@@ -5,6 +5,7 @@
 //! copy rate or an upper limit. A [`ModelLine`] is predicted.
 
 pub mod bars;
+mod best;
 mod build;
 mod doubt;
 mod guide;
@@ -17,6 +18,7 @@ pub(crate) mod tests;
 
 pub use super::copies::Copies;
 pub use bars::BarKinds;
+pub use best::BestOf;
 pub use build::{charted, roofline, series};
 pub use doubt::Doubt;
 pub use guide::{Guide, guides};
@@ -46,6 +48,8 @@ pub struct ChartData {
     pub models: Vec<ModelKey>,
     /// The machine and the paper of the values that are not measured here; `None` without any.
     pub published: Option<String>,
+    /// What is drawn of the cases, if the chart is the best of some parameters.
+    pub best: Option<BestOf>,
     /// Cases that are not points, or not certified ones, and why.
     pub notes: Vec<Note>,
     /// The bars through the points.
@@ -80,6 +84,8 @@ pub struct YAxis {
     /// The baseline in words, if y is the change against it in per cent, or in another unit the ratio to it.
     pub relative_to: Option<String>,
     pub unit: Unit,
+    /// `passes`: the parameters of which the chart shows the best.
+    pub best_of: Option<String>,
     /// Title of the axis, if the quantity does not determine it.
     pub named: Option<String>,
     /// Linear or logarithmic, if it is fixed; `None`: [`ChartData::y_spacing`] decides.
@@ -99,10 +105,16 @@ impl YAxis {
         };
         match (&self.named, &self.relative_to) {
             (Some(named), _) => named.clone(),
-            (None, Some(baseline)) if self.is_ratio() => format!("{name}: ratio to {baseline}"),
-            (None, Some(baseline)) => format!("{name}: change against {baseline}"),
-            (None, None) => format!("{name}{unit}"),
+            (None, Some(baseline)) if self.is_ratio() => self.best(&format!("{name}: ratio to {baseline}")),
+            (None, Some(baseline)) => self.best(&format!("{name}: change against {baseline}")),
+            (None, None) => self.best(&format!("{name}{unit}")),
         }
+    }
+
+    /// `time, best of passes`.
+    fn best(&self, title: &str) -> String {
+        let best = self.best_of.as_ref().map(|of| format!(", best of {of}"));
+        format!("{title}{}", best.unwrap_or_default())
     }
 
     /// Whether y is the ratio to a baseline.
@@ -125,7 +137,7 @@ impl YAxis {
             Quantity::Throughput => "elements/s",
             Quantity::Flops => "FLOPS",
         };
-        word.to_owned()
+        self.best(word)
     }
 }
 

@@ -167,6 +167,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
                 y: Quantity::Bandwidth,
                 lines: Vec::new(),
                 panels: Vec::new(),
+                best_of: Vec::new(),
                 relative_to: None,
                 ratio: false,
                 ceiling: None,

@@ -99,7 +99,7 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
 const SEMANTIC: [(&str, &str); 25] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
-    ("stands in more than one of x, lines and panels", "places of the chart against each other"),
+    ("stands in more than one of x, lines, panels and best-of", "places of the chart against each other"),
     ("a copy's rate is in GB/s", "what is on y against what lies over it"),
     ("the speed of light is a rate", "what is on y against what lies over it"),
     ("no case has", "the baseline against the cases"),

@@ -51,6 +51,13 @@ pub enum Quantity {
     Flops,
 }
 
+impl Quantity {
+    /// True if the smaller of two values is the better one.
+    pub fn is_time(self) -> bool {
+        matches!(self, Quantity::Time | Quantity::TimeWithTransfer)
+    }
+}
+
 /// Upper limit drawn over a chart's points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -104,6 +111,9 @@ pub struct Chart {
     pub lines: Vec<String>,
     /// Keys of the swept parameters that split the cases into panels: one panel per combination of values.
     pub panels: Vec<String>,
+    /// Keys of the swept parameters of which each point is the best case: the one with the least time, or the largest rate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub best_of: Vec<String>,
     /// A key and its baseline value: y becomes the change against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<(String, Value)>,

@@ -15,6 +15,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
             y: Quantity::Bandwidth,
             lines: Vec::new(),
             panels: Vec::new(),
+            best_of: Vec::new(),
             relative_to: None,
             ratio: false,
             ceiling: None,

@@ -20,10 +20,11 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let list = |names: &[Name], at: &str| names.iter().map(|n| find(n, at)).collect::<Result<Vec<_>, _>>();
     let x = find(&written.x, "chart.x")?;
     let (mut lines, panels) = (list(&written.lines, "chart.lines")?, list(&written.panels, "chart.panels")?);
-    once(&x, &lines, &panels, draft)?;
+    let best_of = list(&written.best_of, "chart.best-of")?;
+    once([&x].into_iter().chain(&lines).chain(&panels).chain(&best_of), draft)?;
     for entry in catalog.entries.iter().filter(|e| e.varies() && !e.zipped) {
         let key = &entry.slot.key;
-        if *key == x || lines.contains(key) || panels.contains(key) {
+        if *key == x || [&lines, &panels, &best_of].iter().any(|keys| keys.contains(key)) {
             continue;
         }
         // The recipe's chart need not assign axes created by the command line or by peers.
@@ -42,7 +43,8 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let (bars, ratio) = (written.bars, written.ratio);
     let overlay = written.overlay.as_ref().map(|(file, node)| overlay(draft, file, node)).transpose()?;
     counted(draft)?;
-    let chart = Chart { x, y: written.y, lines, panels, relative_to, ratio, ceiling, models, bars, overlay };
+    let y = written.y;
+    let chart = Chart { x, y, lines, panels, best_of, relative_to, ratio, ceiling, models, bars, overlay };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
 }
@@ -62,16 +64,17 @@ fn by_peers(entry: &Entry) -> bool {
 
 /// Whether the chart assigns this key.
 pub(super) fn assigns(chart: &Chart, key: &str) -> bool {
-    chart.x == key || chart.lines.iter().chain(&chart.panels).any(|k| k == key)
+    chart.x == key
+        || [&chart.lines, &chart.panels, &chart.best_of].iter().any(|keys| keys.iter().any(|k| k == key))
 }
 
-fn once(x: &str, lines: &[String], panels: &[String], draft: &Draft) -> Result<(), Mistake> {
-    let mut seen = HashSet::from([x]);
-    match lines.iter().chain(panels).find(|key| !seen.insert(key)) {
+fn once<'k>(mut keys: impl Iterator<Item = &'k String>, draft: &Draft) -> Result<(), Mistake> {
+    let mut seen = HashSet::new();
+    match keys.find(|key| !seen.insert(*key)) {
         Some(key) => Err(Mistake::invalid(
             draft.chart.place,
             "chart",
-            format!("`{key}` stands in more than one of x, lines and panels"),
+            format!("`{key}` stands in more than one of x, lines, panels and best-of"),
         )),
         None => Ok(()),
     }

@@ -1,8 +1,9 @@
 //! Builds [`ChartData`] from a plan and its records.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::bars::{self, BarKinds};
+use super::best::BestOf;
 use super::doubt::Doubt;
 use super::guide::{Ceilings, Wanted};
 use super::note::{self, Note, NoteKind};
@@ -71,8 +72,7 @@ fn build(
     ceilings: Option<(Wanted, &Copies)>,
     roofline: bool,
 ) -> ChartData {
-    let relative = wanted.chart.relative_to.as_ref();
-    let baseline = relative.map(|(key, value)| Baseline::new(key, value, experiment, records));
+    let baseline = Baseline::new(&wanted.chart, experiment, records);
     let own = || records.iter().enumerate().filter(|(_, r)| r.case.experiment == experiment);
     let x = match roofline {
         true => intensities(own().filter_map(|(_, r)| intensity(r))),
@@ -96,13 +96,19 @@ fn build(
             panels: Vec::new(),
             models,
             published: None,
+            best: None,
             notes: Vec::new(),
-            bars: BarKinds::of(wanted.chart.bars, own().filter_map(|(_, r)| r.statistics.as_ref())),
-            noise: noise(own().map(|(_, r)| r)),
+            bars: BarKinds::All(Bars::Range),
+            noise: Vec::new(),
             residual: false,
             roofline,
         },
     };
+    builder.choose(own());
+    let drawn = || own().filter(|(at, _)| builder.data.drawn(*at) == *at).map(|(_, record)| record);
+    let bars = BarKinds::of(wanted.chart.bars, drawn().filter_map(|r| r.statistics.as_ref()));
+    let noise = noise(drawn());
+    (builder.data.bars, builder.data.noise) = (bars, noise);
     own().for_each(|(at, record)| builder.add(at, record));
     builder.finish()
 }
@@ -117,7 +123,7 @@ fn empty() -> ChartData {
         categories: Vec::new(),
     };
     let (quantity, unit) = (Quantity::Bandwidth, Unit::GigabytesPerSecond);
-    let y = YAxis { quantity, relative_to: None, unit, named: None, spacing: None };
+    let y = YAxis { quantity, relative_to: None, unit, best_of: None, named: None, spacing: None };
     let panels = vec![Panel::default()];
     let (labels, notes, models) = (Vec::new(), Vec::new(), Vec::new());
     ChartData {
@@ -129,6 +135,7 @@ fn empty() -> ChartData {
         panels,
         models,
         published: None,
+        best: None,
         notes,
         bars: BarKinds::All(Bars::Range),
         noise: Vec::new(),
@@ -222,7 +229,16 @@ fn y_axis(experiment: &Experiment) -> YAxis {
         (Some(_), false) => Unit::Percent,
         (Some(_), true) => Unit::Number,
     };
-    YAxis { quantity, relative_to, unit, named: None, spacing: None }
+    let best: Vec<&str> = experiment.chart.best_of.iter().map(|key| names::name(experiment, key)).collect();
+    let best_of = (!best.is_empty()).then(|| best.join(" and "));
+    YAxis { quantity, relative_to, unit, best_of, named: None, spacing: None }
+}
+
+/// Where a case is on the chart: the panel's title, the label of its line or reference, and its x with that in words.
+struct Place {
+    panel: String,
+    label: String,
+    x: Option<(f64, String)>,
 }
 
 struct Builder<'a> {
@@ -238,28 +254,32 @@ impl Builder<'_> {
         if self.baseline.as_ref().is_some_and(|b| b.contains(case)) {
             return self.note_baseline(at, record);
         }
-        let panel = self.panel(&self.panel_title(case));
+        let Place { panel, label, x } = self.place(record);
+        let panel = self.panel(&panel);
         if let Some(ceilings) = &mut self.ceilings {
             ceilings.add(record, &mut self.data.panels[panel]);
         }
-        let x = self.x_of(record);
-        let label = if x.is_some() { self.line_label(case) } else { self.reference_label(case) };
         let style = self.style(&label);
         if x.is_some() {
             self.line(panel, &label, style);
         }
         self.predict(panel, style, x.as_ref().map(|(x, _)| *x), at, record);
-        if let (Some((x, _)), Some(y)) = (&x, self.published(record)) {
+        let drawn = self.data.drawn(at) == at;
+        if let (Some((x, _)), Some(y)) = (&x, self.published(at, record)) {
             self.data.panels[panel].publish(style, PublishedPoint { x: *x, y });
             self.data.published = self.experiment.chart.overlay.as_ref().map(published::source);
         }
         let value = match note::own(record) {
-            None => self.measured(at, record),
+            None if drawn => self.measured(at, record),
+            None => None,
             Some(own) => {
                 self.note(own, at, record);
                 None
             }
         };
+        if !drawn {
+            return;
+        }
         let Some(value) = value else {
             return self.absent(panel, style, x, at);
         };
@@ -269,6 +289,33 @@ impl Builder<'_> {
         }
     }
 
+    /// Chooses the best case at each place, if the chart is the best of some parameters.
+    fn choose<'r>(&mut self, own: impl Iterator<Item = (usize, &'r Record)>) {
+        let chart = &self.experiment.chart;
+        if chart.best_of.is_empty() {
+            return;
+        }
+        let points = own.filter(|(_, r)| self.baseline.as_ref().is_none_or(|b| !b.contains(&r.case)));
+        let mut places: HashMap<String, Vec<(usize, &Record)>> = HashMap::new();
+        for (at, record) in points {
+            let Place { panel, label, x } = self.place(record);
+            places.entry(format!("{panel}\n{label}\n{x:?}")).or_default().push((at, record));
+        }
+        let models: Vec<&str> = self.data.models.iter().map(|key| key.name).collect();
+        let words = |case: &Case| self.settings(&chart.best_of, case).join(", ");
+        let mut best = BestOf::default();
+        places.values().for_each(|place| best.choose(place, chart, &models, words));
+        self.data.best = Some(best);
+    }
+
+    /// The panel, the line or reference, and the x of a case.
+    fn place(&self, record: &Record) -> Place {
+        let (panel, x) = (self.panel_title(&record.case), self.x_of(record));
+        let of_line = x.is_some();
+        let label = if of_line { self.line_label(&record.case) } else { self.reference_label(&record.case) };
+        Place { panel, label, x }
+    }
+
     /// Adds the models' predictions for a case, whatever its status.
     fn predict(&mut self, panel: usize, style: usize, x: Option<f64>, case: usize, record: &Record) {
         for rank in 0..self.data.models.len() {
@@ -276,8 +323,11 @@ impl Builder<'_> {
             let Some(forecast) = record.forecast(model) else { continue };
             let seconds = forecast.outcome.as_ref().ok().map(|prediction| prediction.seconds);
             let y = seconds.and_then(|seconds| self.predicted(record, model, seconds));
-            self.data.models[rank].take(forecast, record);
-            if let Some(y) = y {
+            let best = self.data.best.as_ref();
+            let foreseen = best.is_none_or(|best| best.foresees(rank, case));
+            let measured = best.is_none_or(|best| best.draws(case));
+            self.data.models[rank].take(forecast, record.accuracy(model).filter(|_| measured));
+            if let Some(y) = y.filter(|_| foreseen) {
                 self.data.panels[panel].predict((rank, model), style, Predicted { x, y, case });
             }
         }
@@ -289,7 +339,10 @@ impl Builder<'_> {
     }
 
     /// What the paper prints of a case, in the unit of y; a change is relative to what it prints of the baseline.
-    fn published(&self, record: &Record) -> Option<f64> {
+    fn published(&self, at: usize, record: &Record) -> Option<f64> {
+        if self.data.best.as_ref().is_some_and(|best| !best.prints(at)) {
+            return None;
+        }
         let seconds = |record: &Record| published::seconds(&self.experiment.chart, &record.case);
         self.converted(record, seconds(record)?, seconds)
     }
@@ -301,8 +354,7 @@ impl Builder<'_> {
         let y = match &self.baseline {
             None => y,
             Some(baseline) => {
-                let base = baseline.record(&record.case)?;
-                self.against(y, base.quantity_at(quantity, of(base)?)?)
+                self.against(y, baseline.best(&record.case, |base| base.quantity_at(quantity, of(base)?))?)
             }
         };
         y.is_finite().then_some(y)
@@ -357,7 +409,11 @@ impl Builder<'_> {
 
     fn line_label(&self, case: &Case) -> String {
         let words = self.settings(&self.experiment.chart.lines, case);
-        if words.is_empty() { case.backend().to_owned() } else { words.join(", ") }
+        match &self.data.y.best_of {
+            Some(of) if words.is_empty() => format!("best of {of}"),
+            None if words.is_empty() => case.backend().to_owned(),
+            _ => words.join(", "),
+        }
     }
 
     /// The label of a reference also names its variant, unless the lines do.
@@ -423,7 +479,7 @@ impl Builder<'_> {
         let values = [at(statistics.median)?, at(statistics.min)?, at(statistics.max)?];
         let [y, one, other] = match &self.baseline {
             None => values,
-            Some(baseline) => match baseline.quantity(&record.case, quantity) {
+            Some(baseline) => match baseline.quantity(&record.case) {
                 Some(base) => values.map(|v| self.against(v, base)),
                 None => {
                     self.note((NoteKind::NoBaseline, String::new()), case, record);
@@ -439,7 +495,7 @@ impl Builder<'_> {
         let interval = ends.map(|(a, b)| [a.min(b), a.max(b)]).filter(|i| i.iter().all(|v| v.is_finite()));
         let shown = bars::of_case(self.experiment.chart.bars, statistics);
         let bar = bars::ends(shown, statistics).and_then(|[low, high]| Some([at(low)?, at(high)?]));
-        let base = self.baseline.as_ref().and_then(|baseline| baseline.quantity(&record.case, quantity));
+        let base = self.baseline.as_ref().and_then(|baseline| baseline.quantity(&record.case));
         let bar = bar.map(|ends| ends.map(|v| base.map_or(v, |base| self.against(v, base))));
         let bar = bar.map(|[a, b]| [a.min(b), a.max(b)]).filter(|bar| bar.iter().all(|v| v.is_finite()));
         let certified = matches!(record.verdict, Some(crate::case::Verdict::Certified { .. }));

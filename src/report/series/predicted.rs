@@ -52,14 +52,14 @@ pub struct ModelKey {
 }
 
 impl ModelKey {
-    /// Adds the model's forecast for a case.
-    pub(super) fn take(&mut self, forecast: &Forecast, record: &Record) {
+    /// Adds the model's forecast for a case, with its accuracy if the case is a point.
+    pub(super) fn take(&mut self, forecast: &Forecast, accuracy: Option<f64>) {
         match &forecast.outcome {
             Ok(_) => {
                 let profile = forecast.source().filter(|profile| !self.profiles.contains(profile));
                 self.profiles.extend(profile);
                 self.doubtful |= forecast.doubt.is_some();
-                self.accuracies.extend(record.accuracy(self.name));
+                self.accuracies.extend(accuracy);
             }
             Err(why) => match self.lacks.iter_mut().find(|(known, _)| known == why) {
                 Some((_, count)) => *count += 1,
@@ -132,11 +132,11 @@ impl ChartData {
             .flat_map(|line| line.points.iter().copied())
     }
 
-    /// The prediction of a case by the model with this index.
+    /// The prediction by the model with this index for a case, or for the place at which it is the best.
     pub fn prediction(&self, rank: usize, case: usize) -> Option<f64> {
         let lines = self.panels.iter().flat_map(|panel| &panel.models);
         let mut points = lines.filter(|line| line.rank == rank && !line.before).flat_map(|line| &line.points);
-        points.find(|point| point.case == case).map(|point| point.y)
+        points.find(|point| self.drawn(point.case) == case).map(|point| point.y)
     }
 
     /// Puts the model lines of the chart before an edit behind the current ones.

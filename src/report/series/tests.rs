@@ -24,6 +24,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         y,
         lines,
         panels,
+        best_of: Vec::new(),
         relative_to: None,
         ratio: false,
         ceiling: None,

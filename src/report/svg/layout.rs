@@ -58,8 +58,10 @@ pub fn notes(charts: &[ChartData]) -> Vec<String> {
     let models = models.flat_map(|key| key.accuracy().into_iter().chain(key.gaps()));
     let models =
         models.chain(charts.iter().filter_map(predicted_beyond)).chain(charts.iter().filter_map(cut));
-    let doubts = charts.iter().filter(|data| !data.residual).flat_map(ChartData::doubt_notes);
-    doubts.chain(notes).chain(charts.iter().filter_map(guides)).chain(models).collect()
+    let own = || charts.iter().filter(|data| !data.residual);
+    let doubts = own().flat_map(ChartData::doubt_notes);
+    let choices = own().filter_map(ChartData::choices);
+    choices.chain(doubts).chain(notes).chain(charts.iter().filter_map(guides)).chain(models).collect()
 }
 
 /// The number of predictions beyond the axes, which only reach near the points.

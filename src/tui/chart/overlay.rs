@@ -74,7 +74,8 @@ impl Overlay {
 
     /// The overlay's value for a case, in the unit of y.
     pub fn value(&self, case: usize) -> Option<f64> {
-        self.chart.measured().find(|m| m.case == case).map(|m| m.y)
+        let drawn = self.chart.drawn(case);
+        self.chart.measured().find(|m| m.case == drawn).map(|m| m.y)
     }
 
     /// The differences of a panel's points from the overlay, line by line.
@@ -86,7 +87,7 @@ impl Overlay {
         let lines = data.panels.get(panel).map(|p| p.lines.as_slice()).unwrap_or_default();
         let points = lines.iter().flat_map(|l| l.points.iter().map(move |p| (l.style, p)));
         let difference = |(style, p): (usize, &crate::report::series::Point)| {
-            let per_cent = per_cent(data, p.value.y, *base.get(&p.value.case)?)?;
+            let per_cent = per_cent(data, p.value.y, *base.get(&self.chart.drawn(p.value.case))?)?;
             Some(Difference { x: p.x, style, case: p.value.case, per_cent })
         };
         points.filter_map(difference).collect()

@@ -26,7 +26,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
     let area = plot_area(offer.is_some(), area);
     let read = session.view.cursor.then(|| read_out(session, theme, usize::from(area.width)));
-    let selection = Selection { case: session.selected, cursor: read.as_deref() };
+    let selection = Selection { case: session.marked(), cursor: read.as_deref() };
     let shown = session.shown();
     let plot = session.view.plot(shown, theme);
     match session.view.picture(shown, theme, area) {

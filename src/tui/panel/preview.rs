@@ -191,5 +191,8 @@ fn chart(experiment: &Experiment, theme: Theme) -> String {
     if !chart.panels.is_empty() {
         parts.push(format!("panels: {}", all(&chart.panels)));
     }
+    if !chart.best_of.is_empty() {
+        parts.push(format!("best of: {}", all(&chart.best_of)));
+    }
     parts.join(theme.separator())
 }

@@ -19,15 +19,15 @@ impl Session {
         self.refresh();
         let stops = self.stops();
         let to = match across {
-            0 => cursor::along(&stops, self.selected, along),
-            _ => cursor::across(&stops, self.selected, across),
+            0 => cursor::along(&stops, self.marked(), along),
+            _ => cursor::across(&stops, self.marked(), across),
         };
         self.put_cursor(to, &stops);
     }
 
     /// Goes to another panel of the chart, together with the cursor if there is one.
     pub fn go_to_panel(&mut self, panel: usize) {
-        let here = cursor::at(&self.stops(), self.selected);
+        let here = cursor::at(&self.stops(), self.marked());
         self.panel = panel;
         let stops = self.stops();
         let to = here.filter(|_| self.view.cursor).and_then(|here| cursor::counterpart(&stops, here));
@@ -73,7 +73,7 @@ impl Session {
         if self.view.cursor {
             self.reveal_selected();
             let stops = self.stops();
-            self.put_cursor(cursor::at(&stops, self.selected).map(|s| s.case), &stops);
+            self.put_cursor(cursor::at(&stops, self.marked()).map(|s| s.case), &stops);
         }
     }
 
@@ -99,7 +99,7 @@ impl Session {
     /// position is not zoomed into: the remaining part would contain no point.
     pub fn zoom(&mut self, factor: f64) {
         let scales = self.scales();
-        let stop = self.stops().into_iter().find(|s| self.view.cursor && s.case == self.selected);
+        let stop = self.stops().into_iter().find(|s| self.view.cursor && s.case == self.marked());
         let axis = |place: Option<Option<f64>>, part: &AxisScale, whole: &AxisScale, now| match place {
             Some(None) if factor < 1.0 => now,
             place => zoomed(part, whole, place.flatten().and_then(|v| whole.position(v)), factor),
@@ -180,7 +180,7 @@ impl Session {
         }
         if self.view.cursor {
             let stops = self.stops();
-            self.put_cursor(cursor::at(&stops, self.selected).map(|s| s.case), &stops);
+            self.put_cursor(cursor::at(&stops, self.marked()).map(|s| s.case), &stops);
         }
     }
 

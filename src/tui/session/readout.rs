@@ -20,14 +20,15 @@ pub struct ReadOut {
     pub more: Vec<String>,
 }
 
-/// The facts about the selected case, as text.
+/// The facts about the selected case, or about the better one that is drawn in its place, as text.
 pub fn readout(session: &Session) -> ReadOut {
     let shown = session.shown();
-    let Some(record) = session.ledger.records().get(session.selected) else { return ReadOut::default() };
+    let case = session.marked();
+    let Some(record) = session.ledger.records().get(case) else { return ReadOut::default() };
     let mut first = place(session, record, shown);
-    let measured = shown.data.measured().find(|m| m.case == session.selected);
+    let measured = shown.data.measured().find(|m| m.case == case);
     let Some(measured) = measured else {
-        first.push(reason(record, shown.data, session.selected));
+        first.push(reason(record, shown.data, case));
         return ReadOut { first, more: Vec::new() };
     };
     first.push(number(shown.data, measured.y));
@@ -48,10 +49,12 @@ fn place(session: &Session, record: &Record, shown: Shown) -> Vec<String> {
     let x = record.case.params.get(&data.x.key);
     let bytes = names::is_size(experiment, &data.x.key);
     let x = x.map(|v| format!("{} {}", data.x.name, names::value(v, bytes)));
-    let line = label(data, session.selected).filter(|_| data.labels.len() > 1);
-    let panel = data.panels.iter().find(|p| p.cases().any(|case| case == session.selected));
+    let case = session.marked();
+    let line = label(data, case).filter(|_| data.labels.len() > 1);
+    let panel = data.panels.iter().find(|p| p.cases().any(|of| of == case));
     let panel = panel.filter(|_| data.panels.len() > 1).map(|p| p.title.clone());
-    x.into_iter().chain(line).chain(panel).filter(|word| !word.is_empty()).collect()
+    let chosen = data.chosen(case).map(|words| format!("best: {words}"));
+    x.into_iter().chain(line).chain(panel).chain(chosen).filter(|word| !word.is_empty()).collect()
 }
 
 /// The label of the line or the reference that contains a case.

@@ -109,7 +109,7 @@ impl Session {
 
     /// Shows the panel that contains the selected case.
     pub fn reveal_selected(&mut self) {
-        let holds = |panel: &Panel| panel.cases().any(|case| case == self.selected);
+        let holds = |panel: &Panel| panel.cases().any(|case| case == self.marked());
         if let Some(panel) = self.chart.panels.iter().position(holds) {
             self.panel = panel;
         }
@@ -118,6 +118,11 @@ impl Session {
     /// Experiment of the selected case, whose chart is shown.
     pub fn experiment(&self) -> usize {
         self.ledger.records().get(self.selected).map_or(0, |r| r.case.experiment)
+    }
+
+    /// The selected case, or the better one that the chart draws in its place.
+    pub fn marked(&self) -> usize {
+        self.chart.drawn(self.selected)
     }
 
     /// Whether this case is the selected one.

@@ -91,6 +91,7 @@ impl Sweep<'_> {
                 y: Quantity::Bandwidth,
                 lines: keys(self.lines),
                 panels: keys(self.panels),
+                best_of: Vec::new(),
                 relative_to: None,
                 ratio: false,
                 ceiling: None,
