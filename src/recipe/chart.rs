@@ -2,7 +2,7 @@
 
 use super::error::{Mistake, Place};
 use super::node::{Content, Node, only};
-use crate::case::chart::{Bars, Ceiling, Chart, Experiment, Published, Quantity};
+use crate::case::chart::{Bars, Ceiling, Chart, ChartScale, Experiment, Published, Quantity, Scale};
 use crate::case::{MODELS, Value, peers};
 
 /// Name of a parameter in the chart.
@@ -21,6 +21,7 @@ pub(crate) struct ChartDraft {
     pub lines: Vec<Name>,
     pub panels: Vec<Name>,
     pub best_of: Vec<Name>,
+    pub scale: ScaleDraft,
     pub relative_to: Option<(Name, Node)>,
     /// True if y is the ratio to the baseline, not the change against it.
     pub ratio: bool,
@@ -33,14 +34,22 @@ pub(crate) struct ChartDraft {
     pub overlay: Option<(Name, Node)>,
 }
 
+/// The scales of x and y as written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ScaleDraft {
+    pub x: Option<(Place, Scale)>,
+    pub y: Option<(Place, Scale)>,
+}
+
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "x",
     "y",
     "lines",
     "panels",
     "best-of",
+    "scale",
     "relative-to",
     "ratio-to",
     "ceiling",
@@ -59,6 +68,8 @@ pub(super) const QUANTITIES: [(&str, Quantity); 6] = [
     ("throughput", Quantity::Throughput),
     ("flops", Quantity::Flops),
 ];
+/// Scales of an axis of numbers.
+pub(super) const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
 /// Ceilings that may be drawn over the points.
 pub(super) const CEILINGS: [(&str, Ceiling); 2] =
     [("copy", Ceiling::Copy), ("speed-of-light", Ceiling::SpeedOfLight)];
@@ -83,6 +94,7 @@ impl ChartDraft {
             lines: Vec::new(),
             panels: Vec::new(),
             best_of: Vec::new(),
+            scale: ScaleDraft::default(),
             relative_to: None,
             ratio: false,
             ceiling: None,
@@ -104,6 +116,7 @@ impl ChartDraft {
             "lines" => self.lines = names(node, "chart.lines")?,
             "panels" => self.panels = names(node, "chart.panels")?,
             "best-of" => self.best_of = names(node, "chart.best-of")?,
+            "scale" => self.scale = scale(node)?,
             "relative-to" | "ratio-to" => {
                 self.ratio = key == "ratio-to";
                 self.relative_to =
@@ -127,7 +140,7 @@ impl ChartDraft {
 
 /// The chart of an experiment as a line of a recipe, with the short names of the axes.
 pub fn chart_line(experiment: &Experiment) -> String {
-    let Chart { x, y, lines, panels, best_of, relative_to, ratio, ceiling, models, bars, overlay } =
+    let Chart { x, y, lines, panels, best_of, scale, relative_to, ratio, ceiling, models, bars, overlay } =
         &experiment.chart;
     let axis = |key: &String| experiment.axes.iter().find(|axis| axis.key == *key);
     let short = |key: &String| axis(key).map_or(key.as_str(), |axis| axis.name.as_str()).to_owned();
@@ -150,6 +163,7 @@ pub fn chart_line(experiment: &Experiment) -> String {
         keys(lines),
         keys(panels),
         keys(best_of),
+        scale_words(*scale),
         relative_to.as_ref().filter(|_| !ratio).map(baseline),
         relative_to.as_ref().filter(|_| *ratio).map(baseline),
         ceiling.map(|ceiling| word_of(&CEILINGS, ceiling)),
@@ -160,6 +174,14 @@ pub fn chart_line(experiment: &Experiment) -> String {
     ];
     let entries = KEYS.iter().zip(values).filter_map(|(key, value)| Some(format!("{key}: {}", value?)));
     format!("chart: {{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// `{x: log, y: linear}`; `None` where neither is fixed.
+fn scale_words(ChartScale { x, y }: ChartScale) -> Option<String> {
+    let axes = [("x", x), ("y", y)].into_iter();
+    let axes = axes.filter_map(|(axis, scale)| Some(format!("{axis}: {}", word_of(&SCALES, scale?))));
+    let axes: Vec<String> = axes.collect();
+    (!axes.is_empty()).then(|| format!("{{{}}}", axes.join(", ")))
 }
 
 /// The word of a value.
@@ -179,6 +201,11 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
             names,
             "",
             "parameters of which each point is the best case: the one with the least time, or the largest rate",
+        ),
+        "scale" => (
+            "{x: log}, {y: linear} or both, each log or linear".to_owned(),
+            "",
+            "how the axes are spaced; without it a wide x is logarithmic, and so is y where its values differ much",
         ),
         "relative-to" => (
             "one parameter and its value, such as {isa: scalar}".to_owned(),
@@ -231,6 +258,22 @@ fn names(node: &Node, at: &str) -> Result<Vec<Name>, Mistake> {
         Content::List(items) => items.iter().map(|item| name(item, at)).collect(),
         _ => Ok(vec![name(node, at)?]),
     }
+}
+
+/// `{x: log, y: linear}`, or one of them; nothing for `null` (an override that removes the key).
+fn scale(node: &Node) -> Result<ScaleDraft, Mistake> {
+    const AT: &str = "chart.scale";
+    let mut scale = ScaleDraft::default();
+    if node.content == Content::Null {
+        return Ok(scale);
+    }
+    let axes = node.map(AT, "a map of x, y, such as {x: log}")?;
+    only(axes, AT, &["x", "y"])?;
+    for (axis, node) in axes {
+        let found = Some((node.place, one_of(node, &format!("{AT}.{}", axis.text), SCALES)?));
+        if axis.text == "x" { scale.x = found } else { scale.y = found }
+    }
+    Ok(scale)
 }
 
 fn quantity(node: &Node) -> Result<Quantity, Mistake> {

@@ -168,6 +168,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
                 lines: Vec::new(),
                 panels: Vec::new(),
                 best_of: Vec::new(),
+                scale: Default::default(),
                 relative_to: None,
                 ratio: false,
                 ceiling: None,

@@ -9,9 +9,9 @@ use super::{Case, Measure, Value, units};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Equal steps (`a..b +k`, or a list of numbers without a constant ratio).
+    /// Equal distances.
     Linear,
-    /// Equal ratios (`a..b xk`, or a list of numbers in a constant ratio).
+    /// Equal ratios.
     Log,
     /// Category names.
     Category,
@@ -26,7 +26,7 @@ pub struct Axis {
     pub name: String,
     /// The values in the recipe's order, without repetitions.
     pub values: Vec<Value>,
-    /// Scale of the axis on a chart.
+    /// Scale of the axis on a chart that says nothing else.
     pub scale: Scale,
     /// True if its integers are sizes in bytes.
     pub bytes: bool,
@@ -99,6 +99,24 @@ impl Bars {
         [("p5-p95", Bars::Percentiles), ("range", Bars::Range), ("none", Bars::Nothing)];
 }
 
+/// How the axes of a chart are spaced, where its recipe says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChartScale {
+    /// `None`: the swept values tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<Scale>,
+    /// `None`: the measured values tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<Scale>,
+}
+
+impl ChartScale {
+    /// True if the recipe says nothing.
+    pub fn is_default(&self) -> bool {
+        *self == ChartScale::default()
+    }
+}
+
 /// Chart of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
@@ -114,6 +132,9 @@ pub struct Chart {
     /// Keys of the swept parameters of which each point is the best case: the one with the least time, or the largest rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub best_of: Vec<String>,
+    /// How the axes are spaced.
+    #[serde(default, skip_serializing_if = "ChartScale::is_default")]
+    pub scale: ChartScale,
     /// A key and its baseline value: y becomes the change against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<(String, Value)>,

@@ -16,6 +16,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
             lines: Vec::new(),
             panels: Vec::new(),
             best_of: Vec::new(),
+            scale: Default::default(),
             relative_to: None,
             ratio: false,
             ceiling: None,

@@ -10,7 +10,7 @@ use crate::case::schema::Kind;
 use crate::case::{BACKENDS, MODELS};
 use crate::primitives::Primitive;
 use crate::recipe::ParamSlot;
-use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
+use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES, SCALES};
 use crate::recipe::plan::{Bars, Ceiling, Quantity};
 use crate::recipe::published;
 
@@ -36,6 +36,8 @@ pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut
             "panels": described(axes.clone(), "parameters whose values tell one panel from another"),
             "best-of": described(axes,
                 "parameters of which each point is the best case: the one with the least time, or the largest rate"),
+            "scale": described(scale(),
+                "how the axes are spaced; without it a wide x is logarithmic, and so is y where its values differ much"),
             "relative-to": described(baseline.clone(),
                 "one parameter and its value: y becomes the change against the cases with it, in per cent"),
             "ratio-to": described(baseline,
@@ -60,6 +62,16 @@ fn models() -> Json {
     let known = json!({ "enum": MODELS });
     let list = json!({ "type": "array", "items": known, "uniqueItems": true });
     json!({ "anyOf": [{ "const": NO_MODEL }, known, list, { "type": "null" }] })
+}
+
+/// The scale of either axis, of both, or `null`.
+fn scale() -> Json {
+    let axis = json!({ "enum": SCALES.map(|(word, _)| word) });
+    json!({
+        "type": ["object", "null"],
+        "properties": { "x": axis, "y": axis },
+        "additionalProperties": false,
+    })
 }
 
 fn bars() -> Json {

@@ -168,9 +168,12 @@ fn ends_with_words(path: &str, tail: &str) -> bool {
     path.strip_suffix(tail).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// Numbers in a constant ratio (three or more, positive) are logarithmic, other numbers linear, all other
-/// values categories.
-fn scale_of(values: &[Value]) -> Scale {
+/// The widest span of numbers that a linear axis shows well, unless their steps are equal.
+const WIDE: f64 = 10.0;
+
+/// The scale of an axis with these values: logarithmic for three or more positive numbers in a constant ratio, or with
+/// unequal steps over a factor of ten or more; else linear for numbers, and categories for anything else.
+pub fn scale_of(values: &[Value]) -> Scale {
     let number = |value: &Value| match value {
         Value::Int(v) => Some(*v as f64),
         Value::Float(v) => Some(*v),
@@ -180,10 +183,13 @@ fn scale_of(values: &[Value]) -> Scale {
         return Scale::Category;
     };
     numbers.sort_by(f64::total_cmp);
-    let [first, second, ..] = numbers[..] else { return Scale::Linear };
-    let ratio = second / first;
-    let constant = numbers.windows(2).all(|w| (w[1] / w[0] / ratio - 1.0).abs() < 1e-9);
-    if numbers.len() >= 3 && first > 0.0 && constant { Scale::Log } else { Scale::Linear }
+    let [first, second, _, ..] = numbers[..] else { return Scale::Linear };
+    let last = numbers[numbers.len() - 1];
+    let (ratio, step) = (second / first, second - first);
+    let in_ratio = numbers.windows(2).all(|w| (w[1] / w[0] / ratio - 1.0).abs() < 1e-9);
+    let in_steps = numbers.windows(2).all(|w| (w[1] - w[0] - step).abs() < 1e-9 * last);
+    let wide = last / first >= WIDE && !in_steps;
+    if first > 0.0 && (in_ratio || wide) { Scale::Log } else { Scale::Linear }
 }
 
 #[cfg(test)]
@@ -198,6 +204,10 @@ mod tests {
         assert_eq!(ints(&[1, 2]), Scale::Linear);
         assert_eq!(ints(&[0, 1, 2]), Scale::Linear);
         assert_eq!(ints(&[1, 2, 4, 9]), Scale::Linear);
+        assert_eq!(ints(&[64 << 10, 1 << 20, 8 << 20]), Scale::Log, "two of three would lie on the left");
+        assert_eq!(ints(&[1, 8, 10]), Scale::Log);
+        assert_eq!(ints(&[0, 1, 100]), Scale::Linear);
+        assert_eq!(ints(&(1..=16).collect::<Vec<_>>()), Scale::Linear, "equal steps");
         assert_eq!(scale_of(&[Value::Float(0.1), Value::Float(1.0), Value::Float(10.0)]), Scale::Log);
         assert_eq!(scale_of(&[Value::Int(1), Value::Text("auto".to_owned())]), Scale::Category);
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::catalog::{Catalog, Entry};
 use super::value_text;
-use super::{Ceiling, Chart, Published, Quantity};
+use super::{Ceiling, Chart, ChartScale, Published, Quantity, Scale};
 use crate::case::BACKENDS;
 use crate::case::Value;
 use crate::case::peers::of_backend;
@@ -43,8 +43,21 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let (bars, ratio) = (written.bars, written.ratio);
     let overlay = written.overlay.as_ref().map(|(file, node)| overlay(draft, file, node)).transpose()?;
     counted(draft)?;
-    let y = written.y;
-    let chart = Chart { x, y, lines, panels, best_of, relative_to, ratio, ceiling, models, bars, overlay };
+    let scale = scale(draft, catalog, &x)?;
+    let chart = Chart {
+        x,
+        y: written.y,
+        lines,
+        panels,
+        best_of,
+        scale,
+        relative_to,
+        ratio,
+        ceiling,
+        models,
+        bars,
+        overlay,
+    };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
 }
@@ -100,6 +113,41 @@ fn baseline(draft: &Draft, catalog: &Catalog, name: &Name, node: &Node) -> Resul
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (value, accepted) = (entry.label(&value), listed(&names));
     Err(Mistake::new(node.place, ErrorKind::NotAmong { at, value, accepted }))
+}
+
+/// The scales of the axes, if the values of x and the kind of y have them.
+fn scale(draft: &Draft, catalog: &Catalog, x: &str) -> Result<ChartScale, Mistake> {
+    let written = &draft.chart;
+    if let (Some((place, scale)), Some(entry)) = (written.scale.x, catalog.by_key(x)) {
+        let number = |value: &Value| match value {
+            Value::Int(value) => Some(*value as f64),
+            Value::Float(value) => Some(*value),
+            Value::Text(_) | Value::Indices(_) => None,
+        };
+        let has = |no_place: fn(Option<f64>) -> bool| entry.values.iter().find(|v| no_place(number(v)));
+        let without = |why: String| Err(Mistake::invalid(place, "chart.scale.x", why));
+        let name = entry.slot.name.as_str();
+        if has(|number| number.is_none()).is_some() {
+            return without(format!("{name} has named values, so it has no scale; accepted: without x"));
+        }
+        let zero = has(|number| number.is_some_and(|number| number <= 0.0));
+        if let (Some(value), Scale::Log) = (zero, scale) {
+            let value = entry.label(value);
+            return without(format!(
+                "{name} takes the value {value}, which has no logarithm; accepted: linear"
+            ));
+        }
+    }
+    let change = written.relative_to.is_some() && !written.ratio;
+    match written.scale.y {
+        Some((place, Scale::Log)) if change => Err(Mistake::invalid(
+            place,
+            "chart.scale.y",
+            "a change may be 0 or less, which has no logarithm; accepted: linear, or ratio-to in place of relative-to"
+                .to_owned(),
+        )),
+        y => Ok(ChartScale { x: written.scale.x.map(|(_, x)| x), y: y.map(|(_, y)| y) }),
+    }
 }
 
 /// The table beside the recipe, which must be one that ships with the program, and its machine.

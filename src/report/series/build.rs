@@ -17,7 +17,7 @@ use super::{
 use crate::case::peers::{self, of_backend};
 use crate::case::{Case, Value};
 use crate::model::Profiles;
-use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale, leads};
+use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale, leads, scale_of};
 use crate::report::names;
 use crate::report::relative::Baseline;
 use crate::report::scale::Spacing;
@@ -80,8 +80,8 @@ fn build(
     };
     let key = |name| ModelKey { name, ..ModelKey::default() };
     let models = models(&wanted.chart, own().map(|(_, r)| r)).into_iter().map(key).collect();
-    let spacing = roofline.then_some(Spacing::Log10);
-    let y = YAxis { spacing, ..y_axis(wanted) };
+    let mut y = y_axis(wanted);
+    y.spacing = if roofline { Some(Spacing::Log10) } else { y.spacing };
     let mut builder = Builder {
         experiment: wanted,
         baseline,
@@ -187,7 +187,10 @@ fn x_axis<'a>(experiment: &Experiment, cases: impl Iterator<Item = &'a Case>) ->
         categories: Vec::new(),
     };
     match (axis.map_or(Scale::Linear, |a| a.scale), numbers) {
-        (scale @ (Scale::Linear | Scale::Log), Some(numbers)) if !numbers.is_empty() => {
+        (own @ (Scale::Linear | Scale::Log), Some(numbers)) if !numbers.is_empty() => {
+            // Plans of older runs called more axes linear.
+            let usual = if own == Scale::Log { own } else { scale_of(&values) };
+            let scale = experiment.chart.scale.x.unwrap_or(usual);
             let (name, unit) = (names::title(experiment, key), x_unit(bytes, &numbers));
             XAxis { name, scale, unit, values: numbers, ..base }
         }
@@ -231,7 +234,11 @@ fn y_axis(experiment: &Experiment) -> YAxis {
     };
     let best: Vec<&str> = experiment.chart.best_of.iter().map(|key| names::name(experiment, key)).collect();
     let best_of = (!best.is_empty()).then(|| best.join(" and "));
-    YAxis { quantity, relative_to, unit, best_of, named: None, spacing: None }
+    let spacing = experiment.chart.scale.y.map(|scale| match scale {
+        Scale::Log => Spacing::Log10,
+        Scale::Linear | Scale::Category => Spacing::Linear,
+    });
+    YAxis { quantity, relative_to, unit, best_of, named: None, spacing }
 }
 
 /// Where a case is on the chart: the panel's title, the label of its line or reference, and its x with that in words.

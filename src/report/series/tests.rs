@@ -3,7 +3,7 @@
 use super::*;
 use crate::case::{Case, Measure, Params, Value, Verdict, Work};
 use crate::engine::protocol::{Event, Ranked, RoundResult};
-use crate::recipe::plan::{Axis, Ceiling, Chart, Experiment, Plan};
+use crate::recipe::plan::{Axis, Ceiling, Chart, ChartScale, Experiment, Plan};
 use crate::run::{Record, Status};
 use crate::stats::noise::Flag;
 use crate::stats::statistics;
@@ -25,6 +25,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         lines,
         panels,
         best_of: Vec::new(),
+        scale: Default::default(),
         relative_to: None,
         ratio: false,
         ceiling: None,
@@ -581,4 +582,22 @@ fn a_slow_sample_is_cut_and_does_not_decide_the_axis() {
         [1.0, 2.0, 2.4, -0.4]
     );
     assert_eq!(within_reach(&[1.0], [0.5, 0.8, 0.0].into_iter(), Spacing::Log10), [1.0, 0.8]);
+}
+
+/// Plans of older runs called such an axis linear.
+#[test]
+fn a_wide_x_is_logarithmic_and_the_recipe_may_say_otherwise() {
+    let sizes = [64 << 10, 1 << 20, 8 << 20];
+    let axes = vec![axis("tuples", "tuples", sizes.map(Value::Int).to_vec(), Scale::Linear)];
+    let mut plan = plan(axes, "tuples", &[]);
+    let cases = sizes.map(|size| case(&[("backend", text("cpu")), ("tuples", Value::Int(size))]));
+    let records: Vec<Record> =
+        cases.into_iter().zip(1..).map(|(case, n)| record(case, f64::from(n))).collect();
+    let spacings = |plan: &Plan| {
+        let data = series(plan, 0, &records);
+        (data.x_scale().spacing, data.y_scale().spacing)
+    };
+    assert_eq!(spacings(&plan), (Spacing::Log2, Spacing::Linear));
+    plan.experiments[0].chart.scale = ChartScale { x: Some(Scale::Linear), y: Some(Scale::Log) };
+    assert_eq!(spacings(&plan), (Spacing::Linear, Spacing::Log10));
 }

@@ -73,7 +73,7 @@ pub fn x_allows(data: &ChartData, spacing: Spacing) -> Result<(), String> {
 
 /// Whether y supports this spacing, or why not.
 pub fn y_allows(data: &ChartData, values: &[f64], spacing: Spacing) -> Result<(), String> {
-    if data.y.relative_to.is_some() && spacing.is_log() {
+    if data.y.relative_to.is_some() && !data.y.is_ratio() && spacing.is_log() {
         return Err("y stays linear: a change may be 0 or less, which has no logarithm".to_owned());
     }
     positive("y", values.iter().copied(), spacing)

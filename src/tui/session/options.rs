@@ -4,7 +4,7 @@
 use super::Session;
 use crate::primitives;
 use crate::recipe::chart_line;
-use crate::recipe::plan::{Ceiling, Chart, Experiment, Quantity};
+use crate::recipe::plan::{Ceiling, Chart, ChartScale, Experiment, Quantity};
 use crate::tui::chart::Look;
 
 impl Session {
@@ -34,7 +34,8 @@ impl Session {
         let ceiling = own.ceiling.filter(|ceiling| ceiling.suits(y) && own.relative_to.is_none());
         // Models predict no transfers.
         let models = if y == Quantity::TimeWithTransfer { Some(Vec::new()) } else { own.models };
-        self.redraw(|chart| Chart { y, ceiling, models, ..chart })
+        let scale = ChartScale { y: own.scale.y.filter(|_| own.y == y), ..experiment.chart.scale };
+        self.redraw(|chart| Chart { y, scale, ceiling, models, ..chart })
     }
 
     /// Gives each role (x, lines, panels) to the next swept parameter, the last one's to the first.
@@ -91,7 +92,9 @@ impl Session {
         let panels = keys.split_off(keys.len() - panels);
         let lines = keys.split_off(1);
         let x = keys.swap_remove(0);
-        self.redraw(|chart| Chart { x, lines, panels, ..chart })
+        let own = self.recipe_chart();
+        let scale = ChartScale { x: own.scale.x.filter(|_| own.x == x), ..chart.scale };
+        self.redraw(|chart| Chart { x, lines, panels, scale, ..chart })
     }
 
     /// Draws another chart of the shown experiment, and tells how the recipe would have it.

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use super::{Session, readout};
 use crate::case::Value;
 use crate::engine::protocol::Event;
-use crate::recipe::plan::Plan;
+use crate::recipe::plan::{ChartScale, Plan, Scale};
 use crate::report::scale::Spacing;
 use crate::run::Ledger;
 use crate::tui::chart::Look;
@@ -155,6 +155,40 @@ fn a_scale_goes_round_and_says_where_it_cannot() {
     }
 }
 
+/// The spacings of x and y on the screen.
+fn spacings(session: &Session) -> Vec<(Spacing, Spacing)> {
+    session.view.plot(session.shown(), Theme::PLAIN).picture(Rect::new(0, 0, 80, 24)).spacings()
+}
+
+#[test]
+fn the_scales_of_the_recipe_hold_until_a_key_changes_them() {
+    let mut plan = fixture::passes();
+    plan.experiments[0].chart.scale = ChartScale { x: Some(Scale::Linear), y: Some(Scale::Log) };
+    let mut session = session(plan, [0, 2, 6, 8].into_iter());
+    session.refresh();
+    assert_eq!(spacings(&session), [(Spacing::Linear, Spacing::Log10)]);
+    assert_eq!((session.ask("scale-x"), session.ask("scale-y")), (None, None));
+    assert_eq!(spacings(&session), [(Spacing::Log2, Spacing::Linear)]);
+    session.ask("turn-axes");
+    assert_eq!(session.chart().x.scale, Scale::Category, "the scale was that of the other x");
+}
+
+#[test]
+fn the_cursor_is_on_the_best_case_whichever_is_selected() {
+    let mut plan = fixture::passes();
+    let chart = &mut plan.experiments[0].chart;
+    (chart.best_of, chart.lines) = (vec![std::mem::replace(&mut chart.x, "backend".to_owned())], Vec::new());
+    let mut session = session(plan, [0, 2, 6, 8].into_iter());
+    session.refresh();
+    let best = session.chart().measured().next().expect("measured").case;
+    let other = [0, 2, 6, 8].into_iter().find(|case| *case != best).expect("another");
+    session.select(other);
+    session.refresh();
+    assert_eq!((session.marked(), session.chart().measured().count()), (best, 1));
+    let words = readout(&session).first.join(" · ");
+    assert!(words.contains("best: passes"), "{words}");
+}
+
 #[test]
 fn a_change_and_names_have_no_logarithm() {
     let mut plan = fixture::passes();
@@ -168,8 +202,7 @@ fn a_change_and_names_have_no_logarithm() {
     assert!(session.chart().measured().any(|m| m.y < 0.0));
     let refusal = session.ask("scale-y").expect("refused");
     assert!(refusal.contains("no logarithm"), "{refusal}");
-    let scales = session.view.plot(session.shown(), Theme::PLAIN);
-    assert_eq!(scales.picture(Rect::new(0, 0, 80, 24)).spacings(), [(Spacing::Log2, Spacing::Linear)]);
+    assert_eq!(spacings(&session), [(Spacing::Log2, Spacing::Linear)]);
 
     let mut names = self::session(fixture::applications(), 0..68);
     names.refresh();

@@ -92,6 +92,7 @@ impl Sweep<'_> {
                 lines: keys(self.lines),
                 panels: keys(self.panels),
                 best_of: Vec::new(),
+                scale: Default::default(),
                 relative_to: None,
                 ratio: false,
                 ceiling: None,
