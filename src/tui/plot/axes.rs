@@ -45,15 +45,18 @@ pub fn left(frame: &Frame, whole: &AxisScale, ticks: Ticks, theme: Theme, buffer
     y_ticks(frame, ticks, theme, buffer);
 }
 
+/// Draws the ticks, each on a row of its own. On a row with several, zero goes first, which is a line of its own.
 fn y_ticks(frame: &Frame, ticks: Ticks, theme: Theme, buffer: &mut Buffer) {
     let rule = frame.area.x.saturating_sub(1);
-    let mut taken = None;
-    for (position, label) in ticks {
+    let zero = frame.y.position(0.0);
+    let (zero, others): (Ticks, Ticks) = ticks.into_iter().partition(|(position, _)| Some(*position) == zero);
+    let mut taken = Vec::new();
+    for (position, label) in zero.into_iter().chain(others) {
         let row = frame.row_at(position);
         let width = words::width(&label) as u16;
         let start = rule.checked_sub(width).filter(|start| *start >= buffer.area.x);
-        let Some(start) = start.filter(|_| taken != Some(row)) else { continue };
-        taken = Some(row);
+        let Some(start) = start.filter(|_| !taken.contains(&row)) else { continue };
+        taken.push(row);
         buffer.set_string(start, row, label, theme.dim());
         buffer[(rule, row)].set_symbol(theme.symbol("┤", "+")).set_style(theme.dim());
     }
@@ -132,4 +135,37 @@ pub fn start(column: u16, width: usize, area: Rect) -> u16 {
     let width = width as u16;
     let centred = column.saturating_sub(width / 2).max(area.x);
     centred.min(area.right().saturating_sub(width)).max(area.x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::scale::Spacing;
+    use crate::report::unit::Unit;
+
+    /// A pane of differences from +100 to -20 per cent once had -20 beside the line at zero.
+    #[test]
+    fn ticks_do_not_share_a_row_and_zero_has_its_own_label() {
+        for ends in [[100.0, -20.0], [20.0, -100.0], [2.0, -1.0], [900.0, -1.0]] {
+            let y = AxisScale::measured_as(&ends, Spacing::Linear, Unit::Percent);
+            for height in 1..30 {
+                let area = Rect::new(10, 0, 10, height);
+                let frame = Frame { area, foot: false, x: y.clone(), y: y.clone() };
+                let (low, high) = y.ends();
+                let all = [low, high, 0.0].map(|v| (y.position(v).expect("inside"), y.label(v))).to_vec();
+                for ticks in [all, self::ticks(&y, height)] {
+                    let zero = ticks.iter().find(|(at, _)| Some(*at) == y.position(0.0)).cloned();
+                    let mut buffer = Buffer::empty(Rect::new(0, 0, 20, height));
+                    y_ticks(&frame, ticks, Theme::PLAIN, &mut buffer);
+                    let row = |row: u16| (0..9).map(|x| buffer[(x, row)].symbol()).collect::<String>();
+                    let labels: Vec<String> = (0..height).map(row).collect();
+                    let labels: Vec<&str> = labels.iter().map(|label| label.trim()).collect();
+                    if let (Some((_, zero)), Some(row)) = (zero, frame.row(0.0)) {
+                        assert_eq!(labels[usize::from(row)], zero, "{ends:?} in {height} rows: {labels:?}");
+                    }
+                    assert!(labels.iter().all(|label| label.matches('%').count() <= 1), "{labels:?}");
+                }
+            }
+        }
+    }
 }
