@@ -2,6 +2,7 @@
 //! [`plot`](super::plot) draws the chart.
 
 pub mod cursor;
+pub mod numbers;
 pub mod overlay;
 pub mod scales;
 

@@ -177,13 +177,6 @@ impl ChartData {
         guides(self.panels.iter())
     }
 
-    /// The number of styles of lines, references, guides and models.
-    pub fn styles(&self) -> usize {
-        let guides = self.guides().last().map_or(0, |guide| guide.style + 1);
-        let models = self.models.last().map_or(0, |model| model.style + 1);
-        guides.max(models).max(self.labels.len())
-    }
-
     /// These values and those of the visible guides and predictions that are close enough for a common axis.
     pub fn with_guides(&self, mut values: Vec<f64>, shows: impl Fn(usize) -> bool) -> Vec<f64> {
         let positive = || values.iter().copied().filter(|v| *v > 0.0);

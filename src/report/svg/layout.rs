@@ -31,7 +31,7 @@ pub fn printed(data: &ChartData, width: f64) -> Scene {
     Page::begin(width, "", &caption).charts(&charts, columns).end(std::iter::empty(), &caption)
 }
 
-fn with_residual(data: &ChartData) -> Vec<ChartData> {
+pub fn with_residual(data: &ChartData) -> Vec<ChartData> {
     // Only for a single panel: residuals of several would double their number.
     let residual = data.residual().filter(|_| data.panels.len() == 1);
     std::iter::once(data.clone()).chain(residual).collect()
@@ -71,12 +71,14 @@ fn predicted_beyond(data: &ChartData) -> Option<String> {
     (count > 0).then(|| format!("predictions beyond the axis: {count}"))
 }
 
-/// The number of bars that leave the axis. The differences from a model repeat those of the chart above them.
+/// The number of bars that leave the axis, of the chart or of the differences below it.
 fn cut(data: &ChartData) -> Option<String> {
     let y = data.y_scale();
     let leaves = |bar: [f64; 2]| bar.iter().any(|end| y.position(*end).is_none());
     let count = data.measured().filter_map(|value| value.bar).filter(|bar| leaves(*bar)).count();
-    (count > 0 && !data.residual).then(|| format!("bars that leave the axis (arrowheads): {count}"))
+    let of =
+        if data.residual { format!(" of {}", data.y.title().trim_end_matches(", %")) } else { String::new() };
+    (count > 0).then(|| format!("bars that leave the axis{of} (arrowheads): {count}"))
 }
 
 /// Descriptions of the grey guides, and of the missing ones.

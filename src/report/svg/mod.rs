@@ -63,7 +63,7 @@ pub fn printed(data: &ChartData, width: f64) -> Result<String> {
 /// read the points and where they were measured.
 pub fn words(data: &ChartData, caption: &Caption) -> String {
     let above = caption.recipe.iter().chain(&caption.paper).chain(&caption.changes).cloned();
-    let below = layout::notes(std::slice::from_ref(data)).into_iter().chain(caption.notes.iter().cloned());
+    let below = layout::notes(&layout::with_residual(data)).into_iter().chain(caption.notes.iter().cloned());
     let below = below.chain(caption.verdict.clone()).chain(caption.lines.iter().cloned());
     let lines = std::iter::once(data.title.clone()).chain(above).chain(below);
     lines.map(|line| line + "\n").collect()

@@ -11,6 +11,8 @@ pub const LABEL: f64 = 13.0;
 pub const TICK: f64 = 12.0;
 pub const SMALL: f64 = 11.5;
 pub const GAP: f64 = 18.0;
+/// Width of a sample in the legend, with the space before its label.
+const SAMPLE: f64 = 40.0;
 
 pub struct Page {
     pub scene: Scene,
@@ -86,20 +88,29 @@ impl Page {
         }
     }
 
-    /// Draws the legend above the plot, in rows.
+    /// Draws the legend above the plot, in rows. A label that is wider than the page is broken into lines.
     pub fn legend(&mut self, entries: &[Entry]) {
-        let mut x = MARGIN;
+        const ROW: f64 = 20.0;
+        const LINE: f64 = 16.0;
+        let (mut x, mut height) = (MARGIN, 0.0_f64);
         for entry in entries {
-            let width = 46.0 + text_width(&entry.label, LABEL) + GAP;
+            let lines = wrap(&entry.label, LABEL, self.inner_width() - SAMPLE);
+            let widest = lines.iter().map(|line| text_width(line, LABEL)).fold(0.0, f64::max);
+            let width = SAMPLE + 6.0 + widest + GAP;
             if x > MARGIN && x + width > self.scene.width - MARGIN {
                 x = MARGIN;
-                self.y += 20.0;
+                self.y += height;
+                height = 0.0;
             }
             self.sample(x, entry);
-            self.scene.text(Text::new(x + 40.0, self.y + 10.0, &entry.label, LABEL, INK));
+            for (at, line) in lines.iter().enumerate() {
+                let y = self.y + ROW / 2.0 + at as f64 * LINE;
+                self.scene.text(Text::new(x + SAMPLE, y, line, LABEL, INK));
+            }
+            height = height.max(ROW + lines.len().saturating_sub(1) as f64 * LINE);
             x += width;
         }
-        self.y += if entries.is_empty() { 0.0 } else { 26.0 };
+        self.y += if entries.is_empty() { 0.0 } else { height + 6.0 };
     }
 
     fn sample(&mut self, x: f64, entry: &Entry) {
@@ -115,5 +126,44 @@ impl Page {
         }
         let doubt = if let Sample::Doubt(doubt) = entry.sample { doubt } else { Doubt::default() };
         self.scene.shapes.extend(look.marker_of((x + 16.0, y), 5.0, entry.certified, doubt));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 84 mm with letters of 8 pt are 357 wide; the doubt of a profile once ran off the page.
+    #[test]
+    fn a_legend_stays_on_its_page_and_its_lines_apart() {
+        let labels =
+            ["cpu", "sector, amd-epyc-2cpus (87 % of its calibration doubtful: 1 CPU elsewhere)", "scalar"];
+        let entry = |label: &str| Entry {
+            label: label.to_owned(),
+            sample: Sample::Line,
+            look: Look::plain(),
+            certified: true,
+        };
+        for width in [200.0, 357.0, 900.0] {
+            let mut page = Page::begin(width, "", &Caption::default());
+            page.legend(&labels.map(entry));
+            let texts: Vec<&Text> = page
+                .scene
+                .shapes
+                .iter()
+                .filter_map(|s| if let Shape::Text(t) = s { Some(t) } else { None })
+                .collect();
+            let words: Vec<&str> = texts.iter().flat_map(|text| text.text.split(' ')).collect();
+            assert_eq!(words.join(" "), labels.join(" "));
+            for text in &texts {
+                assert!(
+                    text.x + text_width(&text.text, text.size) <= width - MARGIN,
+                    "{width}: {}",
+                    text.text
+                );
+                assert!(text.y < page.y, "{width}: {} is below the legend", text.text);
+            }
+            assert!(crate::report::svg::tests::covered(&page.scene).is_empty());
+        }
     }
 }

@@ -123,18 +123,69 @@ pub fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// Breaks a text at spaces so that each line fits into `width` pixels; a word that is too long gets a line of
-/// its own.
+/// Units that stay on the line of their number.
+const UNITS: [&str; 14] =
+    ["%", "B", "KiB", "MiB", "GiB", "TiB", "MB", "GB", "MB/s", "GB/s", "s", "ms", "µs", "ns"];
+
+/// Breaks a text at spaces so that each line fits into `width` pixels. A number keeps its unit; a word that is too long for
+/// a line is broken within.
 pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in words(text) {
         match lines.last_mut() {
             Some(line) if text_width(&format!("{line} {word}"), size) <= width => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.extend(pieces(&word, size, width)),
         }
     }
     lines
+}
+
+/// The words of a text, each number with its unit.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let unit = UNITS.contains(&word.trim_end_matches([',', ';', ':', '.', ')', ']']));
+        match words.last_mut().filter(|last| unit && last.ends_with(|c: char| c.is_ascii_digit())) {
+            Some(number) => *number = format!("{number} {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// A word in pieces that fit into `width` pixels, each of one letter at least.
+fn pieces(word: &str, size: f64, width: f64) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for letter in word.chars() {
+        let last = pieces.len() - 1;
+        let full = text_width(&format!("{}{letter}", pieces[last]), size) > width;
+        match full && !pieces[last].is_empty() {
+            true => pieces.push(letter.to_string()),
+            false => pieces[last].push(letter),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_keeps_its_unit_and_a_long_word_is_broken() {
+        let text = "Predictions beyond 121.5 %, and 16 B a tuple";
+        for width in 40..300 {
+            let lines = wrap(text, 12.0, f64::from(width));
+            let fits = |line: &String| text_width(line, 12.0) <= f64::from(width);
+            assert!(lines.iter().all(fits), "{width}: {lines:?}");
+            let number = |line: &String| line.contains("121.5 %") || !line.contains("121.5");
+            assert!(width < 60 || lines.iter().all(number), "{width}: {lines:?}");
+            assert!(width < 60 || !lines.iter().any(|line| line.starts_with("B ")), "{width}: {lines:?}");
+        }
+        assert_eq!(wrap("abcdef", 12.0, 24.0).concat(), "abcdef");
+        assert_eq!(wrap("x", 12.0, 1.0), ["x"]);
+    }
 }

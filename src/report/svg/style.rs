@@ -28,8 +28,9 @@ const GUIDES: [(i32, i32); 3] = [(2, 3), (8, 3), (14, 5)];
 /// Dashes of model lines, which are thin and have the colour of the predicted line.
 const MODELS: [(i32, i32); 3] = [(5, 2), (1, 2), (9, 2)];
 
-/// Outlines of the markers around (0, 0) with radius 1; the first is a circle.
-const OUTLINES: [&[(f64, f64)]; 6] = [
+/// Outlines of the markers around (0, 0) with radius 1; the first is a circle. There are more than colours: the second use of
+/// a colour has another marker, and prints in grey still tell the lines apart.
+const OUTLINES: [&[(f64, f64)]; 12] = [
     &[],
     &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
     &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
@@ -48,6 +49,36 @@ const OUTLINES: [&[(f64, f64)]; 6] = [
         (-0.4, 1.2),
         (-0.4, 0.4),
         (-1.2, 0.4),
+    ],
+    &[(1.2, 0.0), (-0.8, 1.1), (-0.8, -1.1)],
+    &[(-1.2, 0.0), (0.8, 1.1), (0.8, -1.1)],
+    &[(-1.0, -1.2), (1.0, -1.2), (-1.0, 1.2), (1.0, 1.2)],
+    &[
+        (0.0, -1.5),
+        (0.4, -0.5),
+        (1.4, -0.5),
+        (0.6, 0.2),
+        (0.9, 1.2),
+        (0.0, 0.6),
+        (-0.9, 1.2),
+        (-0.6, 0.2),
+        (-1.4, -0.5),
+        (-0.4, -0.5),
+    ],
+    &[(-0.5, -1.3), (0.5, -1.3), (0.5, 1.3), (-0.5, 1.3)],
+    &[
+        (-1.1, -0.5),
+        (-0.5, -1.1),
+        (0.0, -0.6),
+        (0.5, -1.1),
+        (1.1, -0.5),
+        (0.6, 0.0),
+        (1.1, 0.5),
+        (0.5, 1.1),
+        (0.0, 0.6),
+        (-0.5, 1.1),
+        (-1.1, 0.5),
+        (-0.6, 0.0),
     ],
 ];
 
@@ -157,6 +188,19 @@ mod tests {
         let alone = [0, 1].map(|run| Look::of(run, Some(1)));
         assert_ne!(alone[0].color, alone[1].color);
         assert_eq!(alone[0].outline, alone[1].outline);
+    }
+
+    #[test]
+    fn lines_of_one_colour_differ_in_marker_and_dash_and_all_differ_in_grey() {
+        let looks: Vec<Look> = (0..2 * COLORS).map(|style| Look::of(style, None)).collect();
+        for (at, one) in looks.iter().enumerate() {
+            for other in &looks[..at] {
+                assert!(one.outline != other.outline || one.dash != other.dash, "{at} in grey");
+                if one.color == other.color {
+                    assert!(one.outline != other.outline && one.dash != other.dash, "{at}");
+                }
+            }
+        }
     }
 
     /// As far apart as Okabe and Ito's own colours are; 0.02 is hardly seen side by side.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Allowed, Hint, in_session, only_if};
-use crate::tui::chart::{Look, PAN_STEP, ZOOM_STEP};
+use crate::tui::chart::{Look, PAN_STEP, ZOOM_STEP, numbers};
 use crate::tui::focus::Focus;
 use crate::tui::session::{ChartView, Session};
 use crate::tui::state::State;
@@ -37,7 +37,7 @@ rows! {
         "scale-x" "A": is_there => |state| ask(state, Session::next_scale_of_x)
     }
     LINES = ("hide", 2, "hide or show the line with this number in the legend",
-        |state| Hint::Range(state.session.as_ref().map_or(0, |session| session.chart().labels.len()))) {
+        |state| Hint::Range(state.session.as_ref().map_or(0, |session| numbers::in_legend(session.chart()).len().min(9)))) {
         "line-1" "1": |state| has_line(state, 1) => |state| change(state, |session| session.toggle_line(1)),
         "line-2" "2": |state| has_line(state, 2) => |state| change(state, |session| session.toggle_line(2)),
         "line-3" "3": |state| has_line(state, 3) => |state| change(state, |session| session.toggle_line(3)),
@@ -117,7 +117,7 @@ fn is_there(state: &State) -> Allowed {
 const WHOLE: &str = "the whole chart is shown";
 
 fn has_line(state: &State, number: usize) -> Allowed {
-    only_if(number <= there(state)?.chart().styles(), format!("there is no line {number}"))
+    only_if(number <= numbers::numbered(there(state)?.chart()).len(), format!("there is no line {number}"))
 }
 
 fn zoomed(state: &State) -> Allowed {

@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::Plot;
-use crate::report::series::{Line, NoteKind, guides};
+use crate::report::series::{ChartData, guides};
+use crate::tui::chart::numbers;
 use crate::tui::words;
 
 /// Minimum width of an entry if there are many.
@@ -46,11 +47,7 @@ pub fn legend(plot: &Plot, panels: &[usize], columns: usize, most: u16) -> Legen
 
 fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     let panels = || panels.iter().filter_map(|p| plot.data.panels.get(*p));
-    let lines = panels().flat_map(|p| &p.lines).filter(|l| is_there(l));
-    let references = panels().flat_map(|p| &p.references);
-    let predicted = panels().flat_map(|p| &p.models).map(|line| line.of);
-    let measured = lines.map(|l| l.style).chain(references.map(|r| r.style));
-    let mut styles: Vec<usize> = measured.chain(predicted).collect();
+    let mut styles: Vec<usize> = panels().flat_map(numbers::shown).collect();
     styles.sort_unstable();
     styles.dedup();
     let label = |style: &usize| Some((*style, plot.data.labels.get(*style)?)).filter(|(_, l)| !l.is_empty());
@@ -77,15 +74,9 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     entries
 }
 
-/// Whether the line has a point or a failure. One that cannot run here would be an entry without a line: the
-/// reason stands below the chart.
-fn is_there(line: &Line) -> bool {
-    !line.points.is_empty() || line.absent.iter().any(|absent| absent.kind == NoteKind::Failed)
-}
-
 /// `1 ● cpu`, or `(1 ● cpu)` if the line is hidden; lines after the ninth have no key.
 fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
-    let number = before(style);
+    let number = before(plot, style);
     let text = format!("{number}{} {label}", plot.theme.marker(style));
     match plot.look.shows(style) {
         true => {
@@ -98,7 +89,7 @@ fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
 
 /// A guide or a model; a hidden one stands in brackets.
 fn sign(plot: &Plot, style: usize, symbol: &str, words: &str) -> Entry {
-    let text = format!("{}{symbol} {words}", before(style));
+    let text = format!("{}{symbol} {words}", before(plot, style));
     let text = if plot.look.shows(style) { text } else { format!("({text})") };
     Entry { text, style: plot.theme.dim(), marker: None }
 }
@@ -111,13 +102,14 @@ fn doubtful(plot: &Plot) -> Option<Entry> {
     (count > 0).then(|| Entry { text, style: plot.theme.dim(), marker: None })
 }
 
-fn before(style: usize) -> String {
-    number(style).map(|number| format!("{number} ")).unwrap_or_default()
+fn before(plot: &Plot, style: usize) -> String {
+    number(plot.data, style).map(|number| format!("{number} ")).unwrap_or_default()
 }
 
 /// The number that hides and shows a style, if it has one.
-pub fn number(style: usize) -> Option<String> {
-    (style < 9).then(|| (style + 1).to_string())
+pub fn number(data: &ChartData, style: usize) -> Option<String> {
+    let at = numbers::numbered(data).into_iter().take(9).position(|numbered| numbered == style)?;
+    Some((at + 1).to_string())
 }
 
 /// Rows of the wrapped entries if each entry is at most `widest` columns wide.

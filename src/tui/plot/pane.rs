@@ -80,7 +80,7 @@ fn guides(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
         for at in first.into_iter().chain(cells) {
             buffer[at].set_symbol(plot.theme.guide()).set_style(plot.theme.dim());
         }
-        if let Some((at, number)) = first.zip(legend::number(guide.style)) {
+        if let Some((at, number)) = first.zip(legend::number(plot.data, guide.style)) {
             buffer[at].set_symbol(&number);
         }
     }

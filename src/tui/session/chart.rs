@@ -5,6 +5,7 @@ use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::ModelKey;
 use crate::tui::chart::cursor::{self, Stop};
+use crate::tui::chart::numbers;
 use crate::tui::chart::scales::{self, Scales, seen};
 use crate::tui::chart::{Bars, Look, PAN_STEP};
 
@@ -174,9 +175,10 @@ impl Session {
 
     /// Hides or shows the line with this number, counted from 1.
     pub fn toggle_line(&mut self, number: usize) {
+        let Some(style) = numbers::numbered(self.chart()).get(number - 1).copied() else { return };
         let look = self.look();
-        if !look.hidden.remove(&(number - 1)) {
-            look.hidden.insert(number - 1);
+        if !look.hidden.remove(&style) {
+            look.hidden.insert(style);
         }
         if self.view.cursor {
             let stops = self.stops();

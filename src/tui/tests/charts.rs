@@ -88,7 +88,7 @@ pub fn ceiling(theme: Theme) -> App {
 
 /// A ceiling far from the points is stated only in the legend; here it is also hidden.
 pub fn ceiling_far_away(theme: Theme) -> App {
-    looked_at(under_a_ceiling(theme, &[2900.0]), "z3")
+    looked_at(under_a_ceiling(theme, &[2900.0]), "z2")
 }
 
 /// A run without reference copies.

@@ -15,7 +15,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::case::units::shown;
+use crate::case::units::{escaped, shown};
 use crate::case::{Cancel, Failure, Value};
 use crate::engine::noise_monitor::children::Counted;
 use crate::engine::writer;
@@ -58,6 +58,14 @@ pub struct Program {
     _counted: Counted,
 }
 
+/// The longest reason that is kept whole, in characters.
+const REASON: usize = 300;
+
+/// A reason for the reader of a report, who has only this: longer than what a message quotes.
+fn told(reason: &str) -> String {
+    escaped(&reason.chars().take(REASON).collect::<String>())
+}
+
 impl Program {
     /// Starts the program. It inherits our standard error.
     pub fn start(name: &'static str, file: &Path, patience: Duration) -> Result<Program, Failure> {
@@ -90,7 +98,7 @@ impl Program {
         }
         let line = self.listen(verb, cancel)?;
         match line.split_once(' ') {
-            Some(("n/a", reason)) if verb == "prepare" => Err(Failure::NotApplicable(shown(reason))),
+            Some(("n/a", reason)) if verb == "prepare" => Err(Failure::NotApplicable(told(reason))),
             Some(("failed", reason)) => Err(self.failed(&format!("failed: {}", shown(reason)))),
             _ => answer(verb, &line)
                 .ok_or_else(|| self.failed(&format!("answered `{}` to `{verb}`", shown(&line)))),
