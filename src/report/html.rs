@@ -3,10 +3,11 @@
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::bests::{self, Best};
 use super::files::caption;
 use super::origin::Origin;
 use super::series::charted;
-use super::svg::{Caption, render};
+use super::svg::{Caption, printed, render, words};
 use super::table::Table;
 use crate::case::units::fmt_bytes;
 use crate::case::{Availability, Device};
@@ -24,22 +25,18 @@ pub struct Measured<'a> {
     pub remarks: Vec<String>,
 }
 
-/// Charts are drawn on white, so they get a white ground in dark colours, too.
-const STYLE: &str = "\
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
-figure { margin: 1rem 0; padding: .5rem; background: #fff; border-radius: .4rem; }
-figure svg { display: block; width: 100%; height: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; }
-th { border-bottom: 1px solid; }
-.wide { overflow-x: auto; }
-.number { text-align: right; }
-.claim { border-left: .25rem solid; padding-left: .8rem; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .6rem; border: 1px solid; border-radius: .4rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
-dd { margin: 0; overflow-wrap: anywhere; }
-dt, .quiet { opacity: .75; }";
+const STYLE: &str = include_str!("html/page.css");
+const SORT: &str = include_str!("html/sort.js");
+
+/// Tables with more rows than this are long: they have a summary, scroll in their own box, and sort.
+const LONG: usize = 12;
+
+/// The width of a chart for phones, in units of which its tick labels take [`PRINTED`](super::svg::PRINTED).
+const NARROW: f64 = 360.0;
+
+fn is_long(measured: &Measured) -> bool {
+    measured.table.rows.len() > LONG
+}
 
 /// The page. `outcome` is the state of the cases in words, `measured` what was measured in each experiment of the plan.
 /// Every text is escaped. The same run gives the same page.
@@ -59,6 +56,8 @@ pub fn page(run: &Stored, outcome: &str, measured: &[Measured]) -> Result<String
                 meta name="generator" content={ "scatterlab " (env!("CARGO_PKG_VERSION")) };
                 title { (plan.title) }
                 style { (PreEscaped(STYLE)) }
+                // A module runs once the page is read. A page without long tables runs nothing.
+                @if measured.iter().any(is_long) { script type="module" { (PreEscaped(SORT)) } }
             }
             body {
                 h1 { (plan.title) }
@@ -66,7 +65,9 @@ pub fn page(run: &Stored, outcome: &str, measured: &[Measured]) -> Result<String
                 p { (outcome) " · measured " (manifest.started) " UTC on " (manifest.environment.host) }
                 @for warning in &run.warnings { p { strong { "Warning: " (warning) } } }
                 @if !plan.overrides.is_empty() { p { "Changed by " code { (plan.overrides.join(" ")) } } }
-                @for ((experiment, chart), measured) in experiments { (section(experiment, &chart, measured)) }
+                @for (number, ((experiment, chart), measured)) in experiments.enumerate() {
+                    (section(experiment, &chart, measured, &bests::of(experiment, number, run.ledger.records())))
+                }
                 (machine(manifest))
                 (again(run))
             }
@@ -75,17 +76,26 @@ pub fn page(run: &Stored, outcome: &str, measured: &[Measured]) -> Result<String
     Ok(page.into_string())
 }
 
-/// A chart without what the page says above it.
-fn chart(run: &Stored, experiment: usize) -> Result<String> {
+/// A chart for screens and one for phones, without what the page says above them.
+struct Chart {
+    broad: String,
+    narrow: String,
+    /// What stands around the chart for phones, which the other contains.
+    words: String,
+}
+
+fn chart(run: &Stored, experiment: usize) -> Result<Chart> {
     let (origin, records) = (&Origin::from(&run.manifest), run.ledger.records());
     let mut data = charted(origin.plan, experiment, records, Some(run.ledger.references()));
     data.title.clear();
     let caption = caption(origin, experiment, records, run.ledger.references());
-    render(&data, &Caption { recipe: None, paper: None, changes: None, verdict: None, ..caption })
+    let caption = Caption { recipe: None, paper: None, changes: None, verdict: None, ..caption };
+    let broad = render(&data, &caption)?;
+    Ok(Chart { broad, narrow: printed(&data, NARROW)?, words: words(&data, &caption) })
 }
 
 /// An experiment: whose claim it is about, its chart, which is text that `report::svg` has escaped, and its cases.
-fn section(experiment: &Experiment, chart: &str, measured: &Measured) -> Markup {
+fn section(experiment: &Experiment, chart: &Chart, measured: &Measured, bests: &[Best]) -> Markup {
     html! {
         section {
             h2 { (experiment.title) }
@@ -97,7 +107,17 @@ fn section(experiment: &Experiment, chart: &str, measured: &Measured) -> Markup 
                     @if let Some(claim) = &paper.claim { " claims: " (claim) }
                 }
             }
-            figure role="img" aria-label=(experiment.title) { (PreEscaped(chart)) }
+            figure {
+                @for (class, chart) in [("broad", &chart.broad), ("narrow", &chart.narrow)] {
+                    div class=(class) role="img" aria-label=(experiment.title) { (PreEscaped(chart)) }
+                }
+                figcaption class="narrow" { @for line in chart.words.lines().filter(|line| !line.is_empty()) { (line) br; } }
+            }
+            @if is_long(measured) && !bests.is_empty() {
+                h3 { "The best of each" }
+                (table(&bests::table(experiment, bests)))
+                h3 { "All cases" }
+            }
             @if !measured.table.rows.is_empty() { (table(&measured.table)) }
             @for remark in &measured.remarks { p class="quiet" { (remark) } }
         }
@@ -106,9 +126,11 @@ fn section(experiment: &Experiment, chart: &str, measured: &Measured) -> Markup 
 
 fn table<R>(table: &Table<R>) -> Markup {
     let class = |at: usize| table.columns[at].is_right_aligned().then_some("number");
+    let long = table.rows.len() > LONG;
     html! {
-        div class="wide" {
-            table {
+        // A box that scrolls takes the focus, so that keys scroll it, too.
+        div class=(if long { "wide long" } else { "wide" }) tabindex="0" {
+            table class=[long.then_some("sorted")] {
                 thead { tr { @for (at, column) in table.columns.iter().enumerate() { th scope="col" class=[class(at)] { (column.head()) } } } }
                 tbody {
                     @for row in table.shown() {

@@ -2,6 +2,7 @@
 //! [`Record`](crate::run::Record)s, so that they cannot disagree.
 
 pub mod accuracy;
+mod bests;
 pub mod cell;
 pub mod choices;
 mod copies;
