@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::bests::{self, Best};
 use super::files::caption;
+use super::names;
 use super::origin::Origin;
 use super::series::charted;
 use super::svg::{Caption, printed, render, words};
@@ -100,12 +101,7 @@ fn section(experiment: &Experiment, chart: &Chart, measured: &Measured, bests: &
         section {
             h2 { (experiment.title) }
             @if let Some(paper) = &experiment.paper {
-                p class="claim" {
-                    (paper.key)
-                    @if let Some(figure) = &paper.figure { ", figure " (figure) }
-                    @if let Some(table) = &paper.table { ", table " (table) }
-                    @if let Some(claim) = &paper.claim { " claims: " (claim) }
-                }
+                p class="claim" { (names::claimed(paper)) }
             }
             figure {
                 @for (class, chart) in [("broad", &chart.broad), ("narrow", &chart.narrow)] {

@@ -7,7 +7,7 @@ use crate::case::schema::Kind;
 use crate::case::units::{label_count, number_of};
 use crate::case::{Cache, HostMemory, Measure, Value};
 use crate::primitives;
-use crate::recipe::plan::{Axis, Experiment, slug};
+use crate::recipe::plan::{Axis, Experiment, Paper, slug};
 
 /// Longest list of indices that is written in full.
 const LONGEST_LIST: usize = 24;
@@ -97,6 +97,19 @@ pub fn is_size(experiment: &Experiment, key: &str) -> bool {
 /// The axis of a key, if it is swept.
 pub fn axis<'a>(experiment: &'a Experiment, key: &str) -> Option<&'a Axis> {
     experiment.axes.iter().find(|a| a.key == key)
+}
+
+/// `he2007, figure 9`.
+pub fn paper(paper: &Paper) -> String {
+    let number =
+        |word: &str, n: &Option<String>| n.as_ref().map(|n| format!(", {word} {n}")).unwrap_or_default();
+    format!("{}{}{}", paper.key, number("figure", &paper.figure), number("table", &paper.table))
+}
+
+/// `he2007, figure 9 claims: 16 passes suit a G80 best`, so that nobody takes it for a result of the run.
+pub fn claimed(of: &Paper) -> String {
+    let claim = of.claim.as_ref().map(|claim| format!(" claims: {claim}")).unwrap_or_default();
+    paper(of) + &claim
 }
 
 /// `1 case`, `2 cases`.

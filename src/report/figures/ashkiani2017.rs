@@ -19,7 +19,7 @@ use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "ashkiani2017/fig05";
 const TITLE: &str = "The buckets of 256 keys, in the order in which multisplits store them";
-const CLAIM: &str = "ashkiani2017, figure 5: reordered near the processor first, keys of a bucket are stored side by side: by \
+const CLAIM: &str = "ashkiani2017, figure 5 claims: reordered near the processor first, keys of a bucket are stored side by side: by \
                      WMS those of a warp, by BMS those of a block, which stays useful with more buckets";
 /// Number of keys in the figure.
 const KEYS: u64 = 256;

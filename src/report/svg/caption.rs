@@ -3,7 +3,7 @@
 use crate::case::gpus::taking_part;
 use crate::case::{Case, Device, Place, listed};
 use crate::engine::protocol::Environment;
-use crate::recipe::plan::{Bars, Experiment, Paper, Plan, is_of_words};
+use crate::recipe::plan::{Bars, Experiment, Plan, is_of_words};
 use crate::report::names::cases;
 use crate::report::series::BarKinds;
 use crate::report::{Origin, names};
@@ -13,7 +13,7 @@ use crate::stats::Statistics;
 /// Text below the title and below the chart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caption {
-    /// The recipe's title, if the experiment's title differs.
+    /// The recipe's title, if the experiment's title does not begin with it.
     pub recipe: Option<String>,
     /// Changes made on the command line; next to the title, which may no longer fit.
     pub changes: Option<String>,
@@ -42,10 +42,10 @@ impl Caption {
         lines.extend(machine(&used, origin.environment, origin.devices, threads(own()).as_deref()));
         let hash = plan.short_hash();
         lines.push(format!("Recipe {hash} · {} · scatterlab {}", origin.date, origin.version));
-        let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
+        let recipe = found.filter(|e| !e.title.starts_with(&plan.title)).map(|_| plan.title.clone());
         let changes =
             (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));
-        let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
+        let paper = found.and_then(|e| e.paper.as_ref()).map(names::claimed);
         let notes = set_aside(own());
         Caption { recipe, changes, paper, notes: notes.into_iter().collect(), lines, ..Caption::default() }
     }
@@ -57,10 +57,10 @@ impl Caption {
         let mut lines = vec!["Predicted; nothing was measured".to_owned()];
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
         lines.push(format!("Recipe {} · scatterlab {}", plan.short_hash(), origin.version));
-        let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
+        let recipe = found.filter(|e| !e.title.starts_with(&plan.title)).map(|_| plan.title.clone());
         let changes =
             (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));
-        let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
+        let paper = found.and_then(|e| e.paper.as_ref()).map(names::claimed);
         Caption { recipe, changes, paper, lines, ..Caption::default() }
     }
 
@@ -72,7 +72,7 @@ impl Caption {
         samples: impl Iterator<Item = &'a Statistics>,
     ) -> Caption {
         let found = plan.experiments.first();
-        let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
+        let paper = found.and_then(|e| e.paper.as_ref()).map(names::claimed);
         let bars = found.map_or(BarKinds::All(Bars::Range), |e| BarKinds::of(e.chart.bars, samples));
         let bars = bars.words().map(|words| format!("; {words}")).unwrap_or_default();
         let mut lines = vec![format!("{BARE_POINTS}{bars}; the runs side by side")];
@@ -91,14 +91,6 @@ fn set_aside<'a>(records: impl Iterator<Item = &'a Record>) -> Option<String> {
         let of = cases(number);
         format!("Set aside: {rounds} {round} of {of}, measured before the machine or the program changed")
     })
-}
-
-fn paper(paper: &Paper) -> String {
-    let number = |word: &str, n: &Option<String>| n.as_ref().map(|n| format!(", {word} {n}"));
-    let figure = number("figure", &paper.figure).unwrap_or_default();
-    let table = number("table", &paper.table).unwrap_or_default();
-    let claim = paper.claim.as_ref().map(|c| format!(": {c}")).unwrap_or_default();
-    format!("{}{figure}{table}{claim}", paper.key)
 }
 
 /// Explanation of a point, and of the bar through it.

@@ -388,7 +388,10 @@ fn captions_name_paper_machine_recipe_and_date() {
     let devices =
         vec![device("scalar", "A processor"), device("cpu", "A processor"), device("cuda", "NVIDIA H200")];
     let caption = Caption::new(&origin(&plan, &environment, &devices), 0, &records);
-    assert_eq!(caption.paper.as_deref(), Some("lavin2020, figure 3: bandwidth halves with each doubling"));
+    assert_eq!(
+        caption.paper.as_deref(),
+        Some("lavin2020, figure 3 claims: bandwidth halves with each doubling")
+    );
     assert_eq!(caption.recipe.as_deref(), Some("Recipe"));
     assert_eq!(caption.lines[1], "scalar, cpu: A processor · cuda: NVIDIA H200");
     assert_eq!(caption.lines[2], "Recipe 0123456789ab · 2026-11-20 · scatterlab 0.0.7");

@@ -19,7 +19,7 @@ use crate::report::verdicts::NamedRun;
 
 const NAME: &str = "lavin2020/fig09";
 const TITLE: &str = "Bandwidth of selected patterns over stride-1 bandwidth";
-const CLAIM: &str = "lavin2020, figure 9: PENNANT-G12 runs at about 1/16 of the peak on Broadwell; CPUs gain in \
+const CLAIM: &str = "lavin2020, figure 9 claims: PENNANT-G12 runs at about 1/16 of the peak on Broadwell; CPUs gain in \
                      relative terms from one generation to the next, GPUs use a decreasing part of their bandwidth";
 /// Patterns of Table 5 that the paper's text discusses.
 const APPLICATIONS: [&str; 3] = ["PENNANT-G12", "LULESH-S1", "LULESH-S3"];

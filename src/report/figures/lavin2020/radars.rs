@@ -22,7 +22,7 @@ pub const FIG07: Figure = Figure {
     name: Cow::Borrowed("lavin2020/fig07"),
     about: Cow::Borrowed("application gathers relative to the platform's stride-1 gather, as radars"),
     draw: Draw::Own(|runs| {
-        let claim = "lavin2020, figure 7: beyond 100 % caches are at work; GPUs are largely unable to outperform \
+        let claim = "lavin2020, figure 7 claims: beyond 100 % caches are at work; GPUs are largely unable to outperform \
                      their stride-1 bandwidth, newer ones less so; the delta decides most (PENNANT from G5 on)";
         draw(&FIG07.name, Use::Gather, "Application gathers, relative to stride 1", claim, runs)
     }),
@@ -36,7 +36,7 @@ pub const FIG08: Figure = Figure {
     name: Cow::Borrowed("lavin2020/fig08"),
     about: Cow::Borrowed("application scatters relative to the platform's stride-1 scatter, as radars"),
     draw: Draw::Own(|runs| {
-        let claim = "lavin2020, figure 8: LULESH-S3, a scatter with delta 0, is very slow except on ThunderX2; \
+        let claim = "lavin2020, figure 8 claims: LULESH-S3, a scatter with delta 0, is very slow except on ThunderX2; \
                      Cascade Lake improves on Skylake in LULESH's scatters";
         draw(&FIG08.name, Use::Scatter, "Application scatters, relative to stride 1", claim, runs)
     }),

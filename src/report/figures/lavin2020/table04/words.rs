@@ -13,7 +13,7 @@ use crate::report::unit;
 /// Cells of a row: platform, source, the columns, STREAM.
 const CELLS: usize = COLUMNS.len() + 3;
 const TITLE: &str = "Harmonic means over the applications' patterns, GB/s, and R against STREAM";
-const CLAIM: &str = "lavin2020, table 4: STREAM says little about Nekbone and PENNANT on CPUs (R near 0) and more \
+const CLAIM: &str = "lavin2020, table 4 claims: STREAM says little about Nekbone and PENNANT on CPUs (R near 0) and more \
                      about all four applications on GPUs (R near 1)";
 
 /// The lines of the table as text.
