@@ -139,8 +139,7 @@ impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
-        let finished =
-            ledger.records().iter().enumerate().filter(|(_, record)| record.status == Status::Done);
+        let finished = ledger.measured().filter(|(_, record)| record.status == Status::Done);
         let finished = finished.map(|(at, _)| at).collect();
         Printer {
             ledger,
@@ -165,7 +164,7 @@ impl Printer {
         } else {
             String::new()
         };
-        let cases = number_of(plan.cases.len(), "case");
+        let cases = plan.case_count();
         out::line(&format!("{} · {cases} · recipe {hash}{on_file}", plan.title));
     }
 
@@ -322,7 +321,7 @@ impl Printer {
         }
         self.doubts.summary().for_each(|text| self.note(&text));
         if self.ledger.is_out_of_time() {
-            for (at, record) in self.ledger.records().iter().enumerate() {
+            for (at, record) in self.ledger.measured() {
                 let none = || matches!(record.status, Status::Pending).then(|| "not measured".to_owned());
                 if let Some(missed) = missed(&self.ledger, at).or_else(none) {
                     self.note(&format!("out of time: {}: {missed}", self.label(&record.case)));
@@ -338,7 +337,7 @@ impl Printer {
     /// Reasons why cases cannot run, each with the number of cases.
     fn absent(&self) -> BTreeMap<&str, usize> {
         let mut absent = BTreeMap::new();
-        for record in self.ledger.records() {
+        for (_, record) in self.ledger.measured() {
             if let Status::NotApplicable(reason) = &record.status {
                 *absent.entry(reason.as_str()).or_default() += 1;
             }
@@ -352,7 +351,7 @@ impl Summary {
     pub fn of(ledger: &Ledger, folder: &Path) -> Summary {
         let (complete, folder) = (ledger.is_complete(), folder.to_owned());
         let mut summary = Summary { complete, folder, ..Summary::default() };
-        for record in ledger.records() {
+        for (_, record) in ledger.measured() {
             match record.status {
                 Status::Done => {
                     summary.done += 1;

@@ -224,7 +224,7 @@ fn is_stale(run: &Stored) -> bool {
 fn dry_run(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<()> {
     let paces = paces(plans, engine)?;
     for (source, plan) in plans {
-        let cases = units::number_of(plan.cases.len(), "case");
+        let cases = plan.case_count();
         out::line(&format!("{} ({}): {cases}", plan.title, source.name));
         for (number, experiment) in plan.experiments.iter().enumerate() {
             if plan.experiments.len() > 1 {
@@ -257,6 +257,9 @@ fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Pac
 
 fn describe(plan: &Plan, case: &Case, paces: &Paces) -> String {
     let head = format!("{}  {}", case.id, plan.experiments[case.experiment].label(case));
+    if let Some(first) = plan.repeats.get(&case.id) {
+        return format!("{head}  measured as {first}");
+    }
     match Cost::of(plan, case, paces) {
         Cost::Absent(reason) => format!("{head}  n/a: {reason}"),
         Cost::Unknown => head,

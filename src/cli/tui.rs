@@ -93,12 +93,13 @@ fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
 
 fn last_run(stored: Stored) -> LastRun {
     let records = stored.ledger.records();
-    let done = records.iter().filter(|record| record.statistics.is_some()).count();
+    let measured = || stored.ledger.measured();
+    let done = measured().filter(|(_, record)| record.statistics.is_some()).count();
     LastRun {
         folder: stored.path.clone(),
         started: stored.manifest.started.clone(),
         overrides: stored.manifest.plan.overrides.clone(),
-        done: (done, records.len()),
+        done: (done, measured().count()),
         environment: stored.manifest.environment.clone(),
         profiles: stored.ledger.profiles().clone(),
         chart: charted(stored.ledger.plan(), 0, records, Some(stored.ledger.references())),

@@ -86,7 +86,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The remaining work of a plan. Cases that the plan marks as `n/a` get no turn.
+    /// The remaining work of a plan. Cases that the plan marks as `n/a`, and those that repeat another, get no turn.
     pub fn new(plan: &Plan, finished: &Finished) -> Schedule {
         let mut cases: Vec<Progress> = (plan.cases.iter())
             .map(|case| Progress {
@@ -94,7 +94,7 @@ impl Schedule {
                 medians: BTreeMap::new(),
                 spent: Spent::default(),
                 wanted: finished.wanted.get(&case.id).copied().unwrap_or(0),
-                given_up: case.not_applicable.is_some(),
+                given_up: case.not_applicable.is_some() || plan.is_repeat(case),
                 cut: false,
                 looks: BTreeSet::new(),
             })

@@ -62,7 +62,7 @@ enum Stop {
 impl<W: Write> Server<W> {
     pub(super) fn run(&mut self, plan: &Plan, finished: &Finished, orders: Orders) -> io::Result<Ending> {
         let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
-        self.emit(&Event::Started { cases: plan.cases.len(), rounds: rounds as usize })?;
+        self.emit(&Event::Started { cases: plan.measured().count(), rounds: rounds as usize })?;
         if plan.experiments.iter().any(|e| e.measure.cache == Cache::Cold) {
             let text = COLD_CACHES.to_owned();
             self.emit(&Event::Log { level: Level::Info, text })?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::chart::ChartDraft;
+use super::chart::{ChartDraft, Name};
 use super::error::{ErrorKind, Mistake, Place, listed};
 use super::measure;
 use super::node::{Content, Key, Node, only};
@@ -18,7 +18,8 @@ use crate::primitives::Primitive;
 /// One interpreted experiment: every setting is known, but sweeps are not expanded yet.
 #[derive(Clone)]
 pub(crate) struct Draft {
-    pub title: String,
+    /// The title as written, with the placeholders that a plan fills in.
+    pub title: Name,
     pub paper: Option<Paper>,
     pub seed: u64,
     pub primitive: &'static Primitive,
@@ -30,6 +31,8 @@ pub(crate) struct Draft {
     pub peers: Vec<(&'static Peer, Place)>,
     pub chart: ChartDraft,
     pub measure: Measure,
+    /// Parameters that the command line has set, and their values as written there.
+    pub changes: Vec<(String, String)>,
 }
 
 /// The keys of an experiment, besides the primitive.
@@ -117,7 +120,10 @@ impl Interpreter {
             return Err(too_many(key.place, primitive.name()));
         }
         Ok(Draft {
-            title: get("title").map_or(Ok(title.to_owned()), |n| text(n, "title"))?,
+            title: match get("title") {
+                Some(node) => Name { text: text(node, "title")?, place: node.place },
+                None => Name { text: title.to_owned(), place },
+            },
             paper: get("paper").map(paper).transpose()?,
             seed: get("seed").map_or(Ok(1), |n| count(n, "seed"))?,
             primitive,
@@ -126,6 +132,7 @@ impl Interpreter {
             peers: get("peers").map_or(Ok(Vec::new()), peers)?,
             chart: ChartDraft::read(need("chart")?)?,
             measure: get("measure").map_or(Ok(Measure::default()), measure::read)?,
+            changes: Vec::new(),
         })
     }
 

@@ -44,7 +44,8 @@ pub struct Ledgers {
 impl Ledgers {
     /// Adds the valid results of a run; peers are not predicted.
     pub fn add(&mut self, ledger: &Ledger, wanted: &dyn Fn(&Record, &str) -> bool) {
-        let measured = ledger.records().iter().filter(|r| r.stands() && r.case.peer().is_none());
+        let records = ledger.measured().map(|(_, record)| record);
+        let measured = records.filter(|r| r.stands() && r.case.peer().is_none());
         for record in measured.filter(|r| r.statistics.is_some()) {
             for forecast in record.forecasts.iter().filter(|f| wanted(record, f.model)) {
                 match &forecast.outcome {

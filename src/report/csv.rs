@@ -68,12 +68,13 @@ fn columns_of_samples<'a>() -> [SampleColumn<'a>; 10] {
 }
 
 /// Writes one row for each sample of each attempt at each round. Samples of failed cases and of attempts that
-/// do not count are included; columns mark them. Those of rounds that were set aside are in the events only.
+/// do not count are included; columns mark them. Those of rounds that were set aside are in the events only. A
+/// case that repeats another has none of its own.
 pub fn samples(out: impl Write, records: &[Record]) -> Result<()> {
     let columns = columns_of_samples();
     let mut document = Document::new(out, Format::Csv);
     document.head(&columns).context("samples.csv")?;
-    for record in records {
+    for record in records.iter().filter(|record| record.repeats.is_none()) {
         let counting = record.rounds.iter().map(|round| (round, "yes"));
         let aside = record.set_aside.iter().map(|round| (round, "no"));
         let mut attempts: Vec<_> = counting.chain(aside).collect();

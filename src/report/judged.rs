@@ -225,8 +225,7 @@ fn copied(copied: &Copied) -> String {
 
 /// `30 agree, 2 differ (2 slower) · margin 5 %; …`
 pub fn summary(comparison: &Comparison, margin: f64) -> String {
-    let towards =
-        |direction| comparison.judgements.iter().filter(|j| j.answer == Answer::Differ(direction)).count();
+    let towards = |direction| comparison.once().filter(|j| j.answer == Answer::Differ(direction)).count();
     let differ = match (towards(Direction::Slower), towards(Direction::Faster)) {
         (0, 0) => "0 differ".to_owned(),
         (slower, 0) => format!("{slower} differ (slower)"),

@@ -36,7 +36,7 @@ pub struct Verdicts {
 pub fn enough(stored: &Stored) -> anyhow::Result<Option<String>> {
     let path = stored.path.display();
     let results: Vec<&Record> =
-        stored.ledger.records().iter().filter(|record| record.statistics.is_some()).collect();
+        stored.ledger.measured().map(|(_, record)| record).filter(|r| r.statistics.is_some()).collect();
     if results.is_empty() {
         bail!("{path} holds no result to judge against");
     }

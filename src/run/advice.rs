@@ -100,7 +100,7 @@ struct Goal {
 impl Goal {
     fn of(ledger: &Ledger) -> Goal {
         let (mut goal, mut one_of_each) = (Goal::default(), 0.0);
-        for (at, record) in ledger.records().iter().enumerate() {
+        for (at, record) in ledger.measured() {
             let Some(had) = record.statistics.as_ref().map(|statistics| statistics.rounds) else { continue };
             let (measure, medians) = (ledger.measure(at), record.medians());
             let (width, round) = (asked(measure), record.spent().total / had.max(1) as f64);

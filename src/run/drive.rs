@@ -398,7 +398,8 @@ impl Drive {
 
     /// Forwards a request of the user to the engine.
     fn pass_on(&self, asked: Control, client: &mut Client) -> anyhow::Result<()> {
-        let id = |at: usize| self.ledger.records().get(at).map(|record| record.case.id.clone());
+        let own = |at: usize| self.ledger.records().get(self.ledger.original(at));
+        let id = |at: usize| own(at).map(|record| record.case.id.clone());
         let command = match asked {
             Control::Pause => Some(Command::Pause),
             Control::Continue => Some(Command::Continue),

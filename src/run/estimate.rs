@@ -108,7 +108,7 @@ impl Estimate {
     /// Estimates all cases, or the first ones if `wanted` ceases to hold.
     pub fn of(plan: &Plan, paces: &Paces, wanted: &dyn Fn() -> bool) -> Estimate {
         let mut estimate = Estimate::default();
-        for case in plan.cases.iter().take_while(|_| wanted()) {
+        for case in plan.measured().take_while(|_| wanted()) {
             match Cost::of(plan, case, paces) {
                 Cost::Absent(reason) => {
                     match estimate.absent.iter_mut().find(|(known, _)| *known == reason) {

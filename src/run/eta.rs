@@ -181,7 +181,8 @@ impl Eta {
 
     /// Updates the share of the record at `at` after a change.
     pub fn note(&mut self, at: usize, ledger: &Ledger) {
-        let Some(record) = ledger.records().get(at) else { return };
+        // What another case measures takes no time.
+        let Some(record) = ledger.records().get(at).filter(|record| record.repeats.is_none()) else { return };
         let deviations = course::deviations(&record.medians());
         self.deviations.set(at, &deviations);
         let each = self.each(at, record);

@@ -174,7 +174,7 @@ pub fn set_aside(differences: &[Difference], ledger: &Ledger) -> Vec<Event> {
         let concerned = !of_it.is_empty() && !record.rounds.is_empty() && !wrong;
         concerned.then(|| Event::SetAside { case: record.case.id.clone(), reason: of_it.join("; ") })
     };
-    ledger.records().iter().enumerate().filter_map(event).collect()
+    ledger.measured().filter_map(event).collect()
 }
 
 /// What these events set aside, and why: `8 rounds of 2 cases (affinity is 0, was 0,1)`.

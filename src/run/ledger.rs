@@ -18,6 +18,8 @@ pub struct Ledger {
     plan: Plan,
     records: Vec<Record>,
     index: HashMap<String, usize>,
+    /// Positions of the cases that show the measurement of another one, and the position of that.
+    originals: BTreeMap<usize, usize>,
     references: BTreeMap<String, Vec<f64>>,
     /// Positions of the cases that a resumed run takes up again: those lost with an engine, and those skipped
     /// by the user.
@@ -32,12 +34,18 @@ pub struct Ledger {
 impl Ledger {
     /// Starts with every case pending, or `n/a` where the plan marks it so.
     pub fn new(plan: Plan) -> Ledger {
-        let records: Vec<Record> = plan.cases.iter().map(blank).collect();
-        let index = plan.cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
+        let records: Vec<Record> = plan.cases.iter().map(|case| blank(case, &plan)).collect();
+        let index: HashMap<String, usize> =
+            plan.cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
+        let position = |id: &String| index.get(id).copied();
+        let originals =
+            plan.repeats.iter().filter_map(|(case, first)| Some((position(case)?, position(first)?)));
+        let originals = originals.collect();
         Ledger {
             plan,
             records,
             index,
+            originals,
             references: BTreeMap::new(),
             put_off: BTreeSet::new(),
             out_of_time: false,
@@ -100,9 +108,24 @@ impl Ledger {
         &self.records
     }
 
+    /// The records of the cases that are measured: one for each measurement, however many charts show it.
+    pub fn measured(&self) -> impl Iterator<Item = (usize, &Record)> {
+        self.records.iter().enumerate().filter(|(_, record)| record.repeats.is_none())
+    }
+
     /// Position of a case in the plan.
     pub fn position(&self, case: &str) -> Option<usize> {
         self.index.get(case).copied()
+    }
+
+    /// The position of the case that is measured for the one at this position: mostly itself.
+    pub fn original(&self, at: usize) -> usize {
+        self.originals.get(&at).copied().unwrap_or(at)
+    }
+
+    /// Position of a case that is measured.
+    fn own(&self, case: &str) -> Option<usize> {
+        self.position(case).filter(|at| !self.originals.contains_key(at))
     }
 
     /// Bandwidths of the plain copies measured during the run, GB/s, by backend.
@@ -113,7 +136,7 @@ impl Ledger {
     /// Work that a new engine need not repeat.
     pub fn finished(&self) -> Finished {
         let mut finished = Finished { elapsed: self.elapsed().unwrap_or(0.0), ..Finished::default() };
-        for record in &self.records {
+        for (_, record) in self.measured() {
             if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
                 finished.given_up.push(record.case.id.clone());
             }
@@ -169,18 +192,22 @@ impl Ledger {
     /// Marks a case as failed for good, which hides its times.
     pub fn fail(&mut self, at: usize, error: String) {
         self.put_off.remove(&at);
+        self.originals.remove(&at);
         self.records[at].status = Status::Failed(error);
         self.refresh(at);
     }
 
     /// Whether the user may skip a case: it has rounds left.
     pub fn may_skip(&self, at: usize) -> bool {
-        self.records.get(at).is_some_and(|r| matches!(r.status, Status::Pending | Status::Partial))
+        self.records
+            .get(self.original(at))
+            .is_some_and(|r| matches!(r.status, Status::Pending | Status::Partial))
     }
 
     /// Whether the user may have a case measured again or further. A wrong result cannot be retried: it stays
     /// wrong even if a second attempt is right.
     pub fn may_repeat(&self, at: usize) -> bool {
+        let at = self.original(at);
         self.records.get(at).is_some_and(|record| match record.status {
             Status::Done => true,
             Status::Failed(_) => !is_wrong(record),
@@ -191,12 +218,13 @@ impl Ledger {
 
     /// The event that skips a case while there is no engine.
     pub fn skipped(&self, at: usize) -> Option<Event> {
-        let case = self.records.get(at).filter(|_| self.may_skip(at))?.case.id.clone();
+        let case = self.records.get(self.original(at)).filter(|_| self.may_skip(at))?.case.id.clone();
         Some(Event::Skipped { seq: 0, case })
     }
 
     /// The event that repeats a case while there is no engine.
     pub fn repeated(&self, at: usize) -> Option<Event> {
+        let at = self.original(at);
         let record = self.records.get(at).filter(|_| self.may_repeat(at))?;
         let had = record.rounds.len() as u32;
         let rounds = if record.status == Status::Done { had + self.measure(at).rounds } else { 0 };
@@ -224,7 +252,7 @@ impl Ledger {
                 None
             }
             Event::Round { result, .. } => {
-                let at = self.position(&result.case)?;
+                let at = self.own(&result.case)?;
                 self.add_round(at, result);
                 Some(at)
             }
@@ -233,18 +261,18 @@ impl Ledger {
                 None
             }
             Event::NotApplicable { case, reason, .. } => {
-                let at = self.position(case)?;
+                let at = self.own(case)?;
                 self.records[at].status = Status::NotApplicable(reason.clone());
                 self.put_off.remove(&at);
                 Some(at)
             }
             Event::Skipped { case, .. } => {
-                let at = self.position(case)?;
+                let at = self.own(case)?;
                 self.skip(at);
                 Some(at)
             }
             Event::Failed { case, error, lost, .. } => {
-                let at = self.position(case)?;
+                let at = self.own(case)?;
                 self.records[at].status = Status::Failed(error.clone());
                 if *lost {
                     self.put_off.insert(at)
@@ -254,13 +282,13 @@ impl Ledger {
                 Some(at)
             }
             Event::Retried { case, rounds } => {
-                let at = self.position(case)?;
+                let at = self.own(case)?;
                 self.reopen(at);
                 self.records[at].wanted = self.records[at].wanted.max(*rounds);
                 Some(at)
             }
             Event::SetAside { case, .. } => {
-                let at = self.position(case)?;
+                let at = self.own(case)?;
                 self.set_aside(at);
                 Some(at)
             }
@@ -357,9 +385,21 @@ impl Ledger {
         &self.plan.experiments[self.plan.cases[at].experiment].measure
     }
 
-    /// Updates the state derived from a record's rounds: a case that failed or cannot run has neither a time
-    /// nor a reason to stop.
+    /// Updates the state derived from a record's rounds, and the records that show the same measurement.
     fn refresh(&mut self, at: usize) {
+        if self.originals.contains_key(&at) {
+            return;
+        }
+        self.derive(at);
+        for repeat in self.originals.iter().filter(|(_, first)| **first == at).map(|(repeat, _)| *repeat) {
+            let Record { case, repeats, .. } = self.records[repeat].clone();
+            self.records[repeat] = Record { case, repeats, ..self.records[at].clone() };
+        }
+    }
+
+    /// Updates the state derived from a record's rounds: a case that failed or cannot run has neither a time nor a
+    /// reason to stop.
+    fn derive(&mut self, at: usize) {
         let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
         if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
@@ -395,12 +435,13 @@ fn finished_round(record: &Record, round: &RoundResult) -> Option<FinishedRound>
     })
 }
 
-fn blank(case: &Case) -> Record {
+fn blank(case: &Case, plan: &Plan) -> Record {
     let status = case.not_applicable.clone().map_or(Status::Pending, Status::NotApplicable);
     Record {
         work: primitives::work(case, &[]),
         annotations: primitives::problem(case).map(|problem| problem.annotations()).unwrap_or_default(),
         case: case.clone(),
+        repeats: plan.repeats.get(&case.id).cloned(),
         rounds: Vec::new(),
         set_aside: Vec::new(),
         superseded: Vec::new(),

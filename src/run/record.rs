@@ -32,6 +32,9 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     pub case: Case,
+    /// The identity of the case whose measurement this is, if the plan measures both as one
+    /// ([`Plan::repeats`](crate::recipe::plan::Plan::repeats)).
+    pub repeats: Option<String>,
     /// `None` where the plan already knows that the case does not apply.
     pub work: Option<Work>,
     /// The counting attempt of each round that has arrived.

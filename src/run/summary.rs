@@ -66,9 +66,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn of(records: &[Record]) -> Tally {
+    fn of(ledger: &Ledger) -> Tally {
         let mut tally = Tally::default();
-        for record in records {
+        for (_, record) in ledger.measured() {
             match record.status {
                 Status::Done => tally.done += 1,
                 Status::Pending | Status::Partial => tally.open += 1,
@@ -119,7 +119,7 @@ impl Summary {
             memory: environment.memory,
             backends: backends(records),
             devices: manifest.devices.iter().take(MOST).map(device).collect(),
-            tally: Tally::of(records),
+            tally: Tally::of(&stored.ledger),
             complete: stored.ledger.is_complete(),
             took: took(&stored.ledger),
             results: results(&manifest.plan.experiments, records),

@@ -1,7 +1,7 @@
 //! What a run is worth, in one sentence that is the same wherever it is said: on the screen, at the end of a run, in reports,
 //! captions and tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Ledger, Record, Status};
 use crate::case::Measure;
@@ -94,7 +94,10 @@ pub struct Quality {
 impl Quality {
     pub fn of(plan: &Plan, records: &[Record]) -> Quality {
         let mut quality = Quality::default();
-        for record in records {
+        // One measurement counts once, however many charts show it.
+        let shown: HashSet<&str> = records.iter().map(|record| record.case.id.as_str()).collect();
+        let again = |record: &&Record| record.repeats.as_deref().is_some_and(|first| shown.contains(first));
+        for record in records.iter().filter(|record| !again(record)) {
             match record.status {
                 Status::NotApplicable(_) => continue,
                 Status::Failed(_) => quality.failed += 1,

@@ -58,7 +58,7 @@ fn haystack(entry: &RecipeEntry, read: Option<&Recipe>) -> String {
     if let Some(recipe) = read {
         words.push(recipe.title().to_owned());
         for draft in &recipe.drafts {
-            words.extend([draft.title.clone(), draft.primitive.name().to_owned()]);
+            words.extend([draft.title.text.clone(), draft.primitive.name().to_owned()]);
             let Some(paper) = &draft.paper else { continue };
             words.push(paper.key.clone());
             words.extend(paper.figure.as_ref().map(|f| format!("figure {f} fig{f} fig.{f}")));

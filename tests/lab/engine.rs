@@ -155,6 +155,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
         title: "test".into(),
         recipe_hash: "0".repeat(64),
         overrides: Vec::new(),
+        repeats: Default::default(),
         indices: Vec::new(),
         experiments: vec![Experiment {
             title: "test".into(),

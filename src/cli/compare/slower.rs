@@ -30,7 +30,7 @@ impl Found {
                 comparison.failed(baseline.side, other.side).map(|pair| pair.baseline).collect();
             let names = failed.iter().map(|at| format!("failed in {}: {}", other.name, label(baseline, *at)));
             found.failed.extend(names);
-            let judged = comparison.judgements.iter().filter(|judgement| has(judgement.pair.baseline));
+            let judged = comparison.once().filter(|judgement| has(judgement.pair.baseline));
             judged
                 .filter(|judgement| !failed.contains(&judgement.pair.baseline))
                 .for_each(|judgement| found.add(baseline, other, judgement));

@@ -38,6 +38,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
         title: "t".into(),
         recipe_hash: String::new(),
         overrides: Vec::new(),
+        repeats: Default::default(),
         indices: Vec::new(),
         experiments: measures.iter().map(experiment).collect(),
         cases: cases.iter().map(case).collect(),

@@ -77,7 +77,13 @@ fn experiment_keys(
         doc: "a count from which all inputs follow",
     };
     let mut keys = serde_json::Map::new();
-    keys.insert("title".into(), described(text(), "one line; without it the file's name"));
+    keys.insert(
+        "title".into(),
+        described(
+            text(),
+            "one line; {tuples x tuple} is replaced by what is measured; without it the file's name",
+        ),
+    );
     keys.insert("paper".into(), paper());
     keys.insert("seed".into(), property(&seed, Sweep::One, "seed", schemas));
     keys.insert("backend".into(), property(&BACKENDS, Sweep::Many, "backend", schemas));

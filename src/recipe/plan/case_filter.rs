@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Case, Plan, indices};
+use super::{Case, Plan, indices, slug};
 use crate::recipe::{ErrorKind, Mistake, Place};
 
 /// Most words that are parts of one label or title, which may have commas.
@@ -47,10 +47,14 @@ fn answering(plan: &Plan, word: &str) -> Vec<usize> {
     let at = |is: &dyn Fn(&Case) -> bool| -> Vec<usize> {
         plan.cases.iter().enumerate().filter(|(_, case)| is(case)).map(|(at, _)| at).collect()
     };
-    let ways: [&dyn Fn(&Case) -> bool; 3] =
-        [&|case| case.id == word, &|case| labels(plan, case).iter().any(|label| label == word), &|case| {
-            !word.is_empty() && case.id.starts_with(word)
-        }];
+    let named = slug(word);
+    let ways: [&dyn Fn(&Case) -> bool; 4] = [
+        &|case| case.id == word,
+        &|case| labels(plan, case).iter().any(|label| label == word),
+        &|case| !word.is_empty() && case.id.starts_with(word),
+        // The title as it is without changes.
+        &|case| plan.experiments.get(case.experiment).is_some_and(|experiment| experiment.slug == named),
+    ];
     ways.into_iter().map(at).find(|found| !found.is_empty()).unwrap_or_default()
 }
 

@@ -43,6 +43,27 @@ pub fn with_title(text: &str, title: &str) -> Result<String, String> {
     patch(text, edit.as_slice()).map_err(|error| error.to_string())
 }
 
+/// The text of a recipe into which overrides were written, with the changes behind the titles of its experiments as in
+/// `plan`, the plan of the recipe with its overrides; `means` is the plan of the text.
+///
+/// # Errors
+/// If the text is not YAML.
+pub fn with_changes_in_titles(recipe: &Recipe, plan: &Plan, means: &Plan) -> Result<String, String> {
+    let titles =
+        plan.experiments.iter().zip(&means.experiments).map(|(with, without)| (&with.title, &without.title));
+    let edit = |(draft, (with, without)): (&Draft, (&String, &String))| {
+        let changes = with.strip_prefix(without.as_str()).filter(|changes| !changes.is_empty())?;
+        let by = Content::Text(format!("{}{changes}", draft.title.text));
+        let own = draft.title.text != recipe.title();
+        Some(Edit::Replace {
+            node: number(draft.title.place).filter(|_| own)?,
+            by: Node { place: Place::Nowhere, content: by },
+        })
+    };
+    let edits: Vec<Edit> = recipe.drafts.iter().zip(titles).filter_map(edit).collect();
+    patch(recipe.text(), &edits).map_err(|error| error.to_string())
+}
+
 /// The recipe with one key set.
 fn with(recipe: &Recipe, key: &str, text: &str) -> Result<Recipe, String> {
     let words = |error: RecipeError| error.problem.to_string();
@@ -288,7 +309,11 @@ fn alike(one: &Experiment, other: &Experiment) -> bool {
         axes.sort_by(|a, b| a.key.cmp(&b.key));
         axes
     };
-    let plain = |experiment: &Experiment| Experiment { axes: Vec::new(), ..experiment.clone() };
+    // A title and what it names files are words about the rest.
+    let plain = |experiment: &Experiment| {
+        let (title, slug, axes) = (String::new(), String::new(), Vec::new());
+        Experiment { title, slug, axes, ..experiment.clone() }
+    };
     axes(one) == axes(other) && plain(one) == plain(other)
 }
 

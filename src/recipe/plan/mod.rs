@@ -9,7 +9,11 @@ mod indices;
 mod inline_overrides;
 mod overrides;
 mod peers;
+mod repeats;
 mod resolve;
+mod title;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +27,7 @@ pub use crate::case::chart::{
 pub use catalog::scale_of;
 pub use form_model::{Line as FormLine, Origin, form};
 pub use indices::is_of_words;
-pub use inline_overrides::{measures_the_same, with_overrides, with_title};
+pub use inline_overrides::{measures_the_same, with_changes_in_titles, with_overrides, with_title};
 pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_until, resolve_with, slug};
 
@@ -41,6 +45,10 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// Their cases, experiment by experiment.
     pub cases: Vec<Case>,
+    /// The cases that are not measured, because an earlier one is the same measurement in another experiment: the
+    /// identity of each, and that of the earlier case.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub repeats: BTreeMap<String, String>,
     /// The files of indices that the cases name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indices: Vec<IndexFile>,
@@ -65,7 +73,7 @@ impl Plan {
                     "plan.cases[{at}].experiment is {wrong}; accepted: below {count}, the number of experiments"
                 ))
             }
-            None => Ok(()),
+            None => repeats::check(self),
         }
     }
 

@@ -61,7 +61,7 @@ pub(super) fn apply(drafts: &mut [Draft], overrides: &Overrides) -> Result<(), M
         let mut applied = false;
         let mut reason = None;
         for draft in drafts.iter_mut() {
-            match set(draft, key, &node)? {
+            match set(draft, (key, text), &node)? {
                 None => applied = true,
                 Some(mistake) => reason = reason.or(Some(mistake)),
             }
@@ -78,6 +78,12 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
     let Some(setting) = draft.settings.iter_mut().find(|s| s.slot.key == BACKENDS.name) else {
         return Ok(());
     };
+    let known = |name: &String| {
+        setting.alternatives.iter().any(|a| a.value.as_ref().is_some_and(|v| v.to_string() == *name))
+    };
+    if !names.iter().all(known) {
+        draft.changes.push((BACKENDS.name.to_owned(), names.join(", ")));
+    }
     let mut alternatives = Vec::new();
     for (at, name) in names.iter().enumerate() {
         if names[..at].contains(name) {
@@ -101,7 +107,7 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
 }
 
 /// Sets a key in one experiment; returns a mistake if the experiment does not have the key.
-fn set(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mistake>, Mistake> {
+fn set(draft: &mut Draft, (key, text): (&str, &str), node: &Node) -> Result<Option<Mistake>, Mistake> {
     match key.split_once('.') {
         None if key == "seed" => draft.seed = count(node, "seed")?,
         None if key == PEERS.name => draft.peers = peers(node)?,
@@ -114,7 +120,11 @@ fn set(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mistake>, Mis
             set_measure(&mut draft.measure, part, node)?
         }
         Some(("chart", part)) if ChartDraft::keys().contains(&part) => draft.chart.set(part, node)?,
-        _ => return set_parameter(draft, key, node),
+        _ => {
+            let missing = set_parameter(draft, key, node)?;
+            draft.changes.extend(missing.is_none().then(|| (key.to_owned(), text.to_owned())));
+            return Ok(missing);
+        }
     }
     Ok(None)
 }

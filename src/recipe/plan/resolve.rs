@@ -1,6 +1,6 @@
 //! Expands the sweeps of a recipe to cases.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::case_filter::keep;
 use super::case_id;
@@ -9,7 +9,9 @@ use super::chart::{assigns, chart};
 use super::indices::Brought;
 use super::overrides::{Overrides, apply};
 use super::peers;
-use super::{Experiment, Plan};
+use super::repeats::repeats;
+use super::title;
+use super::{Chart, Experiment, Plan};
 use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Refusal, Value};
 use crate::recipe::{
     Draft, ErrorKind, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place,
@@ -18,9 +20,9 @@ use crate::recipe::{
 
 /// The plan of a recipe with these overrides.
 ///
-/// A case that belongs to several experiments is measured once in each: the first one has the plain identity,
-/// later ones the identity followed by `-` and the experiment's number, counted from 1. Repetitions within
-/// one experiment are dropped.
+/// A case that belongs to several experiments is a case of each: the first one has the plain identity, later ones the
+/// identity followed by `-` and the experiment's number, counted from 1. If the experiments sample alike, only the
+/// first one is measured ([`Plan::repeats`]). Repetitions within one experiment are dropped.
 ///
 /// # Errors
 /// The first mistake, with its place in the recipe or the override that caused it.
@@ -59,7 +61,16 @@ pub fn resolve_until(
     apply(&mut drafts, overrides).map_err(located)?;
     drafts.iter_mut().try_for_each(peers::add).map_err(located)?;
     let mut plan = plan(recipe, &drafts, files, wanted).map_err(located)?;
+    if *overrides != Overrides::default() && drafts.iter().any(title::is_computed) {
+        // An experiment is called by what the recipe alone would measure, so that files and figures find it.
+        let own = resolve_until(recipe, &Overrides::default(), files, wanted)
+            .map_or_else(|_| Vec::new(), |own| own.experiments);
+        plan.experiments.iter_mut().zip(own).for_each(|(experiment, own)| experiment.slug = own.slug);
+    }
+    let slugs: Vec<String> = plan.experiments.iter().map(|experiment| experiment.slug.clone()).collect();
     keep(&mut plan, &overrides.only).map_err(located)?;
+    title::retitle(&mut plan, &drafts, &slugs).map_err(located)?;
+    plan.repeats = repeats(&plan);
     Ok(Plan { overrides: overrides.words(), ..plan })
 }
 
@@ -79,31 +90,43 @@ fn plan(
         overrides: Vec::new(),
         experiments: Vec::new(),
         cases: Vec::new(),
+        repeats: BTreeMap::new(),
         indices: Vec::new(),
     };
     let mut brought = Brought::new(files);
     let (mut slugs, mut ids) = (HashSet::new(), HashMap::new());
     for draft in drafts {
         let catalog = Catalog::of(&draft.settings, draft.primitive.name());
-        let experiment = experiment(draft, &catalog, &mut slugs)?;
+        let chart = chart(draft, &catalog)?;
+        let first = plan.cases.len();
         add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids, wanted)?;
-        plan.experiments.push(experiment);
+        let title = title::filled(draft, &catalog, plan.cases[first..].iter())?;
+        plan.experiments.push(experiment(draft, &catalog, (title, chart), &mut slugs));
+    }
+    if let ([draft], [only]) = (drafts, plan.experiments.as_slice())
+        && draft.title.text == plan.title
+    {
+        plan.title = only.title.clone();
     }
     plan.indices = brought.order;
     Ok(plan)
 }
 
-fn experiment(draft: &Draft, catalog: &Catalog, slugs: &mut HashSet<String>) -> Result<Experiment, Mistake> {
-    let chart = chart(draft, catalog)?;
-    Ok(Experiment {
-        title: draft.title.clone(),
-        slug: unique(&slug(&draft.title), |s| slugs.insert(s.to_owned()), 2),
+fn experiment(
+    draft: &Draft,
+    catalog: &Catalog,
+    (title, chart): (String, Chart),
+    slugs: &mut HashSet<String>,
+) -> Experiment {
+    Experiment {
+        slug: unique(&slug(&title), |s| slugs.insert(s.to_owned()), 2),
+        title,
         primitive: draft.primitive.name().to_owned(),
         paper: draft.paper.clone(),
         axes: catalog.axes(|key| assigns(&chart, key)),
         chart,
         measure: draft.measure,
-    })
+    }
 }
 
 /// A title as a file name: lower-case words joined by hyphens.

@@ -58,6 +58,9 @@ pub fn fixed<'a>(&(name, unit, cell): &Fixed) -> Column<'a> {
 fn optional<'a>(plan: &Plan, records: &[Record], copies: &'a Copies) -> Vec<Column<'a>> {
     let any = |has: &dyn Fn(&Record) -> bool| records.iter().any(has);
     let mut columns = Vec::new();
+    if any(&|record| record.repeats.is_some()) {
+        columns.push(Column::new("repeats", NO_UNIT, |row| row.record.repeats.as_deref().map(Cell::text)));
+    }
     if any(&|record| record.quantity(Quantity::Flops).is_some()) {
         let gflops = |row: &Row| Some(row.record.quantity(Quantity::Flops)? / 1e9);
         columns.push(Column::new("gflops", "GFLOPS", gflops));

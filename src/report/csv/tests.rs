@@ -313,3 +313,17 @@ fn backends_of_one_run_are_told_apart() {
     assert_eq!(devices[4], "NVIDIA H200");
     assert_eq!(records[4].case.params.get("backend"), Some(&text("cuda")));
 }
+
+#[test]
+fn a_measurement_of_two_experiments_has_two_rows_and_its_samples_once() {
+    let ledger = finished("lavin2020/fig04-prefetch.yaml");
+    let (plan, records) = (ledger.plan(), ledger.records());
+    let rows = rows(plan, records);
+    let (first, again) = (&rows[0], &rows[8]);
+    assert_eq!((rows.len(), &first["repeats"][..], &again["repeats"]), (16, "", &first["case"]));
+    assert_eq!(first["median_s"], again["median_s"]);
+    let mut out = Vec::new();
+    samples(&mut out, records).expect("written");
+    let text = String::from_utf8(out).expect("UTF-8");
+    assert!(text.contains(&first["case"]) && !text.contains(&again["case"]), "{text}");
+}

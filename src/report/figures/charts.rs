@@ -81,12 +81,15 @@ pub(super) fn draw(figure: &Figure, runs: &[NamedRun]) -> Result<Drawn> {
         };
         for (at, experiment) in plan.experiments.iter().enumerate().filter(|(_, one)| own(one)) {
             let part = Part::of((experiment, at), &plan, runs);
+            let Chart { y, relative_to, ratio, .. } = &part.experiment.chart;
+            let shows = format!("{y:?} {relative_to:?} {ratio}");
             let cases = part.found.iter().flat_map(|(run, records)| {
-                records.iter().map(|record| (run.name.clone(), content_hash(&record.case.id).to_owned()))
+                let case = |record: &&Record| content_hash(&record.case.id).to_owned();
+                records.iter().map(move |record| (run.name.clone(), case(record)))
             });
             let before = drawn.len();
-            drawn.extend(cases);
-            // Two recipes of one figure may share their cases.
+            drawn.extend(cases.map(|(run, case)| (run, case, shows.clone())));
+            // Two recipes of one figure may share their cases, and say the same of them.
             if drawn.len() > before {
                 parts.push(part);
             }

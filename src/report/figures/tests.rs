@@ -215,6 +215,24 @@ fn several_runs_are_lines_each() {
 }
 
 #[test]
+fn prefetching_has_the_papers_two_panels_from_one_measurement() {
+    let [on, off] = ["on", "off"].map(|name| Run::of("lavin2020/fig04-prefetch", name));
+    assert_eq!(on.ledger.measured().count(), 8);
+    let drawn = draw("lavin2020/fig04", &[&on, &off]).expect("a figure");
+    let measured = |quantity: &str| {
+        let rows = rows(&drawn);
+        rows.into_iter()
+            .filter(|row| row["quantity"] == quantity)
+            .map(|row| row["run"].clone())
+            .collect::<Vec<_>>()
+    };
+    let (plain, ratio) =
+        (measured("Effective bandwidth (GB/s)"), measured("Effective bandwidth: ratio to stride 1"));
+    assert_eq!((plain.len(), ratio.len()), (2 * 8, 2 * 7), "stride 1 is the baseline");
+    assert!(drawn.document.contains("lavin2020, figure 4 claims: "), "whose claim it is");
+}
+
+#[test]
 fn runs_without_the_cases_are_answered_with_the_recipe() {
     let strides = Run::of("lavin2020/fig03-cpu-stride", "strides");
     for (name, expected) in [

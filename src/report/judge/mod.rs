@@ -116,6 +116,8 @@ pub struct Judgement {
     /// Missing if a side has no result or too few rounds.
     pub evidence: Option<Evidence>,
     pub answer: Answer,
+    /// Whether a side shows the measurement of another of its cases, which is counted there.
+    pub repeats: bool,
     pub reason: Option<Reason>,
     /// Conditions around the rounds that may explain a difference.
     pub causes: Vec<Difference>,
@@ -157,7 +159,7 @@ pub struct Comparison {
 impl Comparison {
     /// The pairs for which the baseline has a result and the other run failed.
     pub fn failed<'a>(&'a self, baseline: Side<'a>, other: Side<'a>) -> impl Iterator<Item = Pair> + 'a {
-        let pairs = self.judgements.iter().map(|judgement| judgement.pair);
+        let pairs = self.once().map(|judgement| judgement.pair);
         pairs.filter(move |pair| {
             let had = baseline.record(pair.baseline).is_some_and(|record| record.statistics.is_some());
             let failed = |record: &Record| matches!(record.status, Status::Failed(_));
@@ -165,9 +167,14 @@ impl Comparison {
         })
     }
 
-    /// Number of cases with this answer, given as its [`Answer::word`].
+    /// The judgements, with one of each measurement.
+    pub fn once(&self) -> impl Iterator<Item = &Judgement> {
+        self.judgements.iter().filter(|judgement| !judgement.repeats)
+    }
+
+    /// Number of measurements with this answer, given as its [`Answer::word`].
     pub fn count(&self, word: &str) -> usize {
-        self.judgements.iter().filter(|j| j.answer.word() == word).count()
+        self.once().filter(|j| j.answer.word() == word).count()
     }
 }
 
@@ -179,7 +186,7 @@ pub fn compare(baseline: Side, others: &[Side], margin: f64) -> Vec<Comparison> 
     let pairs = others.iter().zip(&matchings).flat_map(|(other, m)| m.pairs.iter().map(move |p| (other, p)));
     let comparable = pairs.filter(|(other, pair)| {
         let sides = [baseline.record(pair.baseline), other.record(pair.other)];
-        sides.iter().flatten().filter(|record| can_be_judged(record)).count() == 2
+        sides.iter().flatten().filter(|record| record.repeats.is_none() && can_be_judged(record)).count() == 2
     });
     let confidence = corrected(interval::CONFIDENCE, comparable.count());
     let one = |(other, matching): (&Side, Matching)| against(baseline, *other, matching, margin, confidence);
@@ -190,10 +197,14 @@ fn against(baseline: Side, other: Side, matching: Matching, margin: f64, confide
     let (differences, copies) = (causes::environments(&baseline, &other), copies(baseline, other));
     let judge = Judge { baseline, other, margin, confidence, differences: &differences, copies: &copies };
     let judgements = matching.pairs.iter().filter_map(|pair| judge.pair(*pair)).collect();
+    let own = |side: Side, alone: Vec<usize>| -> Vec<usize> {
+        let is_own = |at: &usize| side.record(*at).is_some_and(|record| record.repeats.is_none());
+        alone.into_iter().filter(is_own).collect()
+    };
     Comparison {
         judgements,
-        only_baseline: matching.only_baseline,
-        only_other: matching.only_other,
+        only_baseline: own(baseline, matching.only_baseline),
+        only_other: own(other, matching.only_other),
         copies,
         differences,
         confidence,
@@ -221,8 +232,16 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn pair(&self, pair: Pair) -> Option<Judgement> {
         let (a, b) = (self.baseline.record(pair.baseline)?, self.other.record(pair.other)?);
+        let repeats = a.repeats.is_some() || b.repeats.is_some();
         let without = |answer, reason| {
-            Some(Judgement { pair, evidence: None, answer, reason: Some(reason), causes: Vec::new() })
+            Some(Judgement {
+                pair,
+                evidence: None,
+                answer,
+                repeats,
+                reason: Some(reason),
+                causes: Vec::new(),
+            })
         };
         match (shortcoming(a), shortcoming(b)) {
             (None, None) => {}
@@ -245,7 +264,7 @@ impl Judge<'_> {
         let machine = self.machine(pair, a).filter(|_| !explained);
         let evidence = Evidence { ratio, typical, machine, doubtful: doubtful(a, b) };
         let (answer, reason) = evidence.answer(self.margin);
-        Some(Judgement { pair, evidence: Some(evidence), answer, reason, causes })
+        Some(Judgement { pair, evidence: Some(evidence), answer, repeats, reason, causes })
     }
 
     fn explained(&self, backend: &str) -> bool {

@@ -250,7 +250,14 @@ fn wholly_below_a_limit_is_not_slower_however_wide() {
         let ratio = Ratio { value: typical, low, high };
         let pair = Pair { baseline: 0, other: 0, matched: Matched::Identity };
         let evidence = Some(Evidence { ratio, typical, machine: None, doubtful: false });
-        Judgement { pair, evidence, answer: Answer::CannotTell, reason: None, causes: Vec::new() }
+        Judgement {
+            pair,
+            evidence,
+            answer: Answer::CannotTell,
+            repeats: false,
+            reason: None,
+            causes: Vec::new(),
+        }
     };
     assert_eq!(evidence(0.6, 1.02, 0.8).slower_by(0.03), Some(false));
     assert_eq!(evidence(0.6, 1.02, 1.2).slower_by(0.03), None, "a few rounds decide");

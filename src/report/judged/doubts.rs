@@ -23,8 +23,7 @@ pub(super) fn lines(
     again: &str,
 ) -> Vec<String> {
     let open: Vec<Open> = comparison
-        .judgements
-        .iter()
+        .once()
         .filter_map(|judgement| {
             let pair = judgement.pair;
             let (a, b) = (baseline.side.record(pair.baseline)?, other.side.record(pair.other)?);

@@ -49,6 +49,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         experiments: vec![experiment],
         cases: vec![],
         overrides: Vec::new(),
+        repeats: Default::default(),
         indices: Vec::new(),
     }
 }
@@ -83,6 +84,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
     let (wanted, forecasts, ranked) = (0, Vec::new(), Vec::new());
     Record {
         case,
+        repeats: None,
         work,
         rounds,
         set_aside,

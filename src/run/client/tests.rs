@@ -60,6 +60,7 @@ fn a_plan_that_cannot_be_said_is_an_error() {
         overrides: Vec::new(),
         experiments: Vec::new(),
         cases: Vec::new(),
+        repeats: Default::default(),
         indices: vec![file],
     };
     let mut sleeper = std::process::Command::new("sleep");

@@ -34,6 +34,7 @@ fn manifest() -> Manifest {
             title: String::new(),
             recipe_hash: String::new(),
             overrides: Vec::new(),
+            repeats: Default::default(),
             indices: Vec::new(),
             experiments: Vec::new(),
             cases: Vec::new(),

@@ -3,6 +3,7 @@
 mod controls;
 mod interruptions;
 mod retries;
+mod shared;
 mod simulated;
 mod stored;
 

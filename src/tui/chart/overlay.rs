@@ -107,6 +107,7 @@ pub fn per_cent(data: &ChartData, value: f64, base: f64) -> Option<f64> {
 fn adopted(case: &Case, other: Option<&Record>) -> Record {
     let nothing = Record {
         case: case.clone(),
+        repeats: None,
         work: None,
         rounds: Vec::new(),
         set_aside: Vec::new(),

@@ -5,7 +5,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::jobs::Resolve;
-use crate::recipe::plan::{Overrides, Plan, measures_the_same, with_overrides, with_title};
+use crate::recipe::plan::{
+    Overrides, Plan, measures_the_same, with_changes_in_titles, with_overrides, with_title,
+};
 use crate::recipe::{self, loses_comments};
 use crate::run::writes::draft;
 use crate::tui::field::Field;
@@ -116,7 +118,9 @@ fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result
     if !measures_the_same(&plan, &means) {
         return Err("these changes cannot be written into the recipe's text; --set can make them".to_owned());
     }
-    Ok((with_title(&again.text, &title(&plan.title, overrides))?, means))
+    let recipe = recipe::parse(&again.path, &again.text).map_err(|error| error.to_string())?;
+    let text = with_changes_in_titles(&recipe, &plan, &means)?;
+    Ok((with_title(&text, &title(recipe.title(), overrides))?, means))
 }
 
 /// A title that distinguishes the copy from the recipe: the changes are appended, as in `(tuples=1Ki)`.

@@ -103,7 +103,7 @@ fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     match state.recipes.plan() {
         Some(Err(error)) => lines.extend(wrapped(&format!("! {error}"), theme.bad())),
         Some(Ok(plan)) => {
-            let cases = words::number_of(plan.cases.len(), "case");
+            let cases = plan.case_count();
             let estimate =
                 super::preview::estimate(state, theme).map(|text| format!("{}{text}", theme.separator()));
             lines.extend(wrapped(&format!("{cases}{}", estimate.unwrap_or_default()), theme.good()));

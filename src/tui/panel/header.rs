@@ -175,7 +175,7 @@ fn mode(mode: Mode) -> &'static str {
 }
 
 fn failures(session: &Session, theme: Theme) -> String {
-    let failed = session.ledger.records().iter().filter(|r| matches!(r.status, Status::Failed(_))).count();
+    let failed = session.ledger.measured().filter(|(_, r)| matches!(r.status, Status::Failed(_))).count();
     if failed == 0 { String::new() } else { format!("{}{failed} failed", theme.separator()) }
 }
 

@@ -127,7 +127,7 @@ fn meaning(plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
         // Most experiments share one paper, so it is shown only when it changes.
         let news = experiment.paper.as_ref().filter(|paper| told != Some(*paper));
         told = news.or(told);
-        facts.extend(news.map(|p| ("paper", paper(p))));
+        facts.extend(news.map(|p| ("paper", names::paper(p))));
         facts.extend(news.and_then(|p| Some(("claim", p.claim.clone()?))));
         facts.push(("cases", cases(plan, index, theme)));
         facts.extend(experiment.axes.iter().map(|axis| ("sweep", sweep(axis, theme))));
@@ -138,12 +138,6 @@ fn meaning(plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
 
 fn fact(name: &str, value: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     text::fact(name, NAMES, value, columns, theme)
-}
-
-fn paper(paper: &Paper) -> String {
-    let figure = paper.figure.as_ref().map(|f| format!(", figure {f}")).unwrap_or_default();
-    let table = paper.table.as_ref().map(|t| format!(", table {t}")).unwrap_or_default();
-    format!("{}{figure}{table}", paper.key)
 }
 
 /// Cases, rounds and samples, the backends, and the cases that the plan knows cannot run.
@@ -157,6 +151,8 @@ fn cases(plan: &Plan, experiment: usize, theme: Theme) -> String {
     if let Some(e) = plan.experiments.get(experiment) {
         parts.push(names::sampling(&e.measure));
     }
+    let again = own.iter().filter(|case| plan.is_repeat(case)).count();
+    parts.extend((again > 0).then(|| format!("{again} measured in another experiment")));
     parts.extend(words::absent_cases(own.iter().filter_map(|c| Some((c.not_applicable.as_deref()?, 1)))));
     parts.join(theme.separator())
 }

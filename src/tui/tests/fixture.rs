@@ -137,6 +137,7 @@ fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
         experiments,
         cases,
         overrides: Vec::new(),
+        repeats: Default::default(),
         indices: Vec::new(),
     }
 }

@@ -104,3 +104,22 @@ fn every_line_of_every_shipped_recipe_can_be_folded() {
         }
     }
 }
+
+#[test]
+fn a_saved_recipe_says_in_its_titles_what_was_changed() {
+    let text = PASSES.replace("title: Small", "title: 'Over {tuples x tuple}'");
+    let set = overrides(&[("tuples", "1Ki"), ("locations", "sequential")]);
+    let recipe = parse("a.yaml", &text).expect("a recipe");
+    let plan = resolve(&recipe, &set).expect("a plan");
+    let folded = with_overrides(&recipe, &set, &plan).expect("a text");
+    let again = parse("a.yaml", &folded).expect("a recipe");
+    let means = resolve(&again, &Overrides::default()).expect("a plan");
+    let saved = with_changes_in_titles(&again, &plan, &means).expect("a text");
+    let saved = resolve(&parse("a.yaml", &saved).expect("a recipe"), &Overrides::default()).expect("a plan");
+    let titles = |plan: &Plan| plan.experiments.iter().map(|one| one.title.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        titles(&saved),
+        ["Over 8 KiB (locations sequential)", "Large (tuples 1Ki, locations sequential)"]
+    );
+    assert_eq!(titles(&saved), titles(&plan));
+}

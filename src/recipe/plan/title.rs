@@ -1,0 +1,196 @@
+//! Titles of experiments, computed from what is measured: `Passes over {tuples x tuple}`.
+
+use super::catalog::{Catalog, Entry, last_word};
+use super::{Case, Plan};
+use crate::case::Value;
+use crate::case::schema::Kind;
+use crate::case::units::{fmt_size, label_count, parse_bytes};
+use crate::recipe::{Draft, Mistake, Name, Place};
+
+/// Between the factors of a placeholder.
+const TIMES: &str = " x ";
+/// Before a placeholder of which the largest value alone is told.
+const LARGEST: &str = "largest ";
+/// More numbers than these are written as their limits.
+const LISTED: usize = 3;
+/// Longest value of the command line that a title repeats, characters.
+const LONGEST: usize = 30;
+
+/// The title with its placeholders filled in from these cases: `{tuples}` is a parameter's value, `{tuples x tuple}` a
+/// product of parameters and sizes, `{largest tuples}` the largest value.
+///
+/// # Errors
+/// A placeholder that names no parameter of the experiment.
+pub(super) fn filled<'c>(
+    draft: &Draft,
+    catalog: &Catalog,
+    cases: impl Iterator<Item = &'c Case> + Clone,
+) -> Result<String, Mistake> {
+    let Name { text, place } = &draft.title;
+    let (mut title, mut rest) = (String::new(), text.as_str());
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((written, behind)) = after.split_once('}') else { break };
+        let product = written.strip_prefix(LARGEST).unwrap_or(written);
+        let factors = product.split(TIMES).map(|word| Factor::read(word, catalog, *place));
+        let values = Values::of(&factors.collect::<Result<Vec<_>, _>>()?, cases.clone());
+        title += before;
+        title += &if written == product { values.words() } else { values.largest() };
+        rest = behind;
+    }
+    Ok(title + rest)
+}
+
+/// Whether the title has a placeholder.
+pub(super) fn is_computed(draft: &Draft) -> bool {
+    draft.title.text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
+}
+
+/// What the command line changed and the title does not tell, in brackets: ` (tuples 1Mi)`. Numbers are told by a title
+/// with placeholders.
+pub(super) fn changes(draft: &Draft, catalog: &Catalog) -> String {
+    let number = |value: &Value| matches!(value, Value::Int(_));
+    let told = |key: &str| {
+        let found = catalog.candidates(key);
+        is_computed(draft) && found.iter().flat_map(|entry| &entry.values).all(number)
+    };
+    let changes = draft.changes.iter().filter(|(key, _)| !told(key));
+    let words = changes.map(|(key, text)| {
+        let short: String = text.chars().take(LONGEST).collect();
+        let cut = if short.len() < text.len() { "…" } else { "" };
+        format!("{} {short}{cut}", last_word(key))
+    });
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
+}
+
+/// Gives the experiments their titles, from the cases that the plan still has. `slugs` are those of the drafts.
+pub(super) fn retitle(plan: &mut Plan, drafts: &[Draft], slugs: &[String]) -> Result<(), Mistake> {
+    for at in 0..plan.experiments.len() {
+        let draft = slugs.iter().position(|slug| *slug == plan.experiments[at].slug);
+        let Some(draft) = draft.and_then(|draft| drafts.get(draft)) else { continue };
+        let catalog = Catalog::of(&draft.settings, draft.primitive.name());
+        let title = filled(draft, &catalog, plan.cases.iter().filter(|case| case.experiment == at))?;
+        plan.experiments[at].title = title + &changes(draft, &catalog);
+    }
+    Ok(())
+}
+
+/// A part of a placeholder.
+enum Factor<'a> {
+    Parameter(&'a Entry),
+    Bytes(u64),
+}
+
+impl Factor<'_> {
+    fn read<'a>(word: &str, catalog: &'a Catalog, place: Place) -> Result<Factor<'a>, Mistake> {
+        match parse_bytes(word) {
+            Ok(bytes) => Ok(Factor::Bytes(bytes)),
+            Err(_) => catalog.find(word, place, "title").map(Factor::Parameter),
+        }
+    }
+
+    fn value(&self, case: &Case) -> Option<Value> {
+        match self {
+            Factor::Parameter(entry) => case.params.get(&entry.slot.key).cloned(),
+            Factor::Bytes(bytes) => Some(Value::Int(*bytes)),
+        }
+    }
+
+    fn is_size(&self) -> bool {
+        match self {
+            Factor::Parameter(entry) => matches!(entry.slot.param.kind, Kind::Bytes { .. }),
+            Factor::Bytes(_) => true,
+        }
+    }
+}
+
+/// The values of a placeholder, in the plan's order.
+enum Values {
+    Bytes(Vec<u64>),
+    Counts(Vec<u64>),
+    Words(Vec<String>),
+}
+
+impl Values {
+    fn of<'c>(factors: &[Factor], cases: impl Iterator<Item = &'c Case>) -> Values {
+        let values: Vec<Vec<Value>> =
+            cases.filter_map(|case| factors.iter().map(|factor| factor.value(case)).collect()).collect();
+        let number = |value: &Value| if let Value::Int(number) = value { Some(*number) } else { None };
+        let product = |values: &Vec<Value>| {
+            values.iter().map(number).try_fold(1, |product: u64, number| product.checked_mul(number?))
+        };
+        match values.iter().map(product).collect::<Option<Vec<u64>>>() {
+            Some(bytes) if factors.iter().any(Factor::is_size) => Values::Bytes(bytes),
+            Some(counts) => Values::Counts(counts),
+            None => Values::Words(values.iter().flatten().map(ToString::to_string).collect()),
+        }
+    }
+
+    /// `128 MiB`; `2, 8 and 32`; of more numbers the limits, `8 to 256 MiB`.
+    fn words(&self) -> String {
+        match self {
+            Values::Bytes(values) => numbers(values, fmt_size),
+            Values::Counts(values) => numbers(values, count),
+            Values::Words(values) => listed(distinct(values.iter().cloned())),
+        }
+    }
+
+    fn largest(&self) -> String {
+        let largest = |values: &[u64]| values.iter().max().copied();
+        match self {
+            Values::Bytes(values) => largest(values).map_or_else(none, fmt_size),
+            Values::Counts(values) => largest(values).map_or_else(none, count),
+            Values::Words(_) => self.words(),
+        }
+    }
+}
+
+/// The words of a placeholder that no case gives a value.
+fn none() -> String {
+    "n/a".to_owned()
+}
+
+/// `512`, `65536`, `16 Mi`.
+fn count(count: u64) -> String {
+    let label = label_count(count);
+    match label.trim_start_matches(|c: char| c.is_ascii_digit()) {
+        unit if count >= 1 << 20 && !unit.is_empty() => format!("{} {unit}", label.trim_end_matches(unit)),
+        _ => count.to_string(),
+    }
+}
+
+fn numbers(values: &[u64], text: fn(u64) -> String) -> String {
+    let values = distinct(values.iter().copied());
+    let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else { return none() };
+    if values.len() <= LISTED {
+        return listed(values.into_iter().map(text).collect());
+    }
+    let (least, most) = (text(*least), text(*most));
+    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+    match unit(&most).filter(|own| unit(&least).as_ref() == Some(own)) {
+        Some(own) => format!("{} to {most}", least.trim_end_matches(&own).trim_end()),
+        None => format!("{least} to {most}"),
+    }
+}
+
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    values.for_each(|value| {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    });
+    found
+}
+
+/// `a, b and c`.
+fn listed(words: Vec<String>) -> String {
+    match words.as_slice() {
+        [] => none(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;
