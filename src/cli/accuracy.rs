@@ -20,7 +20,7 @@ use crate::run::stored::Stored;
 
 #[derive(Debug, Args)]
 pub struct AccuracyArguments {
-    /// Folders of runs, whose cases are taken together
+    /// Run folders; their cases are pooled
     #[arg(required = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
     #[command(flatten)]

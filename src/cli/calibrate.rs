@@ -32,10 +32,10 @@ use subject::subject;
 
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// The device's backend: cpu (which stands for scalar, too) or cuda [default: cpu, and cuda where there is a GPU]
+    /// Backend of the device: cpu (covers scalar, too) or cuda [default: cpu, and cuda if there is a GPU]
     #[arg(long, value_name = "BACKEND", value_parser = ["cpu", "cuda"])]
     backend: Option<String>,
-    /// The GPU of this number [default: every one]
+    /// Number of the GPU [default: every GPU]
     #[arg(long, value_name = "N")]
     device: Option<u64>,
     /// Fewer rounds and wider steps
@@ -47,10 +47,10 @@ pub struct CalibrateArguments {
     /// Name of the profile [default: the device's]
     #[arg(long, value_name = "NAME", value_parser = named)]
     name: Option<String>,
-    /// Keep the run that it follows from in this folder
+    /// Keep the calibration's run in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     keep: Option<PathBuf>,
-    /// Keep no profile; compare with the device's, or with this one: all figures within 3 %?
+    /// Save no profile; check that all figures are within 3 % of the device's profile, or of this one
     #[arg(long, value_name = "NAME|FILE", num_args = 0..=1)]
     check: Option<Option<String>>,
 }

@@ -23,7 +23,7 @@ pub struct FigureArguments {
     /// Which figure, such as lavin2020/fig03; without one, all are listed
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Folders of runs that hold what it shows
+    /// Run folders with the results that the figure shows
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
     /// The file to write, with a .csv of the same name beside it (default: lavin2020-fig03.svg)
@@ -61,7 +61,7 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The pictures that a run has recorded of each case until its first round was over: later rounds begin anew.
+/// The pictures that a run has recorded of each case until its first round was over: later rounds begin again.
 fn pictures(stored: &Stored) -> anyhow::Result<Vec<Pictured>> {
     let (mut all, mut over) = (Vec::new(), HashSet::new());
     each_event(&stored.path, |line| match line.event {

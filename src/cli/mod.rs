@@ -55,7 +55,7 @@ pub const CANNOT_TELL: u8 = 5;
 const LONG_ABOUT: &str = "A laboratory in a terminal for memory-bound parallel primitives.\n\n\
     Without a command it opens the terminal user interface.";
 
-const EXIT_STATUS: &str = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; calibrate --check and profiles: 4 figures lie more than 3 % apart; replay: 4 a case differs, 5 none differs but some are undecided; compare --fail-if-slower: 4 a case is slower than that (the lower end of its interval is), 3 one failed that the baseline has, 5 all are undecided or cases of the baseline are missing.";
+const EXIT_STATUS: &str = "Exit status: 0: done; 1: error; 2: wrong usage; 3: a case failed or was not finished, or nothing could be measured. calibrate --check and profiles: 4: figures differ by more than 3 %. replay: 4: a case differs; 5: none differs, but some are undecided. compare --fail-if-slower: 4: a case is slower than allowed (the lower end of its interval is); 3: a case failed that the baseline has; 5: all are undecided, or cases of the baseline are missing.";
 
 /// The commands, in the order of the help: name, line of the help, options that may also precede the command, and the
 /// function that carries it out.
@@ -65,31 +65,31 @@ fn commands() -> Vec<Command> {
             run::RunArguments => |own, setup| run::run(&own, setup.engine);
         predict [ENGINE] "Print the models' predictions for recipes, without running them"
             predict::PredictArguments => |own, setup| predict::run(&own, &setup.engine);
-        report [] "Write the tables and charts of stored runs anew, without measuring"
+        report [] "Rebuild the tables and charts of stored runs, without measuring"
             report::ReportArguments => |own, _| report::run(&own);
         pack [] "Compress the events of stored runs, and leave out tables, charts and what only their machine knows"
             pack::PackArguments => |own, _| pack::run(&own);
-        salvage [] "Write a new folder with every readable line of a damaged run, and list the others"
+        salvage [] "Copy every readable line of a damaged run into a new folder, and list the others"
             salvage::SalvageArguments => |own, _| salvage::run(&own);
         replay [ENGINE PEERS] "Rerun a stored run and report, case by case, whether its results hold here"
             replay::ReplayArguments => |own, setup| replay::run(&own, setup.engine);
-        compare [] "Compare stored runs: a table, and charts that show them over each other"
+        compare [] "Compare stored runs: a table, and charts with the runs overlaid"
             compare::CompareArguments => |own, _| compare::run(&own);
-        accuracy [] "Compare the models' predictions with stored runs: mean, tenth percentile, least"
+        accuracy [] "Compare the models' predictions with stored runs: mean, tenth percentile and worst"
             accuracy::AccuracyArguments => |own, _| accuracy::run(&own);
-        figure [] "Draw a paper's figure from stored runs: without a name, list them"
+        figure [] "Draw a paper's figure from stored runs; without a name, list the figures"
             figure::FigureArguments => |own, _| figure::run(&own);
-        devices [ENGINE] "List the backends and their devices, or why there are none"
+        devices [ENGINE] "List the backends and their devices, or why a backend has none"
             devices::DevicesArguments => |own, setup| devices::run(&own, &setup.engine);
-        calibrate [ENGINE] "Measure a device, and keep its profile: what the models know of it"
+        calibrate [ENGINE] "Measure a device and save its profile, from which the models predict"
             calibrate::CalibrateArguments => |own, setup| calibrate::run(&own, &setup.engine);
-        profiles [ENGINE] "List the profiles and whose they are, or compare two"
+        profiles [ENGINE] "List the profiles and the devices that they belong to, or compare two"
             profiles::ProfilesArguments => |own, setup| profiles::run(&own, &setup.engine);
         config [CONFIG] "Print the user interface's configuration: its path, what is set, the defaults as comments"
             NoArguments => |_, setup| reference::config(setup.config.as_deref());
         verify [] "Check every primitive and method against its oracle, and every certificate"
             verify::VerifyArguments => |own, _| verify::run(&own);
-        watch [CONFIG] "Play a stored run as if it ran; nothing is measured or written"
+        watch [CONFIG] "Play a stored run back on the screen; nothing is measured or written"
             watch::WatchArguments => |own, setup| watch::run(&own, setup.config.as_deref());
         doctor [ENGINE] "Check what disturbs measurements here"
             doctor::DoctorArguments => |own, setup| doctor::run(&own, &setup.engine);
@@ -99,13 +99,13 @@ fn commands() -> Vec<Command> {
             spatter::SpatterArguments => |own, setup| Ok(spatter::run("scatterlab spatter", &own.words, &setup.engine));
         engine [PEERS] "Serve plans: commands on standard input, events on standard output"
             NoArguments => |_, _| engine::run();
-        counters [] "Print the profiler's command line for cases: ncu on the GPU, perf on the processor"
+        counters [] "Print the profiler's command lines for cases: ncu on the GPU, perf on the processor"
             counters::CountersArguments => |own, _| counters::run(&own);
         schema [] "Print the recipe language as a JSON Schema, for editors"
             NoArguments => |_, _| reference::schema();
-        completions [] "Print the completions of a shell: bash, zsh, fish, elvish, powershell"
+        completions [] "Print shell completions for bash, zsh, fish, elvish or powershell"
             reference::CompletionsArguments => |own, _| reference::completions(&own);
-        man [] "Print the man page, or write it and one for each command into a folder"
+        man [] "Print the man page, or write it and one page per command into a folder"
             reference::ManArguments => |own, _| reference::man(&own);
     }
 }

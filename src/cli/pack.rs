@@ -19,7 +19,7 @@ use crate::run::{events, portable};
 
 #[derive(Debug, Args)]
 pub struct PackArguments {
-    /// Folders of runs that nobody is writing
+    /// Folders of finished runs
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
 }

@@ -24,19 +24,19 @@ use crate::shell::{self, quoted};
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
-    /// A run folder, or a recipe of which the newest stored run is taken
+    /// A run folder, or a recipe, whose newest stored run is taken
     #[arg(value_name = "FOLDER|RECIPE", value_hint = ValueHint::AnyPath)]
     target: String,
     /// How much longer or shorter still counts as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = super::compare::margin)]
     margin: f64,
-    /// At least so many rounds of each case, where the stored run's rule asks for fewer
+    /// Minimum number of rounds per case
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: Option<u32>,
-    /// Of a recipe: the backends that the stored run was given
+    /// For a recipe: the --backend that the stored run was started with
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     backend: Vec<String>,
-    /// Of a recipe: what the stored run was given
+    /// For a recipe: the --set that the stored run was started with
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Folder for the new run

@@ -21,7 +21,7 @@ use crate::run::stored::Stored;
 
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// Folders of runs, old ones and those in progress too
+    /// Run folders, also of runs in progress and of earlier versions
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub struct ReportArguments {
     /// Bars through the points, instead of the recipe's
     #[arg(long, value_name = "BARS", value_parser = PossibleValuesParser::new(Bars::WORDS.map(|(word, _)| word)))]
     bars: Option<String>,
-    /// Write the results to standard output, and no files; csv of one run only, because each
+    /// Write the results to standard output, and no files; csv takes a single run, because each
     /// has its own columns
     #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
     format: Option<Format>,

@@ -34,11 +34,11 @@ pub struct RunArguments {
     /// Recipe files, or names of shipped recipes such as quickstart or he2007/fig09-passes
     #[arg(required_unless_present = "resume", value_name = "RECIPE")]
     recipes: Vec<String>,
-    /// Go on with an interrupted run in its folder: what is on file is measured again only if processors,
-    /// device, driver or program are not what they were
+    /// Resume an interrupted run in its folder: rounds on file are measured again only if processors, device,
+    /// driver or program have changed
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "max_time", "out", "dry_run", "profile"])]
     resume: Option<PathBuf>,
-    /// With --resume: refuse where rounds on file would be set aside and measured again
+    /// With --resume: refuse if rounds on file would be set aside and measured again
     #[arg(long, requires = "resume")]
     strict: bool,
     /// Run on these backends instead of the recipe's: scalar, cpu, cuda
@@ -47,7 +47,8 @@ pub struct RunArguments {
     /// Set a key of the recipe, in the recipe's own syntax: --set tuples=1Mi..16Mi x2
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Run only these cases: labels, identities or how they begin, as --dry-run shows them, or titles of experiments
+    /// Run only these cases: labels or identities, or their beginnings, as --dry-run shows them, or titles of
+    /// experiments
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
     /// End each run after this time, such as 2m or 90s: once every case has its rounds, those with the
@@ -60,8 +61,8 @@ pub struct RunArguments {
     /// Print the cases with their memory and estimated time, and measure nothing
     #[arg(long)]
     dry_run: bool,
-    /// Write the results to standard output, and what happens to standard error; csv of one
-    /// run only, because each has its own columns
+    /// Write the results to standard output and progress to standard error; csv takes a single
+    /// run, because each has its own columns
     #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES), conflicts_with = "dry_run")]
     format: Option<Format>,
     #[command(flatten)]

@@ -149,7 +149,7 @@ fn outcome(
     work: Option<&Work>,
 ) -> Outcome {
     if case.peer().is_some() {
-        return Err("a peer's accesses are not declared".to_owned());
+        return Err("no prediction: a peer does not say what it accesses".to_owned());
     }
     if let Some(prediction) = chosen(model, &profile, case) {
         return prediction;

@@ -84,7 +84,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Recipe, RecipeError> {
 }
 
 /// The comment that begins a recipe which the program made of a suite: it may be longer than one that somebody wrote.
-pub const GENERATED: &str = "# Made of a suite of Spatter by scatterlab.";
+pub const GENERATED: &str = "# Converted from a Spatter suite by scatterlab.";
 
 /// [`parse`] with a custom registry of primitives.
 ///

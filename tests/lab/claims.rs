@@ -144,7 +144,7 @@ fn cells(line: &str) -> Vec<String> {
 }
 
 /// How the page follows runs that have been measured anew.
-const ANEW: &str = "write the figures anew: SCATTERLAB_WRITE_DOCS=1 cargo test --test lab claims";
+const ANEW: &str = "rewrite the figures: SCATTERLAB_WRITE_DOCS=1 cargo test --test lab claims";
 
 #[test]
 fn every_figure_follows_from_its_run() {

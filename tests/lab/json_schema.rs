@@ -53,7 +53,7 @@ fn the_committed_copy_is_fresh() {
     }
     assert!(
         file("docs/recipe.schema.json") == fresh,
-        "write it anew: SCATTERLAB_WRITE_DOCS=1 cargo test --test lab json_schema"
+        "rewrite it: SCATTERLAB_WRITE_DOCS=1 cargo test --test lab json_schema"
     );
 }
 

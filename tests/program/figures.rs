@@ -102,7 +102,7 @@ fn what_cannot_be_drawn_is_said_in_one_line() {
         (vec!["figure", "lavin2020/fig03"], "scatterlab run lavin2020/fig03-cpu-stride"),
         (vec!["figure", "lavin2020/fig03", "reports"], "reports holds no run"),
         (vec!["figure", "lavin2020/fig06", PATTERNS], "scatterlab run lavin2020/fig06-simd"),
-        (vec!["figure", "lavin2020/fig08", PATTERNS, SANITY], "stride-1 scatter: n/a: not in these runs"),
+        (vec!["figure", "lavin2020/fig08", PATTERNS, SANITY], "stride-1 scatter (n/a: not in these runs)"),
         (vec!["figure", "ashkiani2017/fig05", PATTERNS], "takes no runs"),
         (vec!["figure", "lavin2020/fig07", PATTERNS, "--out", "a.png"], "is written as .svg"),
     ] {

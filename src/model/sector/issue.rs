@@ -108,7 +108,7 @@ pub fn moved(machine: &Machine, direction: Direction, element: u64) -> Result<f6
     let ratio = |moves: &Moves| (moves.element as f64 / element as f64).ln().abs();
     let of_direction = machine.rates.moves.iter().filter(|moves| moves.direction == direction);
     let nearest = of_direction.min_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    let missing = "the profile does not say how fast processors move elements; calibrate anew";
+    let missing = "the profile does not say how fast processors move elements; calibrate again";
     Ok(1.0 / nearest.ok_or(missing)?.rate)
 }
 
@@ -138,7 +138,7 @@ fn nearest<'a>(machine: &Machine<'a>, direction: Direction) -> Result<&'a Stride
     let of_direction = machine.rates.strided.iter().filter(|s| s.direction == direction);
     let near = of_direction.min_by_key(|s| s.footprint).filter(|s| s.footprint as f64 <= held);
     near.ok_or_else(|| {
-        format!("the profile has no strided {} of the first cache; calibrate anew", way(direction))
+        format!("the profile has no strided {} of the first cache; calibrate again", way(direction))
     })
 }
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::lookup::{Found, Missing, Subject, Value as Bandwidth};
 use super::platform::Platform;
 use crate::case::Value;
+use crate::case::units::number_of;
 use crate::report::cell::Cell;
 use crate::report::series::NoteKind;
 use crate::report::table::{Column, NO_UNIT, Table};
@@ -96,7 +97,7 @@ impl Mark {
             }
             Err(missing) if self.y.is_ok() => {
                 let why = note(missing.kind, &missing.reason);
-                self.y = Err(Missing::no_baseline(format!("{name}: {why}")));
+                self.y = Err(Missing::no_baseline(format!("{name} ({why})")));
             }
             Err(_) => {}
         }
@@ -118,8 +119,12 @@ pub fn notes(marks: &[Mark]) -> Vec<String> {
             None => groups.push((&mark.platform, missing, vec![of])),
         }
     }
-    let line = |(platform, missing, of): &(&str, &Missing, Vec<String>)| {
-        format!("{}: {platform}{}", note(missing.kind, &missing.reason), listed(of))
+    let line = |(platform, missing, of): &(&str, &Missing, Vec<String>)| match missing.kind {
+        NoteKind::NoBaseline => {
+            let patterns = number_of(of.len(), "pattern");
+            format!("{platform}: {patterns} left out, because the baseline is missing: {}", missing.reason)
+        }
+        kind => format!("{}: {platform}{}", note(kind, &missing.reason), listed(of)),
     };
     let others: usize = marks.iter().map(|mark| mark.others).sum();
     let others = (others > 0).then(|| {
@@ -143,7 +148,7 @@ fn few_uses(marks: &[Mark]) -> Option<String> {
             few.push(mark.pattern.clone());
         }
     }
-    let why = format!("Used fewer than {FEW} times, so that launches and latencies are timed as well");
+    let why = format!("Under {FEW} repetitions: launch overhead and latency are included");
     (!few.is_empty()).then(|| format!("{why}{}", listed(&few)))
 }
 

@@ -246,7 +246,7 @@ fn runs_without_the_cases_are_answered_with_the_recipe() {
     }
     let patterns = Run::of("lavin2020/app-patterns", "patterns");
     let error = draw("lavin2020/fig07", &[&patterns]).expect_err("no stride 1").to_string();
-    assert!(error.contains("no baseline: stride-1 gather: n/a: not in these runs"), "{error}");
+    assert!(error.contains("no baseline: stride-1 gather (n/a: not in these runs)"), "{error}");
 }
 
 /// A run of every method and of the sorts, in which the sort of whole keys takes five times as long.

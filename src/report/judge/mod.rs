@@ -84,7 +84,7 @@ pub const MARGIN: f64 = 0.05;
 /// Advice for a run with fewer than [`FEWEST`] rounds.
 pub fn anew() -> String {
     format!(
-        "run its recipe anew with --set measure.rounds={FEWEST} or more; from Spatter's command line, with --rounds \
+        "run its recipe again with --set measure.rounds={FEWEST} or more; from Spatter's command line, with --rounds \
          {FEWEST} --out DIR"
     )
 }

@@ -14,14 +14,14 @@ rows! {
         "cursor" "v": is_there => |state| toggle(state, |view| view.cursor, Session::toggle_cursor)
     }
     FULL = ("full", 1,
-        "give the chart the whole screen, with all its panels where they fit; Esc takes it back",
+        "give the chart the whole screen, with all its panels where they fit; Esc goes back",
         |state| {
             let full = state.focus == Focus::Chart && view(state).is_some_and(|view| view.full);
             if full { Hint::First("leave full") } else { Hint::Usual }
         }) {
         "full-screen" "z": is_there => |state| toggle(state, |view| view.full, Session::toggle_full)
     }
-    SIDEWAYS = ("along", 0, "the cursor along its line; without one, the shown part to the left or right") {
+    SIDEWAYS = ("along", 0, "move the cursor along its line; without a cursor, move the shown part left or right") {
         "left" "h Left": may_go_sideways => |state| change(state, |session| session.sideways(-1)),
         "right" "l Right": may_go_sideways => |state| change(state, |session| session.sideways(1))
     }
@@ -75,7 +75,7 @@ rows! {
         } => |state| ask(state, Session::toggle_baseline)
     }
     DIFFERENCES = ("differences", 1,
-        "show or hide how far the points are from the run under them, or from the model",
+        "show or hide the differences from the baseline, or from the model",
         |state| match view(state) {
             Some(view) if view.differences => Hint::As("hide differences"),
             _ => Hint::Usual,
@@ -85,7 +85,7 @@ rows! {
             only_if(compares, "nothing to compare with: no other run is laid under this one, and no model predicts it")
         } => |state| change(state, |session| session.view.differences = !session.view.differences)
     }
-    PAN = ("pan", 0, "the shown part of a zoomed chart to the left, down, up or right") {
+    PAN = ("pan", 0, "move the shown part of a zoomed chart left, down, up or right") {
         "pan-left" "H": zoomed => |state| change(state, |session| session.pan(-PAN_STEP, 0.0)),
         "pan-down" "J": zoomed => |state| change(state, |session| session.pan(0.0, -PAN_STEP)),
         "pan-up" "K": zoomed => |state| change(state, |session| session.pan(0.0, PAN_STEP)),

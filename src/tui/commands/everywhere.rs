@@ -54,19 +54,19 @@ rows! {
     SUSPEND_FIELD = ("suspend", 0, "stop this program until the shell's fg") {
         "suspend" "ctrl-z": always => |_| Some(Effect::Suspend)
     }
-    MOVE = ("move", 2, "one down or up") {
+    MOVE = ("move", 2, "move down or up by one") {
         "down" "j Down": moves => |state| step(state, 1),
         "up" "k Up": moves => |state| step(state, -1)
     }
-    MOVE_FIELD = ("move", 2, "one down or up") {
+    MOVE_FIELD = ("move", 2, "move down or up by one") {
         "down" "Down": moves => |state| step(state, 1),
         "up" "Up": moves => |state| step(state, -1)
     }
-    ENDS = ("ends", 0, "to the first or the last") {
+    ENDS = ("ends", 0, "go to the first or the last") {
         "first" "g Home": moves => |state| step(state, isize::MIN),
         "last" "G End": moves => |state| step(state, isize::MAX)
     }
-    PAGES = ("page", 0, "a page up or down") {
+    PAGES = ("page", 0, "move by a page") {
         "page-up" "PgUp": moves => |state| step(state, -PAGE),
         "page-down" "PgDn": moves => |state| step(state, PAGE)
     }

@@ -11,11 +11,11 @@ use crate::tui::session::Mode;
 use crate::tui::state::State;
 
 rows! {
-    CHANGE = ("change", 1, "type another value, as a recipe would have it: 1..64 x2, [cpu, cuda], 3%") {
+    CHANGE = ("change", 1, "type another value, as in a recipe: 1..64 x2, [cpu, cuda], 3%") {
         "change" "Enter": |state| only_if(state.home.editor.line().is_some(), MISTAKE) => change
     }
     RUN = ("run", 1,
-        "run the recipe as it is changed, or let it wait while a run is active", |state| match whole(state) {
+        "run the changed recipe, or queue it while a run is active", |state| match whole(state) {
         Hint::Usual if state.busy() => Hint::As("queue"),
         hint => hint,
     }) {
@@ -24,7 +24,7 @@ rows! {
     SAVE_AS = ("save as", 1, "save the changed recipe as a file of its own", whole) {
         "save-as" "w": may_save => recipes::ask_name
     }
-    UNDO = ("undo", 1, "take back what was changed of this value, or of all") {
+    UNDO = ("undo", 1, "undo the change of this value, or all changes") {
         "undo" "u": may_undo => |state| {
             let key = state.home.editor.line().map(|line| line.key.clone());
             key.into_iter().for_each(|key| set(state, &key, None));
@@ -35,7 +35,7 @@ rows! {
         }
     }
     QUEUE = ("queue", 1,
-        "let the changed recipe wait for its turn; where nothing runs it starts, and the form stays",
+        "queue the changed recipe: it starts now if nothing runs, and the form stays open",
         whole) {
         "queue" "a": may_queue => queue
     }

@@ -25,7 +25,7 @@ rows! {
         "start" "Enter": may_start => start
     }
     FILTER = ("filter", 1,
-        "type words that the recipes must have: of the title, the file, the paper, its figure, the primitive") {
+        "show recipes with these words in title, file name, paper, figure or primitive") {
         "filter" "/": |state| {
             only_if(state.mode == Mode::Run && state.recipes.entries().len() > 1, "there is one recipe only")
         } => |state| {
@@ -39,7 +39,7 @@ rows! {
         "edit" "e": |state| selected(state).map(drop) => form::open
     }
     QUEUE = ("queue", 1,
-        "let the recipe wait for its turn; where nothing runs it starts, and the recipes stay", whole) {
+        "queue the recipe: it starts now if nothing runs, and the list stays open", whole) {
         "queue" "a": may_queue => queue
     }
     SAVE_AS = ("save as", 1, "save the recipe with its changes as a file of its own", whole) {

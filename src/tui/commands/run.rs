@@ -26,7 +26,7 @@ rows! {
     CANCEL_ALL = ("cancel all", 0, "cancel the run and everything that waits for its end") {
         "cancel-all" "X": |state| if state.home.queue.is_empty() { may_cancel(state) } else { Ok(()) },
             |state, key| (works(state) || !state.home.queue.is_empty()).then(|| {
-                format!("Cancel the run and all that waits? {key} again: cancel. Any other key: go on.")
+                format!("Cancel the run and the queue? Press {key} again to cancel them. Any other key keeps them.")
             })
             => |state| {
                 recipes::clear_queue(state);
@@ -34,7 +34,7 @@ rows! {
             }
     }
     PAUSE = ("pause", 1,
-        "hold the run at the next sample, or go on; the round begins again with its warm-up", held) {
+        "hold the run at the next sample, or continue; the round begins again with its warm-up", held) {
         "pause" "Space": may_pause => pause
     }
     PAUSE_WATCHING = ("pause", 1, "pause or continue the stored run", held) {
@@ -43,7 +43,7 @@ rows! {
     END_WATCHING = ("end", 1, "end watching; the stored run is not touched") {
         "cancel" "x": may_cancel, ask_to_cancel => cancel
     }
-    FREEZE = ("freeze", 1, "keep the screen as it is while results arrive, or show them",
+    FREEZE = ("freeze", 1, "freeze the screen while results arrive, or show them again",
         |state| if state.live.is_some() { Hint::First("unfreeze") } else { Hint::Usual }) {
         "freeze" "F": may_freeze => |state| state.freeze()
     }
@@ -87,7 +87,7 @@ fn works(state: &State) -> bool {
 
 fn ask_to_cancel(state: &State, key: &str) -> Option<String> {
     works(state).then(|| {
-        format!("Cancel the run? {key} again: cancel it; finished results stay. Any other key: go on.")
+        format!("Cancel the run? Press {key} again to cancel it; finished results stay. Any other key keeps it running.")
     })
 }
 

@@ -1,4 +1,4 @@
-//! Commands about stored runs: the list is searched and read anew, and a run is opened, played, compared or exported.
+//! Commands about stored runs: the list is searched and read again, and a run is opened, played, compared or exported.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ rows! {
             Some(effect)
         }
     }
-    REPLAY = ("replay", 1, "run it again here and judge the new results against it, as `scatterlab replay`") {
+    REPLAY = ("replay", 1, "run it again here and judge the new results against it, as `scatterlab replay` does") {
         "replay-run" "P": may_replay => |state| {
             let path = in_view(state)?;
             state.notice = Some("reading the run …".to_owned());
@@ -55,13 +55,13 @@ rows! {
             false => read(state, READING, |path| Some(Job::Lay(path))),
         }
     }
-    COMPARE = ("compare", 1, "compare it with the baseline, case by case, as `scatterlab compare`") {
+    COMPARE = ("compare", 1, "compare it with the baseline, case by case, as `scatterlab compare` does") {
         "compare" "c": may_compare => |state| {
             let baseline = state.runs.baseline.clone();
             read(state, "comparing", |other| Some(Job::Compare { baseline: baseline?, other }))
         }
     }
-    WATCH = ("watch", 1, "play the run as it went, in a minute at most") {
+    WATCH = ("watch", 1, "play the run back, in a minute at most") {
         "watch-run" "w": replaces => |state| read(state, READING, |path| Some(Job::Watch(path)))
     }
     NOTE = ("note", 1, "write a line about it, into its folder's note.txt") {
@@ -70,7 +70,7 @@ rows! {
             only_if(!state.measuring(), NOTES_WAIT)
         } => annotate
     }
-    RELOAD = ("reload", 1, "read the list anew") {
+    RELOAD = ("reload", 1, "read the list again") {
         "reload-runs" "R": |state| {
             only_if(state.focus.is_runs() && state.runs.listing != Listing::Reading, "")?;
             only_if(!state.measuring(), LIST_WAITS)

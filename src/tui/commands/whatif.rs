@@ -33,7 +33,7 @@ rows! {
         "next-profile" "n": other_profile => |state| cycle(state, 1),
         "previous-profile" "N": other_profile => |state| cycle(state, -1)
     }
-    UNDO = ("undo", 2, "take back what was changed of this value, or of all") {
+    UNDO = ("undo", 2, "undo the change of this value, or all changes") {
         "undo-value" "u": |state| {
             changes(state, |v| v.knobs.get(v.selected).is_some_and(|knob| v.turned(knob)), "nothing is changed")
         } => |state| change(state, WhatIf::undo),

@@ -290,7 +290,7 @@ fn kept_runs_can_be_judged() {
     };
     let said = judged(&["replay", "one", "--out", "again"]);
     assert!(said.contains("verdicts: again/replay.csv"), "{said}");
-    let advice = "run its recipe anew with --set measure.rounds=3 or more; from Spatter's command line, with --rounds 3 --out DIR";
+    let advice = "run its recipe again with --set measure.rounds=3 or more; from Spatter's command line, with --rounds 3 --out DIR";
     for refused in [&["replay", "short"][..], &["compare", "short", "one"]] {
         let said = judged(refused);
         assert!(said.contains(advice), "{said}");

@@ -51,8 +51,8 @@ fn draw(runs: &[NamedRun]) -> Result<Drawn> {
         .map(|side| Plot { title: title(*side), points: dots(*side, &marks, &platforms, &letters, &legend) })
         .filter(|plot| !plot.points.is_empty())
         .collect();
-    let how = "On the diagonal: stride 1. A platform's dots stand over each other; dashed lines: constant parts of \
-               stride 1; solid ones join CPUs with CPUs and GPUs with GPUs"
+    let how = "On the diagonal: stride 1. Dots of one platform share an x. Dashed: fixed fractions of stride-1 bandwidth; \
+               solid lines join CPUs with CPUs and GPUs with GPUs"
         .to_owned();
     let scene = rating::draw(
         TITLE,
