@@ -17,14 +17,14 @@ use crate::case::gpus::Gpus;
 use crate::case::{Case, Work};
 use crate::engine::executors;
 use crate::primitives;
-use crate::recipe::plan::{Overrides, Plan};
+use crate::recipe::plan::{Overrides, Plan, called};
 use crate::run::stored::Stored;
 use crate::shell::{self, quoted};
 
 #[derive(Debug, Args)]
 pub struct CountersArguments {
-    /// Cases: identities, or as many of their digits as tell them apart, from
-    /// run --dry-run, results.csv or a chart
+    /// Cases, as for run --only: labels or identities, or their beginnings, as --dry-run shows them, or titles
+    /// of experiments
     #[arg(required = true, value_name = "CASE")]
     cases: Vec<String>,
     /// The recipe that holds them, or the folder of a run
@@ -61,9 +61,11 @@ struct Subject<'a> {
 /// Prints the command lines, with guidance as shell comments.
 pub fn run(arguments: &CountersArguments) -> anyhow::Result<ExitCode> {
     let origin = origin(arguments)?;
-    let cases =
-        arguments.cases.iter().map(|id| find(&origin.plan, id)).collect::<anyhow::Result<Vec<_>>>()?;
-    for (number, case) in cases.into_iter().enumerate() {
+    let called = |word: &String| {
+        called(&origin.plan, word).map_err(|unknown| anyhow!("{}: {unknown}", arguments.from))
+    };
+    let cases = arguments.cases.iter().map(called).collect::<anyhow::Result<Vec<_>>>()?;
+    for (number, case) in cases.into_iter().flatten().enumerate() {
         let subject = subject(&origin, case)?;
         if number > 0 {
             out::line("");
@@ -117,26 +119,6 @@ fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow:
         Ok(plan) if plan.cases.iter().any(|made| made.id == case.id) => Ok(()),
         Ok(_) => bail!("{recipe} no longer makes the case {}; {advice}", case.id),
         Err(error) => bail!("{recipe} cannot be run from its folder ({error:#}); {advice}"),
-    }
-}
-
-/// The case with this identity, or the only one whose identity begins with `id`.
-fn find<'p>(plan: &'p Plan, id: &str) -> anyhow::Result<&'p Case> {
-    if let Some(exact) = plan.cases.iter().find(|case| case.id == id) {
-        return Ok(exact);
-    }
-    let found: Vec<&Case> = plan.cases.iter().filter(|case| case.id.starts_with(id)).collect();
-    match found.as_slice() {
-        [one] => Ok(one),
-        [] => bail!(
-            "no case {id} in {}; accepted: identities as `run --dry-run` lists them, or their first digits",
-            plan.title
-        ),
-        many => {
-            let ids: Vec<&str> = many.iter().take(8).map(|case| case.id.as_str()).collect();
-            let more = if many.len() > ids.len() { " …" } else { "" };
-            bail!("{} cases start with {id}: {}{more}", many.len(), ids.join(", "))
-        }
     }
 }
 

@@ -107,14 +107,24 @@ pub fn shipped_name(path: &str) -> &str {
     path.trim_end_matches(".yaml")
 }
 
+/// The shipped recipes whose names, whole or up to the first hyphen, are most like this one, or how to list all.
 fn suggestion(wanted: &str) -> String {
-    let names = || shipped().iter().map(|s| shipped_name(s.path));
-    let near = names()
-        .map(|name| (strsim::normalized_damerau_levenshtein(name, wanted), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((likeness, name)) if likeness > 0.6 => format!(" (did you mean {name}?)"),
-        _ => format!("; shipped: {}", names().collect::<Vec<_>>().join(", ")),
+    const ALIKE: f64 = 0.6;
+    let wanted = shipped_name(wanted);
+    let likeness = |name: &str| {
+        let figure = name.split('-').next().unwrap_or(name);
+        let to = |name| strsim::normalized_damerau_levenshtein(name, wanted);
+        to(name).max(to(figure))
+    };
+    let names = shipped().iter().map(|recipe| shipped_name(recipe.path));
+    let mut near: Vec<(f64, &str)> = names.map(|name| (likeness(name), name)).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let best = near.first().map_or(0.0, |(likeness, _)| *likeness);
+    near.retain(|(likeness, _)| *likeness > ALIKE.max(best - 0.1));
+    let names: Vec<&str> = near.iter().take(4).map(|(_, name)| *name).collect();
+    match names.as_slice() {
+        [] => format!("; scatterlab without a command lists the {} shipped ones", shipped().len()),
+        names => format!(" (did you mean {}?)", names.join(", ")),
     }
 }
 
@@ -143,8 +153,13 @@ mod tests {
 
     #[test]
     fn a_misspelt_recipe_is_answered_with_the_nearest() {
-        let error = Source::find("he2007/fig9-pases").expect_err("no such recipe").to_string();
-        assert!(error.contains("did you mean he2007/fig09-passes?"), "{error}");
+        let error = |name: &str| Source::find(name).expect_err("no such recipe").to_string();
+        let misspelt = error("he2007/fig9-pases");
+        assert!(misspelt.contains("did you mean he2007/fig09-passes"), "{misspelt}");
+        let absent = error("he2007/fig99");
+        assert!(absent.contains("he2007/fig09-passes, he2007/fig19-"), "{absent}");
+        let file = error("x.yaml");
+        assert!(file.contains("no such file") && file.contains("lists the") && file.len() < 160, "{file}");
     }
 
     #[test]

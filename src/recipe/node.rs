@@ -173,8 +173,23 @@ fn yaml_error(
     };
     let cut = [" at line ", " at position ", ", while "].iter().filter_map(|s| message.find(s)).min();
     let message = crate::case::units::shown(&message[..cut.unwrap_or(message.len())]);
+    let cause = CAUSES.iter().find(|(words, _)| message.contains(words));
+    let message = cause.map_or(message.clone(), |(_, question)| format!("{message} ({question})"));
     RecipeError { origin: origin.to_owned(), place, problem: Box::new(ErrorKind::Syntax(message)) }
 }
+
+/// What libyaml says, and the mistake that usually causes it.
+const CAUSES: [(&str, &str); 6] = [
+    ("did not find expected key", "is this line indented like those before it?"),
+    ("did not find expected '-' indicator", "are the items of the list indented alike?"),
+    ("did not find expected ',' or", "is a bracket still open, or a comma missing?"),
+    ("mapping values are not allowed", "is the indentation right? a value that contains `: ` needs quotes"),
+    ("could not find expected ':'", "does the key lack its colon?"),
+    (
+        "cannot start any token",
+        "indent with spaces, not tabs; a value that begins with @, ` or % needs quotes",
+    ),
+];
 
 /// Line and column, counted from 1, of the byte at `at`.
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {

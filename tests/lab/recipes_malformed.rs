@@ -96,7 +96,11 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
         "1Q",
         "--set tuples=1Q: scatter.tuples: `1Q` has no known unit; accepted: k, M, G (1000), Ki, Mi, Gi (1024)",
     ),
-    ("tuples", "[1", "--set tuples=[1: not YAML: did not find expected ',' or ']'"),
+    (
+        "tuples",
+        "[1",
+        "--set tuples=[1: not YAML: did not find expected ',' or ']' (is a bracket still open, or a comma missing?)",
+    ),
     ("tuples", "", "--set tuples=: scatter.tuples: expected a count such as `4096` or `16Mi`, found nothing"),
     (
         "segments",

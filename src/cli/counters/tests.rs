@@ -81,13 +81,17 @@ fn what_the_command_line_changed_comes_along() {
 }
 
 #[test]
-fn a_case_is_found_by_its_first_digits() {
-    let origin = origin(Overrides::default());
-    let first = &origin.plan.cases[0];
-    assert_eq!(find(&origin.plan, &first.id[..7]).expect("one").id, first.id);
-    let error = |id: &str| find(&origin.plan, id).expect_err("not one").to_string();
-    assert!(error("").starts_with("6 cases start with : "), "{}", error(""));
-    assert!(error("xyz").starts_with("no case xyz in "), "{}", error("xyz"));
+fn a_case_is_found_by_its_first_digits_and_by_its_label() {
+    let Origin { plan, .. } = origin(Overrides::default());
+    let first = &plan.cases[0];
+    let label = plan.experiments[first.experiment].label(first);
+    for word in [&first.id[..7], &label] {
+        let found = called(&plan, word).expect("a case");
+        assert_eq!(found.iter().map(|case| &case.id).collect::<Vec<_>>(), [&first.id], "{word}");
+    }
+    for word in ["", "xyz"] {
+        assert!(called(&plan, word).is_err_and(|error| error.to_string().starts_with("no case `")), "{word}");
+    }
 }
 
 /// Whether a kernel-name filter (a single name, a prefix, or a list of both) names a kernel in each of its parts.

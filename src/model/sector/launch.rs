@@ -75,7 +75,7 @@ pub fn starting(machine: &Machine, pass: &Pass, blocks: u64) -> Result<f64, Stri
         pass.accesses.iter().any(|a| a.direction == Direction::Write && a.order != Order::Sequential);
     let direction = if scatters { Direction::Write } else { Direction::Read };
     let each = machine.rates.blocks.iter().find(|start| start.direction == direction);
-    let each = each.ok_or("the profile does not say how fast blocks start; calibrate anew")?.seconds;
+    let each = each.ok_or("the profile does not say how fast blocks start; calibrate again")?.seconds;
     let issued: Result<f64, String> = pass.accesses.iter().map(|access| issued(machine, access)).sum();
     Ok(blocks as f64 * each + issued?)
 }

@@ -11,6 +11,21 @@ const PARTS: usize = 4;
 /// Number of similar cases that are named if one is unknown.
 const NAMED: usize = 3;
 
+/// The cases that a word of `--only` keeps, in the plan's order.
+///
+/// # Errors
+/// No case answers to the word; the error has similar ones.
+pub fn called<'p>(plan: &'p Plan, word: &str) -> Result<Vec<&'p Case>, ErrorKind> {
+    match answering(plan, word) {
+        found if found.is_empty() => Err(unknown(plan, word)),
+        found => Ok(found.into_iter().map(|at| &plan.cases[at]).collect()),
+    }
+}
+
+fn unknown(plan: &Plan, word: &str) -> ErrorKind {
+    ErrorKind::UnknownCase { id: word.to_owned(), nearest: nearest(plan, word) }
+}
+
 /// Keeps the cases with these identities or labels, those of experiments with these titles, or those whose identities begin
 /// with these words, in the plan's order, together with their experiments and index files. An empty list keeps all.
 ///
@@ -27,8 +42,7 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
         let ends = (at + 1..=wanted.len().min(at + PARTS)).rev();
         let mut answers = ends.map(|end| (end, answering(plan, &wanted[at..end].join(","))));
         let Some((end, found)) = answers.find(|(_, found)| !found.is_empty()) else {
-            let nearest = nearest(plan, word);
-            return Err(Mistake::new(Place::Only(at), ErrorKind::UnknownCase { id: word.clone(), nearest }));
+            return Err(Mistake::new(Place::Only(at), unknown(plan, word)));
         };
         found.into_iter().for_each(|case| chosen[case] = true);
         at = end;

@@ -58,7 +58,7 @@ impl BarKinds {
             BarKinds::All(Bars::Nothing) => "no bars",
             BarKinds::All(Bars::Percentiles) => "p5-p95 bars",
             BarKinds::All(Bars::Range) => "min-max bars",
-            BarKinds::Either => "p5-p95 or min-max bars",
+            BarKinds::Either => "p5-p95 bars (min-max below 20 samples)",
         }
     }
 }

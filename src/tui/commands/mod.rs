@@ -253,10 +253,10 @@ macro_rules! panels {
 
 panels! {
     Recipes, |state, by| state.recipes.step(by) =>
-        recipes::START, recipes::FILTER, recipes::EDIT, recipes::QUEUE, runs::BROWSE, MOVE,
+        recipes::START, recipes::FILTER, MOVE, recipes::EDIT, recipes::QUEUE, runs::BROWSE,
         pattern::SHOW, whatif::OPEN, calibration::CALIBRATE, recipes::SAVE_AS, ENDS, PAGES;
     Editor, |state, by| state.home.editor.step(by) =>
-        form::CHANGE, form::RUN, form::SAVE_AS, form::UNDO, form::QUEUE, MOVE, ENDS, PAGES;
+        form::CHANGE, form::RUN, MOVE, form::SAVE_AS, form::UNDO, form::QUEUE, ENDS, PAGES;
     Queue, |state, by| state.home.queue.step(by) =>
         recipes::REMOVE, MOVE, ENDS, PAGES;
     Cases, |state, by| in_session(state, |session| session.step(by)) =>
@@ -275,8 +275,8 @@ panels! {
     Log, |state, by| in_session(state, |session| session.log.step(by)) =>
         MOVE, PAGES, ENDS;
     Runs, |state, by| state.runs.step(by) =>
-        runs::OPEN, runs::SEARCH, runs::MARK, runs::COMPARE, runs::LAY, runs::EXPORT, runs::WATCH,
-        runs::REPLAY, runs::NOTE, runs::COPY, MOVE, runs::RELOAD, PAGES, ENDS;
+        runs::OPEN, runs::SEARCH, MOVE, runs::MARK, runs::COMPARE, runs::LAY, runs::EXPORT, runs::WATCH,
+        runs::REPLAY, runs::NOTE, runs::COPY, runs::RELOAD, PAGES, ENDS;
     Details, |state, by| state.runs.scroll_details(by) =>
         runs::OPEN, runs::COPY, runs::EXPORT, runs::WATCH, runs::REPLAY, runs::NOTE, runs::MARK,
         runs::COMPARE, runs::LAY, MOVE, PAGES, ENDS;

@@ -112,7 +112,9 @@ fn left_behind<'p>(plan: &'p Plan, recipe: &Path) -> Option<&'p str> {
 fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result<(String, Plan), String> {
     let plan = resolve(entry, overrides, &|| true)?;
     let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
+    let changes = !overrides.set.is_empty() || !overrides.backends.is_empty();
     let text = with_overrides(&recipe, overrides, &plan)?;
+    let text = if changes { without_counts(&text) } else { text };
     let again = RecipeEntry { text, ..entry.clone() };
     let means: Plan = resolve(&again, &Overrides::default(), &|| true)?;
     if !measures_the_same(&plan, &means) {
@@ -121,6 +123,16 @@ fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result
     let recipe = recipe::parse(&again.path, &again.text).map_err(|error| error.to_string())?;
     let text = with_changes_in_titles(&recipe, &plan, &means)?;
     Ok((with_title(&text, &title(recipe.title(), overrides))?, means))
+}
+
+/// The text without comment lines that count cases: a changed recipe has others.
+fn without_counts(text: &str) -> String {
+    let counts = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let counted = |pair: &[&str]| pair[0].parse::<u64>().is_ok() && pair[1].starts_with("case");
+        line.starts_with('#') && words.windows(2).any(counted)
+    };
+    text.split_inclusive('\n').filter(|line| !counts(line)).collect()
 }
 
 /// A title that distinguishes the copy from the recipe: the changes are appended, as in `(tuples=1Ki)`.
@@ -178,6 +190,12 @@ mod tests {
         fs::create_dir(folder.path().join("b.yaml")).expect("a folder");
         assert!(write(&folder.path().join("b.yaml"), "third", true).is_err());
         assert_eq!(left(), 2, "no draft is left");
+    }
+
+    #[test]
+    fn a_comment_that_counts_cases_is_left_out_of_a_changed_copy() {
+        let text = "# First: 48 cases of 640 MiB.\n# It shows caches.\ntitle: 48 cases  # 2 of them\n";
+        assert_eq!(without_counts(text), "# It shows caches.\ntitle: 48 cases  # 2 of them\n");
     }
 
     #[test]

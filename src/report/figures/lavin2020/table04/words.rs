@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::rows::{COLUMNS, Cell, Group, Row};
+use super::rows::{COLUMNS, Cell, Column as HeadedColumn, Group, Row};
+use crate::case::units::number_of;
 use crate::report::cell::Cell as Field;
 use crate::report::figures::mark;
 use crate::report::figures::platform::Platform;
@@ -12,6 +13,8 @@ use crate::report::unit;
 
 /// Cells of a row: platform, source, the columns, STREAM.
 const CELLS: usize = COLUMNS.len() + 3;
+/// The columns that the paper prints; the others stand in a table of their own for a terminal.
+const PRINTED: usize = 4;
 const TITLE: &str = "Harmonic means over the applications' patterns, GB/s, and R against STREAM";
 const CLAIM: &str = "lavin2020, table 4 claims: STREAM says little about Nekbone and PENNANT on CPUs (R near 0) and more \
                      about all four applications on GPUs (R near 1)";
@@ -41,10 +44,19 @@ impl Sheet {
     }
 
     pub fn text(&self) -> String {
-        let table = self.table().lines();
-        let parts = [vec![TITLE.to_owned(), CLAIM.to_owned(), String::new()], table, vec![String::new()]];
-        let lines: Vec<String> = parts.into_iter().flatten().chain(self.notes.iter().cloned()).collect();
-        lines.join("\n")
+        let (paper, split) = COLUMNS.split_at(PRINTED);
+        let heads = |columns: &'static [HeadedColumn], around: [&[&'static str]; 2]| {
+            let heads = columns.iter().map(|column| column.head);
+            around[0].iter().copied().chain(heads).chain(around[1].iter().copied()).collect::<Vec<_>>()
+        };
+        let first = self.table().only(&heads(paper, [&["Platform", "Source"], &["STREAM"]]));
+        let mut second = self.table();
+        second.rows.retain(|line| line[2 + PRINTED..CELLS - 1].iter().any(|cell| cell != "n/a"));
+        let second = second.only(&heads(split, [&["Platform"], &[]]));
+        let empty = || vec![String::new()];
+        let head = vec![TITLE.to_owned(), CLAIM.to_owned()];
+        let parts = [head, empty(), first.lines(), empty(), second.lines(), empty(), self.notes.clone()];
+        parts.concat().join("\n")
     }
 
     fn table(&self) -> Table<'_, &[String; CELLS]> {
@@ -78,7 +90,8 @@ fn lines(group: &Group) -> Vec<[String; CELLS]> {
         .map(|row| line(row.platform.clone(), &row.means, stream(row), unit::number))
         .collect();
     let n = (0..COLUMNS.len()).map(|at| group.platforms(at)).max().unwrap_or(0);
-    let of = if n > 0 { format!("{n} {}", group.kind.words()) } else { group.kind.words().to_owned() };
+    let kind = group.kind.words();
+    let of = if n > 0 { number_of(n, kind.trim_end_matches('s')) } else { kind.to_owned() };
     let name = format!("Pearson's R, {of}");
     lines.push(line(name, &group.pearson, String::new(), coefficient));
     if let Some(printed) = &group.printed {
