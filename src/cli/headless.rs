@@ -51,14 +51,24 @@ pub struct Summary {
 
 /// Runs a plan to its end and prints its progress.
 pub fn run(runner: &impl Runner, plan: Plan, recipe: &str, interrupt: &Interrupt) -> anyhow::Result<Summary> {
-    watch(&runner.start(plan.clone(), recipe)?, Ledger::new(plan), interrupt)
+    watch(&runner.start(plan.clone(), recipe)?, Ledger::new(plan), interrupt, false)
 }
 
-/// Prints the progress of a run until its end. The ledger holds the rounds that are already on file.
-pub fn watch(running: &Running, ledger: Ledger, interrupt: &Interrupt) -> anyhow::Result<Summary> {
+/// Prints the progress of a run until its end, or if `quiet` only what failed and the closing line. The ledger holds
+/// the rounds that are already on file.
+pub fn watch(
+    running: &Running,
+    ledger: Ledger,
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> anyhow::Result<Summary> {
     interrupt.attach(running.control.clone());
     let mut printer = Printer::new(ledger);
-    printer.headline();
+    if quiet {
+        (printer.quiet, printer.live) = (true, false);
+    } else {
+        printer.headline();
+    }
     let ended = follow(running, &mut printer);
     interrupt.detach();
     let summary = Summary::of(&printer.ledger, &running.folder);
@@ -316,6 +326,17 @@ impl Printer {
     }
 
     fn close(&self, summary: &Summary) {
+        if !self.quiet {
+            self.explain();
+        }
+        // The time on file is what the list of runs and a resumed run tell.
+        let taken = self.ledger.elapsed().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let time = minutes(taken.unwrap_or_else(|| self.started.elapsed()));
+        self.note(&format!("{} in {time} → {}", summary.words(), summary.folder.display()));
+    }
+
+    /// Why cases have no result, were measured in noise, or missed their target.
+    fn explain(&self) {
         for (reason, cases) in self.absent() {
             self.note(&format!("{} n/a: {reason}", number_of(cases, "case")));
         }
@@ -328,10 +349,6 @@ impl Printer {
                 }
             }
         }
-        // The time on file is what the list of runs and a resumed run tell.
-        let taken = self.ledger.elapsed().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let time = minutes(taken.unwrap_or_else(|| self.started.elapsed()));
-        self.note(&format!("{} in {time} → {}", summary.words(), summary.folder.display()));
     }
 
     /// Reasons why cases cannot run, each with the number of cases.

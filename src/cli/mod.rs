@@ -10,6 +10,7 @@ mod counters;
 mod devices;
 mod doctor;
 mod engine;
+mod export;
 mod figure;
 mod format;
 mod headless;

@@ -8,6 +8,7 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
+use super::export::ExportArguments;
 use super::format::{Format, OF_TABLES, Output, one_of};
 use super::headless::Summary;
 use super::profile::ProfileArguments;
@@ -33,6 +34,8 @@ pub struct ReportArguments {
     /// has its own columns
     #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
     format: Option<Format>,
+    #[command(flatten)]
+    export: ExportArguments,
     /// Also write report.html: the run as one page, with charts, tables, machine and recipe
     #[arg(long, conflicts_with = "format")]
     html: bool,
@@ -111,6 +114,7 @@ impl ReportArguments {
 /// Opens every run before writing to the first.
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, arguments.folders.len())?;
+    let mut export = arguments.export.open()?;
     let print = arguments.print()?;
     let profiles = arguments.profile.load()?;
     let mut runs = arguments.folders.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -122,6 +126,7 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     for run in &mut runs {
         let charts = run.manifest.plan.experiments.iter_mut().map(|experiment| &mut experiment.chart);
         charts.for_each(|chart| chart.bars = bars.or(chart.bars));
+        export.add(run);
         if output.is_asked_for() {
             output.results(run)?;
         } else {
@@ -135,6 +140,7 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
         }
     }
     output.end()?;
+    export.end()?;
     Ok(ExitCode::SUCCESS)
 }
 

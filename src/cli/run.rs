@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use clap::Args;
 
+use super::export::{Export, ExportArguments};
 use super::format::{Format, OF_TABLES, Output, one_of};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
@@ -25,8 +26,9 @@ use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
 use crate::run::estimate::{self, Cost, Estimate, Paces};
 use crate::run::repeat::{from_here, line, of_stored, with_more, without};
+use crate::run::runner::Runner;
 use crate::run::stored::Stored;
-use crate::run::{self, EngineRunner, Interrupted, events};
+use crate::run::{self, EngineRunner, Interrupted, Ledger, events};
 use crate::shell::quoted;
 
 #[derive(Debug, Args)]
@@ -36,7 +38,7 @@ pub struct RunArguments {
     recipes: Vec<String>,
     /// Resume an interrupted run in its folder: rounds on file are measured again only if processors, device,
     /// driver or program have changed
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "max_time", "out", "dry_run", "profile"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run", "profile"])]
     resume: Option<PathBuf>,
     /// With --resume: refuse if rounds on file would be set aside and measured again
     #[arg(long, requires = "resume")]
@@ -65,6 +67,11 @@ pub struct RunArguments {
     /// run, because each has its own columns
     #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES), conflicts_with = "dry_run")]
     format: Option<Format>,
+    /// Print only what fails and, in the end, how far to trust the results
+    #[arg(short, long, conflicts_with = "dry_run")]
+    quiet: bool,
+    #[command(flatten)]
+    export: ExportArguments,
     #[command(flatten)]
     profile: ProfileArguments,
 }
@@ -72,16 +79,22 @@ pub struct RunArguments {
 /// Resumes a run, or runs recipes.
 pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
-    let mut output = Output::open(arguments.format, 1)?;
-    let summary = resume(folder, &engine, arguments.strict, &Interrupt::listen()?)?;
-    let success = closed(&summary, &engine, None, &mut output)?;
-    output.end()?;
+    if arguments.max_time.is_some() {
+        bail!(
+            "--resume takes no --max-time: the run continues by the recipe in its folder, whose measure.max-time \
+             counts from now on; to end it sooner, press ctrl-c"
+        );
+    }
+    let mut outputs = Outputs::open(arguments, 1)?;
+    let summary = resume(folder, &engine, arguments, &Interrupt::listen()?)?;
+    let success = closed(&summary, &engine, None, &mut outputs)?;
+    outputs.end()?;
     Ok(if success { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
 }
 
 /// Resolves all recipes before the first one runs, then runs them in order.
 fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
-    let mut output = Output::open(arguments.format, arguments.recipes.len())?;
+    let mut outputs = Outputs::open(arguments, arguments.recipes.len())?;
     let mut set = arguments.set.clone();
     set.extend(arguments.max_time.iter().map(|time| format!("measure.max-time={time}")));
     let overrides = Overrides { only: arguments.only.clone(), ..overrides(&set, &arguments.backend)? };
@@ -112,11 +125,46 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
         let (root, profiles) = (PathBuf::from("reports"), profiles.clone());
         let runner =
             EngineRunner { engine: engine.clone(), out, root, profiles, reports: Some(write_of_run) };
-        let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
-        incomplete |= !closed(&summary, &engine, Some(typed()), &mut output)?;
+        let running = runner.start(plan.clone(), &source.text)?;
+        let summary = headless::watch(&running, Ledger::new(plan), &interrupt, arguments.quiet)?;
+        incomplete |= !closed(&summary, &engine, Some(typed()), &mut outputs)?;
     }
-    output.end()?;
+    outputs.end()?;
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Where the results of the runs go.
+struct Outputs<'a> {
+    output: Output,
+    export: Export<'a>,
+    quiet: bool,
+}
+
+impl Outputs<'_> {
+    fn open(arguments: &RunArguments, runs: usize) -> anyhow::Result<Outputs<'_>> {
+        let (output, export) = (Output::open(arguments.format, runs)?, arguments.export.open()?);
+        Ok(Outputs { output, export, quiet: arguments.quiet })
+    }
+
+    fn is_asked_for(&self) -> bool {
+        self.output.is_asked_for() || self.export.is_asked_for()
+    }
+
+    fn results(&mut self, run: &Stored) -> anyhow::Result<()> {
+        self.export.add(run);
+        if self.output.is_asked_for() {
+            return self.output.results(run);
+        }
+        if !self.quiet {
+            results::print(&run.ledger);
+        }
+        Ok(())
+    }
+
+    fn end(self) -> anyhow::Result<()> {
+        self.output.end()?;
+        self.export.end()
+    }
 }
 
 /// This program's command line without `--out` and its folder, which holds a run now.
@@ -131,19 +179,15 @@ fn closed(
     summary: &Summary,
     engine: &EngineCommand,
     again: Option<Vec<String>>,
-    output: &mut Output,
+    outputs: &mut Outputs,
 ) -> anyhow::Result<bool> {
     // The folder of a run that was cancelled before an engine answered is gone, and there is nothing to show.
     let stored = match Stored::open(&summary.folder) {
-        Err(error) if output.is_asked_for() => return Err(error),
+        Err(error) if outputs.is_asked_for() => return Err(error),
         stored => stored.ok(),
     };
     if let Some(stored) = stored {
-        if output.is_asked_for() {
-            output.results(&stored)?;
-        } else {
-            results::print(&stored.ledger);
-        }
+        outputs.results(&stored)?;
         let folder = quoted(&summary.folder.display().to_string());
         let option = if again.is_some() { String::new() } else { engine.option() };
         let again = again.unwrap_or_else(|| from_here(&stored.path, &of_stored(&stored.manifest)));
@@ -192,19 +236,20 @@ pub fn folders(out: Option<&Path>, stems: &[String]) -> Vec<Option<PathBuf>> {
 /// Continues an interrupted run. A complete run only has its tables and charts rewritten if any is missing or
 /// outdated.
 ///
-/// `strict` refuses a machine on which rounds on file would be set aside.
+/// `--strict` refuses a machine on which rounds on file would be set aside.
 fn resume(
     folder: &Path,
     engine: &EngineCommand,
-    strict: bool,
+    arguments: &RunArguments,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Summary> {
     let stored = with_warnings(Stored::open(folder)?);
     if !stored.ledger.is_complete() {
         let mut run = Interrupted::open(folder)?;
-        run.strict = strict;
+        run.strict = arguments.strict;
         let ledger = run.stored.ledger.clone();
-        return headless::watch(&run::resume(engine, run, Some(write_of_run))?, ledger, interrupt);
+        let running = run::resume(engine, run, Some(write_of_run))?;
+        return headless::watch(&running, ledger, interrupt, arguments.quiet);
     }
     let summary = Summary::of(&stored.ledger, folder);
     out::line(&format!("the run is complete: {} → {}", summary.words(), folder.display()));
@@ -235,7 +280,10 @@ fn dry_run(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<(
             own.for_each(|case| out::line(&format!("  {}", describe(plan, case, &paces))));
         }
         let estimate = Estimate::of(plan, &paces, &|| true);
-        out::line(&format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)));
+        out::line(&match estimate.absent.first() {
+            Some((reason, _)) if estimate.runnable == 0 => format!("nothing to measure here: {reason}"),
+            _ => format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)),
+        });
     }
     for (backend, pace) in paces.iter().filter(|(backend, _)| of_backend(backend).is_none()) {
         match pace {

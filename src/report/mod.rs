@@ -20,7 +20,7 @@ pub mod pdf;
 pub mod predictions;
 pub mod quantities;
 mod relative;
-mod replace;
+pub(crate) mod replace;
 pub mod replay;
 pub mod scale;
 pub mod series;

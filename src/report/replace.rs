@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::run::writes::draft;
 
 /// Writes to a temporary file and renames it, so that readers never see a partial file.
-pub(super) fn replace(
+pub(crate) fn replace(
     folder: &Path,
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,

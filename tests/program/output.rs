@@ -495,3 +495,28 @@ fn texts_of_several_lines_keep_their_line_breaks() {
         assert!(said.lines().count() > 4 && !said.contains("\\n"), "{said}");
     }
 }
+
+// ---- quiet, and Markdown -----------------------------------------------------------------------------
+
+#[test]
+fn a_quiet_run_prints_its_end_and_the_tables_go_to_a_file() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::write(root.path().join("small.yaml"), SMALL).expect("recipe");
+    let run = |arguments: &[&str]| scatterlab(root.path(), arguments);
+    let output = run(&["run", "small.yaml", "-q", "--out", "run"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.lines().count() <= 3 && said.starts_with("2 certified") && said.contains("→ run"), "{said}");
+
+    let output = run(&["report", "run", "--export-markdown", "results.md"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = fs::read_to_string(root.path().join("results.md")).expect("the file");
+    assert!(table.starts_with("# Small\n\n| case | GB/s | "), "{table}");
+    assert!(["| copy |", "| triad |"].iter().all(|row| table.contains(row)), "{table}");
+
+    let refused = run(&["run", "small.yaml", "--export-markdown", "none/results.md", "--out", "other"]);
+    assert!(text(&refused.stderr).contains("there is no folder none"), "{}", text(&refused.stderr));
+    assert!(!root.path().join("other").exists(), "nothing was measured");
+    let resumed = run(&["run", "--resume", "run", "--max-time", "1m"]);
+    assert!(text(&resumed.stderr).contains("--resume takes no --max-time: "), "{}", text(&resumed.stderr));
+}

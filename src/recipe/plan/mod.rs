@@ -24,8 +24,8 @@ use indices::is_whereabouts;
 pub use crate::case::chart::{
     Axis, Bars, Ceiling, Chart, ChartScale, Experiment, Paper, Published, Quantity, Scale, leads,
 };
-pub use catalog::scale_of;
 pub use case_filter::called;
+pub use catalog::scale_of;
 pub use form_model::{Line as FormLine, Origin, form};
 pub use indices::is_of_words;
 pub use inline_overrides::{measures_the_same, with_changes_in_titles, with_overrides, with_title};
