@@ -1,10 +1,13 @@
 //! Formats cases, quantities and times as text, and fits text into columns of the terminal.
 
+mod squeeze;
+
 use std::cmp::Reverse;
 use std::time::Duration;
 
 use ratatui::text::Span;
 
+pub use self::squeeze::{Kin, Word, split, squeeze};
 use super::theme::Theme;
 use crate::case::Case;
 pub use crate::case::units::number_of;
@@ -119,91 +122,6 @@ pub fn fit(text: &str, columns: usize, theme: Theme) -> String {
     kept
 }
 
-/// Limits of [`squeeze`]: words of at most `WHOLE` columns, such as a backend's name, are not cut until all
-/// longer words are cut to `SHORT` columns.
-const WHOLE: usize = 6;
-const SHORT: usize = 4;
-/// [`squeeze`] cuts no word to fewer columns than this.
-const SHORTEST: usize = 3;
-
-/// A word of a name, with the number of characters that it shares with its neighbours at its beginning and end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
-    pub text: String,
-    pub head: usize,
-    pub tail: usize,
-}
-
-impl From<&str> for Word {
-    fn from(text: &str) -> Word {
-        Word { text: text.to_owned(), head: 0, tail: 0 }
-    }
-}
-
-impl Word {
-    /// The columns without the middle of the longer shared part, whose first character stays.
-    fn without_shared(&self) -> usize {
-        let spared = self.head.saturating_sub(1).max(self.tail.saturating_sub(1));
-        (width(&self.text) + 1).saturating_sub(spared.max(1))
-    }
-
-    /// The word cut to `columns`: in the part that it shares, or else in its middle.
-    fn cut(&self, columns: usize, theme: Theme) -> String {
-        let count = self.text.chars().count();
-        let removed = (count + 1).saturating_sub(columns);
-        if width(&self.text) <= columns || columns < self.without_shared() {
-            return without_middle(&self.text, columns, theme);
-        }
-        // Half of what is kept of the shared part stands on either side of the sign.
-        let from = match self.head >= self.tail {
-            true => self.head.saturating_sub(removed).div_ceil(2),
-            false => count.saturating_sub(self.tail) + self.tail.saturating_sub(removed) / 2,
-        };
-        let begin: String = self.text.chars().take(from).collect();
-        let end: String = self.text.chars().skip(from + removed).collect();
-        format!("{begin}{}{end}", theme.symbol("…", "~"))
-    }
-}
-
-/// Shortens words to fit `columns`: first those that share a part with their neighbours lose its middle; then the
-/// longest lose their middles, so that numbers, short names and both ends of long names still tell a row from its
-/// neighbours.
-pub fn squeeze(words: &[Word], columns: usize, theme: Theme) -> String {
-    let whole: Vec<usize> = words.iter().map(|word| width(&word.text)).collect();
-    let mut rooms = whole.clone();
-    for _ in columns..whole.iter().sum::<usize>() + words.len().saturating_sub(1) {
-        let longest = |least: &dyn Fn(usize) -> usize| {
-            (0..whole.len()).filter(|at| rooms[*at] > least(*at)).max_by_key(|at| rooms[*at])
-        };
-        let first = longest(&|at| words[at].without_shared());
-        let first = first.or_else(|| longest(&|at| if whole[at] > WHOLE { SHORT } else { WHOLE }));
-        // A number with its unit says least when it is cut.
-        let number = |at: usize| words[at].text.starts_with(|c: char| c.is_ascii_digit());
-        let first = first.or_else(|| longest(&|at| if number(at) { whole[at] } else { SHORTEST }));
-        first.or_else(|| longest(&|_| SHORTEST)).into_iter().for_each(|at| rooms[at] -= 1);
-    }
-    let words: Vec<String> = words.iter().zip(rooms).map(|(word, room)| word.cut(room, theme)).collect();
-    fit(&words.join(" "), columns, theme)
-}
-
-/// A word cut in its middle to `columns`. If the rest is odd, the end gets the additional character, because
-/// similar names differ there.
-fn without_middle(word: &str, columns: usize, theme: Theme) -> String {
-    if width(word) <= columns {
-        return word.to_owned();
-    }
-    let count = word.chars().count();
-    let (head, tail) = (columns.saturating_sub(1) / 2, columns / 2);
-    let begin: String = word.chars().take(head).collect();
-    let end: String = word.chars().skip(count.saturating_sub(tail)).collect();
-    format!("{begin}{}{end}", theme.symbol("…", "~"))
-}
-
-/// The words of a name that has no neighbours.
-pub fn split(name: &str) -> Vec<Word> {
-    name.split(' ').map(Word::from).collect()
-}
-
 /// Texts side by side in `columns`, the right one flush right; the left one is cut first.
 pub fn apart(left: &str, right: &str, columns: usize, theme: Theme) -> String {
     let right = fit(right, columns, theme);
@@ -269,19 +187,6 @@ mod tests {
         assert_eq!(fit("帯域幅", 5, UTF8), "帯域…");
         assert_eq!(fit("x", 0, UTF8), "");
         assert_eq!(fit("long", 3, Theme { utf8: false, ..UTF8 }), "lo~");
-    }
-
-    #[test]
-    fn the_longest_words_are_squeezed_first() {
-        let squeezed = |columns| squeeze(&split("segmented-sort 16 scalar"), columns, UTF8);
-        assert_eq!(squeezed(24), "segmented-sort 16 scalar");
-        assert_eq!(squeezed(20), "segm…-sort 16 scalar");
-        assert_eq!(squeezed(14), "s…rt 16 scalar");
-        assert_eq!(squeezed(10), "s…t 16 s…r");
-        assert_eq!(squeezed(6), "s…t 1…", "there is no room for all");
-        assert_eq!(squeeze(&split("LULESH-S30 cpu"), 8, Theme { utf8: false, ..UTF8 }), "L~30 cpu");
-        let fits = |columns| width(&squeeze(&split("帯域幅 cpu 1024"), columns, UTF8)) <= columns;
-        assert!((0..20).all(fits), "by columns and not by characters");
     }
 
     #[test]

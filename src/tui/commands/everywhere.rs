@@ -54,11 +54,11 @@ rows! {
     SUSPEND_FIELD = ("suspend", 0, "stop this program until the shell's fg") {
         "suspend" "ctrl-z": always => |_| Some(Effect::Suspend)
     }
-    MOVE = ("move", 2, "move down or up by one") {
+    MOVE = ("move", 2, "move down or up") {
         "down" "j Down": moves => |state| step(state, 1),
         "up" "k Up": moves => |state| step(state, -1)
     }
-    MOVE_FIELD = ("move", 2, "move down or up by one") {
+    MOVE_FIELD = ("move", 2, "move down or up") {
         "down" "Down": moves => |state| step(state, 1),
         "up" "Up": moves => |state| step(state, -1)
     }

@@ -1,17 +1,17 @@
 //! Names of cases in a list: the values that tell a case from the others. A value that all of them share stands once,
 //! in the heading; where a name is too long, the part that all values of its axis share is cut, and only then what
-//! differs.
+//! differs. Numbers are never cut.
 
 use crate::case::{Case, Value};
 use crate::recipe::plan::{Axis, Experiment};
 use crate::report::names;
 use crate::tui::theme::Theme;
-use crate::tui::words::{self, Word};
+use crate::tui::words::{self, Kin, Word};
 
 /// The names of some cases of an experiment.
 pub struct CaseNames<'p> {
-    /// The axes whose values differ, with the lengths of what all their values begin and end with.
-    told: Vec<(&'p Axis, (usize, usize))>,
+    /// The axes whose values differ, with what all their values share.
+    told: Vec<(&'p Axis, Kin)>,
     /// The values that all cases share.
     shared: Vec<String>,
     primitive: &'p str,
@@ -29,7 +29,7 @@ impl<'p> CaseNames<'p> {
             let first = values.next().flatten();
             match first.filter(|_| several && values.all(|value| value == first)) {
                 Some(value) => shared.push(value_of(axis, value)),
-                None => told.push((axis, common(axis))),
+                None => told.push((axis, kin(axis))),
             }
         }
         CaseNames { told, shared, primitive: &experiment.primitive }
@@ -47,10 +47,7 @@ impl<'p> CaseNames<'p> {
 
     /// The name of a case in at most this many columns.
     pub fn of(&self, case: &Case, columns: usize, theme: Theme) -> String {
-        let word = |(axis, (head, tail)): &(&Axis, (usize, usize))| {
-            let text = value_of(axis, case.params.get(&axis.key)?);
-            Some(Word { text, head: *head, tail: *tail })
-        };
+        let word = |(axis, kin): &(&Axis, Kin)| Some(kin.word(&value_of(axis, case.params.get(&axis.key)?)));
         let mut all: Vec<Word> = self.told.iter().filter_map(word).collect();
         if all.is_empty() {
             all.push(Word::from(self.primitive));
@@ -64,18 +61,9 @@ fn value_of(axis: &Axis, value: &Value) -> String {
     names::value(value, axis.bytes).replace(' ', "")
 }
 
-/// How many characters all values of an axis begin and end with.
-fn common(axis: &Axis) -> (usize, usize) {
-    let values: Vec<Vec<char>> =
-        axis.values.iter().map(|value| value_of(axis, value).chars().collect()).collect();
-    let Some((first, others)) = values.split_first().filter(|(_, others)| !others.is_empty()) else {
-        return (0, 0);
-    };
-    let shortest = values.iter().map(Vec::len).min().unwrap_or(0);
-    let alike = |at: &dyn Fn(&Vec<char>) -> Option<char>| others.iter().all(|other| at(other) == at(first));
-    let head = (0..shortest).take_while(|i| alike(&|v| v.get(*i).copied())).count();
-    let tail = (0..shortest - head).take_while(|i| alike(&|v| v.get(v.len() - 1 - i).copied())).count();
-    (head, tail)
+/// What the values of an axis share.
+fn kin(axis: &Axis) -> Kin {
+    Kin::of(axis.values.iter().map(|value| value_of(axis, value)).collect())
 }
 
 #[cfg(test)]
@@ -109,21 +97,13 @@ mod tests {
             scale: Scale::Category,
             bytes: false,
         };
-        let (head, tail) = common(&axis(&values));
-        assert_eq!((head, tail), ("segmented-scan-".len(), "clusive".len()));
-        let cut = |text: &str, columns| {
-            words::squeeze(
-                &[Word { text: text.to_owned(), head, tail }, Word::from("cpu")],
-                columns,
-                Theme::PLAIN,
-            )
-        };
+        let kin = kin(&axis(&values));
+        let cut =
+            |text: &str, columns| words::squeeze(&[kin.word(text), Word::from("cpu")], columns, Theme::PLAIN);
         for columns in [16, 18, 22, 28] {
             let both = values.map(|value| cut(value, columns));
             assert!(both.iter().all(|name| words::width(name) <= columns), "{both:?}");
             assert!(both[0].contains("in") && both[1].contains("ex") && both[0] != both[1], "{both:?}");
         }
-        assert_eq!(common(&axis(&["8", "16"])), (0, 0));
-        assert_eq!(common(&axis(&["8"])), (0, 0));
     }
 }

@@ -1,6 +1,8 @@
 //! The names of the lines: above the chart, never on it. The number of a line is the key that hides and shows
 //! it.
 
+use std::collections::BTreeSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -8,7 +10,8 @@ use ratatui::style::Style;
 use super::Plot;
 use crate::report::series::{ChartData, guides};
 use crate::tui::chart::numbers;
-use crate::tui::words;
+use crate::tui::theme::Theme;
+use crate::tui::words::{self, Kin, Word};
 
 /// Minimum width of an entry if there are many.
 const NARROWEST: usize = 9;
@@ -19,10 +22,20 @@ const GAP: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     text: String,
+    /// How it is shortened, if not by cutting its end.
+    short: Option<Short>,
     style: Style,
     /// The column of the marker, and its style. Only the marker has the colour of the line: text needs more
     /// contrast than that colour has.
     marker: Option<(u16, Style)>,
+}
+
+/// The name of a line without the words that all names share, between what stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Short {
+    begin: String,
+    words: Vec<Word>,
+    end: &'static str,
 }
 
 /// The entries, with their maximum width and the rows they take.
@@ -37,21 +50,36 @@ pub struct Legend {
 /// The visible lines of these panels, in the order of the SVG, and the overlay. The legend takes at most `most`
 /// rows: entries are shortened before any is left out.
 pub fn legend(plot: &Plot, panels: &[usize], columns: usize, most: u16) -> Legend {
-    let entries = entries(plot, panels);
-    let widths = (NARROWEST..=columns.max(NARROWEST)).rev();
-    let fits = |widest: &usize| rows(&entries, *widest, columns) <= most;
-    let widest = widths.into_iter().find(fits).unwrap_or(NARROWEST);
-    let rows = rows(&entries, widest, columns).min(most);
-    Legend { entries, widest, rows }
+    let (mut entries, shared) = entries(plot, panels);
+    let widest = |entries: &[Entry]| {
+        let fits = |widest: &usize| rows(entries, *widest, columns, plot.theme) <= most;
+        (NARROWEST..=columns.max(NARROWEST)).rev().find(fits).unwrap_or(NARROWEST)
+    };
+    let mut room = widest(&entries);
+    let is_short = |entry: &Entry| entry.short.is_some() && words::width(&entry.text) > room;
+    if !shared.is_empty() && entries.iter().any(is_short) {
+        // What the short names leave out stands once, before them.
+        entries.insert(
+            0,
+            Entry { text: format!("{shared}:"), short: None, style: plot.theme.dim(), marker: None },
+        );
+        room = widest(&entries);
+    }
+    let rows = rows(&entries, room, columns, plot.theme).min(most);
+    Legend { entries, widest: room, rows }
 }
 
-fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
+/// The entries, and the words that the names of all lines share.
+fn entries(plot: &Plot, panels: &[usize]) -> (Vec<Entry>, String) {
     let panels = || panels.iter().filter_map(|p| plot.data.panels.get(*p));
     let mut styles: Vec<usize> = panels().flat_map(numbers::shown).collect();
     styles.sort_unstable();
     styles.dedup();
     let label = |style: &usize| Some((*style, plot.data.labels.get(*style)?)).filter(|(_, l)| !l.is_empty());
-    let mut entries: Vec<Entry> = styles.iter().filter_map(label).map(|(s, l)| entry(plot, s, l)).collect();
+    let labelled: Vec<(usize, &String)> = styles.iter().filter_map(label).collect();
+    let (names, shared) = names(&labelled.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>());
+    let lines = labelled.into_iter().zip(names);
+    let mut entries: Vec<Entry> = lines.map(|((s, label), words)| entry(plot, s, label, words)).collect();
     let guides = guides(panels()).into_iter();
     entries.extend(guides.map(|g| sign(plot, g.style, plot.theme.guide(), &g.words())));
     let models = plot.data.models.iter().enumerate();
@@ -63,35 +91,61 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     }));
     entries.extend(plot.data.published.iter().map(|source| Entry {
         text: format!("{} {source}", plot.theme.published()),
+        short: None,
         style: plot.theme.dim(),
         marker: None,
     }));
     entries.extend(doubtful(plot));
     if let Some(overlay) = plot.overlay {
         let text = format!("{} baseline: {}", plot.theme.behind(), overlay.name);
-        entries.push(Entry { text, style: plot.theme.dim(), marker: None });
+        entries.push(Entry { text, short: None, style: plot.theme.dim(), marker: None });
     }
-    entries
+    (entries, shared)
 }
 
 /// `1 ● cpu`, or `(1 ● cpu)` if the line is hidden; lines after the ninth have no key.
-fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
+fn entry(plot: &Plot, style: usize, label: &str, words: Vec<Word>) -> Entry {
     let number = before(plot, style);
-    let text = format!("{number}{} {label}", plot.theme.marker(style));
-    match plot.look.shows(style) {
-        true => {
-            let marker = Some((number.len() as u16, plot.theme.series(style)));
-            Entry { text, style: Style::default(), marker }
-        }
-        false => Entry { text: format!("({text})"), style: plot.theme.dim(), marker: None },
+    let (shown, marker) = (plot.look.shows(style), plot.theme.marker(style));
+    let (open, end) = if shown { ("", "") } else { ("(", ")") };
+    let begin = format!("{open}{number}{marker} ");
+    Entry {
+        text: format!("{begin}{label}{end}"),
+        short: Some(Short { begin, words, end }),
+        style: if shown { Style::default() } else { plot.theme.dim() },
+        marker: shown.then(|| (number.len() as u16, plot.theme.series(style))),
     }
+}
+
+/// The words of each label without the parts that all labels have in the same place, and these parts.
+fn names(labels: &[&str]) -> (Vec<Vec<Word>>, String) {
+    let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(", ").collect()).collect();
+    let places = parts.iter().map(Vec::len).max().unwrap_or(0);
+    let is_shared = |place: &usize| {
+        labels.len() > 1 && parts.windows(2).all(|pair| pair[0].get(*place) == pair[1].get(*place))
+    };
+    let (shared, own): (Vec<usize>, Vec<usize>) = (0..places).partition(is_shared);
+    let only = |parts: &Vec<&str>, places: &[usize]| {
+        let parts: Vec<&str> = places.iter().filter_map(|place| parts.get(*place).copied()).collect();
+        parts.join(", ")
+    };
+    let own: Vec<String> = parts.iter().map(|parts| only(parts, &own)).collect();
+    let split: Vec<Vec<&str>> = own.iter().map(|name| name.split(' ').collect()).collect();
+    let kin = |place: usize| {
+        let there: BTreeSet<&str> = split.iter().filter_map(|words| words.get(place).copied()).collect();
+        Kin::of(there.into_iter().map(str::to_owned).collect())
+    };
+    let kin: Vec<Kin> = (0..split.iter().map(Vec::len).max().unwrap_or(0)).map(kin).collect();
+    let word = |(text, kin): (&&str, &Kin)| kin.word(text);
+    let names = split.iter().map(|words| words.iter().zip(&kin).map(word).collect()).collect();
+    (names, parts.first().map(|parts| only(parts, &shared)).unwrap_or_default())
 }
 
 /// A guide or a model; a hidden one stands in brackets.
 fn sign(plot: &Plot, style: usize, symbol: &str, words: &str) -> Entry {
     let text = format!("{}{symbol} {words}", before(plot, style));
     let text = if plot.look.shows(style) { text } else { format!("({text})") };
-    Entry { text, style: plot.theme.dim(), marker: None }
+    Entry { text, short: None, style: plot.theme.dim(), marker: None }
 }
 
 /// `◐ doubtful 5 of 27`; the kinds of doubt are those on the chart.
@@ -99,7 +153,7 @@ fn doubtful(plot: &Plot) -> Option<Entry> {
     let (count, all) = plot.data.doubtful_points();
     let kinds: Vec<&str> = plot.data.doubts().into_iter().map(|(_, word)| word).collect();
     let text = format!("{} {} {count} of {all}", plot.theme.doubtful_marker(0), kinds.join(", "));
-    (count > 0).then(|| Entry { text, style: plot.theme.dim(), marker: None })
+    (count > 0).then(|| Entry { text, short: None, style: plot.theme.dim(), marker: None })
 }
 
 fn before(plot: &Plot, style: usize) -> String {
@@ -113,10 +167,10 @@ pub fn number(data: &ChartData, style: usize) -> Option<String> {
 }
 
 /// Rows of the wrapped entries if each entry is at most `widest` columns wide.
-fn rows(entries: &[Entry], widest: usize, columns: usize) -> u16 {
+fn rows(entries: &[Entry], widest: usize, columns: usize, theme: Theme) -> u16 {
     let (mut rows, mut used) = (u16::from(!entries.is_empty()), 0);
     for entry in entries {
-        let width = words::width(&entry.text).min(widest);
+        let width = words::width(&entry.fit(widest, theme));
         if used > 0 && used + width > columns {
             (rows, used) = (rows.saturating_add(1), 0);
         }
@@ -125,12 +179,25 @@ fn rows(entries: &[Entry], widest: usize, columns: usize) -> u16 {
     rows
 }
 
+impl Entry {
+    /// The text in at most this many columns.
+    fn fit(&self, columns: usize, theme: Theme) -> String {
+        match &self.short {
+            Some(Short { begin, words, end }) if words::width(&self.text) > columns => {
+                let room = columns.saturating_sub(words::width(begin) + end.len());
+                format!("{begin}{}{end}", words::squeeze(words, room, theme))
+            }
+            _ => words::fit(&self.text, columns, theme),
+        }
+    }
+}
+
 impl Legend {
     /// Draws the legend from the top of `area`.
     pub fn draw(&self, plot: &Plot, area: Rect, buffer: &mut Buffer) {
         let mut at = (area.x, area.y);
         for (index, entry) in self.entries.iter().enumerate() {
-            let text = words::fit(&entry.text, self.widest.min(usize::from(area.width)), plot.theme);
+            let text = entry.fit(self.widest.min(usize::from(area.width)), plot.theme);
             let width = words::width(&text) as u16;
             if at.0 > area.x && at.0 + width > area.right() {
                 at = (area.x, at.1 + 1);

@@ -97,7 +97,7 @@ fn cancelling_asks_and_another_key_takes_the_question_back() {
     let (mut app, runner) = played(Theme::PLAIN, 1, None, 11);
     key(&mut app, 'x', at(4));
     let screen = shown(&mut app, (80, 24), at(4));
-    assert!(screen.contains("Cancel the run? x again"), "{screen}");
+    assert!(screen.contains("Cancel the run? Press x again"), "{screen}");
     key(&mut app, 'j', at(4));
     key(&mut app, 'x', at(4));
     assert_eq!(runner.told(), Vec::new(), "it is asked again");
