@@ -16,6 +16,7 @@ pub mod config;
 mod field;
 mod focus;
 mod frame_limiter;
+mod glossary;
 mod home;
 mod key;
 mod layout;

@@ -28,6 +28,8 @@ pub enum Overlay {
     /// The help, from line `scroll`. `None` until the help is first drawn, which scrolls to the keys of the
     /// focused panel.
     Help { scroll: Option<usize> },
+    /// The words of the lab, from line `scroll`. `None` until they are first drawn, from those of the focused panel.
+    Words { scroll: Option<usize> },
     /// The files written for a run, with line `selected` selected.
     Export { selected: usize },
 }

@@ -65,9 +65,15 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
         None => panel::header::draw(state, theme, areas.header, buffer),
     }
     body(state, theme, &areas, buffer);
-    if let Some(Overlay::Help { scroll }) = state.overlay {
-        let scroll = scroll.unwrap_or_default();
-        panel::help::draw(state.mode, &state.keymap, scroll, theme, areas.help, buffer);
+    match state.overlay {
+        Some(Overlay::Help { scroll }) => {
+            let scroll = scroll.unwrap_or_default();
+            panel::help::draw(state.mode, &state.keymap, scroll, theme, areas.help, buffer);
+        }
+        Some(Overlay::Words { scroll }) => {
+            panel::glossary::draw(scroll.unwrap_or_default(), theme, areas.help, buffer);
+        }
+        _ => {}
     }
     if let (Some(Overlay::Export { selected }), Some(exported)) = (state.overlay, &state.runs.exported) {
         panel::export::draw(exported, selected, theme, areas.body, buffer);
@@ -81,6 +87,9 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     let areas = Areas::new(state, screen);
     state.devices_panel.shown = areas.as_ref().is_some_and(|areas| areas.devices.is_some());
     let Some(areas) = areas else { return };
+    if let Some(Overlay::Words { scroll }) = &mut state.overlay {
+        panel::glossary::settle(scroll, state.focus, theme, areas.help);
+    }
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
         let (mode, keymap) = (state.mode, &state.keymap);
         let own = || panel::help::section(state.focus, mode, keymap, theme, areas.help);

@@ -28,12 +28,14 @@ rows! {
     }) {
         "back" "Esc": always => back
     }
-    HELP = ("help", 1, "show or hide this help") {
-        "help" "?": always => toggle_help
+    HELP = ("help", 1, "show this help; once more explains the words of the panel") {
+        "help" "?": always => |state| state.overlay = Some(Overlay::Help { scroll: None })
+    }
+    WORDS = ("words", 1, "explain the words of the panel: what doubtful, cv or sector mean") {
+        "words" "?": always => |state| state.overlay = Some(Overlay::Words { scroll: None })
     }
     CLOSE_HELP = ("close", 2, "close the help") {
-        "help" "?": always => toggle_help,
-        "close-help" "Esc q": always => toggle_help
+        "close-help" "Esc q": always => |state| state.overlay = None
     }
     QUIT = ("quit", 1, "quit; asks while a run is active, and once more cancels the run and quits") {
         "quit" "q ctrl-c": always => quit
@@ -107,13 +109,6 @@ fn focus(state: &mut State, by: isize) {
     state.focus = state.focus.neighbour(by, &state.panels());
 }
 
-fn toggle_help(state: &mut State) {
-    state.overlay = match state.overlay {
-        None => Some(Overlay::Help { scroll: None }),
-        Some(_) => None,
-    };
-}
-
 /// Closes whatever was opened last.
 fn back(state: &mut State) -> Option<Effect> {
     if state.overlay.take().is_some() || chart::leave(state) || state.home.preparing.take().is_some() {
@@ -155,7 +150,9 @@ fn moves(state: &State) -> Allowed {
 /// Moves in whatever has the focus; extreme values go to the ends.
 pub fn step(state: &mut State, by: isize) {
     match &mut state.overlay {
-        Some(Overlay::Help { scroll }) => *scroll = Some(scroll.unwrap_or(0).saturating_add_signed(by)),
+        Some(Overlay::Help { scroll } | Overlay::Words { scroll }) => {
+            *scroll = Some(scroll.unwrap_or(0).saturating_add_signed(by))
+        }
         Some(Overlay::Export { selected }) => *selected = selected.saturating_add_signed(by).min(2),
         None => step_in(state, state.focus, by),
     }

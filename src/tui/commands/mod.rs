@@ -302,7 +302,9 @@ lists! {
     /// The same while a recipe's values are changed: the form uses the letters itself.
     EDITING: TAB, BACK, HELP, QUIT, SUSPEND;
     /// Commands while the help is open.
-    IN_HELP: MOVE, ENDS, PAGES, everywhere::CLOSE_HELP, everywhere::QUIT_OVERLAY, SUSPEND;
+    IN_HELP: MOVE, ENDS, PAGES, everywhere::CLOSE_HELP, everywhere::WORDS, everywhere::QUIT_OVERLAY, SUSPEND;
+    /// Commands while the words are explained.
+    IN_WORDS: MOVE, ENDS, PAGES, HELP, everywhere::CLOSE_HELP, everywhere::QUIT_OVERLAY, SUSPEND;
     /// Commands while the export dialog is open.
     DIALOG: MOVE, runs::COPY, runs::CLOSE, everywhere::QUIT_OVERLAY, SUSPEND;
 }
@@ -330,6 +332,7 @@ fn in_force(state: &State) -> [&'static [Command]; 2] {
     match state.overlay {
         Some(Overlay::Export { .. }) => [DIALOG, &[]],
         Some(Overlay::Help { .. }) => [IN_HELP, &[]],
+        Some(Overlay::Words { .. }) => [IN_WORDS, &[]],
         None => [of(state.focus), around(state.focus, state.mode())],
     }
 }
@@ -385,7 +388,7 @@ pub fn scopes() -> Vec<Scope> {
     let panel = |f: &Focus, mode| Scope { title: f.title(), lists: vec![of(*f), around(*f, mode)] };
     let running = Focus::ALL.iter().map(|f| panel(f, Mode::Run));
     let watching = Focus::ALL.iter().map(|f| panel(f, Mode::Watch));
-    let overlays = [("Help", IN_HELP), ("Export", DIALOG)];
+    let overlays = [("Help", IN_HELP), ("Words", IN_WORDS), ("Export", DIALOG)];
     let overlays = overlays.map(|(title, list)| Scope { title, lists: vec![list] });
     running.chain(watching).chain(overlays).collect()
 }

@@ -9,6 +9,7 @@ pub mod details;
 pub mod device;
 pub mod editor;
 pub mod export;
+pub mod glossary;
 pub mod header;
 pub mod help;
 pub mod hints;

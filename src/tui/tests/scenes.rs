@@ -100,6 +100,7 @@ scenes! {
     leaving: screens::leaving,
     help: screens::help,
     help_to_its_end: screens::help_to_its_end,
+    words: screens::words,
     watching: screens::watching,
     watching_held: screens::watching_held,
     watching_ended: screens::watching_ended,

@@ -13,7 +13,7 @@ use crate::run::runner::{Control, Message};
 use crate::stats::noise::Flag;
 use crate::tui::app::App;
 use crate::tui::session::Mode;
-use crate::tui::state::{Leaving, Remote};
+use crate::tui::state::{Leaving, Overlay, Remote};
 use crate::tui::theme::Theme;
 
 pub const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
@@ -192,6 +192,10 @@ pub fn help(theme: Theme) -> App {
     asked(theme, "?", [])
 }
 
+pub fn words(theme: Theme) -> App {
+    asked(theme, "??", [])
+}
+
 pub fn help_to_its_end(theme: Theme) -> App {
     asked(theme, "?G", [])
 }
@@ -309,6 +313,21 @@ fn the_help_opens_where_the_panel_has_its_keys() {
     assert_eq!(opened(&mut app), "Chart");
     press(&mut app, KeyCode::Esc, at(4));
     assert_eq!(opened(&mut app), "Recipes");
+}
+
+#[test]
+fn the_words_open_at_those_of_the_panel_and_the_key_goes_between_help_and_words() {
+    let mut app = played(COLOURED, 1, None, 9).0;
+    press(&mut app, KeyCode::Tab, at(4));
+    (0..2).for_each(|_| press(&mut app, KeyCode::Char('?'), at(4)));
+    let screen = shown(&mut app, (80, 24), at(4));
+    let first = screen.lines().nth(2).expect("a row").trim_matches(['"', '│', ' ']).to_owned();
+    assert_eq!(first, "Chart", "{screen}");
+    assert!(screen.contains("effective bandwidth"), "{screen}");
+    press(&mut app, KeyCode::Char('?'), at(4));
+    assert!(matches!(app.state.overlay, Some(Overlay::Help { .. })), "{:?}", app.state.overlay);
+    press(&mut app, KeyCode::Char('q'), at(4));
+    assert_eq!((app.state.overlay, app.state.leaving), (None, Leaving::No));
 }
 
 /// Down to twenty columns and one row, a run is shown as one line.

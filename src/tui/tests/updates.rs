@@ -138,11 +138,11 @@ fn the_help_has_every_hint() {
 #[test]
 fn hints_show_only_what_would_do_something() {
     let names = |state: &State| hints::hints(state).iter().map(|(c, _)| c.name).collect::<Vec<_>>();
-    assert_eq!(names(&home()), ["start", "filter", "edit", "queue", "move", "save as", "help", "quit"]);
+    assert_eq!(names(&home()), ["start", "filter", "move", "edit", "queue", "save as", "help", "quit"]);
     let mut state = home();
     state.recipes.select(1);
     state.runs.there = true;
-    let at_home = ["start", "filter", "edit", "queue", "runs", "move", "pattern", "save as", "help", "quit"];
+    let at_home = ["start", "filter", "move", "edit", "queue", "runs", "pattern", "save as", "help", "quit"];
     assert_eq!(names(&state), at_home, "there are runs, and it goes through indices");
     let mut state = home();
     state.recipes.select(2);

@@ -44,6 +44,7 @@ words!(FOCUSES, focus(Focus) {
 words!(OVERLAYS, overlay(Option<Overlay>) {
     None => "no overlay",
     Some(Overlay::Help { .. }) => "help",
+    Some(Overlay::Words { .. }) => "words",
     Some(Overlay::Export { .. }) => "export",
 });
 
