@@ -12,6 +12,7 @@ mod live;
 pub mod loops;
 mod panic;
 mod random;
+mod recording;
 mod refusals;
 mod scenes;
 pub mod screens;
