@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::unit;
 use crate::case::schema::Kind;
 use crate::case::units::{label_count, number_of};
-use crate::case::{Cache, HostMemory, Measure, Value};
+use crate::case::{Cache, Case, HostMemory, Measure, Value};
 use crate::primitives;
 use crate::recipe::plan::{Axis, Experiment, Paper, slug};
 
@@ -110,6 +110,11 @@ pub fn paper(paper: &Paper) -> String {
 pub fn claimed(of: &Paper) -> String {
     let claim = of.claim.as_ref().map(|claim| format!(" claims: {claim}")).unwrap_or_default();
     paper(of) + &claim
+}
+
+/// A case's value of a key.
+pub fn of<'a>(experiment: &'a Experiment, key: &str, case: &'a Case) -> Option<&'a Value> {
+    axis(experiment, key).map_or_else(|| case.params.get(key), |axis| axis.value(case))
 }
 
 /// `1 case`, `2 cases`.

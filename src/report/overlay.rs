@@ -169,7 +169,7 @@ fn merged(experiment: &Experiment, records: &[Record], runs: &[&NamedRun], mixed
     // Each run has its own copies.
     merged.chart.ceiling = None;
     merged.chart.models = Some(Vec::new());
-    merged.axes.push(Axis { key, name, values, scale: Scale::Category, bytes: false });
+    merged.axes.push(Axis { key, name, values, scale: Scale::Category, bytes: false, maps: Vec::new() });
     let shown = |key: &str| {
         let chart = &experiment.chart;
         chart.x == key || chart.lines.iter().chain(&chart.panels).any(|k| k == key)

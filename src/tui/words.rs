@@ -27,8 +27,7 @@ pub fn case(ledger: &Ledger, at: usize) -> String {
 
 /// The case's values of the experiment's swept parameters, or its primitive if it has none of them.
 pub fn swept_values(experiment: &Experiment, case: &Case) -> String {
-    let value =
-        |axis: &crate::recipe::plan::Axis| Some(names::value(case.params.get(&axis.key)?, axis.bytes));
+    let value = |axis: &crate::recipe::plan::Axis| Some(names::value(axis.value(case)?, axis.bytes));
     let values: Vec<String> = experiment.axes.iter().filter_map(value).collect();
     if values.is_empty() { case.primitive.clone() } else { values.join(" ") }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Case, Measure, Value, units};
+use super::{Case, Measure, Params, Value, units};
 
 /// Scale of a swept axis on a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,10 @@ pub struct Axis {
     pub scale: Scale,
     /// True if its integers are sizes in bytes.
     pub bytes: bool,
+    /// The parameters that each of the `values` sets, if the axis is a choice of one-key maps that differ in several
+    /// parameters: the values are then the maps' labels. Else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maps: Vec<Params>,
 }
 
 /// The quantity on a chart's y axis.
@@ -223,10 +227,20 @@ pub fn leads<'a>(case: &Case, key: &str, axes: impl Iterator<Item = &'a Axis>) -
 }
 
 impl Axis {
+    /// The case's value of this axis.
+    pub fn value<'a>(&'a self, case: &'a Case) -> Option<&'a Value> {
+        if self.maps.is_empty() {
+            return case.params.get(&self.key);
+        }
+        let sets = |map: &Params| map.0.iter().all(|(key, value)| case.params.get(key) == Some(value));
+        let chosen = self.maps.iter().enumerate().filter(|(_, map)| sets(map));
+        // A map may set all that another one sets, and more.
+        chosen.max_by_key(|(_, map)| map.0.len()).and_then(|(at, _)| self.values.get(at))
+    }
+
     /// `passes 4`, `tuple 8 B`, `cpu`: a word stands alone, a number follows the axis's name.
     fn label(&self, case: &Case) -> Option<String> {
-        let value = case.params.get(&self.key)?;
-        Some(match value {
+        Some(match self.value(case)? {
             Value::Text(name) => name.clone(),
             Value::Int(bytes) if self.bytes => format!("{} {}", self.name, units::label_bytes(*bytes)),
             Value::Int(count) => format!("{} {}", self.name, units::label_count(*count)),

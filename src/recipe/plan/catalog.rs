@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::maps::Choices;
 use super::value_text;
 use super::{Axis, Scale};
 use crate::case::Value;
@@ -128,16 +129,24 @@ impl Catalog {
         ErrorKind::UnknownName { at: at.to_owned(), name: name.to_owned(), accepted: listed(&names), nearest }
     }
 
-    /// The swept parameters; zipped ones only if `charted` holds for their key.
-    pub fn axes(&self, charted: impl Fn(&str) -> bool) -> Vec<Axis> {
-        let is_axis = |e: &&Entry| e.varies() && (!e.zipped || charted(&e.slot.key));
+    /// The swept parameters; zipped ones only if `charted` holds for their key, and none for which one of the `choices` stands.
+    pub fn axes(&self, charted: impl Fn(&str) -> bool, choices: &Choices) -> Vec<Axis> {
+        let varies =
+            |e: &Entry| choices.of(&e.slot.key).is_some() || (e.varies() && !choices.hold(&e.slot.key));
+        let is_axis = |e: &&Entry| varies(e) && (!e.zipped || charted(&e.slot.key));
         let varying: Vec<&Entry> = self.entries.iter().filter(is_axis).collect();
-        let axis = |e: &&Entry| Axis {
-            key: e.slot.key.clone(),
-            name: short_name(e, &varying),
-            values: e.values.clone(),
-            scale: e.scale(),
-            bytes: matches!(e.slot.param.kind, Kind::Bytes { .. }),
+        let axis = |e: &&Entry| {
+            let (key, name) = (e.slot.key.clone(), short_name(e, &varying));
+            let bytes = matches!(e.slot.param.kind, Kind::Bytes { .. });
+            match choices.of(&key) {
+                None => {
+                    Axis { key, name, values: e.values.clone(), scale: e.scale(), bytes, maps: Vec::new() }
+                }
+                Some(maps) => {
+                    let values = maps.labels.iter().cloned().map(Value::Text).collect();
+                    Axis { key, name, values, scale: Scale::Category, bytes, maps: maps.sets.clone() }
+                }
+            }
         };
         varying.iter().map(axis).collect()
     }

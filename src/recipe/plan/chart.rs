@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::catalog::{Catalog, Entry};
+use super::maps::Choices;
 use super::value_text;
 use super::{Ceiling, Chart, ChartScale, Published, Quantity, Scale};
 use crate::case::BACKENDS;
@@ -13,8 +14,8 @@ use crate::recipe::node::Content;
 use crate::recipe::published::{self, Table};
 use crate::recipe::{Draft, ErrorKind, Mistake, Name, Node, Place, Setting, listed, scalar};
 
-/// The chart of an experiment, with full keys.
-pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> {
+/// The chart of an experiment, with full keys, and its choices that stand for parameters below them.
+pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<(Chart, Choices), Mistake> {
     let written = &draft.chart;
     let find = |name: &Name, at: &str| Ok(catalog.find(&name.text, name.place, at)?.slot.key.clone());
     let list = |names: &[Name], at: &str| names.iter().map(|n| find(n, at)).collect::<Result<Vec<_>, _>>();
@@ -22,14 +23,16 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let (mut lines, panels) = (list(&written.lines, "chart.lines")?, list(&written.panels, "chart.panels")?);
     let best_of = list(&written.best_of, "chart.best-of")?;
     once([&x].into_iter().chain(&lines).chain(&panels).chain(&best_of), draft)?;
+    let mut choices = Choices::default();
     for entry in catalog.entries.iter().filter(|e| e.varies() && !e.zipped) {
         let key = &entry.slot.key;
-        if *key == x || [&lines, &panels, &best_of].iter().any(|keys| keys.contains(key)) {
+        let mut assigned = std::iter::once(&x).chain(&lines).chain(&panels).chain(&best_of);
+        if assigned.clone().any(|name| name == key) || choices.take(entry, catalog, &mut assigned) {
             continue;
         }
         // The recipe's chart need not assign axes created by the command line or by peers.
         if !matches!(entry.place, Place::Override(_) | Place::Backends) && !by_peers(entry) {
-            let axes = catalog.axes(|key| lines.iter().chain(&panels).any(|name| name == key));
+            let axes = catalog.axes(|key| lines.iter().chain(&panels).any(|name| name == key), &choices);
             let short = axes.iter().find(|axis| axis.key == *key).map(|axis| axis.name.as_str());
             let (axis, values) = (entry.slot.name.clone(), entry.values.len());
             let lines = with_line(draft, short.unwrap_or(&axis));
@@ -44,7 +47,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let overlay = written.overlay.as_ref().map(|(file, node)| overlay(draft, file, node)).transpose()?;
     counted(draft)?;
     let scale = scale(draft, catalog, &x)?;
-    let chart = Chart {
+    let mut chart = Chart {
         x,
         y: written.y,
         lines,
@@ -58,8 +61,21 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
         bars,
         overlay,
     };
+    choices.settle(&mut chart, catalog, &draft.settings);
+    one_baseline(draft, &chart, &choices)?;
     groups_assigned(draft, catalog, &chart)?;
-    Ok(chart)
+    Ok((chart, choices))
+}
+
+/// The word of a baseline must be that of one value.
+fn one_baseline(draft: &Draft, chart: &Chart, choices: &Choices) -> Result<(), Mistake> {
+    let Some((key, word)) = &chart.relative_to else { return Ok(()) };
+    if !choices.of(key).is_some_and(|maps| maps.repeats(word)) {
+        return Ok(());
+    }
+    let at = if chart.ratio { "chart.ratio-to" } else { "chart.relative-to" };
+    let message = format!("several values of `{key}` are `{word}`; accepted: a word that one value has");
+    Err(Mistake::invalid(draft.chart.place, at, message))
 }
 
 /// The value of `lines` in the recipe, with another axis.

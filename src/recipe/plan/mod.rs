@@ -7,6 +7,7 @@ mod chart;
 mod form_model;
 mod indices;
 mod inline_overrides;
+mod maps;
 mod overrides;
 mod peers;
 mod repeats;

@@ -7,6 +7,7 @@ use super::case_id;
 use super::catalog::Catalog;
 use super::chart::{assigns, chart};
 use super::indices::Brought;
+use super::maps::Choices;
 use super::overrides::{Overrides, apply};
 use super::peers;
 use super::repeats::repeats;
@@ -97,11 +98,11 @@ fn plan(
     let (mut slugs, mut ids) = (HashSet::new(), HashMap::new());
     for draft in drafts {
         let catalog = Catalog::of(&draft.settings, draft.primitive.name());
-        let chart = chart(draft, &catalog)?;
+        let (chart, choices) = chart(draft, &catalog)?;
         let first = plan.cases.len();
         add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids, wanted)?;
         let title = title::filled(draft, &catalog, plan.cases[first..].iter())?;
-        plan.experiments.push(experiment(draft, &catalog, (title, chart), &mut slugs));
+        plan.experiments.push(experiment(draft, &catalog, (title, chart, choices), &mut slugs));
     }
     if let ([draft], [only]) = (drafts, plan.experiments.as_slice())
         && draft.title.text == plan.title
@@ -115,7 +116,7 @@ fn plan(
 fn experiment(
     draft: &Draft,
     catalog: &Catalog,
-    (title, chart): (String, Chart),
+    (title, chart, choices): (String, Chart, Choices),
     slugs: &mut HashSet<String>,
 ) -> Experiment {
     Experiment {
@@ -123,7 +124,7 @@ fn experiment(
         title,
         primitive: draft.primitive.name().to_owned(),
         paper: draft.paper.clone(),
-        axes: catalog.axes(|key| assigns(&chart, key)),
+        axes: catalog.axes(|key| assigns(&chart, key), &choices),
         chart,
         measure: draft.measure,
     }
@@ -231,7 +232,7 @@ fn repeated(
 }
 
 /// Every combination of values; the first setting varies slowest.
-fn expand(settings: &[&Setting], params: Params, out: &mut Vec<Params>) {
+pub(super) fn expand(settings: &[&Setting], params: Params, out: &mut Vec<Params>) {
     let Some((setting, rest)) = settings.split_first() else { return out.push(params) };
     for alternative in &setting.alternatives {
         let mut params = params.clone();

@@ -170,7 +170,7 @@ fn x_axis<'a>(experiment: &Experiment, cases: impl Iterator<Item = &'a Case>) ->
     let key = &experiment.chart.x;
     let axis = names::axis(experiment, key);
     let mut values: Vec<Value> = axis.map(|a| a.values.clone()).unwrap_or_default();
-    for value in cases.filter_map(|c| c.params.get(key)) {
+    for value in cases.filter_map(|c| names::of(experiment, key, c)) {
         if !values.contains(value) {
             values.push(value.clone());
         }
@@ -399,7 +399,8 @@ impl Builder<'_> {
 
     /// The values of these keys in a case, in words; missing keys and words that a later one repeats are omitted.
     fn settings(&self, keys: &[String], case: &Case) -> Vec<String> {
-        let word = |key: &String| Some(names::setting(self.experiment, key, case.params.get(key)?));
+        let word =
+            |key: &String| Some(names::setting(self.experiment, key, names::of(self.experiment, key, case)?));
         let axes = || keys.iter().filter_map(|key| names::axis(self.experiment, key));
         keys.iter().filter(|key| !leads(case, key, axes())).filter_map(word).collect()
     }
@@ -408,7 +409,7 @@ impl Builder<'_> {
     fn panel_title(&self, case: &Case) -> String {
         let setting = |key: &String| {
             let axis = names::axis(self.experiment, key);
-            let value = names::value(case.params.get(key)?, axis.is_some_and(|a| a.bytes));
+            let value = names::value(names::of(self.experiment, key, case)?, axis.is_some_and(|a| a.bytes));
             Some(format!("{} = {value}", names::name(self.experiment, key)))
         };
         self.experiment.chart.panels.iter().filter_map(setting).collect::<Vec<_>>().join(", ")
@@ -440,7 +441,7 @@ impl Builder<'_> {
         if self.data.roofline {
             return Some((intensity(record)?, String::new()));
         }
-        let Some(value) = case.params.get(&x.key) else {
+        let Some(value) = names::of(self.experiment, &x.key, case) else {
             return (x.values.is_empty() && x.categories.is_empty()).then(|| (0.0, String::new()));
         };
         let words = names::value(value, x.unit == Unit::Bytes);

@@ -13,7 +13,14 @@ pub fn text(word: &str) -> Value {
 }
 
 pub fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
-    Axis { key: key.to_owned(), name: name.to_owned(), values, scale, bytes: name == "tuple" }
+    Axis {
+        key: key.to_owned(),
+        name: name.to_owned(),
+        values,
+        scale,
+        bytes: name == "tuple",
+        maps: Vec::new(),
+    }
 }
 
 pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {

@@ -428,3 +428,40 @@ pub fn device(backend: &str, name: &str) -> crate::case::Device {
         availability: crate::case::Availability::Available,
     }
 }
+
+/// Six matrices in one place each on x, beside two peers: four lines instead of a line for each matrix and peer.
+pub(crate) fn matrices() -> (Plan, Vec<Record>) {
+    let text = "\
+title: Six matrices beside two peers
+spmv:
+  matrix:
+    - {laplace5: 128}
+    - {laplace5: 512}
+    - {random: {rows: 64Ki, entries: 4}}
+    - {random: {rows: 64Ki, entries: 32}}
+    - {rmat: {scale: 14, entries: 16}}
+    - {banded: {rows: 64Ki, half: 8}}
+  method: [row, balanced]
+backend: cpu
+peers: [sprs, faer]
+chart: {x: matrix, y: throughput, lines: method}
+measure: {rounds: 1, samples: 3}
+";
+    let recipe = crate::recipe::parse("matrices.yaml", text).expect("a recipe");
+    let plan = crate::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let result = |(at, case): (usize, &crate::case::Case)| record(case.clone(), 0.01 + 0.002 * at as f64);
+    let records = plan.cases.iter().enumerate().map(result).collect();
+    (plan, records)
+}
+
+#[test]
+fn matrices_of_different_sizes_are_one_axis() {
+    let (plan, records) = matrices();
+    let data = series(&plan, 0, &records);
+    assert_eq!(data.labels, ["row, cpu", "peer:sprs", "peer:faer", "balanced, cpu"]);
+    assert_eq!(
+        data.x.categories,
+        ["laplace5 128", "laplace5 512", "random entries 4", "random entries 32", "rmat", "banded"]
+    );
+    insta::assert_snapshot!("matrices", draw(&plan, &records));
+}

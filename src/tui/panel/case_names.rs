@@ -25,7 +25,7 @@ impl<'p> CaseNames<'p> {
         let several = cases.clone().nth(1).is_some();
         let (mut told, mut shared) = (Vec::new(), Vec::new());
         for axis in &experiment.axes {
-            let mut values = cases.clone().map(|case| case.params.get(&axis.key));
+            let mut values = cases.clone().map(|case| axis.value(case));
             let first = values.next().flatten();
             match first.filter(|_| several && values.all(|value| value == first)) {
                 Some(value) => shared.push(value_of(axis, value)),
@@ -47,7 +47,7 @@ impl<'p> CaseNames<'p> {
 
     /// The name of a case in at most this many columns.
     pub fn of(&self, case: &Case, columns: usize, theme: Theme) -> String {
-        let word = |(axis, kin): &(&Axis, Kin)| Some(kin.word(&value_of(axis, case.params.get(&axis.key)?)));
+        let word = |(axis, kin): &(&Axis, Kin)| Some(kin.word(&value_of(axis, axis.value(case)?)));
         let mut all: Vec<Word> = self.told.iter().filter_map(word).collect();
         if all.is_empty() {
             all.push(Word::from(self.primitive));
@@ -96,6 +96,7 @@ mod tests {
             values: values.iter().map(|value| Value::Text((*value).to_owned())).collect(),
             scale: Scale::Category,
             bytes: false,
+            maps: Vec::new(),
         };
         let kin = kin(&axis(&values));
         let cut =

@@ -46,7 +46,7 @@ fn place(session: &Session, record: &Record, shown: Shown) -> Vec<String> {
     let data = shown.data;
     let plan = session.ledger.plan();
     let Some(experiment) = plan.experiments.get(record.case.experiment) else { return Vec::new() };
-    let x = record.case.params.get(&data.x.key);
+    let x = names::of(experiment, &data.x.key, &record.case);
     let bytes = names::is_size(experiment, &data.x.key);
     let x = x.map(|v| format!("{} {}", data.x.name, names::value(v, bytes)));
     let case = session.marked();

@@ -55,7 +55,7 @@ pub fn resolve(entry: &RecipeEntry) -> Result<Plan, String> {
 
 fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
     let bytes = name == "tuple";
-    Axis { key: key.to_owned(), name: name.to_owned(), values, scale, bytes }
+    Axis { key: key.to_owned(), name: name.to_owned(), values, scale, bytes, maps: Vec::new() }
 }
 
 fn words(words: &[&str]) -> Vec<Value> {
