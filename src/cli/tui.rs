@@ -103,7 +103,10 @@ fn last_run(stored: Stored) -> LastRun {
         environment: stored.manifest.environment.clone(),
         profiles: stored.ledger.profiles().clone(),
         chart: charted(stored.ledger.plan(), 0, records, Some(stored.ledger.references())),
-        baseline: Arc::new(tui::Baseline::new(&stored.path, &stored.ledger)),
+        baseline: Arc::new(
+            tui::Baseline::new(&stored.path, &stored.ledger)
+                .on(&stored.manifest.environment, &stored.manifest.devices),
+        ),
     }
 }
 

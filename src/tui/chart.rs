@@ -2,6 +2,7 @@
 //! [`plot`](super::plot) draws the chart.
 
 pub mod cursor;
+mod laid;
 pub mod numbers;
 pub mod overlay;
 pub mod scales;

@@ -12,6 +12,25 @@ pub fn numbered(data: &ChartData) -> Vec<usize> {
     styles
 }
 
+/// The first style beyond the chart's own: those of lines that only the run laid under it has follow, with numbers that
+/// follow too.
+pub fn end(data: &ChartData) -> usize {
+    numbered(data).into_iter().max().map_or(0, |style| style + 1)
+}
+
+/// The style with this number, from 1.
+pub fn style(data: &ChartData, number: usize) -> usize {
+    let own = numbered(data);
+    own.get(number - 1).copied().unwrap_or_else(|| end(data) + number - 1 - own.len())
+}
+
+/// The number of a style, from 1.
+pub fn number(data: &ChartData, style: usize) -> usize {
+    let own = numbered(data);
+    let at = own.iter().position(|numbered| *numbered == style);
+    at.unwrap_or_else(|| own.len() + style.saturating_sub(end(data))) + 1
+}
+
 /// The styles of the legend: lines and references that have something to show in any panel, guides, models.
 pub fn in_legend(data: &ChartData) -> Vec<usize> {
     let mut styles: Vec<usize> = data.panels.iter().flat_map(shown).collect();

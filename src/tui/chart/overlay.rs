@@ -1,25 +1,35 @@
-//! Another series behind the measured one: an earlier run, or any other source with a value for each case.
+//! Another run's results behind the measured ones.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::case::Case;
+use super::laid::{Laid, Other, lay};
 use crate::case::units::escaped;
+use crate::case::{Case, Device};
+use crate::engine::protocol::Environment;
 use crate::recipe::plan::{Chart, Plan};
-use crate::report::judge::matching;
-use crate::report::series::{ChartData, Panel, series};
-use crate::run::{Ledger, Record, Status};
+use crate::report::series::{ChartData, Panel};
+use crate::report::svg::device_name;
+use crate::run::{Ledger, Record};
 
-/// Values of the same cases from another source, and the name of that source.
+/// Another run under the charts of this one.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     pub name: String,
-    /// One record for each case of the plan; pending where there is nothing to compare with.
-    records: Vec<Record>,
-    experiment: usize,
-    /// How the experiment is drawn.
-    drawn: Option<Chart>,
-    chart: ChartData,
+    baseline: Baseline,
+    shown: Option<Place>,
+    laid: Result<Laid, String>,
+    /// What differs between the machines, there and here.
+    machines: Option<String>,
+}
+
+/// The chart under which it lies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    pub experiment: usize,
+    pub chart: Option<Chart>,
+    /// The number of styles of the chart: those of the overlay's own lines follow.
+    pub styles: usize,
+    pub machine: Option<Machine>,
 }
 
 /// The difference of one case from the overlay, in per cent of the overlay's value, or in percentage points if
@@ -33,65 +43,103 @@ pub struct Difference {
 }
 
 impl Overlay {
-    /// Finds the baseline's record that matches each case of `plan`, by the same rule as for judging runs. Of
-    /// several matches the first in the order of the baseline's plan counts.
-    pub fn new(baseline: &Baseline, plan: &Plan) -> Overlay {
-        let mut found: HashMap<usize, usize> = HashMap::new();
-        for pair in matching(&baseline.plan, plan).pairs {
-            found.entry(pair.other).or_insert(pair.baseline);
-        }
-        let other = |at: usize| baseline.records.get(*found.get(&at)?);
-        let records = plan.cases.iter().enumerate().map(|(at, case)| adopted(case, other(at))).collect();
-        Overlay::of_records(&baseline.name(), plan, records)
+    /// The baseline under a chart of `plan`.
+    pub fn new(baseline: &Baseline, plan: &Plan, place: Place) -> Overlay {
+        let (name, baseline) = (baseline.name(), baseline.clone());
+        let mut overlay = Overlay { name, baseline, shown: None, laid: Err(String::new()), machines: None };
+        overlay.show(plan, place);
+        overlay
     }
 
-    /// `records` has one entry for each case of `plan`, in the same order.
-    pub fn of_records(name: &str, plan: &Plan, records: Vec<Record>) -> Overlay {
-        let chart = series(plan, 0, &records);
-        let drawn = plan.experiments.first().map(|experiment| experiment.chart.clone());
-        Overlay { name: name.to_owned(), records, experiment: 0, drawn, chart }
-    }
-
-    /// Number of cases with a value.
+    /// Number of values on the chart.
     pub fn matched(&self) -> usize {
-        self.records.iter().filter(|r| r.statistics.is_some()).count()
+        self.chart().map_or(0, |chart| chart.measured().count())
     }
 
-    /// The overlay's chart of the shown experiment, with the same panels and lines.
-    pub fn chart(&self) -> &ChartData {
-        &self.chart
+    /// The values over the axes of the shown chart, with the panels of that chart; `None` if there are none.
+    pub fn chart(&self) -> Option<&ChartData> {
+        self.laid.as_ref().ok().map(|laid| &laid.chart)
     }
 
-    /// Switches to another experiment.
-    pub fn show(&mut self, plan: &Plan, experiment: usize) {
-        let drawn = plan.experiments.get(experiment).map(|experiment| &experiment.chart);
-        if self.experiment != experiment || self.drawn.as_ref() != drawn {
-            self.drawn = drawn.cloned();
-            self.chart = series(plan, experiment, &self.records);
-            self.experiment = experiment;
+    /// Why there are no values.
+    pub fn refusal(&self) -> Option<&str> {
+        self.laid.as_ref().err().map(String::as_str)
+    }
+
+    /// `tuple 8 B → 16 B`: what differs besides x, lines and panels, there and here.
+    pub fn differs(&self) -> String {
+        let laid = self.laid.iter().flat_map(|laid| &laid.differs);
+        laid.chain(&self.machines).map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The lines that the shown chart does not have, by their styles.
+    pub fn own_lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let first = self.shown.as_ref().map_or(0, |place| place.styles);
+        let own = self.laid.iter().flat_map(|laid| laid.chart.labels.iter().skip(laid.shared));
+        own.enumerate().map(move |(at, label)| (first + at, label.as_str()))
+    }
+
+    /// Switches to another chart.
+    pub fn show(&mut self, plan: &Plan, place: Place) {
+        if self.shown.as_ref() == Some(&place) {
+            return;
         }
+        let other = Other { plan: &self.baseline.plan, records: &self.baseline.records };
+        self.laid = lay(plan, place.experiment, other).map(|laid| moved(laid, place.styles));
+        let machines = self.baseline.machine.as_ref().zip(place.machine.as_ref());
+        self.machines = machines.and_then(|(there, here)| there.differs(here));
+        self.shown = Some(place);
     }
 
-    /// The overlay's value for a case, in the unit of y.
-    pub fn value(&self, case: usize) -> Option<f64> {
-        let drawn = self.chart.drawn(case);
-        self.chart.measured().find(|m| m.case == drawn).map(|m| m.y)
+    /// The overlay's value at the place of a case, in the unit of y.
+    pub fn value(&self, data: &ChartData, case: usize) -> Option<f64> {
+        let panels = data.panels.iter().zip(&self.chart()?.panels);
+        panels.into_iter().find_map(|(panel, under)| {
+            let lines = panel.lines.iter().flat_map(|line| line.points.iter().map(move |p| (line.style, p)));
+            let point = lines.into_iter().find(|(_, point)| point.value.case == case);
+            let reference = || panel.references.iter().find(|reference| reference.value.case == case);
+            match point {
+                Some((style, point)) => at(under, style, point.x),
+                None => {
+                    let style = reference()?.style;
+                    under.references.iter().find(|other| other.style == style).map(|other| other.value.y)
+                }
+            }
+        })
     }
 
     /// The differences of a panel's points from the overlay, line by line.
     pub fn differences(&self, data: &ChartData, panel: usize) -> Vec<Difference> {
-        let of = |panel: &Panel| -> HashMap<usize, f64> {
-            panel.lines.iter().flat_map(|l| &l.points).map(|p| (p.value.case, p.value.y)).collect()
-        };
-        let base = self.chart.panels.get(panel).map(of).unwrap_or_default();
+        let Some(under) = self.chart().and_then(|chart| chart.panels.get(panel)) else { return Vec::new() };
         let lines = data.panels.get(panel).map(|p| p.lines.as_slice()).unwrap_or_default();
         let points = lines.iter().flat_map(|l| l.points.iter().map(move |p| (l.style, p)));
         let difference = |(style, p): (usize, &crate::report::series::Point)| {
-            let per_cent = per_cent(data, p.value.y, *base.get(&self.chart.drawn(p.value.case))?)?;
+            let per_cent = per_cent(data, p.value.y, at(under, style, p.x)?)?;
             Some(Difference { x: p.x, style, case: p.value.case, per_cent })
         };
         points.filter_map(difference).collect()
     }
+}
+
+/// The value of a line at x.
+fn at(panel: &Panel, style: usize, x: f64) -> Option<f64> {
+    let lines = panel.lines.iter().filter(|line| line.style == style);
+    lines.flat_map(|line| &line.points).find(|point| point.x == x).map(|point| point.value.y)
+}
+
+/// Gives the lines that the chart below does not have the styles from `first` on.
+fn moved(mut laid: Laid, first: usize) -> Laid {
+    let shared = laid.shared;
+    let to = |style: &mut usize| {
+        if *style >= shared {
+            *style = first + (*style - shared);
+        }
+    };
+    for panel in &mut laid.chart.panels {
+        panel.lines.iter_mut().for_each(|line| to(&mut line.style));
+        panel.references.iter_mut().for_each(|reference| to(&mut reference.style));
+    }
+    laid
 }
 
 /// Difference of `value` from `base`; `None` if it is not finite.
@@ -103,42 +151,14 @@ pub fn per_cent(data: &ChartData, value: f64, base: f64) -> Option<f64> {
     difference.is_finite().then_some(difference)
 }
 
-/// The other record's result under our case, without its samples.
-fn adopted(case: &Case, other: Option<&Record>) -> Record {
-    let nothing = Record {
-        case: case.clone(),
-        repeats: None,
-        work: None,
-        rounds: Vec::new(),
-        set_aside: Vec::new(),
-        superseded: Vec::new(),
-        verdict: None,
-        status: Status::Pending,
-        stop: None,
-        wanted: 0,
-        statistics: None,
-        annotations: Vec::new(),
-        forecasts: Vec::new(),
-        ranked: Vec::new(),
-    };
-    match other.filter(|r| matches!(r.status, Status::Done | Status::Partial)) {
-        None => nothing,
-        Some(other) => Record {
-            work: other.work.clone(),
-            verdict: other.verdict.clone(),
-            status: other.status.clone(),
-            statistics: other.statistics.clone(),
-            ..nothing
-        },
-    }
-}
-
 /// The results of another run, without its samples: runs are long.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     pub folder: PathBuf,
     pub plan: Plan,
     pub records: Vec<Record>,
+    /// Where it was measured, if that is known.
+    pub machine: Option<Machine>,
 }
 
 impl Baseline {
@@ -150,7 +170,13 @@ impl Baseline {
             ..record.clone()
         };
         let records = ledger.records().iter().map(bare).collect();
-        Baseline { folder: folder.to_owned(), plan: ledger.plan().clone(), records }
+        Baseline { folder: folder.to_owned(), plan: ledger.plan().clone(), records, machine: None }
+    }
+
+    /// The baseline, measured in this environment on these devices.
+    pub fn on(self, environment: &Environment, devices: &[Device]) -> Baseline {
+        let machine = Machine::of(&self.plan.cases, environment, devices);
+        Baseline { machine: Some(machine), ..self }
     }
 
     /// The name of the run's folder, without control characters.
@@ -161,5 +187,31 @@ impl Baseline {
     /// Whether the run has any results to lay under a chart.
     pub fn is_measured(&self) -> bool {
         self.records.iter().any(|record| record.statistics.is_some())
+    }
+}
+
+/// The host and the devices of a run's cases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    host: String,
+    devices: Vec<String>,
+}
+
+impl Machine {
+    pub fn of(cases: &[Case], environment: &Environment, devices: &[Device]) -> Machine {
+        let names = cases.iter().map(|case| escaped(device_name(case.place(), environment, devices)));
+        let mut devices: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        Machine { host: escaped(&environment.host), devices }
+    }
+
+    /// `machine AMD EPYC → NVIDIA H200`; of equal devices, their hosts.
+    fn differs(&self, here: &Machine) -> Option<String> {
+        let known = !self.devices.is_empty() && !here.devices.is_empty();
+        if known && self.devices != here.devices {
+            return Some(format!("machine {} → {}", self.devices.join(", "), here.devices.join(", ")));
+        }
+        (self.host != here.host).then(|| format!("host {} → {}", self.host, here.host))
     }
 }

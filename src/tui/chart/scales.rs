@@ -18,9 +18,11 @@ pub struct Scales {
 impl Scales {
     /// The whole axes have room for every point that is not hidden, and for the bars near them.
     pub fn new(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Scales {
-        let whole_x = match look.x.filter(|s| x_allows(data, *s).is_ok()) {
-            Some(spacing) if data.x.scale != Scale::Category => data.x_scale_as(spacing),
-            _ => data.x_scale(),
+        // What lies under the chart has the chart's values of x, and its own.
+        let under = overlay.filter(|_| !data.roofline).and_then(Overlay::chart).unwrap_or(data);
+        let whole_x = match look.x.filter(|s| x_allows(under, *s).is_ok()) {
+            Some(spacing) if data.x.scale != Scale::Category => under.x_scale_as(spacing),
+            _ => under.x_scale(),
         };
         let mut points: Vec<f64> = values(data, look, overlay).iter().map(|value| value.y).collect();
         if points.is_empty() {
@@ -88,7 +90,7 @@ fn positive(axis: &str, mut values: impl Iterator<Item = f64>, spacing: Spacing)
 
 /// Every measured value that is not hidden, of the chart and of the overlay.
 pub fn values(data: &ChartData, look: &Look, overlay: Option<&Overlay>) -> Vec<MeasuredValue> {
-    let charts = [Some(data), overlay.map(Overlay::chart)].into_iter().flatten();
+    let charts = [Some(data), overlay.and_then(Overlay::chart)].into_iter().flatten();
     let of_panel = |panel: &Panel| -> Vec<MeasuredValue> {
         let lines = panel.lines.iter().filter(|line| look.shows(line.style));
         let references = panel.references.iter().filter(|reference| look.shows(reference.style));

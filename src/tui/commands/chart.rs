@@ -117,7 +117,9 @@ fn is_there(state: &State) -> Allowed {
 const WHOLE: &str = "the whole chart is shown";
 
 fn has_line(state: &State, number: usize) -> Allowed {
-    only_if(number <= numbers::numbered(there(state)?.chart()).len(), format!("there is no line {number}"))
+    let session = there(state)?;
+    let own = session.view.overlay().map_or(0, |overlay| overlay.own_lines().count());
+    only_if(number <= numbers::numbered(session.chart()).len() + own, format!("there is no line {number}"))
 }
 
 fn zoomed(state: &State) -> Allowed {

@@ -286,16 +286,20 @@ fn withdraw(state: &mut State) -> Option<Effect> {
     None
 }
 
-/// Lays the chosen run under a session, and returns a message with the number of matching cases. If no case
-/// matches, restores the previous overlay.
+/// Lays the chosen run under a session, and returns a message with the number of its values and what differs. If it cannot
+/// be laid, restores the previous overlay.
 pub fn lay_chosen(runs: &Runs, session: &mut Session) -> Option<String> {
     let baseline = runs.laid.as_ref().filter(|baseline| baseline.folder != session.folder)?;
     let (before, name) = (session.view.overlay().cloned(), baseline.name());
-    let matched = session.lay(baseline);
-    if matched == 0 {
-        session.view.set_overlay(before);
-        return Some(format!("{name} has none of these cases"));
-    }
+    let laid = match session.lay(baseline) {
+        Ok(laid) => number_of(laid, "value"),
+        Err(why) => {
+            session.view.set_overlay(before);
+            return Some(why);
+        }
+    };
     session.view.baseline = Some(Arc::clone(baseline));
-    Some(format!("baseline: {name}, {} in common", number_of(matched, "case")))
+    let differs = session.view.overlay().map(|overlay| overlay.differs()).filter(|words| !words.is_empty());
+    let differs = differs.map(|words| format!("; {words}")).unwrap_or_default();
+    Some(format!("baseline: {name}, {laid}{differs}"))
 }

@@ -10,6 +10,7 @@ use ratatui::style::Style;
 use super::Plot;
 use crate::report::series::{ChartData, guides};
 use crate::tui::chart::numbers;
+use crate::tui::chart::overlay::Overlay;
 use crate::tui::theme::Theme;
 use crate::tui::words::{self, Kin, Word};
 
@@ -97,7 +98,9 @@ fn entries(plot: &Plot, panels: &[usize]) -> (Vec<Entry>, String) {
     }));
     entries.extend(doubtful(plot));
     if let Some(overlay) = plot.overlay {
-        let text = format!("{} baseline: {}", plot.theme.behind(), overlay.name);
+        let own = overlay.own_lines();
+        entries.extend(own.map(|(style, label)| marked(plot, style, plot.theme.behind(), label, None)));
+        let text = baseline(plot, overlay);
         entries.push(Entry { text, short: None, style: plot.theme.dim(), marker: None });
     }
     (entries, shared)
@@ -105,13 +108,29 @@ fn entries(plot: &Plot, panels: &[usize]) -> (Vec<Entry>, String) {
 
 /// `1 ● cpu`, or `(1 ● cpu)` if the line is hidden; lines after the ninth have no key.
 fn entry(plot: &Plot, style: usize, label: &str, words: Vec<Word>) -> Entry {
+    marked(plot, style, plot.theme.marker(style), label, Some(words))
+}
+
+/// `× baseline (tuple 8 B → 16 B): 20261128-101500-passes`, or why none of its results are on this chart.
+fn baseline(plot: &Plot, overlay: &Overlay) -> String {
+    let (symbol, name, differs) = (plot.theme.behind(), &overlay.name, overlay.differs());
+    let arrow = plot.theme.symbol("→", "->");
+    match overlay.refusal() {
+        Some(why) => format!("{symbol} baseline: {name} ({why})"),
+        None if differs.is_empty() => format!("{symbol} baseline: {name}"),
+        None => format!("{symbol} baseline ({}): {name}", differs.replace('→', arrow)),
+    }
+}
+
+/// A line with its number and marker, in brackets if it is hidden; `words` are what its name is shortened to.
+fn marked(plot: &Plot, style: usize, marker: &str, label: &str, words: Option<Vec<Word>>) -> Entry {
     let number = before(plot, style);
-    let (shown, marker) = (plot.look.shows(style), plot.theme.marker(style));
+    let shown = plot.look.shows(style);
     let (open, end) = if shown { ("", "") } else { ("(", ")") };
     let begin = format!("{open}{number}{marker} ");
     Entry {
         text: format!("{begin}{label}{end}"),
-        short: Some(Short { begin, words, end }),
+        short: words.map(|words| Short { begin, words, end }),
         style: if shown { Style::default() } else { plot.theme.dim() },
         marker: shown.then(|| (number.len() as u16, plot.theme.series(style))),
     }
@@ -162,8 +181,7 @@ fn before(plot: &Plot, style: usize) -> String {
 
 /// The number that hides and shows a style, if it has one.
 pub fn number(data: &ChartData, style: usize) -> Option<String> {
-    let at = numbers::numbered(data).into_iter().take(9).position(|numbered| numbered == style)?;
-    Some((at + 1).to_string())
+    Some(numbers::number(data, style)).filter(|number| *number <= 9).map(|number| number.to_string())
 }
 
 /// Rows of the wrapped entries if each entry is at most `widest` columns wide.

@@ -170,7 +170,7 @@ fn published(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
 /// Draws the points of the overlay, all with one marker and in the colours of their lines: behind the other
 /// points, but over their lines and bars.
 pub fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
-    let shown = plot.overlay.and_then(|o| o.chart().panels.get(panel));
+    let shown = plot.overlay.and_then(|o| o.chart()?.panels.get(panel));
     for line in shown.iter().flat_map(|p| &p.lines).filter(|l| plot.look.shows(l.style)) {
         for point in &line.points {
             if let Some(at) = place(plot, Some(point.x), line.style, &point.value, frame) {
@@ -282,7 +282,7 @@ pub fn column(plot: &Plot, x: Option<f64>, style: usize, frame: &Frame) -> Optio
     let series = plot.data.labels.len();
     let names = plot.data.x.scale == Scale::Category;
     let band = (f64::from(frame.area.width) / (high - low).max(1.0)) as usize;
-    if !names || band <= series {
+    if !names || band <= series || style >= series {
         return Some(column);
     }
     let shift = style as i32 - (series as i32 - 1) / 2;

@@ -1,5 +1,7 @@
 //! Positions of ticks, points and notes.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 use ratatui::style::Color;
 
@@ -9,6 +11,8 @@ use crate::recipe::plan::Plan;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{Guide, Line, MeasuredValue, PublishedLine, PublishedPoint, series};
 use crate::run::Ledger;
+use crate::tui::chart::numbers;
+use crate::tui::chart::overlay::{Baseline, Place};
 use crate::tui::tests::{fixture, script};
 use crate::tui::theme::Theme;
 
@@ -344,6 +348,12 @@ fn a_doubtful_point_has_a_marker_of_its_own_and_a_bar_beyond_the_axis_an_arrow()
     }
 }
 
+/// The baseline under the run's first chart.
+fn under(now: &Ledger, baseline: &Baseline) -> Overlay {
+    let styles = numbers::end(&chart(now));
+    Overlay::new(baseline, now.plan(), Place { experiment: 0, chart: None, styles, machine: None })
+}
+
 /// The fixture's run, and an overlay whose times are shorter by a fifth.
 fn two_runs() -> (Ledger, Overlay) {
     runs_apart(|_| 1.25)
@@ -360,7 +370,8 @@ fn runs_apart(factor: impl Fn(usize) -> f64) -> (Ledger, Overlay) {
             }
         }
     }
-    let overlay = Overlay::of_records("before", now.plan(), before);
+    let baseline = Baseline::new(Path::new("before"), &now);
+    let overlay = under(&now, &Baseline { records: before, ..baseline });
     (now, overlay)
 }
 
@@ -412,8 +423,7 @@ fn points_of_another_run_have_the_colours_of_their_lines() {
     let plan = fixture::applications();
     let all: Vec<usize> = (0..plan.cases.len()).collect();
     let now = ledger(plan, &all);
-    let baseline = crate::tui::chart::overlay::Baseline::new(std::path::Path::new("reports/before"), &now);
-    let overlay = Overlay::new(&baseline, now.plan());
+    let overlay = under(&now, &Baseline::new(Path::new("reports/before"), &now));
     let (data, look) = (chart(&now), Look::default());
     let hidden = Plot { overlay: Some(&overlay), differences: false, ..plot(&data, &look, colour) };
     // The run's own points would cover the overlay, so only the overlay is drawn.
@@ -596,5 +606,15 @@ proptest! {
         prop_assert_eq!(ends(&far), ends(&without));
         let near = guided(&values, Some(largest * 3.9));
         prop_assert!(ends(&near).1 >= largest * 3.9);
+    }
+}
+
+#[test]
+fn matrices_of_different_sizes_are_one_axis_on_the_screen() {
+    let (plan, records) = crate::report::svg::tests::matrices();
+    let data = series(&plan, 0, &records);
+    for (width, height) in [(120, 30), (80, 20)] {
+        let text = rows(&drawn(&data, usize::MAX, PLAIN, Rect::new(0, 0, width, height))).join("\n");
+        insta::assert_snapshot!(format!("matrices-{width}x{height}"), text);
     }
 }

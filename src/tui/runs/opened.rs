@@ -67,6 +67,7 @@ impl Opened {
         session.ended = Some(Duration::try_from_secs_f64(took).unwrap_or_default());
         session.environment = Some(manifest.environment);
         session.verdict = verdict(session.ledger.plan(), session.ledger.records());
+        session.machine.devices = manifest.devices;
         session
     }
 }
@@ -108,7 +109,10 @@ impl Replayable {
         Ok(Replayable {
             remark: replay::enough(&stored)?,
             recipe: stored.recipe,
-            baseline: Arc::new(Baseline::new(path, &stored.ledger)),
+            baseline: Arc::new(
+                Baseline::new(path, &stored.ledger)
+                    .on(&stored.manifest.environment, &stored.manifest.devices),
+            ),
             plan: stored.manifest.plan,
         })
     }

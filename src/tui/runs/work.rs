@@ -71,7 +71,9 @@ fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, wanted: Wanted, tell: &mut
 }
 
 fn baseline(path: &Path, wanted: Wanted) -> anyhow::Result<Answer> {
-    let baseline = Baseline::new(path, &Stored::open_while(path, wanted)?.ledger);
+    let stored = Stored::open_while(path, wanted)?;
+    let manifest = &stored.manifest;
+    let baseline = Baseline::new(path, &stored.ledger).on(&manifest.environment, &manifest.devices);
     if !baseline.is_measured() {
         bail!("{} has no result", baseline.name());
     }

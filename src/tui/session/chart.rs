@@ -6,6 +6,7 @@ use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::ModelKey;
 use crate::tui::chart::cursor::{self, Stop};
 use crate::tui::chart::numbers;
+use crate::tui::chart::overlay::Overlay;
 use crate::tui::chart::scales::{self, Scales, seen};
 use crate::tui::chart::{Bars, Look, PAN_STEP};
 
@@ -175,7 +176,7 @@ impl Session {
 
     /// Hides or shows the line with this number, counted from 1.
     pub fn toggle_line(&mut self, number: usize) {
-        let Some(style) = numbers::numbered(self.chart()).get(number - 1).copied() else { return };
+        let style = numbers::style(self.chart(), number);
         let look = self.look();
         if !look.hidden.remove(&style) {
             look.hidden.insert(style);
@@ -186,14 +187,16 @@ impl Session {
         }
     }
 
-    /// Lays the baseline under this run, or removes the run that lies there; tells if they have no case in common.
+    /// Lays the baseline under this run, or removes the run that lies there; tells what differs, or why it cannot be laid.
     pub fn toggle_baseline(&mut self) -> Option<String> {
         if self.view.overlay().is_some() {
             self.clear_baseline();
             return None;
         }
         let baseline = self.view.baseline.clone()?;
-        (self.lay(&baseline) == 0).then(|| format!("{} has none of these cases", baseline.name()))
+        let laid = self.lay(&baseline);
+        let differs = self.view.overlay().map(Overlay::differs).filter(|words| !words.is_empty());
+        laid.err().or(differs.map(|words| format!("{}: {words}", baseline.name())))
     }
 
     /// Whether a model predicts anything on the chart.

@@ -111,7 +111,7 @@ fn short(data: &ChartData, value: f64) -> String {
 
 /// `baseline 230 (−7.8 %)`.
 fn against(data: &ChartData, overlay: &Overlay, m: &MeasuredValue) -> Option<String> {
-    let base = overlay.value(m.case)?;
+    let base = overlay.value(data, m.case)?;
     let difference = signed(per_cent(data, m.y, base)?);
     Some(format!("{} {} ({difference})", overlay.name, short(data, base)))
 }

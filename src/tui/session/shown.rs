@@ -8,8 +8,9 @@ use super::{Session, Shown};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, Panel, charted, roofline};
+use crate::tui::chart::numbers;
 use crate::tui::chart::overlay::Baseline;
-use crate::tui::chart::overlay::Overlay;
+use crate::tui::chart::overlay::{Machine, Overlay, Place};
 use crate::tui::theme::Theme;
 
 impl Session {
@@ -28,7 +29,8 @@ impl Session {
                 true => roofline(plan, experiment, records, copies, self.ledger.profiles()),
                 false => charted(plan, experiment, records, Some(copies)),
             };
-            self.view.follow(experiment, self.ledger.plan());
+            let place = self.place();
+            self.view.follow(self.ledger.plan(), place);
         }
         if std::mem::take(&mut self.reveal) {
             self.reveal_selected();
@@ -68,25 +70,46 @@ impl Session {
         self.view.paint(Shown { data: &self.chart, experiment, panel }, theme, area);
     }
 
-    /// Lays another run under this one; returns the number of cases with a value. A run without any is not
-    /// laid.
-    pub fn lay(&mut self, baseline: &Baseline) -> usize {
+    /// Lays another run under this one; returns the number of its values on the chart.
+    ///
+    /// # Errors
+    /// Why it cannot be laid; what lay there is taken away.
+    pub fn lay(&mut self, baseline: &Baseline) -> Result<usize, String> {
         self.refresh();
-        let mut overlay = Overlay::new(baseline, self.ledger.plan());
-        overlay.show(self.ledger.plan(), self.experiment());
-        let matched = overlay.matched();
-        self.view.set_overlay((matched > 0).then_some(overlay));
-        matched
+        let overlay = Overlay::new(baseline, self.ledger.plan(), self.place());
+        let laid = match overlay.refusal() {
+            Some(why) => Err(format!("{} cannot be laid here: {why}", overlay.name)),
+            None => Ok(overlay.matched()),
+        };
+        self.view.set_overlay(laid.is_ok().then_some(overlay));
+        laid
+    }
+
+    /// The chart under which another run lies.
+    fn place(&self) -> Place {
+        let experiment = self.experiment();
+        let chart = self.ledger.plan().experiments.get(experiment).map(|one| one.chart.clone());
+        let cases = &self.ledger.plan().cases;
+        let machine = self.environment.as_ref().map(|found| Machine::of(cases, found, &self.machine.devices));
+        Place { experiment, chart, styles: numbers::end(&self.chart), machine }
     }
 
     /// Keeps the settings that suit the terminal, and chooses the results that can be laid under the new ones:
-    /// those of the previous run if it has the same recipe, else the newest stored ones of this recipe, else
+    /// those of the previous run if it has the same recipe, edited or not, else the newest stored ones of this recipe, else
     /// those of the previous run whatever its recipe.
     pub fn come_after(&mut self, before: Option<&Session>, stored: Option<Arc<Baseline>>) {
         before.iter().for_each(|before| self.view.keep_from(&before.view));
-        let before = before.map(|before| Arc::new(Baseline::new(&before.folder, &before.ledger)));
+        let recipe = before.and_then(|before| before.recipe).filter(|recipe| Some(*recipe) == self.recipe);
+        let before = before.map(|before| {
+            let baseline = Baseline::new(&before.folder, &before.ledger);
+            Arc::new(match &before.environment {
+                Some(environment) => baseline.on(environment, &before.machine.devices),
+                None => baseline,
+            })
+        });
         let before = before.filter(|before| before.is_measured());
-        let same = |of: &&Arc<Baseline>| of.plan.recipe_hash == self.ledger.plan().recipe_hash;
+        let hash = &self.ledger.plan().recipe_hash;
+        let same = |of: &&Arc<Baseline>| recipe.is_some() || of.plan.recipe_hash == *hash;
         self.view.baseline = before.as_ref().filter(same).cloned().or(stored).or(before);
     }
 

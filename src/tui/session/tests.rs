@@ -14,6 +14,7 @@ use crate::report::scale::Spacing;
 use crate::run::Ledger;
 use crate::tui::chart::Look;
 use crate::tui::chart::cursor::{self, Stop};
+use crate::tui::chart::numbers;
 use crate::tui::chart::overlay::Baseline;
 use crate::tui::focus::Focus;
 use crate::tui::state::State;
@@ -286,7 +287,7 @@ fn each_experiment_is_looked_at_in_its_own_way() {
 }
 
 #[test]
-fn a_baseline_is_matched_by_identity_and_then_without_its_backends_parameters() {
+fn lines_of_a_baseline_are_matched_by_what_distinguishes_them_and_the_rest_is_told() {
     let mut session = passes();
     let mut plan = fixture::passes();
     let changes = [(0, "backend.cpu.threads", 1), (2, "tuple", 16)];
@@ -298,12 +299,14 @@ fn a_baseline_is_matched_by_identity_and_then_without_its_backends_parameters() 
     let all = 0..plan.cases.len();
     let other = self::session(plan, all.filter(|at| at % 2 == 0 && *at != 4));
     let baseline = Baseline::new(Path::new("reports/before"), &other.ledger);
-    assert_eq!(session.lay(&baseline), 5, "passes 2 is not comparable, passes 4 has no result");
+    assert_eq!(session.lay(&baseline), Ok(6), "passes 4 has no result");
     let overlay = session.view.overlay().expect("a baseline");
-    assert!(overlay.value(0).is_some() && overlay.value(2).is_none() && overlay.value(4).is_none());
+    let value = |case| overlay.value(session.chart(), case);
+    assert!(value(0).is_some() && value(2).is_some() && value(4).is_none());
+    assert_eq!(overlay.differs(), "threads 1, auto → auto, tuple 8 B, 16 B → 8 B");
     let differences = overlay.differences(session.chart(), 0);
-    assert_eq!(differences.iter().map(|d| d.case).collect::<Vec<_>>(), [0, 6, 8, 10, 12]);
-    assert!(differences.iter().all(|d| d.per_cent == 0.0));
+    assert_eq!(differences.iter().map(|d| d.case).collect::<Vec<_>>(), [0, 2, 6, 8, 10, 12]);
+    assert!(differences.iter().all(|d| (d.per_cent == 0.0) == (d.case != 2)), "16 bytes are others");
 }
 
 #[test]
@@ -311,11 +314,11 @@ fn a_baseline_goes_along_to_another_experiment() {
     let plan = fixture::stream();
     let mut session = session(plan.clone(), 0..plan.cases.len());
     session.refresh();
-    session.lay(&Baseline::new(Path::new("before"), &session.ledger));
+    session.lay(&Baseline::new(Path::new("before"), &session.ledger)).expect("the same chart");
     session.step_experiment(1);
     session.refresh();
     let overlay = session.view.overlay().expect("a baseline");
-    assert_eq!(overlay.chart().panels.len(), 3);
+    assert_eq!(overlay.chart().map(|chart| chart.panels.len()), Some(3));
     assert_eq!(overlay.differences(session.chart(), 2).len(), 12);
 }
 
@@ -329,12 +332,96 @@ fn a_baseline_can_be_laid_under_a_run_and_taken_away() {
     assert_eq!(session.view.overlay().map(|o| (o.name.as_str(), o.matched())), Some(("run", 6)));
     assert_eq!(session.ask("run-before"), None);
     assert!(session.view.overlay().is_none());
-    let mut strange = fixture::stream();
-    strange.cases.iter_mut().for_each(|case| case.id.insert(0, 's'));
+    let strange = fixture::stream();
     let mut other = self::session(strange, 0..4);
     other.come_after(Some(&passes()), None);
-    assert_eq!(other.ask("run-before").as_deref(), Some("run has none of these cases"));
+    let why = "run cannot be laid here: it sweeps passes, this chart kernel";
+    assert_eq!(other.ask("run-before").as_deref(), Some(why));
     assert!(other.view.overlay().is_none());
+}
+
+/// The run of a recipe with every case measured.
+fn run_of(text: &str) -> Session {
+    let recipe = crate::recipe::parse("a.yaml", text).expect("a recipe");
+    let plan = crate::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let mut run = session(plan.clone(), 0..plan.cases.len());
+    run.refresh();
+    run
+}
+
+const GATHER: &str = "\
+gather: {tuples: [1Ki, 4Ki, 16Ki], tuple: 8B, locations: [sequential, random]}
+backend: scalar
+chart: {x: tuples, lines: locations}
+measure: {rounds: 1}
+";
+
+/// Lays the run of one recipe under that of another.
+fn laid(below: &str, above: &str) -> (Session, Result<usize, String>) {
+    let mut session = run_of(above);
+    let laid = session.lay(&Baseline::new(Path::new("before"), &run_of(below).ledger));
+    (session, laid)
+}
+
+#[test]
+fn a_run_with_another_value_lies_under_its_edited_recipe() {
+    let (session, laid) = laid(GATHER, &GATHER.replace("8B", "16B"));
+    let overlay = session.view.overlay().expect("a baseline");
+    assert_eq!((laid, overlay.differs().as_str()), (Ok(6), "tuple 8 B → 16 B"));
+    assert_eq!(overlay.own_lines().count(), 0);
+    assert_eq!(overlay.differences(session.chart(), 0).len(), 6);
+}
+
+#[test]
+fn other_values_of_x_widen_the_axis_and_other_lines_stay_the_other_runs() {
+    let other = GATHER.replace("[1Ki, 4Ki, 16Ki]", "[4Ki, 64Ki]").replace("8B", "[8B, 16B]");
+    let (mut session, laid) = laid(&other.replace("lines: locations", "lines: [locations, tuple]"), GATHER);
+    let overlay = session.view.overlay().expect("a baseline");
+    let own: Vec<(usize, &str)> = overlay.own_lines().collect();
+    assert_eq!(laid, Ok(8));
+    let first = numbers::end(session.chart());
+    assert_eq!(own, [(first, "sequential, tuple 16 B"), (first + 1, "random, tuple 16 B")]);
+    assert_eq!(overlay.differences(session.chart(), 0).len(), 2, "4Ki of 8 bytes");
+    assert_eq!(overlay.differs(), "");
+    let mut state = State::new(Vec::new(), String::new());
+    session.paint(Theme::PLAIN, Rect::new(0, 0, 80, 20));
+    (state.session, state.focus) = (Some(session.clone()), Focus::Chart);
+    act(&mut state, &format!("line-{}", first + 1));
+    assert_eq!(state.notice, None, "its own lines can be hidden");
+    assert!(session.ask("line-9").is_some_and(|word| word.contains("no line 9")));
+    let scales = crate::tui::chart::Scales::new(
+        session.chart(),
+        &look(&session),
+        session.view.bars,
+        session.view.overlay(),
+    );
+    assert!(scales.x.ends().1 > 65536.0);
+}
+
+#[test]
+fn why_a_run_cannot_be_laid_is_told_in_the_words_of_the_chart() {
+    let refused = |below: &str| laid(below, GATHER).1.expect_err("nothing to lay");
+    let passes = "scatter: {tuples: 1Ki, method: {multipass: {passes: [1, 2]}}}\nbackend: scalar\n\
+                  chart: {x: passes}\nmeasure: {rounds: 1}\n";
+    assert_eq!(refused(passes), "before cannot be laid here: it sweeps passes, this chart tuples");
+    let panels = GATHER.replace("lines: locations", "panels: locations");
+    let (_, alone) = laid(GATHER, &panels.replace("[sequential, random]", "[sequential, {zipf: 1.0}]"));
+    assert_eq!(alone, Ok(3), "the panel that both have");
+    let (_, none) =
+        laid(&GATHER.replace("[sequential, random]", "random"), &panels.replace("random]", "{zipf: 1.0}]"));
+    assert_eq!(
+        none,
+        Err("before cannot be laid here: its panel is locations = random, which this chart does not have"
+            .to_owned())
+    );
+}
+
+#[test]
+fn one_backend_lies_under_another_one_and_both_are_named() {
+    let (session, laid) = laid(GATHER, &GATHER.replace("backend: scalar", "backend: {cpu: {threads: 2}}"));
+    let overlay = session.view.overlay().expect("a baseline");
+    assert_eq!((laid, overlay.differs().as_str()), (Ok(6), "backend scalar → cpu"));
+    assert_eq!(overlay.differences(session.chart(), 0).len(), 6);
 }
 
 #[test]
@@ -346,7 +433,8 @@ fn the_baseline_is_of_the_same_recipe_where_there_is_one() {
         session.view.baseline.as_ref().map(|baseline| baseline.name())
     };
     let name = |name: &str| Some(name.to_owned());
-    let other = self::session(Plan { recipe_hash: "another".to_owned(), ..fixture::passes() }, 0..2);
+    let mut other = self::session(Plan { recipe_hash: "another".to_owned(), ..fixture::passes() }, 0..2);
+    other.recipe = Some(1);
     let empty = self::session(fixture::passes(), std::iter::empty());
     assert_eq!(after(&passes(), Some(&stored)), name("run"), "the run before is newer");
     assert_eq!(after(&other, Some(&stored)), name("stored"));
@@ -366,7 +454,7 @@ fn the_read_out_says_what_is_known() {
     assert_eq!(words.more[2..4], ["n 10".to_owned(), "certified".to_owned()]);
     assert!(words.more[4].starts_with("p5 "), "{words:?}");
 
-    session.lay(&Baseline::new(Path::new("before"), &passes().ledger));
+    session.lay(&Baseline::new(Path::new("before"), &passes().ledger)).expect("the same chart");
     let difference = &readout(&session).more[1];
     assert!(difference.starts_with("before ") && difference.ends_with("(+0.0 %)"), "{difference}");
 

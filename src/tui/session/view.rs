@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use crate::recipe::plan::Plan;
 use crate::report::series::ChartData;
 use crate::tui::chart::overlay::Baseline;
-use crate::tui::chart::overlay::Overlay;
+use crate::tui::chart::overlay::{Overlay, Place};
 use crate::tui::chart::{Bars, Canvas, Look};
 use crate::tui::plot::{Picture, Plot};
 use crate::tui::theme::Theme;
@@ -97,10 +97,10 @@ impl ChartView {
         self.changed();
     }
 
-    /// Switches the overlay to this experiment.
-    pub fn follow(&mut self, experiment: usize, plan: &Plan) {
+    /// Switches the overlay to another chart.
+    pub fn follow(&mut self, plan: &Plan, place: Place) {
         if let Some(overlay) = &mut self.overlay {
-            overlay.show(plan, experiment);
+            overlay.show(plan, place);
         }
         self.changed();
     }

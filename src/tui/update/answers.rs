@@ -90,7 +90,8 @@ pub fn replaying(
     let now = state.now;
     begin(state, Session::new(None, Ledger::new(plan), folder, now));
     let Some(session) = &mut state.session else { return };
-    session.lay(baseline);
+    // A replay has the cases of the run that it repeats.
+    let _ = session.lay(baseline);
     session.view.baseline = Some(Arc::clone(baseline));
     session.replays = Some(baseline.folder.clone());
     session.say(now, Level::Info, &format!("replays {}", baseline.folder.display()));

@@ -34,7 +34,7 @@ fn a_run_that_was_chosen_lies_under_the_chart_until_it_is_withdrawn() {
     typed(&mut app, "k");
     press(&mut app, KeyCode::Enter);
     assert_eq!(laid(&app), Some(("20261120-223758-passes".to_owned(), 7)));
-    assert_eq!(notice(&app), "baseline: 20261120-223758-passes, 7 cases in common");
+    assert_eq!(notice(&app), "baseline: 20261120-223758-passes, 7 values");
     typed(&mut app, "vo");
     assert_eq!(laid(&app), None, "taken away");
     typed(&mut app, "o");
@@ -50,7 +50,7 @@ fn a_run_that_was_chosen_lies_under_the_chart_until_it_is_withdrawn() {
 }
 
 #[test]
-fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
+fn a_run_does_not_lie_under_itself_and_one_of_another_seed_is_called_so() {
     let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "b");
@@ -62,7 +62,6 @@ fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
     assert_eq!((laid(&app), notice(&app)), (None, under_others));
     press(&mut app, KeyCode::Esc);
     let runs = ["20261119-101500-passes", "20261120-223758-passes"];
-    // Another seed means another input.
     let mut other = plan();
     for case in &mut other.cases {
         case.seed = 2;
@@ -74,8 +73,8 @@ fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
     typed(&mut app, "jjb");
     typed(&mut app, "k");
     press(&mut app, KeyCode::Enter);
-    assert_eq!(laid(&app), None);
-    assert_eq!(notice(&app), format!("{} has none of these cases", runs[0]));
+    assert_eq!(laid(&app), Some((runs[0].to_owned(), 7)));
+    assert_eq!(notice(&app), format!("baseline: {}, 7 values; seed 2 → 1", runs[0]));
 }
 
 #[test]
