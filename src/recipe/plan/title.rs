@@ -55,12 +55,19 @@ pub(super) fn changes(draft: &Draft, catalog: &Catalog) -> String {
     };
     let changes = draft.changes.iter().filter(|(key, _)| !told(key));
     let words = changes.map(|(key, text)| {
+        let text = without_folders(text);
         let short: String = text.chars().take(LONGEST).collect();
         let cut = if short.len() < text.len() { "…" } else { "" };
         format!("{} {short}{cut}", last_word(key))
     });
     let words: Vec<String> = words.collect();
     if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
+}
+
+/// The text with only the names of files: a title goes where its machine does not.
+fn without_folders(text: &str) -> String {
+    let words = text.split(' ').map(|word| word.rsplit_once('/').map_or(word, |(_, name)| name));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Gives the experiments their titles, from the cases that the plan still has. `slugs` are those of the drafts.
