@@ -32,7 +32,7 @@ CONFIGURATION = "theme: light\nsymbols: ascii\nmouse: false\nkeys:\n  cancel: C\
 def plans(guard):
     # For each recipe a line "title (file): N cases", then a line per case: "  identity  label  memory  ~time", or
     # "  identity  label  n/a: reason".
-    head = re.compile(r"^.* \(([^()]+)\): \d+ cases$")
+    head = re.compile(r"^.* \(([^()]+)\): \d+ cases(?: \(\d+ with repeats\))?$")
     case = re.compile(r"^  (\S+)  (.*?)(?:  ([\d.]+ [KMGT]?i?B)  ~.*|  n/a: (.*))?$")
     identities, memory, reasons = (collections.defaultdict(list) for _ in range(3))
     for text in guard.together(recipes(), "run", after=["--dry-run"]):

@@ -38,8 +38,8 @@ fn a_placeholder_says_what_is_measured() {
 
 #[test]
 fn an_unknown_placeholder_is_refused_where_it_stands() {
-    let refused = planned(&gathers("Over {tuples x tupel}"), &[], &[]).expect_err("a mistake");
-    assert!(refused.starts_with("a.yaml:4:8: title: no parameter `tupel`; accepted: "), "{refused}");
+    let refused = planned(&gathers("Over {tuples x elsewhere}"), &[], &[]).expect_err("a mistake");
+    assert!(refused.starts_with("a.yaml:4:8: title: no parameter `elsewhere`; accepted: "), "{refused}");
     assert!(refused.contains("tuples, ") && refused.ends_with("(did you mean `tuple`?)"), "{refused}");
 }
 
