@@ -38,9 +38,9 @@ fn a_placeholder_says_what_is_measured() {
 
 #[test]
 fn an_unknown_placeholder_is_refused_where_it_stands() {
-    let refused = planned(&gathers("Over {tuples x elsewhere}"), &[], &[]).expect_err("a mistake");
-    assert!(refused.starts_with("a.yaml:4:8: title: no parameter `elsewhere`; accepted: "), "{refused}");
-    assert!(refused.contains("tuples, ") && refused.ends_with("(did you mean `tuple`?)"), "{refused}");
+    let refused = planned(&gathers("Over {tuples x tupels}"), &[], &[]).expect_err("a mistake");
+    assert!(refused.starts_with("a.yaml:4:8: title: no parameter `tupels`; accepted: "), "{refused}");
+    assert!(refused.contains("tuples, ") && refused.ends_with("(did you mean `tuples`?)"), "{refused}");
 }
 
 #[test]
