@@ -10,15 +10,14 @@ use super::origin::Origin;
 use super::series::charted;
 use super::svg::{Caption, printed, render, words};
 use super::table::Table;
-use crate::case::units::fmt_bytes;
+use crate::case::units::{escaped, fmt_bytes};
 use crate::case::{Availability, Device};
 use crate::recipe::plan::Experiment;
 use crate::run::Record;
 use crate::run::layout::Manifest;
-use crate::run::repeat::in_folder;
+use crate::run::repeat::{in_folder, line};
 use crate::run::stored::Stored;
 use crate::run::verdict::of_results;
-use crate::shell::quoted;
 
 /// The table of an experiment, with a row for each case with a result, and remarks.
 pub struct Measured<'a> {
@@ -65,7 +64,7 @@ pub fn page(run: &Stored, outcome: &str, measured: &[Measured]) -> Result<String
                 @if let Some(verdict) = of_results(plan, run.ledger.records()) { p { strong { (verdict) } } }
                 p { (outcome) " · measured " (manifest.started) " UTC on " (manifest.environment.host) }
                 @for warning in &run.warnings { p { strong { "Warning: " (warning) } } }
-                @if !plan.overrides.is_empty() { p { "Changed by " code { (plan.overrides.join(" ")) } } }
+                @if !plan.overrides.is_empty() { p { "Changed by " code { (escaped(&plan.overrides.join(" "))) } } }
                 @for (number, ((experiment, chart), measured)) in experiments.enumerate() {
                     (section(experiment, &chart, measured, &bests::of(experiment, number, run.ledger.records())))
                 }
@@ -173,19 +172,18 @@ fn list<'a>(facts: impl Iterator<Item = (&'a str, String)>) -> Markup {
 /// How to measure it again: in the run's folder, wherever it is, or with the recipe alone where it names no files.
 fn again(run: &Stored) -> Markup {
     let plan = &run.manifest.plan;
-    let line = |words: Vec<String>| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     let (replay, alone) = in_folder(plan);
     html! {
         section {
             h2 { "How to run it again" }
             p { "In the run's folder: measure it on your machine, and judge the difference case by case." }
-            pre { (line(replay)) }
+            pre { (line(&replay)) }
             @if let Some(words) = alone {
                 p {
                     @if plan.indices.is_empty() { "With the recipe below, saved as " code { "recipe.yaml" } ":" }
                     @else { "In that folder, with the recipe, whose arrays are there:" }
                 }
-                pre { (line(words)) }
+                pre { (line(&words)) }
             }
             p {
                 "It was measured by scatterlab " (run.manifest.version) ", revision " (run.manifest.revision)

@@ -87,6 +87,8 @@ struct Goal {
     width: f64,
     /// Rounds of the case that needs the most of them.
     rounds: u32,
+    /// The largest of the experiments' fewest and most rounds: the settings hold for all, and lower none.
+    had: [u32; 2],
     /// Seconds of the whole run.
     seconds: f64,
     /// Whether the recipe fixes the number of rounds of a case that needs more.
@@ -127,13 +129,19 @@ impl Goal {
         if goal.fixed {
             goal.seconds = one_of_each * f64::from(goal.rounds);
         }
+        let measures = || ledger.plan().experiments.iter().map(|experiment| &experiment.measure);
+        let budget = measures().map(|measure| measure.budget).fold(0.0, f64::max);
+        goal.had =
+            measures().map(|m| [m.rounds, m.most()]).fold([0, 0], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+        goal.budget = goal.budget.map(|needed| needed.max(budget));
         goal
     }
 
     fn more(&self) -> More {
         let mut settings = Vec::new();
-        settings.extend(self.fixed.then(|| rounds(self.rounds)));
-        settings.extend(self.bounded.then(|| ("measure.max-rounds", self.rounds.to_string())));
+        let [least, most] = self.had;
+        settings.extend(self.fixed.then(|| rounds(self.rounds.max(least))));
+        settings.extend(self.bounded.then(|| ("measure.max-rounds", self.rounds.max(most).to_string())));
         settings.extend(self.budget.map(|budget| ("measure.budget", format!("{:.0}s", budget.ceil()))));
         More { rounds: self.rounds, settings }
     }

@@ -193,6 +193,7 @@ impl Ledger {
     pub fn fail(&mut self, at: usize, error: String) {
         self.put_off.remove(&at);
         self.originals.remove(&at);
+        self.records[at].repeats = None;
         self.records[at].status = Status::Failed(error);
         self.refresh(at);
     }
@@ -392,7 +393,8 @@ impl Ledger {
         }
         self.derive(at);
         for repeat in self.originals.iter().filter(|(_, first)| **first == at).map(|(repeat, _)| *repeat) {
-            let Record { case, repeats, .. } = self.records[repeat].clone();
+            let own = &self.records[repeat];
+            let (case, repeats) = (own.case.clone(), own.repeats.clone());
             self.records[repeat] = Record { case, repeats, ..self.records[at].clone() };
         }
     }

@@ -72,11 +72,11 @@ impl Written {
         Ok(Written { path: path.to_owned(), before })
     }
 
-    fn take_back(self) -> anyhow::Result<()> {
+    fn take_back(&self) -> anyhow::Result<()> {
         let Written { path, before } = self;
         let done = match before {
-            Some(content) => write_durably(&path, content.as_bytes()),
-            None => fs::remove_file(&path),
+            Some(content) => write_durably(path, content.as_bytes()),
+            None => fs::remove_file(path),
         };
         done.with_context(|| format!("cannot put {} back", path.display()))
     }
@@ -164,7 +164,8 @@ impl Bench {
     }
 
     fn take_back(&self) -> anyhow::Result<Standing> {
-        self.written.take().context("nothing was calibrated")?.take_back()?;
+        self.written.borrow().as_ref().context("nothing was calibrated")?.take_back()?;
+        self.written.take();
         Ok(self.standing())
     }
 }

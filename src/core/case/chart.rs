@@ -20,7 +20,7 @@ pub enum Scale {
 /// A parameter that takes several values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// Full dotted key, as in [`Params`](crate::case::Params).
+    /// Full dotted key, as in [`Params`].
     pub key: String,
     /// The short name shown to people: the key's last word, or more words if that is ambiguous.
     pub name: String,

@@ -66,8 +66,8 @@ pub(super) fn changes(draft: &Draft, catalog: &Catalog) -> String {
 
 /// The text with only the names of files: a title goes where its machine does not.
 fn without_folders(text: &str) -> String {
-    let words = text.split(' ').map(|word| word.rsplit_once('/').map_or(word, |(_, name)| name));
-    words.collect::<Vec<_>>().join(" ")
+    let words = text.split_inclusive(['[', ']', '{', '}', ',', ' ']);
+    words.map(|word| word.rsplit_once('/').map_or(word, |(_, name)| name)).collect()
 }
 
 /// Gives the experiments their titles, from the cases that the plan still has. `slugs` are those of the drafts.
@@ -98,7 +98,10 @@ impl Factor<'_> {
 
     fn value(&self, case: &Case) -> Option<Value> {
         match self {
-            Factor::Parameter(entry) => case.params.get(&entry.slot.key).cloned(),
+            Factor::Parameter(entry) => match case.params.get(&entry.slot.key)? {
+                Value::Text(text) => Some(Value::Text(without_folders(text))),
+                value => Some(value.clone()),
+            },
             Factor::Bytes(bytes) => Some(Value::Int(*bytes)),
         }
     }

@@ -170,8 +170,12 @@ impl Pair<'_> {
                 None => {
                     let mut first = Axis { values: Vec::new(), ..axis.clone() };
                     // This chart's places come first.
-                    let ours = self.ours.iter().filter_map(|case| axis.value(case));
-                    let ours: Vec<Value> = ours.cloned().collect();
+                    let mut ours: Vec<Value> = Vec::new();
+                    for value in self.ours.iter().filter_map(|case| axis.value(case)) {
+                        if !ours.contains(value) {
+                            ours.push(value.clone());
+                        }
+                    }
                     let own = |value: &Value| axis.values.iter().position(|v| v == value);
                     first.maps = ours.iter().filter_map(|v| axis.maps.get(own(v)?).cloned()).collect();
                     first.values = ours;

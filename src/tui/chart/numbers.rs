@@ -5,11 +5,9 @@ use crate::report::series::{ChartData, Line, NoteKind, Panel};
 /// Styles in the order of their numbers from 1: those of the legend, then lines of which only the marks of n/a cases can be
 /// hidden.
 pub fn numbered(data: &ChartData) -> Vec<usize> {
-    let mut styles = in_legend(data);
-    let others = (0..data.labels.len()).filter(|style| !styles.contains(style));
-    let others: Vec<usize> = others.collect();
-    styles.extend(others);
-    styles
+    let legend = in_legend(data);
+    let others = (0..data.labels.len()).filter(|style| legend.binary_search(style).is_err());
+    legend.iter().copied().chain(others).collect()
 }
 
 /// The first style beyond the chart's own: those of lines that only the run laid under it has follow, with numbers that

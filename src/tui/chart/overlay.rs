@@ -1,5 +1,6 @@
 //! Another run's results behind the measured ones.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::laid::{Laid, Other, lay};
@@ -113,12 +114,20 @@ impl Overlay {
         let Some(under) = self.chart().and_then(|chart| chart.panels.get(panel)) else { return Vec::new() };
         let lines = data.panels.get(panel).map(|p| p.lines.as_slice()).unwrap_or_default();
         let points = lines.iter().flat_map(|l| l.points.iter().map(move |p| (l.style, p)));
+        let base =
+            under.lines.iter().flat_map(|l| l.points.iter().map(move |p| (place(l.style, p.x), p.value.y)));
+        let base: HashMap<(usize, u64), f64> = base.collect();
         let difference = |(style, p): (usize, &crate::report::series::Point)| {
-            let per_cent = per_cent(data, p.value.y, at(under, style, p.x)?)?;
+            let per_cent = per_cent(data, p.value.y, *base.get(&place(style, p.x))?)?;
             Some(Difference { x: p.x, style, case: p.value.case, per_cent })
         };
         points.filter_map(difference).collect()
     }
+}
+
+/// A line and an x, as a key.
+fn place(style: usize, x: f64) -> (usize, u64) {
+    (style, x.to_bits())
 }
 
 /// The value of a line at x.

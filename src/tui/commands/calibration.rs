@@ -96,7 +96,7 @@ pub fn offer(state: &State) -> Option<String> {
     let backend =
         shown(state).into_iter().find(|one| known.standing.missing.iter().any(|missing| missing == one))?;
     let key = CALIBRATE.key(state);
-    let when = if state.active() { ", when the run is over" } else { " (a few minutes)" };
+    let when = if state.active() { ", when the run is over" } else { " (about 15 s)" };
     Some(format!("{backend} has no profile; {key}: calibrate{when}"))
 }
 

@@ -1,6 +1,8 @@
 //! Differences of the measured points from the overlay or a prediction, in a separate pane under the chart with
 //! the same columns.
 
+use std::collections::HashMap;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -89,8 +91,11 @@ impl Residual {
 fn predicted(data: &ChartData, panel: usize, rank: usize) -> Vec<Difference> {
     let Some(panel) = data.panels.get(panel) else { return Vec::new() };
     let points = panel.lines.iter().flat_map(|line| line.points.iter().map(move |p| (line.style, p)));
+    let base = panel.models.iter().filter(|line| line.rank == rank && !line.before);
+    let base = base.flat_map(|line| &line.points).map(|point| (data.drawn(point.case), point.y));
+    let base: HashMap<usize, f64> = base.collect();
     let difference = |(style, p): (usize, &Point)| {
-        let per_cent = per_cent(data, p.value.y, data.prediction(rank, p.value.case)?)?;
+        let per_cent = per_cent(data, p.value.y, *base.get(&p.value.case)?)?;
         Some(Difference { x: p.x, style, case: p.value.case, per_cent })
     };
     points.filter_map(difference).collect()

@@ -29,8 +29,13 @@ impl Session {
                 true => roofline(plan, experiment, records, copies, self.ledger.profiles()),
                 false => charted(plan, experiment, records, Some(copies)),
             };
-            let place = self.place();
-            self.view.follow(self.ledger.plan(), place);
+            // The machine's description takes a look at each case.
+            if self.view.overlay().is_some() {
+                let place = self.place();
+                self.view.follow(self.ledger.plan(), place);
+            } else {
+                self.view.changed();
+            }
         }
         if std::mem::take(&mut self.reveal) {
             self.reveal_selected();
