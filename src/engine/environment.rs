@@ -22,7 +22,7 @@ pub mod fact_names {
     /// conditions of its rounds.
     const FLEETING: [&str; 5] = ["available", "free", "load", "swap", "uptime"];
 
-    /// Whether a fact describes the moment and not the machine, such as `load average` or `swap`.
+    /// True of a fact about the moment and not the machine, such as `load average` or `swap`.
     pub fn is_fleeting(name: &str) -> bool {
         name.split_whitespace().any(|word| FLEETING.contains(&word.to_lowercase().as_str()))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::case::Case;
+use crate::case::{Case, distinct};
 
 /// Files found by the build script: paths in the source tree, and texts.
 const FOUND: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/published.rs"));
@@ -50,13 +50,7 @@ impl Table {
 
     /// The table's machines, each once.
     pub fn platforms(&self) -> Vec<&str> {
-        let mut found: Vec<&str> = Vec::new();
-        for row in &self.rows {
-            if !found.contains(&row.platform.as_str()) {
-                found.push(&row.platform);
-            }
-        }
-        found
+        distinct(self.rows.iter().map(|row| row.platform.as_str()))
     }
 
     /// The seconds that the case took on one of the machines.

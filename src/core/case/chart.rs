@@ -103,7 +103,7 @@ impl Bars {
         [("p5-p95", Bars::Percentiles), ("range", Bars::Range), ("none", Bars::Nothing)];
 }
 
-/// How the axes of a chart are spaced, where its recipe says so.
+/// Spacing of a chart's axes, as far as its recipe gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChartScale {
     /// `None`: the swept values tell.
@@ -136,7 +136,7 @@ pub struct Chart {
     /// Keys of the swept parameters of which each point is the best case: the one with the least time, or the largest rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub best_of: Vec<String>,
-    /// How the axes are spaced.
+    /// Spacing of the axes.
     #[serde(default, skip_serializing_if = "ChartScale::is_default")]
     pub scale: ChartScale,
     /// A key and its baseline value: y becomes the change against the baseline in per cent.

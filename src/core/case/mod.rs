@@ -27,7 +27,7 @@ pub use indices::{IndexFile, IndexFiles, IndexPattern, NoFiles, WHOLE_GRAPH, WHO
 pub use listed::{Availability, Device};
 pub use measure::{Cache, HostMemory, Measure, Transfer};
 pub use outcome::{Cancel, Failure, Fault, Refusal, Verdict};
-pub use params::{Params, Value};
+pub use params::{Params, Value, distinct};
 pub use snapshot::Snapshot;
 pub use work::{Access, Concurrency, Direction, Pass, Ranking, SpeedOfLight, Walk, Work};
 

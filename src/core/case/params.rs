@@ -8,6 +8,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{IndexPattern, Refusal};
 
+/// The values in the order in which they first appear, without repetitions. Quadratic in their number: for the few values of
+/// an axis, or names of machines.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
 /// The value of a parameter. Counts and sizes are both integers; the unit follows from the parameter's
 /// [`Kind`](crate::case::schema::Kind).
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use crate::{case, files};
 
 /// Name and value of a fact.
 pub type Fact = (Cow<'static, str>, String);
@@ -78,12 +78,7 @@ fn bracketed(text: &str) -> Option<String> {
 
 /// The distinct values in order of first appearance, joined by commas; `None` if there are none.
 pub fn distinct(values: impl IntoIterator<Item = String>) -> Option<String> {
-    let mut found: Vec<String> = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
+    let found = case::distinct(values);
     (!found.is_empty()).then(|| found.join(", "))
 }
 

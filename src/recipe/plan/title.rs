@@ -2,9 +2,9 @@
 
 use super::catalog::{Catalog, Entry, last_word};
 use super::{Case, Plan};
-use crate::case::Value;
 use crate::case::schema::Kind;
 use crate::case::units::{fmt_size, label_count, parse_bytes};
+use crate::case::{Value, distinct};
 use crate::recipe::{Draft, Mistake, Name, Place};
 
 /// Between the factors of a placeholder.
@@ -181,16 +181,6 @@ fn numbers(values: &[u64], text: fn(u64) -> String) -> String {
         Some(own) => format!("{} to {most}", least.trim_end_matches(&own).trim_end()),
         None => format!("{least} to {most}"),
     }
-}
-
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found: Vec<T> = Vec::new();
-    values.for_each(|value| {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    });
-    found
 }
 
 /// `a, b and c`.

@@ -2,6 +2,7 @@
 
 use super::mark::{Mark, notes};
 use super::platform::Platform;
+use crate::case::distinct;
 use crate::report::svg::Caption;
 use crate::run::layout::Manifest;
 
@@ -38,10 +39,4 @@ fn versions(platforms: &[Platform]) -> String {
     let recipes = distinct(manifests(platforms).map(|manifest| manifest.plan.short_hash()));
     let versions = distinct(manifests(platforms).map(|manifest| manifest.version.clone()));
     format!("Recipes {} · measured by scatterlab {}", recipes.join(", "), versions.join(", "))
-}
-
-fn distinct(words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    words.for_each(|word| found.extend((!found.contains(&word)).then_some(word)));
-    found
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::case::{Cache, Case, Value};
+use crate::case::{Cache, Case, Value, distinct};
 use crate::recipe::plan::{Axis, Chart, Experiment, Plan, content_hash, is_of_words};
 use crate::report::names;
 use crate::report::series::{ChartData, series};
@@ -170,12 +170,7 @@ impl Pair<'_> {
                 None => {
                     let mut first = Axis { values: Vec::new(), ..axis.clone() };
                     // This chart's places come first.
-                    let mut ours: Vec<Value> = Vec::new();
-                    for value in self.ours.iter().filter_map(|case| axis.value(case)) {
-                        if !ours.contains(value) {
-                            ours.push(value.clone());
-                        }
-                    }
+                    let ours = distinct(self.ours.iter().filter_map(|case| axis.value(case)).cloned());
                     let own = |value: &Value| axis.values.iter().position(|v| v == value);
                     first.maps = ours.iter().filter_map(|v| axis.maps.get(own(v)?).cloned()).collect();
                     first.values = ours;
@@ -218,8 +213,8 @@ impl Pair<'_> {
     fn both(&self, key: &str) -> [Vec<Value>; 2] {
         let there = self.theirs.iter().map(|record| &record.case);
         [
-            distinct(there.filter_map(|case| case.params.get(key))),
-            distinct(self.ours.iter().filter_map(|case| case.params.get(key))),
+            distinct(there.filter_map(|case| case.params.get(key)).cloned()),
+            distinct(self.ours.iter().filter_map(|case| case.params.get(key)).cloned()),
         ]
     }
 
@@ -253,10 +248,8 @@ impl Pair<'_> {
         };
         let primitive = (self.there.primitive != self.wanted.primitive)
             .then(|| format!("{} → {}", self.there.primitive, self.wanted.primitive));
-        let seeds = [
-            distinct_of(theirs().map(|case| case.seed)),
-            distinct_of(self.ours.iter().map(|case| case.seed)),
-        ];
+        let seeds =
+            [distinct(theirs().map(|case| case.seed)), distinct(self.ours.iter().map(|case| case.seed))];
         let seed = match &seeds {
             [there, here] if there != here => Some(format!("seed {} → {}", numbers(there), numbers(here))),
             _ => None,
@@ -288,20 +281,6 @@ fn extend(own: &mut Axis, other: &Axis) {
             own.maps.extend(other.maps.get(at).cloned());
         }
     }
-}
-
-fn distinct<'v>(values: impl Iterator<Item = &'v Value>) -> Vec<Value> {
-    distinct_of(values.cloned())
-}
-
-fn distinct_of<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    values.for_each(|value| {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    });
-    found
 }
 
 fn numbers(all: &[u64]) -> String {

@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::case::distinct;
 use crate::run::Status;
 use crate::tui::session::{Mode, Phase, Session};
 use crate::tui::state::State;
@@ -91,13 +92,7 @@ fn engine(state: &State, theme: Theme) -> String {
 
 /// The backends of the run's cases, in the order of the plan.
 fn backends(session: &Session) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for record in session.ledger.records() {
-        if !names.contains(&record.case.backend()) {
-            names.push(record.case.backend());
-        }
-    }
-    names
+    distinct(session.ledger.records().iter().map(|record| record.case.backend()))
 }
 
 /// State, progress, remaining time and elapsed time.

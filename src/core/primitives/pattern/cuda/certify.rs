@@ -7,7 +7,7 @@
 //! once for what the timed kernel has left. read-only: the sum of all words. Of shuffled visits, some ranges are
 //! executed alone.
 //!
-//! What they must refuse is here, too: the launches of the deliberately wrong implementations ([`plan`], [`replaced`]). A
+//! The launches of deliberately wrong implementations, which it must refuse, are here, too ([`plan`], [`replaced`]). A
 //! gather is certified with every word kept, so an omitted iteration shows. A word of a scatter's destination may have
 //! many writers, and a missing writer shows only if it was the only one. For δ > 0 this holds for the first word, which
 //! only iteration 0 writes, and for the last word, which only the last iteration writes. With δ = 0 all iterations write
