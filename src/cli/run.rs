@@ -133,7 +133,7 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Where the results of the runs go.
+/// Destinations of the results of the runs.
 struct Outputs<'a> {
     output: Output,
     export: Export<'a>,

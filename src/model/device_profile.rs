@@ -78,14 +78,19 @@ impl Profiles {
     /// The reason why there is none, to follow `n/a: `.
     pub fn of(&self, case: &Case) -> Result<&Profile, String> {
         let (backend, device) = case.place();
-        let given = self.given.iter().find(|profile| profile.knows(backend));
-        let runs =
-            |held: &&DeviceProfile| held.device == device && held.backends.iter().any(|b| b == backend);
-        let found = || self.found.iter().find(runs).map(|held| &held.profile);
-        given.or_else(found).ok_or_else(|| match device {
+        self.find(case).ok_or_else(|| match device {
             0 => format!("no profile of {backend}"),
             _ => format!("no profile of {backend} {device}"),
         })
+    }
+
+    /// The profile of a case's device, if there is one.
+    pub fn find(&self, case: &Case) -> Option<&Profile> {
+        let (backend, device) = case.place();
+        let given = self.given.iter().find(|profile| profile.knows(backend));
+        let runs =
+            |held: &&DeviceProfile| held.device == device && held.backends.iter().any(|b| b == backend);
+        given.or_else(|| self.found.iter().find(runs).map(|held| &held.profile))
     }
 
     /// Every profile, those given by the user first.

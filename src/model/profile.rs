@@ -228,7 +228,7 @@ impl Profile {
         counts().filter(|share| (0.0..=1.0).contains(share)).unwrap_or(1.0)
     }
 
-    /// What makes its figures doubtful, in a legend's few words: `quick, 38 % doubtful`; `None`: nothing.
+    /// Causes of doubt about its figures, in a legend's few words: `quick, 38 % doubtful`; `None` without any.
     pub fn doubt(&self) -> Option<String> {
         let share = self.doubtful_share();
         let quick = self.is_quick().then(|| "quick".to_owned());
@@ -242,8 +242,8 @@ impl Profile {
         described(&self.name, self.doubt().as_deref())
     }
 
-    /// How much its figures are worth on file, the best first, so that none takes a better one's place: whether the calibration was quick, and how noisy it was, in
-    /// steps that differ in kind: hardly, up to a quarter of its cases, up to half, more.
+    /// Rank of its figures on file, the best first, so that none takes a better one's place: a full calibration before a quick
+    /// one, then the noise in steps that differ in kind: hardly any, up to a quarter of its cases, up to half, more.
     pub fn worth(&self) -> (bool, usize) {
         let share = self.doubtful_share();
         (self.is_quick(), [0.05, 0.25, 0.5].iter().filter(|step| share > **step).count())

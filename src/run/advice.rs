@@ -87,8 +87,10 @@ struct Goal {
     width: f64,
     /// Rounds of the case that needs the most of them.
     rounds: u32,
-    /// The largest of the experiments' fewest and most rounds: the settings hold for all, and lower none.
-    had: [u32; 2],
+    /// The largest of the experiments' fewest rounds: the settings hold for all experiments, and lower none.
+    least: u32,
+    /// The largest of their most rounds.
+    most: u32,
     /// Seconds of the whole run.
     seconds: f64,
     /// Whether the recipe fixes the number of rounds of a case that needs more.
@@ -131,17 +133,16 @@ impl Goal {
         }
         let measures = || ledger.plan().experiments.iter().map(|experiment| &experiment.measure);
         let budget = measures().map(|measure| measure.budget).fold(0.0, f64::max);
-        goal.had =
-            measures().map(|m| [m.rounds, m.most()]).fold([0, 0], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+        goal.least = measures().map(|measure| measure.rounds).max().unwrap_or(0);
+        goal.most = measures().map(|measure| measure.most()).max().unwrap_or(0);
         goal.budget = goal.budget.map(|needed| needed.max(budget));
         goal
     }
 
     fn more(&self) -> More {
         let mut settings = Vec::new();
-        let [least, most] = self.had;
-        settings.extend(self.fixed.then(|| rounds(self.rounds.max(least))));
-        settings.extend(self.bounded.then(|| ("measure.max-rounds", self.rounds.max(most).to_string())));
+        settings.extend(self.fixed.then(|| rounds(self.rounds.max(self.least))));
+        settings.extend(self.bounded.then(|| ("measure.max-rounds", self.rounds.max(self.most).to_string())));
         settings.extend(self.budget.map(|budget| ("measure.budget", format!("{:.0}s", budget.ceil()))));
         More { rounds: self.rounds, settings }
     }

@@ -176,7 +176,7 @@ fn backends<'d>(devices: impl Iterator<Item = &'d Device>) -> Vec<String> {
     backends
 }
 
-/// Whether it is of a full calibration of this very machine.
+/// True of a full calibration of this very machine.
 fn is_full(found: &Found) -> bool {
     found.is_own() && !found.profile.is_quick()
 }
