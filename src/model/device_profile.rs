@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::choose::{choose, expected};
 use super::profile::described;
 use super::{Model, Prediction, Profile};
-use crate::case::{Case, Params, Work};
+use crate::case::{Case, Params, Place, Work};
 use crate::primitives;
 
 /// The model that charts show if the recipe names none.
@@ -78,15 +78,14 @@ impl Profiles {
     /// The reason why there is none, to follow `n/a: `.
     pub fn of(&self, case: &Case) -> Result<&Profile, String> {
         let (backend, device) = case.place();
-        self.find(case).ok_or_else(|| match device {
+        self.at((backend, device)).ok_or_else(|| match device {
             0 => format!("no profile of {backend}"),
             _ => format!("no profile of {backend} {device}"),
         })
     }
 
-    /// The profile of a case's device, if there is one.
-    pub fn find(&self, case: &Case) -> Option<&Profile> {
-        let (backend, device) = case.place();
+    /// The profile of a device, if there is one.
+    pub fn at(&self, (backend, device): Place) -> Option<&Profile> {
         let given = self.given.iter().find(|profile| profile.knows(backend));
         let runs =
             |held: &&DeviceProfile| held.device == device && held.backends.iter().any(|b| b == backend);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Record, SKIPPED, Status};
-use crate::case::{Case, Device, Measure, Verdict};
+use crate::case::{Case, Device, Measure, Place, Verdict, distinct};
 use crate::engine::protocol::{Event, Finished, FinishedRound, Ranked, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::model::{DeviceProfile, Profiles};
@@ -18,6 +18,8 @@ pub struct Ledger {
     plan: Plan,
     records: Vec<Record>,
     index: HashMap<String, usize>,
+    /// Backends and devices of the cases. Screens ask for them in every frame, and a plan has thousands of cases.
+    places: Vec<(String, u64)>,
     /// Positions of the cases that show the measurement of another one, and the position of that.
     originals: BTreeMap<usize, usize>,
     references: BTreeMap<String, Vec<f64>>,
@@ -41,10 +43,13 @@ impl Ledger {
         let originals =
             plan.repeats.iter().filter_map(|(case, first)| Some((position(case)?, position(first)?)));
         let originals = originals.collect();
+        let places = distinct(plan.cases.iter().map(Case::place));
+        let places = places.into_iter().map(|(backend, device)| (backend.to_owned(), device)).collect();
         Ledger {
             plan,
             records,
             index,
+            places,
             originals,
             references: BTreeMap::new(),
             put_off: BTreeSet::new(),
@@ -106,6 +111,11 @@ impl Ledger {
 
     pub fn records(&self) -> &[Record] {
         &self.records
+    }
+
+    /// The backends and devices on which the cases run, each once.
+    pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        self.places.iter().map(|(backend, device)| (backend.as_str(), *device))
     }
 
     /// The records of the cases that are measured: one for each measurement, however many charts show it.

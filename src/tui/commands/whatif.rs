@@ -93,7 +93,7 @@ fn concerned(state: &State) -> bool {
     match of_run(state) {
         true => state.session.as_ref().is_some_and(|session| {
             let own = session.ledger.profiles();
-            session.ledger.records().iter().any(|r| own.find(&r.case).is_some() || knows(r.case.place().0))
+            session.ledger.places().any(|place| own.at(place).is_some() || knows(place.0))
         }),
         false => matches!(state.recipes.plan(), Some(Ok(plan)) if
             plan.cases.iter().any(|case| knows(case.place().0))),
