@@ -63,7 +63,7 @@ fn a_recipe_becomes_a_folder_with_everything() {
     }
     let results = fs::read_to_string(out.join("results.csv")).expect("results");
     assert_eq!(results.lines().count(), 1 + 12);
-    assert_eq!(results.matches("certified").count(), 12, "{results}");
+    assert_eq!(results.matches(",certified,").count(), 12, "{results}");
     assert_eq!(fs::read_to_string(out.join("recipe.yaml")).expect("recipe"), SMALL);
     let again = scatterlab(root.path(), &["run", "small.yaml", "--out", "out"]);
     assert_eq!(again.status.code(), Some(1));
@@ -124,7 +124,7 @@ fn without_a_gpu_its_cases_are_not_applicable() {
     let results = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
     let reason = if cfg!(feature = "cuda") { "no CUDA driver" } else { "built without" };
     assert_eq!(results.matches(reason).count(), 6, "{results}");
-    assert_eq!(results.matches("certified").count(), 6, "{results}");
+    assert_eq!(results.matches(",certified,").count(), 6, "{results}");
 }
 
 #[test]
